@@ -10,7 +10,7 @@ import { renderPage } from '../../../api/content-files/html/page.ts'
 import { contentSecurityPolicy } from '../../../api/content-files/html/style.ts'
 import { becomes } from '../../support/becomes.ts'
 import { openBrowser } from '../../support/browser.ts'
-import { invalidPage, listPage, missingPage } from '../../support/sample-page.ts'
+import { invalidPage, listPage } from '../../support/sample-page.ts'
 
 const longWord = 'W'.repeat(400)
 const widePage: BrowsablePage = {
@@ -27,17 +27,11 @@ const widePage: BrowsablePage = {
     ],
   },
 }
-const pages: Record<string, BrowsablePage> = {
-  '/list': listPage,
-  '/invalid': invalidPage,
-  '/missing': missingPage,
-  '/wide': widePage,
-}
 
 const server = createServer((request, reply) => {
   reply.setHeader('content-type', 'text/html; charset=utf-8')
   reply.setHeader('content-security-policy', contentSecurityPolicy)
-  reply.end(renderPage(pages[request.url ?? ''] ?? listPage))
+  reply.end(renderPage(request.url === '/wide' ? widePage : listPage))
 })
 await once(server.listen(0, '127.0.0.1'), 'listening')
 const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -56,7 +50,7 @@ async function look(
 ): Promise<void> {
   const context = await browser.newContext({ javaScriptEnabled: false, ...options })
   try {
-    // Only for hangs.
+    // The timeout is for hangs alone.
     context.setDefaultTimeout(10 * 60_000)
     const page = await context.newPage()
     const complaints: string[] = []

@@ -1,4 +1,4 @@
-/** The browsable page: what it is made of, and as text, in which every value stays in its place and all that can be clicked goes where it says. */
+/** The browsable page: its model, and its HTML, in which every value stays in its place and every link goes where it says. */
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -12,6 +12,7 @@ import { contentSecurityPolicy } from '../../../api/content-files/html/style.ts'
 import { createPage, type Shown } from '../../../api/content-files/page-model.ts'
 import { Query } from '../../../api/content-files/query-string.ts'
 import { type HtmlElement, readHtml } from '../../support/html-document.ts'
+import { runs } from '../../support/runs.ts'
 import { invalidPage, listPage, missingPage } from '../../support/sample-page.ts'
 
 const path = '/api/v1/contentfiles/'
@@ -41,17 +42,11 @@ const headers = [
   ['Content-Type', 'application/json'],
   ['Vary', 'Accept'],
 ]
+const description = 'Viewset for ContentFiles'
+const parses = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data']
 const optionsJson = (name: string) =>
-  JSON.stringify(
-    {
-      name,
-      description: 'Viewset for ContentFiles',
-      renders: ['application/json', 'text/html'],
-      parses: ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'],
-    },
-    null,
-    4,
-  )
+  JSON.stringify({ name, description, renders: ['application/json', 'text/html'], parses }, null, 4)
+const formatsOf = (href: (format: string) => string) => ['json', 'api'].map(name => ({ name, href: href(name) }))
 
 test('the page of a list, whole', async t => {
   const query = 'offered_by=ocw,x&x=%2A&format=api&limit=2&offset=2&run_id=5&run_id=&edx_module_id=%3Cb%3E'
@@ -59,64 +54,31 @@ test('the page of a list, whole', async t => {
   const kept = 'edx_module_id=%3Cb%3E&format=FORMAT&limit=2&offered_by=ocw%2CxOFFSET&run_id=5&run_id=&x=%2A'
   const at = (offset: number, format = 'api') =>
     `?${kept.replace('FORMAT', format).replace('OFFSET', offset === 0 ? '' : `&offset=${offset}`)}`
+  const answer = { statusLine: 'HTTP 200 OK', headers }
+  const hidden = Object.entries({ x: '*', format: 'api', limit: '2' }).map(([name, value]) => ({ name, value }))
+  const field = (name: string, label: string, more: object) => ({ name, label, error: undefined, ...more })
+  const units = [
+    { value: 'mitx', name: 'MITx', isChosen: false },
+    { value: 'ocw', name: 'MIT OpenCourseWare', isChosen: true },
+  ]
+  const platforms = [{ value: 'edx', name: 'edX', isChosen: false }]
+  const fields = [
+    field('run_id', 'Run id', { kind: 'numbers', values: ['5'] }),
+    field('resource_id', 'Resource id', { kind: 'numbers', values: [] }),
+    field('content_feature_type', 'Content feature type', { kind: 'texts', values: [] }),
+    field('edx_module_id', 'edX module id', { kind: 'texts', values: ['<b>'] }),
+    field('offered_by', 'Offered by', { kind: 'choices', choices: units }),
+    field('platform', 'Platform', { kind: 'choices', choices: platforms }),
+  ]
+  const pages = [0, 2, 4].map((offset, i) => ({ number: i + 1, href: at(offset), isCurrent: offset === 2 }))
   t.strictSame(createPage(shownOf(query, { part })), {
-    title: 'Content File List',
-    description: 'Viewset for ContentFiles',
+    ...{ ...answer, title: 'Content File List', description, method: 'GET', path: `${path}?${query}` },
     breadcrumb: [{ name: 'Content File List', href: undefined }],
-    method: 'GET',
-    path: `${path}?${query}`,
-    statusLine: 'HTTP 200 OK',
-    headers,
     json: '{\n    "count": 0\n}',
-    get: {
-      href: at(2),
-      formats: [
-        { name: 'json', href: at(2, 'json') },
-        { name: 'api', href: at(2) },
-      ],
-    },
-    options: {
-      requestLine: `OPTIONS ${path}`,
-      statusLine: 'HTTP 200 OK',
-      headers,
-      json: optionsJson('Content File List'),
-    },
-    filters: {
-      action: '?',
-      hidden: [
-        { name: 'x', value: '*' },
-        { name: 'format', value: 'api' },
-        { name: 'limit', value: '2' },
-      ],
-      fields: [
-        { name: 'run_id', label: 'Run id', error: undefined, kind: 'numbers', values: ['5'] },
-        { name: 'resource_id', label: 'Resource id', error: undefined, kind: 'numbers', values: [] },
-        { name: 'content_feature_type', label: 'Content feature type', error: undefined, kind: 'texts', values: [] },
-        { name: 'edx_module_id', label: 'edX module id', error: undefined, kind: 'texts', values: ['<b>'] },
-        {
-          name: 'offered_by',
-          label: 'Offered by',
-          error: undefined,
-          kind: 'choices',
-          choices: [
-            { value: 'mitx', name: 'MITx', isChosen: false },
-            { value: 'ocw', name: 'MIT OpenCourseWare', isChosen: true },
-          ],
-        },
-        {
-          name: 'platform',
-          label: 'Platform',
-          error: undefined,
-          kind: 'choices',
-          choices: [{ value: 'edx', name: 'edX', isChosen: false }],
-        },
-      ],
-    },
-    pager: {
-      previous: at(0),
-      next: at(4),
-      pages: [0, 2, 4].map((offset, i) => ({ number: i + 1, href: at(offset), isCurrent: offset === 2 })),
-    },
+    get: { href: at(2), formats: formatsOf(format => at(2, format)) },
+    options: { ...answer, requestLine: `OPTIONS ${path}`, json: optionsJson('Content File List') },
+    filters: { action: '?', hidden, fields },
+    pager: { previous: at(0), next: at(4), pages },
   })
 })
 
@@ -130,27 +92,15 @@ test('a file has no form and no pager, and a way up', async t => {
   })
   t.equal(page.filters, undefined)
   t.equal(page.pager, undefined)
-  t.strictSame(page.get, {
-    href: '?',
-    formats: [
-      { name: 'json', href: '?format=json' },
-      { name: 'api', href: '?format=api' },
-    ],
-  })
+  t.strictSame(page.get, { href: '?', formats: formatsOf(format => `?format=${format}`) })
 })
 
-test('wrong filters are told beside their fields', async t => {
+test('wrong filters have their errors beside their fields, and without the codes there is no form', async t => {
   const answer = invalidFilters({ run_id: ['Enter a number.'], platform: ['Select a valid choice.'] })
   const { filters, statusLine } = createPage(shownOf('run_id=x&platform=y', { answer }))
   t.equal(statusLine, 'HTTP 400 Bad Request')
-  const errors = filters?.fields.flatMap(({ name, error }) => (error === undefined ? [] : [[name, error]]))
-  t.strictSame(errors, [
-    ['run_id', 'Enter a number.'],
-    ['platform', 'Select a valid choice.'],
-  ])
-})
-
-test('without the codes there is no form', async t => {
+  const errors = filters?.fields.flatMap(({ name, error }) => (error === undefined ? [] : `${name}: ${error}`))
+  t.strictSame(errors, ['run_id: Enter a number.', 'platform: Select a valid choice.'])
   const page = createPage(shownOf('', { method: 'POST', answer: methodNotAllowed('POST'), choices: undefined }))
   t.equal(page.filters, undefined)
   t.equal(page.method, 'POST')
@@ -163,21 +113,23 @@ const read = (page: BrowsablePage): Elements => readHtml(renderPage(page))
 const withClass = (elements: Elements, name: string) => elements.filter(element => element.attributes['class'] === name)
 const withTag = (elements: Elements, tag: string) => elements.filter(element => element.tag === tag)
 const texts = (elements: Elements) => elements.map(element => element.text)
-/** The panel of OPTIONS has one too, and stands before it. */
+/** The JSON of the answer stands behind that of the panel OPTIONS. */
 const blockOf = (json: string) => withClass(read({ ...missingPage, json }), 'json').at(-1)
 const values = (elements: Elements, attribute: string) => elements.map(element => element.attributes[attribute])
-
-/** Pieces that mean something to a parser of HTML, among text of any kind. */
-const hostile = fc
-  .array(
-    fc.oneof(
-      fc.string({ unit: 'binary', maxLength: 12 }),
-      fc.constantFrom(...'</ <!-- --> <script> </pre> </style> <svg ]]> " \' ` = > &'.split(' ')),
-      fc.constantFrom('&lt;', '&#', '\0', '\r\n', '\n', '\t', '\u2028', '\u202e', 'http://', 'javascript:', ' on='),
-    ),
-    { maxLength: 6 },
+const byId = (elements: Elements, id: string) => elements.find(({ attributes }) => attributes['id'] === id)
+const popovers = (elements: Elements) =>
+  values(
+    elements.filter(({ attributes }) => 'popover' in attributes),
+    'id',
   )
-  .map(pieces => pieces.join(''))
+
+/** Pieces with a meaning for a parser of HTML, among text of any kind. */
+const pieces = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 12 }),
+  fc.constantFrom(...'</ <!-- --> <script> </pre> </style> <svg ]]> " \' ` = > &'.split(' ')),
+  fc.constantFrom('&lt;', '&#', '\0', '\r\n', '\n', '\t', '\u2028', '\u202e', 'http://', 'javascript:', ' on='),
+)
+const hostile = fc.array(pieces, { maxLength: 6 }).map(parts => parts.join(''))
 
 /** HTML cannot hold the null character. */
 const shown = (text: string) => text.replaceAll('\0', '\ufffd')
@@ -186,30 +138,22 @@ const shown = (text: string) => text.replaceAll('\0', '\ufffd')
 function pageOf(text: () => string, value: unknown): BrowsablePage {
   const exchange = { statusLine: `HTTP ${text()}`, headers: [[text(), text()]] as const }
   const json = JSON.stringify(value, null, 4)
-  const field = (): { name: string; label: string; error: string } => ({ name: text(), label: text(), error: text() })
+  const field = () => ({ name: text(), label: text(), error: text() })
+  const fields: FilterField[] = [
+    { ...field(), kind: 'choices', choices: [{ value: text(), name: text(), isChosen: true }] },
+    { ...field(), kind: 'texts', values: [`v${text()}`] },
+  ]
   return {
-    ...exchange,
-    title: text(),
-    description: text(),
+    ...{ ...exchange, title: text(), description: text(), method: 'GET', path: text(), json },
     breadcrumb: [{ name: text(), href: text() }],
-    method: 'GET',
-    path: text(),
-    json,
     get: { href: text(), formats: [{ name: 'json', href: text() }] },
     options: { ...exchange, requestLine: `OPTIONS ${text()}`, json },
-    filters: {
-      action: text(),
-      hidden: [{ name: text(), value: text() }],
-      fields: [
-        { ...field(), kind: 'choices', choices: [{ value: text(), name: text(), isChosen: true }] },
-        { ...field(), kind: 'texts', values: [`v${text()}`] },
-      ],
-    },
+    filters: { action: text(), hidden: [{ name: text(), value: text() }], fields },
     pager: { previous: text(), next: text(), pages: [{ number: 1, href: text(), isCurrent: true }] },
   }
 }
 
-/** Tags with the names of their attributes; of the JSON only its outermost element. */
+/** Returns the tags with the names of their attributes, without those inside the JSON. */
 const skeleton = (elements: Elements) => {
   const inJson = new Set(withClass(elements, 'json').flatMap(element => element.elements))
   const kept = elements.filter(element => !inJson.has(element))
@@ -234,25 +178,20 @@ t.test('no value leaves its place, and the JSON reads back as it was', async () 
         assert.ok(withTag(block.elements, 'a').every(link => /^https?:\/\//i.test(link.attributes['href'] ?? '')))
       }
     }),
-    { numRuns: 150 },
+    runs(100, 1000),
   )
 })
 
 t.test('URLs of http and https can be clicked, and nothing else', async t => {
   const links = (text: string, ...expected: string[]) => {
     const found = withTag(blockOf(JSON.stringify(text))?.elements ?? [], 'a')
-    t.strictSame(values(found, 'href'), expected, text)
-    t.strictSame(texts(found), expected, 'the text is the address')
+    t.strictSame([values(found, 'href'), texts(found)], [expected, expected], text)
     t.ok(found.every(link => link.attributes['rel'] === 'noopener nofollow'))
   }
   links('https://a.example/b?c=d&e="f"', 'https://a.example/b?c=d&e=')
   links('HTTP://a.example', 'HTTP://a.example')
-  links(
-    'see https://a.example/b, (http://c.example) or "https://d.example".',
-    'https://a.example/b',
-    'http://c.example',
-    'https://d.example',
-  )
+  const three = ['https://a.example/b', 'http://c.example', 'https://d.example']
+  links('see https://a.example/b, (http://c.example) or "https://d.example".', ...three)
   links('https://a.example/B_(c)', 'https://a.example/B_(c)')
   links("https://a.example/<b>'c'", 'https://a.example/')
   links('https://a.example/\nhttps://b.example/é', 'https://a.example/', 'https://b.example/é')
@@ -286,16 +225,11 @@ t.test('text that runs from right to left does not turn its line', async t => {
 })
 
 t.test('the pager shows the numbers, where the reader is, and what lies before and after', async t => {
-  const shows = (pager: Pager, expected: string, message: string) => {
-    const navs = withTag(read({ ...listPage, pager }), 'nav').filter(nav => nav.attributes['class'] === 'pager')
-    t.equal(navs.length, 2, 'above and below')
-    t.equal(new Set(values(navs, 'aria-label')).size, 2, 'by different names')
-    const items = navs.map(nav =>
-      withTag(nav.elements, 'li')
-        .map(item => itemText(item))
-        .join(' '),
-    )
-    t.strictSame(items, [expected, expected], message)
+  const shows = (previous: string | undefined, next: string | undefined, pages: Pager['pages'], expected: string) => {
+    const navs = withClass(read({ ...listPage, pager: { previous, next, pages } }), 'pager')
+    t.equal(new Set(values(navs, 'aria-label')).size, 2, 'above and below, by different names')
+    const items = navs.map(nav => withTag(nav.elements, 'li').map(itemText).join(' '))
+    t.strictSame(items, [expected, expected])
   }
   const itemText = ({ text, elements }: HtmlElement) => {
     const [link] = withTag(elements, 'a')
@@ -303,60 +237,37 @@ t.test('the pager shows the numbers, where the reader is, and what lies before a
     return `${text}(${link.attributes['href']}${link.attributes['aria-current'] === 'page' ? ' here' : ''})`
   }
   const link = (number: number, isCurrent = false) => ({ number, href: `?p=${number}`, isCurrent })
-  shows(
-    { previous: undefined, next: '?p=2', pages: [link(1, true), link(2)] },
-    '« 1(?p=1 here) 2(?p=2) »(?p=2)',
-    'first',
-  )
-  shows(
-    { previous: '?p=1', next: undefined, pages: [link(1), link(2, true)] },
-    '«(?p=1) 1(?p=1) 2(?p=2 here) »',
-    'last',
-  )
-  shows({ previous: '?p=8', next: undefined, pages: [link(1)] }, '«(?p=8) 1(?p=1) »', 'behind the last')
-  shows(
-    { previous: '?p=4', next: '?p=6', pages: [link(1), 'gap', link(4), link(5, true), link(6), 'gap', link(99)] },
-    '«(?p=4) 1(?p=1) … 4(?p=4) 5(?p=5 here) 6(?p=6) … 99(?p=99) »(?p=6)',
-    'in the middle',
-  )
+  shows(undefined, '?p=2', [link(1, true), link(2)], '« 1(?p=1 here) 2(?p=2) »(?p=2)')
+  shows('?p=1', undefined, [link(1), link(2, true)], '«(?p=1) 1(?p=1) 2(?p=2 here) »')
+  // A part behind the last one has no number.
+  shows('?p=8', undefined, [link(1)], '«(?p=8) 1(?p=1) »')
+  const middle = [link(1), 'gap' as const, link(4), link(5, true), link(6), 'gap' as const, link(99)]
+  shows('?p=4', '?p=6', middle, '«(?p=4) 1(?p=1) … 4(?p=4) 5(?p=5 here) 6(?p=6) … 99(?p=99) »(?p=6)')
   t.strictSame(withClass(read(missingPage), 'pager'), [], 'none where there is one page')
 })
 
 t.test('the form holds what was asked, and room for more', async t => {
   const elements = read(listPage)
-  const [form] = elements.filter(({ attributes }) => attributes['id'] === 'filter')
+  const form = byId(elements, 'filter')
   const inputs = withTag(form?.elements ?? [], 'input')
   t.match(form?.attributes, { method: 'get', action: '/api/v1/contentfiles/' })
-  t.strictSame(
-    inputs.map(({ attributes: { type, name, value, checked } }) => [type, name, value, checked !== undefined]),
-    [
-      ['hidden', 'format', 'api', false],
-      ['hidden', 'limit', '10', false],
-      ['checkbox', 'offered_by', 'mitx', false],
-      ['checkbox', 'offered_by', 'ocw', true],
-      ['checkbox', 'offered_by', 'xpro', false],
-      ['text', 'run_id', '5995', false],
-      ['text', 'run_id', '12', false],
-      ['text', 'run_id', '', false],
-      ['text', 'content_feature_type', '', false],
-    ],
-  )
+  const textOf = ({ attributes: { type, name, value, checked } }: HtmlElement) =>
+    `${type} ${name} ${value}${checked === undefined ? '' : ' checked'}`
+  t.strictSame(inputs.map(textOf), [
+    ...['hidden format api', 'hidden limit 10'],
+    ...['checkbox offered_by mitx', 'checkbox offered_by ocw checked', 'checkbox offered_by xpro'],
+    ...['text run_id 5995', 'text run_id 12', 'text run_id ', 'text content_feature_type '],
+  ])
   const named = ({ attributes }: HtmlElement) => attributes['aria-label'] !== undefined
   t.ok(inputs.filter(({ attributes }) => attributes['type'] === 'text').every(named), 'every field has a name')
   t.strictSame(texts(withClass(elements, 'count')), ['3'], 'the button says how many filters are at work')
-  const [clear] = elements.filter(({ attributes }) => attributes['id'] === 'clear')
-  t.strictSame(values(withTag(clear?.elements ?? [], 'input'), 'name'), ['format', 'limit'])
+  const kept = withTag(byId(elements, 'clear')?.elements ?? [], 'input')
+  t.strictSame(values(kept, 'name'), ['format', 'limit'])
 })
 
 t.test('a filter that was wrong stands open in the page, with its error', async t => {
   const elements = read(invalidPage)
-  t.strictSame(
-    values(
-      elements.filter(({ attributes }) => 'popover' in attributes),
-      'id',
-    ),
-    ['formats', 'options'],
-  )
+  t.strictSame(popovers(elements), ['formats', 'options'])
   const [fieldset] = withTag(elements, 'fieldset')
   const [error] = withClass(elements, 'error')
   t.equal(error?.text, 'Enter a number.')
@@ -365,10 +276,7 @@ t.test('a filter that was wrong stands open in the page, with its error', async 
   t.strictSame(texts(withClass(elements, 'bad')), ['HTTP 400 Bad Request'])
   const sound: FilterField = { kind: 'choices', name: 'offered_by', label: 'Offered by', choices: [] }
   const page = read({ ...listPage, filters: { action: '', hidden: [], fields: [sound] } })
-  t.strictSame(
-    withTag(page, 'section').map(({ attributes }) => attributes['id']),
-    ['options', 'filters', undefined],
-  )
+  t.strictSame(values(withTag(page, 'section'), 'id'), ['options', 'filters', undefined])
   t.strictSame(withClass(page, 'count'), [], 'no filter, no number')
 })
 
@@ -376,40 +284,29 @@ t.test('the buttons lead where they say', async t => {
   const elements = read(listPage)
   const [get] = withClass(withTag(elements, 'a'), 'button strong')
   t.strictSame([get?.text, get?.attributes['href']], ['GET', listPage.get.href])
-  const [menu] = elements.filter(({ attributes }) => attributes['id'] === 'formats')
-  const formats = withTag(menu?.elements ?? [], 'a')
-  t.strictSame(
-    formats.map(({ text, attributes }) => ({ name: text, href: attributes['href'] })),
-    listPage.get.formats,
-  )
+  const links = withTag(byId(elements, 'formats')?.elements ?? [], 'a')
+  const formats = links.map(({ text, attributes }) => ({ name: text, href: attributes['href'] }))
+  t.strictSame(formats, listPage.get.formats)
   const targets = values(withTag(elements, 'button'), 'popovertarget').filter(target => target !== undefined)
-  const panels = values(
-    elements.filter(({ attributes }) => 'popover' in attributes),
-    'id',
-  )
-  t.strictSame([...new Set(targets)].sort(), [...panels].sort(), 'every button opens something that is there')
+  t.strictSame([...new Set(targets)].sort(), popovers(elements).sort(), 'every button opens something that is there')
   t.strictSame(texts(withClass(elements, 'answer')).length, 2)
-  const [options] = elements.filter(({ attributes }) => attributes['id'] === 'options')
-  t.match(options?.text, /OPTIONS \/api\/v1\/contentfiles\/\s+HTTP 200 OK\nAllow: GET, HEAD, OPTIONS\nContent-Type: /)
+  t.match(
+    byId(elements, 'options')?.text,
+    /OPTIONS \/api\/v1\/contentfiles\/\s+HTTP 200 OK\nAllow: GET, HEAD, OPTIONS\nContent-Type: /,
+  )
 })
 
 t.test('the policy allows the style of the page and the icon, which is all that it needs', async t => {
   for (const page of [listPage, invalidPage, missingPage]) {
     const elements = read(page)
     const hashes = withTag(elements, 'style').map(({ text }) => createHash('sha256').update(text).digest('base64'))
-    t.equal(
-      contentSecurityPolicy,
-      [
-        `default-src 'none'; style-src 'sha256-${hashes.join()}'; img-src 'self'`,
-        `form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
-      ].join('; '),
-    )
+    const sources = `default-src 'none'; style-src 'sha256-${hashes.join()}'; img-src 'self'`
+    t.equal(contentSecurityPolicy, `${sources}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`)
     t.notOk(elements.some(({ tag }) => ['script', 'link', 'img', 'iframe', 'base'].includes(tag)))
     t.notOk(elements.some(({ attributes }) => Object.keys(attributes).some(name => /^(style|src|on.*)$/.test(name))))
     const ids = values(elements, 'id').filter(id => id !== undefined)
     t.equal(new Set(ids).size, ids.length, 'every id once')
-    t.equal(withTag(elements, 'h1').length, 1)
-    t.equal(withTag(elements, 'main').length, 1)
+    t.strictSame([withTag(elements, 'h1').length, withTag(elements, 'main').length], [1, 1])
   }
 })
 
@@ -419,24 +316,22 @@ t.test('text is at least 4.5 times as bright as its ground, or the other way rou
     Object.fromEntries([...body.matchAll(/--([\w-]+): (#[0-9a-f]+)/g)].map(([, name, color]) => [name, color])),
   )
   t.equal(palettes.length, 2)
+  const [verdicts, others] = [
+    ['good', 'warn', 'bad'],
+    ['ink', 'soft', 'link'],
+  ]
   const pairs = [
-    ['ink', 'page'],
-    ['soft', 'page'],
-    ['link', 'page'],
-    ...['ink', 'soft', 'accent', 'literal', 'link', 'good', 'warn', 'bad'].map(name => [name, 'card']),
-    ['accent', 'accent-wash'],
-    ...['good', 'warn', 'bad'].map(name => [name, `${name}-wash`]),
-    ...['good', 'warn', 'bad'].map(name => [name, 'page']),
-    ...['good', 'warn', 'bad'].map(name => ['ink', `${name}-wash`]),
+    ...[...others, ...verdicts].map(name => [name, 'page']),
+    ...[...others, ...verdicts, 'accent', 'literal'].map(name => [name, 'card']),
+    ...[...verdicts, 'accent'].map(name => [name, `${name}-wash`]),
+    ...verdicts.map(name => ['ink', `${name}-wash`]),
     ['on-accent', 'accent'],
   ]
   for (const palette of palettes) {
     for (const [ink = '', ground = ''] of pairs) {
       const [dark, bright] = [palette[ink], palette[ground]].map(brightness).sort((a, b) => a - b)
-      t.ok(
-        ((bright ?? 0) + 0.05) / ((dark ?? 1) + 0.05) >= 4.5,
-        `${ink} on ${ground}: ${palette[ink]}, ${palette[ground]}`,
-      )
+      const contrast = ((bright ?? 0) + 0.05) / ((dark ?? 1) + 0.05)
+      t.ok(contrast >= 4.5, `${ink} on ${ground}: ${palette[ink]}, ${palette[ground]}`)
     }
   }
 })
