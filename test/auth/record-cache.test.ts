@@ -7,9 +7,16 @@ import { createRecordCache } from '../../auth/record-cache.ts'
 import { OutcomeUnknown } from '../../store/postgres/postgres-errors.ts'
 import { until } from '../support/processes.ts'
 
+const inDoubt = (transaction = '7') => new OutcomeUnknown(transaction, new Error('gone'))
+const unconfirmed = { message: /not confirmed/ }
+const doubtful = { message: /did not confirm/ }
+
 function setUp() {
   const state = { value: 1, reads: 0, ended: false }
   const gates: (() => void)[] = []
+  const openGates = () => {
+    for (const open of gates.splice(0)) open()
+  }
   const cache = createRecordCache<string, { value: number }>({
     recordsMax: 10,
     async read() {
@@ -20,7 +27,7 @@ function setUp() {
     },
     hasEnded: async () => state.ended,
   })
-  return { state, cache, gates }
+  return { state, cache, gates, openGates }
 }
 
 t.test('a record is read once, and again after a change, but not after one that was not made', async t => {
@@ -32,38 +39,32 @@ t.test('a record is read once, and again after a change, but not after one that 
     return 'done'
   })
   t.match([done, await cache.get('a'), state.reads], ['done', { value: 2 }, 2])
-  await t.rejects(
-    cache.change('a', async () => Promise.reject(new Error('no'))),
-    { message: 'no' },
-  )
+  const failing = cache.change('a', async () => Promise.reject(new Error('no')))
+  await t.rejects(failing, { message: 'no' })
   t.match([await cache.get('a'), state.reads], [{ value: 2 }, 2])
 })
 
 t.test('who waits for a read that began before a change gets the record of after it', async t => {
-  const { state, cache, gates } = setUp()
+  const { state, cache, gates, openGates } = setUp()
   gates.push(() => undefined)
   const waiting = [cache.get('a'), cache.get('a')]
   await cache.change('a', async () => {
     state.value = 2
   })
-  gates.splice(0).forEach(open => {
-    open()
-  })
+  openGates()
   t.match(await Promise.all(waiting), [{ value: 2 }, { value: 2 }])
   t.match([await cache.get('a'), state.reads], [{ value: 2 }, 2], 'all of them by one more read')
 })
 
 t.test('who waits for a read while the outcome of a change becomes unknown gets no record', async t => {
-  const { state, cache, gates } = setUp()
+  const { state, cache, gates, openGates } = setUp()
   gates.push(() => undefined)
-  const waiting = t.rejects(cache.get('a'), { message: /not confirmed/ })
-  const change = cache.change('a', async () => {
-    throw new OutcomeUnknown('7', new Error('gone'))
-  })
-  await t.rejects(change, { message: /did not confirm/ })
-  gates.splice(0).forEach(open => {
-    open()
-  })
+  const waiting = t.rejects(cache.get('a'), unconfirmed)
+  await t.rejects(
+    cache.change('a', () => Promise.reject(inDoubt())),
+    doubtful,
+  )
+  openGates()
   await waiting
   state.ended = true
   state.value = 2
@@ -73,15 +74,13 @@ t.test('who waits for a read while the outcome of a change becomes unknown gets 
 t.test('while the outcome of a change is unknown, nobody gets the record', async t => {
   const { state, cache } = setUp()
   await cache.get('a')
-  const change = cache.change('a', async () => {
-    throw new OutcomeUnknown('7', new Error('gone'))
-  })
-  await t.rejects(change, { message: /did not confirm/ })
-  await t.rejects(cache.get('a'), { message: /not confirmed/ })
   await t.rejects(
-    cache.change('a', async () => 1),
-    { message: /not confirmed/ },
+    cache.change('a', () => Promise.reject(inDoubt())),
+    doubtful,
   )
+  await t.rejects(cache.get('a'), unconfirmed)
+  const change = cache.change('a', async () => 1)
+  await t.rejects(change, unconfirmed)
   t.match(await cache.get('b'), { value: 1 }, 'others are not concerned')
   state.ended = true
   state.value = 2
@@ -95,32 +94,32 @@ t.test('a second change in doubt is asked about too, whenever it comes', async t
     read: async () => ({ value: 1 }),
     hasEnded: transaction => new Promise(answer => asked.push({ transaction, answer })),
   })
-  const inDoubt = (transaction: string) => {
+  const begin = (transaction: string) => {
     const outcome = Promise.withResolvers<never>()
     const change = cache.change('a', () => outcome.promise)
-    return { change, fail: () => outcome.reject(new OutcomeUnknown(transaction, new Error('gone'))) }
+    return async () => {
+      outcome.reject(inDoubt(transaction))
+      await t.rejects(change, doubtful)
+    }
   }
   const answer = async (hasEnded: boolean) => {
     asked.shift()?.answer(hasEnded)
-    // What follows from the answer comes first.
+    // The cache acts on the answer first.
     await new Promise(resolve => setImmediate(resolve))
   }
-  const [first, second, third] = [inDoubt('1'), inDoubt('2'), inDoubt('3')]
-  first.fail()
-  await t.rejects(first.change, { message: /did not confirm/ })
+  const [failFirst, failSecond, failThird] = [begin('1'), begin('2'), begin('3')]
+  await failFirst()
   const waiting = cache.get('a')
-  second.fail()
-  await t.rejects(second.change, { message: /did not confirm/ })
+  await failSecond()
   await answer(true)
   t.match(asked, [{ transaction: '2' }], 'the first one has ended')
   const besides = cache.change('a', async () => 1)
   await answer(true)
   t.match(await waiting, { value: 1 })
-  third.fail()
-  await t.rejects(third.change, { message: /did not confirm/ })
+  await failThird()
   await answer(true)
   t.match(asked, [{ transaction: '3' }], 'that the second one has ended says nothing of the third')
-  const refused = t.rejects(besides, { message: /not confirmed/ })
+  const refused = t.rejects(besides, unconfirmed)
   await answer(false)
   await refused
 })
@@ -151,6 +150,7 @@ t.test('that there is nothing is held for a while, and pushes out no record', as
 })
 
 const record = (): SeenRecord => ({ lastSeenMs: 0, seenUnsaved: false })
+const bounds = { flushMs: 1, batchMax: 2, unsavedMax: 10 }
 
 t.test('a record that is seen often is saved once, with its last time, and again after a failure', async t => {
   const saved: number[][] = []
@@ -162,13 +162,11 @@ t.test('a record that is seen often is saved once, with its last time, and again
       saved.push(timesMs)
     },
     failed: error => faults.push(error),
-    flushMs: 1,
-    batchMax: 2,
-    unsavedMax: 10,
+    ...bounds,
   })
   const records = [record(), record(), record()] as const
   for (const timeMs of [5, 7, 6]) for (const one of records) lastSeen.seen(one, timeMs)
-  await until('it is told', () => faults.length > 0)
+  await until('a save has failed', () => faults.length > 0)
   isAway = false
   await until('all are saved', () => saved.length === 2)
   t.strictSame(saved, [[7, 7], [7]])
@@ -188,9 +186,7 @@ t.test('a record that is seen while it is being saved is saved again', async t =
       await saving.promise
     },
     failed: error => t.fail(String(error)),
-    flushMs: 1,
-    batchMax: 2,
-    unsavedMax: 10,
+    ...bounds,
   })
   const one = record()
   lastSeen.seen(one, 5)

@@ -22,6 +22,22 @@ async function addDevice({ devices }: Pick<TestNode, 'devices'>, name: string): 
   return added.value[0]?.password ?? ''
 }
 
+/** Adds a node without a process, whose lease ends after an interval. */
+const insertNode = (lease: string, id = randomUUID(), applied = 0) =>
+  pool.query(
+    `INSERT INTO nodes (id, role, version, applied, expires_at, settings)
+     VALUES ($1, 'api', '0', $3, clock_timestamp() + $2::interval, '{}')`,
+    [id, lease, applied],
+  )
+
+/** Sends statements whose locks hold until the function is called that it returns. */
+async function block(t: Test, text: string): Promise<() => Promise<unknown>> {
+  const blocker = await store.connectPostgres()
+  t.teardown(() => blocker.end())
+  await blocker.query(text)
+  return () => blocker.query('ROLLBACK')
+}
+
 const seqs = async () =>
   (await pool.query<{ seq: number }>('SELECT seq::int AS seq FROM feed ORDER BY seq')).rows.map(({ seq }) => seq)
 const headSeq = async () =>
@@ -49,34 +65,24 @@ t.test('numbers have no holes: what is rolled back takes none', async t => {
   await Promise.all(Array.from({ length: 20 }, (_, at) => addDevice(node, `many-${at}`)))
   const all = await seqs()
   t.equal(all.length, before + 21)
-  t.strictSame(
-    all,
-    all.map((_, at) => at + 1),
-  )
+  const counted = all.map((_, at) => at + 1)
+  t.strictSame(all, counted)
   t.equal(await headSeq(), all.length)
 })
 
 t.test('a change waits for a node that does not apply it, no longer than its lease', async t => {
   const node = await open(t, 4_000)
-  await pool.query(
-    `INSERT INTO nodes (id, role, version, applied, expires_at, settings)
-     VALUES (gen_random_uuid(), 'api', '0', 0, clock_timestamp() + interval '1 hour', '{}')`,
-  )
+  const id = randomUUID()
+  await insertNode('1 hour', id)
   const startMs = performance.now()
   await addDevice(node, 'slow')
   t.ok(performance.now() - startMs >= 3_999, 'one that claims a longer lease than there is')
-  await pool.query(
-    "UPDATE nodes SET expires_at = clock_timestamp() WHERE version = '0' AND settings = '{}' AND applied = 0",
-  )
+  await pool.query('UPDATE nodes SET expires_at = clock_timestamp() WHERE id = $1', [id])
 })
 
 t.test('a lease that a step of the clock may have ended is waited for', async t => {
   const id = randomUUID()
-  await pool.query(
-    `INSERT INTO nodes (id, role, version, applied, expires_at, settings)
-     VALUES ($1, 'api', '0', -1, clock_timestamp() - interval '1 hour', '{}')`,
-    [id],
-  )
+  await insertNode('-1 hour', id, -1)
   t.teardown(() => pool.query('DELETE FROM nodes WHERE id = $1', [id]))
   const behind = async (steppedMs: number) => (await countBehind(pool, randomUUID(), 0, steppedMs)).count
   const hourMs = 3_600_000
@@ -88,23 +94,21 @@ t.test('a node that has no lease lets nobody in, until it has one again', async 
   const node = await open(t, 4_000)
   const password = await addDevice(node, 'kitchen')
   const check = node.devices.credentialCheck({ number: node.devices.get('kitchen')?.number ?? 0 }, password)
-  const blocker = await store.connectPostgres()
-  t.teardown(() => blocker.end())
-  await blocker.query('BEGIN; LOCK TABLE nodes IN ACCESS EXCLUSIVE MODE')
+  const unblock = await block(t, 'BEGIN; LOCK TABLE nodes IN ACCESS EXCLUSIVE MODE')
   await waitFor('the lease is over', () => !node.devices.isCurrent())
   t.throws(() => node.devices.authenticate('kitchen', password), expired)
   t.throws(check, expired)
   await t.rejects(node.accounts.find(1), expired)
   await t.rejects(node.stations.registry(), expired)
   t.match(node.nodes.fault(), /^the lease of this node has expired: /)
-  await blocker.query('ROLLBACK')
+  await unblock()
   await waitFor('it is back', () => node.devices.isCurrent())
   t.equal(node.devices.authenticate('kitchen', password)?.name, 'kitchen')
   t.equal(node.nodes.fault(), undefined)
 })
 
 t.test('a node whose connection breaks while it joins goes on with another one', async t => {
-  // Of each, the first time.
+  // The connection breaks at the first statement of each kind.
   const moments = ['pg_advisory_xact_lock($1', 'INSERT INTO nodes', 'COMMIT']
   async function connectPostgres() {
     const client = await store.connectPostgres()
@@ -136,7 +140,7 @@ t.test('a transaction that hangs before its commit does not take the leases of o
   const node = await open(t, 8_000)
   const hanging = node.nodes.feed.commit({ pool, stepMs: 4_000 }, async transaction => {
     node.nodes.feed.note(transaction, 'station')
-    // What `commit` does last, and then nothing more comes.
+    // This is the last statement of `commit`, and no COMMIT follows.
     await transaction.query(
       "UPDATE feed_head SET seq = seq + 1; SELECT set_config('idle_in_transaction_session_timeout', '1000', true)",
     )
@@ -163,20 +167,20 @@ t.test('a node that finds another database, or the changes that it lacks gone, c
   t.match(late.fatal[0]?.message, /without PostgreSQL for so long/)
 })
 
-t.test('each node knows how many take requests, and tells of all', async t => {
+t.test('each node knows how many take requests, and the states of all', async t => {
   await pool.query('DELETE FROM nodes')
   const one = await open(t)
   t.equal(one.nodes.count(), 1)
   const other = await open(t)
   t.equal(other.nodes.count(), 2, 'from its first lease on')
-  await waitFor('the first one is told', () => one.nodes.count() === 2)
-  const [first, second, ...more] = await other.nodes.states()
-  t.strictSame(more, [])
-  t.strictSame([first?.id, second?.id], [one.nodes.own().id, other.nodes.own().id])
+  await waitFor('the first node counts two', () => one.nodes.count() === 2)
+  const states = await other.nodes.states()
+  const second = states[1]
+  t.match(states, { length: 2, 0: { id: one.nodes.own().id }, 1: { id: other.nodes.own().id } })
   t.match(second, { role: 'api', version: '0', host: 'test', isLeaseValid: true, leads: false })
   t.ok((second?.leaseAgeMs ?? -1) >= 0 && (second?.leaseAgeMs ?? 60_000) < 60_000)
   t.equal(other.nodes.own().applied, await headSeq())
-  await waitFor('the clock is told', async () => (await one.nodes.states())[1]?.clockAheadMs !== undefined)
+  await waitFor('the clock is known', async () => (await one.nodes.states())[1]?.clockAheadMs !== undefined)
   await addDevice(one, 'counted')
   // The row of a node has what it has applied from its next renewal on.
   await waitFor('both have applied it', async () => {
@@ -184,60 +188,49 @@ t.test('each node knows how many take requests, and tells of all', async t => {
     return states.every(({ applied }) => applied === other.nodes.own().applied)
   })
   await other.nodes.close()
-  await waitFor('the first one is told', () => one.nodes.count() === 1)
+  await waitFor('the first node counts one', () => one.nodes.count() === 1)
   t.equal((await one.nodes.states()).length, 1, 'one that has given its lease up')
-  await pool.query(
-    `INSERT INTO nodes (id, role, version, applied, expires_at, settings)
-     SELECT gen_random_uuid(), 'api', '0', 0, clock_timestamp() - ago * interval '1 minute', '{}' FROM unnest(ARRAY[1, 11]) AS ago`,
-  )
+  for (const lease of ['-1 minute', '-11 minutes']) await insertNode(lease)
   const gone = (await one.nodes.states()).filter(({ isLeaseValid }) => !isLeaseValid)
   t.equal(gone.length, 1, 'one that has ended without a word, for ten minutes')
   const goneSeconds = Math.round((gone[0]?.leaseAgeMs ?? 0) / 1000)
   t.ok(goneSeconds >= 120 && goneSeconds < 180, `since it was renewed: ${goneSeconds} s`)
 })
 
-t.test('while PostgreSQL does not answer a node tells of itself alone', async t => {
+t.test('while PostgreSQL does not answer a node reports its own state alone', async t => {
   const node = await open(t, 1_000)
-  const blocker = await store.connectPostgres()
-  t.teardown(() => blocker.end())
-  await blocker.query('BEGIN; ALTER TABLE nodes RENAME TO hidden; COMMIT')
-  t.teardown(() => blocker.query('ALTER TABLE hidden RENAME TO nodes'))
-  t.strictSame(
-    (await node.nodes.states()).map(({ id }) => id),
-    [node.nodes.own().id],
-  )
+  await pool.query('ALTER TABLE nodes RENAME TO hidden')
+  t.teardown(() => pool.query('ALTER TABLE hidden RENAME TO nodes'))
+  t.match(await node.nodes.states(), { length: 1, 0: { id: node.nodes.own().id } })
 })
 
-t.test('the clock of PostgreSQL is that of the answer that came fastest', async t => {
-  let nowMs = 1_000
+t.test('the clock of PostgreSQL is read from the fastest answer of the last minute', async t => {
+  let nowMs = 0
   const clock = new PostgresClock(() => nowMs)
   t.equal(clock.nowMs(), undefined)
-  clock.note(990, 50_000)
-  t.equal(clock.nowMs(), 50_005)
-  nowMs = 2_000
-  clock.note(1_000, 60_000)
-  t.equal(clock.nowMs(), 51_005, 'a slower answer says less')
-  clock.note(1_998, 51_000)
-  t.equal(clock.nowMs(), 51_001)
-  nowMs = 62_000
-  clock.note(61_000, 120_000)
-  t.equal(clock.nowMs(), 120_500, 'after a minute clocks have parted')
+  for (const [now, asked, postgres, expected] of [
+    [1_000, 990, 50_000, 50_005],
+    [2_000, 1_000, 60_000, 51_005],
+    [2_000, 1_998, 51_000, 51_001],
+    [62_000, 61_000, 120_000, 120_500],
+  ] as const) {
+    nowMs = now
+    clock.note(asked, postgres)
+    t.equal(clock.nowMs(), expected)
+  }
 })
 
-t.test('nodes with other settings are told apart by name', async t => {
-  t.strictSame(differentSettings({ A: '1', B: '2' }, [{ A: '1', B: '2' }]), [])
-  t.strictSame(
-    differentSettings({ B: '2', A: '1' }, [
-      { A: '1', B: '2' },
-      { A: '2', B: '2', C: '3' },
-    ]),
-    ['A', 'C'],
-  )
+t.test('a node with other settings is refused, with their names', async t => {
+  const [same, other] = [
+    { A: '1', B: '2' },
+    { A: '2', B: '2', C: '3' },
+  ]
+  t.strictSame(differentSettings({ B: '2', A: '1' }, [same]), [])
+  t.strictSame(differentSettings({ B: '2', A: '1' }, [same, other]), ['A', 'C'])
   const node = await openNode(t, store, { settings: { READS: 'a' } })
-  await t.rejects(openNode(t, store, { settings: { READS: 'b' } }), {
-    message:
-      'Other nodes on this PostgreSQL have other values of READS: give all nodes the same, or stop the others first.',
-  })
+  const message =
+    'Other nodes on this PostgreSQL have other values of READS: give all nodes the same, or stop the others first.'
+  await t.rejects(openNode(t, store, { settings: { READS: 'b' } }), { message })
   await node.nodes.close()
   t.equal(node.devices.isCurrent(), false, 'a lease that was given up')
   await openNode(t, store, { settings: { READS: 'b' } })
@@ -252,17 +245,17 @@ t.test('who has the database alone waits until the last lease is over', async t 
 
 const secret = 's'.repeat(64)
 
-/** A node, and what it has heard of others. */
-async function openTelling(t: Test) {
+/** Opens a node, and keeps the notices that it gets from others. */
+async function openListening(t: Test) {
   const { nodes } = await openNode(t, store, { sessionSecret: secret })
   const heard: [name: string, agoMs: number][] = []
   const { sessions } = nodes
-  if (sessions === undefined) throw new Error('a node with a secret tells of sessions')
+  if (sessions === undefined) throw new Error('a node with a secret sends notices of sessions')
   sessions.onBegun((name, agoMs) => void heard.push([name, agoMs]))
   return { sessions, heard }
 }
 
-/** All that is sent on the channel. */
+/** Keeps all that is sent on the channel. */
 async function listen(t: Test): Promise<string[]> {
   const payloads: string[] = []
   const client = await store.connectPostgres()
@@ -272,12 +265,12 @@ async function listen(t: Test): Promise<string[]> {
   return payloads
 }
 
-t.test('a session that begins is told to the other nodes, with the time since then, and names nobody', async t => {
+t.test('the other nodes get a notice of a session that begins, with the time since then and no name', async t => {
   await pool.query('DELETE FROM nodes')
-  const alone = await openTelling(t)
+  const alone = await openListening(t)
   const payloads = await listen(t)
-  alone.sessions.begun(alone.sessions.nameOf('nobody is there to be told'))
-  const [one, other] = [await openTelling(t), await openTelling(t)]
+  alone.sessions.begun(alone.sessions.nameOf('nobody listens'))
+  const [one, other] = [await openListening(t), await openListening(t)]
   const name = one.sessions.nameOf('device 7 porch')
   t.match(name, /^[\w-]{22}$/)
   t.equal(other.sessions.nameOf('device 7 porch'), name, 'the same at each node')
@@ -286,14 +279,14 @@ t.test('a session that begins is told to the other nodes, with the time since th
   await waitFor('all have heard it', () => [other.heard, alone.heard, payloads].every(({ length }) => length > 0))
   t.equal(other.heard[0]?.[0], name)
   // The clock of PostgreSQL is known to half the time of an answer.
-  t.ok((other.heard[0]?.[1] ?? -10_000) > -1_000, 'it is not younger than it can be')
-  t.strictSame(one.heard, [], 'not by who has told it')
-  t.equal(payloads.length, 1, 'a node that was alone has told nobody')
+  t.ok((other.heard[0]?.[1] ?? -10_000) > -1_000)
+  t.strictSame(one.heard, [], 'the sender gets no notice')
+  t.equal(payloads.length, 1, 'a node that was alone has sent none')
   t.notMatch(payloads[0], /porch|device/)
 })
 
 t.test('a thousand sessions that begin at once are a few payloads, in ten statements a second at most', async t => {
-  const [other, one] = [await openTelling(t), await openTelling(t)]
+  const [other, one] = [await openListening(t), await openListening(t)]
   const payloads = await listen(t)
   for (let at = 0; at < 1_000; at++) one.sessions.begun(one.sessions.nameOf(String(at)))
   one.sessions.begun(one.sessions.nameOf('0'))
@@ -304,20 +297,13 @@ t.test('a thousand sessions that begin at once are a few payloads, in ten statem
   t.ok(payloads.every(payload => payload.length < 8_000))
 })
 
-t.test('what does not fit is not told, and the log says so once', async t => {
+t.test('notices that do not fit are dropped, with one line in the log', async t => {
   const { log, texts } = recordingLog('warn')
   const clock = new PostgresClock()
   clock.note(performance.now(), Date.now())
   const failing = { query: async () => Promise.reject(new Error('away')) }
-  const notices = openSessionNotices({
-    pool: failing as never,
-    id: 'one',
-    secret,
-    clock,
-    others: () => 1,
-    log,
-    pauseMs: 1,
-  })
+  const options = { id: 'one', secret, clock, others: () => 1, log, pauseMs: 1 }
+  const notices = openSessionNotices({ ...options, pool: failing as never })
   if (notices === undefined) throw new Error('it has a secret')
   t.teardown(() => notices.close())
   for (let at = 0; at < 20_010; at++) notices.begun(String(at))
@@ -326,24 +312,16 @@ t.test('what does not fit is not told, and the log says so once', async t => {
   t.strictSame(texts, ['other nodes are not told which sessions have begun here'])
 })
 
-t.test('payloads that nobody of us has sent are passed over', async t => {
+t.test('payloads of another form are ignored', async t => {
   const clock = new PostgresClock()
   const notices = openSessionNotices({ pool, id: 'one', secret, clock, others: () => 1, log: silentLog })
   const heard: unknown[] = []
-  notices?.onBegun((...told) => void heard.push(told))
+  notices?.onBegun((...notice) => void heard.push(notice))
   notices?.heard('other\n1000\nname 5')
   t.strictSame(heard, [], 'before the clock is known')
   clock.note(performance.now(), 2_000)
-  for (const payload of [
-    '',
-    'x',
-    'other\nlong ago\nname 5',
-    'other\n1000\nname',
-    'other\n1000\nname x',
-    'one\n1000\nname 5',
-  ]) {
-    notices?.heard(payload)
-  }
+  const wrong = ['', 'x', 'other\nlong ago\nname 5', 'other\n1000\nname', 'other\n1000\nname x', 'one\n1000\nname 5']
+  for (const payload of wrong) notices?.heard(payload)
   t.strictSame(heard, [])
   notices?.heard('other\n1000\nname 5')
   t.match(heard, [['name', Number]])
