@@ -6,7 +6,7 @@ import { test } from 'tap'
 import { indented, listAnswer } from '../../api/content-files/answer.ts'
 import { type FileRow, fileText, moduleIdOf, type OwnFields } from '../../content/file-text.ts'
 
-/** With what could be taken for the places where a text is cut. */
+/** Some texts look like the places where a text is cut. */
 const anyText = fc.oneof(
   fc.string({ unit: 'grapheme' }),
   fc.constantFrom(',"content_type":', ',"file_type":', '","edx_module_id":"', 'a,', '\\', '"', ',"'),
@@ -37,29 +37,13 @@ function rowOf(own: OwnFields): FileRow {
   return { id: 5, runId: 7, setId: 1, own: JSON.stringify(own) }
 }
 
-/** In the order of the interface. */
+/** Returns the fields in the order of the interface. */
 function expected(own: OwnFields, types: readonly string[]): object {
   const { key, uid, title, description, require_summaries, url, ...second } = own
   const { file_type, file_extension, edx_module_id, summary, flashcards, ...typed } = second
-  return {
-    id: 5,
-    run_id: 7,
-    key,
-    uid,
-    title,
-    description,
-    require_summaries,
-    url,
-    content_feature_type: types,
-    ...typed,
-    resource_id: '8',
-    file_type,
-    file_extension,
-    offered_by: {},
-    edx_module_id,
-    summary,
-    flashcards,
-  }
+  const first = { id: 5, run_id: 7, key, uid, title, description, require_summaries, url }
+  const last = { file_type, file_extension, offered_by: {}, edx_module_id, summary, flashcards }
+  return { ...first, content_feature_type: types, ...typed, resource_id: '8', ...last }
 }
 
 test('a file is cut where something else comes between its own fields, whatever its texts say', async () => {
@@ -76,11 +60,8 @@ test('a part of the list holds each of its files', async () => {
   fc.assert(
     fc.property(fc.array(anyOwn, { maxLength: 5 }), fc.nat(), anyTextOrNull, (owns, count, next) => {
       const links = { next, previous: null }
-      const answer = listAnswer(
-        count,
-        links,
-        owns.map(own => fileText(rowOf(own), run, [])),
-      )
+      const texts = owns.map(own => fileText(rowOf(own), run, []))
+      const answer = listAnswer(count, links, texts)
       const whole = { count, ...links, results: owns.map(own => expected(own, [])) }
       assert.equal(answer.json.toString(), JSON.stringify(whole))
       assert.equal(indented(answer, 4), JSON.stringify(whole, null, 4))

@@ -46,18 +46,18 @@ t.test('many ask at once, and one index is made for all', async t => {
   t.equal(new Set(made).size, 1)
 })
 
-t.test('one that began before the change is not taken for one after it', async t => {
-  let hold: Promise<void> | undefined
-  let goOn: (() => void) | undefined
+t.test('an index that was begun before a change does not count as one after it', async t => {
+  const gate = Promise.withResolvers<void>()
+  let isHeld = false
   let held = 0
-  // What a build reads is that of the moment of its first question.
+  // A build reads the state at the moment of its first statement.
   const connect = async () => {
     const client = await postgres.connect()
     const query = async (config: pg.QueryConfig, values?: unknown[]) => {
       const answer = await client.query(config, values)
-      if (hold !== undefined && config.text.includes('content_version')) {
+      if (isHeld && config.text.includes('content_version')) {
         held++
-        await hold
+        await gate.promise
       }
       return answer
     }
@@ -66,15 +66,13 @@ t.test('one that began before the change is not taken for one after it', async t
   }
   const listing = start(t, { pool: { connect } as unknown as pg.Pool })
   const index = await listing.current()
-  hold = new Promise(resolve => {
-    goOn = resolve
-  })
+  isHeld = true
   const early = listing.newer(index, await change(), false)
   await until('a build is held', () => held === 1)
   const version = await change()
   const late = listing.newer(index, version, false)
-  hold = undefined
-  goOn?.()
+  isHeld = false
+  gate.resolve()
   t.not((await early)?.version, index.version)
   t.equal((await late)?.version, version)
 })

@@ -14,10 +14,7 @@ import { sampleLines } from '../support/sample-content-files.ts'
 
 const lastBefore = '003-content-files.sql'
 
-/** As the columns were. */
-const insertSql = `INSERT INTO content_files SELECT file.* FROM json_populate_record(NULL::content_files, $1) file`
-
-test('files keep what they were, as the text that an import of them would store', async t => {
+test('files of earlier tables become the text that an import of them would store', async t => {
   const { postgres } = await startContentFileStore(t)
   const { host, port, user, password, database } = postgres.options
   const name = 'earlier'
@@ -72,8 +69,9 @@ async function insert(client: pg.Client) {
     await client.query(sql, [JSON.stringify(rows)])
   }
   await client.query("INSERT INTO content_feature_sets (feature_type_ids) VALUES ('{}')")
+  const sql = 'INSERT INTO content_files SELECT file.* FROM json_populate_record(NULL::content_files, $1) file'
   for (const { own_fields, ...file } of files) {
-    await client.query(insertSql, [JSON.stringify({ ...file, ...own_fields, feature_set_id: 1 })])
+    await client.query(sql, [JSON.stringify({ ...file, ...own_fields, feature_set_id: 1 })])
   }
   return files.sort((a, b) => Number(a.id) - Number(b.id))
 }
