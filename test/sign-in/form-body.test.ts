@@ -1,4 +1,4 @@
-/** Forms as browsers send them, and what only looks like one. */
+/** Forms as browsers send them, and other bodies. */
 
 import fc from 'fast-check'
 import t from 'tap'
@@ -15,21 +15,9 @@ t.test('a form is read as it was written', async t => {
   t.strictSame(Object.keys(parse('__proto__=1&constructor=2') ?? {}), ['__proto__', 'constructor'])
 })
 
-t.test('what no form of ours sends is none', async t => {
-  for (const text of [
-    'a=1&a=2',
-    'a=%',
-    'a=%ff',
-    'a=%C3',
-    '%ff=1',
-    'a=ä',
-    Array(52)
-      .fill(0)
-      .map((_, at) => `f${at}=`)
-      .join('&'),
-  ]) {
-    t.equal(parse(text), undefined, text)
-  }
+t.test('a body that no form of ours sends is no form', async t => {
+  const long = Array.from({ length: 52 }, (_, at) => `f${at}=`).join('&')
+  for (const text of ['a=1&a=2', 'a=%', 'a=%ff', 'a=%C3', '%ff=1', 'a=ä', long]) t.equal(parse(text), undefined, text)
   for (const contentType of ['application/json', 'text/plain', 'multipart/form-data', 'x', '']) {
     t.equal(parse('a=1', contentType), undefined, contentType)
   }
@@ -37,19 +25,14 @@ t.test('what no form of ours sends is none', async t => {
 })
 
 t.test('whatever fields a browser sends are read back', async () => {
-  const names = fc.string({ unit: 'grapheme', minLength: 1 })
+  // A browser writes whole characters only.
+  const whole = (minLength: number) => fc.string({ unit: 'grapheme', minLength }).map(text => text.toWellFormed())
+  const anyFields = fc.dictionary(whole(1), whole(0), { maxKeys: 40, noNullPrototype: true })
   fc.assert(
-    fc.property(
-      fc.dictionary(names, fc.string({ unit: 'grapheme' }), { maxKeys: 40, noNullPrototype: true }),
-      fields => {
-        // A browser writes whole characters only.
-        const wellFormed = Object.fromEntries(
-          Object.entries(fields).map(([name, value]) => [name.toWellFormed(), value.toWellFormed()]),
-        )
-        const parsed = parse(new URLSearchParams(wellFormed).toString())
-        t.strictSame(Object.entries(parsed ?? {}), Object.entries(wellFormed))
-      },
-    ),
+    fc.property(anyFields, fields => {
+      const parsed = parse(new URLSearchParams(fields).toString())
+      t.strictSame(Object.entries(parsed ?? {}), Object.entries(fields))
+    }),
   )
 })
 
@@ -70,38 +53,18 @@ t.test('after a sign-in one stays on this service', async t => {
   goes('device', '/base/device')
   goes('/base/account?done=profile#x', '/base/account?done=profile')
   goes('https://own.example/anything', '/anything')
-  for (const foreign of [
-    'https://evil.example/',
-    '//evil.example',
-    '/\\evil.example',
-    '\\\\evil.example',
-    'javascript:alert(1)',
-    'https://own.example.evil.example/',
-    'https://own.example//evil.example',
-    'http://own.example/',
-    'https://own.example@evil.example/',
-    ' //evil.example',
-    'data:text/html,x',
-    '/\t/evil.example',
-    'https://',
-  ]) {
-    goes(foreign, 'account')
-  }
+  const hosts = ['evil.example/', 'own.example.evil.example/', 'own.example//evil.example', 'own.example@evil.example/']
+  const paths = ['//evil.example', '/\\evil.example', '\\\\evil.example', ' //evil.example', '/\t/evil.example']
+  const others = ['http://own.example/', 'javascript:alert(1)', 'data:text/html,x', 'https://']
+  for (const foreign of [...hosts.map(host => `https://${host}`), ...paths, ...others]) goes(foreign, 'account')
 })
 
 t.test('no address that anybody makes up leads elsewhere', async () => {
+  const prefixed = fc.tuple(fc.constantFrom('', '//', '/\\'), fc.string()).map(parts => parts.join(''))
   fc.assert(
-    fc.property(
-      fc.oneof(
-        fc.webUrl(),
-        fc.string(),
-        fc.string().map(text => `//${text}`),
-        fc.string().map(text => `/\\${text}`),
-      ),
-      text => {
-        const to = returnAddress(text, 'https://own.example')
-        t.equal(new URL(to, 'https://own.example/sign-in').origin, 'https://own.example')
-      },
-    ),
+    fc.property(fc.oneof(fc.webUrl(), prefixed), text => {
+      const to = returnAddress(text, 'https://own.example')
+      t.equal(new URL(to, 'https://own.example/sign-in').origin, 'https://own.example')
+    }),
   )
 })

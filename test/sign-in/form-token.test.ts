@@ -1,4 +1,4 @@
-/** Tokens of forms: for whom they are good, how long, and whose secret they are of. */
+/** Tokens of forms: their visitor, their secret and how long they are good. */
 
 import t from 'tap'
 import type { SignedIn } from '../../auth/sessions/session-claims.ts'
