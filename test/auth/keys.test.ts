@@ -385,7 +385,7 @@ t.test('who may do what', t => {
   }
   const people = [key('user', 1), key('user', owner), key('administrator', 2), key('operator', 3)]
   const operations: Record<StationOperation, { scope: Scope; private: string; public: string; none: string }> = {
-    // An ordinary user, the owner, an administrator, the operator.
+    // The four letters are for an ordinary user, the owner, an administrator and the operator.
     read: { scope: 'read', private: '-yyy', public: 'yyyy', none: 'yyyy' },
     'points.add': { scope: 'ingest', private: '-yyy', public: '-yyy', none: 'yyyy' },
     add: { scope: 'stations', private: '--yy', public: '--yy', none: '--yy' },

@@ -137,7 +137,7 @@ t.test('export, empty, import, export gives the same bytes', async t => {
   const first = readFileSync(file)
   const lines = first.toString().trimEnd().split('\n')
   t.equal(lines.length, generated.length)
-  // Line by line, as a failure would otherwise compare two texts of megabytes.
+  // Lines are compared one by one, as a failure would otherwise compare two texts of megabytes.
   for (const [index, line] of lines.entries()) assert.deepEqual(JSON.parse(line), generated[index], 'what came in')
   await empty()
   t.equal((await run(['export'])).stdout, '', 'nothing is left')

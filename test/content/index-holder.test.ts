@@ -34,7 +34,7 @@ t.test('an index of few files is waited for', async t => {
   const newer = await listing.newer(index, version, false)
   t.equal(newer?.version, version)
   t.equal(await listing.current(), newer)
-  // A request that began before it came is given the same.
+  // A request that began before the new index came gets the same one.
   t.equal(await listing.newer(index, version, false), newer)
 })
 

@@ -60,7 +60,7 @@ test('files of earlier tables become the text that an import of them would store
   t.strictSame((await client.query('SELECT FROM content_texts')).rows.length, 0)
 })
 
-/** The sample in the earlier tables; returns the rows that an import would make, by id. */
+/** Inserts the sample into the earlier tables, and returns the rows that an import would make, by id. */
 async function insert(client: pg.Client) {
   const { references, files } = toBatch(sampleLines.map(line => ContentFileLine.parse(line)))
   for (const [table, rows] of Object.entries(references)) {

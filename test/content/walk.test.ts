@@ -51,7 +51,7 @@ t.test('links lead from the first file to the last and back, and miss none', asy
   await store.importLines(lines)
   const shown = lines.filter(line => line.published)
   const ordered = shown.toSorted((a, b) => {
-    // Text in this format sorts as time does.
+    // Texts in this format sort as times do.
     if (a.created_on !== b.created_on) return a.created_on < b.created_on ? 1 : -1
     return b.id - a.id
   })

@@ -116,7 +116,7 @@ t.test('a device is added by an administrator', async t => {
   t.match([text.status, text.body], [415, { id: 'unsupported_media_type' }])
   const large = await add({ sn: 'N-4', model: 'x'.repeat(70_000) })
   t.match([large.status, large.body], [413, { id: 'too_large' }])
-  t.match(await add('{"sn":', user), { status: 403 }, 'who may not add learns nothing of the body')
+  t.match(await add('{"sn":', user), { status: 403 }, 'the body is not judged for a user who may not add')
 })
 
 t.test('a device is changed by one field, or by the whole object as it was read', async t => {
@@ -291,7 +291,7 @@ t.test('an ETag saves a body, and If-Match asks for it', async t => {
     for (const tags of ['"x"', `W/${etag}`]) t.equal(await get({ 'if-match': tags }), 412, tags)
     t.equal(await get({ 'if-match': '"x"', 'if-none-match': etag }), 412)
     const unchanged = await ask(method, '/device/S-1', { key, headers: { 'if-none-match': etag } })
-    t.notOk('content-length' in unchanged.headers, `${method} tells no length of nothing`)
+    t.notOk('content-length' in unchanged.headers, `${method}: nothing has no length`)
   }
   const failed = await ask('GET', '/device/S-1', { key, headers: { 'if-match': '"x"' } })
   t.match(failed.body, { id: 'precondition_failed' })

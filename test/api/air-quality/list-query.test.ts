@@ -65,7 +65,7 @@ test('filter: a message names the part that is wrong', async t => {
 const types = { id: 'integer', sn: 'text', value: 'number', timestamp: 'time', outdoors: 'boolean' } as const
 type Type = (typeof types)[keyof typeof types]
 
-/** Texts that some column takes, beside any. */
+/** Some of these texts fit a column, others fit none. */
 const valueText = fc.oneof(
   fc.double().map(String),
   fc.integer().map(String),
@@ -116,7 +116,7 @@ test('filter and sort: bounds', async t => {
   for (const [most, query] of bounds) t.strictSame([read(query(most)).ok, read(query(most + 1)).ok], [true, false])
 })
 
-test('sort: columns and directions, ending with the one that tells rows apart', async t => {
+test('sort: columns and directions, ending with a column that differs for all rows', async t => {
   const gives = (sort: string, expected: unknown) => {
     const result = read({ sort })
     t.strictSame(result.ok ? result.value.order.map(o => `${o.column} ${o.direction}`).join() : result, expected, sort)

@@ -108,7 +108,7 @@ t.test('pages: the oldest first, links from the first to the last', async t => {
     t.equal(page.meta.total, 120)
     ids.push(...page.data.map(({ id }) => id))
     url = page.meta.next_url
-    // Newer points that the walk does not see.
+    // The walk does not see newer points.
     const late = { timeUs: startUs + (100 + pages) * minuteUs, storedUs: startUs, value: 1, unit: 'ppb' }
     await write([{ ...late, series: numberOf(station, 'no2') }])
   }
@@ -132,7 +132,7 @@ t.test('an empty list has one page, and no further one', async t => {
   t.match((await listOf('/device/IN-2/data/')).meta, { total: 0, pages: 0 })
 })
 
-t.test('what is wrong with a list is named', async t => {
+t.test('a list that cannot be is refused, with the reason', async t => {
   const gives = async (query: string, message: RegExp | string) => {
     const { status, body } = await ask('GET', `${data}?${query}`, { key })
     t.equal(status, 400, query)

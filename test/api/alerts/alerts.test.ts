@@ -40,7 +40,7 @@ async function* hot(what: AskedReadings): AsyncGenerator<AlertReadings> {
 }
 
 let made: AlertStore | undefined
-/** Whoever has listed rules. */
+/** Each request for the list of rules adds its owner. */
 const listed: Owner[] = []
 const channels: { id: number; owner: number | null; name: string; kind: string; settings: object }[] = []
 /** The keys are the names of the devices that there are. */

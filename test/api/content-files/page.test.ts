@@ -123,7 +123,7 @@ const popovers = (elements: Elements) =>
     'id',
   )
 
-/** Pieces with a meaning for a parser of HTML, among text of any kind. */
+/** Some pieces have a meaning for a parser of HTML. */
 const pieces = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 12 }),
   fc.constantFrom(...'</ <!-- --> <script> </pre> </style> <svg ]]> " \' ` = > &'.split(' ')),
@@ -134,7 +134,7 @@ const hostile = fc.array(pieces, { maxLength: 6 }).map(parts => parts.join(''))
 /** HTML cannot hold the null character. */
 const shown = (text: string) => text.replaceAll('\0', '\ufffd')
 
-/** A page in which every text is the caller's. */
+/** Returns a page whose texts all come from the caller. */
 function pageOf(text: () => string, value: unknown): BrowsablePage {
   const exchange = { statusLine: `HTTP ${text()}`, headers: [[text(), text()]] as const }
   const json = JSON.stringify(value, null, 4)
@@ -336,7 +336,7 @@ t.test('text is at least 4.5 times as bright as its ground, or the other way rou
   }
 })
 
-/** Relative luminance of WCAG 2. */
+/** Returns the relative luminance of WCAG 2. */
 function brightness(color = ''): number {
   const digits = color.slice(1).replace(/^(.)(.)(.)$/, '$1$1$2$2$3$3')
   const channels = [0, 2, 4].map(at => Number.parseInt(digits.slice(at, at + 2), 16) / 255)

@@ -48,7 +48,7 @@ test('values are set, and taken away, where they stand by name', async t => {
   t.equal(new Query('').write({ z: '1', a: '2' }), 'a=2&z=1')
 })
 
-/** Bytes as Node returns them for the address of a request, among pieces with a meaning. */
+/** Node returns the address of a request as such bytes; some pieces have a meaning. */
 const pieces = fc.oneof(
   fc.constantFrom(...'& = + % %2 %20 %26 %3D %C3 %A4 %F0%9F%98%80 %ff ; limit=10'.split(' ')),
   fc.integer({ min: 0x21, max: 0xff }).map(byte => String.fromCharCode(byte)),

@@ -13,7 +13,7 @@ const pool = store.postgres
 const nodes = [await openNode(t, store), await openNode(t, store), await openNode(t, store)].map(node => node.nodes)
 
 const leaders = (): Nodes[] => nodes.filter(node => node.leads())
-/** The greatest number of leaders at one moment. */
+/** Never more than one node should lead at one moment. */
 let leadersMax = 0
 const looking = setInterval(() => {
   leadersMax = Math.max(leadersMax, leaders().length)

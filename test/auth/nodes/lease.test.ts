@@ -73,7 +73,7 @@ test('a step of the clock of PostgreSQL is known for the length of a lease', asy
 })
 
 test('a step of that clock lets no lease pass early', async t => {
-  // A node that is behind, whose lease ends 30 s after the clock has been noted.
+  // The lease of a node that is behind ends 30 s after the clock has been noted.
   const wallMs = Date.now()
   const step = new ForwardStep(60_000)
   step.note(performance.now(), wallMs)
@@ -100,8 +100,8 @@ test('a clock that is a second off is in the log once, with its direction, and a
   t.equal(clockFault(-61_000), 'the clock of this node is 61.0 s behind that of PostgreSQL')
   const texts: string[] = []
   const record = (level: string) => (_: object, text?: string) => void texts.push(`${level} ${text}`)
-  const tell = createClockLog({ warn: record('warn'), info: record('info') } as Log)
-  for (const aheadMs of [undefined, 10, 5_000, 6_000, undefined, 20, -2_000]) tell(aheadMs)
+  const note = createClockLog({ warn: record('warn'), info: record('info') } as Log)
+  for (const aheadMs of [undefined, 10, 5_000, 6_000, undefined, 20, -2_000]) note(aheadMs)
   t.strictSame(texts, [
     'warn the clock of this node is 5.0 s ahead of that of PostgreSQL',
     'info the clock of this node agrees with that of PostgreSQL',
