@@ -9,7 +9,7 @@ import { createMailTransport } from '../../auth/mail/mail-transport.ts'
 import { createMailer } from '../../auth/mail/mailer.ts'
 import { queueMail } from '../../auth/mail/outbox-rows.ts'
 import { type Mail, renderMail } from '../../auth/mail/templates.ts'
-import { nowhere, recordingLog, type TestHooks, startDatabases, temporaryFolder } from '../support/databases.ts'
+import { nowhere, recordingLog, startDatabases, type TestHooks, temporaryFolder } from '../support/databases.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 const { store } = await startDatabases(t, nowhere)
@@ -182,7 +182,7 @@ t.test('without a mail server a mail is a file, whose HTML shows texts as they a
   for (const line of ['To: ada@example.com', 'From: b@example.com', 'Subject: Set a new password']) {
     t.ok(text.split('\n').includes(line), line)
   }
-  t.match(text, /multipart\/alternative[^]*text\/html/)
+  t.match(text, /multipart\/alternative[\s\S]*text\/html/)
   t.ok(text.includes(`\n\n${mail.text}\n\n--`), 'the text with its link is there as it is')
 })
 

@@ -107,7 +107,9 @@ const approve = (device: DeviceUnderTest, headers: Record<string, string>) => de
 const deny = (device: DeviceUnderTest, headers: Record<string, string>) => decide('deny', device, headers)
 const fetchKey: Way = ({ deviceCode }) => poll(deviceCode)
 const revoke: Way = () => pool.query('UPDATE api_keys SET revoked_at = $1', [new Date(clock.ms)])
-const wait: Way = async () => void (clock.ms += 10 * minuteMs)
+async function wait() {
+  clock.ms += 10 * minuteMs
+}
 async function remove() {
   clock.ms += 70 * minuteMs
   await sweep()

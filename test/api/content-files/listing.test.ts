@@ -56,7 +56,7 @@ t.test('the list and a file, whole', async t => {
   t.notMatch(text, 'The full text.')
 })
 
-t.test('paging', async t => {
+t.test('paging', async () => {
   const pages = (query: string, ids: number[], more: { next?: string; previous?: string } = {}) =>
     gives(`${path}?${query}`, listed(ids, { ...more, count: 5 }))
   await pages('limit=2&offset=1', [30, 29], { next: 'limit=2&offset=3', previous: 'limit=2' })
@@ -66,7 +66,7 @@ t.test('paging', async t => {
   await pages(`limit=2&${kept}`, [40, 30], { next: encoded })
 })
 
-t.test('filters', async t => {
+t.test('filters', async () => {
   const narrows = async (query: string, ids: number[]) => {
     await gives(`${path}?${query}`, listed(ids))
     for (const id of all) {
