@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import type { TestHooks } from '../support/databases.ts'
-import { addStations, makeStationKey } from '../support/station-keys.ts'
+import { addStations, makeStationKey } from '../support/people.ts'
 import { type LoadProcess, startLoadProcess } from './load-process.ts'
 import type { Ports } from './pipe.ts'
 import type { ServiceProcess } from './service-process.ts'

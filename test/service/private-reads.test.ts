@@ -5,10 +5,9 @@ import t, { type Test } from 'tap'
 import type { OpenApiDocument, Parameter } from '../../api/docs/contract.ts'
 import { createLinkToken } from '../../auth/keys/key-text.ts'
 import { heldText } from '../support/held-answers.ts'
-import { makePerson, makeTenantUser } from '../support/people.ts'
+import { makeKey, makePerson, makeTenantUser } from '../support/people.ts'
 import { until } from '../support/processes.ts'
 import { basic, startService } from '../support/service.ts'
-import { makeKey } from '../support/station-keys.ts'
 
 const environment = { READS: 'private', FAILED_ATTEMPTS: '100' }
 const service = await startService(t, { environment })

@@ -11,9 +11,9 @@ import { basicOf } from '../support/air-quality.ts'
 import { freezeProcess } from '../support/frozen.ts'
 import { heldText } from '../support/held-answers.ts'
 import { mailedToken } from '../support/mail-folder.ts'
+import { addStations, makeStationKey } from '../support/people.ts'
 import { isRunning, messageOf, recordedPid, serverPid, until } from '../support/processes.ts'
 import { type Service, startService } from '../support/service.ts'
-import { addStations, makeStationKey } from '../support/station-keys.ts'
 
 const mqttPort = await freePort()
 const child = fork(join(import.meta.dirname, '..', 'support', 'mqtt-broker.ts'), { stdio: 'inherit' })

@@ -8,10 +8,9 @@ import type { RejectionPage } from '../../api/admin/rejection-answers.ts'
 import { freePort } from '../../store/process/free-port.ts'
 import { measurementsTable, readingsTable } from '../../store/tables.ts'
 import { askQuestdb } from '../support/ask-questdb.ts'
-import { makePerson } from '../support/people.ts'
+import { makeKey, makePerson } from '../support/people.ts'
 import { until } from '../support/processes.ts'
 import { basic, startService } from '../support/service.ts'
-import { makeKey } from '../support/station-keys.ts'
 import { waysInto } from '../support/ways-in.ts'
 
 const dayMs = 86_400_000

@@ -6,8 +6,8 @@ import { buildWeb } from '../../web/build.ts'
 import { becomes } from '../support/becomes.ts'
 import { openBrowser } from '../support/browser.ts'
 import { desk, inBrowser, inspect, phone, region, textOf } from '../support/browser-page.ts'
+import { makeStationKey } from '../support/people.ts'
 import { sharedService } from '../support/service.ts'
-import { makeStationKey } from '../support/station-keys.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 const minuteMs = 60_000
