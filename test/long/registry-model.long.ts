@@ -2,7 +2,7 @@
 
 import { randomInt } from 'node:crypto'
 import t from 'tap'
-import { changeAtOnce, changeInTurn, startGuarded } from '../support/registry-model.ts'
+import { changeAtOnce, changeInTurn, startGuarded } from '../auth/nodes/registry-model.ts'
 
 const seed = Number(process.env['SEED'] ?? randomInt(2 ** 31))
 const changes = Number(process.env['CHANGES'] ?? 220)

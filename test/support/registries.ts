@@ -1,36 +1,26 @@
 /** All that a node holds in memory of one PostgreSQL, opened together, and what it says of it. */
 
 import type pg from 'pg'
-import { type Accounts, openAccounts } from '../../auth/accounts/accounts.ts'
-import { type Devices, openDevices } from '../../auth/devices/devices.ts'
-import { type Keys, openKeys } from '../../auth/keys/keys.ts'
-import { type Metrics, openMetrics } from '../../auth/metrics/metrics.ts'
+import { openAccounts } from '../../auth/accounts/accounts.ts'
+import { openDevices } from '../../auth/devices/devices.ts'
+import { openKeys } from '../../auth/keys/keys.ts'
+import { openMetrics } from '../../auth/metrics/metrics.ts'
 import { type ChangeFeed, noFeed } from '../../auth/nodes/change-feed.ts'
-import { type Nodes, type NodesOptions, openNodes } from '../../auth/nodes/nodes.ts'
+import { type NodesOptions, openNodes } from '../../auth/nodes/nodes.ts'
 import { createBearerTokens } from '../../auth/sessions/bearer-tokens.ts'
 import { createSessionCodec } from '../../auth/sessions/session-codec.ts'
-import { createSessions, type Sessions } from '../../auth/sessions/sessions.ts'
-import { openStations, type Stations } from '../../auth/stations/stations.ts'
-import { createTenants, type Tenants } from '../../auth/tenants/tenants.ts'
-import { type AcceptedFrom, openAcceptedFrom } from '../../lifecycle/retention/accepted-from.ts'
+import { createSessions } from '../../auth/sessions/sessions.ts'
+import { openStations } from '../../auth/stations/stations.ts'
+import { createTenants } from '../../auth/tenants/tenants.ts'
+import { openAcceptedFrom } from '../../lifecycle/retention/accepted-from.ts'
 import type { Store } from '../../store/store.ts'
 import { silentLog, type TestHooks } from './databases.ts'
 
-export interface Registries {
-  devices: Devices
-  metrics: Metrics
-  stations: Stations
-  accounts: Accounts
-  sessions: Sessions
-  keys: Keys
-  tenants: Tenants
-  acceptedFrom: AcceptedFrom
-  close(): Promise<void>
-}
+export type Registries = Awaited<ReturnType<typeof openRegistries>>
 
 const hourMs = 3_600_000
 
-export async function openRegistries(pool: pg.Pool, feed: ChangeFeed = noFeed): Promise<Registries> {
+export async function openRegistries(pool: pg.Pool, feed: ChangeFeed = noFeed) {
   const [log, nowMs, graceMs] = [silentLog, Date.now, hourMs]
   const acceptedFrom = await openAcceptedFrom({ pool, days: undefined, nowMs, feed })
   const metrics = await openMetrics({ pool, log, mode: 'open', feed })
@@ -73,10 +63,7 @@ export async function openRegistries(pool: pg.Pool, feed: ChangeFeed = noFeed): 
   }
 }
 
-export interface TestNode extends Registries {
-  nodes: Nodes
-  fatal: Error[]
-}
+export type TestNode = Awaited<ReturnType<typeof openNode>>
 
 /** A node in this process, with a lease. */
 export async function openNode(
@@ -87,7 +74,7 @@ export async function openNode(
     settings = {},
     sessionSecret,
   }: Partial<Pick<NodesOptions, 'leaseMs' | 'settings' | 'sessionSecret'>> = {},
-): Promise<TestNode> {
+) {
   const fatal: Error[] = []
   const onFatal = (error: Error) => void fatal.push(error)
   const nodes = await openNodes({
@@ -109,7 +96,7 @@ export async function openNode(
   return { ...registries, nodes, fatal }
 }
 
-export interface KnownIds {
+interface KnownIds {
   accounts: readonly number[]
   tenants: readonly number[]
   /** By names of devices, every password that one has had. */
