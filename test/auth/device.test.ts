@@ -2,45 +2,30 @@
 
 import fc from 'fast-check'
 import t from 'tap'
-import { DeviceChange, DeviceName, NewDevice, slugOf } from '../../auth/devices/device.ts'
+import { DeviceName, slugOf } from '../../auth/devices/device.ts'
 import { DeviceMemory } from '../../auth/devices/device-memory.ts'
 import type { DeviceRow } from '../../auth/devices/device-record.ts'
 import { createSelection, Selector } from '../../auth/devices/selector.ts'
 import { createTagMatcher, TagMatch, Tags, tagFault, tagsIn } from '../../auth/devices/tag.ts'
+import { runs } from '../support/runs.ts'
 
 const password = Buffer.alloc(32, 1)
-const about = {
-  location_short: '',
-  location_desc: '',
-  battery: false,
-  altitude_m: null,
-  latitude: null,
-  longitude: null,
-  expected_interval_seconds: null,
-  quality_limits: null,
-  profile: 'none' as const,
-  battery_type: null,
-  battery_cells: null,
-  metrics: null,
-  tags: [],
-  createdMs: 1,
-  lastSeenMs: null,
-  current: password,
-  next: null,
-  nextUsed: false,
-  graceEndsMs: null,
+const place = { location_short: '', location_desc: '', altitude_m: null, latitude: null, longitude: null }
+const power = { battery: false, battery_type: null, battery_cells: null, profile: 'none' as const }
+const expectations = { expected_interval_seconds: null, quality_limits: null, metrics: null, tags: [] }
+const credential = { current: password, next: null, nextUsed: false, graceEndsMs: null }
+const about = { ...place, ...power, ...expectations, ...credential, createdMs: 1, lastSeenMs: null }
+function rowOf(number: number, more: Partial<DeviceRow> = {}): DeviceRow {
+  const names = { name: `d${number}`, symbol: `d-${number}` }
+  return { ...about, ...names, number, owner: null, log_switch: true, authSeq: number, removed: false, ...more }
 }
 
 const number = fc.integer({ min: 1, max: 12 })
 const owner = fc.constantFrom(null, 1, 2)
-const change = fc.oneof(
-  {
-    weight: 4,
-    arbitrary: fc.record({ kind: fc.constant('set' as const), number, owner, name: fc.nat(99), log: fc.boolean() }),
-  },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('remove' as const), number }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('look' as const), owner }) },
-)
+const set = fc.record({ kind: fc.constant('set' as const), number, owner, name: fc.nat(99), log: fc.boolean() })
+const remove = fc.record({ kind: fc.constant('remove' as const), number })
+const look = fc.record({ kind: fc.constant('look' as const), owner })
+const change = fc.oneof({ weight: 4, arbitrary: set }, remove, look)
 
 type Change = typeof change extends fc.Arbitrary<infer Value> ? Value : never
 
@@ -61,8 +46,7 @@ function happen(change: Change, authSeq: number, memory: DeviceMemory, { rows, g
     if (rows.delete(number)) gone.add(number)
   } else if (!gone.has(number)) {
     const { owner, log } = change
-    const names = { name: `${change.name}-${number}`, symbol: `d-${number}` }
-    const row = { ...about, ...names, number, owner, log_switch: log, authSeq, removed: false }
+    const row = rowOf(number, { name: `${change.name}-${number}`, owner, log_switch: log, authSeq })
     memory.apply(row)
     rows.set(number, row)
   }
@@ -84,86 +68,57 @@ t.test('lists are in the order of names, of all and of each owner', async () => 
         return isCounted && namesOf(memory.all(of)) === namesOf(rows) && namesOf(memory.active(of)) === namesOf(active)
       })
     }),
-    { numRuns: 500 },
+    runs(150, 1500),
   )
 })
 
 t.test('a list stays the same until one of its devices changes', async t => {
   const memory = new DeviceMemory()
-  const row = (number: number, owner: number, authSeq: number, log_switch = true): DeviceRow => ({
-    ...about,
-    number,
-    symbol: `d-${number}`,
-    name: `device-${number}`,
-    owner,
-    log_switch,
-    authSeq,
-    removed: false,
-  })
-  for (let number = 1; number <= 4; number++) memory.apply(row(number, number % 2, number))
+  for (let number = 1; number <= 4; number++) memory.apply(rowOf(number, { owner: number % 2 }))
   const [all, odd, even] = [memory.active(), memory.active(1), memory.active(0)]
   t.equal(memory.active(1), odd)
-  memory.apply(row(2, 0, 5, false))
+  memory.apply(rowOf(2, { owner: 0, authSeq: 5, log_switch: false }))
   t.equal(memory.active(1), odd, 'the change was of another owner')
   t.not(memory.active(0), even)
   t.not(memory.active(), all)
 })
 
-t.test('of two states of a device the newer one stays, in whichever order they come', async t => {
+t.test('the newer state of a device stays, and devices that come and go leave nothing behind', async t => {
   const memory = new DeviceMemory()
-  const apply = (name: string, authSeq: number) =>
-    memory.apply({ ...about, number: 1, symbol: 'd-1', name, owner: null, log_switch: true, authSeq, removed: false })
-  apply('first', 1)
-  apply('third', 3)
-  apply('second', 2)
+  for (const [name, authSeq] of [
+    ['first', 1],
+    ['third', 3],
+    ['second', 2],
+  ] as const) {
+    memory.apply(rowOf(1, { name, authSeq }))
+  }
   t.strictSame([namesOf(memory.all()), memory.get('second'), memory.sequence()], ['third', undefined, 3])
-})
-
-t.test('devices that come and go leave nothing behind, though nobody asks for a list', async t => {
-  const memory = new DeviceMemory()
+  const many = new DeviceMemory()
   for (let number = 1; number <= 20_000; number++) {
-    const name = `device-${number}`
-    memory.apply({ ...about, number, symbol: name, name, owner: 1, log_switch: true, authSeq: number, removed: false })
-    if (number > 1) memory.remove(number)
+    many.apply(rowOf(number, { owner: 1 }))
+    if (number > 1) many.remove(number)
   }
-  t.strictSame([memory.size(), memory.ownedBy(1), memory.all(1).length, memory.all().length], [1, 1, 1, 1])
+  t.strictSame([many.size(), many.ownedBy(1), many.all(1).length, many.all().length], [1, 1, 1, 1])
 })
 
-const told = (name: string) => DeviceName.safeParse(name).error?.issues.map(({ message }) => message)
+const faultsOf = (name: string) => DeviceName.safeParse(name).error?.issues.map(({ message }) => message)
 
-t.test(
-  'a name is 1 to 64 characters, composed, without signs that a topic, a path or a header cannot carry',
-  async t => {
-    for (const name of ['Küche Nord', 'a?c%20$=', '温室-1', "porch's <b>", 'x'.repeat(64), '🌡'.repeat(64)]) {
-      t.equal(told(name), undefined, name)
-    }
-    for (const name of ['', '\ud800', '.', '..', 'x'.repeat(65), '🌡'.repeat(65)]) t.equal(told(name)?.length, 1, name)
-    for (const sign of [':', '/', '+', '#']) {
-      for (const name of [sign, `a${sign}b`]) t.strictSame(told(name), ['must not contain ":", "/", "+" or "#"'], name)
-    }
-    for (const sign of ['\n', '\t', '\u0000', '\u007f', '\u0085']) {
-      t.strictSame(told(`a${sign}b`), ['must not contain control characters'])
-    }
-    t.equal(DeviceName.parse('Ku\u0308che'), 'Küche', 'a decomposed spelling is the composed name')
-    t.equal(DeviceName.parse('5 \u212b'), '5 Å', 'nor are there two signs for an angstrom')
-  },
-)
-
-t.test('names that look alike are one', async t => {
-  for (const name of [' lead2', 'lead2 ', ' ']) t.strictSame(told(name), ['must not begin or end with a space'])
-  t.strictSame(told('a  b'), ['must not contain two spaces in a row'])
-  for (const blank of ['\u00a0', '\u1680', '\u2003', '\u3000']) {
-    for (const name of [blank, `a${blank}b`, `${blank}a`]) {
-      t.strictSame(told(name), ['must not contain blanks other than the space'], JSON.stringify(name))
-    }
+t.test('a name is composed, and its refusal names the rule', async t => {
+  t.equal(faultsOf('x'.repeat(64)), undefined)
+  for (const name of ['', '\ud800', '.', '..', 'x'.repeat(65), '🌡'.repeat(65)]) t.equal(faultsOf(name)?.length, 1, name)
+  const rows: [rule: string, ...names: string[]][] = [
+    ['contain ":", "/", "+" or "#"', 'a:b', 'a/b', '+', '#'],
+    ['contain control characters', 'a\nb', 'a\u0085b'],
+    ['begin or end with a space', ' lead2', 'lead2 ', ' '],
+    ['contain two spaces in a row', 'a  b'],
+    ['contain blanks other than the space', '\u00a0', 'a\u1680b', '\u3000a'],
+    ['contain invisible characters', '\u200b', 'a\u202eb', 'a\u034fb', 'a\u2800b', 'a\u{1ffff}b', '\u{e0100}'],
+  ]
+  for (const [rule, ...names] of rows) {
+    for (const name of names) t.strictSame(faultsOf(name), [`must not ${rule}`], JSON.stringify(name))
   }
-  const zeroWidth = ['\u200b', '\u200c', '\u200d', '\u2060', '\ufeff', '\u00ad', '\u180e']
-  const bidirectional = ['\u200e', '\u200f', '\u202a', '\u202e', '\u2066', '\u2069', '\u061c']
-  const ignorable = ['\u034f', '\u115f', '\u1160', '\u3164', '\uffa0', '\u17b4', '\ufe0f', '\u{e0041}', '\u{e0100}']
-  for (const sign of [...zeroWidth, ...bidirectional, ...ignorable, '\u2028', '\u2029', '\u2800', '\u{1ffff}']) {
-    t.strictSame(told(`a${sign}b`), ['must not contain invisible characters'], `${sign.codePointAt(0)?.toString(16)}`)
-    t.strictSame(told(sign), ['must not contain invisible characters'])
-  }
+  t.equal(DeviceName.parse('Ku\u0308che'), 'Küche', 'a decomposed spelling is the composed name')
+  t.equal(DeviceName.parse('5 \u212b'), '5 Å', 'nor are there two signs for an angstrom')
 })
 
 t.test('the rule for names agrees with its description for any text', async () => {
@@ -188,7 +143,7 @@ t.test('the rule for names agrees with its description for any text', async () =
         name !== '..'
       return parsed.success === good && (!parsed.success || parsed.data === name)
     }),
-    { numRuns: 1000 },
+    runs(500, 5000),
   )
 })
 
@@ -198,7 +153,7 @@ t.test('a slug is short and plain for any name', async t => {
       const slug = slugOf(name)
       return slug.length <= 40 && /^[a-z0-9]+(-[a-z0-9]+)*$/.test(slug)
     }),
-    { numRuns: 1000 },
+    runs(500, 5000),
   )
   const gives = (name: string, slug: string) => t.equal(slugOf(name), slug, name)
   gives('Kitchen', 'kitchen')
@@ -208,47 +163,31 @@ t.test('a slug is short and plain for any name', async t => {
   gives(`${'a'.repeat(39)} b`, 'a'.repeat(39))
 })
 
-t.test('a typing error in a field is told, not dropped', async t => {
-  const told = (schema: typeof NewDevice | typeof DeviceChange, value: object) => {
-    const parsed = schema.safeParse(value)
-    return parsed.success ? undefined : parsed.error.issues.map(issue => issue.path.join('.') || issue.message)
-  }
-  t.match(told(NewDevice, { name: 'a', locaton_short: 'x' })?.[0], /locaton_short/)
-  t.match(told(DeviceChange, { logswitch: true })?.[0], /logswitch/)
-  t.match(told(DeviceChange, {}), ['must name at least one field to change'])
-  t.strictSame(told(DeviceChange, { altitude_m: 20_000, battery: 'yes' })?.sort(), ['altitude_m', 'battery'])
-  t.strictSame(told(NewDevice, { name: 'a', location_desc: 'a\u0000b' }), ['location_desc'])
-  t.strictSame(DeviceChange.parse({ owner: null }), { owner: null }, 'a change holds what it names and no defaults')
-})
-
-const toldOf = (...tags: unknown[]) => Tags.safeParse(tags).error?.issues.map(({ message }) => message)
+const tagFaults = (...tags: unknown[]) => Tags.safeParse(tags).error?.issues.map(({ message }) => message)
 
 t.test('a tag is a key, a colon and a value', async t => {
   for (const tag of ['a:b', 'site:Berlin', 'room:Server room 2', 'mac:00:1b:63', 'floor:-1', 'k_9:温室 #1/2+*']) {
-    t.equal(toldOf(tag), undefined, tag)
+    t.equal(tagFaults(tag), undefined, tag)
   }
-  t.equal(toldOf(`${'k'.repeat(32)}:${'🌡'.repeat(64)}`), undefined)
+  t.equal(tagFaults(`${'k'.repeat(32)}:${'🌡'.repeat(64)}`), undefined)
   const key = ['must have a key of 1 to 32 of a-z, 0-9 and "_" that begins with a letter']
   for (const tag of [':b', 'Site:b', '9a:b', 'a-b:c', `${'k'.repeat(33)}:b`, 'é:b', ' a:b'])
-    t.strictSame(toldOf(tag), key)
-  t.strictSame(toldOf('berlin'), ['must be a key, a colon and a value'])
-  t.strictSame(toldOf('a:'), ['has a value that must not be empty'])
-  t.strictSame(toldOf('a:b,c'), ['has a value that must not contain a comma or a semicolon'])
-  t.strictSame(toldOf('a: b'), ['has a value that must not begin or end with a space'])
-  t.strictSame(toldOf('site:*'), ['must not have "*" as its value'])
-  t.equal(toldOf(7)?.length, 1)
+    t.strictSame(tagFaults(tag), key)
+  t.strictSame(tagFaults('berlin'), ['must be a key, a colon and a value'])
+  t.strictSame(tagFaults('a:'), ['has a value that must not be empty'])
+  t.strictSame(tagFaults('a:b,c'), ['has a value that must not contain a comma or a semicolon'])
+  t.strictSame(tagFaults('a: b'), ['has a value that must not begin or end with a space'])
+  t.strictSame(tagFaults('site:*'), ['must not have "*" as its value'])
+  t.equal(tagFaults(7)?.length, 1)
 })
 
 t.test('a device has at most 16 tags, one for each key, in the order of their keys', async t => {
   const many = (count: number) => Array.from({ length: count }, (_, index) => `k${index}:v`)
-  t.equal(toldOf(...many(16)), undefined)
-  t.equal(toldOf(...many(17))?.length, 1)
-  t.strictSame(toldOf('a:b', 'a:c'), ['must have one value for each key'])
-  t.strictSame(toldOf('a:b', 'a:b'), ['must have one value for each key'])
+  t.equal(tagFaults(...many(16)), undefined)
+  t.equal(tagFaults(...many(17))?.length, 1)
+  t.strictSame(tagFaults('a:b', 'a:c'), ['must have one value for each key'])
+  t.strictSame(tagFaults('a:b', 'a:b'), ['must have one value for each key'])
   t.strictSame(Tags.parse(['site:Ko\u0308ln', 'room:1']), ['room:1', 'site:Köln'])
-})
-
-t.test('a list is separated by commas or semicolons', async t => {
   t.strictSame(tagsIn(' site:berlin; room:Server room,,floor:2 '), ['site:berlin', 'room:Server room', 'floor:2'])
   t.strictSame(tagsIn(''), [])
 })
@@ -267,13 +206,13 @@ t.test('all that is asked for must hold, and a star is any value of its key', as
       })
       return createTagMatcher(asked)({ tags }) === expected
     }),
-    { numRuns: 1000 },
+    runs(500, 5000),
   )
   t.ok(createTagMatcher(['k:a:*'])({ tags: ['k:a:*'] }), 'a star behind another colon is one')
   t.notOk(createTagMatcher(['k:a:*'])({ tags: ['k:a:b'] }))
 })
 
-t.test('what a selector means', async t => {
+t.test('a selector names devices, tags or all', async t => {
   const devices = [
     { name: 'a', tags: ['room:1', 'site:berlin'] },
     { name: 'b', tags: ['site:berlin'] },
@@ -285,22 +224,15 @@ t.test('what a selector means', async t => {
   t.strictSame(selected({ tags: ['site:berlin'] }), ['a', 'b'])
   t.strictSame(selected({ tags: ['site:berlin', 'room:*'] }), ['a'])
   t.strictSame(selected({ devices: ['Ku\u0308che', 'nobody'] }), ['Küche'])
-  for (const selector of [
-    {},
-    { all: false },
-    { all: true, tags: ['a:b'] },
-    { tags: [] },
-    { tags: ['a'] },
-    { tags: Array.from({ length: 17 }, (_, index) => `k${index}:v`) },
-    { devices: [] },
-    { devices: [''] },
-    { devices: Array.from({ length: 1001 }, (_, index) => `d${index}`) },
-  ]) {
+  const many = (length: number, name: (at: number) => string) => Array.from({ length }, (_, at) => name(at))
+  const lists = [[], [''], many(1001, at => `d${at}`)].map(devices => ({ devices }))
+  const tags = [[], ['a'], many(17, at => `k${at}:v`)].map(list => ({ tags: list }))
+  for (const selector of [{}, { all: false }, { all: true, tags: ['a:b'] }, ...tags, ...lists]) {
     t.notOk(Selector.safeParse(selector).success, JSON.stringify(selector))
   }
 })
 
-t.test('a tag that is none is no match either, but for the star', async t => {
+t.test('a filter by tags takes tags, and a star for any value of a key', async t => {
   for (const text of ['site:*', 'site:berlin']) t.ok(TagMatch.safeParse(text).success, text)
   for (const text of ['site', 'site:', '*:*', '*', 'Site:*', 'site:a,b'])
     t.notOk(TagMatch.safeParse(text).success, text)
@@ -311,18 +243,7 @@ t.test('lists of tagged devices follow each change', async t => {
   const memory = new DeviceMemory()
   let changes = 0
   const set = (number: number, tags: string[], more: Partial<DeviceRow> = {}) =>
-    memory.apply({
-      ...about,
-      owner: null,
-      log_switch: true,
-      removed: false,
-      number,
-      name: `d${number}`,
-      symbol: `d-${number}`,
-      tags,
-      authSeq: ++changes,
-      ...more,
-    })
+    memory.apply(rowOf(number, { tags, authSeq: ++changes, ...more }))
   const names = (tags: string[], owner?: number) => memory.tagged(tags, owner).all.map(({ name }) => name)
   set(2, ['site:berlin'], { owner: 7 })
   set(1, ['room:1', 'site:berlin'])
@@ -333,10 +254,7 @@ t.test('lists of tagged devices follow each change', async t => {
   t.strictSame(names(['site:*', 'room:*']), ['d1'])
   set(3, ['site:berlin'], { log_switch: false })
   t.strictSame(names(['site:berlin']), ['d1', 'd2', 'd3'])
-  t.strictSame(
-    memory.tagged(['site:berlin']).active.map(({ name }) => name),
-    ['d1', 'd2'],
-  )
+  t.equal(namesOf(memory.tagged(['site:berlin']).active), 'd1,d2')
   set(2, [], { owner: 7 })
   memory.remove(1)
   t.strictSame(names(['site:berlin']), ['d3'])
