@@ -29,8 +29,9 @@ interface Entry {
 interface Rig {
   folder: string
   questdb: SimulatedQuestdb
-  revisions: Int32Array
   add(entries: Entry[], receiptUs?: number): void
+  /** So many groups of 20 readings each, with times that go on from those of the first number. */
+  addGroups(count: number, first?: number): void
   start(options?: Partial<ForwarderOptions>): Forwarder
   status(): ForwarderStatus | undefined
   /** Waits until the condition holds. */
@@ -46,18 +47,20 @@ function createRig(t: TestHooks, segmentBytes = 1024 * 1024): Rig {
   const questdb = createSimulatedQuestdb()
   const writer = new SegmentWriter({ disk, end: recoverJournal(disk).end, reserveBytes: 0, segmentBytes })
   t.teardown(() => writer.close())
-  const revisions = new Int32Array(revisionSlots)
   let end = 0
   let last: ForwarderStatus | undefined
+  function add(entries: Entry[], receiptUs = 1): void {
+    const body = Buffer.concat(entries.map(e => records(device(e.device), [e.temperature], e.timeUs, e.backfill)))
+    const backfillCount = entries.filter(entry => entry.backfill).length
+    const group = { recordCount: entries.length, backfillCount, receiptUs, lastStampUs: 1 }
+    end = writer.commit(unsealed(body), group).end
+  }
   return {
     folder,
     questdb,
-    revisions,
-    add(entries, receiptUs = 1) {
-      const body = Buffer.concat(entries.map(e => records(device(e.device), [e.temperature], e.timeUs, e.backfill)))
-      const backfillCount = entries.filter(entry => entry.backfill).length
-      const group = { recordCount: entries.length, backfillCount, receiptUs, lastStampUs: 1 }
-      end = writer.commit(unsealed(body), group).end
+    add,
+    addGroups(count, first = 0) {
+      for (let index = first; index < first + count; index++) add(entriesOf(20, 3, 100 * index))
     },
     start(options = {}) {
       const forwarder = new Forwarder({
@@ -76,7 +79,7 @@ function createRig(t: TestHooks, segmentBytes = 1024 * 1024): Rig {
         furtherSeries: new Uint32Array(),
         keepMs: 3_600_000,
         keepBytesMax: 1e9,
-        revisions,
+        revisions: new Int32Array(revisionSlots),
         nowMs: Date.now,
         timing: systemTiming,
         log: silentLog,
@@ -97,34 +100,21 @@ function createRig(t: TestHooks, segmentBytes = 1024 * 1024): Rig {
   }
 }
 
-function shown(questdb: SimulatedQuestdb): Map<string, number> {
-  return new Map([...questdb.table()].map(([key, row]) => [key, row.values['temperature'] ?? Number.NaN]))
-}
-
-const sorted = (map: Map<string, number>) => [...map].sort(([a], [b]) => (a < b ? -1 : 1))
-
-function entriesOf(count: number, devices: number): Entry[] {
+function entriesOf(count: number, devices: number, afterUs = 0): Entry[] {
   return Array.from({ length: count }, (_, index) => ({
     device: index % devices,
-    timeUs: 1_000_000 + index,
+    timeUs: 1_000_000 + afterUs + index,
     temperature: index,
     backfill: false,
   }))
 }
 
-test('a value that a later one overtakes is neither sent nor counted', async t => {
-  const rig = createRig(t)
-  rig.add([1, 2, 3].map(temperature => ({ device: 1, timeUs: 1_000_000, temperature, backfill: false })))
-  rig.start()
-  await rig.until(rig.allApplied)
-  t.strictSame(shown(rig.questdb), new Map([['device-1 1000000', 3]]))
-  t.equal(rig.status()?.rows, 1)
-})
+/** One that comes after those. */
+const later: Entry = { device: 9, timeUs: 9_000_001, temperature: 1, backfill: false }
 
 test('the times of one device arrive in order', async t => {
   const rig = createRig(t)
-  for (let index = 0; index < 20; index++)
-    rig.add(entriesOf(50, 7).map(e => ({ ...e, timeUs: e.timeUs + index * 100 })))
+  rig.addGroups(50)
   let requests = 0
   rig.questdb.answer = () =>
     ++requests % 3 === 0 ? { kind: 'failed', status: undefined, message: 'reset' } : undefined
@@ -136,25 +126,6 @@ test('the times of one device arrive in order', async t => {
     last.set(row.device, row.timeUs)
   }
   t.equal(rig.questdb.taken.flat().length, 1000)
-})
-
-test('taken is not applied: nothing is forgotten before the writer has it', async t => {
-  const rig = createRig(t, 2000)
-  rig.questdb.holdsApply = true
-  for (let index = 0; index < 20; index++)
-    rig.add(entriesOf(20, 3).map(e => ({ ...e, timeUs: e.timeUs + index * 100 })))
-  const segments = listSegments(openDisk(rig.folder))
-  t.ok(segments.length > 5)
-  rig.start()
-  await rig.until(() => rig.questdb.taken.flat().length === 400)
-  const asked = rig.questdb.asked
-  await rig.until(() => rig.questdb.asked > asked + 2)
-  t.strictSame(listSegments(openDisk(rig.folder)), segments, 'all segments are there')
-  t.equal(rig.revisions[1], 0, 'no revision is raised for rows that nobody sees')
-  rig.questdb.holdsApply = false
-  await rig.until(rig.allApplied)
-  t.equal(listSegments(openDisk(rig.folder)).length, 1, 'only the newest segment stays')
-  t.ok((rig.revisions[1] ?? 0) > 0)
 })
 
 test('a row that is refused for itself becomes a dead letter, and the rest goes in', async t => {
@@ -206,25 +177,6 @@ test('an outage and a broken table make no dead letters', async t => {
   t.equal(rig.status()?.issue, undefined)
 })
 
-test('late readings are sent sorted by time, behind the live ones', async t => {
-  const rig = createRig(t)
-  const late = Array.from({ length: 60 }, (_, index) => ({
-    device: index % 4,
-    timeUs: 1_000_000 + ((index * 37) % 60) * 1000,
-    temperature: index,
-    backfill: true,
-  }))
-  rig.add([...late, ...entriesOf(10, 2).map(e => ({ ...e, timeUs: e.timeUs + 1e9 }))])
-  rig.start({ requestBytes: 1024 * 1024 })
-  await rig.until(rig.allApplied)
-  const sent = rig.questdb.taken.flat().filter(row => row.timeUs < 1e9)
-  t.strictSame(
-    sent.map(row => row.timeUs),
-    late.map(row => row.timeUs).sort((a, b) => a - b),
-  )
-  t.equal(rig.questdb.taken[0]?.[0]?.timeUs, 1_000_000 + 1e9, 'the live readings went first')
-})
-
 test('late readings wait until those before them are applied, and live ones do not', async t => {
   const rig = createRig(t)
   const entryOf = (number: number, backfill: boolean) => [
@@ -255,38 +207,28 @@ test('late readings wait until those before them are applied, and live ones do n
   rig.questdb.lose(2)
   rig.questdb.holdsApply = false
   await rig.until(rig.allApplied)
-  t.strictSame(sorted(shown(rig.questdb)).length, 6)
+  t.equal(rig.questdb.table().size, 6)
 })
 
-test('a suspended table is reported, and resumed when the cause goes away by itself', async t => {
+test('a suspended table is resumed again and again while its cause lasts; an unknown one is left to a person', async t => {
   const rig = createRig(t)
-  rig.questdb.suspended = { message: '[28] No space left on device' }
-  rig.add(entriesOf(10, 2))
-  rig.start()
-  await rig.until(() => rig.questdb.resumed === 1)
-  await rig.until(rig.allApplied)
-  t.equal(rig.questdb.table().size, 10)
-  rig.questdb.suspended = { message: 'table is corrupt' }
-  rig.add(entriesOf(10, 2).map(e => ({ ...e, timeUs: e.timeUs + 500 })))
-  await rig.until(() => rig.status()?.suspended === true)
-  const asked = rig.questdb.asked
-  await rig.until(() => rig.questdb.asked > asked + 2)
-  t.equal(rig.questdb.resumed, 1, 'an unknown cause is left to a person')
-})
-
-test('a suspended table is resumed again and again while its cause lasts, and heals when that is gone', async t => {
-  const rig = createRig(t)
-  const full = { message: '[0] bulk update failed and will be rolled back' }
-  rig.questdb.suspended = full
+  const [rolledBack, full] = ['[0] bulk update failed and will be rolled back', '[28] No space left on device']
+  rig.questdb.suspended = { message: full }
   rig.add(entriesOf(10, 2))
   // A clock on which half a minute passes in a moment.
   rig.start({ timing: { ...systemTiming, monotonicMs: () => performance.now() * 300 } })
   for (let times = 1; times <= 3; times++) {
     await rig.until(() => rig.questdb.resumed === times)
-    if (times < 3) rig.questdb.suspended = full
+    if (times < 3) rig.questdb.suspended = { message: times === 1 ? rolledBack : full }
   }
   await rig.until(rig.allApplied)
   t.equal(rig.questdb.table().size, 10)
+  rig.questdb.suspended = { message: 'table is corrupt' }
+  rig.addGroups(1, 5)
+  await rig.until(() => rig.status()?.suspended === true)
+  const asked = rig.questdb.asked
+  await rig.until(() => rig.questdb.asked > asked + 2)
+  t.equal(rig.questdb.resumed, 3)
 })
 
 test('a journal that cannot be read for a while is reported, and then goes on', async t => {
@@ -317,7 +259,7 @@ test('a refused row is no sign that a QuestDB without sync was away', async t =>
   rig.start()
   await rig.until(rig.allApplied)
   const taken = rig.questdb.taken.length
-  rig.add([{ device: 9, timeUs: 9_000_001, temperature: 1, backfill: false }])
+  rig.add([later])
   await rig.until(() => rig.questdb.table().size === 100)
   t.equal(rig.questdb.taken.length, taken + 1, 'nothing was sent again')
 })
@@ -329,20 +271,17 @@ test('a restart goes on where the forwarder was', async t => {
   await rig.until(rig.allApplied)
   await first.close()
   await first.close()
-  rig.add([{ device: 9, timeUs: 9_000_001, temperature: 1, backfill: false }])
+  rig.add([later])
   const before = rig.questdb.taken.length
   rig.start()
   await rig.until(() => rig.questdb.taken.length === before + 1)
-  t.strictSame(
-    rig.questdb.taken.at(-1)?.map(row => row.device),
-    ['device-9'],
-  )
+  t.match(rig.questdb.taken.at(-1), [{ device: 'device-9' }])
 })
 
 test('a damaged group is kept in quarantine and logged, and what comes behind it goes on', async t => {
   const rig = createRig(t)
   rig.add(entriesOf(3, 3))
-  rig.add(entriesOf(4, 4).map(e => ({ ...e, timeUs: e.timeUs + 100 })))
+  rig.add(entriesOf(4, 4, 100))
   const disk = openDisk(rig.folder)
   const file = disk.open('0000000000000000.journal', false)
   file.write(Buffer.from([0xff, 0xff]), 140)
@@ -358,11 +297,8 @@ test('readings wait since they were received, also the first of a segment', asyn
   const rig = createRig(t, 400)
   rig.questdb.holdsApply = true
   rig.add(entriesOf(3, 1), 5_000_000)
-  t.equal(
-    statusAtStart(openDisk(rig.folder), { position: 1_000_000, ordinal: 3 }).pendingSinceUs,
-    5_000_000,
-    'before QuestDB is there',
-  )
+  const atStart = statusAtStart(openDisk(rig.folder), { position: 1_000_000, ordinal: 3 })
+  t.equal(atStart.pendingSinceUs, 5_000_000, 'before QuestDB is there')
   const forwarder = rig.start()
   await rig.until(() => rig.status()?.pendingSinceUs !== undefined)
   t.equal(rig.status()?.pendingSinceUs, 5_000_000)
@@ -393,7 +329,7 @@ test('an erase waits for the batch in flight', async t => {
   isHeld = false
   await erasing
   const taken = rig.questdb.taken.length
-  rig.add(entriesOf(4, 2).map(e => ({ ...e, timeUs: e.timeUs + 1000 })))
+  rig.addGroups(1, 10)
   await rig.until(rig.allApplied)
   t.ok(rig.questdb.taken.length > taken)
 })
@@ -401,14 +337,13 @@ test('an erase waits for the batch in flight', async t => {
 test('a tombstone goes with the last segment that it is for', async t => {
   const rig = createRig(t, 2000)
   rig.questdb.holdsApply = true
-  for (let index = 0; index < 5; index++) rig.add(entriesOf(20, 4).map(e => ({ ...e, timeUs: e.timeUs + index * 100 })))
+  rig.addGroups(5)
   const forwarder = rig.start()
   await forwarder.erase([1], rig.end())
   const tombstones = () => new Tombstones(openDisk(rig.folder))
   t.equal(tombstones().covers(1, rig.end() - 1), true)
   t.equal(tombstones().covers(1, rig.end()), false)
-  for (let index = 5; index < 10; index++)
-    rig.add(entriesOf(20, 4).map(e => ({ ...e, timeUs: e.timeUs + index * 100 })))
+  rig.addGroups(5, 5)
   rig.questdb.holdsApply = false
   await rig.until(rig.allApplied)
   await rig.until(() => tombstones().before === 0)
@@ -424,8 +359,7 @@ test('a damaged list of tombstones is not taken for an empty one', async t => {
 test('a segment that cannot be removed is reported and tried again, and nothing is sent again for it', async t => {
   const rig = createRig(t, 2000)
   rig.questdb.commitMode = 'nosync'
-  for (let index = 0; index < 10; index++)
-    rig.add(entriesOf(20, 3).map(e => ({ ...e, timeUs: e.timeUs + index * 100 })))
+  rig.addGroups(10)
   const disk = openDisk(rig.folder)
   let fails = true
   const remove = (name: string) => {
@@ -449,7 +383,7 @@ test('how far it came is on the disk soon after the traffic has stopped', async 
   const rig = createRig(t)
   rig.start()
   for (let index = 0; index < 5; index++) {
-    rig.add(entriesOf(5, 2).map(e => ({ ...e, timeUs: e.timeUs + index * 100 })))
+    rig.addGroups(1, index)
     await rig.until(rig.allApplied)
   }
   await rig.until(() => readCheckpoint(openDisk(rig.folder), rig.end()) === rig.end())
@@ -469,8 +403,7 @@ test('each segment is kept for its time after it was applied, counted while a pr
     await new Promise(resolve => setTimeout(resolve, 1500))
   }
   const segments = () => listSegments(openDisk(rig.folder))
-  const add = (index: number) => rig.add(entriesOf(40, 3).map(e => ({ ...e, timeUs: e.timeUs + index * 100 })))
-  for (let index = 0; index < 4; index++) add(index)
+  rig.addGroups(10)
   const first = rig.start(options)
   await rig.until(rig.allApplied)
   const kept = segments()
@@ -497,23 +430,22 @@ test('each segment is kept for its time after it was applied, counted while a pr
 
 test('a QuestDB that comes back in another mode is treated by that one', async t => {
   const rig = createRig(t, 2000)
-  const add = (index: number) => rig.add(entriesOf(40, 3).map(e => ({ ...e, timeUs: e.timeUs + index * 100 })))
   const segments = () => listSegments(openDisk(rig.folder)).length
-  add(0)
+  rig.addGroups(2)
   rig.start()
   await rig.until(rig.allApplied)
   rig.questdb.away = true
-  add(1)
+  rig.addGroups(2, 2)
   await rig.until(() => rig.status()?.issue !== undefined)
   rig.questdb.commitMode = 'nosync'
   rig.questdb.away = false
-  for (let index = 2; index < 5; index++) add(index)
+  rig.addGroups(6, 4)
   await rig.until(rig.allApplied)
   t.equal(rig.status()?.isSynced, false)
   t.ok(segments() > 2, 'what is applied is kept')
   rig.questdb.away = true
   rig.questdb.lose(2)
-  add(5)
+  rig.addGroups(2, 10)
   await rig.until(() => rig.status()?.issue !== undefined)
   rig.questdb.commitMode = 'sync'
   rig.questdb.away = false

@@ -7,7 +7,7 @@ import { runs } from '../support/runs.ts'
 const { numRuns: seeds } = runs(2, 20)
 const { numRuns: manySeeds } = runs(6, 40)
 
-test('the table shows what was acknowledged last, whatever happened on the way', async t => {
+test('the table shows what was acknowledged last, whatever happened on the way', async () => {
   const property = fc.asyncProperty(
     fc.nat(),
     fc.constantFrom(0, 3_600_000),
@@ -18,7 +18,6 @@ test('the table shows what was acknowledged last, whatever happened on the way',
     },
   )
   await fc.assert(property, runs(8, 100))
-  t.pass('no history differs')
 })
 
 test('a request that is carried out after its sender gave up undoes nothing newer', async t => {

@@ -38,18 +38,12 @@ const timing: Timing = {
   },
 }
 
-interface Opened {
-  spool: Spool
-  erased: Set<number>
-  damaged: DamagedGroups
-  disk: SpoolOptions['disk']
-  close(): Promise<void>
-}
+type Opened = ReturnType<typeof openSpool>
 
 let folders = 0
 const folder = temporaryFolder(t)
 
-function openSpool(topic: TopicContent, from: number | undefined, more: Partial<SpoolOptions> = {}): Opened {
+function openSpool(topic: TopicContent, from: number | undefined, more: Partial<SpoolOptions> = {}) {
   const disk = openDisk(join(folder, `spool-${++folders}`), false)
   const sleeper = new Sleeper(timing)
   const erased = new Set(more.erased)
@@ -60,16 +54,11 @@ function openSpool(topic: TopicContent, from: number | undefined, more: Partial<
   const parts = { topic: 'topic', table: readings, disk, damaged, sleeper, log: silentLog }
   const spool = new Spool({ ...bounds, ...parts, from, open: () => Promise.resolve(topic), ...more, erased })
   const running = spool.run()
-  return {
-    spool,
-    erased,
-    damaged,
-    disk,
-    async close() {
-      sleeper.stop()
-      await running
-    },
+  async function close(): Promise<void> {
+    sleeper.stop()
+    await running
   }
+  return { spool, erased, damaged, disk, close }
 }
 
 /** Until nothing is fetched for a while. */
@@ -170,38 +159,18 @@ const times = fc.oneof(
   { weight: 3, arbitrary: fc.integer({ min: -1000, max: 1000 }) },
   { weight: 1, arbitrary: fc.integer({ min: -400_000, max: -200_000 }) },
 )
-const entry: fc.Arbitrary<Entry> = fc.record({
-  series: fc.integer({ min: 1, max: seriesMax }),
-  isOfErased: fc.boolean(),
-  atMs: times,
-})
+const anySeries = fc.integer({ min: 1, max: seriesMax })
+const entry: fc.Arbitrary<Entry> = fc.record({ series: anySeries, isOfErased: fc.boolean(), atMs: times })
+const entries = fc.array(entry, { maxLength: entriesMax, size: 'max' })
+const group = fc.record({ entries, stepMs: fc.integer({ min: -20_000, max: 100_000 }) })
+const ways = fc.constantFrom('noise' as const, 'flip' as const, 'cut' as const, 'kind' as const)
+const erasedSeries = fc.uniqueArray(anySeries, { minLength: 1, maxLength: 2 })
+const anyShare = fc.double({ min: 0, max: 1, noNaN: true })
 const step: fc.Arbitrary<Step> = fc.oneof(
-  {
-    weight: 12,
-    arbitrary: fc.record({
-      kind: fc.constant('group' as const),
-      entries: fc.array(entry, { maxLength: entriesMax, size: 'max' }),
-      stepMs: fc.integer({ min: -20_000, max: 100_000 }),
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      kind: fc.constant('damage' as const),
-      how: fc.constantFrom('noise' as const, 'flip' as const, 'cut' as const, 'kind' as const),
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      kind: fc.constant('erase' as const),
-      series: fc.uniqueArray(fc.integer({ min: 1, max: seriesMax }), { minLength: 1, maxLength: 2 }),
-    }),
-  },
-  {
-    weight: 5,
-    arbitrary: fc.record({ kind: fc.constant('apply' as const), share: fc.double({ min: 0, max: 1, noNaN: true }) }),
-  },
+  { weight: 12, arbitrary: group.map((given): Step => ({ kind: 'group', ...given })) },
+  { weight: 1, arbitrary: ways.map((how): Step => ({ kind: 'damage', how })) },
+  { weight: 1, arbitrary: erasedSeries.map((series): Step => ({ kind: 'erase', series })) },
+  { weight: 5, arbitrary: anyShare.map((share): Step => ({ kind: 'apply', share })) },
   { weight: 1, arbitrary: fc.constantFrom<Step>({ kind: 'restart' }, { kind: 'retention' }, { kind: 'pause' }) },
 )
 
@@ -346,19 +315,17 @@ class Model {
 }
 
 t.test('what is read is what the topic has, in its order, over restarts, erasures and a full spool', async () => {
-  const property = fc.asyncProperty(
-    fc.array(step, { minLength: 1, maxLength: 80, size: 'max' }),
-    fc.constantFrom(2 * 1024, 16 * 1024, 1024 * 1024),
-    async (steps, bytesMax) => {
-      const model = new Model(bytesMax)
-      try {
-        for (const each of steps) await model.run(each)
-        await model.end()
-      } finally {
-        await model.close()
-      }
-    },
-  )
+  const anySteps = fc.array(step, { minLength: 1, maxLength: 80, size: 'max' })
+  const bounds = fc.constantFrom(2 * 1024, 16 * 1024, 1024 * 1024)
+  const property = fc.asyncProperty(anySteps, bounds, async (steps, bytesMax) => {
+    const model = new Model(bytesMax)
+    try {
+      for (const each of steps) await model.run(each)
+      await model.end()
+    } finally {
+      await model.close()
+    }
+  })
   // To make a failure smaller takes longer than a test may run.
   await fc.assert(property, { ...runs(6, 40), endOnFailure: true })
 })
@@ -388,11 +355,8 @@ t.test('what the topic has removed and QuestDB had is no loss', async t => {
   const topic = new TopicContent()
   for (let count = 0; count < 5; count++) topic.append(topicGroup(records(device(1), [count], count), 1), 1)
   topic.start = 3
-  for (const [appliedBefore, lostGroups] of [
-    [2, 1],
-    [3, 0],
-    [5, 0],
-  ] as const) {
+  for (const appliedBefore of [2, 3, 5]) {
+    const lostGroups = appliedBefore < topic.start ? 1 : 0
     const { log, texts } = recordingLog('error')
     const opened = openSpool(topic, 1, { log, appliedBefore })
     await settle(opened)

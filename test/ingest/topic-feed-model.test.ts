@@ -7,62 +7,32 @@ import { runs } from '../support/runs.ts'
 
 type Step = (topic: ForwardedTopic) => void | Promise<void>
 
-const row = fc.record({
-  series: fc.constantFrom(...seriesNumbers),
-  timeUs: fc.nat(1000),
-  isLate: fc.boolean(),
-})
+function stepOf<Value>(values: fc.Arbitrary<Value>, act: (topic: ForwardedTopic, value: Value) => ReturnType<Step>) {
+  return values.map(
+    (value): Step =>
+      topic =>
+        act(topic, value),
+  )
+}
+
+const row = fc.record({ series: fc.constantFrom(...seriesNumbers), timeUs: fc.nat(1000), isLate: fc.boolean() })
+const group = fc.array(row, { minLength: 1, maxLength: 4 })
+const share = fc.double({ min: 0, max: 1, noNaN: true })
 const often: fc.Arbitrary<Step>[] = [
-  fc.tuple(fc.array(row, { minLength: 1, maxLength: 4 }), fc.nat(9)).map(
-    ([rows, chance]): Step =>
-      topic =>
-        topic.append(rows, chance === 0),
-  ),
-  fc.constantFrom<Lane>('live', 'backfill').map(
-    (lane): Step =>
-      topic =>
-        topic.send(lane),
-  ),
-  fc.tuple(fc.nat(5), fc.boolean()).map(
-    ([count, isCommitted]): Step =>
-      topic =>
-        topic.apply(count, isCommitted),
-  ),
-  fc.integer({ min: 0, max: 4 }).map(
-    (count): Step =>
-      topic =>
-        topic.read(count),
-  ),
-  fc.constantFrom<Step>(
-    topic => topic.publish(),
-    topic => topic.deliver(),
-    topic => {
-      topic.publish()
-      topic.deliver()
-    },
-  ),
-  fc.nat(4).map(
-    (count): Step =>
-      topic =>
-        topic.refreshView(count),
-  ),
+  stepOf(fc.tuple(group, fc.nat(9)), (topic, [rows, chance]) => topic.append(rows, chance === 0)),
+  stepOf(fc.constantFrom<Lane>('live', 'backfill'), (topic, lane) => topic.send(lane)),
+  stepOf(fc.tuple(fc.nat(5), fc.boolean()), (topic, [count, isCommitted]) => topic.apply(count, isCommitted)),
+  stepOf(fc.nat(4), (topic, count) => topic.read(count)),
+  stepOf(fc.constantFrom('publish', 'deliver', 'both'), (topic, what) => {
+    if (what !== 'deliver') topic.publish()
+    if (what !== 'publish') topic.deliver()
+  }),
+  stepOf(fc.nat(4), (topic, count) => topic.refreshView(count)),
 ]
 const seldom: fc.Arbitrary<Step> = fc.oneof(
-  fc.constantFrom<Step>(
-    topic => topic.takeOver(),
-    topic => topic.restartFeed(),
-    topic => topic.failFetch(),
-  ),
-  fc.double({ min: 0, max: 1, noNaN: true }).map(
-    (share): Step =>
-      topic =>
-        topic.lose(share),
-  ),
-  fc.double({ min: 0, max: 1, noNaN: true }).map(
-    (share): Step =>
-      topic =>
-        topic.retain(share),
-  ),
+  stepOf(fc.constantFrom('takeOver', 'restartFeed', 'failFetch'), (topic, what) => topic[what]()),
+  stepOf(share, (topic, kept) => topic.lose(kept)),
+  stepOf(share, (topic, kept) => topic.retain(kept)),
 )
 const steps = fc.array(
   fc.oneof(...often.map(arbitrary => ({ arbitrary, weight: 6 })), { arbitrary: seldom, weight: 3 }),
