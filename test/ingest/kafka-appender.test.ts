@@ -123,7 +123,7 @@ const first = fc.constantFrom(
   { epoch: epochMax - 5, sequence: 0 },
 )
 
-test('whatever the network does, groups are stored once, in their order, and as their outcomes say', async t => {
+test('whatever the network does, groups are stored once, in their order, and as their outcomes say', async () => {
   const property = fc.asyncProperty(events, first, async (happens, producer) => {
     const { partition, appender, arriveAll } = createModel(happens, producer)
     const outcomes: [text: string, AppendOutcome][] = []
@@ -137,10 +137,9 @@ test('whatever the network does, groups are stored once, in their order, and as 
     })
   })
   await fc.assert(property, { numRuns: 1000 })
-  t.pass()
 })
 
-test('when the network works again, the next group is stored', async t => {
+test('when the network works again, the next group is stored', async () => {
   const property = fc.asyncProperty(events, async happens => {
     const { appender } = createModel(happens, { epoch: 0, sequence: 0 })
     let outcome: AppendOutcome | undefined
@@ -148,7 +147,6 @@ test('when the network works again, the next group is stored', async t => {
     return outcome?.outcome === 'stored'
   })
   await fc.assert(property, { numRuns: 300 })
-  t.pass()
 })
 
 test('a group that may not be sent any more is refused at once, unless it may be stored already', async t => {

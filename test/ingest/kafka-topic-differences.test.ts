@@ -7,7 +7,6 @@ import type { TopicDescription, TopicSource } from '../../ingest/kafka/topic-des
 import { differenceText, topicDifferences } from '../../ingest/kafka/topic-differences.ts'
 import { topicsOf } from '../../ingest/kafka/topic-names.ts'
 import { retentionMsOf, topicSettings } from '../../ingest/kafka/topic-settings.ts'
-import { StartError } from '../../store/start-error.ts'
 
 const requirements = { replication: 3, retentionMs: 168 * 3_600_000 }
 const leader = { host: 'kafka-1', port: 9092 }
@@ -108,40 +107,23 @@ test('a setting that the broker does not tell is unknown, and refused', async t 
 })
 
 test('the check names all that is missing or weaker at once', async t => {
-  const topics: Record<string, TopicDescription> = {
-    a: topicWith({ partitions: 2, settings: { 'retention.bytes': '1', 'segment.ms': '604800000' } }),
-  }
-  const admin = sourceOf(name => topics[name])
-  await t.resolves(
-    checkTopics(
-      sourceOf(() => topicWith({})),
-      ['a', 'b'],
-      requirements,
-    ),
-  )
-  const refused = checkTopics(admin, ['a', 'b'], requirements)
-  await t.rejects(refused, StartError)
-  const { message } = await refused.then(
-    () => new Error(),
-    (error: Error) => error,
-  )
-  t.equal(
-    message,
+  const check = (topic: Parameters<typeof sourceOf>[0]) => checkTopics(sourceOf(topic), ['a', 'b'], requirements)
+  await t.resolves(check(() => topicWith({})))
+  const settings = { 'retention.bytes': '1', 'segment.ms': '604800000' }
+  const message =
     'Kafka does not keep what would be acknowledged: topic a: partitions is 2, 1 is needed; ' +
-      'topic a: retention.bytes is 1, -1 is needed; there is no topic b. Run barograph kafka prepare.',
-  )
-  const away = sourceOf(() => {
-    throw new KafkaAway('no broker answers')
-  })
-  const forbidden = sourceOf(() => {
-    throw new Refused('TOPIC_AUTHORIZATION_FAILED', undefined)
-  })
+    'topic a: retention.bytes is 1, -1 is needed; there is no topic b. Run barograph kafka prepare.'
+  const refused = check(name => (name === 'a' ? topicWith({ partitions: 2, settings }) : undefined))
+  await t.rejects(refused, { name: 'StartError', message })
+  const failing = (error: Error) =>
+    check(() => {
+      throw error
+    })
   const rights = /describe the topic a \(TOPIC_AUTHORIZATION_FAILED\): see docs\/scaling\.md/
-  await t.rejects(checkTopics(forbidden, ['a'], requirements), { name: 'StartError', message: rights })
-  await t.rejects(checkTopics(away, ['a'], requirements), {
-    name: 'StartError',
-    message: /no broker answers.*KAFKA_BROKERS/,
-  })
+  const forbidden = failing(new Refused('TOPIC_AUTHORIZATION_FAILED', undefined))
+  await t.rejects(forbidden, { name: 'StartError', message: rights })
+  const away = { name: 'StartError', message: /no broker answers.*KAFKA_BROKERS/ }
+  await t.rejects(failing(new KafkaAway('no broker answers')), away)
 })
 
 test('the retention in effect is read, and may have no end', async t => {

@@ -1,11 +1,9 @@
 /** The topics while the service runs: checked at the start, watched from then on. A real broker. */
 
-import { Admin } from '@platformatic/kafka'
 import t from 'tap'
 import { prepareTopic } from '../../../ingest/kafka/prepare-topics.ts'
 import { topicsOf } from '../../../ingest/kafka/topic-names.ts'
 import type { TopicProblem } from '../../../ingest/kafka/topic-problems.ts'
-import { lookAtTopic } from '../../../ingest/kafka/topic-sight.ts'
 import { watchTopic } from '../../../ingest/kafka/topic-watch.ts'
 import { openServiceKafka, watchTopics } from '../../../service/open-kafka.ts'
 import { readinessOf } from '../../../service/readiness.ts'
@@ -34,16 +32,9 @@ t.test('what waits is told with its age, and the share of the retention that it 
   const partition = await filledTopic('waiting', 5)
   let applied: number | undefined
   let passedMs = 0
-  const watch = watchTopic({
-    topic: 'waiting',
-    admin: client.admin,
-    partition,
-    requirements,
-    appliedOffset: async () => applied,
-    nowMs: () => Date.now() + passedMs,
-    log: silentLog,
-    everyMs: 20,
-  })
+  const nowMs = () => Date.now() + passedMs
+  const topic = { topic: 'waiting', partition, admin: client.admin, requirements }
+  const watch = watchTopic({ ...topic, appliedOffset: async () => applied, nowMs, log: silentLog, everyMs: 20 })
   t.teardown(() => watch.close())
   t.equal(watch.retentionShare(), undefined, 'not looked at yet')
   await waitFor('it was looked at', async () => watch.state().sight !== undefined)
@@ -67,46 +58,6 @@ t.test('what waits is told with its age, and the share of the retention that it 
   applied = 5
   await waitFor('nothing waits', async () => watch.retentionShare() === 0)
   await waitFor('no problem is left', async () => watch.state().problems.length === 0)
-})
-
-t.test('a topic that is weakened, and records that are deleted, are told', async t => {
-  const partition = await filledTopic('weakened', 3)
-  const watch = watchTopic({
-    topic: 'weakened',
-    admin: client.admin,
-    partition,
-    requirements,
-    appliedOffset: async () => 1,
-    nowMs: Date.now,
-    log: silentLog,
-    everyMs: 20,
-  })
-  t.teardown(() => watch.close())
-  await waitFor('it was looked at', async () => watch.state().sight !== undefined)
-  await client.admin.change('weakened', { 'retention.bytes': '1000000' })
-  await waitFor('the weakness', async () => kindsOf(watch.state().problems).join() === 'weak')
-  t.match(watch.state().problems, [{ text: 'retention.bytes is 1000000, -1 is needed' }])
-  await client.admin.change('weakened', { 'retention.bytes': '-1' })
-  await waitFor('its end', async () => watch.state().problems.length === 0)
-
-  const admin = new Admin({ clientId: 'test', bootstrapBrokers: [...kafka.addresses] })
-  t.teardown(() => admin.close())
-  await admin.deleteRecords({ topics: [{ name: 'weakened', partitions: [{ partition: 0, offset: 2n }] }] })
-  await waitFor('the loss', async () => kindsOf(watch.state().problems).join() === 'deleted')
-  t.match(watch.state().problems, [{ text: /deleted records 1 to 1, which QuestDB has not taken/ }])
-})
-
-t.test('replicas that are not in sync are seen', async t => {
-  const partition = await filledTopic('replicated', 0)
-  const admin = {
-    settings: client.admin.settings,
-    async partitions(topic: string) {
-      const partitions = await client.admin.partitions(topic)
-      return partitions?.map(each => ({ ...each, replicas: [1, 2, 3], inSync: [1, 3] }))
-    },
-  }
-  const sources = { topic: 'replicated', admin, partition, requirements, appliedOffset: async () => undefined }
-  t.match(await lookAtTopic(sources, undefined), { replicas: 3, inSync: 2, oldestMs: undefined })
 })
 
 t.test('the start is refused with all that is weaker, and watches the topics once they are good enough', async t => {
@@ -137,24 +88,15 @@ t.test('the start is refused with all that is weaker, and watches the topics onc
   await waitFor('both were looked at', async () => watches.states().every(({ problems }) => problems.length > 0))
   const zeros = new Proxy({}, { get: () => undefined }) as never
   const ingest = () => ({ journal: zeros, forwarder: zeros, lag: zeros, untold: undefined, clock: zeros })
-  const readiness = readinessOf({
-    ingest,
-    points: ingest,
-    questdb: () => ({ state: 'up' }),
-    furtherShards: () => [
-      { number: 2, state: 'up' },
-      { number: 3, state: 'away', reason: 'it is away' },
-      { number: 4, state: 'starting' },
-    ],
-    postgres: () => undefined,
-    clock: () => undefined,
-    reads: () => undefined,
-    connections: () => undefined,
-    broker: () => undefined,
-    node: () => undefined,
-    isStopping: () => false,
-    topics: watches.states,
-  })
+  const furtherShards = () => [
+    { number: 2, state: 'up' },
+    { number: 3, state: 'away', reason: 'it is away' },
+    { number: 4, state: 'starting' },
+  ]
+  const parts = { ingest, points: ingest, questdb: () => ({ state: 'up' }), furtherShards, topics: watches.states }
+  /** Nothing is known of the others. */
+  const all = new Proxy(parts, { get: (of, name) => Reflect.get(of, name) ?? (() => undefined) })
+  const readiness = readinessOf(all as never)
   const why = (topic: string) => `topic ${topic}: cannot be looked at: PostgreSQL is away`
   t.match(readiness, { status: 'degraded' })
   t.match('reasons' in readiness && readiness.reasons, [
