@@ -1,8 +1,8 @@
 import { test } from 'tap'
 import { openDisk } from '../../ingest/journal/disk.ts'
+import type { JournalThreadMessage } from '../../ingest/journal/journal-shared.ts'
 import type { Outcome } from '../../ingest/journal/outcome.ts'
 import { SegmentReader } from '../../ingest/journal/segment-reader.ts'
-import { piecesOf } from '../../ingest/write-path.ts'
 import { temporaryFolder } from '../support/databases.ts'
 import { device, reading, readReading, records } from '../support/journal-parts.ts'
 import { openTestJournal, type ReadingJournal } from '../support/test-journal.ts'
@@ -78,32 +78,6 @@ test('readings of one turn share a sync, and each is answered', async t => {
   t.ok(journal.status().groups < 5, `${journal.status().groups} groups`)
 })
 
-test('our stamps are never a whole millisecond, follow a clock that was set back, and are given once', async t => {
-  const folder = temporaryFolder(t)
-  const clock = { us: Date.UTC(2026, 0, 1) * 1000 }
-  const nowUs = () => clock.us
-  const first = openTestJournal(t, folder, { nowUs })
-  for (let index = 0; index < 3; index++) await append(first, index)
-  clock.us += hourUs
-  for (let index = 0; index < 3; index++) await append(first, index)
-  clock.us -= hourUs
-  for (let index = 0; index < 3; index++) await append(first, index)
-  t.ok(first.status().highestStampUs >= clock.us + hourUs)
-  await first.close()
-  const second = openTestJournal(t, folder, { nowUs })
-  await append(second, 3)
-  t.ok(second.status().highestStampUs >= clock.us + hourUs, 'known after a restart')
-  clock.us -= hourUs
-  await append(second, 4)
-  await second.close()
-  const times = readAll(folder, second).map(record => record.timeUs)
-  t.equal(times.length, 11)
-  t.equal(new Set(times).size, 11)
-  t.ok(times.slice(6, 10).every(time => Math.abs(time - clock.us - hourUs) < 1000))
-  t.ok(Math.abs((times[10] as number) - clock.us) < 1000)
-  t.ok(times.every(time => time % 1000 !== 0))
-})
-
 test('the lanes of a group are chosen by one receipt time, which its header has', async t => {
   const folder = temporaryFolder(t)
   const clock = { us: Date.UTC(2026, 0, 1) * 1000 }
@@ -114,17 +88,11 @@ test('the lanes of a group are chosen by one receipt time, which its header has'
   await Promise.all([late, append(journal, 2, atMs - 400_000)])
   await append(journal, 3, atMs - 400_000)
   await journal.close()
-  t.strictSame(
-    readAll(folder, journal).map(record => record.isBackfill),
-    [true, true, false],
-  )
+  t.match(readAll(folder, journal), [{ isBackfill: true }, { isBackfill: true }, { isBackfill: false }])
   const reader = new SegmentReader(openDisk(folder))
   const groups = reader.read(0, journal.status().end).groups.filter(group => group.recordCount > 0)
   reader.close()
-  t.strictSame(
-    groups.map(group => group.receiptUs),
-    [atMs * 1000, clock.us],
-  )
+  t.match(groups, [{ receiptUs: atMs * 1000 }, { receiptUs: clock.us }])
 })
 
 test('a full journal refuses, stores nothing of it, and takes again when it was trimmed', async t => {
@@ -138,31 +106,6 @@ test('a full journal refuses, stores nothing of it, and takes again when it was 
   t.equal(journal.status().issue, undefined)
 })
 
-test('a disk without room to spare refuses, and says why', async t => {
-  const journal = openTestJournal(t, temporaryFolder(t), { reserveBytes: Number.MAX_SAFE_INTEGER })
-  t.equal(await append(journal, 1), 'full')
-  t.match(journal.status().issue, /leaves/)
-  await journal.close()
-})
-
-test('bulk data of any length is stored in order beside live readings', async t => {
-  const folder = temporaryFolder(t)
-  const journal = openTestJournal(t, folder)
-  const temperatures = Array.from({ length: 20_000 }, (_, index) => index)
-  const bulk = piecesOf(records(device(2), temperatures, 5_000_000))
-  const pieces = Array.from(bulk, piece => journal.appendRecords(piece))
-  const outcomes = await Promise.all([...pieces, append(journal, -1)])
-  t.strictSame(new Set(outcomes), new Set(['stored']))
-  t.ok(journal.status().groups > 1, 'no group has it all, for what listens works on a group in one turn')
-  await journal.close()
-  const found = readAll(folder, journal)
-  t.equal(found.length, 20_001)
-  t.strictSame(
-    found.filter(record => record.deviceNumber === 2).map(record => record.reading.temperature),
-    temperatures,
-  )
-})
-
 test('the lane of bulk data is chosen when it is appended', async t => {
   const folder = temporaryFolder(t)
   let nowUs = hourUs
@@ -172,10 +115,7 @@ test('the lane of bulk data is chosen when it is appended', async t => {
   nowUs += 150_000_000
   t.equal(await journal.appendRecords(Buffer.concat([early, flagged])), 'stored')
   await journal.close()
-  t.strictSame(
-    readAll(folder, journal).map(record => record.isBackfill),
-    [true, false],
-  )
+  t.match(readAll(folder, journal), [{ isBackfill: true }, { isBackfill: false }])
 })
 
 test('a closing journal syncs what it took and takes nothing more', async t => {
@@ -189,6 +129,18 @@ test('a closing journal syncs what it took and takes nothing more', async t => {
   await closed
   await journal.close()
   t.equal(readAll(folder, journal).length, 1)
+})
+
+test('a group that is committed and was not handed over stops the work', async t => {
+  let tell: (message: JournalThreadMessage) => void = () => undefined
+  openTestJournal(t, temporaryFolder(t), {
+    startThread(_data, { onMessage }) {
+      tell = onMessage
+      return { commit: () => undefined, stop: async () => undefined }
+    },
+  })
+  const message = { kind: 'committed', outcome: 'stored', end: 77, reason: undefined } as const
+  t.throws(() => tell(message), { message: 'BUG: a group that ends at 77 is committed, and none was handed over' })
 })
 
 test('a journal whose thread has died can be closed', async t => {

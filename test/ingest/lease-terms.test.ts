@@ -67,24 +67,28 @@ function openJournal(t: Test) {
       while (!isInDoubt) await turn()
       answer(outcome)
     },
-    endLease() {
-      wallMs += 60_000
-    },
     renewLease: () => lease.begin()(),
+    /** It ends, and there is one again. */
+    loseLease() {
+      wallMs += 60_000
+      lease.begin()()
+    },
   }
 }
 
-test('a reading that waited behind a group in doubt is refused when the lease ended meanwhile, though there is one again', async t => {
-  const { append, answer, endLease, renewLease, sent } = openJournal(t)
+test('what waited behind a group in doubt is refused when the lease ended meanwhile, though there is one again', async t => {
+  const { journal, append, answer, loseLease, sent } = openJournal(t)
   const inDoubt = append()
   await turn()
   const before = append()
-  endLease()
-  renewLease()
+  const [piece = Buffer.of()] = piecesOf(body())
+  // There is no room for both in one group.
+  const bulk = [1, 2].map(() => journal.appendRecords(piece))
+  loseLease()
   const behind = append()
   await answer('stored')
   t.equal(await inDoubt, 'stored', 'what was sent is stored, whatever came meanwhile')
-  t.strictSame([await before, await behind], ['full', 'full'], 'they are of one group')
+  t.strictSame(await Promise.all([before, behind, ...bulk]), ['full', 'full', 'full', 'full'])
   t.strictSame(sent, [1])
   const again = append()
   await answer('stored')
@@ -106,12 +110,11 @@ test('a reading that waited while the lease was renewed in time is sent', async 
 })
 
 test('what has no records needs no term', async t => {
-  const { journal, append, answer, endLease, renewLease, sent } = openJournal(t)
+  const { journal, append, answer, loseLease, sent } = openJournal(t)
   const inDoubt = append()
   await turn()
   const reserved = journal.reserveStampsUs(1)
-  endLease()
-  renewLease()
+  loseLease()
   await answer('stored')
   t.equal(await inDoubt, 'stored')
   await answer('stored')
@@ -120,29 +123,10 @@ test('what has no records needs no term', async t => {
 })
 
 /** Of more than one piece. */
-const body = () =>
-  records(
-    device(2),
-    Array.from({ length: 20_000 }, (_, index) => index / 1000),
-    0,
-  )
-
-test('bulk data that waits for room in a group is refused when the lease ended meanwhile', async t => {
-  const { journal, append, answer, endLease, renewLease, sent } = openJournal(t)
-  const inDoubt = append()
-  await turn()
-  const [piece] = piecesOf(body())
-  const waiting = [1, 2].map(() => journal.appendRecords(piece ?? Buffer.of()))
-  endLease()
-  renewLease()
-  await answer('stored')
-  t.equal(await inDoubt, 'stored')
-  t.strictSame(await Promise.all(waiting), ['full', 'full'])
-  t.strictSame(sent, [1])
-})
+const body = () => records(device(2), Array<number>(20_000).fill(1), 0)
 
 test('of a body in pieces that was let in before the lease ended, no piece is let in again', async t => {
-  const { journal, answer, endLease, renewLease, sent } = openJournal(t)
+  const { journal, answer, loseLease, sent } = openJournal(t)
   const bulk = createBulkJournal({
     append: (records, term) => appendInPieces(journal, records, term),
     term: () => journal.term(),
@@ -150,8 +134,7 @@ test('of a body in pieces that was let in before the lease ended, no piece is le
   })
   const stored = bulk.append(body())
   while (sent.length < 1) await turn()
-  endLease()
-  renewLease()
+  loseLease()
   await answer('stored')
   t.equal(await stored, 'unknown', 'its first piece is stored')
   t.equal(sent.length, 1)

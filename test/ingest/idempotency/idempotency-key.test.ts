@@ -13,13 +13,12 @@ const quoted = (text: string) => `"${text.replace(/["\\]/g, '\\$&')}"`
 const grammar = /^"((?:[ !#-[\]-~]|\\["\\])*)"$/
 
 test('a string of structured fields is read back as it was', async t => {
-  fc.assert(
-    fc.property(printable, text => {
-      const header = quoted(text)
-      const expected = text !== '' && header.length <= 255 ? { ok: true, key: text } : { ok: false }
-      t.match(read(header), expected)
-    }),
-  )
+  const property = fc.property(printable, text => {
+    const header = quoted(text)
+    const expected = text !== '' && header.length <= 255 ? { ok: true, key: text } : { ok: false }
+    t.match(read(header), expected)
+  })
+  fc.assert(property)
 })
 
 test('whatever comes is a key by the grammar, a plain word, or refused', async t => {
@@ -28,32 +27,19 @@ test('whatever comes is a key by the grammar, a plain word, or refused', async t
     fc.string({ unit: 'binary' }),
     fc.array(pieces, { maxLength: 12 }).map(parts => parts.join('')),
   )
-  fc.assert(
-    fc.property(header, text => {
-      const inQuotes = grammar.exec(text)?.[1]?.replace(/\\(.)/g, '$1')
-      const word = /^[!#-+\--:<-[\]-~]+$/.exec(text)?.[0]
-      const key = inQuotes || word
-      if (key === undefined || text.length > 255) t.match(read(text), { ok: false, reason: /^must / })
-      else t.strictSame(read(text), { ok: true, key })
-    }),
-    runs(200, 2000),
-  )
-})
-
-test('a header is absent, a key in quotation marks or a bare one; two of them are none', async t => {
-  t.equal(readIdempotencyKey({}), undefined)
-  t.strictSame(read('"8e03978e-40d5-43dd-bc93-6894a57f9324"'), {
-    ok: true,
-    key: '8e03978e-40d5-43dd-bc93-6894a57f9324',
+  const property = fc.property(header, text => {
+    const inQuotes = grammar.exec(text)?.[1]?.replace(/\\(.)/g, '$1')
+    const word = /^[!#-+\--:<-[\]-~]+$/.exec(text)?.[0]
+    const key = inQuotes || word
+    if (key === undefined || text.length > 255) t.match(read(text), { ok: false, reason: /^must / })
+    else t.strictSame(read(text), { ok: true, key })
   })
-  t.strictSame(read('8e03978e-40d5'), { ok: true, key: '8e03978e-40d5' })
-  t.strictSame(read('QUJD+/8='), { ok: true, key: 'QUJD+/8=' })
-  for (const header of '|""|"a|a"|"a"b|"a";b=1|"a", "b"|a, b|a b|a;b|"\\a"|"\\|\\'.split('|')) {
-    t.match(read(header), { ok: false, reason: /one string in quotation marks/ }, header)
-  }
+  fc.assert(property, runs(200, 2000))
 })
 
-test('a header has at most 255 characters', async t => {
+test('a header is absent, or has at most 255 characters', async t => {
+  t.equal(readIdempotencyKey({}), undefined)
+  t.match(read('"a", "b"'), { ok: false, reason: /one string in quotation marks/ })
   t.match(read('a'.repeat(255)), { ok: true })
   t.match(read(`"${'a'.repeat(253)}"`), { ok: true })
   t.strictSame(read('a'.repeat(256)), { ok: false, reason: 'must have at most 255 characters' })

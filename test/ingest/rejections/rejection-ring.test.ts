@@ -51,50 +51,29 @@ function shown(entries: readonly Modelled[]) {
   return entries.map(({ sender, ...entry }) => ({ ...entry, sender: sender.name })).toReversed()
 }
 
-test('it holds what the model holds, in pages of any size', async t => {
-  fc.assert(
-    fc.property(additions, fc.integer({ min: 1, max: 5 }), (added, limit) => {
-      const ring = new RejectionRing(max)
-      let model: Modelled[] = []
-      for (const [nowMs, [rejection, count]] of added.entries()) {
-        ring.add(rejection, count, nowMs)
-        model = addTo(model, rejection, count, nowMs)
-      }
-      const found = []
-      for (let before: number | undefined; ; ) {
-        const { entries, hasMore } = ring.list({ before, limit })
-        assert.ok(entries.length > 0 || added.length === 0, 'no page is empty')
-        found.push(...entries)
-        if (!hasMore) break
-        before = entries.at(-1)?.id
-      }
-      assert.deepEqual(
-        found.map(({ id: _id, ...entry }) => entry),
-        shown(model),
-      )
-      assert.equal(ring.size, model.length)
-    }),
-  )
-  t.pass('for any additions')
-})
-
-const entriesOf = (ring: RejectionRing, sender: string) =>
-  ring.list({ limit: 1000 }).entries.filter(entry => entry.sender === sender)
-
-test('a sender that floods it displaces its own entries alone, and so do all addresses without a credential', async t => {
-  const ring = new RejectionRing(100)
-  const quiet = { name: 'device quiet', isKnown: true }
-  for (let index = 0; index < 20; index++) ring.add({ way: 'put', sender: quiet, reason: `old ${index}` }, 1, 0)
-  const loud = { name: 'key 1', isKnown: true }
-  for (let index = 0; index < 1000; index++) ring.add({ way: 'put', sender: loud, reason: `new ${index}` }, 1, 1)
-  t.equal(entriesOf(ring, 'device quiet').length, 20)
-  t.equal(entriesOf(ring, 'key 1').length, 80)
-  for (let index = 0; index < 1000; index++) {
-    ring.add({ way: 'put', sender: { name: `address ${index}`, isKnown: false }, reason: 'unauthorized' }, 1, 2)
-  }
-  t.equal(entriesOf(ring, 'device quiet').length, 20)
-  t.equal(entriesOf(ring, 'key 1').length, 40)
-  t.equal(ring.size, 100)
+test('it holds what the model holds, in pages of any size', async () => {
+  const property = fc.property(additions, fc.integer({ min: 1, max: 5 }), (added, limit) => {
+    const ring = new RejectionRing(max)
+    let model: Modelled[] = []
+    for (const [nowMs, [rejection, count]] of added.entries()) {
+      ring.add(rejection, count, nowMs)
+      model = addTo(model, rejection, count, nowMs)
+    }
+    const found = []
+    for (let before: number | undefined; ; ) {
+      const { entries, hasMore } = ring.list({ before, limit })
+      assert.ok(entries.length > 0 || added.length === 0, 'no page is empty')
+      found.push(...entries)
+      if (!hasMore) break
+      before = entries.at(-1)?.id
+    }
+    assert.deepEqual(
+      found.map(({ id: _id, ...entry }) => entry),
+      shown(model),
+    )
+    assert.equal(ring.size, model.length)
+  })
+  fc.assert(property)
 })
 
 test('texts of strangers are bounded, in one line, and hold nothing of what was cut off', async t => {
@@ -121,31 +100,23 @@ test('of the text that a reason is a slice of nothing stays in memory', async t 
   const ring = new RejectionRing()
   const before = memoryUsed()
   for (let index = 0; index < 100; index++) {
-    const reason = Buffer.alloc(1 << 19, `${index} `)
-      .toString('latin1')
-      .slice(0, 200)
-    ring.add({ way: 'put', sender: senders[0] as never, reason }, 1, 0)
+    const text = Buffer.alloc(1 << 19, `${index} `).toString('latin1')
+    ring.add({ way: 'put', sender: senders[0] as never, reason: text.slice(0, 200) }, 1, 0)
   }
   t.ok(memoryUsed() - before < 10 << 20, 'of 50 MiB')
   t.equal(ring.size, 100)
 })
 
 test('a body costs a bounded number of entries, and all of its lines are counted', async t => {
-  const lines: object[] = []
-  const rejected = createRejections({ nowMs: () => 7, senderLog: (...line) => void lines.push(line) })
+  const rejected = createRejections({ nowMs: () => 7, senderLog: () => undefined })
   const source = { way: 'batch', sender: senders[0] as never, device: 'porch' } as const
-  const rejects = Array.from({ length: 20_000 }, (_, index) => ({
-    device: 'a',
-    reason: `field x${index >> 1} is not known`,
-  }))
+  const reasonOf = (index: number) => `field x${index >> 1} is not known`
+  const rejects = Array.from({ length: 20_000 }, (_, index) => ({ device: 'a', reason: reasonOf(index) }))
   rejected.addLines(source, { rejected: 1_000_000, rejects })
   const { entries } = rejected.list({ limit: 1000 })
   t.equal(entries.length, 101)
-  t.match(entries[0], {
-    device: 'porch',
-    reason: 'further lines of a body, whose reasons are not kept',
-    count: 999_800,
-  })
+  const reason = 'further lines of a body, whose reasons are not kept'
+  t.match(entries[0], { device: 'porch', reason, count: 999_800 })
   t.match(entries[1], { device: 'a', reason: 'field x99 is not known', count: 2, firstMs: 7, latestMs: 7 })
   t.strictSame(rejected.status(), { sinceMs: 7, rejected: 1_000_000 })
   rejected.addLines(source, { rejected: 0, rejects: [] })
@@ -163,13 +134,10 @@ test('entries about an erased device are gone, others and the counts stay', t =>
   add('key 7', 'Keller')
   add('address 127.0.0.1', undefined, false)
   rejected.forget('K\u00e4lte')
-  t.strictSame(
-    rejected.list({ limit: 10 }).entries.map(({ sender, device }) => [sender, device]),
-    [
-      ['address 127.0.0.1', undefined],
-      ['key 7', 'Keller'],
-    ],
-  )
+  const [ofAddress, ofKey, ...others] = rejected.list({ limit: 10 }).entries
+  t.match(ofAddress, { sender: 'address 127.0.0.1', device: undefined })
+  t.match(ofKey, { sender: 'key 7', device: 'Keller' })
+  t.strictSame(others, [])
   t.equal(rejected.status().rejected, 6)
   add('device K\u00e4lte', 'K\u00e4lte')
   t.equal(rejected.list({ limit: 10 }).entries.length, 3, 'another device of the name')
