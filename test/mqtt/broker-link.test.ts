@@ -16,34 +16,19 @@ import { createBrokerRate } from '../../mqtt/broker-rate.ts'
 import { perOwner } from '../support/accounts.ts'
 import { recordingLog, silentLog } from '../support/databases.ts'
 import { connectClient, createIntakeParts, type IntakeParts, reading } from '../support/mqtt.ts'
+import { properties, publish } from '../support/mqtt-bytes.ts'
 import { messageOf, until } from '../support/processes.ts'
 
 const broker = fork(join(import.meta.dirname, '..', 'support', 'mqtt-broker.ts'), { stdio: 'inherit' })
 t.teardown(() => broker.kill())
 const brokerUrl = `mqtt://127.0.0.1:${await messageOf<number>(broker)}`
 
-function link(
-  t: Test,
-  url: string,
-  parts: IntakeParts,
-  protocolVersion: 4 | 5 = 4,
-  leads = () => true,
-  log = silentLog,
-) {
-  const writer = createWriters(
-    { get: (name: string) => parts.devices.get(name), isCurrent: () => true } as never,
-    perOwner,
-  ).ofTrustedBroker()
-  const opened = openBrokerLink({
-    ...parts,
-    url,
-    protocolVersion,
-    // A session of its own for each test.
-    clientId: t.name,
-    writer,
-    leads,
-    log,
-  })
+function link(t: Test, url: string, parts: IntakeParts, more: Partial<Parameters<typeof openBrokerLink>[0]> = {}) {
+  const registry = { get: (name: string) => parts.devices.get(name), isCurrent: () => true } as never
+  const writer = createWriters(registry, perOwner).ofTrustedBroker()
+  // A session of its own for each test.
+  const own = { url, clientId: t.name, protocolVersion: 4, writer, leads: () => true, log: silentLog } as const
+  const opened = openBrokerLink({ ...parts, ...own, ...more })
   t.teardown(() => opened.close())
   return opened
 }
@@ -64,10 +49,7 @@ t.test('readings that the broker has while nobody takes them come later, each on
   await sender.publishAsync('readings/porch', 'no JSON', { qos: 2 })
   link(t, brokerUrl, parts)
   await until('all are taken', () => parts.journal.stored.length === 40 && parts.rejections.length === 2)
-  t.strictSame(
-    parts.journal.stored,
-    Array.from({ length: 40 }, (_, index) => index + 1),
-  )
+  t.strictSame([0, ...parts.journal.stored], [...Array(41).keys()])
   t.strictSame(parts.rejections, ['unknown_device', 'invalid'])
 })
 
@@ -95,7 +77,7 @@ t.test('of several nodes the one that leads has the session, and the next one go
   const nodes = [createIntakeParts(), createIntakeParts()]
   let leader = 0
   const { log, texts } = recordingLog('info')
-  const links = nodes.map((parts, place) => link(t, brokerUrl, parts, 4, () => leader === place, log))
+  const links = nodes.map((parts, place) => link(t, brokerUrl, parts, { leads: () => leader === place, log }))
   const connected = () => links.map(opened => opened.isConnected())
   await until('the first one is connected', () => connected()[0] === true)
   t.strictSame(connected(), [true, false])
@@ -136,8 +118,10 @@ t.test('a broker that is away is told, and found again', async t => {
 
 type Send = (...packets: (Packet | Buffer)[]) => void
 
-/** A broker of MQTT 5 of which the test says every packet, or its bytes. */
-async function startScript(t: Test, onPacket: (packet: Packet, send: Send) => void) {
+const message = { cmd: 'publish', topic: 'readings/porch', qos: 1, dup: false, retain: false } as const
+
+/** A broker of MQTT 5 that lets each client in; of what else it sends the test says every packet, or its bytes. */
+async function startScript(t: Test, onPacket: (packet: Packet, send: Send) => void, reasonCode = 0) {
   const sockets = new Set<Socket>()
   const server = createServer(socket => {
     sockets.add(socket)
@@ -147,7 +131,12 @@ async function startScript(t: Test, onPacket: (packet: Packet, send: Send) => vo
     const bytesOf = (packet: Packet | Buffer) =>
       Buffer.isBuffer(packet) ? packet : generate(packet, { protocolVersion: 5 })
     const send: Send = (...packets) => void socket.write(Buffer.concat(packets.map(bytesOf)))
-    packets.on('packet', (packet: Packet) => onPacket(packet, send))
+    packets.on('packet', (packet: Packet) => {
+      const { cmd, messageId = 0 } = packet
+      if (cmd === 'connect') send({ cmd: 'connack', reasonCode, sessionPresent: true })
+      if (cmd === 'subscribe') send({ cmd: 'suback', messageId, granted: [1], properties: { reasonString: 'granted' } })
+      onPacket(packet, send)
+    })
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => {
@@ -157,126 +146,83 @@ async function startScript(t: Test, onPacket: (packet: Packet, send: Send) => vo
   return `mqtt://us%40er:pass@127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-t.test(
-  'MQTT 5: the session is kept, what is in flight has a bound, and an acknowledgement follows the sync',
-  async t => {
-    const received: Packet[] = []
-    const url = await startScript(t, (packet, send) => {
-      received.push(packet)
-      if (packet.cmd === 'connect') send({ cmd: 'connack', reasonCode: 0, sessionPresent: true })
-      if (packet.cmd !== 'subscribe') return
-      send({ cmd: 'suback', messageId: packet.messageId ?? 0, granted: [1] })
-      const properties = { userProperties: { source: 'test' }, contentType: 'application/json' }
-      const common = { cmd: 'publish' as const, topic: 'readings/porch', qos: 1 as const, dup: false, retain: false }
-      send({ ...common, messageId: 11, payload: Buffer.from(reading(1)), properties })
-      send({ ...common, messageId: 12, payload: Buffer.alloc(200_000) })
-      send({ ...common, messageId: 13, topic: 'readings/', payload: Buffer.from(reading(1)) })
-    })
-    const parts = createIntakeParts()
-    parts.journal.hold()
-    link(t, url, parts, 5)
-    await until('all are taken', () => parts.journal.waiting.length === 1 && parts.rejections.length === 2)
-    t.strictSame(parts.rejections, ['too_large', 'mismatch'])
-    const [connect, subscribe] = received
-    t.match(connect, { protocolVersion: 5, clean: false, username: 'us@er', password: Buffer.from('pass') })
-    t.match(connect, { properties: { receiveMaximum: 100, sessionExpiryInterval: 0xffff_ffff } })
-    t.match(subscribe, { subscriptions: [{ topic: 'readings/+', qos: 1, rh: 1, rap: false }] })
-    t.equal(received.length, 2)
-    parts.journal.settle('stored')
-    await until('all are acknowledged', () => received.length === 5)
-    t.strictSame(
-      received.slice(2).map(({ cmd, messageId }) => [cmd, messageId]),
-      [
-        ['puback', 11],
-        ['puback', 12],
-        ['puback', 13],
-      ],
-    )
-  },
-)
+t.test('MQTT 5: the session is kept, what is in flight is bounded, and the sync is acknowledged', async t => {
+  const received: Packet[] = []
+  const url = await startScript(t, (packet, send) => {
+    received.push(packet)
+    if (packet.cmd !== 'subscribe') return
+    const properties = { userProperties: { source: 'test' }, contentType: 'application/json' }
+    send({ ...message, messageId: 11, payload: Buffer.from(reading(1)), properties })
+    send({ ...message, messageId: 12, payload: Buffer.alloc(200_000) })
+    send({ ...message, messageId: 13, topic: 'readings/', payload: Buffer.from(reading(1)) })
+  })
+  const parts = createIntakeParts()
+  parts.journal.hold()
+  link(t, url, parts, { protocolVersion: 5 })
+  await until('all are taken', () => parts.journal.waiting.length === 1 && parts.rejections.length === 2)
+  t.strictSame(parts.rejections, ['too_large', 'mismatch'])
+  const [connect, subscribe] = received
+  t.match(connect, { protocolVersion: 5, clean: false, username: 'us@er', password: Buffer.from('pass') })
+  t.match(connect, { properties: { receiveMaximum: 100, sessionExpiryInterval: 0xffff_ffff } })
+  t.match(subscribe, { subscriptions: [{ topic: 'readings/+', qos: 1, rh: 1, rap: false }] })
+  t.equal(received.length, 2)
+  parts.journal.settle('stored')
+  await until('all are acknowledged', () => received.length === 5)
+  const acknowledged = received.slice(2).map(({ cmd, messageId }) => `${cmd} ${messageId}`)
+  t.strictSame(acknowledged, ['puback 11', 'puback 12', 'puback 13'])
+})
 
 t.test('MQTT 5: a message with properties that nobody knows is taken, and holds up nothing', async t => {
   const acknowledged: (number | undefined)[] = []
-  const url = await startScript(t, ({ cmd, messageId = 0 }, send) => {
-    if (cmd === 'connect') send({ cmd: 'connack', reasonCode: 0, sessionPresent: true })
+  /** Its temperature is its identifier. */
+  const bytesOf = (id: number, properties: Buffer) => publish(5, { id, properties, payload: reading(id) })
+  const url = await startScript(t, ({ cmd, messageId }, send) => {
     if (cmd === 'puback') acknowledged.push(messageId)
-    if (cmd !== 'subscribe') return
-    const granted = { cmd: 'suback' as const, messageId, granted: [1], properties: { reasonString: 'granted' } }
-    send(granted, message(11, [0x7f, 0]), message(12, []))
+    if (cmd === 'subscribe') send(bytesOf(11, properties(0x7f, 0)), bytesOf(12, properties()))
   })
   const parts = createIntakeParts()
-  const opened = link(t, url, parts, 5)
+  const opened = link(t, url, parts, { protocolVersion: 5 })
   await until('both are acknowledged', () => acknowledged.length === 2)
   t.strictSame(acknowledged, [11, 12])
   t.strictSame(parts.journal.stored, [11, 12])
   t.equal(opened.fault(), undefined)
 })
 
-/** PUBLISH of MQTT 5 at QoS 1, whose temperature is its identifier. */
-function message(messageId: number, properties: number[]): Buffer {
-  const topic = Buffer.from('readings/porch')
-  const head = [0, topic.length, ...topic, 0, messageId, properties.length, ...properties]
-  const rest = Buffer.concat([Buffer.from(head), Buffer.from(reading(messageId))])
-  return Buffer.concat([Buffer.from([0x32, rest.length]), rest])
-}
-
 t.test('a message of QoS 2 is taken once until the broker releases it', async t => {
   const received: Packet[] = []
-  const message = { cmd: 'publish' as const, topic: 'readings/porch', qos: 2 as const, messageId: 5, retain: false }
   const url = await startScript(t, (packet, send) => {
     received.push(packet)
-    const payload = Buffer.from(reading(received.length))
-    if (packet.cmd === 'connect') send({ cmd: 'connack', reasonCode: 0, sessionPresent: true })
-    if (packet.cmd === 'subscribe') send({ cmd: 'suback', messageId: packet.messageId ?? 0, granted: [2] })
-    if (packet.cmd === 'subscribe') send({ ...message, payload, dup: false })
-    if (packet.cmd === 'pubrec' && received.length === 3) send({ ...message, payload, dup: true })
+    const sent = { ...message, qos: 2, messageId: 5, payload: Buffer.from(reading(received.length)) } as const
+    if (packet.cmd === 'subscribe' || packet.cmd === 'pubcomp') send(sent)
+    if (packet.cmd === 'pubrec' && received.length === 3) send({ ...sent, dup: true })
     if (packet.cmd === 'pubrec' && received.length === 4) send({ cmd: 'pubrel', messageId: 5, reasonCode: 0 })
-    if (packet.cmd === 'pubcomp') send({ ...message, payload, dup: false })
   })
   const parts = createIntakeParts()
-  link(t, url, parts, 5)
+  link(t, url, parts, { protocolVersion: 5 })
   await until('the second is received', () => received.length === 6)
-  t.strictSame(
-    received.map(({ cmd }) => cmd),
-    ['connect', 'subscribe', 'pubrec', 'pubrec', 'pubcomp', 'pubrec'],
-  )
+  t.equal(received.map(({ cmd }) => cmd).join(), 'connect,subscribe,pubrec,pubrec,pubcomp,pubrec')
   t.strictSame(parts.journal.stored, [2, 5])
 })
 
 t.test('a broker that refuses is told with its code', async t => {
-  const url = await startScript(t, (packet, send) => {
-    if (packet.cmd === 'connect') send({ cmd: 'connack', reasonCode: 0x87, sessionPresent: false })
-  })
-  const opened = link(t, url, createIntakeParts(), 5)
+  const url = await startScript(t, () => undefined, 0x87)
+  const opened = link(t, url, createIntakeParts(), { protocolVersion: 5 })
   await until('it is told', () => opened.fault() === 'the broker refuses the connection with code 135')
-  t.pass()
 })
 
 t.test('behind a reading that cannot be stored now nothing more is taken', async t => {
   let connections = 0
   const url = await startScript(t, (packet, send) => {
-    if (packet.cmd === 'connect') {
-      connections++
-      send({ cmd: 'connack', reasonCode: 0, sessionPresent: true })
+    if (packet.cmd === 'connect') connections++
+    const sent = { ...message, payload: Buffer.from(reading(1)) }
+    if (packet.cmd === 'subscribe') {
+      send({ ...sent, messageId: 1, topic: 'readings/barn' }, { ...sent, messageId: 2 })
     }
-    if (packet.cmd !== 'subscribe') return
-    const common = {
-      cmd: 'publish' as const,
-      qos: 1 as const,
-      dup: false,
-      retain: false,
-      payload: Buffer.from(reading(1)),
-    }
-    send(
-      { cmd: 'suback', messageId: packet.messageId ?? 0, granted: [1] },
-      { ...common, messageId: 1, topic: 'readings/barn' },
-      { ...common, messageId: 2, topic: 'readings/porch' },
-    )
   })
   const parts = createIntakeParts()
   const barn = parts.devices.get('barn') as Device
   parts.devices.set('barn', { ...barn, suspended: true })
-  const opened = link(t, url, parts, 5)
+  const opened = link(t, url, parts, { protocolVersion: 5 })
   await until('it is told', () => opened.fault() === 'a reading could not be stored')
   await until('it comes again', () => connections === 2)
   t.strictSame(parts.journal.stored, [])

@@ -32,10 +32,8 @@ test('each message is there when it resolves, in order, retained where it is to 
   }))
   await publish(messages, signal())
   await waitFor('all have come', () => got.length === 300)
-  t.strictSame(
-    got,
-    messages.map(({ topic, payload }) => `${topic} ${payload.length}`),
-  )
+  const expected = messages.map(({ topic, payload }) => `${topic} ${payload.length}`)
+  t.strictSame(got, expected)
   const late = await connectClient(t, url)
   const retained: string[] = []
   late.on('message', (topic, _payload, packet) => retained.push(`${topic} ${packet.retain}`))

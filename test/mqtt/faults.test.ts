@@ -243,14 +243,12 @@ test('whatever fails around a session, only its connection ends', async t => {
     timersBefore = timers()
     return true
   })
-  await fc.assert(
-    fc.asyncProperty(fc.array(scenario, { minLength: 1, maxLength: atOnceMax }), async scenarios => {
-      await until('those of before are gone', () => listener.sessions() === 0)
-      playing = scenarios.map(each => new Parts(each))
-      await Promise.all(playing.map((parts, index) => play(t, url, parts, String(index))))
-    }),
-    runs(6, 60),
-  )
+  const property = fc.asyncProperty(fc.array(scenario, { minLength: 1, maxLength: atOnceMax }), async scenarios => {
+    await until('those of before are gone', () => listener.sessions() === 0)
+    playing = scenarios.map(each => new Parts(each))
+    await Promise.all(playing.map((parts, index) => play(t, url, parts, String(index))))
+  })
+  await fc.assert(property, runs(6, 60))
   await until('every session is gone', () => listener.sessions() === 0)
   await until('every timer is gone', () => timers() <= timersBefore)
   t.strictSame(faults, [])
