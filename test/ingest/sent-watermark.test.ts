@@ -88,7 +88,7 @@ const times = fc.array(fc.nat(1000), { minLength: 1, maxLength: 4 })
 const step = fc.oneof(
   stepOf(fc.tuple(lane, times), (model, [name, requests]) => model.begin(name, requests)),
   stepOf(lane, (model, name) => model.take(name)),
-  stepOf(fc.constantFrom('ask', 'answer'), (model, what) => model[what]()),
+  stepOf(fc.constantFrom('ask' as const, 'answer' as const), (model, what) => model[what]()),
   stepOf(fc.integer({ min: 1, max: 5 }), (model, count) => model.refresh(count)),
 )
 

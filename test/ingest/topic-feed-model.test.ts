@@ -29,8 +29,9 @@ const often: fc.Arbitrary<Step>[] = [
   }),
   stepOf(fc.nat(4), (topic, count) => topic.refreshView(count)),
 ]
+const trouble = fc.constantFrom('takeOver' as const, 'restartFeed' as const, 'failFetch' as const)
 const seldom: fc.Arbitrary<Step> = fc.oneof(
-  stepOf(fc.constantFrom('takeOver', 'restartFeed', 'failFetch'), (topic, what) => topic[what]()),
+  stepOf(trouble, (topic, what) => topic[what]()),
   stepOf(share, (topic, kept) => topic.lose(kept)),
   stepOf(share, (topic, kept) => topic.retain(kept)),
 )
