@@ -3,10 +3,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { createRandom } from '../faults/seeded-random.ts'
-import { basicOf } from '../support/air-quality.ts'
 import { createEventSource } from '../support/event-source.ts'
 import { openKafkaNodes } from '../support/kafka-nodes.ts'
-import { makePerson } from '../support/people.ts'
 import type { Service } from '../support/service.ts'
 import { waitFor } from '../support/wait-for.ts'
 
@@ -111,37 +109,6 @@ t.test('the pages of the fleet, and when a device was last seen, become the same
     const [a, b] = await Promise.all(nodes.map(seen))
     return a !== null && a === b
   })
-})
-
-t.test('a station has points at both nodes, and its last data came when they have it', async t => {
-  const { id } = await makePerson(one, { role: 'administrator' })
-  const { body } = await one.admin('POST', '/keys', { account: id, name: 'k', scopes: ['read', 'ingest'] })
-  const authorization = basicOf((body as { key: string }).key)
-  t.equal((await one.admin('POST', '/stations', { sn: 'S-1', model: 'M1', owner: id })).status, 201)
-  const post = async (value: number) => {
-    const response = await fetch(`${one.url}/api/v1.0/device/S-1/data/`, {
-      method: 'POST',
-      headers: { authorization, 'content-type': 'application/json' },
-      body: JSON.stringify([
-        { parameter: 'no2', unit: 'ppb', timestamp: new Date().toISOString().slice(0, 19), value },
-      ]),
-    })
-    return response.status
-  }
-  const lastData = async ({ admin }: Service) =>
-    ((await admin('GET', '/stations/S-1')).body as { last_data_at: string | null }).last_data_at
-  let before: string | null = null
-  for (const value of [1, 2]) {
-    t.equal(await post(value), 201)
-    await waitFor('both know it', async () => {
-      const [a, b] = await Promise.all([lastData(one), lastData(other)])
-      return a !== null && a === b && a !== before
-    })
-    before = await lastData(one)
-  }
-  const latest = await fetch(`${other.url}/api/stations/S-1/latest`)
-  t.equal(latest.status, 200)
-  await latest.body?.cancel()
 })
 
 t.test('a day that is cached, and hours, at one node have what the other one has just acknowledged', async t => {

@@ -1,22 +1,22 @@
-/** A QuestDB without rows that the journal on disk has given it: what is missing comes again, or is not passed over. */
+/**
+ * A QuestDB without rows that the journal, on disk or in Kafka, has given it: what is missing comes again, or is not passed over.
+ * An emptied one: `test/service/lost-questdb.test.ts`, `kafka-journal.test.ts`.
+ */
 
 import { cpSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { postgresUrl, questdbSettings } from '../../demo/cluster/database-settings.ts'
-import { openDataDirectory } from '../../store/data-directory.ts'
-import { openPostgres } from '../../store/postgres/postgres.ts'
-import { parseQuestdbAddress } from '../../store/questdb/client/questdb-address.ts'
-import { openQuestdb } from '../../store/questdb/questdb.ts'
+import { questdbSettings } from '../../demo/cluster/database-settings.ts'
+import { prepareTopic } from '../../ingest/kafka/prepare-topics.ts'
+import { topicsOf } from '../../ingest/kafka/topic-names.ts'
 import { appliedPositionsTable } from '../../store/tables.ts'
-import { openQuestdbSql } from '../faults/questdb-sql.ts'
+import { askPostgres, type Databases, settingsFor, startFaultDatabases } from '../faults/databases.ts'
 import { askQuestdb } from '../support/ask-questdb.ts'
-import { barograph } from '../support/command-line.ts'
-import { storeOptions, temporaryFolder } from '../support/databases.ts'
-import { serverPid, until } from '../support/processes.ts'
+import { temporaryFolder } from '../support/databases.ts'
+import { startKafka } from '../support/kafka.ts'
+import { until } from '../support/processes.ts'
 import { type Service, startService } from '../support/service.ts'
 
-const reading = (temperature: number) => ({ device: 'porch', temperature, humidity: 50, pressure: 1000 })
 const sinceStart = `start=${new Date().toISOString()}`
 
 async function temperatures({ url }: Service): Promise<string> {
@@ -26,16 +26,17 @@ async function temperatures({ url }: Service): Promise<string> {
   return lines.map(line => (JSON.parse(line) as { temperature: number }).temperature).join()
 }
 
-async function readiness({ url }: Service): Promise<string> {
-  return JSON.stringify(await (await fetch(`${url}/health/ready`)).json())
-}
-
 const untilShown = (service: Service, wanted: string) =>
   until(`${wanted} are shown`, async () => (await temperatures(service)) === wanted)
-const untilLost = (service: Service, text = 'is empty or an older copy: it lacks readings') =>
-  until('the loss is reported', async () => (await readiness(service)).includes(text))
-const acceptedAt = (text: string) => /QUESTDB_ACCEPT_LOSS=(\S+Z)/.exec(text)?.[1] ?? 'none'
-const databaseOf = (dataDirectory: string) => join(dataDirectory, 'questdb', 'root', 'db')
+
+/** Nothing can be read then. */
+async function untilLost(service: Service, text = 'is empty or an older copy: it lacks readings'): Promise<void> {
+  await until('the loss is reported', async () => {
+    return (await (await fetch(`${service.url}/health/ready`)).text()).includes(text)
+  })
+  const shown = await temperatures(service)
+  if (shown !== '503') throw new Error(`readings are answered ${shown}`)
+}
 
 /** The service trims nothing behind this position, so that a test must not either. */
 async function untilRecorded(ask: (sql: string) => Promise<unknown[][]>, before = 0): Promise<number> {
@@ -54,73 +55,65 @@ function trimJournal(dataDirectory: string): void {
   for (const name of readdirSync(folder)) if (name.endsWith('.journal')) rmSync(join(folder, name))
 }
 
-async function put(service: Service, password: string, value: number): Promise<void> {
-  const { status } = await service.put('porch', password, reading(value))
+async function put(service: Service, password: string, temperature: number): Promise<void> {
+  const reading = { device: 'porch', temperature, humidity: 50, pressure: 1000 }
+  const { status } = await service.put('porch', password, reading)
   if (status !== 200) throw new Error(`answered ${status}`)
 }
 
-t.test('external ones: an empty one, and one of another service', async t => {
-  const directory = openDataDirectory(join(temporaryFolder(t), 'databases'))
-  t.teardown(() => directory.close())
-  const postgres = await openPostgres(storeOptions(directory), new AbortController().signal)
-  t.teardown(() => postgres.close())
-  async function startOne(): Promise<Record<string, string>> {
-    const own = openDataDirectory(join(temporaryFolder(t), 'questdb'))
-    t.teardown(() => own.close())
-    const questdb = await openQuestdb(storeOptions(own), new AbortController().signal)
-    t.teardown(() => questdb.close())
-    await questdb.ready
-    return { DATABASE_URL: postgresUrl(postgres.pool), ...questdbSettings(questdb.address) }
-  }
-  const [own, another] = [await startOne(), await startOne()]
-  const askAnother = openQuestdbSql(parseQuestdbAddress(another['QUESTDB_HTTP'], another['QUESTDB_PG']))
-  const first = await startService(t, { environment: own })
-  const { dataDirectory } = first
-  const password = await first.addDevice('porch')
-  await put(first, password, 20)
-  await untilShown(first, '20')
-  await first.end('SIGTERM')
+/** A new one, with one reading in QuestDB; it is stopped. */
+async function startOnce(environment: Record<string, string>): Promise<{ dataDirectory: string; password: string }> {
+  const service = await startService(t, { environment })
+  const { dataDirectory } = service
+  const password = await service.addDevice('porch')
+  await put(service, password, 20)
+  await untilShown(service, '20')
+  await service.end('SIGTERM')
+  return { dataDirectory, password }
+}
 
-  const emptied = await startService(t, { environment: another, dataDirectory })
+const settingsOf = (databases: Databases) => settingsFor(databases, databases.questdb.http.port)
+const databaseOf = (dataDirectory: string) => join(dataDirectory, 'questdb', 'root', 'db')
+
+t.test('external ones: an empty one, and one of another service', async t => {
+  const [own, another] = [
+    await startFaultDatabases(t, temporaryFolder(t)),
+    await startFaultDatabases(t, temporaryFolder(t)),
+  ]
+  const environment = settingsOf(own)
+  const elsewhere = { ...environment, ...questdbSettings(another.questdb) }
+  const { dataDirectory, password } = await startOnce(environment)
+
+  const emptied = await startService(t, { environment: elsewhere, dataDirectory })
   await untilShown(emptied, '20')
   t.pass('what the journal still has comes again')
-  const recorded = await untilRecorded(askAnother)
+  const recorded = await untilRecorded(another.sql)
   await put(emptied, password, 21)
   await untilShown(emptied, '20,21')
-  await untilRecorded(askAnother, recorded)
+  await untilRecorded(another.sql, recorded)
   await emptied.end('SIGTERM')
   trimJournal(dataDirectory)
 
-  const older = await startService(t, { environment: own, dataDirectory })
+  const older = await startService(t, { environment, dataDirectory })
   await untilLost(older)
-  t.equal(await temperatures(older), '503')
   await older.end('SIGTERM')
-  await postgres.pool.query('UPDATE applied_journals SET id = gen_random_uuid()')
-  const others = await startService(t, { environment: another, dataDirectory })
-  await untilLost(others, 'is of another service: it lacks readings')
-  t.equal(await temperatures(others), '503')
+  await askPostgres(own.postgresUrl, 'UPDATE applied_journals SET id = gen_random_uuid()')
+  await untilLost(
+    await startService(t, { environment: elsewhere, dataDirectory }),
+    'is of another service: it lacks readings',
+  )
 })
 
-t.test('a managed one', async t => {
-  const first = await startService(t)
-  const { dataDirectory } = first
+t.test('a managed one with an older copy of the readings', async t => {
+  const { dataDirectory, password } = await startOnce({})
   const database = databaseOf(dataDirectory)
-  const ask = (sql: string) => askQuestdb(dataDirectory, sql)
-  const password = await first.addDevice('porch')
-  await put(first, password, 20)
-  await untilShown(first, '20')
-  renameSync(database, `${database}.gone`)
-  process.kill(serverPid({ path: dataDirectory }, 'questdb'), 'SIGKILL')
-  await until('it is noticed', () => /replaying the journal/.test(first.output()))
-  await untilShown(first, '20')
-  t.pass('what the journal still has comes again while the service runs')
-  const recorded = await untilRecorded(ask)
-  await first.end('SIGTERM')
   cpSync(database, `${database}.older`, { recursive: true })
   const second = await startService(t, { dataDirectory })
+  const ask = (sql: string) => askQuestdb(dataDirectory, sql)
+  const recorded = await untilRecorded(ask)
   await put(second, password, 21)
   await untilShown(second, '20,21')
-  const recordedAgain = await untilRecorded(ask, recorded)
+  await untilRecorded(ask, recorded)
   await second.end('SIGTERM')
   trimJournal(dataDirectory)
 
@@ -130,7 +123,6 @@ t.test('a managed one', async t => {
   cpSync(join(`${database}.older`, readings), join(database, readings), { recursive: true })
   const half = await startService(t, { dataDirectory })
   await untilLost(half)
-  t.equal(await temperatures(half), '503')
   await put(half, password, 22)
   await half.end('SIGTERM')
 
@@ -139,24 +131,51 @@ t.test('a managed one', async t => {
   const whole = await startService(t, { dataDirectory })
   await untilShown(whole, '20,21,22')
   t.pass('with its files back nothing is missing')
-  await untilRecorded(ask, recordedAgain)
-  await whole.end('SIGTERM')
-  trimJournal(dataDirectory)
+})
 
+const kafka = await startKafka(t)
+const client = await kafka.connect()
+
+async function prepare(prefix: string): Promise<Record<string, string>> {
+  const requirements = { replication: 1, retentionMs: 24 * 3_600_000 }
+  for (const topic of Object.values(topicsOf(prefix, 1))) {
+    await prepareTopic(client.admin, topic, { requirements, apply: false })
+  }
+  const settings = { KAFKA_REPLICATION: '1', KAFKA_RETENTION_HOURS: '24', KAFKA_TOPIC_PREFIX: prefix }
+  return { KAFKA_BROKERS: kafka.addresses.join(), ...settings }
+}
+
+t.test('a topic: an older copy of a managed one', async t => {
+  const environment = await prepare('managed-')
+  const { dataDirectory, password } = await startOnce(environment)
+  const database = databaseOf(dataDirectory)
+  cpSync(database, `${database}.older`, { recursive: true })
+  const second = await startService(t, { environment, dataDirectory })
+  await put(second, password, 21)
+  await untilShown(second, '20,21')
+  await second.end('SIGTERM')
   rmSync(database, { recursive: true })
-  const lost = await startService(t, { dataDirectory })
-  await untilLost(lost)
-  t.equal(await temperatures(lost), '503')
-  const refused = await (await fetch(`${lost.url}/api/readings/porch?${sinceStart}`)).json()
-  t.match(refused, { status: 'database unavailable', detail: /lacks readings that were received from \S+Z to \S+Z/ })
-  t.match(lost.output(), /QuestDB lacks rows that it had/)
-  await put(lost, password, 23)
-  const doctor = await barograph(['doctor', '--url', lost.url], { environment: { DATA_DIR: dataDirectory } })
-  t.match(doctor.stdout, /problem +service +.*lacks readings that were received from \S+Z to \S+Z/)
-  const accepted = acceptedAt(await readiness(lost))
-  await lost.end('SIGTERM')
+  renameSync(`${database}.older`, database)
 
-  const further = await startService(t, { dataDirectory, environment: { QUESTDB_ACCEPT_LOSS: accepted } })
-  await untilShown(further, '23')
-  await until('it is ready', async () => (await readiness(further)).includes('"ok"'))
+  const older = await startService(t, { environment, dataDirectory })
+  await untilShown(older, '20,21')
+  t.match(older.output(), /replaying the topic/)
+})
+
+t.test('a topic: another QuestDB at the address, which serves another service', async t => {
+  const [own, others] = [
+    await startFaultDatabases(t, temporaryFolder(t)),
+    await startFaultDatabases(t, temporaryFolder(t)),
+  ]
+  await startOnce({ ...(await prepare('others-')), ...settingsOf(others) })
+  const environment = { ...(await prepare('external-')), ...settingsOf(own) }
+  const { dataDirectory, password } = await startOnce(environment)
+
+  const elsewhere = { ...environment, ...questdbSettings(others.questdb) }
+  const exchanged = await startService(t, { environment: elsewhere, dataDirectory })
+  await untilLost(exchanged, 'is of another service: it lacks readings')
+  await put(exchanged, password, 21)
+  t.strictSame(await others.sql('SELECT count() FROM readings'), [[1]], 'nothing is sent there')
+  await exchanged.end('SIGTERM')
+  await untilShown(await startService(t, { environment, dataDirectory }), '20,21')
 })
