@@ -44,14 +44,8 @@ for (const path of [ingest, pointsIngest]) path.startForwarding(store.questdb.ad
 const client = createQuestdbClient(store.questdb.address.http)
 t.teardown(() => client.close())
 const exec = (sql: string) => client.exec(sql, 30_000)
-const parts: BackupParts = {
-  directory: { ...directory, journal, pointsJournal },
-  store,
-  ingest: ingests,
-  reserveBytes: 0,
-  version,
-  log: silentLog,
-}
+const folders = { ...directory, journal, pointsJournal }
+const parts: BackupParts = { directory: folders, store, ingest: ingests, reserveBytes: 0, version, log: silentLog }
 const { signal } = new AbortController()
 const run = { signal, closing: signal, onStep: () => undefined, bytes: new BigInt64Array(new SharedArrayBuffer(8)) }
 const { directory: _, ...storeRest } = storeOptions(directory)
@@ -80,15 +74,10 @@ t.test('rows that come after the sums were opened are not in them, and no connec
     const sums = await openDaySums(gate.address, table)
     for (const time of ['2026-04-30T00:00:00Z', '2026-05-01T13:00:00Z']) await write(table, time)
     const found = await sums.read()
-    t.match(
-      found,
-      [
-        ['2026-05-01T00:00:00.000000Z', '1', '43200000000'],
-        ['2026-05-02T00:00:00.000000Z', '1', '1'],
-      ],
-      table,
+    t.strictSame(
+      found.map(([day, count, times]) => `${day} ${count} ${times}`),
+      ['2026-05-01T00:00:00.000000Z 1 43200000000', '2026-05-02T00:00:00.000000Z 1 1'],
     )
-    t.equal(found.length, 2)
     t.match(found[0], table === 'readings' ? { 3: '215000' } : { 3: '7', 4: '122500', 5: '7' })
     await exec(`TRUNCATE TABLE ${table}`)
     await waitFor('it is empty', async () => (await countOf(directory.path, `SELECT count() FROM ${table}`)) === 0)
@@ -123,23 +112,15 @@ t.test('a reading becomes visible while the sums of a backup are still computed'
   await waitFor('the first reading is visible', async () => (await presentIn(directory.path, device)) === 1)
   const gate = await openGate(t, store.questdb.address.pg)
   const steps: string[] = []
-  const holding = {
-    ...pointsIngest,
-    files: {
-      hold: async () => await pointsIngest.files?.hold(),
-      release() {
-        gate.hold()
-        pointsIngest.files?.release()
-      },
-    },
+  const release = () => {
+    gate.hold()
+    pointsIngest.files?.release()
   }
+  const holding = { ...pointsIngest, files: { hold: async () => await pointsIngest.files?.hold(), release } }
   const target = newFolder('backup')
   const gated = { ...store, questdb: { ...store.questdb, address: { ...store.questdb.address, pg: gate.address } } }
-  const backup = backUp(
-    target,
-    { ...parts, store: gated, ingest: { readings: ingest, points: holding } },
-    { ...run, onStep: step => void steps.push(step) },
-  )
+  const held = { ...parts, store: gated, ingest: { readings: ingest, points: holding } }
+  const backup = backUp(target, held, { ...run, onStep: step => void steps.push(step) })
   await waitFor('the sums are under way', () => steps.includes('sums'))
   await ingest.accept(device, { timestampMs: undefined, ...reading })
   await waitFor('the second reading is visible', async () => (await presentIn(directory.path, device)) === 2)
@@ -191,11 +172,8 @@ async function fill() {
   // As a person confirms it.
   await acceptedFrom.raise(today - days * dayMs)
   const retention = openRetention({
-    days,
-    acceptedFrom,
+    ...{ days, acceptedFrom, nowMs: Date.now, log: silentLog },
     shards: [{ number: 1, questdb: store.questdb, ingest, exec }],
-    nowMs: Date.now,
-    log: silentLog,
     timing: { checkEveryMs: 50, marginMs: 0, graceMs: 0 },
   })
   t.teardown(() => retention.close())
@@ -335,13 +313,8 @@ t.test('a backup goes into an external PostgreSQL that is empty, and into no oth
   const { host = '', port, user = '', password } = store.postgres.options
   const address = { host, port, user, password: String(password), database: 'elsewhere' }
   const databaseUrl = `postgresql://${user}:${address.password}@${encodeURIComponent(host)}:${port}/elsewhere`
-  const options = {
-    folder,
-    version,
-    store: { ...storeRest, databaseUrl },
-    onStep: () => undefined,
-    dataDirectory: newFolder('data'),
-  }
+  const dataDirectory = newFolder('data')
+  const options = { folder, version, store: { ...storeRest, databaseUrl }, onStep: () => undefined, dataDirectory }
   await restore(options)
   const copy = new pg.Client(address as pg.ClientConfig)
   await copy.connect()

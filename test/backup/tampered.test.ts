@@ -58,17 +58,8 @@ function changed(value: Json, [name, ...below]: Path, change: unknown): unknown 
   return made === isLeftOut ? others : { ...others, [String(name)]: made }
 }
 
-const texts = [
-  '',
-  'x',
-  '../x',
-  'journal/../../x',
-  '/etc/passwd',
-  'a\u001b[31m\n',
-  '9'.repeat(400),
-  '__proto__',
-  '\ud800',
-]
+const hostile = ['a\u001b[31m\n', '9'.repeat(400), '__proto__', '\ud800']
+const texts = ['', 'x', '../x', 'journal/../../x', '/etc/passwd', ...hostile]
 const values: unknown[] = [isLeftOut, null, true, -1, 0, 1.5, 2 ** 53, 1e308, [], {}, [[]], ...texts]
 
 /** Only the manifest: what is right in it is refused for its first file. */
