@@ -9,7 +9,6 @@ import { openStations } from '../../auth/stations/stations.ts'
 import { createEraseJobs } from '../../lifecycle/erasure/erase-jobs.ts'
 import { openNameCopy } from '../../lifecycle/name-sync/name-copy.ts'
 import { deviceNames, seriesNames } from '../../lifecycle/name-sync/name-sync.ts'
-import type { Log } from '../../store/log.ts'
 import {
   deviceNamesTable,
   namedMeasurementsView,
@@ -18,7 +17,7 @@ import {
   seriesNamesTable,
 } from '../../store/tables.ts'
 import { openParts } from '../support/admin.ts'
-import { silentLog, startDatabases, type TestHooks } from '../support/databases.ts'
+import { recordingLog, silentLog, startDatabases, type TestHooks } from '../support/databases.ts'
 import { until } from '../support/processes.ts'
 
 const { store } = await startDatabases(t)
@@ -41,29 +40,30 @@ const start = (hooks: TestHooks, options: Partial<Options> = {}) => {
   return names
 }
 
-async function add(...given: { name: string; location_short?: string }[]): Promise<void> {
-  const added = await devices.add(
-    given.map(device => NewDevice.parse(device)),
-    'test',
-  )
-  if (!added.ok) throw new Error(added.code)
+function openJobs(hooks: TestHooks, options: Partial<Parameters<typeof createEraseJobs>[0]>) {
+  const parts = { devices, metrics, stations, ingest: { readings: ingest, points: pointsIngest }, store }
+  const jobs = createEraseJobs({ ...parts, log: silentLog, ...options })
+  hooks.teardown(() => jobs.close())
+  return jobs
 }
 
-type Row = [device: string, name: string, location: string]
+async function add(...given: { name: string; location_short?: string }[]): Promise<void> {
+  const made = given.map(device => NewDevice.parse(device))
+  const added = await devices.add(made, 'test')
+  if (!added.ok) throw new Error(added.code)
+}
 
 async function rows(sql: string): Promise<unknown[][]> {
   return (await reader.query({ text: sql, rowMode: 'array' })).rows
 }
 
-const present = async () =>
-  (await rows(
-    `SELECT device, name, location_short FROM ${deviceNamesTable} WHERE name IS NOT NULL ORDER BY ts`,
-  )) as Row[]
+const namesOf = `SELECT device, name, location_short FROM ${deviceNamesTable}`
+const present = () => rows(`${namesOf} WHERE name IS NOT NULL ORDER BY ts`)
 const registered = () =>
   devices
     .all()
     .toSorted((a, b) => a.number - b.number)
-    .map(({ symbol, name, location_short }): Row => [symbol, name, location_short])
+    .map(({ symbol, name, location_short }) => [symbol, name, location_short])
 
 async function untilSame(what: string): Promise<void> {
   const wanted = JSON.stringify(registered())
@@ -90,7 +90,7 @@ t.test('names come and go with the devices, as the text that they are', async t 
   await devices.change('porch', { name: 'veranda', location_short: 'Garden "west"' }, 'test')
   await devices.remove(devices.get(hostile[0] ?? '')?.number ?? 0, 'test')
   await untilSame('the changes are there')
-  const last = await rows(`SELECT device, name, location_short FROM ${deviceNamesTable} WHERE name = 'veranda'`)
+  const last = await rows(`${namesOf} WHERE name = 'veranda'`)
   t.strictSame(last, [['porch-1', 'veranda', 'Garden "west"']])
   t.strictSame(await rows(`SELECT count() FROM ${readingsTable}`), [['0']], 'the tables are there')
 })
@@ -114,15 +114,12 @@ t.test('a view has the readings with the names', async t => {
 
 t.test('only what has changed is sent, also by the next process', async t => {
   const asked: number[] = []
-  const counting = {
-    ...devices,
-    namesSince: async (sequence: number, rowsMax: number) => {
-      const found = await devices.namesSince(sequence, rowsMax)
-      asked.push(found.length)
-      return found
-    },
+  const namesSince = async (sequence: number, rowsMax: number) => {
+    const found = await devices.namesSince(sequence, rowsMax)
+    asked.push(found.length)
+    return found
   }
-  const names = start(t, { source: deviceNames(counting) })
+  const names = start(t, { source: deviceNames({ ...devices, namesSince }) })
   await names.sync()
   t.strictSame(asked, [0])
   await devices.change('veranda', { location_short: '' }, 'test')
@@ -135,10 +132,8 @@ t.test('only what has changed is sent, also by the next process', async t => {
 
 t.test('many come page by page', async t => {
   await add(...Array.from({ length: 2500 }, (_, index) => ({ name: `sensor ${index}` })))
-  const names = start(t)
-  await names.sync()
+  await start(t).sync()
   await untilSame('all are there')
-  await names.close()
 })
 
 t.test('a table that cannot be right is made anew', async t => {
@@ -184,15 +179,9 @@ t.test('of several processes the one that leads copies, and one whose memory is 
 
 t.test('a QuestDB that is away gets them later, and one line tells it', async t => {
   let state: 'up' | 'away' = 'up'
-  const texts: string[] = []
-  const log: Log = { ...silentLog, warn: (...words: unknown[]) => void texts.push(String(words[1])) }
+  const { log, texts } = recordingLog('warn')
   const address = { ...questdb.address, http: { ...questdb.address.http, port: 9 } }
-  const lost = openNameCopy({
-    source,
-    log,
-    checkEveryMs,
-    questdb: { address, state: () => ({ state }) },
-  })
+  const lost = openNameCopy({ source, log, checkEveryMs, questdb: { address, state: () => ({ state }) } })
   await until('it has tried', () => texts.length > 0)
   await sleep(10 * checkEveryMs)
   t.strictSame(texts, ['names not copied to QuestDB, retrying'])
@@ -226,16 +215,7 @@ t.test('an erased device leaves no name behind, also when rows come back', async
   const names = start(t, { checkEveryMs: 3_600_000 })
   await names.sync()
   await untilSame('its name is there')
-  const jobs = createEraseJobs({
-    devices,
-    metrics,
-    stations,
-    ingest: { readings: ingest, points: pointsIngest },
-    store,
-    log: silentLog,
-    syncNames: names.sync,
-  })
-  t.teardown(() => jobs.close())
+  const jobs = openJobs(t, { syncNames: names.sync })
   const device = devices.get(secret)
   await jobs.request(secret, 'test')
   await until('it is erased', async () => (await jobs.report(secret))?.state === 'done')
@@ -250,16 +230,7 @@ t.test('an erased device leaves no name behind, also when rows come back', async
     `INSERT INTO ${deviceNamesTable} VALUES (cast(${(device?.number ?? 0) * 10_000_000} AS TIMESTAMP), '${device?.symbol}', 'again', 'x', 1)`,
   )
   await until('it is there', async () => (await present()).some(([, name]) => name === 'again'))
-  const commitMode = () => undefined
-  const later = createEraseJobs({
-    devices,
-    metrics,
-    stations,
-    ingest: { readings: ingest, points: pointsIngest },
-    log: silentLog,
-    store: { ...store, questdb: { ...questdb, commitMode } },
-  })
-  t.teardown(() => later.close())
+  openJobs(t, { store: { ...store, questdb: { ...questdb, commitMode: () => undefined } } })
   await untilSame('it is gone again')
 })
 
@@ -275,15 +246,14 @@ t.test('what a series is of comes with it, and goes when its values are erased',
   const untilNamed = (wanted: string[][]) =>
     until(JSON.stringify(wanted), async () => JSON.stringify(await present()) === JSON.stringify(wanted))
   const symbol = (number: number) => devices.byNumber(number)?.symbol ?? ''
-  await untilNamed([[symbol(cellar), 'co2']])
+  const ofFirst = [symbol(cellar), 'co2']
+  const ofSecond = [symbol(sensor), 'co2']
+  const wind = [symbol(cellar), 'wind_speed']
+  await untilNamed([ofFirst])
   await send(sensor, 'co2')
   await send(cellar, 'wind_speed')
   const series = metrics.series(cellar, metrics.get('wind_speed') ?? { id: 0 })
-  await untilNamed([
-    [symbol(cellar), 'co2'],
-    [symbol(sensor), 'co2'],
-    [symbol(cellar), 'wind_speed'],
-  ])
+  await untilNamed([ofFirst, ofSecond, wind])
   await rows(
     `INSERT INTO measurements VALUES ('2026-01-01T10:00:00Z', ${series}, 300), ('2026-01-01T11:00:00Z', ${series}, NULL)`,
   )
@@ -292,29 +262,13 @@ t.test('what a series is of comes with it, and goes when its values are erased',
   t.strictSame(await rows(named), [[symbol(cellar), 'cellar', 'wind_speed', 300]])
   const plan = (await rows(`EXPLAIN ${named} AND metric = 'wind_speed'`)).join('\n')
   t.match(plan, /Interval forward scan on: measurements/, 'of the values only those of the time are read')
-  const jobs = createEraseJobs({
-    devices,
-    metrics,
-    stations,
-    ingest: { readings: ingest, points: pointsIngest },
-    store,
-    log: silentLog,
-    syncNames: names.sync,
-  })
-  t.teardown(() => jobs.close())
+  const jobs = openJobs(t, { syncNames: names.sync })
   t.match(await jobs.requestMetric('cellar', 'wind_speed', 'test'), { ok: true })
   await until('it is erased', async () => (await jobs.metricReport('cellar', 'wind_speed'))?.state === 'done')
-  t.strictSame(await present(), [
-    [symbol(cellar), 'co2'],
-    [symbol(sensor), 'co2'],
-  ])
+  t.strictSame(await present(), [ofFirst, ofSecond])
   t.strictSame(await rows(named), [])
   await send(cellar, 'wind_speed')
-  await untilNamed([
-    [symbol(cellar), 'co2'],
-    [symbol(sensor), 'co2'],
-    [symbol(cellar), 'wind_speed'],
-  ])
+  await untilNamed([ofFirst, ofSecond, wind])
 })
 
 t.test('names that the registry itself would not take are one row too', async t => {

@@ -20,23 +20,12 @@ for (const name of [porch, attic]) await service.addDevice(name, { owner: owner.
 await service.addDevice(cellar)
 
 async function ask(method: string, path: string, who?: Person, body?: unknown) {
-  const headers = {
-    origin: url,
-    ...(who === undefined ? {} : { cookie: who.cookie }),
-    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-  }
-  const response = await fetch(`${url}${path}`, {
-    method,
-    headers,
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  })
+  const headers = { origin: url, ...(who === undefined ? {} : { cookie: who.cookie }) }
+  const sent = { headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(body) }
+  const response = await fetch(`${url}${path}`, { method, ...(body === undefined ? { headers } : sent) })
   const text = await response.text()
   const type = response.headers.get('content-type') ?? ''
-  return {
-    status: response.status,
-    body: type.includes('json') && !type.includes('nd') ? JSON.parse(text) : text,
-    type,
-  }
+  return { status: response.status, body: /json/.test(type) && !/ndjson/.test(type) ? JSON.parse(text) : text, type }
 }
 
 const write = (who: Person | undefined, body: object) => ask('POST', '/api/annotations', who, body)
@@ -74,13 +63,11 @@ t.test('what is no annotation is refused', async t => {
 t.test('everybody who reads the device reads them, and who is signed in also by whom they are', async t => {
   const open = (await told(porch)).body
   t.match(open, { device: porch, may_annotate: false, may_annotate_all: false })
-  t.strictSame(
-    open.annotations.map(({ text, by, device }: Record<string, string>) => [text, by, device]),
-    [
-      ['Fr\u00fchling', null, null],
-      ['filter changed', null, porch],
-    ],
-  )
+  t.equal(open.annotations.length, 2)
+  t.match(open.annotations, [
+    { text: 'Fr\u00fchling', by: null, device: null },
+    { text: 'filter changed', by: null, device: porch },
+  ])
   t.match((await told(porch, '', owner)).body, { may_annotate: true, may_annotate_all: false })
   t.match((await told(porch, '', viewer)).body, { may_annotate: false })
   t.match((await told(cellar, '', administrator)).body, { may_annotate: true, may_annotate_all: true })
@@ -100,7 +87,7 @@ t.test('they are exported as CSV and NDJSON', async t => {
   t.match(csv.type, 'text/csv')
   t.match(
     csv.body,
-    /^id,device,from,to,text,by,written_at\r\n\d+,annotated-attic,2026-05-04T10:00:00\.000Z,,"a, ""b""",,2\S+Z\r\n$/,
+    /^id,device,from,to,text,by,written_at\r\n\d+,annotated-attic,2026-05-04T10:00:00\.000Z,,"a, ""b""",,2/,
   )
   for (const text of ['=HYPERLINK("x")', '+1', '-1', '@SUM(1)']) {
     const formula = (await write(owner, { ...moment, device: attic, text })).body
@@ -110,10 +97,7 @@ t.test('they are exported as CSV and NDJSON', async t => {
     t.equal((await ask('DELETE', `/api/annotations/${formula.id}`, owner)).status, 204)
   }
   const lines = (await told(attic, '?format=ndjson')).body.trim().split('\n')
-  t.match(
-    lines.map((line: string) => JSON.parse(line)),
-    [{ device: null }, { device: attic, text: 'a, "b"' }],
-  )
+  t.match(JSON.parse(`[${lines.join()}]`), [{ device: null }, { device: attic, text: 'a, "b"' }])
 })
 
 t.test('they are changed and removed by who may write them', async t => {
@@ -123,19 +107,13 @@ t.test('they are changed and removed by who may write them', async t => {
     const body = method === 'PATCH' ? { text: 'x' } : undefined
     t.match(await ask(method, path, viewer, body), { status: 404, body: { title: 'annotation unknown' } })
   }
-  t.match(await ask('PATCH', path, owner, { to: '2026-05-04T09:00:00Z' }), {
-    status: 422,
-    body: { errors: [{ path: 'to' }] },
-  })
+  const early = await ask('PATCH', path, owner, { to: '2026-05-04T09:00:00Z' })
+  t.match(early, { status: 422, body: { errors: [{ path: 'to' }] } })
   t.match(await ask('PATCH', path, owner, {}), { status: 422 })
-  t.match(await ask('PATCH', path, owner, { text: 'fan changed' }), {
-    status: 200,
-    body: { text: 'fan changed', from },
-  })
-  const own = (await ask('GET', '/api/annotations', owner)).body.annotations.map(
-    ({ device }: { device: string }) => device,
-  )
-  t.strictSame([...new Set(own)].sort(), [attic, porch])
+  const changed = await ask('PATCH', path, owner, { text: 'fan changed' })
+  t.match(changed, { status: 200, body: { text: 'fan changed', from } })
+  const own: { device: string }[] = (await ask('GET', '/api/annotations', owner)).body.annotations
+  t.strictSame([...new Set(own.map(({ device }) => device))].sort(), [attic, porch])
   t.strictSame((await ask('GET', `/api/annotations?device=${cellar}`, owner)).body.annotations, [])
   t.match(await ask('DELETE', path, owner), { status: 204 })
   t.match(await ask('DELETE', path, owner), { status: 404 })

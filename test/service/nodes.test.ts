@@ -25,13 +25,8 @@ const environment = {
   TRUST_PROXY: '127.0.0.1',
   FAILED_ATTEMPTS: String(attemptsMax),
 }
-const command = [
-  process.execPath,
-  '--import',
-  './test/support/list-modules.ts',
-  'test/support/node-process.ts',
-] as const
-const cluster = await openCluster(t, { command: [...command], environment })
+const words = ['--import', './test/support/list-modules.ts', 'test/support/node-process.ts']
+const cluster = await openCluster(t, { command: [process.execPath, ...words], environment })
 const mqttPorts = [await freePort(), await freePort()]
 const one = await cluster.start({ MQTT_PORT: String(mqttPorts[0]) })
 const other = await cluster.start({ MQTT_PORT: String(mqttPorts[1]) })
@@ -89,15 +84,6 @@ t.test('the setup link is the same at each node, and one request of it may go to
   const made = await visit('/setup', { token: fieldOf((await visit(path)).text, 'token'), email, password })
   t.match(made, { status: 303, location: /account\?done=signed-up$/ })
   for (const node of [0, 1]) t.equal((await visit('/account')).status, 200, `signed in, asked ${node}`)
-})
-
-t.test('who signs in by the page is signed in at each node, and signed out at each', async t => {
-  const visit = createVisitor()
-  t.match(await visit('/sign-in', { email, password }), { status: 303 })
-  for (const node of [0, 1]) t.equal((await visit('/account')).status, 200, `asked ${node}`)
-  const { cookie } = await visit('/account')
-  t.match(await visit('/sign-out', {}), { status: 303 })
-  for (const node of [0, 1]) t.equal(await statusOf(`${url}/account`, { cookie }), 303, `ended, asked ${node}`)
 })
 
 t.test('Auth.js takes the CSRF token that another node has given', async t => {
@@ -201,24 +187,16 @@ t.test('each node tells of both, and the command line and lists of one node name
   const [first, second] = await nodesOf(other)
   t.match(second, { is_self: true, role: 'api', host: hostname(), lease_valid: true, problems: [] })
   t.match(first, { is_self: false, lease_valid: true })
-  t.strictSame(
-    (await nodesOf(one)).map(({ id, is_self }) => [id, is_self]),
-    [
-      [first?.id, true],
-      [second?.id, false],
-    ],
-    'the oldest first',
-  )
+  const asked = (await nodesOf(one)).map(({ id, is_self }) => `${id} ${is_self}`)
+  t.strictSame(asked, [`${first?.id} true`, `${second?.id} false`], 'the oldest first')
   await waitFor('one of them leads', async () => (await nodesOf(one)).filter(({ leads }) => leads).length === 1)
   const run = { environment: { DATA_DIR: one.dataDirectory, PORT: new URL(one.url).port } }
   const { stdout } = await barograph(['status'], run)
   t.match(stdout, new RegExp(`^node ${first?.id} +api on ${hostname()}, \\S+, asked`, 'm'))
   t.match(stdout, new RegExp(`^node ${second?.id} +api on ${hostname()}`, 'm'))
   t.match((await one.admin('GET', '/rejections')).body, { node: { id: first?.id, host: hostname() } })
-  t.match(await other.admin('GET', `/rejections?node=${first?.id}`), {
-    status: 409,
-    body: { detail: new RegExp(`^node ${second?.id} answers, which does not have the list of node ${first?.id}`) },
-  })
+  const detail = new RegExp(`^node ${second?.id} answers, which does not have the list of node ${first?.id}`)
+  t.match(await other.admin('GET', `/rejections?node=${first?.id}`), { status: 409, body: { detail } })
 })
 
 t.test('without PostgreSQL a node lets nobody in after its lease, says why, and comes back', async t => {
@@ -255,13 +233,6 @@ t.test('the local admin token is each node’s own, and no secret of SECRETS_DIR
 
 t.test('a service without Kafka loads no module of its client', async t => {
   await other.end('SIGTERM')
-  const modules = other.output().split('\n')
-  t.ok(
-    modules.some(module => module.endsWith('/ingest/ingest.ts')),
-    'modules are listed',
-  )
-  t.strictSame(
-    modules.filter(module => module.includes('@platformatic')),
-    [],
-  )
+  t.match(other.output(), /\/ingest\/ingest\.ts\n/, 'modules are listed')
+  t.notMatch(other.output(), '@platformatic')
 })

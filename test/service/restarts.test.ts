@@ -59,28 +59,18 @@ async function ask(method: string, path: string, body?: unknown): Promise<Record
   return JSON.parse((await heldText(method, await fetch(`${service.url}/api${path}`, init))) || '{}')
 }
 
-async function account(method: string, path: string, body?: unknown, token?: string) {
-  const headers = {
-    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-  }
-  const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
+async function account(path: string, body?: object, method = body === undefined ? 'GET' : 'POST') {
+  const sent = { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+  const init = body === undefined ? { method, headers: { authorization: `Bearer ${token}` } } : sent
   const response = await fetch(`${service.url}/v1/auth${path}`, init)
-  const text = await response.text()
-  return { status: response.status, body: text === '' ? {} : JSON.parse(text) }
+  return { status: response.status, body: JSON.parse((await response.text()) || '{}') }
 }
 
 /** For parameters that a read needs, by name; any other text of a path is that of no thing. */
 const values: Record<string, string> = {
-  device: 'kitchen',
-  sn: 'DEL-01',
-  a: 'kitchen',
-  b: 'kitchen',
-  hours: '24',
+  ...{ device: 'kitchen', sn: 'DEL-01', a: 'kitchen', b: 'kitchen', hours: '24', format: 'json' },
+  ...{ start: String(startMs - 3_600_000), end: String(startMs) },
   date: new Date(startMs).toISOString().slice(0, 10),
-  start: String(startMs - 3_600_000),
-  end: String(startMs),
-  format: 'json',
 }
 
 /** The addresses of all reads. */
@@ -88,11 +78,10 @@ function readsOf({ paths }: OpenApiDocument): string[] {
   return Object.entries(paths).flatMap(([path, { get }]) => {
     // The drive is another service's, which none is set for.
     if (get === undefined || path.includes('/google-drive/')) return []
+    const valueFor = (name: string) => values[name] ?? '1'
     const needed = (get.parameters ?? []).filter(parameter => parameter.in === 'query' && parameter.required)
-    const query = new URLSearchParams(
-      needed.map(({ name }) => [name, values[name] ?? '1'] as [string, string]),
-    ).toString()
-    return `${path.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '1')}${query === '' ? '' : `?${query}`}`
+    const query = needed.map(({ name }) => `${name}=${encodeURIComponent(valueFor(name))}`).join('&')
+    return `${path.replaceAll(/\{(\w+)\}/g, (_, name: string) => valueFor(name))}${query === '' ? '' : `?${query}`}`
   })
 }
 
@@ -122,12 +111,8 @@ const secrets: string[] = [password, email]
 let ruleId = 0
 
 async function alerts(): Promise<string> {
-  const { alerts } = (await ask('GET', '/alerts')) as unknown as {
-    alerts: { device: string; state: string; resolved_reason: string | null }[]
-  }
-  return alerts
-    .map(({ device, state, resolved_reason: reason }) => [device, state, reason ?? ''].join(' ').trim())
-    .join()
+  const { alerts } = (await ask('GET', '/alerts')) as unknown as { alerts: Record<string, string | null>[] }
+  return alerts.map(({ device, state, resolved_reason: end }) => `${device} ${state} ${end ?? ''}`.trim()).join()
 }
 
 const untilAlerts = (wanted: string) => until(wanted, async () => (await alerts()) === wanted)
@@ -143,10 +128,10 @@ async function connect(url: string, options: IClientOptions = {}): Promise<MqttC
 
 t.test('after a kill of everything, all that was acknowledged counts', async t => {
   const credentials = { email, password }
-  t.match(await account('POST', '/register', credentials), { status: 201, body: { email } })
+  t.match(await account('/register', credentials), { status: 201, body: { email } })
   const verification = await mailedToken(dataDirectory, 'verify', email)
-  t.match(await account('POST', '/verification/verify', { token: verification }), { status: 200 })
-  token = (await account('POST', '/token', credentials)).body.access_token
+  t.match(await account('/verification/verify', { token: verification }), { status: 200 })
+  token = (await account('/token', credentials)).body.access_token
   secrets.push(token, verification)
   const condition = { kind: 'above', metric: 'temperature', value: -15, hysteresis: 1 }
   const rule = { name: 'door', selector: { devices: ['freezer'] }, condition, severity: 'critical' }
@@ -155,10 +140,8 @@ t.test('after a kill of everything, all that was acknowledged counts', async t =
   for (const temperature of [-18, -10]) t.equal(await put('freezer', temperature), 200)
   await untilAlerts('freezer firing')
 
-  const direct = await connect(`mqtt://127.0.0.1:${mqttPort}`, {
-    username: 'porch',
-    password: passwords['porch'] ?? '',
-  })
+  const porch = { username: 'porch', password: passwords['porch'] ?? '' }
+  const direct = await connect(`mqtt://127.0.0.1:${mqttPort}`, porch)
   const byBroker = await connect(broker)
   const count = 20
   const acknowledged: Promise<unknown>[] = []
@@ -183,37 +166,34 @@ t.test('after a kill of everything, all that was acknowledged counts', async t =
   const all = Array.from({ length: count }, (_, index) => index)
   for (const device of ['porch', 'barn']) await untilShown(device, all)
   await untilAlerts('freezer resolved cleared')
-  t.match(await account('GET', '/me', undefined, token), { status: 200, body: { email } })
+  t.match(await account('/me'), { status: 200, body: { email } })
   await until('the broker is connected', async () => /^barograph_mqtt_broker_connected 1$/m.test(await metrics()))
   const closed = new Promise<void>(resolve => direct.once('close', () => resolve()))
   t.equal((await service.admin('POST', '/devices/porch/rotate?now=1')).status, 200)
   await closed
 })
 
-t.test(
-  'QuestDB and PostgreSQL that are killed come back, nothing is missing, and known devices never notice',
-  async t => {
-    const taken: number[] = [21.5]
-    const putMore = async (count: number) => {
-      for (let more = 0; more < count; more++) {
-        const temperature = 30 + taken.length / 10
-        t.equal(await put('kitchen', temperature), 200)
-        taken.push(temperature)
-      }
+t.test('databases that are killed come back, nothing is missing, and known devices never notice', async t => {
+  const taken: number[] = [21.5]
+  const putMore = async (count: number) => {
+    for (let more = 0; more < count; more++) {
+      const temperature = 30 + taken.length / 10
+      t.equal(await put('kitchen', temperature), 200)
+      taken.push(temperature)
     }
-    await putMore(50)
-    const questdb = recordedPid({ path: dataDirectory }, 'questdb')
-    if (questdb !== undefined) process.kill(questdb, 'SIGKILL')
-    await putMore(50)
-    process.kill(serverPid({ path: dataDirectory }, 'postgres'), 'SIGKILL')
-    await putMore(20)
-    await until('a device can be added again', async () => {
-      return (await service.admin('POST', '/devices', { name: 'attic' })).status === 201
-    })
-    await untilShown('kitchen', taken)
-    await untilReady()
-  },
-)
+  }
+  await putMore(50)
+  const questdb = recordedPid({ path: dataDirectory }, 'questdb')
+  if (questdb !== undefined) process.kill(questdb, 'SIGKILL')
+  await putMore(50)
+  process.kill(serverPid({ path: dataDirectory }, 'postgres'), 'SIGKILL')
+  await putMore(20)
+  await until('a device can be added again', async () => {
+    return (await service.admin('POST', '/devices', { name: 'attic' })).status === 201
+  })
+  await untilShown('kitchen', taken)
+  await untilReady()
+})
 
 t.test('a frozen QuestDB degrades the service, holds up no stop, and gets its readings later', async t => {
   t.equal(await put('freezer', -9), 200)
@@ -247,8 +227,8 @@ t.test('a frozen QuestDB degrades the service, holds up no stop, and gets its re
   await untilAlerts('freezer firing,freezer resolved cleared')
   await ask('DELETE', `/alert-rules/${ruleId}`)
   await untilAlerts('freezer resolved rule_removed,freezer resolved cleared')
-  t.match(await account('POST', '/logout', undefined, token), { status: 200 })
-  t.match(await account('GET', '/me', undefined, token), { status: 401 })
+  t.match(await account('/logout', undefined, 'POST'), { status: 200 })
+  t.match(await account('/me'), { status: 401 })
   t.equal(await service.end('SIGTERM'), 0)
   const log = [...logged, service.output()].join()
   const kept = ['session-secret', 'service-secret', 'token-secret'].map(name =>

@@ -124,12 +124,11 @@ test('a QuestDB that is not there, or says nothing to a row, holds nothing up', 
     pg: { host: '127.0.0.1', port, user: '', password: '', database: '' },
   })
   let looks = 0
-  const interval = {
-    take: () => {
-      looks++
-      return { ackMs: undefined, rejected: 0 }
-    },
+  const take = () => {
+    looks++
+    return { ackMs: undefined, rejected: 0 }
   }
+  const interval = { take }
   const runThrough = async (port: number, condition: () => boolean) => {
     const selfMonitoring = startSelfMonitoring(at(port), { interval })
     await until('it has tried', condition)

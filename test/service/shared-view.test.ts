@@ -51,6 +51,12 @@ function leaderFirst([one, other]: readonly [Viewer, Viewer]): readonly [Viewer,
   return one.nodes.leads() ? [one, other] : [other, one]
 }
 
+const invalid = 'SELECT FROM hourly_view WHERE valid_through IS NULL'
+const untilInvalid = () =>
+  waitFor(
+    'the leader tells that it is not to be used',
+    async () => (await store.postgres.query(invalid)).rowCount === 1,
+  )
 const isValid = ({ view }: Viewer) => view.validThroughTxn() !== undefined
 const rebuilds = ({ texts }: Viewer) => texts.filter(text => /rebuilding the hourly view/.test(text)).length
 
@@ -118,10 +124,7 @@ t.test('what a node has heard of the view outlives the leader', async t => {
   const folder = await folderOfView()
   const slow = await open(t, 3_600_000)
   await follower.nodes.close()
-  await waitFor('the next one has told that it is not to be used', async () => {
-    const { rows } = await store.postgres.query('SELECT FROM hourly_view WHERE valid_through IS NULL')
-    return rows.length === 1
-  })
+  await untilInvalid()
   await sleep(300)
   t.equal(await folderOfView(), folder, 'queries that were planned before may still run')
   await slow.view.close()
@@ -140,10 +143,7 @@ t.test('the view stays as long as a node may not know that it is not to be used'
   )
   const folder = await folderOfView()
   one.view.markSuspect('a test')
-  await waitFor('it is told', async () => {
-    const { rows } = await store.postgres.query('SELECT FROM hourly_view WHERE valid_through IS NULL')
-    return rows.length === 1
-  })
+  await untilInvalid()
   // Several times as long as queries are waited for.
   await sleep(1_000)
   t.equal(await folderOfView(), folder)

@@ -219,58 +219,38 @@ interface Rejected {
 }
 
 const inRow = (temperature: number, name = 'roof') => `${recent},${name},${temperature},2,1000\n`
+const untimed = '{"device":"roof","temperature":20,"time":12.5}'
+const twoRows = inRow(1, 'barn') + inRow(2, 'barn')
+const coldLine = 'w temperature=-127,humidity=2'
+const pointRow = `timestamp,sn,parameter,unit,value\n${recent},DEL-09,pm25,ugm3,1\n`
+const twoPoints = '[{"parameter":"pm25"},{"parameter":"pm25"}]'
+const isPart = true
 const ofDevice = (reason: string | RegExp) => ({ sender: device, device: 'roof', reason })
+const ofKey = (device: string, reason: string | RegExp) => ({ sender: gateway, device, reason })
+const ofMachine = (device: string, reason: string) => ({ sender: 'local admin token', device, reason })
 const ofNobody = { sender: nobody, reason: 'unauthorized' }
 const rejected: Rejected[] = [
   { way: 'put', send: () => put(byDevice, hot), entry: ofDevice(hotReason) },
-  { way: 'put', send: () => put(byDevice, cold), entry: ofDevice(coldReason), isPart: true },
+  { way: 'put', send: () => put(byDevice, cold), entry: ofDevice(coldReason), isPart },
   { way: 'put', send: () => put(byDevice, '{'), entry: ofDevice('invalid json') },
   { way: 'put', send: () => put(basic('roof', 'no'), hot), entry: { ...ofNobody, device: null } },
-  {
-    way: 'put',
-    send: () => put(byDevice, '{"device":"roof","temperature":20,"time":12.5}'),
-    entry: ofDevice(/^time is not the time of the reading: it is no time/),
-    isPart: true,
-  },
+  { way: 'put', send: () => put(byDevice, untimed), entry: ofDevice(/^time is not the time of the r/), isPart },
   { way: 'mqtt', send: () => publish(hot), entry: ofDevice(hotReason) },
-  { way: 'mqtt', send: () => publish(cold), entry: ofDevice(coldReason), isPart: true },
+  { way: 'mqtt', send: () => publish(cold), entry: ofDevice(coldReason), isPart },
   { way: 'mqtt', send: () => publish(hot, 'roof', 'no'), entry: { ...ofNobody, reason: 'no good credential' } },
-  {
-    way: 'batch',
-    send: () => batch(byKey, header + inRow(1, 'barn') + inRow(2, 'barn')),
-    entry: { sender: gateway, device: 'barn', reason: noDevice, count: 2 },
-  },
-  {
-    way: 'batch',
-    send: () => batch(byKey, header + inRow(-127)),
-    entry: { sender: gateway, device: 'roof', reason: coldReason },
-    isPart: true,
-  },
+  { way: 'batch', send: () => batch(byKey, header + twoRows), entry: { ...ofKey('barn', noDevice), count: 2 } },
+  { way: 'batch', send: () => batch(byKey, header + inRow(-127)), entry: ofKey('roof', coldReason), isPart },
   { way: 'batch', send: () => batch('Bearer no', header), entry: ofNobody },
   { way: 'line_protocol', send: () => lines(byDevice, 'w co2=-1'), entry: ofDevice(/^co2 must be between/) },
-  {
-    way: 'line_protocol',
-    send: () => lines(byDevice, 'w temperature=-127,humidity=2'),
-    entry: ofDevice(coldReason),
-    isPart: true,
-  },
+  { way: 'line_protocol', send: () => lines(byDevice, coldLine), entry: ofDevice(coldReason), isPart },
   { way: 'line_protocol', send: () => lines('Token no', 'w temperature=1'), entry: { ...ofNobody, device: null } },
-  {
-    way: 'import',
-    send: () => service.postImport(header + inRow(1, 'barn')),
-    entry: { sender: 'local admin token', device: 'barn', reason: noDevice },
-  },
+  { way: 'import', send: () => service.postImport(header + inRow(1, 'barn')), entry: ofMachine('barn', noDevice) },
   {
     way: 'import_points',
-    send: () =>
-      importPoints(`Bearer ${adminToken}`, `timestamp,sn,parameter,unit,value\n${recent},DEL-09,pm25,ugm3,1\n`),
-    entry: { sender: 'local admin token', device: 'DEL-09', reason: 'there is no station with this sn' },
+    send: () => importPoints(`Bearer ${adminToken}`, pointRow),
+    entry: ofMachine('DEL-09', 'there is no station with this sn'),
   },
-  {
-    way: 'air_quality',
-    send: () => points(basic(key, ''), '[{"parameter":"pm25"},{"parameter":"pm25"}]'),
-    entry: { sender: gateway, device: 'DEL-01', reason: /: /, count: 2 },
-  },
+  { way: 'air_quality', send: () => points(basic(key, ''), twoPoints), entry: { ...ofKey('DEL-01', /: /), count: 2 } },
   {
     way: 'air_quality',
     send: () => points(basic('no', ''), '{}'),

@@ -8,7 +8,7 @@ import { test } from 'tap'
 import { beginRestore, openDataDirectory } from '../../store/data-directory.ts'
 import { StartError } from '../../store/start-error.ts'
 import { packageVersion } from '../../store/version.ts'
-import { temporaryFolder } from '../support/databases.ts'
+import { openTestDirectory, temporaryFolder } from '../support/databases.ts'
 import { messageOf } from '../support/processes.ts'
 import { recordSyncs } from '../support/synced-paths.ts'
 
@@ -18,21 +18,16 @@ test('folders above our own that we make can be passed through, and the private 
   const base = temporaryFolder(t)
   const umask = process.umask(0o077)
   t.teardown(() => process.umask(umask))
-  const directory = openDataDirectory(join(base, 'a', 'b'))
-  t.teardown(() => directory.close())
+  const directory = openTestDirectory(t, join(base, 'a', 'b'))
   for (const path of [join(base, 'a'), directory.path, directory.postgres]) t.equal(modeOf(path), '711', path)
   for (const path of [directory.journal, directory.questdb, directory.secrets, directory.mail]) {
     t.equal(modeOf(path), '700', path)
   }
-})
-
-test('a folder that was there keeps its mode', async t => {
-  const path = join(temporaryFolder(t), 'mine')
-  mkdirSync(path)
-  chmodSync(path, 0o750)
-  const directory = openDataDirectory(path)
-  t.teardown(() => directory.close())
-  t.equal(modeOf(path), '750')
+  const mine = join(base, 'mine')
+  mkdirSync(mine)
+  chmodSync(mine, 0o750)
+  openDataDirectory(mine).close()
+  t.equal(modeOf(mine), '750', 'a folder that was there keeps its mode')
 })
 
 test('a restore takes the home of the user of the service, and leaves its caches when it is given up', t => {
@@ -55,21 +50,17 @@ test('a secret is made once, is private, and outlives its maker', async t => {
   t.match(secret, /^[0-9a-f]{64}$/)
   t.equal(first.secret('token'), secret)
   t.not(first.secret('other'), secret)
-  t.equal(
-    first.secret('own', () => 'made by hand'),
-    'made by hand',
-  )
+  const byHand = first.secret('own', () => 'made by hand')
+  t.equal(byHand, 'made by hand')
   t.equal(modeOf(join(first.secrets, 'token')), '600')
   first.close()
-  const second = openDataDirectory(path)
-  t.teardown(() => second.close())
+  const second = openTestDirectory(t, path)
   t.equal(second.secret('token'), secret)
   t.equal(second.secret('own'), 'made by hand')
 })
 
 test('an empty secret is told, not used', async t => {
-  const directory = openDataDirectory(join(temporaryFolder(t), 'data'))
-  t.teardown(() => directory.close())
+  const directory = openTestDirectory(t)
   writeFileSync(join(directory.secrets, 'token'), '\n')
   t.throws(() => directory.secret('token'), { message: /token is empty: restore it, or remove the file/ })
 })
@@ -101,22 +92,14 @@ test('a directory that cannot be written is told with the remedy', async t => {
   }
 })
 
-test('a second opening names the process that has it, until that one closes', async t => {
+test('the process that has it is named until it closes it or is killed', async t => {
   const path = join(temporaryFolder(t), 'data')
   const first = openDataDirectory(path)
-  const busy = new RegExp(
-    `is locked by the process ${process.pid}, usually a running server: stop it first, or set DATA_DIR`,
-  )
-  t.throws(() => openDataDirectory(path), { message: busy })
-  t.throws(() => openDataDirectory(path), { message: busy }, 'a refusal does not free it')
+  const busy = `is locked by the process ${process.pid}, usually a running server: stop it first, or set DATA_DIR`
+  t.throws(() => openDataDirectory(path), { message: new RegExp(busy) })
+  t.throws(() => openDataDirectory(path), { message: new RegExp(busy) }, 'a refusal does not free it')
   first.close()
   first.close()
-  const second = openDataDirectory(path)
-  second.close()
-})
-
-test('another process that has it is named, and its kill frees it', async t => {
-  const path = join(temporaryFolder(t), 'data')
   const holder = fork(new URL('../support/hold-directory.ts', import.meta.url), [path])
   t.teardown(() => holder.kill('SIGKILL'))
   await messageOf(holder)
@@ -130,8 +113,7 @@ test('another process that has it is named, and its kill frees it', async t => {
 test('the names of its folders are synced, and those of the folders above that it makes', async t => {
   const base = temporaryFolder(t)
   const synced = recordSyncs(t)
-  const directory = openDataDirectory(join(base, 'a', 'b'))
-  t.teardown(() => directory.close())
+  const directory = openTestDirectory(t, join(base, 'a', 'b'))
   for (const folder of [base, join(base, 'a'), directory.path]) t.ok(synced.includes(folder), folder)
 })
 
@@ -181,22 +163,14 @@ test('a newer format is told with both versions, and nothing is touched', t => {
   mkdirSync(path)
   const newer = JSON.stringify({ format: 3, version: '7.8.9' })
   writeFileSync(join(path, 'format'), newer)
-  const sentence = new RegExp(
-    `^The data directory \\S+ has format 3 of Barograph 7\\.8\\.9, and this is Barograph ${packageVersion()}, [^\\n]*docs/upgrading\\.md\\)\\.$`,
-  )
+  const found = 'The data directory \\S+ has format 3 of Barograph 7\\.8\\.9, and this is Barograph '
+  const sentence = new RegExp(`^${found}${packageVersion()}, [^\\n]*docs/upgrading\\.md\\)\\.$`)
   t.throws(() => openDataDirectory(path), { name: 'StartError', message: sentence })
   t.throws(() => openDataDirectory(path), { message: sentence }, 'the lock is given back')
   t.equal(readFileSync(join(path, 'format'), 'utf8'), newer)
   t.strictSame(readdirSync(path).sort(), ['format', 'lock.db'])
-  for (const damaged of [
-    '',
-    '{}',
-    '[]',
-    'null',
-    '{"format":1}',
-    '{"format":1.5,"version":"1.0.0"}',
-    ' '.repeat(2000),
-  ]) {
+  const numbers = ['{"format":1}', '{"format":1.5,"version":"1.0.0"}']
+  for (const damaged of ['', '{}', '[]', 'null', ...numbers, ' '.repeat(2000)]) {
     writeFileSync(join(path, 'format'), damaged)
     t.throws(() => openDataDirectory(path), { name: 'StartError', message: /is damaged/ }, damaged.slice(0, 20))
   }

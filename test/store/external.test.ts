@@ -2,11 +2,9 @@
 
 import http from 'node:http'
 import type { Server } from 'node:net'
-import { join } from 'node:path'
 import type pg from 'pg'
 import t, { test } from 'tap'
 import { postgresUrl } from '../../demo/cluster/database-settings.ts'
-import { openDataDirectory } from '../../store/data-directory.ts'
 import { connectWithRetry } from '../../store/postgres/postgres-connect.ts'
 import { freePort } from '../../store/process/free-port.ts'
 import { parseQuestdbAddress } from '../../store/questdb/client/questdb-address.ts'
@@ -15,7 +13,7 @@ import { monitorQuestdb } from '../../store/questdb/questdb-monitor.ts'
 import { openStore, type Store } from '../../store/store.ts'
 import type { StoreOptions } from '../../store/store-options.ts'
 import { pointsTable, pointsTableSql, readingsTable, readingsTableSql } from '../../store/tables.ts'
-import { recordingLog, startDatabases, storeOptions, type TestHooks, temporaryFolder } from '../support/databases.ts'
+import { openTestDirectory, recordingLog, startDatabases, storeOptions, type TestHooks } from '../support/databases.ts'
 import { freeze } from '../support/frozen.ts'
 import { isRunning, serverPid, until } from '../support/processes.ts'
 
@@ -33,8 +31,7 @@ function addressesOf({ questdb, postgres }: Store) {
 }
 
 function openExternal(t: TestHooks, external: Partial<StoreOptions>): Promise<Store> {
-  const directory = openDataDirectory(join(temporaryFolder(t), 'data'))
-  t.teardown(() => directory.close())
+  const directory = openTestDirectory(t)
   return openStore({ ...storeOptions(directory), ...external })
 }
 
@@ -116,17 +113,14 @@ test('a PostgreSQL that is not there yet is told at once, and what is wrong for 
   giveUp.abort(new Error('given up'))
   await t.rejects(connecting, { message: 'given up' })
   const { host, port, user, password } = store.postgres.options
-  const refusals = {
-    'wrong password': [
-      { user, password: 'wrong', database: 'postgres' },
-      /correct the user or the password in DATABASE_URL/,
-    ],
-    'no such database': [{ user, password, database: 'nowhere' }, /create the database .*or correct DATABASE_URL/],
-    'no such host': [{ user, host: 'nowhere.invalid', database: 'x' }, /correct the host in DATABASE_URL/],
-  } as const
-  for (const [what, [wrong, remedy]] of Object.entries(refusals)) {
+  const refusals: [pg.ClientConfig, RegExp][] = [
+    [{ user, password: 'wrong', database: 'postgres' }, /correct the user or the password in DATABASE_URL/],
+    [{ user, password, database: 'nowhere' } as pg.ClientConfig, /create the database .*or correct DATABASE_URL/],
+    [{ user, host: 'nowhere.invalid', database: 'x' }, /correct the host in DATABASE_URL/],
+  ]
+  for (const [wrong, message] of refusals) {
     const refused = connectWithRetry({ config: { host, port, ...wrong } as pg.ClientConfig, external: true, log })
-    await t.rejects(refused, { name: 'StartError', message: remedy }, what)
+    await t.rejects(refused, { name: 'StartError', message })
   }
 })
 
@@ -154,20 +148,14 @@ for (const [table, createSql] of [
 test('a port that belongs to somebody else is told with the setting to correct', async t => {
   const web = http.createServer((_request, response) => response.end('<html>'))
   const webPort = await listen(t, web)
-  const directory = openDataDirectory(join(temporaryFolder(t), 'data'))
-  t.teardown(() => directory.close())
+  const directory = openTestDirectory(t)
   const databaseUrl = `postgresql://barograph:secret@127.0.0.1:${webPort}/barograph`
   const started = openStore({ ...storeOptions(directory), databaseUrl })
-  await t.rejects(started, {
-    name: 'StartError',
-    message:
-      /^PostgreSQL at 127\.0\.0\.1:\d+, database barograph, cannot be used \(.+\): start it, or correct DATABASE_URL/,
-  })
+  const message = /^PostgreSQL at 127\.0\.0\.1:\d+, database barograph, .*\): start it, or correct DATABASE_URL/
+  await t.rejects(started, { name: 'StartError', message })
 
-  const external = await openExternal(t, {
-    questdbHttp: `http://127.0.0.1:${webPort}`,
-    questdbPg: 'postgresql://127.0.0.1:1/qdb',
-  })
+  const questdbHttp = `http://127.0.0.1:${webPort}`
+  const external = await openExternal(t, { questdbHttp, questdbPg: 'postgresql://127.0.0.1:1/qdb' })
   t.teardown(() => external.close())
   await until('it is away', () => external.questdb.state().state === 'away')
   t.match(external.questdb.state().reason, /it answers, but not as a QuestDB/)
@@ -176,13 +164,9 @@ test('a port that belongs to somebody else is told with the setting to correct',
 test('addresses are read from their URLs', async t => {
   const gives = (questdbHttp: string, questdbPg: string, address: object): unknown =>
     t.match(parseQuestdbAddress(questdbHttp, questdbPg), address, questdbHttp)
+  const authorization = `Basic ${Buffer.from('a:p@ss').toString('base64')}`
   gives('http://a:p%40ss@db.example:9000', 'postgresql://b:c@db.example:8812/x', {
-    http: {
-      host: 'db.example',
-      port: 9000,
-      tls: false,
-      authorization: `Basic ${Buffer.from('a:p@ss').toString('base64')}`,
-    },
+    http: { host: 'db.example', port: 9000, tls: false, authorization },
     pg: { host: 'db.example', port: 8812, user: 'b', password: 'c', database: 'x' },
   })
   gives('https://db.example', 'postgres://[::1]', {

@@ -23,12 +23,8 @@ function watched(hooks: TestHooks, log = silentLog) {
   return view
 }
 
-const hours = async () =>
-  (
-    await client.query(
-      `SELECT device, temperature_count AS n, temperature_mean AS mean FROM ${hourlyView} ORDER BY device, ts`,
-    )
-  ).rows
+const hoursOf = `SELECT device, temperature_count AS n, temperature_mean AS mean FROM ${hourlyView} ORDER BY device, ts`
+const hours = async () => (await client.query(hoursOf)).rows
 
 test('the hours are kept beside a table that was there before, and follow it', async t => {
   await questdb.write([

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Test, test } from 'tap'
-import { type DataDirectory, openDataDirectory } from '../../store/data-directory.ts'
+import type { DataDirectory } from '../../store/data-directory.ts'
 import { recordedServer } from '../../store/process/process-identity.ts'
 import { createQuestdbClient, type QuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import { openQuestdb } from '../../store/questdb/questdb.ts'
@@ -13,7 +13,7 @@ import { questdbRoot } from '../../store/questdb/questdb-server.ts'
 import { ensureExpiryTables } from '../../store/questdb/questdb-tables.ts'
 import { openStore } from '../../store/store.ts'
 import { expiredDaysTable, readingsTable } from '../../store/tables.ts'
-import { storeOptions, type TestHooks, temporaryFolder } from '../support/databases.ts'
+import { openTestDirectory, storeOptions, type TestHooks, temporaryFolder } from '../support/databases.ts'
 import { familyOf, isRunning, messageOf, serverPid, until } from '../support/processes.ts'
 
 /** Only for hangs. */
@@ -45,8 +45,7 @@ test('the databases of a server that is killed end with it, and come up again', 
 })
 
 async function comesUp(t: Test, path: string): Promise<void> {
-  const directory = openDataDirectory(path)
-  t.teardown(() => directory.close())
+  const directory = openTestDirectory(t, path)
   const store = await openStore(storeOptions(directory))
   t.teardown(() => store.close())
   t.strictSame((await store.postgres.query('SELECT word FROM kept')).rows, [{ word: 'still here' }])
@@ -95,8 +94,7 @@ const untilThere = (client: QuestdbClient, table: string) =>
 
 test('a QuestDB that was killed in its very first start, or while it made our table, begins anew; one with rows does not', async t => {
   const path = join(temporaryFolder(t), 'data')
-  const directory = openDataDirectory(path)
-  t.teardown(() => directory.close())
+  const directory = openTestDirectory(t, path)
   const insert = `INSERT INTO ${readingsTable} (ts, device, temperature) VALUES (now(), 'a', 1)`
   const tables = join(directory.questdb, 'root', 'db')
   // What a kill in the middle of the first start left behind: with it, QuestDB ends with "name is reserved" for good.
@@ -112,8 +110,7 @@ test('a QuestDB that was killed in its very first start, or while it made our ta
 })
 
 test('a QuestDB whose only rows are expired days does not begin anew', async t => {
-  const directory = openDataDirectory(join(temporaryFolder(t), 'data'))
-  t.teardown(() => directory.close())
+  const directory = openTestDirectory(t)
   await duringQuestdb(directory, async client => {
     await ensureExpiryTables(client)
     await client.exec(`INSERT INTO ${expiredDaysTable} VALUES ('2026-01-01', 1, 1)`, timeoutMs)

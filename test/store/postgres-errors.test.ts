@@ -9,13 +9,10 @@ import { openDevices } from '../../auth/devices/devices.ts'
 import { isNotReady, isUnavailable } from '../../store/postgres/postgres-errors.ts'
 import { monitorPostgres } from '../../store/postgres/postgres-monitor.ts'
 import { freePort } from '../../store/process/free-port.ts'
-import { silentLog, startDatabases } from '../support/databases.ts'
+import { nowhere, silentLog, startDatabases } from '../support/databases.ts'
 import { until } from '../support/processes.ts'
 
-const { store } = await startDatabases(t, {
-  questdbHttp: 'http://127.0.0.1:9',
-  questdbPg: 'postgresql://127.0.0.1:9/qdb',
-})
+const { store } = await startDatabases(t, nowhere)
 const pool = store.postgres
 // The pool hides its password from a spread.
 const address = { ...pool.options, password: pool.options.password }
@@ -59,11 +56,8 @@ t.test('a server that takes a connection and does not answer is not ready, a wro
 })
 
 t.test('a wrong statement or an error of ours is not', async t => {
-  t.notOk(isUnavailable(await faultOf(pool.query('SELEC 1'))))
-  t.notOk(isUnavailable(await faultOf(pool.query('SELECT 1/0'))))
-  t.notOk(isUnavailable(await faultOf(pool.query('SELECT $1::int', ['x']))))
-  t.notOk(isUnavailable(new TypeError('x is not a function')))
-  t.notOk(isUnavailable('away'))
+  for (const sql of ['SELEC 1', 'SELECT 1/0', "SELECT 'x'::int"]) t.notOk(isUnavailable(await faultOf(pool.query(sql))))
+  for (const fault of [new TypeError('x is not a function'), 'away']) t.notOk(isUnavailable(fault))
 })
 
 t.test('connections that the server ends cost a change at most, and no device', async t => {

@@ -8,6 +8,12 @@ import { createPgConnection } from '../../store/questdb/client/questdb-pg.ts'
 import type { TestHooks } from '../support/databases.ts'
 
 const hangMs = 600_000
+/** Of errors that QuestDB tells itself, over HTTP and over the PostgreSQL protocol. */
+const codes = {
+  'timeout, query aborted [fd=1]': 'TIMED_OUT',
+  'table does not exist [table=readings]': 'TABLE_MISSING',
+  'unexpected token [SELCT]': 'REFUSED',
+}
 
 /** A server that answers as the test says. */
 async function serverPort(t: TestHooks, answer: RequestListener): Promise<number> {
@@ -31,19 +37,15 @@ test('every failure of a statement over HTTP has its code', async t => {
     const client = clientAt(t, await serverPort(t, answer))
     await t.rejects(client.exec('SELECT 1', timeoutMs), { name: 'QuestdbError', code }, code)
   }
-  const says =
-    (error: string): RequestListener =>
-    (_, response) =>
-      response.writeHead(400).end(JSON.stringify({ error }))
   await t.rejects(clientAt(t, 1).exec('SELECT 1', hangMs), { code: 'NOT_LISTENING' })
   await fails(request => request.socket.destroy(), 'NO_ANSWER')
   await fails((_, response) => response.writeHead(200).write('{"dataset":', () => response.destroy()), 'NO_ANSWER')
   await fails(() => undefined, 'NO_ANSWER', 50)
   await fails((_, response) => response.writeHead(502).end('<html>bad gateway'), 'NO_ANSWER')
   await fails((_, response) => response.writeHead(401).end(), 'ACCESS_DENIED')
-  await fails(says('timeout, query aborted [fd=1]'), 'TIMED_OUT')
-  await fails(says('table does not exist [table=readings]'), 'TABLE_MISSING')
-  await fails(says('unexpected token [SELCT]'), 'REFUSED')
+  for (const [error, code] of Object.entries(codes)) {
+    await fails((_, response) => response.writeHead(400).end(JSON.stringify({ error })), code)
+  }
   await fails((_, response) => response.end('hello'), 'FAILED')
   await fails((_, response) => response.end(`{"dataset":[["${'x'.repeat(5_000_000)}"]]}`), 'FAILED')
 })
@@ -68,10 +70,9 @@ test('a connection over the PostgreSQL protocol fails with the same codes', asyn
   await t.rejects(read(1), { name: 'QuestdbError', code: 'NOT_LISTENING' })
   // Who speaks HTTP there closes the connection at the first byte that is not.
   await t.rejects(read(await serverPort(t, () => undefined)), { code: 'NO_ANSWER' })
-  const said = (message: string) => questdbError(new pg.DatabaseError(message, message.length, 'error')).code
-  t.equal(said('timeout, query aborted [fd=1]'), 'TIMED_OUT')
-  t.equal(said('table does not exist [table=readings]'), 'TABLE_MISSING')
-  t.equal(said('unexpected token [SELCT]'), 'REFUSED')
+  for (const [message, code] of Object.entries(codes)) {
+    t.equal(questdbError(new pg.DatabaseError(message, message.length, 'error')).code, code)
+  }
 })
 
 test('only what QuestDB has not answered itself counts as unanswered', async t => {
@@ -98,10 +99,7 @@ test('statements at the same time share one connection, one after the other', as
   const connection = createPgConnection(address, { connectTimeoutMs: hangMs, statementTimeoutMs: hangMs })
   const read = () => connection.read({ text: 'SELECT 1', values: [] }, new AbortController().signal, () => undefined)
   const results = await Promise.allSettled([read(), read(), read()])
-  t.strictSame(
-    results.map(({ status }) => status),
-    ['rejected', 'rejected', 'rejected'],
-    'a failure does not stop the ones that wait',
-  )
+  const failed = results.filter(({ status }) => status === 'rejected')
+  t.equal(failed.length, 3, 'a failure does not stop the ones that wait')
   t.equal(openMax, 1)
 })

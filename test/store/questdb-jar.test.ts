@@ -20,20 +20,31 @@ function realJar(): Promise<string> {
 
 test('the jar that Maven brings is the pinned one, and is fetched once', async t => {
   const jar = await realJar()
-  t.equal(jar, join(testCacheDirectory(), 'questdb', '9.3.4', 'questdb.jar'))
-  t.equal(
-    await questdbJar({ ...withMaven(t, undefined), cacheDirectory: testCacheDirectory() }),
-    jar,
-    'without Maven now',
-  )
+  const cacheDirectory = testCacheDirectory()
+  t.equal(jar, join(cacheDirectory, 'questdb', '9.3.4', 'questdb.jar'))
+  t.equal(await questdbJar({ ...withMaven(t, undefined), cacheDirectory }), jar, 'without Maven now')
 })
 
-test('no Maven and no jar is told with the remedy', async t => {
-  const options = withMaven(t, undefined)
-  const message =
-    /^QuestDB 9\.3\.4 is downloaded with Maven, but there is no "mvn" on PATH: install it .* or set QUESTDB_HTTP and QUESTDB_PG to a running QuestDB/
-  await t.rejects(questdbJar(options), { name: 'StartError', message })
-  t.strictSame(readdirSync(options.folder), ['fetch.lock'], 'nothing is left in the cache')
+test('without Maven, after a failed download and with another digest, a sentence has the remedy', async t => {
+  const refusals: [script: string | undefined, message: RegExp][] = [
+    [
+      undefined,
+      /^QuestDB 9\.3\.4 is downloaded with Maven, .* no "mvn" on PATH: install it .* or set QUESTDB_HTTP and/,
+    ],
+    [
+      'echo "[ERROR] Network is unreachable"; exit 1',
+      /could not download .* \(Network is unreachable\): check the net/,
+    ],
+    [
+      'mkdir -p "$folder"; echo something else > "$folder/questdb.jar"',
+      /has the SHA-256 \w{64}, not 939bc53a\w+, and was discarded/,
+    ],
+  ]
+  for (const [script, message] of refusals) {
+    const options = withMaven(t, script)
+    await t.rejects(questdbJar(options), { name: 'StartError', message })
+    t.strictSame(readdirSync(options.folder), ['fetch.lock'], 'nothing is left in the cache')
+  }
 })
 
 /** Keeps what is logged. */
@@ -82,27 +93,12 @@ test('the jar that grows in the local repository of Maven counts', async t => {
   t.match(messages.at(-1), /^downloading QuestDB: 2\.5 MB, \d+ s$/)
 })
 
-test('a failed download is told with its reason', async t => {
-  const options = withMaven(t, 'echo "[ERROR] Could not transfer artifact: Network is unreachable"; exit 1')
-  const message =
-    /could not download QuestDB 9\.3\.4 \(Could not transfer artifact: Network is unreachable\): check the network/
-  await t.rejects(questdbJar(options), { name: 'StartError', message })
-  t.strictSame(readdirSync(options.folder), ['fetch.lock'])
-})
-
-test('a jar with another digest is thrown away', async t => {
-  const options = withMaven(t, 'mkdir -p "$folder"; echo something else > "$folder/questdb.jar"')
-  await t.rejects(questdbJar(options), {
-    name: 'StartError',
-    message: /has the SHA-256 \w{64}, not 939bc53a\w+, and was discarded/,
-  })
-  t.strictSame(readdirSync(options.folder), ['fetch.lock'])
-})
-
-test('two fetches at once become one', async t => {
+test('two fetches at once become one, and what a killed one has left is removed', async t => {
   const count = join(temporaryFolder(t), 'count')
   const script = `echo once >> ${count}; mkdir -p "$folder"; sleep 0.2; cp "${await realJar()}" "$folder/questdb.jar"`
   const options = withMaven(t, script)
+  mkdirSync(join(options.folder, '.fetch-aa'), { recursive: true })
+  writeFileSync(join(options.folder, '.fetch-aa', 'questdb.jar'), 'half')
   const jars = await Promise.all([questdbJar(options), questdbJar(options)])
   t.equal(jars[0], jars[1])
   t.strictSame(readdirSync(options.folder).sort(), ['fetch.lock', 'questdb.jar', 'questdb.jar.verified'])
@@ -120,14 +116,6 @@ test('a jar that was changed in the cache is fetched again, one that was only to
   t.equal(await questdbJar(options), jar)
   truncateSync(jar, 1000)
   await t.rejects(questdbJar(options), { message: /could not download/ })
-})
-
-test('what a killed fetch left is removed by the next', async t => {
-  const options = withMaven(t, `mkdir -p "$folder"; cp "${await realJar()}" "$folder/questdb.jar"`)
-  mkdirSync(join(options.folder, '.fetch-aa'), { recursive: true })
-  writeFileSync(join(options.folder, '.fetch-aa', 'questdb.jar'), 'half')
-  await questdbJar(options)
-  t.strictSame(readdirSync(options.folder).sort(), ['fetch.lock', 'questdb.jar', 'questdb.jar.verified'])
 })
 
 test('a cache that cannot be written is told with the remedy', async t => {

@@ -6,15 +6,13 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import pg from 'pg'
 import { test } from 'tap'
-import { openDataDirectory } from '../../store/data-directory.ts'
 import { freePort } from '../../store/process/free-port.ts'
 import { openQuestdb } from '../../store/questdb/questdb.ts'
 import { readingsTable } from '../../store/tables.ts'
-import { storeOptions, type TestHooks, temporaryFolder } from '../support/databases.ts'
+import { openTestDirectory, storeOptions, type TestHooks } from '../support/databases.ts'
 
 async function open(t: TestHooks, questdbPgPort: number) {
-  const directory = openDataDirectory(join(temporaryFolder(t), 'data'))
-  t.teardown(() => directory.close())
+  const directory = openTestDirectory(t)
   const questdb = await openQuestdb({ ...storeOptions(directory), questdbPgPort }, new AbortController().signal)
   t.teardown(() => questdb.close())
   return { directory, questdb }

@@ -7,10 +7,8 @@ const wanted = { 'cairo.commit.mode': 'sync', 'line.tcp.enabled': 'false', 'http
 
 function running(changes: Record<string, Partial<Parameter> | undefined> = {}): Map<string, Parameter> {
   const stars = (key: string, value: string): string => (key.endsWith('.password') ? '****' : value)
-  const usual = Object.entries(wanted).map(
-    ([key, value]) => [key, { value: stars(key, value), source: 'conf' }] as const,
-  )
-  const parameters = new Map<string, Parameter>(usual)
+  const parameters = new Map<string, Parameter>()
+  for (const [key, value] of Object.entries(wanted)) parameters.set(key, { value: stars(key, value), source: 'conf' })
   for (const [key, change] of Object.entries(changes)) {
     const before = parameters.get(key)
     if (change === undefined || before === undefined) parameters.delete(key)

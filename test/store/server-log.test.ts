@@ -1,18 +1,20 @@
-/** The log of a server that is started here: bounded whatever happens around it. */
+/** A server that is started here: its log is bounded whatever happens around it, and it gives way to the service. */
 
-import { mkdirSync, rmSync, statSync, truncateSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs'
+import { getPriority } from 'node:os'
 import { join } from 'node:path'
 import { mock } from 'node:test'
 import { test } from 'tap'
 import { logTail } from '../../store/process/server-log.ts'
 import { launch, type ServerProcess } from '../../store/process/server-process.ts'
 import { type TestHooks, temporaryFolder } from '../support/databases.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 const checkMs = 60_000
 const bytesMax = 16 * 1024 * 1024
 
 /** A server that does nothing, and time that passes on request. */
-function launchIdle(t: TestHooks, folder: string): ServerProcess {
+function launchIdle(t: TestHooks, folder: string, niceness = 0): ServerProcess {
   mock.timers.enable({ apis: ['setInterval'] })
   const server = launch({
     command: 'sleep',
@@ -21,6 +23,7 @@ function launchIdle(t: TestHooks, folder: string): ServerProcess {
     logPath: join(folder, 'server.log'),
     environment: { PATH: process.env['PATH'] },
     stopSteps: [{ signal: 'SIGKILL', waitMs: 5000 }],
+    niceness,
   })
   t.teardown(async () => {
     mock.timers.reset()
@@ -49,4 +52,12 @@ test('that the path of the log is gone ends nothing', async t => {
   t.doesNotThrow(() => mock.timers.tick(checkMs))
   t.equal(server.ended(), undefined)
   t.equal(logTail(join(folder, 'server.log'), 0), 'its log cannot be read (ENOENT)')
+})
+
+const skip = !existsSync('/proc/self/autogroup')
+
+test('a server has its niceness also where the kernel schedules by sessions', { skip }, async t => {
+  const server = launchIdle(t, temporaryFolder(t), 5)
+  await waitFor('it runs', () => getPriority(server.pid) === 5)
+  t.match(readFileSync(`/proc/${server.pid}/autogroup`, 'utf8'), / nice 5\n/)
 })

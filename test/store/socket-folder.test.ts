@@ -1,62 +1,46 @@
 /** Where the socket of the managed PostgreSQL is, who may reach it, and what a killed service leaves of it. */
 
-import {
-  cpSync,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  realpathSync,
-  writeFileSync,
-} from 'node:fs'
+import fs, { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { type Test, test } from 'tap'
-import { openDataDirectory } from '../../store/data-directory.ts'
 import { startPostgres } from '../../store/postgres/postgres-server.ts'
 import { makeSocketFolder } from '../../store/postgres/socket-folder.ts'
-import { silentLog, temporaryFolder } from '../support/databases.ts'
+import { openTestDirectory, silentLog, temporaryFolder } from '../support/databases.ts'
 import { serverPid } from '../support/processes.ts'
 
 /** As long as a path of a DATA_DIR may be that has no room for a socket below it. */
 const longName = 'a name with, a comma and "quotes" '.repeat(4)
 
 async function start(t: Test, path: string) {
-  const directory = openDataDirectory(path)
-  t.teardown(() => directory.close())
+  const directory = openTestDirectory(t, path)
   const { signal } = new AbortController()
   const server = await startPostgres({ directory, environment: process.env, log: silentLog, signal })
   t.teardown(() => server.close())
   return { directory, server }
 }
 
-async function query(address: pg.ClientConfig, sql: string): Promise<unknown[]> {
+async function query(address: pg.ClientConfig): Promise<unknown[]> {
   const client = new pg.Client(address)
   await client.connect()
   try {
-    return (await client.query({ text: sql, rowMode: 'array' })).rows
+    return (await client.query({ text: 'SELECT 1', rowMode: 'array' })).rows
   } finally {
     await client.end()
   }
 }
 
-/** Its sockets that take connections, as the kernel lists them; a port would be one of them. */
-function inodesOfListening(pid: number): { tcp: number; unix: number } {
+/** How many of its sockets take connections, as the kernel lists them; a port would be one of them. */
+function listening(pid: number, ...tables: string[]): number {
   const sockets = readdirSync(`/proc/${pid}/fd`).map(fd => {
     try {
-      return readlinkSync(`/proc/${pid}/fd/${fd}`)
+      return fs.readlinkSync(`/proc/${pid}/fd/${fd}`)
     } catch {
       return ''
     }
   })
-  return { tcp: countIn(pid, 'tcp', sockets) + countIn(pid, 'tcp6', sockets), unix: countIn(pid, 'unix', sockets) }
-}
-
-function countIn(pid: number, table: string, sockets: readonly string[]): number {
-  const path = `/proc/${pid}/net/${table}`
-  const words = existsSync(path) ? new Set(readFileSync(path, 'utf8').split(/\s/)) : new Set()
+  const paths = tables.map(table => `/proc/${pid}/net/${table}`).filter(existsSync)
+  const words = new Set(paths.flatMap(path => readFileSync(path, 'utf8').split(/\s/)))
   return sockets.filter(socket => socket.startsWith('socket:[') && words.has(socket.slice(8, -1))).length
 }
 
@@ -64,14 +48,14 @@ test('PostgreSQL listens on a socket of its own user in the data directory, and 
   const { directory, server } = await start(t, join(temporaryFolder(t), 'data, "of mine"'))
   const folder = join(directory.postgres, 'socket')
   t.equal(server.address.host, folder)
-  t.same(await query(server.address, 'SELECT 1'), [[1]])
+  t.same(await query(server.address), [[1]])
   const pid = serverPid(directory, 'postgres')
-  t.strictSame(inodesOfListening(pid).tcp, 0)
-  t.ok(inodesOfListening(pid).unix > 0)
+  t.equal(listening(pid, 'tcp', 'tcp6'), 0)
+  t.ok(listening(pid, 'unix') > 0)
   t.equal(lstatSync(folder).mode & 0o777, 0o700)
   t.equal(lstatSync(folder).uid, lstatSync(join(directory.postgres, 'data')).uid)
   const wrong = { ...server.address, password: 'wrong' }
-  await t.rejects(query(wrong, 'SELECT 1'), { code: '28P01' }, 'who reaches the socket still needs the password')
+  await t.rejects(query(wrong), { code: '28P01' }, 'who reaches the socket still needs the password')
   await server.close()
   t.notOk(existsSync(folder))
 })
@@ -81,9 +65,9 @@ test('a data directory whose path is too long for a socket has a link to a short
   const link = join(directory.postgres, 'socket')
   const { host } = server.address
   t.match(host, /^\/tmp\/barograph-[\da-f]{12}-\w{6}$/)
-  t.equal(realpathSync(link), realpathSync(host), 'who looks for it finds it')
+  t.equal(fs.realpathSync(link), fs.realpathSync(host), 'who looks for it finds it')
   t.equal(lstatSync(host).mode & 0o777, 0o700)
-  t.same(await query(server.address, 'SELECT 1'), [[1]])
+  t.same(await query(server.address), [[1]])
   await server.close()
   t.notOk(existsSync(host))
   t.notOk(lstatSync(link, { throwIfNoEntry: false }))
@@ -95,7 +79,7 @@ test('what a killed service leaves of its socket is removed, and nothing else is
   mkdirSync(folder, { recursive: true })
   const killed = makeSocketFolder(folder, undefined)
   writeFileSync(join(killed.path, '.s.PGSQL.5432.lock'), `${process.pid}\n`)
-  cpSync(folder, copy, { recursive: true, verbatimSymlinks: true })
+  fs.cpSync(folder, copy, { recursive: true, verbatimSymlinks: true })
   const ofCopy = makeSocketFolder(copy, undefined)
   t.teardown(() => ofCopy.remove())
   t.ok(existsSync(killed.path), 'the link that was copied leads to the socket of another directory')
@@ -112,5 +96,5 @@ test('a lock file of a killed server whose pid now belongs to somebody else', as
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, '.s.PGSQL.5432.lock'), `${process.pid}\n`)
   const { server } = await start(t, path)
-  t.same(await query(server.address, 'SELECT 1'), [[1]])
+  t.same(await query(server.address), [[1]])
 })

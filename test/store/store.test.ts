@@ -1,16 +1,14 @@
 /** Our own two databases: started, kept running, stopped. */
 
 import { readFileSync, statSync } from 'node:fs'
-import { connect } from 'node:net'
 import { getPriority } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'tap'
-import { openDataDirectory } from '../../store/data-directory.ts'
 import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import { openQuestdb } from '../../store/questdb/questdb.ts'
 import { openStore } from '../../store/store.ts'
 import { readingsTable } from '../../store/tables.ts'
-import { nowhere, recordingLog, startDatabases, storeOptions, temporaryFolder } from '../support/databases.ts'
+import { nowhere, openTestDirectory, recordingLog, startDatabases, storeOptions } from '../support/databases.ts'
 import { freezeProcess } from '../support/frozen.ts'
 import { isRunning, recordedPid, serverPid, until } from '../support/processes.ts'
 import { recordSyncs } from '../support/synced-paths.ts'
@@ -24,16 +22,13 @@ test('both databases come up by themselves, safe by their settings, and leave no
   const { postgres, questdb } = store
   t.ok(synced.includes(directory.postgres), 'the name of the cluster is synced')
 
-  const { rows } = await postgres.query(
-    "SELECT name, setting FROM pg_settings WHERE name = ANY ('{fsync,synchronous_commit,full_page_writes,listen_addresses,unix_socket_directories}')",
-  )
-  t.strictSame(Object.fromEntries(rows.map(row => [row.name, row.setting])), {
-    fsync: 'on',
-    synchronous_commit: 'on',
-    full_page_writes: 'on',
-    listen_addresses: '',
-    unix_socket_directories: `"${join(directory.postgres, 'socket')}"`,
-  })
+  const unix_socket_directories = `"${join(directory.postgres, 'socket')}"`
+  const durable = { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on' }
+  const safe = { ...durable, listen_addresses: '', unix_socket_directories }
+  const { rows } = await postgres.query('SELECT name, setting FROM pg_settings WHERE name = ANY ($1)', [
+    Object.keys(safe),
+  ])
+  t.strictSame(Object.fromEntries(rows.map(row => [row.name, row.setting])), safe)
   const sleeping = postgres.query("SET statement_timeout = '50ms'; SELECT pg_sleep(20)")
   await t.rejects(sleeping, { code: '57014' }, 'a statement has a time limit')
 
@@ -62,12 +57,10 @@ test('both databases come up by themselves, safe by their settings, and leave no
   await Promise.all([store.close(), store.close()])
   await store.close()
   t.notOk(pids.some(isRunning), 'no process is left')
-  t.notOk(await answers(questdb.address.http.port))
 })
 
 test('a close while QuestDB is still starting leaves no process', async t => {
-  const directory = openDataDirectory(join(temporaryFolder(t), 'data'))
-  t.teardown(() => directory.close())
+  const directory = openTestDirectory(t)
   // Without PostgreSQL, which takes some time to start.
   const questdb = await openQuestdb(storeOptions(directory), new AbortController().signal)
   t.equal(questdb.state().state, 'starting')
@@ -79,8 +72,7 @@ test('a close while QuestDB is still starting leaves no process', async t => {
 })
 
 test('a start that is given up leaves no process and can be made again', async t => {
-  const directory = openDataDirectory(join(temporaryFolder(t), 'data'))
-  t.teardown(() => directory.close())
+  const directory = openTestDirectory(t)
   const giveUp = new AbortController()
   const opening = openStore({ ...storeOptions(directory), signal: giveUp.signal })
   await until('PostgreSQL makes its cluster', () => recordedPid(directory, 'postgres') !== undefined)
@@ -111,10 +103,8 @@ test('a database that dies is started again where it was; one that hangs is away
     const result = await postgres.query('SELECT answer FROM kept').catch(() => undefined)
     return result?.rows[0].answer === 42
   }
-  await until(
-    'PostgreSQL is another process',
-    () => ![undefined, postgresPid].includes(recordedPid(directory, 'postgres')),
-  )
+  const isAnother = () => ![undefined, postgresPid].includes(recordedPid(directory, 'postgres'))
+  await until('PostgreSQL is another process', isAnother)
   await until('the pool finds PostgreSQL again', answer)
 
   await until('QuestDB is up again', () => questdb.state().state === 'up')
@@ -139,8 +129,7 @@ test('a QuestDB that runs and gives no answer for a minute is restarted, and its
   const { log, texts: warnings } = recordingLog('warn')
   // A minute passes within a second.
   const monotonicMs = () => performance.now() * 100
-  const directory = openDataDirectory(join(temporaryFolder(t), 'data'))
-  t.teardown(() => directory.close())
+  const directory = openTestDirectory(t)
   const questdb = await openQuestdb({ ...storeOptions(directory), log, monotonicMs }, new AbortController().signal)
   t.teardown(() => questdb.close())
   await questdb.ready
@@ -156,12 +145,3 @@ test('a QuestDB that runs and gives no answer for a minute is restarted, and its
 })
 
 const endlessSql = 'SELECT count() FROM long_sequence(900000000000) WHERE rnd_double() > 2'
-
-function answers(port: number): Promise<boolean> {
-  return new Promise(resolve => {
-    const socket = connect(port, '127.0.0.1')
-    socket.once('connect', () => resolve(true))
-    socket.once('error', () => resolve(false))
-    socket.once('close', () => socket.destroy())
-  })
-}

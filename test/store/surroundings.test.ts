@@ -2,13 +2,18 @@
 
 import { chmodSync, cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type Test, test } from 'tap'
-import { openDataDirectory } from '../../store/data-directory.ts'
+import { test } from 'tap'
 import { findProgram } from '../../store/process/find-program.ts'
 import { findJava, mavenEnvironment } from '../../store/questdb/java.ts'
 import { openStore } from '../../store/store.ts'
-import type { StoreOptions } from '../../store/store-options.ts'
-import { nowhere, startDatabases, storeOptions, type TestHooks, temporaryFolder } from '../support/databases.ts'
+import {
+  nowhere,
+  openTestDirectory,
+  startDatabases,
+  storeOptions,
+  type TestHooks,
+  temporaryFolder,
+} from '../support/databases.ts'
 import { isRunning, recordedPid, serverPid, until } from '../support/processes.ts'
 
 /** A folder with a `java` that says its version, and on anything else does what is given. */
@@ -31,27 +36,13 @@ function programs(t: TestHooks, ...names: string[]): string {
   return folder
 }
 
-/** The start fails with this sentence, and PostgreSQL, which may have been started beside, is gone. */
-async function refuses(t: Test, options: Partial<StoreOptions>, message: RegExp): Promise<void> {
-  const directory = openDataDirectory(join(temporaryFolder(t), 'data'))
-  t.teardown(() => directory.close())
-  await t.rejects(openStore({ ...storeOptions(directory), ...options }), { name: 'StartError', message })
-  // None where it was stopped before it had written down its own.
-  const pid = recordedPid(directory, 'postgres')
-  t.notOk(pid !== undefined && isRunning(pid))
-}
-
-test('no Java', async t => {
-  const message = /^QuestDB needs Java 17 or newer, and no working "java" is in JAVA_HOME or on PATH: install one/
+test('no Java, and one that is too old', async t => {
+  const none = /^QuestDB needs Java 17 or newer, and no working "java" is in JAVA_HOME or on PATH: install one/
   const found = findJava({ PATH: programs(t, 'id'), JAVA_HOME: '/nowhere' }, temporaryFolder(t))
-  await t.rejects(found, { name: 'StartError', message })
-})
-
-test('a Java that is too old', async t => {
-  const home = fakeJava(t, '11.0.22')
-  const message = /^QuestDB needs Java 17 or newer, but \S+\/bin\/java is Java 11\.0\.22: install one/
-  const environment = { PATH: `${join(home, 'bin')}:${programs(t, 'id')}` }
-  await t.rejects(findJava(environment, temporaryFolder(t)), { name: 'StartError', message })
+  await t.rejects(found, { name: 'StartError', message: none })
+  const old = /^QuestDB needs Java 17 or newer, but \S+\/bin\/java is Java 11\.0\.22: install one/
+  const environment = { PATH: `${join(fakeJava(t, '11.0.22'), 'bin')}:${programs(t, 'id')}` }
+  await t.rejects(findJava(environment, temporaryFolder(t)), { name: 'StartError', message: old })
 })
 
 test('Java is taken from JAVA_HOME, from PATH, then from the cache, and the first that is new enough counts', async t => {
@@ -74,9 +65,14 @@ test('Java is taken from JAVA_HOME, from PATH, then from the cache, and the firs
   t.equal(JAVA_HOME, runtime, 'Maven is told of it')
 })
 
-test('no Maven, and QuestDB not fetched yet', async t => {
+test('without Maven, and QuestDB not fetched yet, no PostgreSQL is left either', async t => {
+  const directory = openTestDirectory(t)
   const options = { environment: { PATH: programs(t, 'id', 'java') }, cacheDirectory: temporaryFolder(t) }
-  await refuses(t, options, /^QuestDB 9\.3\.4 is downloaded with Maven, but there is no "mvn" on PATH: install it/)
+  const message = /^QuestDB 9\.3\.4 is downloaded with Maven, but there is no "mvn" on PATH: install it/
+  await t.rejects(openStore({ ...storeOptions(directory), ...options }), { name: 'StartError', message })
+  // It has none where it was stopped before it had written down its own.
+  const pid = recordedPid(directory, 'postgres')
+  t.notOk(pid !== undefined && isRunning(pid))
 })
 
 test('a folder that the user of PostgreSQL cannot pass through', {
@@ -86,13 +82,10 @@ test('a folder that the user of PostgreSQL cannot pass through', {
   const closed = join(base, 'closed')
   mkdirSync(closed)
   chmodSync(closed, 0o700)
-  const directory = openDataDirectory(join(closed, 'data'))
-  t.teardown(() => directory.close())
-  const message = `PostgreSQL runs as the user "postgres", who cannot access ${closed}: allow it (chmod o+x ${closed})`
-  await t.rejects(openStore(storeOptions(directory)), {
-    name: 'StartError',
-    message: new RegExp(`^${RegExp.escape(message)}`),
-  })
+  const directory = openTestDirectory(t, join(closed, 'data'))
+  const remedy = `PostgreSQL runs as the user "postgres", who cannot access ${closed}: allow it (chmod o+x ${closed})`
+  const message = new RegExp(`^${RegExp.escape(remedy)}`)
+  await t.rejects(openStore(storeOptions(directory)), { name: 'StartError', message })
 })
 
 test('a secret that does not fit its PostgreSQL any more', async t => {
@@ -116,8 +109,7 @@ test('a lock file of PostgreSQL whose pid now belongs to somebody else', async t
 })
 
 test('a QuestDB that cannot start says why, and is tried again', async t => {
-  const directory = openDataDirectory(join(temporaryFolder(t), 'data'))
-  t.teardown(() => directory.close())
+  const directory = openTestDirectory(t)
   const root = join(directory.questdb, 'root')
   writeFileSync(root, 'a file where its folder should be')
   const store = await openStore(storeOptions(directory))
@@ -129,8 +121,7 @@ test('a QuestDB that cannot start says why, and is tried again', async t => {
 })
 
 test('a QuestDB that ends by itself is told with its exit code, its last words and its log', async t => {
-  const directory = openDataDirectory(join(temporaryFolder(t), 'data'))
-  t.teardown(() => directory.close())
+  const directory = openTestDirectory(t)
   const home = fakeJava(t, '17.0.15', "echo 'there is not enough memory' >&2; exit 3")
   const environment = { ...process.env, JAVA_HOME: home }
   const store = await openStore({ ...storeOptions(directory), environment })

@@ -24,6 +24,13 @@ export function temporaryFolder(t: TestHooks): string {
   return path
 }
 
+/** One that is closed at the end of the test. */
+export function openTestDirectory(t: TestHooks, path = join(temporaryFolder(t), 'data')): DataDirectory {
+  const directory = openDataDirectory(path)
+  t.teardown(() => directory.close())
+  return directory
+}
+
 export interface Databases {
   directory: DataDirectory
   store: Store

@@ -29,53 +29,32 @@ const usual = (minute: number) => 20 + 3 * Math.sin((2 * Math.PI * minute) / day
 const sixth = day - 54
 
 test('the share is that of the readings of the hour, by the day up to its end', async t => {
-  const shareOf = (made: (minute: number) => number) => suspectShare(dayOf(made), beginMs, qualityOf(['temperature']))
-  t.equal(shareOf(usual), 0)
-  t.equal(
-    shareOf(minute => (minute >= day - 30 ? 60 : usual(minute))),
-    31 / 60,
-    'out of range, and the last one before the jump',
-  )
-  t.equal(
-    shareOf(minute => (minute < day - 60 ? 60 : usual(minute))),
-    1 / 60,
-    'of the hour before, only the jump to this one',
-  )
-  t.equal(
-    shareOf(minute => (minute % 2 === 0 ? Number.NaN : minute === sixth + 1 ? 60 : usual(minute))),
-    3 / 30,
-    'a reading without a value is none: of thirty, the wild one and both its neighbours',
-  )
-  t.same(
-    shareOf(minute => (minute < day - 60 ? usual(minute) : Number.NaN)),
-    Number.NaN,
-    'without a reading',
-  )
+  const none = Number.NaN
+  const days: Record<string, [made: (minute: number) => number, share: number]> = {
+    'as usual': [usual, 0],
+    'out of range, and the last one before the jump': [minute => (minute >= day - 30 ? 60 : usual(minute)), 31 / 60],
+    'of the hour before, only the jump to this one': [minute => (minute < day - 60 ? 60 : usual(minute)), 1 / 60],
+    'of thirty with a value, the wild one and both its neighbours': [
+      minute => (minute % 2 === 0 ? none : minute === sixth + 1 ? 60 : usual(minute)),
+      3 / 30,
+    ],
+    'without a reading': [minute => (minute < day - 60 ? usual(minute) : none), none],
+  }
+  for (const [name, [made, share]] of Object.entries(days)) {
+    t.same(suspectShare(dayOf(made), beginMs, qualityOf(['temperature'])), share, name)
+  }
 })
 
 test('a flat line makes all of it suspect, and of one that lasts for a day nobody can say', async t => {
-  const shareOf = (stuckMinutes: number) => {
-    const from = day - stuckMinutes
-    return suspectShare(
-      dayOf(minute => (minute < from ? usual(minute) : 21.3)),
-      beginMs,
-      qualityOf(['temperature']),
-    )
+  const shareOf = (stuckMinutes: number, settings: MetricSettings = {}) => {
+    const stuck = dayOf(minute => (minute < day - stuckMinutes ? usual(minute) : 21.3))
+    return suspectShare(stuck, beginMs, qualityOf(['temperature'], settings))
   }
   t.equal(shareOf(120), 0, 'it takes three hours')
   t.equal(shareOf(200), 1)
   t.equal(shareOf(20 * 60), 1)
   t.same(shareOf(day), Number.NaN)
-  const configured = qualityOf(['temperature'], { flat_hours: 6 })
-  t.equal(
-    suspectShare(
-      dayOf(() => 21.3),
-      beginMs,
-      configured,
-    ),
-    1,
-    'but for a sensor of which it was said',
-  )
+  t.equal(shareOf(day, { flat_hours: 6 }), 1, 'a sensor with a setting')
 })
 
 test('of several metrics, a reading with one suspect value is suspect', async t => {

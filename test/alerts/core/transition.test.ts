@@ -18,12 +18,9 @@ const at = (second: number, value: number, receiptSecond = second): Observation 
   receiptMs: receiptSecond * secondMs,
   value,
 })
-const tick = (nowSecond: number, dueSecond: number, lastSecond = 0): Observation => ({
-  kind: 'tick',
-  nowMs: nowSecond * secondMs,
-  dueMs: dueSecond * secondMs,
-  lastMs: lastSecond * secondMs,
-})
+const tick = (nowSecond: number, dueSecond: number): Observation => {
+  return { kind: 'tick', nowMs: nowSecond * secondMs, dueMs: dueSecond * secondMs, lastMs: 0 }
+}
 
 function walk(rule: RuleCore, observations: readonly Observation[], from: PairState = idlePair) {
   let state = from
@@ -80,10 +77,8 @@ test('a change is measured against the value a window earlier', async t => {
 
 test('a silence is due at its deadline, however late it is noticed, and ends with a newer reading', async t => {
   const rule = ruleOf({ kind: 'silent', after_seconds: 100 }, { for_seconds: 20 })
-  t.strictSame(walk(rule, [at(0, 1), tick(99, 100), tick(100, 100), tick(119, 100), tick(120, 100)]).told, [
-    'opened 100',
-    'fired 120',
-  ])
+  const ticks = [99, 100, 119, 120].map(second => tick(second, 100))
+  t.strictSame(walk(rule, [at(0, 1), ...ticks]).told, ['opened 100', 'fired 120'])
   const { told, effects } = walk(rule, [at(0, 1), tick(500, 100), at(0, 1, 501), at(50, 1, 502)])
   t.strictSame(told, ['opened 100', 'fired 120', 'resolved 120'])
   t.match(effects[1], { value: 120 })
@@ -100,11 +95,8 @@ test('of a clock that was ahead, readings that are right again show that the dev
 })
 
 test('values of a clock that is ahead count at their receipt, and alerts of one moment differ', async t => {
-  const { effects } = walk(ruleOf({ ...warm, hysteresis: 0 }), [at(100, 31, 10), at(101, 20, 10), at(102, 31, 10)])
-  t.strictSame(
-    effects.map(({ kind, atMs }) => `${kind} ${atMs}`),
-    ['opened 10000', 'fired 10000', 'resolved 10000', 'opened 10001', 'fired 10001'],
-  )
+  const { told } = walk(ruleOf({ ...warm, hysteresis: 0 }), [at(100, 31, 10), at(101, 20, 10), at(102, 31, 10)])
+  t.strictSame(told, ['opened 10', 'fired 10', 'resolved 10', 'opened 10.001', 'fired 10.001'])
 })
 
 test('more than six changes in an hour are told once; then comes nothing until half an hour without one', async t => {
@@ -124,31 +116,17 @@ test('more than six changes in an hour are told once; then comes nothing until h
 test('hours, sites and facts fire and clear by one observation each', async t => {
   const hour = (hourMs: number, share: number): Observation => ({ kind: 'hour', hourMs, share })
   const complete = ruleOf({ kind: 'completeness', share: 0.9 })
-  t.strictSame(walk(complete, [hour(1000, 0.8), hour(2000, Number.NaN), hour(3000, 0.9)]).told, [
-    'opened 1',
-    'fired 1',
-    'resolved 3',
-  ])
+  const hours = [hour(1000, 0.8), hour(2000, Number.NaN), hour(3000, 0.9)]
+  t.strictSame(walk(complete, hours).told, ['opened 1', 'fired 1', 'resolved 3'])
   t.equal(walk(ruleOf({ kind: 'suspect', share: 0.2 }), [hour(1000, 0.3)]).told[1], 'fired 1')
-  const site = (nowMs: number, silent: number, devices: number): Observation => ({
-    kind: 'site',
-    nowMs,
-    silent,
-    devices,
-  })
+  const site = (nowMs: number, silent: number, devices: number) => ({ kind: 'site' as const, nowMs, silent, devices })
   const siteRule = ruleOf({ kind: 'site_silent', share: 0.5, count: 2 })
-  t.strictSame(walk(siteRule, [site(0, 1, 1), site(1000, 2, 4), site(2000, 2, 3), site(3000, 0, 0)]).told, [
-    'opened 2',
-    'fired 2',
-    'resolved 3',
-  ])
+  const counts = [site(0, 1, 1), site(1000, 2, 4), site(2000, 2, 3), site(3000, 0, 0)]
+  t.strictSame(walk(siteRule, counts).told, ['opened 2', 'fired 2', 'resolved 3'])
   const fact = (nowMs: number, holds: boolean): Observation => ({ kind: 'fact', nowMs, holds, value: 1, text: '' })
   const away = ruleOf({ kind: 'service', fact: 'questdb_away' }, { for_seconds: 10 })
-  t.strictSame(walk(away, [fact(0, true), fact(10_000, true), fact(20_000, false)]).told, [
-    'opened 0',
-    'fired 10',
-    'resolved 20',
-  ])
+  const facts = [fact(0, true), fact(10_000, true), fact(20_000, false)]
+  t.strictSame(walk(away, facts).told, ['opened 0', 'fired 10', 'resolved 20'])
 })
 
 test('the end of a pair resolves what fires, and drops what is pending', async t => {

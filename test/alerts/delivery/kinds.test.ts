@@ -21,15 +21,17 @@ const evilMessage = () =>
     alerts: [messageAlert({ device: evil, location: evil })],
   })
 
+interface Sender {
+  own?: OwnSecrets
+  nowMs?: number
+  hasMailServer?: boolean
+}
+
 async function sent<Kind extends ChannelKindName>(
   kind: Kind,
   settings: ChannelSettings<Kind>,
   message: Message,
-  {
-    own = {},
-    nowMs = Date.now(),
-    hasMailServer = true,
-  }: { own?: OwnSecrets; nowMs?: number; hasMailServer?: boolean } = {},
+  { own = {}, nowMs = Date.now(), hasMailServer = true }: Sender = {},
 ) {
   const posted: Posted[] = []
   const mails: AlertMail[] = []
@@ -73,17 +75,14 @@ test('a webhook is verified by the package of the standard, with the secret that
 test('after a rotation both secrets verify for a day, and then only the new one', async t => {
   const before = { secret: createSigningSecret() }
   const nowMs = Date.now()
-  for (const [rotatedMs, isOldGood] of [
-    [nowMs - 23 * 3_600_000, true],
-    [nowMs - 25 * 3_600_000, false],
-  ] as const) {
-    const signing = rotatedSecrets(before, rotatedMs)
+  for (const hours of [23, 25]) {
+    const signing = rotatedSecrets(before, nowMs - hours * 3_600_000)
     t.not(signing.secret, before.secret)
     const { posted } = await sent('webhook', { url: 'https://a.example/' }, alertMessage(), { own: { signing }, nowMs })
     const { headers, body } = only(posted)
     t.ok(new Webhook(signing.secret).verify(body, headers))
     const old = () => new Webhook(before.secret).verify(body, headers)
-    if (isOldGood) t.ok(old())
+    if (hours < 24) t.ok(old())
     else t.throws(old)
   }
 })
@@ -138,11 +137,8 @@ test('a mail without a mail server is written to a file, which is not delivered'
 
 test('what is over says so, with both times', async t => {
   const alert = messageAlert({ state: 'resolved', resolved_at: '2026-05-01T11:30:00.000Z' })
-  const { mails } = await sent(
-    'email',
-    { to: 'a@b.example' },
-    alertMessage({ type: 'alert.resolved', alerts: [alert] }),
-  )
+  const message = alertMessage({ type: 'alert.resolved', alerts: [alert] })
+  const { mails } = await sent('email', { to: 'a@b.example' }, message)
   t.match(mails[0]?.subject, /^Resolved: Freezer too warm, cellar-1$/)
   t.match(mails[0]?.text, /temperature 9.1 °C, resolved 2026-05-01 13:30, had fired since 2026-05-01 12:00/)
 })
@@ -184,18 +180,11 @@ test('Alertmanager: the same labels from the beginning to the end, and an end th
   const group = { tag: 'site', value: 'berlin' }
   const firing = await sent('alertmanager', settings, alertMessage({ group }))
   const encoded = btoa('a:b')
-  t.match(firing.posted, [
-    { url: 'https://am.example/base/api/v2/alerts', headers: { authorization: `Basic ${encoded}` } },
-  ])
+  const url = 'https://am.example/base/api/v2/alerts'
+  t.match(firing.posted, [{ url, headers: { authorization: `Basic ${encoded}` } }])
   t.strictSame(firing.posted[0]?.secrets, [settings.url, 'b', encoded])
-  const labels = {
-    alertname: 'Freezer too warm',
-    severity: 'critical',
-    rule_id: '3',
-    device: 'cellar-1',
-    metric: 'temperature',
-    site: 'berlin',
-  }
+  const ofRule = { alertname: 'Freezer too warm', severity: 'critical', rule_id: '3' }
+  const labels = { ...ofRule, device: 'cellar-1', metric: 'temperature', site: 'berlin' }
   t.strictSame(firing.json[0].labels, labels)
   const named = await sent('alertmanager', settings, alertMessage({ group: { tag: 'severity', value: 'x' } }))
   t.equal(named.json[0].labels.severity, 'critical')
@@ -212,11 +201,8 @@ test('MQTT: one message for all, or a retained one for each device', async t => 
   const message = alertMessage({ alerts: [messageAlert(), messageAlert({ id: '8', device: 'roof' })] })
   const all = await sent('mqtt', { topic: 'alerts/home', retain: false }, message)
   t.match(all.published, [{ topic: 'alerts/home', retain: false }])
-  t.match(JSON.parse(all.published[0]?.payload ?? ''), {
-    id: 'msg_1',
-    type: 'alert.firing',
-    alerts: [{ id: '7' }, { id: '8' }],
-  })
+  const ofAll = { id: 'msg_1', type: 'alert.firing', alerts: [{ id: '7' }, { id: '8' }] }
+  t.match(JSON.parse(all.published[0]?.payload ?? ''), ofAll)
   const each = await sent('mqtt', { topic: 'alerts/home', retain: true }, message)
   t.match(each.published, [
     { topic: 'alerts/home/cellar-1', retain: true },

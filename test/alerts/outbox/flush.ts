@@ -1,6 +1,6 @@
 /** What is told of alerts, and when: groups, repeats, silences, against a real PostgreSQL and on a clock of the test. */
 
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { createAlertStore, effects, everybody, startMs } from '../../support/alert-store.ts'
 import { sharedPostgres } from '../../support/databases.ts'
 
@@ -18,9 +18,7 @@ async function open(fields: Record<string, unknown> = {}, tagsOf = sites) {
   const channel = await alerts.addChannel()
   const { id: rule } = await alerts.addRule({ channels: [channel], ...fields })
   const fire = (...devices: number[]) =>
-    alerts.apply(
-      ...devices.map(device => alerts.transition(rule, device, opened(alerts.nowMs()), fired(alerts.nowMs()))),
-    )
+    alerts.apply(...devices.map(each => alerts.transition(rule, each, opened(alerts.nowMs()), fired(alerts.nowMs()))))
   const resolve = (...devices: number[]) =>
     alerts.apply(...devices.map(device => alerts.transition(rule, device, resolved(alerts.nowMs()))))
   /** What was notified, in short. */
@@ -28,26 +26,32 @@ async function open(fields: Record<string, unknown> = {}, tagsOf = sites) {
     (await alerts.flush(...more)).map(({ kind, message }) => {
       return `${kind}: ${message.alerts.map(({ device, state }) => `${device} ${state}`).join(', ')}`
     })
-  return { ...alerts, channel, rule, fire, resolve, flushed }
+  /** Alerts of these devices fire, and their group is told after its wait. */
+  async function tellOf(...devices: number[]): Promise<void> {
+    await fire(...devices)
+    alerts.pass(30)
+    await alerts.flush()
+  }
+  /** What is notified when so many seconds have passed. */
+  async function after(t: Test, seconds: number, ...expected: string[]): Promise<void> {
+    alerts.pass(seconds)
+    t.strictSame(await flushed(), expected)
+  }
+  return { ...alerts, channel, rule, fire, resolve, flushed, after, tellOf }
 }
 
 t.test('the first notification waits half a minute, the next ones five', async t => {
   const alerts = await open()
   await alerts.fire(1)
-  alerts.pass(29)
-  t.strictSame(await alerts.flushed(), [])
+  await alerts.after(t, 29)
   await alerts.fire(2)
-  alerts.pass(1)
-  t.strictSame(await alerts.flushed(), ['firing: d2 firing, d1 firing'])
+  await alerts.after(t, 1, 'firing: d2 firing, d1 firing')
   await alerts.fire(3)
   await alerts.resolve(1)
-  alerts.pass(5 * minute - 1)
-  t.strictSame(await alerts.flushed(), [])
-  alerts.pass(1)
-  t.strictSame(await alerts.flushed(), ['firing: d3 firing, d1 resolved, d2 firing'])
+  await alerts.after(t, 5 * minute - 1)
+  await alerts.after(t, 1, 'firing: d3 firing, d1 resolved, d2 firing')
   await alerts.resolve(2)
-  alerts.pass(5 * minute)
-  t.strictSame(await alerts.flushed(), ['resolved: d2 resolved, d3 firing'])
+  await alerts.after(t, 5 * minute, 'resolved: d2 resolved, d3 firing')
 })
 
 t.test('a message says what is known', async t => {
@@ -107,6 +111,8 @@ t.test('a kind that wants all gets all in slices, and again before it forgets th
       ({ kind, message }) => `${kind} ${message.alerts.length} ${message.devices_left_out}`,
     )
   t.strictSame(await flush(), ['firing 500 0', 'firing 1 0'])
+  alerts.pass(60)
+  t.strictSame(await flush(), ['refresh 500 0', 'refresh 1 0'])
   await alerts.resolve(1)
   alerts.pass(60)
   t.strictSame(await flush(), ['refresh 500 0', 'resolved 1 0'])
@@ -116,32 +122,31 @@ t.test('a kind that wants all gets all in slices, and again before it forgets th
   for (const id of ids) await alerts.alerts.acknowledge(everybody, id, 'ada')
   alerts.pass(60)
   t.strictSame(await flush(), ['refresh 500 0'], 'acknowledged or not')
+  const text = "SELECT kind || ' ' || state AS told, count(*)::int FROM alert_notifications GROUP BY told ORDER BY told"
+  const counts = (await pool.query<{ told: string; count: number }>(text)).rows
+  t.strictSame(
+    counts.map(({ told, count }) => `${told} ${count}`),
+    // What is out of date is not told; slices of one moment stay.
+    ['firing waiting 2', 'refresh cancelled 4', 'refresh waiting 1', 'resolved waiting 1'],
+  )
 })
 
 t.test('what fires is told again after four hours, until it is acknowledged', async t => {
   const alerts = await open()
-  await alerts.fire(1, 2)
-  alerts.pass(30)
-  await alerts.flush()
-  alerts.pass(4 * 3600 - 1)
-  t.strictSame(await alerts.flushed(), [])
-  alerts.pass(1)
-  t.strictSame(await alerts.flushed(), ['repeat: d2 firing, d1 firing'])
+  await alerts.tellOf(1, 2)
+  await alerts.after(t, 4 * 3600 - 1)
+  await alerts.after(t, 1, 'repeat: d2 firing, d1 firing')
   const [two, one] = await alerts.alerts.page(everybody, { limit: 10 })
   const acknowledge = (id = '', actor = 'ada') => alerts.alerts.acknowledge(everybody, id, actor)
-  t.match(await acknowledge(one?.id), {
-    ok: true,
-    value: { acknowledged_by: 'ada', acknowledged_at: /^2026-05-04T16:00:30/ },
-  })
+  const acknowledged = { acknowledged_by: 'ada', acknowledged_at: /^2026-05-04T16:00:30/ }
+  t.match(await acknowledge(one?.id), { ok: true, value: acknowledged })
   t.match(await acknowledge(one?.id, 'bob'), { ok: true, value: { acknowledged_by: 'ada' } })
   alerts.pass(4 * 3600)
   t.match(await alerts.flush(), [{ kind: 'repeat', message: { counts: { firing: 2 } } }])
   await acknowledge(two?.id)
-  alerts.pass(4 * 3600)
-  t.strictSame(await alerts.flushed(), [])
+  await alerts.after(t, 4 * 3600)
   await alerts.resolve(1)
-  alerts.pass(30)
-  t.strictSame(await alerts.flushed(), ['resolved: d1 resolved, d2 firing'])
+  await alerts.after(t, 30, 'resolved: d1 resolved, d2 firing')
   t.strictSame(await acknowledge(one?.id), { ok: false, code: 'ALERT_RESOLVED' })
   t.strictSame(await acknowledge('999999'), { ok: false, code: 'ALERT_UNKNOWN' })
 })
@@ -155,44 +160,17 @@ t.test('a repeat that waits is not told when the group has more to tell', async 
     )
     return rows.map(({ state, place }) => `${place} ${state}`)
   }
-  await alerts.fire(1, 10)
-  alerts.pass(30)
-  await alerts.flush()
+  await alerts.tellOf(1, 10)
   alerts.pass(4 * 3600)
   await alerts.flush()
   t.strictSame(sorted(await states('repeat')), ['berlin waiting', 'paris waiting'])
   await alerts.resolve(1)
-  alerts.pass(5 * minute)
-  t.strictSame(await alerts.flushed(), ['resolved: d1 resolved'])
+  await alerts.after(t, 5 * minute, 'resolved: d1 resolved')
   t.strictSame(sorted(await states('repeat')), ['berlin cancelled', 'paris waiting'], 'of this group')
   t.strictSame(sorted(await states('firing')), ['berlin waiting', 'paris waiting'], 'what is new is told')
   alerts.pass(4 * 3600)
   await alerts.flush()
   t.strictSame(sorted(await states('repeat')), ['berlin cancelled', 'paris cancelled', 'paris waiting'])
-})
-
-t.test('what a kind that wants all is told again is not told when that is out of date', async t => {
-  const alerts = await open()
-  const kindOf = () => ({ wantsAll: true, refreshMs: 60_000 })
-  await alerts.fire(...Array.from({ length: 501 }, (_, index) => index + 1))
-  alerts.pass(30)
-  for (const seconds of [60, 60]) {
-    await alerts.flush({ kindOf })
-    alerts.pass(seconds)
-  }
-  await alerts.flush({ kindOf })
-  const { rows } = await pool.query<{ told: string }>(
-    "SELECT kind || ' ' || state AS told FROM alert_notifications WHERE channel_id = $1 ORDER BY id",
-    [alerts.channel],
-  )
-  t.strictSame(
-    rows.map(({ told }) => told),
-    [
-      ...['firing waiting', 'firing waiting', 'refresh cancelled', 'refresh cancelled'],
-      // Slices of one moment.
-      ...['refresh waiting', 'refresh waiting'],
-    ],
-  )
 })
 
 t.test('what is over before it was told is told where it fired for a minute', async t => {
@@ -207,26 +185,19 @@ t.test('what is over before it was told is told where it fired for a minute', as
   await alerts.apply(
     alerts.transition(alerts.rule, 5, opened(startMs), fired(startMs), resolved(startMs + 90_000, 'device_removed')),
   )
-  alerts.pass(100)
-  t.strictSame(await alerts.flushed(), ['resolved: d3 resolved, d2 resolved'])
+  await alerts.after(t, 100, 'resolved: d3 resolved, d2 resolved')
   t.equal((await pool.query('SELECT FROM alert_group_alerts')).rowCount, 0)
-  alerts.pass(100_000)
-  t.strictSame(await alerts.flushed(), [])
+  await alerts.after(t, 100_000)
 })
 
 t.test('an alert that flaps is told once, and then that it is over', async t => {
   const alerts = await open()
-  await alerts.fire(1)
-  alerts.pass(30)
-  await alerts.flush()
+  await alerts.tellOf(1)
   await alerts.apply(alerts.transition(alerts.rule, 1, flapping(alerts.nowMs())))
-  alerts.pass(5 * minute)
-  t.strictSame(await alerts.flushed(), ['flapping: d1 flapping'])
-  alerts.pass(30 * minute)
-  t.strictSame(await alerts.flushed(), [])
+  await alerts.after(t, 5 * minute, 'flapping: d1 flapping')
+  await alerts.after(t, 30 * minute)
   await alerts.apply(alerts.transition(alerts.rule, 1, settled(alerts.nowMs()), resolved(alerts.nowMs())))
-  alerts.pass(30)
-  t.strictSame(await alerts.flushed(), ['resolved: d1 resolved'])
+  await alerts.after(t, 30, 'resolved: d1 resolved')
   await alerts.apply(
     alerts.transition(alerts.rule, 2, opened(alerts.nowMs()), fired(alerts.nowMs()), flapping(alerts.nowMs())),
   )
@@ -246,36 +217,24 @@ t.test('a silence holds notifications, and at its end what still fires is told',
   t.match(await alerts.flush(), [{ message: { counts: { firing: 1, silenced: 2 }, alerts: [{ device: 'd3' }] } }])
   const shown = await alerts.alerts.page(everybody, { limit: 10 })
   t.strictSame(
-    shown.map(({ device, silenced_by }) => [device, silenced_by]),
-    [
-      ['d3', null],
-      ['d2', id],
-      ['d1', id],
-    ],
+    shown.map(({ device, silenced_by }) => `${device} ${silenced_by}`),
+    ['d3 null', `d2 ${id}`, `d1 ${id}`],
   )
   const one = await alerts.alerts.get(everybody, shown[2]?.id ?? '')
   t.match(one?.events.at(-1), { kind: 'silenced', details: { silence: id } })
-  alerts.pass(5 * minute)
-  t.strictSame(await alerts.flushed(), [])
+  await alerts.after(t, 5 * minute)
   await alerts.resolve(1)
-  alerts.pass(5 * minute)
-  t.strictSame(await alerts.flushed(), [])
-  alerts.pass(89)
-  t.strictSame(await alerts.flushed(), [])
+  await alerts.after(t, 5 * minute)
+  await alerts.after(t, 89)
   alerts.pass(1)
   t.strictSame(await alerts.flushed(), ['firing: d2 firing, d3 firing'], 'the other one is over')
-  t.match((await alerts.standing())[0], {
-    device: 1,
-    events: ['pending', 'firing', 'silenced', 'resolved'],
-    members: [],
-  })
+  const events = ['pending', 'firing', 'silenced', 'resolved']
+  t.match((await alerts.standing())[0], { device: 1, events, members: [] })
 })
 
 t.test('a silence that is removed holds no more; who was told that it fires is told its end under any', async t => {
   const alerts = await open()
-  await alerts.fire(1)
-  alerts.pass(30)
-  await alerts.flush()
+  await alerts.tellOf(1)
   const until = new Date(startMs + 864e5).toISOString()
   const silence = { selector: { all: true as const }, rule_id: alerts.rule, until, weekly: null, reason: '' }
   const added = await alerts.silences.add(everybody, silence, 'ada')
@@ -283,13 +242,11 @@ t.test('a silence that is removed holds no more; who was told that it fires is t
   t.strictSame(await alerts.flushed(), [], 'no repeat')
   await alerts.resolve(1)
   await alerts.fire(2)
-  alerts.pass(30)
-  t.strictSame(await alerts.flushed(), ['resolved: d1 resolved'])
+  await alerts.after(t, 30, 'resolved: d1 resolved')
   const id = added.ok ? added.value.id : 0
   t.strictSame(await alerts.silences.remove(everybody, id, 'ada'), { ok: true, value: undefined })
   t.strictSame(await alerts.silences.remove(everybody, id, 'ada'), { ok: false, code: 'SILENCE_UNKNOWN' })
-  alerts.pass(5 * minute)
-  t.strictSame(await alerts.flushed(), ['firing: d2 firing'])
+  await alerts.after(t, 5 * minute, 'firing: d2 firing')
 })
 
 t.test('while a site is silent its devices are not told, and those that still are when it is back', async t => {
@@ -311,19 +268,15 @@ t.test('while a site is silent its devices are not told, and those that still ar
 
 t.test('nothing is told to a channel that is disabled, nor later', async t => {
   const alerts = await open()
-  await alerts.fire(1)
-  alerts.pass(30)
-  await alerts.flush()
+  await alerts.tellOf(1)
   await alerts.fire(2)
   await pool.query('UPDATE alert_channels SET enabled = false')
-  alerts.pass(5 * minute)
-  t.strictSame(await alerts.flushed(), [])
+  await alerts.after(t, 5 * minute)
   await alerts.fire(3)
   await pool.query('UPDATE alert_channels SET enabled = true')
   await alerts.fire(4)
   await alerts.resolve(1)
-  alerts.pass(5 * minute)
-  t.strictSame(await alerts.flushed(), ['firing: d4 firing, d1 resolved'])
+  await alerts.after(t, 5 * minute, 'firing: d4 firing, d1 resolved')
 })
 
 t.test('of a removed device the end is told with its name', async t => {
@@ -333,9 +286,7 @@ t.test('of a removed device the end is told with its name', async t => {
      VALUES ('cellar', 'cellar', 'below', now(), now(), sha256('a'), nextval('auth_seq')) RETURNING number`,
   )
   const number = rows[0]?.number ?? 0
-  await alerts.fire(number)
-  alerts.pass(30)
-  await alerts.flush()
+  await alerts.tellOf(number)
   alerts.removeDevice(number)
   await alerts.apply(alerts.transition(alerts.rule, number, resolved(alerts.nowMs(), 'device_removed')))
   alerts.pass(5 * minute)
@@ -345,16 +296,12 @@ t.test('of a removed device the end is told with its name', async t => {
 t.test('after the clock is set back, a group waits no longer than by the right clock', async t => {
   const alerts = await open()
   alerts.pass(3600)
-  await alerts.fire(1)
-  alerts.pass(30)
-  await alerts.flush()
+  await alerts.tellOf(1)
   alerts.pass(-3600)
   await alerts.fire(2)
-  alerts.pass(5 * minute)
-  t.strictSame(await alerts.flushed(), ['firing: d2 firing, d1 firing'])
+  await alerts.after(t, 5 * minute, 'firing: d2 firing, d1 firing')
   await alerts.resolve(1)
-  alerts.pass(5 * minute)
-  t.strictSame(await alerts.flushed(), ['resolved: d1 resolved, d2 firing'])
+  await alerts.after(t, 5 * minute, 'resolved: d1 resolved, d2 firing')
 })
 
 t.test('a group that has told something new seven times in an hour waits half an hour', async t => {
@@ -365,8 +312,7 @@ t.test('a group that has told something new seven times in an hour waits half an
     t.equal((await alerts.flushed()).length, 1)
   }
   await alerts.fire(8)
-  alerts.pass(30 * minute - 1)
-  t.strictSame(await alerts.flushed(), [])
+  await alerts.after(t, 30 * minute - 1)
   alerts.pass(1)
   t.equal((await alerts.flushed()).length, 1)
 })

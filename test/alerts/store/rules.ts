@@ -43,27 +43,6 @@ t.test('a rule is as it was sent, and a change is as it is asked for', async t =
   ])
 })
 
-t.test('people see and change their own rules, with their own channels', async t => {
-  const alerts = await createAlertStore(pool)
-  const { rules } = alerts
-  const ada: Owner = { all: false, account: await alerts.addAccount() }
-  const bob: Owner = { all: false, account: await alerts.addAccount('bob@example.com') }
-  const hers = await alerts.addRule({ name: 'warm' }, ada)
-  const his = await alerts.addRule({ name: 'warm' }, bob)
-  t.strictSame(await rules.list(ada, { limit: 10 }), [hers])
-  t.strictSame(await rules.list(everybody, { limit: 1, after: hers.id }), [his])
-  t.equal(await rules.get(bob, hers.id), undefined)
-  const unknown = { ok: false, code: 'RULE_UNKNOWN' }
-  t.strictSame(await rules.change(bob, hers.id, { name: 'mine' }, 'test'), unknown)
-  t.strictSame(await rules.remove(bob, hers.id, 'test'), unknown)
-  const channel = await alerts.addChannel('phone', bob.account)
-  const noChannel = { ok: false, code: 'CHANNELS_UNKNOWN' }
-  t.strictSame(await rules.change(ada, hers.id, { channels: [channel] }, 'test'), noChannel)
-  t.match(await rules.change(bob, his.id, { channels: [channel] }, 'test'), { ok: true })
-  await pool.query('UPDATE alert_channels SET removed_at = now()')
-  t.strictSame(await rules.add(bob, ruleOf({ name: 'cold', channels: [channel] }), 'test'), noChannel)
-})
-
 t.test('of an owner a name is there once, and rules as many as there may be', async t => {
   const alerts = await createAlertStore(pool)
   const { rules } = alerts
@@ -135,25 +114,4 @@ t.test('a channel that a rule gets is told what fires, and one that it loses not
   t.match(await alerts.flush(), [{ channel: second, kind: 'resolved' }])
   alerts.pass(100_000)
   t.strictSame(await alerts.flush(), [])
-})
-
-t.test('the same file twice changes nothing, and one with a fault nothing at all', async t => {
-  const alerts = await createAlertStore(pool)
-  const { rules } = alerts
-  const file = [ruleOf({}), ruleOf({ name: 'cold', condition: { ...condition, kind: 'below', value: 2 } })]
-  const load = (given: NewRule[], prune = false) => rules.importAll(everybody, given, prune, 'test')
-  const counts = (added: number, changed: number, unchanged: number, removed: number) => {
-    return { ok: true, value: { added, changed, unchanged, removed } }
-  }
-  t.strictSame(await load(file), counts(2, 0, 0, 0))
-  const stored = await rules.all()
-  t.strictSame(await load(file), counts(0, 0, 2, 0))
-  t.strictSame(await rules.all(), stored)
-  t.strictSame(await load([ruleOf({ severity: 'critical' }), ruleOf({ name: 'new' })]), counts(1, 1, 0, 0))
-  const names = async () => (await rules.all()).map(({ name }) => name).join()
-  const faulty = [ruleOf({ name: 'newer' }), ruleOf({ name: 'bad', channels: [1] })]
-  t.strictSame(await load(faulty, true), { ok: false, code: 'CHANNELS_UNKNOWN' })
-  t.equal(await names(), 'warm,cold,new')
-  t.strictSame(await load(file, true), counts(0, 1, 1, 1))
-  t.equal(await names(), 'warm,cold')
 })

@@ -4,13 +4,7 @@ import fc from 'fast-check'
 import pg from 'pg'
 import t from 'tap'
 import { createLocalTime } from '../../../analytics/time/local-time.ts'
-import {
-  dropDays,
-  expireDay,
-  hasAllHours,
-  listRawDays,
-  readExpiredBeforeMs,
-} from '../../../lifecycle/retention/expired-days.ts'
+import * as expired from '../../../lifecycle/retention/expired-days.ts'
 import { expiringReadings } from '../../../lifecycle/retention/expiring-tables.ts'
 import { answerCompare } from '../../../query/answers/compare-task.ts'
 import type { HourlySeries } from '../../../query/series.ts'
@@ -31,6 +25,7 @@ const pause = () => new Promise<void>(resolve => setTimeout(resolve, 10))
 const source = openReadingsSource(t, address)
 const measurements = openMeasurementsSource(t, address)
 
+const { dropDays, expireDay, hasAllHours, listRawDays, readExpiredBeforeMs } = expired
 const never = new AbortController().signal
 const dayMs = 86_400_000
 const hourUs = 3_600_000_000
@@ -69,9 +64,9 @@ function hoursOf(symbol: string, fromUs: number, toUs: number, rawFromUs: number
 /** To the precision that sums in another order have. */
 function textOf({ startsMs, metrics: columns }: HourlySeries): string[] {
   return [...startsMs].map((hourMs, row) => {
-    const values = metrics.flatMap(metric =>
-      hourlyAggregates.map(aggregate => columns[metric][aggregate][row] as number),
-    )
+    const valuesOf = (column: HourlySeries['metrics'][(typeof metrics)[number]]) =>
+      hourlyAggregates.map(aggregate => column[aggregate][row] as number)
+    const values = metrics.flatMap(metric => valuesOf(columns[metric]))
     return [new Date(hourMs).toISOString(), ...values.map(value => value.toPrecision(9))].join(' ')
   })
 }
@@ -79,30 +74,17 @@ function textOf({ startsMs, metrics: columns }: HourlySeries): string[] {
 const context = { source, measurements, local: createLocalTime('UTC'), rowsMax: 1e6, signal: never }
 const hourSources = (expiredBeforeUs: number) => ({ rawFromUs: Number.NEGATIVE_INFINITY, expiredBeforeUs })
 
-const compareOf = (expiredBeforeUs: number) =>
-  answerCompare(
-    {
-      a: deviceOf('c-3'),
-      b: deviceOf('nobody-9'),
-      further: [],
-      preset: '24h',
-      withTimes: true,
-      nowMs: startMs + dayCount * dayMs,
-      newestUs: startMs * 1000 + 1e15,
-      hourSources: { a: hourSources(expiredBeforeUs), b: hourSources(expiredBeforeUs) },
-    },
-    { a: context, b: context },
-  )
+function compareOf(expiredBeforeUs: number): Promise<string> {
+  const range = { preset: '24h' as const, nowMs: startMs + dayCount * dayMs, newestUs: startMs * 1000 + 1e15 }
+  const sources = { a: hourSources(expiredBeforeUs), b: hourSources(expiredBeforeUs) }
+  const devices = { a: deviceOf('c-3'), b: deviceOf('nobody-9'), further: [] }
+  const query = { ...devices, ...range, withTimes: true, hourSources: sources }
+  return answerCompare(query, { a: context, b: context })
+}
 
 function deviceOf(symbol: string) {
-  const none = {
-    altitude_m: null,
-    expected_interval_seconds: null,
-    quality_limits: null,
-    profile: 'none' as const,
-    battery_type: null,
-    battery_cells: null,
-  }
+  const battery = { battery_type: null, battery_cells: null, profile: 'none' as const }
+  const none = { altitude_m: null, expected_interval_seconds: null, quality_limits: null, ...battery }
   return { number: 1, symbol, name: symbol, location_short: '', log_switch: true, ...none }
 }
 
@@ -118,10 +100,8 @@ t.test('a day is marked when its hours are those of its readings, whatever was k
   await ensureExpiryTables({ exec })
   t.equal(await readExpiredBeforeMs(exec), -infinity)
   const days = await listRawDays(exec)
-  t.strictSame(
-    days.map(day => day.startMs),
-    Array.from({ length: dayCount }, (_, index) => startMs + index * dayMs),
-  )
+  t.equal(days.length, dayCount)
+  t.ok(days.every((day, index) => day.startMs === startMs + index * dayMs))
   const [first, ...others] = days
   if (first === undefined) throw new Error('no day')
   // As of a try that was cut short, before a reading was replaced.
@@ -142,18 +122,13 @@ t.test('a day whose kept hours are not those of its readings is not marked', asy
   const day = (await listRawDays(exec)).find(found => found.startMs === expiredMs)
   if (day === undefined) throw new Error('no day')
   let statements = 0
-  const losing = async (sql: string) => {
-    // The rows of one statement never come.
-    if (sql.startsWith('INSERT INTO readings_hours') && statements++ === 0) {
-      return await exec(sql.replace(/> 0$/, "> 0 AND device <> 'b-2'"))
-    }
-    return await exec(sql)
-  }
+  const changing = (change: (sql: string) => string) => (sql: string) =>
+    exec(sql.startsWith('INSERT INTO readings_hours') ? change(sql) : sql)
+  // The rows of one statement never come.
+  const losing = changing(sql => (statements++ === 0 ? sql.replace(/> 0$/, "> 0 AND device <> 'b-2'") : sql))
   await t.rejects(expireDay(losing, day, pause), /the hours of 2025-11-02 are not those of its readings/)
-  const changing = (sql: string) =>
-    exec(sql.replace('max(temperature) temperature_max', 'min(temperature) temperature_max'))
-  const once = async (sql: string) => await (sql.startsWith('INSERT INTO readings_hours') ? changing(sql) : exec(sql))
-  await t.rejects(expireDay(once, day, pause), /are not those/)
+  const wrong = changing(sql => sql.replace('max(temperature) temperature_max', 'min(temperature) temperature_max'))
+  await t.rejects(expireDay(wrong, day, pause), /are not those/)
   t.equal(await readExpiredBeforeMs(exec), expiredMs)
 })
 
@@ -161,21 +136,16 @@ t.test('hours are the same by each mixture of their sources, before and after th
   const check = async () => {
     const hours = fc.integer({ min: -5, max: dayCount * 24 + 5 })
     const rawFrom = fc.oneof(fc.constant(-infinity), fc.constant(infinity), hours)
-    const property = fc.asyncProperty(
-      fc.constantFrom('a-1', 'b-2', 'c-3'),
-      hours,
-      hours,
-      rawFrom,
-      async (symbol, ...at) => {
-        const [from, to, raw] = at.map(hour => startMs * 1000 + hour * hourUs) as [number, number, number]
-        const found = textOf(await hoursOf(symbol, from, to, raw, expiredMs * 1000))
-        const isIn = (text: string) => {
-          const timeUs = Date.parse(text.slice(0, 24)) * 1000
-          return timeUs >= from && timeUs < to
-        }
-        t.strictSame(found, (before.get(symbol) ?? []).filter(isIn))
-      },
-    )
+    const symbols = fc.constantFrom('a-1', 'b-2', 'c-3')
+    const property = fc.asyncProperty(symbols, hours, hours, rawFrom, async (symbol, ...at) => {
+      const [from, to, raw] = at.map(hour => startMs * 1000 + hour * hourUs) as [number, number, number]
+      const found = textOf(await hoursOf(symbol, from, to, raw, expiredMs * 1000))
+      const isIn = (text: string) => {
+        const timeUs = Date.parse(text.slice(0, 24)) * 1000
+        return timeUs >= from && timeUs < to
+      }
+      t.strictSame(found, (before.get(symbol) ?? []).filter(isIn))
+    })
     await fc.assert(property, runs(8, 60))
   }
   await until('the view has all', async () => (await exec(`SELECT count() FROM ${hourlyView}`))[0]?.[0] !== 0)
@@ -202,9 +172,6 @@ t.test('a day that lost hours is seen', async t => {
   t.equal(await hasAllHours(exec, expiringReadings, day), true)
   await exec(`INSERT INTO readings_expired VALUES ('${new Date(startMs).toISOString()}', 1, 1000)`)
   await until('it is applied', async () => (await hasAllHours(exec, expiringReadings, day)) === false)
-  t.equal(
-    await hasAllHours(exec, expiringReadings, { startMs: expiredMs, readings: 1 }),
-    undefined,
-    'one that is not marked is not asked about',
-  )
+  const unmarked = { startMs: expiredMs, readings: 1 }
+  t.equal(await hasAllHours(exec, expiringReadings, unmarked), undefined, 'one that is not marked is not asked about')
 })

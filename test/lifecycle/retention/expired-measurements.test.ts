@@ -4,9 +4,7 @@ import t, { type Test } from 'tap'
 import { createLocalTime } from '../../../analytics/time/local-time.ts'
 import { listRawDays } from '../../../lifecycle/retention/expired-days.ts'
 import { expiringMeasurements } from '../../../lifecycle/retention/expiring-tables.ts'
-import { Expiry } from '../../../lifecycle/retention/expiry.ts'
 import { dayMs } from '../../../lifecycle/retention/horizon.ts'
-import { createSharedLock } from '../../../lifecycle/retention/shared-lock.ts'
 import { answerCompare } from '../../../query/answers/compare-task.ts'
 import { answerDetail } from '../../../query/answers/detail-task.ts'
 import type { FurtherMetric } from '../../../query/further-metric.ts'
@@ -14,6 +12,7 @@ import { createQuestdbClient } from '../../../store/questdb/client/questdb-clien
 import { untilTableApplied } from '../../../store/questdb/until-applied.ts'
 import { startFurtherReadings } from '../../support/further-readings.ts'
 import { openMeasurementsSource, openReadingsSource } from '../../support/readings-source.ts'
+import { createExpiry } from './expiring-process.ts'
 
 const world = await startFurtherReadings(t)
 const { address } = world.store.questdb
@@ -75,9 +74,7 @@ function furtherOf({ number }: { number: number }): FurtherMetric[] {
   })
 }
 
-interface Point {
-  [member: string]: unknown
-}
+type Point = Record<string, unknown>
 
 async function detailOf(expiredBeforeUs: number): Promise<Record<string, Point[]>> {
   const hourSources = { rawFromUs: Number.NEGATIVE_INFINITY, expiredBeforeUs }
@@ -96,10 +93,9 @@ async function compareOf(expiredBeforeUs: number): Promise<unknown> {
 }
 
 /** To the precision that sums in another order have. */
-const rounded = (value: unknown): unknown =>
-  JSON.parse(
-    JSON.stringify(value, (_, member) => (typeof member === 'number' ? Number(member.toPrecision(9)) : member)),
-  )
+const roundedMember = (_: string, member: unknown) =>
+  typeof member === 'number' ? Number(member.toPrecision(9)) : member
+const rounded = (value: unknown): unknown => JSON.parse(JSON.stringify(value, roundedMember))
 
 const never = Number.NEGATIVE_INFINITY
 const before = { detail: await detailOf(never), compare: await compareOf(never) }
@@ -107,21 +103,6 @@ t.ok(
   names.every(name => JSON.stringify(before.compare).includes(`"${name}":{"kind"`)),
   'a comparison has them all',
 )
-
-function createExpiry(beforeMs: number, run = exec): Expiry {
-  return new Expiry({
-    exec: run,
-    lock: createSharedLock(),
-    monotonicMs: () => performance.now(),
-    graceMs: 0,
-    acceptedFrom: { raise: async () => undefined, raisedMs: () => beforeMs },
-    ingest: {
-      status: () => ({ journal: { end: 0 }, forwarder: { applied: 0 } }) as ReturnType<typeof world.ingest.status>,
-      endOfAll: async () => 0,
-      onLost: () => undefined,
-    },
-  })
-}
 
 const daysOf = async (table?: typeof expiringMeasurements) => (await listRawDays(exec, table)).map(day => day.startMs)
 
@@ -136,7 +117,7 @@ async function isSame(t: Test): Promise<void> {
 }
 
 t.test('hours of further metrics are the same when a day is marked, and when its values are gone', async t => {
-  const expiry = createExpiry(expiredMs)
+  const expiry = createExpiry(exec, expiredMs)
   await expiry.look()
   await expiry.expire(expiredMs, pause)
   t.equal(expiry.expiredBeforeMs, expiredMs)
@@ -162,7 +143,7 @@ t.test('values of a day that expired with a version which kept them go, and thei
     }
   }
   await untilTableApplied(exec, 'measurements', pause)
-  const expiry = createExpiry(expiredMs)
+  const expiry = createExpiry(exec, expiredMs)
   await expiry.look()
   t.equal(expiry.expiredBeforeMs, expiredMs)
   t.strictSame(await expiry.remove(pause), [], 'no readings were removed')
@@ -175,7 +156,7 @@ t.test('hours that are not those of the values are not marked', async t => {
   const beforeMs = expiredMs + dayMs
   const losing = (sql: string) =>
     exec(sql.startsWith('INSERT INTO measurements_hours') ? sql.replace('max(value)', 'min(value)') : sql)
-  const broken = createExpiry(beforeMs, losing)
+  const broken = createExpiry(losing, beforeMs)
   await broken.look()
   await t.rejects(broken.expire(beforeMs, pause), /the hours of 2025-11-01 are not those of its measurements/)
   t.equal((await exec('SELECT count() FROM readings_expired'))[0]?.[0], 3)
@@ -189,7 +170,7 @@ t.test('what is replayed into a day that expired without further values does not
   await exec(addReading)
   await untilTableApplied(exec, 'readings', pause)
   const beforeMs = dayStartMs + dayMs
-  const expiry = createExpiry(beforeMs)
+  const expiry = createExpiry(exec, beforeMs)
   await expiry.look()
   await expiry.expire(beforeMs, pause)
   t.equal(expiry.expiredBeforeMs, beforeMs)

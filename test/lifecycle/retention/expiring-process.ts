@@ -1,7 +1,7 @@
 /** A process that makes days expire in a QuestDB, and is killed at one of its writing statements. */
 
 import type { Ingest } from '../../../ingest/ingest.ts'
-import { Expiry } from '../../../lifecycle/retention/expiry.ts'
+import { Expiry, type ExpiryOptions } from '../../../lifecycle/retention/expiry.ts'
 import { createSharedLock } from '../../../lifecycle/retention/shared-lock.ts'
 import type { QuestdbHttp } from '../../../store/questdb/client/questdb-address.ts'
 import { createQuestdbClient } from '../../../store/questdb/client/questdb-client.ts'
@@ -13,6 +13,16 @@ export interface Kill {
   statement: number
   /** Whether QuestDB has not got it, has just got it, or has answered. */
   when: 'before' | 'sent' | 'after'
+}
+
+/** All days before this one are refused already, and all that was accepted is applied. */
+export function createExpiry(exec: ExpiryOptions['exec'], beforeMs: number): Expiry {
+  const status = () => ({ journal: { end: 0 }, forwarder: { applied: 0 } }) as ReturnType<Ingest['status']>
+  return new Expiry({
+    ...{ exec, lock: createSharedLock(), monotonicMs: () => performance.now(), graceMs: 0 },
+    acceptedFrom: { raise: async () => undefined, raisedMs: () => beforeMs },
+    ingest: { status, endOfAll: async () => 0, onLost: () => undefined },
+  })
 }
 
 const text = process.argv[2]
@@ -31,18 +41,7 @@ async function run({ http, beforeMs, statement, when }: Kill): Promise<void> {
     if (isIt) die()
     return rows
   }
-  const expiry = new Expiry({
-    exec,
-    lock: createSharedLock(),
-    monotonicMs: () => performance.now(),
-    graceMs: 0,
-    acceptedFrom: { raise: async () => undefined, raisedMs: () => beforeMs },
-    ingest: {
-      status: () => ({ journal: { end: 0 }, forwarder: { applied: 0 } }) as ReturnType<Ingest['status']>,
-      endOfAll: async () => 0,
-      onLost: () => undefined,
-    },
-  })
+  const expiry = createExpiry(exec, beforeMs)
   const pause = () => new Promise<void>(resolve => setTimeout(resolve, 10))
   await expiry.look()
   await expiry.expire(beforeMs, pause)
