@@ -1,11 +1,14 @@
-/** Devices that go beyond a threshold and back, what a receiver is told of it, and the judgement at the end. */
+/** Devices that go beyond a threshold and back, what a receiver gets of it, and the judgement at the end. */
 
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { until } from '../support/processes.ts'
-import { faultsIn } from './alert-judgement.ts'
-import { type AlertedDevice, addAlerts, ask, send, standingOf } from './alert-rules.ts'
-import type { TestBed } from './experiment.ts'
-import { type CountingReceiver, startCountingReceiver } from './receiver.ts'
+import { basic } from '../support/service.ts'
+import { type CountingReceiver, faultsIn, startCountingReceiver } from './alert-receivers.ts'
+import { type Change, copySource } from './copy-source.ts'
+import { askPostgres } from './databases.ts'
+import { eachCycle, type Harness, type Run, type TestBed } from './experiment.ts'
+import type { Login } from './loads.ts'
 
 export interface AlertCourse {
   receiver: CountingReceiver
@@ -13,9 +16,7 @@ export interface AlertCourse {
   send(isUp: boolean): Promise<void>
   /** All devices beyond the threshold, or back; resolves when the receiver knows. */
   flip(isUp: boolean): Promise<void>
-  /** Whether they are beyond it, as the receiver was told. */
   isUp(): boolean
-  /** Judges, with the removal of the rule and of the channel. */
   end(): Promise<void>
 }
 
@@ -23,27 +24,30 @@ const deviceCount = 3
 /** More than six changes in an hour would be one alert that flaps. */
 const flipsMax = 3
 const setCount = 6
-const warm = 35
-const cold = 20
+export const warm = 35
+export const cold = 20
+export const aboveThirty = { kind: 'above', metric: 'temperature', value: 30, hysteresis: 1 }
 /** Longer than groups and deliveries wait. */
 const restMs = 5000
 
 export async function startCourse(bed: TestBed): Promise<AlertCourse> {
   const { service, tally } = bed
   const receiver = await startCountingReceiver(bed.hooks)
-  service.environment = { ...service.environment, ALERT_TARGETS_ALLOWED: receiver.origin }
-  await service.end('SIGTERM')
-  await service.start()
-  const alerts = await addAlerts(bed, receiver, { count: setCount * deviceCount })
-  const acknowledged = new Set<AlertedDevice>()
+  await restartWithTargets(bed, receiver.origin)
+  const prefix = `alerted-${process.pid}-${Date.now()}-`
+  const devices = await service.addDevices(Array.from({ length: setCount * deviceCount }, (_, at) => `${prefix}${at}`))
+  const channel = await addChannel(bed, receiver.url, 'webhook', receiver.url)
+  const selector = { devices: devices.map(({ name }) => name) }
+  const rule = await addRule(bed, { name: prefix, selector, condition: aboveThirty, channels: [channel] })
+  const acknowledged = new Set<Login>()
   let flips = 0
   let isUpNow = false
   let since = 0
 
   /** Those that go up next, or went up last. */
-  function devicesFor(isUp: boolean): AlertedDevice[] {
+  function devicesFor(isUp: boolean): Login[] {
     const from = Math.floor((isUp ? flips : flips - 1) / flipsMax) * deviceCount
-    return alerts.devices.slice(from, from + deviceCount)
+    return devices.slice(from, from + deviceCount)
   }
 
   async function sendAll(isUp: boolean): Promise<void> {
@@ -58,9 +62,9 @@ export async function startCourse(bed: TestBed): Promise<AlertCourse> {
       await sendAll(isUp)
       return acknowledged.size === deviceCount
     })
-    await until(`all are told that they are ${state}`, () => {
-      const told = receiver.received.slice(since).flatMap(notification => notification.alerts)
-      return devicesFor(isUp).every(({ name }) => told.some(alert => alert.device === name && alert.state === state))
+    await until(`the receiver knows that all are ${state}`, () => {
+      const alerts = receiver.received.slice(since).flatMap(notification => notification.alerts)
+      return devicesFor(isUp).every(({ name }) => alerts.some(alert => alert.device === name && alert.state === state))
     })
     acknowledged.clear()
     isUpNow = isUp
@@ -69,24 +73,100 @@ export async function startCourse(bed: TestBed): Promise<AlertCourse> {
 
   async function end(): Promise<void> {
     if (!isUpNow) await flip(true)
-    await ask(bed, 'DELETE', `/api/alert-rules/${alerts.rule}`)
-    await until('the end is told', async () => {
-      const { open, owed, waiting } = await standingOf(bed, alerts)
-      return open === 0 && owed === 0 && waiting === 0
-    })
-    const told = receiver.received.length
-    await ask(bed, 'DELETE', `/api/alert-channels/${alerts.channel}`)
-    await sendAll(true)
-    await sleep(restMs)
-    if (receiver.received.length > told) tally.problems.push('alerts: undead, told after the removal of the rule')
-    const { alerts: stored, open, pairs, owed, waiting } = await standingOf(bed, alerts)
-    if (open + pairs + owed + waiting > 0)
-      tally.problems.push(`alerts: undead, ${open} open, ${pairs} pairs, ${owed} owed, ${waiting} waiting`)
     const wanted = flips * deviceCount
-    if (stored !== wanted) tally.problems.push(`alerts: ${stored} in place of ${wanted}`)
+    await removeRule(bed, { rule, channels: [channel], wanted, sent: () => receiver.received.length }, () =>
+      sendAll(true),
+    )
     tally.problems.push(...faultsIn(receiver.received, wanted))
-    tally.notes.push(`${wanted} alerts, ${receiver.received.length} notifications, ${receiver.repeats()} sent again`)
+    tally.notes.push(`${wanted} alerts, ${receiver.received.length} notifications, ${receiver.repeats} sent again`)
   }
 
   return { receiver, send: sendAll, flip, isUp: () => isUpNow, end }
+}
+
+export async function restartWithTargets({ service }: TestBed, ...origins: string[]): Promise<void> {
+  service.environment = { ...service.environment, ALERT_TARGETS_ALLOWED: origins.join() }
+  await service.end('SIGTERM')
+  await service.start()
+}
+
+export async function addChannel({ service }: TestBed, name: string, kind: string, url: string): Promise<number> {
+  return ((await service.ask('POST', '/api/alert-channels', { name, kind, settings: { url } })) as { id: number }).id
+}
+
+export async function addRule({ service }: TestBed, rule: object): Promise<number> {
+  return ((await service.ask('POST', '/api/alert-rules', rule)) as { id: number }).id
+}
+
+async function send({ service }: TestBed, device: Login, temperature: number): Promise<boolean> {
+  const headers = { authorization: basic(device.name, device.password), 'content-type': 'application/json' }
+  const body = JSON.stringify({ ...readingOf(temperature), device: device.name })
+  try {
+    const response = await fetch(`http://127.0.0.1:${service.port}/api/log`, { method: 'PUT', headers, body })
+    await response.arrayBuffer()
+    return response.ok
+  } catch {
+    return false
+  }
+}
+
+export function readingOf(temperature: number) {
+  return { temperature, humidity: 50, pressure: 1013, 'battery voltage': 3, 'battery percentage': 80 }
+}
+
+/** Judges what is left of a rule that is removed with its channels, and whether anything is sent after that. */
+export async function removeRule(
+  bed: TestBed,
+  { rule, channels, wanted, sent }: { rule: number; channels: readonly number[]; wanted: number; sent: () => number },
+  sendAgain = async () => {},
+): Promise<void> {
+  const { service, tally } = bed
+  await service.ask('DELETE', `/api/alert-rules/${rule}`)
+  await until('nothing is owed', async () => {
+    const { open, owed, waiting } = await standingOf(bed, rule)
+    return open === 0 && owed === 0 && waiting === 0
+  })
+  const before = sent()
+  for (const channel of channels) await service.ask('DELETE', `/api/alert-channels/${channel}`)
+  await sendAgain()
+  await sleep(restMs)
+  if (sent() > before) tally.problems.push('alerts: undead, told after the removal of the rule')
+  const { alerts, open, pairs, owed, waiting } = await standingOf(bed, rule)
+  if (open + pairs + owed + waiting > 0)
+    tally.problems.push(`alerts: undead, ${open} open, ${pairs} pairs, ${owed} owed, ${waiting} waiting`)
+  if (alerts !== wanted) tally.problems.push(`alerts: ${alerts} in place of ${wanted}`)
+}
+
+/** Numbers of rows of a rule in PostgreSQL. */
+async function standingOf({ databases }: TestBed, rule: number) {
+  const [standing] = await askPostgres<Record<'alerts' | 'open' | 'pairs' | 'waiting' | 'owed', number>>(
+    databases.postgresUrl,
+    `SELECT (SELECT count(*)::int FROM alerts WHERE rule_id = $1) AS alerts,
+       (SELECT count(*)::int FROM alerts WHERE rule_id = $1 AND state <> 'resolved') AS open,
+       (SELECT count(*)::int FROM alert_pairs WHERE rule_id = $1) AS pairs,
+       (SELECT count(*)::int FROM alert_notifications WHERE rule_id = $1 AND state = 'waiting') AS waiting,
+       (SELECT count(*)::int FROM alert_group_alerts JOIN alert_groups ON id = group_id WHERE rule_id = $1) AS owed`,
+    [rule],
+  )
+  return standing ?? { alerts: 0, open: 0, pairs: 0, waiting: 0, owed: 0 }
+}
+
+const quickAlerts: Change[] = [
+  { file: 'alerts/core/bounds.ts', from: 'groupWaitMs: 30_000', to: 'groupWaitMs: 300' },
+  { file: 'alerts/core/bounds.ts', from: 'groupIntervalMs: 300_000', to: 'groupIntervalMs: 1_000' },
+  // What a sender has died with is sent again then.
+  { file: 'alerts/delivery/claim-rows.ts', from: 'export const claimMs = 60_000', to: 'export const claimMs = 4_000' },
+]
+
+export function eachAlertCycle(
+  work: (bed: TestBed, cycle: number) => Promise<void>,
+  environmentOf: (cycle: number, harness: Harness) => Record<string, string> = () => ({}),
+  changes: readonly Change[] = [],
+): Run<Harness> {
+  return async (harness, tally, seed, cycles) => {
+    const source = join(harness.folder, `quick-alerts-${tally.row}-${seed}`)
+    copySource(harness.source, source, [...quickAlerts, ...changes])
+    const options = (cycle: number) => ({ devices: 5, perSecond: 20, environment: environmentOf(cycle, harness) })
+    await eachCycle(options, work)({ ...harness, source }, tally, seed, cycles)
+  }
 }

@@ -7,197 +7,147 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pointsTable, pointsTableSql, readingsTable, readingsTableSql } from '../../store/tables.ts'
 import { type Change, copySource } from './copy-source.ts'
-import { experiment, type Harness } from './experiment.ts'
+import { eachCycle, type Harness, type Run } from './experiment.ts'
 import { violationNames } from './oracle.ts'
-import { dieAtPoints } from './rows/crash-points.ts'
+import { clockAheadOfRetention } from './rows/clocks.ts'
 import { eraseUnsynced } from './rows/erase.ts'
-import { damageJournal } from './rows/journal-damage.ts'
-import { killService } from './rows/kills.ts'
-import { suspendTable } from './rows/questdb-errors.ts'
-import { clockAheadOfRetention } from './rows/retention.ts'
-import { createTally, type Tally } from './tally.ts'
+import { damageJournal } from './rows/journal.ts'
+import { dieAtPoints, killService } from './rows/kills.ts'
+import { suspendTable } from './rows/questdb.ts'
+import { createTally } from './tally.ts'
 
-export interface BrokenBuild {
+export interface BrokenBuild extends Change {
   name: string
-  changes: Change[]
-  /** One cycle of what should detect it. */
-  cycle: (harness: Harness, tally: Tally, seed: number) => Promise<unknown>
+  also?: Change
+  /** One cycle should detect it. */
+  cycle: Run<Harness>
 }
+
+export const changesOf = (build: BrokenBuild): Change[] => [build, ...(build.also === undefined ? [] : [build.also])]
 
 const cyclesMax = 10
 const readTime = 'view.getFloat64(offset + offsetOf.timeUs, true)'
 
+/** A network in which some connections are later than others. */
+const lateNetwork = eachCycle({ perSecond: 500 }, async bed => {
+  await sleep(300)
+  Object.assign(bed.proxy.trouble, { latencyMs: 1200, latencyChance: 0.5 })
+  bed.proxy.cut()
+  await sleep(6000)
+  await bed.load.stop()
+  await sleep(5000)
+  bed.proxy.calm()
+  await sleep(1000)
+})
+
 export const brokenBuilds: BrokenBuild[] = [
   {
     name: 'acknowledged before the sync',
-    changes: [
-      {
-        file: 'ingest/journal/segment-writer.ts',
-        from: '      segment.file.write(bytes, segment.length)\n',
-        // The group before is synced when the next one comes.
-        to: '      segment.file.sync()\n      segment.file.write(bytes, segment.length)\n',
-      },
-      {
-        file: 'ingest/journal/segment-writer.ts',
-        from:
-          '    try {\n      segment.file.sync()\n    } catch (error) {\n' +
-          '      return this.#abandon(segment, bytes.length, error)\n    }\n    segment.length += bytes.length\n',
-        to: '    segment.length += bytes.length\n',
-      },
-    ],
+    file: 'ingest/journal/segment-writer.ts',
+    from: '      segment.file.write(bytes, segment.length)\n',
+    // The group before is synced when the next one comes.
+    to: '      segment.file.sync()\n      segment.file.write(bytes, segment.length)\n',
+    also: {
+      file: 'ingest/journal/segment-writer.ts',
+      from:
+        '    try {\n      segment.file.sync()\n    } catch (error) {\n' +
+        '      return this.#abandon(segment, bytes.length, error)\n    }\n    segment.length += bytes.length\n',
+      to: '    segment.length += bytes.length\n',
+    },
     // The second death of two takes what was not synced with it: a kill alone leaves the system's memory intact.
     cycle: (harness, tally, seed) => dieAtPoints(harness, tally, seed, 2, ['after-ack']),
   },
   {
     name: 'a PUBACK before the sync',
-    changes: [
-      {
-        file: 'mqtt/deliveries.ts',
-        from: '      this.#own(taken.then(',
-        to:
-          '      message.answer(this.#options.rules.acknowledgement(message.head, undefined))\n' +
-          '      this.#own(taken.then(',
-      },
-    ],
+    file: 'mqtt/deliveries.ts',
+    from: '      this.#own(taken.then(',
+    to:
+      '      message.answer(this.#options.rules.acknowledgement(message.head, undefined))\n' +
+      '      this.#own(taken.then(',
     cycle: (harness, tally, seed) => dieAtPoints(harness, tally, seed, 2, ['after-append']),
   },
   {
     name: 'no check sum',
-    changes: [
-      {
-        file: 'ingest/journal/group.ts',
-        from: 'if (crc32(bytes.subarray(offset + 8, offset + end)) !== view.getUint32(4, true)) return undefined',
-        to: '',
-      },
-    ],
+    file: 'ingest/journal/group.ts',
+    from: 'if (crc32(bytes.subarray(offset + 8, offset + end)) !== view.getUint32(4, true)) return undefined',
+    to: '',
     cycle: (harness, tally, seed) => damageJournal(harness, tally, seed, 1, ['flip in the middle']),
   },
   {
     name: 'a table without DEDUP',
-    changes: [
-      {
-        file: 'store/tables.ts',
-        from: `DOUBLE\`).join(',\\n  ')}\n) TIMESTAMP(ts) PARTITION BY DAY WAL DEDUP UPSERT KEYS(ts, device)`,
-        to: `DOUBLE\`).join(',\\n  ')}\n) TIMESTAMP(ts) PARTITION BY DAY WAL`,
-      },
-      { file: 'store/questdb/questdb-tables.ts', from: 'if (is !== wanted) {', to: "if (is === 'missing') {" },
-    ],
+    file: 'store/tables.ts',
+    from: `DOUBLE\`).join(',\\n  ')}\n) TIMESTAMP(ts) PARTITION BY DAY WAL DEDUP UPSERT KEYS(ts, device)`,
+    to: `DOUBLE\`).join(',\\n  ')}\n) TIMESTAMP(ts) PARTITION BY DAY WAL`,
+    also: { file: 'store/questdb/questdb-tables.ts', from: 'if (is !== wanted) {', to: "if (is === 'missing') {" },
     cycle: (harness, tally, seed) => dieAtPoints(harness, tally, seed, 1, ['after-taken']),
   },
   {
     name: 'the last point of a request is not stored',
-    changes: [
-      {
-        file: 'ingest/import/points-body.ts',
-        from: 'records: encodePoints(points)',
-        to: 'records: encodePoints(points.length > 1 ? points.slice(0, -1) : points)',
-      },
-    ],
-    cycle: (harness, tally, seed) => killService(harness, tally, seed, 1),
+    file: 'ingest/import/points-body.ts',
+    from: 'records: encodePoints(points)',
+    to: 'records: encodePoints(points.length > 1 ? points.slice(0, -1) : points)',
+    cycle: killService,
   },
   {
     name: 'a table of points without DEDUP',
-    changes: [
-      {
-        file: 'store/tables.ts',
-        from: 'stored_at TIMESTAMP\n) TIMESTAMP(ts) PARTITION BY DAY WAL DEDUP UPSERT KEYS(ts, series)',
-        to: 'stored_at TIMESTAMP\n) TIMESTAMP(ts) PARTITION BY DAY WAL',
-      },
-      { file: 'store/questdb/questdb-tables.ts', from: 'if (is !== wanted) {', to: "if (is === 'missing') {" },
-    ],
-    cycle: (harness, tally, seed) => killService(harness, tally, seed, 1),
+    file: 'store/tables.ts',
+    from: 'stored_at TIMESTAMP\n) TIMESTAMP(ts) PARTITION BY DAY WAL DEDUP UPSERT KEYS(ts, series)',
+    to: 'stored_at TIMESTAMP\n) TIMESTAMP(ts) PARTITION BY DAY WAL',
+    also: { file: 'store/questdb/questdb-tables.ts', from: 'if (is !== wanted) {', to: "if (is === 'missing') {" },
+    cycle: killService,
   },
   {
     name: 'a further value is dropped',
-    changes: [
-      {
-        file: 'ingest/journal/record.ts',
-        from: 'view.setFloat64(next + 4, values[index] as number, true)',
-        to: 'view.setFloat64(next + 4, index === 1 ? Number.NaN : (values[index] as number), true)',
-      },
-    ],
-    cycle: (harness, tally, seed) => killService(harness, tally, seed, 1),
+    file: 'ingest/journal/record.ts',
+    from: 'view.setFloat64(next + 4, values[index] as number, true)',
+    to: 'view.setFloat64(next + 4, index === 1 ? Number.NaN : (values[index] as number), true)',
+    cycle: killService,
   },
   {
     name: 'trimmed at the 204',
-    changes: [
-      {
-        file: 'ingest/forwarder/apply-tracker.ts',
-        from: "if (states.some(({ writerTxn }, table) => writerTxn < (txns[table] ?? 0))) return 'nothing'",
-        to: '',
-      },
-    ],
-    cycle: (harness, tally, seed) => suspendTable(harness, tally, seed, 1),
+    file: 'ingest/forwarder/apply-tracker.ts',
+    from: "if (states.some(({ writerTxn }, table) => writerTxn < (txns[table] ?? 0))) return 'nothing'",
+    to: '',
+    cycle: suspendTable,
   },
   {
     name: 'stamped anew when it is sent',
-    changes: [
-      {
-        file: 'ingest/forwarder/rows.ts',
-        from: `const timeUs = ${readTime}\n    const frame`,
-        to: `const timeUs = (${readTime} % 1000 === 0 ? ${readTime} : (view.constructor.stamp = Math.max((view.constructor.stamp ?? 0) + 2, Date.now() * 1000 + 1)))\n    const frame`,
-      },
-    ],
+    file: 'ingest/forwarder/rows.ts',
+    from: `const timeUs = ${readTime}\n    const frame`,
+    to: `const timeUs = (${readTime} % 1000 === 0 ? ${readTime} : (view.constructor.stamp = Math.max((view.constructor.stamp ?? 0) + 2, Date.now() * 1000 + 1)))\n    const frame`,
     cycle: (harness, tally, seed) => dieAtPoints(harness, tally, seed, 1, ['after-taken']),
   },
   {
     name: 'several requests of one device in flight',
-    changes: [
-      {
-        file: 'ingest/forwarder/delivery.ts',
-        from: 'const answer = await connection.write(encoder.body(request))',
-        // Over whichever connection, again until it is taken; nobody waits for it.
-        to:
-          'const whole = Buffer.concat(Array.from(encoder.body(request).pieces(), piece => Buffer.from(piece)))\n' +
-          'const flying = { length: whole.length, pieces: () => [whole] }, turn = (this.flights = (this.flights ?? 0) + 1)\n' +
-          'const over = this.#options.connections[turn % this.#options.connections.length]\n' +
-          'const fly = async () => { while (!this.#options.isClosed()) { const got = await over.write(flying); if (got.kind === "stored") break; await this.#options.sleep(100) } }\n' +
-          'void fly()\nconst answer = { kind: "stored" }',
-      },
-    ],
+    file: 'ingest/forwarder/delivery.ts',
+    from: 'const answer = await connection.write(encoder.body(request))',
+    // Over whichever connection, again until it is taken; nobody waits for it.
+    to:
+      'const whole = Buffer.concat(Array.from(encoder.body(request).pieces(), piece => Buffer.from(piece)))\n' +
+      'const flying = { length: whole.length, pieces: () => [whole] }, turn = (this.flights = (this.flights ?? 0) + 1)\n' +
+      'const over = this.#options.connections[turn % this.#options.connections.length]\n' +
+      'const fly = async () => { while (!this.#options.isClosed()) { const got = await over.write(flying); if (got.kind === "stored") break; await this.#options.sleep(100) } }\n' +
+      'void fly()\nconst answer = { kind: "stored" }',
     cycle: lateNetwork,
   },
   {
     name: 'an erase without a tombstone',
-    changes: [
-      {
-        file: 'ingest/journal/tombstones.ts',
-        from: 'return position < (this.#ends.get(seriesNumber) ?? 0)',
-        to: 'return false',
-      },
-      // What comes back must not be erased a second time by chance.
-      { file: 'lifecycle/erasure/erase-jobs.ts', from: 'doubts++', to: '' },
-    ],
+    file: 'ingest/journal/tombstones.ts',
+    from: 'return position < (this.#ends.get(seriesNumber) ?? 0)',
+    to: 'return false',
+    // What comes back must not be erased a second time by chance.
+    also: { file: 'lifecycle/erasure/erase-jobs.ts', from: 'doubts++', to: '' },
     cycle: eraseUnsynced,
   },
   {
     name: 'days expire by the clock alone',
-    changes: [
-      {
-        file: 'lifecycle/retention/due-days.ts',
-        from: '  const endMs = startMs + dayMs\n',
-        to: '  if (steadyMs > 0) return { ...none, expireBeforeMs: steadyMs }\n  const endMs = startMs + dayMs\n',
-      },
-    ],
-    cycle: (harness, tally, seed) => clockAheadOfRetention(harness, tally, seed, 1),
+    file: 'lifecycle/retention/due-days.ts',
+    from: '  const endMs = startMs + dayMs\n',
+    to: '  if (steadyMs > 0) return { ...none, expireBeforeMs: steadyMs }\n  const endMs = startMs + dayMs\n',
+    cycle: clockAheadOfRetention,
   },
 ]
 
-/** A network in which some connections are later than others. */
-async function lateNetwork(harness: Harness, tally: Tally, seed: number): Promise<void> {
-  await experiment(harness, { seed, tally, perSecond: 500 }, async bed => {
-    await sleep(300)
-    Object.assign(bed.proxy.trouble, { latencyMs: 1200, latencyChance: 0.5 })
-    bed.proxy.cut()
-    await sleep(6000)
-    await bed.load.stop()
-    await sleep(5000)
-    bed.proxy.calm()
-    await sleep(1000)
-  })
-}
-
-/** True when each was detected. */
 export async function runBrokenBuilds(
   harness: Harness,
   seed: number,
@@ -206,7 +156,7 @@ export async function runBrokenBuilds(
   const missed: string[] = []
   for (const [index, build] of builds.entries()) {
     const source = join(harness.folder, `broken-build-${index}`)
-    copySource(harness.source, source, build.changes)
+    copySource(harness.source, source, changesOf(build))
     // What such a build has stored must not be in the way of the next one.
     await renewTables(harness, build.name.includes('DEDUP'))
     const found = await detect({ ...harness, source, say: () => undefined }, build, seed + index * 100)
@@ -221,7 +171,7 @@ async function detect(harness: Harness, { cycle }: BrokenBuild, seed: number): P
   for (let count = 1; count <= cyclesMax; count++) {
     const tally = createTally(`broken-${seed}`)
     try {
-      await cycle(harness, tally, seed + count)
+      await cycle(harness, tally, seed + count, 1)
     } catch (error) {
       process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`)
     }

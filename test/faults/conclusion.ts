@@ -5,14 +5,13 @@ import { openDataDirectory } from '../../store/data-directory.ts'
 import { openStore } from '../../store/store.ts'
 import { storeOptions } from '../support/databases.ts'
 import { until } from '../support/processes.ts'
-import { shownLater } from './clock-periods.ts'
+import { shownLater } from './clock.ts'
 import type { ExperimentOptions, TestBed } from './experiment.ts'
 import { type ErasedSeries, nameOfErased, readErasedSeries, readFurtherSeries, withFurther } from './further-values.ts'
 import { pointIdentity } from './identity.ts'
 import type { Ledger } from './ledger.ts'
-import { firstOf } from './loads.ts'
 import { type JudgeOptions, judge, type StoredRow, type Verdict, violationCount, violationNames } from './oracle.ts'
-import { readPublic } from './public-route.ts'
+import { readPublic, readPublicPoints, readSeriesNames, stationOf } from './public-route.ts'
 import {
   openQuestdbSql,
   type QuestdbSql,
@@ -22,22 +21,15 @@ import {
   untilApplied,
 } from './questdb-sql.ts'
 import type { ServiceProcess } from './service-process.ts'
-import { readPublicPoints, readSeriesNames, stationOf } from './station-route.ts'
-import { addVerdict, addViolations, type Tally } from './tally.ts'
+import { addVerdicts } from './tally.ts'
 
 /** Two processes, one clock. */
 const stampToleranceMs = 5
 
 /** Waits until all that was taken can be read, reads it twice, and judges. */
-export async function conclude(
-  bed: TestBed,
-  options: ExperimentOptions,
-  crashedAt: readonly number[],
-  say: (line: string) => void,
-): Promise<Verdict> {
+export async function conclude(bed: TestBed, options: ExperimentOptions, say: (line: string) => void): Promise<void> {
   const { service, tally } = bed
-  const ledgers = bed.ledgers()
-  const [ledger, pointsLedger] = [firstOf(ledgers), ledgers[1]]
+  const [ledger, pointsLedger] = bed.ledgers()
   await until('the backlog is drained', async () => {
     const { lag, points } = await service.status()
     return lag.readings === 0 && points.lag.points === 0
@@ -45,7 +37,7 @@ export async function conclude(
   const erased = new Set(bed.erased.values())
   const names = await symbolsOf(service, ledger, bed.erased)
   const askedMs = Date.now()
-  const visible = await readPublic(service.port, ledger, erased, options.judging?.clock)
+  const visible = await readPublic(service.port, ledger, erased, bed.clock)
   const visiblePoints = await readPublicPoints(service.port, bed.stations, bed.erasedStations)
   const databases = await openDatabases(bed, options)
   for (const sql of databases.sqls) await untilApplied(sql)
@@ -55,12 +47,10 @@ export async function conclude(
     exempt: bed.exempt,
     erased: erased.union(new Set(ofMetrics.map(nameOfErased))),
     erasedUntilMs: doneMsOf(ofMetrics),
-    ...options.judging,
+    ...(bed.clock.length > 0 && { clock: bed.clock }),
   }
   const verdict = judge(ledger, await readBoth(databases, names, bed.erased, ofMetrics), judging)
-  const { clock = [] } = judging
-  // By the clock of the service.
-  const later = shownLater(ledger.attempts, clock, askedMs + (clock.at(-1)?.offsetMs ?? 0))
+  const later = shownLater(ledger.attempts, bed.clock, askedMs + (bed.clock.at(-1)?.offsetMs ?? 0))
   const seen = judge(ledger, visible, { ...judging, exempt: bed.exempt.union(later) })
   const verdicts = [{ stored: verdict, seen, rows: 'readings' }]
   if (pointsLedger !== undefined) {
@@ -73,16 +63,11 @@ export async function conclude(
     if (stored.acknowledged === 0) tally.problems.push('no point was acknowledged')
     verdicts.push({ stored, seen: judge(pointsLedger, visiblePoints, ofPoints), rows: 'points' })
   }
-  noteRecoveries(tally, crashedAt, ledger)
-  let worst = verdict
+  noteRecoveries(bed, ledger)
   for (const { stored, seen, rows } of verdicts) {
-    addVerdict(tally, stored)
-    addViolations(tally, seen)
-    if (violationCount(stored) + violationCount(seen) === 0) continue
-    reportViolations(bed, options, rows, [stored, seen], say)
-    if (violationCount(worst) === 0) worst = violationCount(stored) > 0 ? stored : seen
+    addVerdicts(tally, stored, seen)
+    if (violationCount(stored) + violationCount(seen) > 0) reportViolations(bed, options, rows, [stored, seen], say)
   }
-  return worst
 }
 
 async function symbolsOf(
@@ -100,7 +85,6 @@ async function symbolsOf(
 }
 
 interface OpenDatabases {
-  /** Of each shard. */
   sqls: readonly [QuestdbSql, ...QuestdbSql[]]
   postgresUrl: string
 }
@@ -149,7 +133,7 @@ function doneMsOf(ofMetrics: readonly ErasedSeries[]): NonNullable<JudgeOptions[
 }
 
 /** From each crash to the first attempt after it that got its 200. */
-function noteRecoveries(tally: Tally, crashTimes: readonly number[], { attempts }: Ledger): void {
+function noteRecoveries({ tally, crashedAt: crashTimes }: TestBed, { attempts }: Ledger): void {
   for (const crashedAt of crashTimes) {
     let firstMs = Number.POSITIVE_INFINITY
     for (const { startMs, endMs, status } of attempts) {

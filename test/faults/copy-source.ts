@@ -12,7 +12,6 @@ export interface Change {
 
 const copied = [...productionFolders, 'docs', 'theme', 'package.json']
 
-/** Throws when what is to be changed is not there. */
 export function copySource(from: string, to: string, changes: readonly Change[]): void {
   const texts = changedTexts(from, changes)
   for (const name of copied) cpSync(join(from, name), join(to, name), { recursive: true })
@@ -20,7 +19,6 @@ export function copySource(from: string, to: string, changes: readonly Change[])
   for (const [file, text] of texts) writeFileSync(join(to, file), text)
 }
 
-/** The files that are changed, without a copy of the rest. */
 export function changedTexts(from: string, changes: readonly Change[]): Map<string, string> {
   const texts = new Map<string, string>()
   for (const { file, from: before, to: after } of changes) {

@@ -3,22 +3,29 @@
  * killed is started again.
  */
 
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import pg from 'pg'
 import { postgresUrl, questdbSettings } from '../../demo/cluster/database-settings.ts'
-import { openDataDirectory } from '../../store/data-directory.ts'
+import { type DataDirectory, openDataDirectory } from '../../store/data-directory.ts'
 import { openPostgres } from '../../store/postgres/postgres.ts'
+import { launch, type ServerProcess } from '../../store/process/server-process.ts'
+import { supervise } from '../../store/process/supervisor.ts'
 import type { QuestdbAddress } from '../../store/questdb/client/questdb-address.ts'
+import { findJava } from '../../store/questdb/java.ts'
+import { questdbJar } from '../../store/questdb/questdb-jar.ts'
+import { planQuestdb } from '../../store/questdb/questdb-server.ts'
+import { logSettingsText, managedSettings, settingsText } from '../../store/questdb/questdb-settings.ts'
 import { storeOptions, type TestHooks } from '../support/databases.ts'
 import { isRunning, recordedPid, serverPid, until } from '../support/processes.ts'
 import { splitShards } from '../support/split-shards.ts'
-import { type FaultQuestdb, startFaultQuestdb } from './fault-questdb.ts'
-import type { QuestdbSql } from './questdb-sql.ts'
+import { openQuestdbSql, type QuestdbSql } from './questdb-sql.ts'
+import { createRandom } from './seeded-random.ts'
+import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 
 export interface Databases {
-  /** Of shard 1. */
   questdb: QuestdbAddress
   sql: QuestdbSql
-  /** From shard 2 on. */
   furtherQuestdbs: readonly FaultQuestdb[]
   /** Starts the next one, of which PostgreSQL knows nothing. */
   addQuestdb(): Promise<void>
@@ -80,5 +87,90 @@ export function settingsFor(
     ...questdbSettings(questdb, questdbPort),
     ...(shards.length === 0 ? {} : { QUESTDB_SHARDS: shards.join(' ') }),
     DATABASE_URL: postgresUrl,
+  }
+}
+
+export async function askPostgres<Row extends pg.QueryResultRow>(
+  connectionString: string,
+  text: string,
+  values: unknown[] = [],
+): Promise<Row[]> {
+  const client = new pg.Client({ connectionString })
+  await client.connect()
+  try {
+    return (await client.query<Row>(text, values)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+/** A way to PostgreSQL that can be cut, for one process alone, and DATABASE_URL by way of it. */
+export async function startPostgresLink(
+  hooks: TestHooks,
+  { postgresSocket, postgresUrl }: Databases,
+): Promise<{ link: TcpProxy; url: string }> {
+  const link = await startTcpProxy(hooks, postgresSocket, createRandom(1))
+  return { link, url: new URL(postgresUrl.replace(/@.*\//, `@127.0.0.1:${link.port}/`)).href }
+}
+
+export interface FaultQuestdb {
+  address: QuestdbAddress
+  sql: QuestdbSql
+  pid(): number
+  kill(): Promise<void>
+}
+
+const stopSteps = [{ signal: 'SIGTERM', waitMs: 3000 } as const, { signal: 'SIGKILL', waitMs: 1000 } as const] as const
+
+export async function startFaultQuestdb(t: TestHooks, directory: DataDirectory): Promise<FaultQuestdb> {
+  const options = storeOptions(directory)
+  const { log, environment, cacheDirectory } = options
+  const own = await planQuestdb(directory)
+  const java = await findJava(environment, cacheDirectory)
+  const jar = await questdbJar(options)
+  const root = join(directory.questdb, 'root')
+  const temporary = join(directory.questdb, 'tmp')
+
+  function start(): ServerProcess {
+    const configuration = join(root, 'conf')
+    mkdirSync(configuration, { recursive: true })
+    const settings = { ...managedSettings(own), 'dev.mode.enabled': 'true' }
+    writeFileSync(join(configuration, 'server.conf'), settingsText(settings), { mode: 0o600 })
+    writeFileSync(join(configuration, 'log.conf'), logSettingsText)
+    // Each kill leaves its unpacked libraries there.
+    rmSync(temporary, { recursive: true, force: true })
+    mkdirSync(temporary)
+    const flags = ['-XX:+UseParallelGC', '-Xmx512m', `-Djava.io.tmpdir=${temporary}`]
+    return launch({
+      command: java.command,
+      args: [...flags, '-p', jar, '-m', 'io.questdb/io.questdb.ServerMain', '-d', root],
+      recordPath: join(directory.questdb, 'process'),
+      logPath: join(directory.questdb, 'questdb.log'),
+      environment,
+      stopSteps,
+    })
+  }
+
+  const supervised = supervise({ name: 'QuestDB', start, log })
+  t.teardown(() => supervised.stop())
+  const sql = openQuestdbSql(own.address)
+  await until('QuestDB is up', () => answers(sql))
+  return {
+    address: own.address,
+    sql,
+    pid: () => serverPid(directory, 'questdb'),
+    async kill() {
+      await until('QuestDB runs', () => isRunning(recordedPid(directory, 'questdb') ?? 0))
+      process.kill(serverPid(directory, 'questdb'), 'SIGKILL')
+    },
+  }
+}
+
+async function answers(sql: QuestdbSql): Promise<boolean> {
+  try {
+    await sql('SELECT 1')
+    return true
+  } catch {
+    return false
   }
 }

@@ -7,40 +7,38 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePort } from '../../store/process/free-port.ts'
 import { until } from '../support/processes.ts'
+import { addStations, makeStationKey } from '../support/station-keys.ts'
+import type { ClockPeriod } from './clock.ts'
 import type { FaultKafka } from './cluster/fault-kafka.ts'
 import { conclude } from './conclusion.ts'
 import { type Databases, settingsFor } from './databases.ts'
 import { createHooks, type Hooks } from './hooks.ts'
-import { type Ledger, readLedger } from './ledger.ts'
-import type { LoadProcess } from './load-process.ts'
-import { addStationsFor, firstOf, type LoadOptions, startLoads } from './loads.ts'
-import type { JudgeOptions, Verdict } from './oracle.ts'
+import { isAcknowledged, type Ledger, readLedger } from './ledger.ts'
+import { type Load, type LoadOptions, type Login, startLoads } from './loads.ts'
 import type { Ports } from './pipe.ts'
 import { createRandom, type Random } from './seeded-random.ts'
-import { createServiceProcess, type ServiceProcess } from './service-process.ts'
-import type { StationUnderTest } from './station-route.ts'
+import { createServiceProcess, type ServiceOptions, type ServiceProcess } from './service-process.ts'
 import type { Tally } from './tally.ts'
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 
 /** What there is before any server runs. */
 export interface Surroundings {
-  /** Everything that an experiment leaves behind is in here. */
   folder: string
-  /** The source that the service runs from. */
   source: string
   say(line: string): void
 }
 
 export interface Harness extends Surroundings {
   databases: Databases
-  /** Where topics are the journals. */
   kafka?: FaultKafka
 }
+
+/** One row of the matrix, or a part of it. */
+export type Run<Given> = (given: Given, tally: Tally, seed: number, cycles: number) => Promise<void>
 
 export interface ExperimentOptions extends LoadOptions {
   tally: Tally
   environment?: Record<string, string>
-  /** Of the service's command. */
   words?: readonly string[]
   /** How many files the service may have open, and each of its databases. */
   filesMax?: number
@@ -48,10 +46,13 @@ export interface ExperimentOptions extends LoadOptions {
   ports?: Ports
   /** With databases of its own instead of the shared ones. */
   ownDatabases?: boolean
-  judging?: JudgeOptions
-  /** Of the first start. */
+  /** What the clock of the service says, where it is wrong on purpose; a row may add to it. */
+  clock?: ClockPeriod[]
   firstStart?: Record<string, string>
 }
+
+/** The options that a row itself gives. */
+type RowOptions = Omit<ExperimentOptions, 'seed' | 'tally'>
 
 export interface TestBed {
   hooks: Hooks
@@ -59,52 +60,82 @@ export interface TestBed {
   service: ServiceProcess
   proxy: TcpProxy
   random: Random
-  load: LoadProcess
+  load: Load
   tally: Tally
   folder: string
-  devices: { name: string; password: string }[]
+  devices: Login[]
   /** Acknowledged readings that are damaged on purpose. */
   exempt: Set<number>
   /** Devices whose erase was reported as done, by their symbols. */
   erased: Map<string, string>
-  /** None where no points are sent. */
-  stations: StationUnderTest[]
+  stations: Login[]
   /** Those whose erase was reported as done. */
   erasedStations: Set<string>
-  /** Of the readings. */
+  /** What the clock of the service said; empty where it was right. */
+  clock: ClockPeriod[]
+  /** When the service has ended without being stopped. */
+  crashedAt: number[]
   ledger(): Ledger
-  /** One for each kind of traffic. */
-  ledgers(): Ledger[]
+  ledgers(): [ofReadings: Ledger, ...ofPoints: Ledger[]]
   /** SIGKILL to the service; its recovery is timed. */
   kill(): Promise<void>
-  /** Something that ended the service by itself. */
   noteCrash(): void
+  /** Another process of the service, by default with a port of its own. */
+  another(options: Omit<ServiceOptions, 'source' | 'port'> & { port?: number }): Promise<ServiceProcess>
   /** Waits until so many more readings are taken, and a point where there are any. */
   untilAcknowledged(count: number): Promise<void>
-  /** Changes the device's password, at once, if that is possible now; `by` the service, or another one beside it. */
-  revoke(device: string, by?: ServiceProcess): Promise<void>
-  /** Those that have returned. */
-  revocations(): number
+  /** Waits until a reading, and a point where there are any, is taken that was sent from now on. */
+  untilTaken(): Promise<void>
+  /** Any device but the first, which is busy, and the last ones: by default the one of the imports. */
+  anyDevice(without?: number): string
+  /** Changes the device's password, at once; false if that is not possible now. `by` the service, or another one beside it. */
+  revoke(device: string, by?: ServiceProcess): Promise<boolean>
+  /** A revocation that returned holds, whatever happens around it. */
+  untilRevoked(): Promise<void>
 }
 
 const deviceCount = 40
+const stationCountUsual = 4
 
 export async function experiment(
   harness: Harness,
   options: ExperimentOptions,
   work: (bed: TestBed) => Promise<void>,
-): Promise<Verdict> {
+): Promise<void> {
   const hooks = createHooks()
   try {
     const bed = await setUp(harness, hooks, options)
     await work(bed)
-    const { halfAnswers } = await bed.load.stop()
+    const halfAnswers = await bed.load.stop()
     if (halfAnswers > 0) bed.tally.problems.push(`${halfAnswers} answers were cut in the middle`)
-    return await conclude(bed, options, crashTimes.get(bed) ?? [], harness.say)
+    await conclude(bed, options, harness.say)
   } catch (error) {
     throw new Error(`seed ${options.seed}, in ${folderOf(harness, options)}`, { cause: error })
   } finally {
     await hooks.undo()
+  }
+}
+
+/** A row of which each cycle is an experiment. */
+export function eachCycle(
+  options: RowOptions | ((cycle: number, harness: Harness) => RowOptions),
+  work: (bed: TestBed, cycle: number, harness: Harness) => Promise<void>,
+): Run<Harness> {
+  return async (harness, tally, seed, cycles) => {
+    for (let cycle = 0; cycle < cycles; cycle++) {
+      const own = typeof options === 'function' ? options(cycle, harness) : options
+      await experiment(harness, { ...own, seed: seed + cycle, tally }, bed => work(bed, cycle, harness))
+    }
+  }
+}
+
+/** A row of which ten cycles are in each experiment, behind which everything is judged. */
+export function tenAtATime(options: RowOptions, work: (bed: TestBed, count: number) => Promise<void>): Run<Harness> {
+  return async (harness, tally, seed, cycles) => {
+    for (let done = 0; done < cycles; done += 10) {
+      const count = Math.min(10, cycles - done)
+      await experiment(harness, { ...options, seed: seed + done, tally }, bed => work(bed, count))
+    }
   }
 }
 
@@ -113,7 +144,7 @@ const folderOf = ({ folder }: Harness, { seed, tally }: ExperimentOptions): stri
 
 async function setUp(harness: Harness, hooks: Hooks, options: ExperimentOptions): Promise<TestBed> {
   const { databases } = harness
-  const { seed, tally } = options
+  const { seed, tally, stationCount = stationCountUsual } = options
   const folder = folderOf(harness, options)
   mkdirSync(folder, { recursive: true, mode: 0o711 })
   const random = createRandom(seed)
@@ -134,45 +165,28 @@ async function setUp(harness: Harness, hooks: Hooks, options: ExperimentOptions)
   })
   await service.start(options.firstStart)
   const prefix = `f${process.pid}x${Date.now().toString(36)}x`
-  const devices = await addDevices(service, prefix, options.devices ?? deviceCount)
-  const stations = await addStationsFor(service, prefix, options)
-  const { load, ledgerPaths } = await startLoads(hooks, {
-    ports,
-    mqttPort,
-    adminToken: service.adminToken(),
-    folder,
-    devices,
-    stations,
-    options,
-  })
-  const readLedgers = () => ledgerPaths.map(readLedger)
-  const crashedAt: number[] = []
-  let revocations = 0
+  const devices = await service.addDevices(namesOf(prefix, options.devices ?? deviceCount))
+  const stations = options.points === true ? await addStationsTo(service, namesOf(prefix, stationCount)) : []
+  const targets = { ports, mqttPort, adminToken: service.adminToken() }
+  const { load, ledgerPaths } = await startLoads(hooks, targets, folder, { devices, stations }, options)
   const bed: TestBed = {
-    hooks,
-    databases,
-    service,
-    proxy,
-    random,
-    load,
-    tally,
-    folder,
-    devices,
-    stations,
+    ...{ hooks, databases, service, proxy, random, load, tally, folder, devices, stations },
     exempt: new Set(),
     erased: new Map(),
     erasedStations: new Set(),
-    ledger: () => firstOf(readLedgers()),
-    ledgers: readLedgers,
+    clock: options.clock ?? [],
+    crashedAt: [],
+    ledger: () => bed.ledgers()[0],
+    ledgers: () => ledgerPaths.map(readLedger) as ReturnType<TestBed['ledgers']>,
     async kill() {
-      crashedAt.push(Date.now())
-      tally.crashes++
+      bed.noteCrash()
       await service.end('SIGKILL')
     },
     noteCrash() {
-      crashedAt.push(Date.now())
+      bed.crashedAt.push(Date.now())
       tally.crashes++
     },
+    another: async own => createServiceProcess(hooks, { source: harness.source, port: await freePort(), ...own }),
     async untilAcknowledged(count) {
       const before = await service.status()
       const points = before.points.journal.points + Math.min(1, stations.length)
@@ -181,23 +195,30 @@ async function setUp(harness: Harness, hooks: Hooks, options: ExperimentOptions)
         return now.journal.readings >= before.journal.readings + count && now.points.journal.points >= points
       })
     },
+    async untilTaken() {
+      const fromMs = Date.now()
+      await until('readings and points are taken', () =>
+        bed.ledgers().every(of => of.attempts.some(each => isAcknowledged(each) && each.startMs > fromMs)),
+      )
+    },
+    anyDevice: (without = 1) => random.pick(devices.slice(1, -without)).name,
     async revoke(device, by = service) {
       const { status, body } = await by.admin('POST', `/devices/${device}/rotate?now=1`)
-      if (status !== 200) return
-      revocations++
-      load.revoked(device, (body as { password: string }).password, Date.now())
+      if (status === 200) load.revoked(device, (body as { password: string }).password, Date.now())
+      return status === 200
     },
-    revocations: () => revocations,
+    async untilRevoked() {
+      const device = bed.anyDevice()
+      await until('a password can be changed', () => bed.revoke(device))
+    },
   }
-  crashTimes.set(bed, crashedAt)
   return bed
 }
 
-const crashTimes = new WeakMap<TestBed, number[]>()
+const namesOf = (prefix: string, count: number) => Array.from({ length: count }, (_, index) => `${prefix}${index}`)
 
-async function addDevices(service: ServiceProcess, prefix: string, count: number): Promise<TestBed['devices']> {
-  const wanted = Array.from({ length: count }, (_, index) => ({ name: `${prefix}${index}` }))
-  const { status, body } = await service.adminWhenLet('POST', '/devices', wanted)
-  if (status !== 201) throw new Error(`no devices were made: ${status} ${JSON.stringify(body)}`)
-  return (body as { device: string; password: string }[]).map(({ device, password }) => ({ name: device, password }))
+async function addStationsTo({ adminWhenLet, port }: ServiceProcess, names: readonly string[]): Promise<Login[]> {
+  const password = await makeStationKey(`http://127.0.0.1:${port}`, adminWhenLet)
+  await addStations(adminWhenLet, names)
+  return names.map(name => ({ name, password }))
 }

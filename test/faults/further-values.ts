@@ -1,75 +1,39 @@
-/** Values of metrics beside the five: which ones a reading of the load has, and which ones are stored. */
+/** Stored values of metrics beside the five. */
 
-import pg from 'pg'
 import { measurementsTable } from '../../store/tables.ts'
-import type { RowValues } from './identity.ts'
+import { askPostgres } from './databases.ts'
+import { absent, type RowValues } from './identity.ts'
 import type { StoredRow } from './oracle.ts'
 import { numberOf, type QuestdbSql } from './questdb-sql.ts'
 
-/** A series of a device. */
 export interface FurtherSeries {
   device: string
   metric: string
 }
 
-const metricCount = 20
-const metricOf = (index: number): string => `fault_${index}`
-/** Of which values are erased. */
-export const erasedMetric = metricOf(0)
-/** A power of two: what stands behind the point is exact in a double and in its text. */
-const checkSteps = 32
-
-/** None up to twenty of them, by the attempt's number, which is in each value. */
-export function furtherOf(sequence: number): Record<string, number> {
-  const count = sequence % (metricCount + 1)
-  const first = (sequence * 7) % metricCount
-  const indices = Array.from({ length: count }, (_, index) => (first + index) % metricCount)
-  return Object.fromEntries(indices.map(index => [metricOf(index), sequence + index / checkSteps]))
-}
-
-const absent = Object.fromEntries(Array.from({ length: metricCount }, (_, index) => [metricOf(index), Number.NaN]))
-
-/** All that a reading may have, NaN where it has none. */
-export function allFurtherOf(sequence: number): Readonly<Record<string, number>> {
-  return { ...absent, ...furtherOf(sequence) }
-}
-
-/** By the number of the series. */
 export async function readFurtherSeries(
-  connectionString: string,
+  postgresUrl: string,
   names: ReadonlyMap<string, string>,
 ): Promise<Map<number, FurtherSeries>> {
-  const client = new pg.Client({ connectionString })
-  await client.connect()
-  try {
-    const text = `SELECT s.number, d.symbol, m.name AS metric FROM metric_series s
-      JOIN devices d ON d.number = s.device JOIN metrics m ON m.id = s.metric WHERE d.symbol = ANY($1)`
-    const { rows } = await client.query<{ number: number; symbol: string; metric: string }>(text, [[...names.keys()]])
-    return new Map(rows.map(({ number, symbol, metric }) => [number, { device: names.get(symbol) ?? symbol, metric }]))
-  } finally {
-    await client.end()
-  }
+  const text = `SELECT s.number, d.symbol, m.name AS metric FROM metric_series s
+    JOIN devices d ON d.number = s.device JOIN metrics m ON m.id = s.metric WHERE d.symbol = ANY($1)`
+  const rows = await askPostgres<Record<'symbol' | 'metric', string> & { number: number }>(postgresUrl, text, [
+    [...names.keys()],
+  ])
+  return new Map(rows.map(({ number, symbol, metric }) => [number, { device: names.get(symbol) ?? symbol, metric }]))
 }
 
 /** A metric of a device of which values were erased. */
 export interface ErasedSeries extends FurtherSeries {
-  /** Under which they stood. */
   numbers: number[]
-  /** When that was reported as done, epoch milliseconds. */
   doneMs: number
 }
 
-/** Of these devices. */
-export async function readErasedSeries(connectionString: string, devices: readonly string[]): Promise<ErasedSeries[]> {
-  const client = new pg.Client({ connectionString })
-  await client.connect()
-  try {
-    const text = `SELECT name AS device, metric, numbers, 1000 * extract(epoch FROM finished_at)::float8 AS "doneMs" FROM erase_jobs
-      WHERE rows_of = 'measurements' AND state = 'done' AND name = ANY($1)`
-    return (await client.query<ErasedSeries>(text, [devices])).rows
-  } finally {
-    await client.end()
-  }
+export function readErasedSeries(postgresUrl: string, devices: readonly string[]): Promise<ErasedSeries[]> {
+  const doneMs = `1000 * extract(epoch FROM finished_at)::float8 AS "doneMs"`
+  const text = `SELECT name AS device, metric, numbers, ${doneMs} FROM erase_jobs
+    WHERE rows_of = 'measurements' AND state = 'done' AND name = ANY($1)`
+  return askPostgres(postgresUrl, text, [devices])
 }
 
 /** Whose rows are to have no values any more. */

@@ -3,8 +3,6 @@
  * digits of the attempt's number, spread over values that a real sensor could give, and a check over it in the battery's.
  */
 
-import { allFurtherOf } from './further-values.ts'
-
 /** How the rows of one table carry the numbers of their attempts. */
 export interface Identity {
   valuesOf(sequence: number): RowValues
@@ -15,13 +13,8 @@ export interface Identity {
 /** By name. NaN or an empty text where there is nothing, and no name where the route that was asked does not tell it. */
 export type RowValues = Readonly<Record<string, number | string>>
 
-export interface Values {
-  temperature: number
-  humidity: number
-  pressure: number
-  batteryVoltage: number
-  batteryPercentage: number
-}
+export const columns = ['temperature', 'humidity', 'pressure', 'battery_voltage', 'battery_percentage'] as const
+export type Values = Record<(typeof columns)[number], number>
 
 const temperatureSteps = 1000
 const humiditySteps = 900
@@ -38,19 +31,41 @@ export function valuesOf(sequence: number): Values {
     temperature: tenths((sequence % temperatureSteps) - 400),
     humidity: tenths((rest % humiditySteps) + 50),
     pressure: tenths(Math.floor(rest / humiditySteps) + 7000),
-    batteryVoltage: tenths((sequence * 31) % 97),
-    batteryPercentage: tenths((sequence * 7919) % 997),
+    battery_voltage: tenths((sequence * 31) % 97),
+    battery_percentage: tenths((sequence * 7919) % 997),
   }
 }
 
 /** The number that the values carry, or undefined when they are no values of ours. The check is left to the caller. */
-export function sequenceOf({ temperature, humidity, pressure }: Omit<Values, 'batteryVoltage' | 'batteryPercentage'>) {
+export function sequenceOf({ temperature, humidity, pressure }: Pick<Values, 'temperature' | 'humidity' | 'pressure'>) {
   const low = Math.round(temperature * 10) + 400
   const middle = Math.round(humidity * 10) - 50
   const high = Math.round(pressure * 10) - 7000
   const inside =
     low >= 0 && low < temperatureSteps && middle >= 0 && middle < humiditySteps && high >= 0 && high < pressureSteps
   return inside ? low + temperatureSteps * (middle + humiditySteps * high) : undefined
+}
+
+const metricCount = 20
+const metricOf = (index: number): string => `fault_${index}`
+export const erasedMetric = metricOf(0)
+/** A power of two: what stands behind the point is exact in a double and in its text. */
+const furtherSteps = 32
+
+/** Values of metrics beside the five, none up to twenty of them, by the attempt's number, which is in each value. */
+export function furtherOf(sequence: number): Record<string, number> {
+  const count = sequence % (metricCount + 1)
+  const first = (sequence * 7) % metricCount
+  const indices = Array.from({ length: count }, (_, index) => (first + index) % metricCount)
+  return Object.fromEntries(indices.map(index => [metricOf(index), sequence + index / furtherSteps]))
+}
+
+export const absent = Object.fromEntries(
+  Array.from({ length: metricCount }, (_, index) => [metricOf(index), Number.NaN]),
+)
+
+export function allFurtherOf(sequence: number): Readonly<Record<string, number>> {
+  return { ...absent, ...furtherOf(sequence) }
 }
 
 export const readingIdentity: Identity = {

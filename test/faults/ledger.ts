@@ -1,9 +1,7 @@
 /**
  * The ledger: every attempt to store a reading or a point and what came back, in a file of the load generator's own. The attempt is
- * in the file before its bytes leave; its result is in it, and synced, soon after the answer came.
- *
- * A line is a JSON array: `["a", sequence, device, kind, timeMs, startMs]`, `["r", sequence, status, endMs]` (0 for no
- * answer), `["v", device, atMs]` when a revocation of the device's old password has returned.
+ * in the file before its bytes leave; its result is in it, and synced, soon after the answer came. Each line is a JSON object: an
+ * attempt, its result, or a revocation.
  */
 
 import { closeSync, fdatasyncSync, openSync, readFileSync, writeSync } from 'node:fs'
@@ -16,7 +14,6 @@ export type Kind = 'live' | 'timed' | 'late' | 'import' | 'bad' | 'wrong' | 'rev
 
 export interface Attempt {
   sequence: number
-  /** Or the station with the parameter. */
   device: string
   kind: Kind
   /** The row's own time. */
@@ -27,11 +24,9 @@ export interface Attempt {
   status: number | undefined
 }
 
-/** What is known of an attempt before it is made. */
 export type Beginning = Pick<Attempt, 'sequence' | 'device' | 'kind' | 'timeMs'>
 
 export interface Ledger {
-  /** In the order in which they were sent. */
   attempts: Attempt[]
   revocations: { device: string; atMs: number }[]
 }
@@ -39,7 +34,6 @@ export interface Ledger {
 export const isAcknowledged = ({ status }: Attempt): boolean => status === 200 || status === 201
 
 export interface LedgerWriter {
-  /** Of what leaves together. */
   attempt(...beginning: Beginning[]): void
   /** No status: there was no answer. */
   result(sequence: number, status: number | undefined): void
@@ -59,17 +53,14 @@ export function openLedger(path: string): LedgerWriter {
     fdatasyncSync(descriptor)
   }
   const timer = setInterval(flush, syncEveryMs)
-  const line = (...fields: unknown[]) => `${JSON.stringify(fields)}\n`
+  const line = (entry: object) => `${JSON.stringify(entry)}\n`
   return {
     attempt(...beginning) {
       const startMs = Date.now()
-      const lines = beginning.map(({ sequence, device, kind, timeMs }) =>
-        line('a', sequence, device, kind, timeMs ?? null, startMs),
-      )
-      writeSync(descriptor, lines.join(''))
+      writeSync(descriptor, beginning.map(one => line({ ...one, startMs })).join(''))
     },
-    result: (sequence, status) => void results.push(line('r', sequence, status ?? 0, Date.now())),
-    revoked: (device, atMs) => void results.push(line('v', device, atMs)),
+    result: (sequence, status) => void results.push(line({ sequence, status, endMs: Date.now() })),
+    revoked: (device, atMs) => void results.push(line({ device, atMs })),
     close() {
       clearInterval(timer)
       flush()
@@ -83,20 +74,12 @@ export function readLedger(path: string): Ledger {
   const revocations: Ledger['revocations'] = []
   for (const text of readFileSync(path, 'utf8').split('\n')) {
     if (text === '') continue
-    const [type, ...fields] = JSON.parse(text)
-    if (type === 'a') {
-      const [sequence, device, kind, timeMs, startMs] = fields
-      const open = { endMs: undefined, status: undefined }
-      attempts.set(sequence, { sequence, device, kind, timeMs: timeMs ?? undefined, startMs, ...open })
-    } else if (type === 'r') {
-      const [sequence, status, endMs] = fields
-      const attempt = attempts.get(sequence)
-      if (attempt === undefined) throw new Error(`the ledger has a result of an attempt that it does not have: ${text}`)
-      Object.assign(attempt, { endMs, status: status === 0 ? undefined : status })
-    } else {
-      const [device, atMs] = fields
-      revocations.push({ device, atMs })
-    }
+    const entry = JSON.parse(text)
+    const attempt = attempts.get(entry.sequence)
+    if ('atMs' in entry) revocations.push(entry)
+    else if ('device' in entry) attempts.set(entry.sequence, entry)
+    else if (attempt !== undefined) Object.assign(attempt, entry)
+    else throw new Error(`the ledger has a result of an attempt that it does not have: ${text}`)
   }
   return { attempts: [...attempts.values()], revocations }
 }

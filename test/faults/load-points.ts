@@ -3,7 +3,7 @@
 import { type Parameter, parameters } from '../../auth/stations/station.ts'
 import { pointValuesOf } from './identity.ts'
 import type { Beginning, Kind } from './ledger.ts'
-import type { CreateTraffic, Outgoing, Sender, Traffic } from './load-traffic.ts'
+import { type CreateTraffic, type Outgoing, type Sender, statusesOfPart, type Traffic } from './load-traffic.ts'
 import { badPoints, pointFieldsOf, pointsRequest } from './requests.ts'
 
 /** Next times of the series of a station, and those that were used last. */
@@ -39,8 +39,7 @@ export const createPoints: CreateTraffic = (_order, takeSequences): Traffic => {
   }
 
   function timeOf({ nextMs, recent }: Series, kind: 'timed' | 'late', { random }: Sender): number {
-    const [first, ...others] = recent
-    if (first !== undefined && random.chance(0.2)) return random.pick([first, ...others])
+    if (recent.length > 0 && random.chance(0.2)) return random.pick(recent)
     const timeMs = nextMs[kind]
     nextMs[kind] += stepMs
     recent.push(timeMs)
@@ -48,10 +47,9 @@ export const createPoints: CreateTraffic = (_order, takeSequences): Traffic => {
     return timeMs
   }
 
-  /** One point as it is sent, good or bad. */
   function onePoint(sender: Sender, kindOfRequest: Kind | undefined): { attempt: Beginning; fields: object } {
     const { random } = sender
-    const series = random.pick(seriesIn(sender) as [Series, ...Series[]])
+    const series = random.pick(seriesIn(sender))
     const kind = kindOfRequest ?? (random.chance(0.01) ? 'bad' : random.chance(0.1) ? 'late' : 'timed')
     const timeMs = timeOf(series, kind === 'late' ? 'late' : 'timed', sender)
     const sequence = takeSequences(1)
@@ -75,12 +73,13 @@ export const createPoints: CreateTraffic = (_order, takeSequences): Traffic => {
         made.map(({ fields }) => fields),
       ),
       statusesOf: ({ status, body }) => {
-        const statuses = made.map((): number | undefined => status)
-        if (status !== 201) return statuses
-        const { stored, rejected, errors } = JSON.parse(body) as Stored
-        for (const { index } of errors) statuses[index] = 400
-        // Counts that do not add up tell nothing of a point.
-        return stored + rejected === count && errors.length === rejected ? statuses : made.map(() => undefined)
+        if (status !== 201) return made.map(() => status)
+        const { errors, ...counts } = JSON.parse(body) as Stored
+        return statusesOfPart(
+          made,
+          counts,
+          errors.map(({ index }) => index),
+        )
       },
     }
   }

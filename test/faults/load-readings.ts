@@ -3,11 +3,11 @@
  * keys, bulk bodies and imports.
  */
 
-import { clockFileMs } from './clock-file.ts'
+import { clockFileMs } from './clock.ts'
 import type { Beginning, Kind } from './ledger.ts'
-import { bulkOf } from './load-bulk.ts'
-import type { CreateTraffic, Outgoing, Sender, Traffic } from './load-traffic.ts'
-import { badBodies, fieldsOf, importRequest, putRequest } from './requests.ts'
+import { type CreateTraffic, type Outgoing, type Sender, statusesOfPart, type Traffic } from './load-traffic.ts'
+import type { Answer } from './pipe.ts'
+import { badBodies, batchRequest, fieldsOf, importRequest, lineOf, linesRequest, putRequest } from './requests.ts'
 import type { Random } from './seeded-random.ts'
 
 /** Times of its own that a device has used, and may use again. */
@@ -96,7 +96,10 @@ function publishOf(sender: Sender, attempt: Beginning): Outgoing {
   }
 }
 
-export const createReadings: CreateTraffic = ({ importReadings, keyed, clockFile }, takeSequences): Traffic => {
+export const createReadings: CreateTraffic = (
+  { importReadings = 500, keyed = false, clockFile },
+  takeSequences,
+): Traffic => {
   const nowMs = () => Date.now() + (clockFile === undefined ? 0 : clockFileMs(clockFile))
   const lateFromMs = Math.floor(Date.now() / dayMs) * dayMs - dayMs
   const timesOf = new WeakMap<Sender, Times>()
@@ -161,4 +164,68 @@ export const createReadings: CreateTraffic = ({ importReadings, keyed, clockFile
   }
 
   return { next, nextImport }
+}
+
+interface BulkReading extends Beginning {
+  timeMs: number
+}
+
+interface Way {
+  request(sender: Sender, readings: readonly BulkReading[]): string
+  statusesOf(answer: Answer, readings: readonly BulkReading[]): (number | undefined)[]
+}
+
+const ways: readonly Way[] = [
+  {
+    request: ({ name, password }, readings) => batchRequest(name, password, '', ndjsonOf(readings)),
+    statusesOf({ status, body }, readings) {
+      // What an error says of a body that is stored while it comes in, it says of its end.
+      if (status !== 200) return readings.map(() => (status < 500 && status !== 408 ? status : undefined))
+      const { rejects, ...counts } = JSON.parse(body) as BatchAnswer
+      return statusesOfPart(
+        readings,
+        counts,
+        rejects.map(({ line }) => line - 1),
+      )
+    },
+  },
+  {
+    request: ({ name, password }, readings) => batchRequest(name, password, '?strict=1', ndjsonOf(readings)),
+    statusesOf: ({ status }, readings) => readings.map(() => status),
+  },
+  {
+    request: ({ name, password }, readings) => linesRequest(name, password, readings.map(asLine).join('\n')),
+    // 400 says that a part is stored.
+    statusesOf: ({ status }, readings) =>
+      readings.map(() => (status === 204 ? 200 : status === 400 ? undefined : status)),
+  },
+]
+
+interface BatchAnswer {
+  stored: number
+  rejected: number
+  rejects: { line: number }[]
+}
+
+/** Readings with different times, of which those of the kind `bad` have to be rejected. */
+function bulkOf(sender: Sender, readings: readonly BulkReading[]): Outgoing {
+  const way = sender.random.pick(ways)
+  return {
+    attempts: [...readings],
+    request: way.request(sender, readings),
+    statusesOf: answer => way.statusesOf(answer, readings),
+  }
+}
+
+function ndjsonOf(readings: readonly BulkReading[]): string {
+  const lines = readings.map(({ device, sequence, kind, timeMs }) => {
+    const fields = fieldsOf(device, sequence, timeMs)
+    return JSON.stringify(kind === 'bad' ? { ...fields, pressure: 'high' } : fields)
+  })
+  return lines.join('\n')
+}
+
+function asLine({ device, sequence, kind, timeMs }: BulkReading): string {
+  const line = lineOf(device, sequence, timeMs)
+  return kind === 'bad' ? line.replace('pressure=', 'pressure=x') : line
 }

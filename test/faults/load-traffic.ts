@@ -1,17 +1,12 @@
 /** A kind of traffic, as the load generator sees it: who sends, and what each of its requests is about. */
 
 import type { Beginning } from './ledger.ts'
-import type { LoadOrder } from './load-order.ts'
-import type { MqttPipe } from './mqtt-pipe.ts'
-import type { Answer, Pipe } from './pipe.ts'
+import type { LoadOrder, Login } from './loads.ts'
+import type { Answer, MqttPipe, Pipe } from './pipe.ts'
 import type { Random } from './seeded-random.ts'
 
-export interface Sender {
-  name: string
-  password: string
-  /** One that was good before. */
+export interface Sender extends Login {
   revokedPassword: string | undefined
-  /** So many of the next attempts are made with it. */
   revokedTurns: number
   pipe: Pipe
   /** The same, where the device publishes over MQTT. */
@@ -37,3 +32,13 @@ export interface Traffic {
 
 /** `takeSequences` gives the first number of so many in a row. */
 export type CreateTraffic = (order: LoadOrder, takeSequences: (count: number) => number) => Traffic
+
+/** Statuses of the rows of a request of which a part was stored: counts that do not add up tell nothing of a row. */
+export function statusesOfPart(
+  rows: readonly unknown[],
+  { stored, rejected }: { stored: number; rejected: number },
+  rejectedAt: readonly number[],
+): (number | undefined)[] {
+  const isWhole = stored + rejected === rows.length && rejectedAt.length === rejected
+  return rows.map((_, at) => (isWhole ? (rejectedAt.includes(at) ? 400 : 200) : undefined))
+}

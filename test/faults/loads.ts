@@ -1,36 +1,25 @@
-/** The loads of an experiment: readings, and points of stations where they are wanted. */
+/** The loads of an experiment: readings, and points of stations where a row wants them, each from a process of its own. */
 
+import { fork } from 'node:child_process'
 import { join } from 'node:path'
 import type { TestHooks } from '../support/databases.ts'
-import { addStations, makeStationKey } from '../support/people.ts'
-import { type LoadProcess, startLoadProcess } from './load-process.ts'
+import { freeze } from '../support/frozen.ts'
+import { messageOf } from '../support/processes.ts'
 import type { Ports } from './pipe.ts'
-import type { ServiceProcess } from './service-process.ts'
-import type { StationUnderTest } from './station-route.ts'
-
-const stationCountUsual = 4
-const pointRequestsPerSecondUsual = 40
-
-export interface LoadsOptions {
-  ports: Ports
-  mqttPort: number
-  adminToken: string
-  /** Where the ledgers go. */
-  folder: string
-  devices: { name: string; password: string }[]
-  stations: StationUnderTest[]
-  options: LoadOptions
-}
 
 export interface LoadOptions {
   seed: number
   devices?: number
+  /** So many of them, from the first on, send without waiting for answers. */
   busyDevices?: number
+  /** Requests a second over all devices, about. */
   perSecond?: number
+  /** Without it there are no bulk imports. */
   importEveryMs?: number
   importReadings?: number
+  /** So many in all. */
   importsMax?: number
-  /** So many of the devices publish over MQTT. */
+  /** So many of the devices, from the second on, publish over MQTT. */
   mqttDevices?: number
   /** Some requests have idempotency keys, and are sent again until they are answered. */
   keyed?: boolean
@@ -39,77 +28,103 @@ export interface LoadOptions {
   stationCount?: number
   /** Requests of several points each. */
   pointRequestsPerSecond?: number
-  /** As in a LoadOrder. */
+  /** The devices have the clock of the service, which this file says (clock.ts). */
   clockFile?: string
 }
 
-/** A process and a ledger for each kind of traffic, the readings first. */
+/** A device with its password, or a station with an API key. */
+export interface Login {
+  name: string
+  password: string
+}
+
+interface LoadTargets {
+  ports: Ports
+  mqttPort: number
+  adminToken: string
+}
+
+export interface LoadOrder extends Omit<LoadOptions, 'devices'>, LoadTargets {
+  traffic: 'readings' | 'points'
+  ledgerPath: string
+  devices: readonly Login[]
+}
+
+export type LoadCommand =
+  | { kind: 'start'; order: LoadOrder }
+  /** The old password of the device is worth nothing since `atMs`. */
+  | { kind: 'revoked'; device: string; password: string; atMs: number }
+  | { kind: 'stop' }
+export type LoadMessage = { kind: 'started' } | { kind: 'stopped'; halfAnswers: number }
+
+export interface Load {
+  revoked(device: string, password: string, atMs: number): void
+  /** Nothing is sent until the returned function is called. */
+  pause(): () => void
+  /** Waits for the answers that are outstanding, and returns how many were cut in the middle. May be called twice. */
+  stop(): Promise<number>
+}
+
+/** A ledger for each kind of traffic, the readings first. */
 export async function startLoads(
   hooks: TestHooks,
-  { ports, mqttPort, adminToken, folder, devices, stations, options }: LoadsOptions,
-): Promise<{ load: LoadProcess; ledgerPaths: string[] }> {
-  const { seed } = options
-  const ledgerPaths = [join(folder, 'ledger')]
-  const { importReadings = 500, clockFile } = options
-  const common = { ports, seed, firstSequence: 1, importReadings, clockFile }
-  const ofReadings = await startLoadProcess(hooks, {
-    ...common,
-    traffic: 'readings',
-    ledgerPath: firstOf(ledgerPaths),
-    devices,
-    mqtt: { port: mqttPort, devices: options.mqttDevices ?? 0 },
-    keyed: options.keyed ?? false,
-    busyDevices: options.busyDevices ?? 1,
-    perSecond: options.perSecond ?? 400,
-    adminToken: options.importEveryMs === undefined ? undefined : adminToken,
-    importEveryMs: options.importEveryMs ?? 0,
-    importsMax: options.importsMax ?? Number.MAX_SAFE_INTEGER,
-  })
-  if (stations.length === 0) return { load: ofReadings, ledgerPaths }
-  const ledgerPath = join(folder, 'ledger-of-points')
-  ledgerPaths.push(ledgerPath)
-  const ofPoints = await startLoadProcess(hooks, {
-    ...common,
-    traffic: 'points',
-    ledgerPath,
-    devices: stations,
-    busyDevices: 1,
-    perSecond: options.pointRequestsPerSecond ?? pointRequestsPerSecondUsual,
-    adminToken: undefined,
-    importEveryMs: 0,
-    importsMax: 0,
-    mqtt: undefined,
-    keyed: false,
-  })
-  const stop: LoadProcess['stop'] = async () => {
-    const [one, other] = await Promise.all([ofReadings.stop(), ofPoints.stop()])
-    return { ...one, halfAnswers: one.halfAnswers + other.halfAnswers }
+  targets: LoadTargets,
+  folder: string,
+  { devices, stations }: { devices: readonly Login[]; stations: readonly Login[] },
+  options: LoadOptions,
+): Promise<{ load: Load; ledgerPaths: string[] }> {
+  const { seed, perSecond, busyDevices, mqttDevices, keyed, clockFile, pointRequestsPerSecond = 40 } = options
+  const { importEveryMs, importReadings, importsMax } = options
+  const ofReadings = { ...{ perSecond, busyDevices, mqttDevices, keyed, clockFile }, importEveryMs, importReadings }
+  const orders = [
+    { ...ofReadings, importsMax, traffic: 'readings', ledgerPath: join(folder, 'ledger'), devices },
+    {
+      ...{ perSecond: pointRequestsPerSecond, traffic: 'points' },
+      ...{ ledgerPath: join(folder, 'ledger-of-points'), devices: stations },
+    },
+  ].slice(0, stations.length === 0 ? 1 : 2)
+  const loads: Load[] = []
+  for (const order of orders) loads.push(await startLoad(hooks, { ...targets, seed, ...order } as LoadOrder))
+  const load: Load = {
+    revoked: (...revocation) => loads[0]?.revoked(...revocation),
+    pause() {
+      const goOn = loads.map(one => one.pause())
+      return () => {
+        for (const one of goOn) one()
+      }
+    },
+    stop: async () => (await Promise.all(loads.map(one => one.stop()))).reduce((sum, count) => sum + count, 0),
   }
-  function pause(): () => void {
-    const goOn = [ofReadings, ofPoints].map(load => load.pause())
-    return () => {
-      for (const one of goOn) one()
-    }
-  }
-  return { load: { revoked: ofReadings.revoked, pause, stop }, ledgerPaths }
+  return { load, ledgerPaths: orders.map(({ ledgerPath }) => ledgerPath) }
 }
 
-export async function addStationsFor(
-  service: ServiceProcess,
-  prefix: string,
-  { points, stationCount = stationCountUsual }: LoadOptions,
-): Promise<StationUnderTest[]> {
-  if (points !== true) return []
-  const password = await makeStationKey(`http://127.0.0.1:${service.port}`, service.adminWhenLet)
-  const stations = Array.from({ length: stationCount }, (_, index) => ({ name: `${prefix}${index}`, password }))
-  await addStations(
-    service.adminWhenLet,
-    stations.map(({ name }) => name),
-  )
-  return stations
-}
-
-export function firstOf<Value>([first]: readonly Value[]): Value {
-  if (first === undefined) throw new Error('there are readings')
-  return first
+async function startLoad(t: TestHooks, order: LoadOrder): Promise<Load> {
+  const child = fork(join(import.meta.dirname, 'load.ts'))
+  t.teardown(() => child.kill('SIGKILL'))
+  const send = (command: LoadCommand) => child.send(command)
+  const halfAnswers = new Promise<number>((resolve, reject) => {
+    child.on('message', (message: LoadMessage) => {
+      if (message.kind === 'stopped') resolve(message.halfAnswers)
+    })
+    child.on('exit', code => {
+      const fail = () => reject(new Error(`the load generator has ended with ${code}`))
+      // Its last message may be read after its end is seen.
+      if (child.connected) child.once('disconnect', fail)
+      else fail()
+    })
+  })
+  // `stop` throws it.
+  halfAnswers.catch(() => undefined)
+  let stopped = false
+  send({ kind: 'start', order })
+  await messageOf(child)
+  return {
+    revoked: (device, password, atMs) => send({ kind: 'revoked', device, password, atMs }),
+    pause: () => freeze(child.pid as number),
+    stop() {
+      if (!stopped) send({ kind: 'stop' })
+      stopped = true
+      return halfAnswers
+    },
+  }
 }

@@ -1,44 +1,40 @@
 /** The rows of the matrix: what is done to the service, and how often in a whole run. */
 
-import type { Harness, Surroundings } from './experiment.ts'
+import type { Harness, Run, Surroundings } from './experiment.ts'
 import { failingReceivers, manyAtOnce, silentWithoutPostgres } from './rows/alert-fleets.ts'
 import { alertsToBadReceivers, alertsWhileFrozen, alertsWithWrongClock, dieWithAlerts } from './rows/alerts.ts'
-import { dieAtPoints, killInReplay } from './rows/crash-points.ts'
+import { idleConnections, misbehavingClients, pipelinedRequests } from './rows/clients.ts'
+import { clockAhead, clockAheadOfRetention, slowDisk, wrongClock } from './rows/clocks.ts'
 import { eraseSeries } from './rows/erase.ts'
-import { changeWhileFrozen } from './rows/frozen-changes.ts'
-import { idleConnections } from './rows/idle-connections.ts'
-import { damageJournal } from './rows/journal-damage.ts'
-import { killEverything, killService, stopService } from './rows/kills.ts'
+import { cutPower, damageJournal } from './rows/journal.ts'
+import { dieAtPoints, killEverything, killInReplay, killService, secondProcess, stopService } from './rows/kills.ts'
 import { fewFileHandles, fullJournalDisk, fullPostgresDisk, fullQuestdbDisk, noRights } from './rows/limits.ts'
-import { misbehavingClients } from './rows/misbehaving-clients.ts'
 import { killParents } from './rows/orphans.ts'
-import { pipelinedRequests } from './rows/pipelined-requests.ts'
-import { exhaustPostgres, freezePostgres, killPostgres } from './rows/postgres.ts'
-import { cutPower } from './rows/power-cuts.ts'
-import { freezeQuestdb, killQuestdb, outageOfQuestdb } from './rows/questdb.ts'
-import { disturbNetwork, internalErrors, poisonRow, slowLink, suspendTable } from './rows/questdb-errors.ts'
-import { clockAheadOfRetention } from './rows/retention.ts'
-import { secondProcess } from './rows/second-process.ts'
-import { clockAhead, slowDisk, wrongClock } from './rows/slow-and-wrong.ts'
-import type { Tally } from './tally.ts'
+import { changeWhileFrozen, exhaustPostgres, freezePostgres, killPostgres } from './rows/postgres.ts'
+import {
+  disturbNetwork,
+  freezeQuestdb,
+  internalErrors,
+  killQuestdb,
+  outageOfQuestdb,
+  poisonRow,
+  slowLink,
+  suspendTable,
+} from './rows/questdb.ts'
 
 interface RowFacts {
   row: string
   what: string
-  /** Of a whole run. */
   cycles: number
   /** What these take, about: the longest rows begin first. */
   minutes: number
 }
-
-export type Run<Given> = (given: Given, tally: Tally, seed: number, cycles: number) => Promise<void>
 
 interface SharingRow extends RowFacts {
   startsDatabases?: false
   run: Run<Harness>
 }
 
-/** It shares no databases with other rows. */
 interface StartingRow extends RowFacts {
   startsDatabases: true
   run: Run<Surroundings>
@@ -49,9 +45,9 @@ export type MatrixRow = SharingRow | StartingRow
 export const matrix: MatrixRow[] = [
   { row: '1a', what: 'service killed', cycles: 110, minutes: 6, run: killService },
   { row: '1b', what: 'service and databases killed', cycles: 20, minutes: 4, run: killEverything },
-  { row: '2', what: 'killed at eleven points', cycles: 110, minutes: 8, run: (...given) => dieAtPoints(...given) },
+  { row: '2', what: 'killed at eleven points', cycles: 110, minutes: 8, run: dieAtPoints },
   { row: '3', what: 'stopped by SIGTERM', cycles: 20, minutes: 1.5, run: stopService },
-  { row: '4', what: 'journal torn or flipped', cycles: 15, minutes: 2, run: (...given) => damageJournal(...given) },
+  { row: '4', what: 'journal torn or flipped', cycles: 15, minutes: 2, run: damageJournal },
   { row: '5', what: 'simulated power cuts', cycles: 2000, minutes: 2, run: cutPower },
   { row: '6a', what: 'QuestDB killed', cycles: 20, minutes: 2, run: killQuestdb },
   { row: '6b', what: 'QuestDB frozen', cycles: 1, minutes: 1, run: freezeQuestdb },
@@ -77,45 +73,15 @@ export const matrix: MatrixRow[] = [
   { row: '23', what: 'slow link, limited requests', cycles: 2, minutes: 3, run: slowLink },
   { row: '24', what: 'idle connections, few files', cycles: 1, minutes: 1, run: idleConnections },
   { row: '25', what: 'pipelined requests', cycles: 1, minutes: 0.5, run: pipelinedRequests },
-  {
-    row: '26',
-    what: 'changes while PostgreSQL is frozen',
-    cycles: 1,
-    minutes: 3,
-    run: (...given) => changeWhileFrozen(...given),
-  },
-  {
-    row: '21',
-    what: 'erased, then killed or replayed',
-    cycles: 6,
-    minutes: 9,
-    run: (...given) => eraseSeries(...given),
-  },
+  { row: '26', what: 'changes while PostgreSQL is frozen', cycles: 1, minutes: 3, run: changeWhileFrozen() },
+  { row: '21', what: 'erased, then killed or replayed', cycles: 6, minutes: 9, run: eraseSeries },
   { row: '27', what: 'parents killed', cycles: 6, minutes: 1.5, run: killParents },
-  {
-    row: '28',
-    what: 'clock ahead, readings expire',
-    cycles: 2,
-    minutes: 1.5,
-    run: (...given) => clockAheadOfRetention(...given),
-  },
-  {
-    row: '29a',
-    what: 'killed with alerts at eight points',
-    cycles: 45,
-    minutes: 5,
-    run: (...given) => dieWithAlerts(...given),
-  },
+  { row: '28', what: 'clock ahead, readings expire', cycles: 2, minutes: 1.5, run: clockAheadOfRetention },
+  { row: '29a', what: 'killed with alerts at eight points', cycles: 45, minutes: 5, run: dieWithAlerts() },
   { row: '29b', what: 'alerts, databases frozen', cycles: 1, minutes: 2, run: alertsWhileFrozen },
   { row: '29c', what: 'alerts, clock an hour off', cycles: 2, minutes: 1, run: alertsWithWrongClock },
   { row: '29d', what: 'alerts, bad receivers', cycles: 1, minutes: 1.5, run: alertsToBadReceivers },
-  {
-    row: '29e',
-    what: '500 silent while PostgreSQL is away',
-    cycles: 1,
-    minutes: 13,
-    run: (...given) => silentWithoutPostgres(...given),
-  },
-  { row: '29f', what: '50,000 alerts at once, killed', cycles: 1, minutes: 4, run: (...given) => manyAtOnce(...given) },
+  { row: '29e', what: '500 silent while PostgreSQL is away', cycles: 1, minutes: 13, run: silentWithoutPostgres },
+  { row: '29f', what: '50,000 alerts at once, killed', cycles: 1, minutes: 4, run: manyAtOnce },
   { row: '29g', what: 'receivers that fail for long', cycles: 1, minutes: 5, run: failingReceivers },
 ]

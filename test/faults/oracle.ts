@@ -3,12 +3,11 @@
  * made-up ledgers: an oracle that cannot see a violation proves nothing.
  */
 
-import { type ClockPeriod, offsetsAt, periodOf } from './clock-periods.ts'
+import { type ClockPeriod, offsetsAt, periodOf } from './clock.ts'
 import { type Identity, type RowValues, readingIdentity } from './identity.ts'
 import { type Attempt, isAcknowledged, type Ledger } from './ledger.ts'
 
 export interface StoredRow {
-  /** Or the station with the parameter. */
   device: string
   /** Undefined where the route that was asked does not tell it to the microsecond. */
   timeUs: number | undefined
@@ -28,7 +27,6 @@ export const violationNames = [
 export type ViolationName = (typeof violationNames)[number]
 
 export interface Verdict {
-  /** One sentence for each violation. */
   violations: Record<ViolationName, string[]>
   acknowledged: number
   /** Attempts without an answer, and how many of those are stored. */
@@ -37,7 +35,6 @@ export interface Verdict {
 }
 
 export interface JudgeOptions {
-  /** By default that of readings. */
   identity?: Identity
   /** Stamps lie within the attempt, give or take this much. */
   stampToleranceMs?: number | undefined

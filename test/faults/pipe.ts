@@ -1,9 +1,11 @@
 /**
- * A client of HTTP over one plain socket: requests may go out before the answers to those before them came in. What was
- * under way when the connection broke has no answer, and the caller learns that.
+ * Clients over one plain socket: requests may go out before the answers to those before them came in. What was under way
+ * when the connection broke has no answer, and the caller learns that.
  */
 
 import { connect, type Socket } from 'node:net'
+import { generate, type Packet, parser } from 'mqtt-packet'
+import type { Login } from './loads.ts'
 import type { Random } from './seeded-random.ts'
 
 export interface Answer {
@@ -11,86 +13,108 @@ export interface Answer {
   body: string
 }
 
-/** Undefined: there was no answer. */
-export type OnAnswer = (answer: Answer | undefined) => void
+type OnAnswer = (answer: Answer | undefined) => void
 
-export interface Pipe {
-  /** Requests without an answer. */
-  readonly outstanding: number
-  /** True when there is a connection to send over, after a try to make one. */
-  open(): Promise<boolean>
-  /** The connection must be open. */
-  send(request: string, onAnswer: OnAnswer): void
-  close(): void
-}
-
-/** Of the processes that take requests. */
 export type Ports = readonly [number, ...number[]]
 
-export interface PipeCounts {
-  /** Connections that ended in the middle of an answer. */
-  halfAnswers: number
+const answerMsMax = 20_000
+
+export abstract class Pipe {
+  protected socket: Socket | undefined
+  readonly #waiting = new Map<number, OnAnswer>()
+  #timer: NodeJS.Timeout | undefined
+
+  /** True when there is a connection to send over, after a try to make one. */
+  open(): Promise<boolean> {
+    return this.socket === undefined ? this.connect() : Promise.resolve(true)
+  }
+
+  protected abstract connect(): Promise<boolean>
+
+  /** The connection must be open. */
+  abstract send(request: string, onAnswer: OnAnswer): void
+
+  get outstanding(): number {
+    return this.#waiting.size
+  }
+
+  isWaiting(request: number): boolean {
+    return this.#waiting.has(request)
+  }
+
+  close(): void {
+    this.socket?.destroy()
+    this.lose(this.socket)
+  }
+
+  protected write(request: number, bytes: string | Buffer, onAnswer: OnAnswer): void {
+    this.#waiting.set(request, onAnswer)
+    this.socket?.write(bytes)
+    this.#timer ??= setTimeout(() => this.close(), answerMsMax)
+  }
+
+  protected answered(request: number, answer: Answer): void {
+    const onAnswer = this.#waiting.get(request)
+    this.#waiting.delete(request)
+    clearTimeout(this.#timer)
+    this.#timer = this.#waiting.size === 0 ? undefined : setTimeout(() => this.close(), answerMsMax)
+    onAnswer?.(answer)
+  }
+
+  /** The connection has ended, if it is still this one. */
+  protected lose(socket: Socket | undefined): void {
+    if (socket === undefined || this.socket !== socket) return
+    this.socket = undefined
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    const waiting = [...this.#waiting.values()]
+    this.#waiting.clear()
+    for (const onAnswer of waiting) onAnswer(undefined)
+  }
 }
 
 const headerEnd = Buffer.from('\r\n\r\n')
-export const answerMsMax = 20_000
 
-export class HttpPipe implements Pipe {
+export class HttpPipe extends Pipe {
+  /** Connections that ended in the middle of an answer, of all pipes. */
+  static halfAnswers = 0
   readonly #ports: Ports
   readonly #random: Random
-  readonly #counts: PipeCounts
-  #socket: Socket | undefined
   #pending: Buffer = Buffer.alloc(0)
-  #waiting: OnAnswer[] = []
-  #timer: NodeJS.Timeout | undefined
+  #sent = 0
+  #answered = 0
 
   /** Each connection is to one of the ports. */
-  constructor(ports: Ports, random: Random, counts: PipeCounts) {
+  constructor(ports: Ports, random: Random) {
+    super()
     this.#ports = ports
     this.#random = random
-    this.#counts = counts
   }
 
-  get outstanding(): number {
-    return this.#waiting.length
-  }
-
-  open(): Promise<boolean> {
-    if (this.#socket !== undefined) return Promise.resolve(true)
+  protected connect(): Promise<boolean> {
     return new Promise(resolve => {
       const socket = connect({ host: '127.0.0.1', port: this.#random.pick(this.#ports), noDelay: true })
       socket.on('connect', () => {
-        this.#socket = socket
+        this.socket = socket
         resolve(true)
       })
       socket.on('data', piece => this.#read(piece))
       socket.on('error', () => resolve(false))
-      socket.on('close', () => {
-        if (this.#socket === socket) this.#lose()
-      })
+      socket.on('close', () => this.lose(socket))
     })
   }
 
   send(request: string, onAnswer: OnAnswer): void {
-    this.#waiting.push(onAnswer)
-    this.#socket?.write(request)
-    this.#timer ??= setTimeout(() => this.close(), answerMsMax)
+    this.write(this.#sent++, request, onAnswer)
   }
 
-  close(): void {
-    this.#socket?.destroy()
-    if (this.#socket !== undefined) this.#lose()
-  }
-
-  #lose(): void {
-    this.#socket = undefined
-    clearTimeout(this.#timer)
-    this.#timer = undefined
-    if (this.#pending.length > 0) this.#counts.halfAnswers++
-    this.#pending = Buffer.alloc(0)
-    const waiting = this.#waiting
-    this.#waiting = []
-    for (const onAnswer of waiting) onAnswer(undefined)
+  protected override lose(socket: Socket | undefined): void {
+    if (socket !== undefined && socket === this.socket) {
+      if (this.#pending.length > 0) HttpPipe.halfAnswers++
+      this.#pending = Buffer.alloc(0)
+      this.#answered = this.#sent
+    }
+    super.lose(socket)
   }
 
   #read(piece: Buffer): void {
@@ -104,10 +128,77 @@ export class HttpPipe implements Pipe {
       if (this.#pending.length < bodyStart + length) return
       const body = this.#pending.toString('utf8', bodyStart, bodyStart + length)
       this.#pending = this.#pending.subarray(bodyStart + length)
-      clearTimeout(this.#timer)
-      const onAnswer = this.#waiting.shift()
-      this.#timer = this.#waiting.length === 0 ? undefined : setTimeout(() => this.close(), answerMsMax)
-      onAnswer?.({ status: Number(head.slice(9, 12)), body })
+      this.answered(this.#answered++, { status: Number(head.slice(9, 12)), body })
     }
+  }
+}
+
+const messageIdMax = 65_535
+/** From here on a reason code is an error. */
+const errorMin = 0x80
+
+/** A device that publishes at QoS 1: a PUBACK is an answer 200, or 400 with an error of MQTT 5. No message is sent again. */
+export class MqttPipe extends Pipe {
+  /** 4 is MQTT 3.1.1. */
+  readonly version: 4 | 5
+  readonly #port: number
+  readonly #device: Readonly<Login>
+  #messageId = 0
+  /** Of MQTT 5: from the second message on, an alias stands for the topic. */
+  #hasAlias = false
+  password = ''
+
+  /** Each connection begins with the password that the device has then. */
+  constructor(version: 4 | 5, port: number, device: Readonly<Login>) {
+    super()
+    this.version = version
+    this.#port = port
+    this.#device = device
+  }
+
+  protected connect(): Promise<boolean> {
+    const { name: username, password } = this.#device
+    return new Promise(resolve => {
+      const socket = connect({ host: '127.0.0.1', port: this.#port, noDelay: true })
+      const packets = parser({ protocolVersion: this.version })
+      packets.on('packet', (packet: Packet) => {
+        if (packet.cmd === 'puback') {
+          this.answered(packet.messageId ?? 0, { status: (packet.reasonCode ?? 0) < errorMin ? 200 : 400, body: '' })
+        } else if (packet.cmd === 'connack' && (packet.returnCode ?? packet.reasonCode) === 0) {
+          this.socket = socket
+          this.#hasAlias = false
+          this.password = password
+          resolve(true)
+        } else socket.destroy()
+      })
+      const first = { cmd: 'connect', protocolId: 'MQTT', clean: true, keepalive: 0, clientId: '' } as const
+      socket.on('connect', () =>
+        socket.write(generate({ ...first, protocolVersion: this.version, username, password: Buffer.from(password) })),
+      )
+      socket.on('data', piece => packets.parse(piece))
+      socket.on('error', () => undefined)
+      socket.on('close', () => {
+        resolve(false)
+        this.lose(socket)
+      })
+    })
+  }
+
+  send(payload: string, onAnswer: OnAnswer): void {
+    do this.#messageId = (this.#messageId % messageIdMax) + 1
+    while (this.isWaiting(this.#messageId))
+    const topic = this.#hasAlias ? '' : `readings/${this.#device.name}`
+    this.#hasAlias = this.version === 5
+    const packet = {
+      cmd: 'publish',
+      topic,
+      payload,
+      qos: 1,
+      messageId: this.#messageId,
+      dup: false,
+      retain: false,
+    } as const
+    const properties = this.version === 5 ? { properties: { topicAlias: 1 } } : {}
+    this.write(this.#messageId, generate({ ...packet, ...properties }, { protocolVersion: this.version }), onAnswer)
   }
 }

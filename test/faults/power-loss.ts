@@ -10,35 +10,32 @@ import { SegmentWriter } from '../../ingest/journal/segment-writer.ts'
 import { listSegments } from '../../ingest/journal/segments.ts'
 import type { ClassStamper } from '../../ingest/journal/stamp.ts'
 import { openStamper } from '../../ingest/journal/stamp-file.ts'
-import { readingLength, writeReading } from '../../ingest/readings-table.ts'
 import { silentLog } from '../support/databases.ts'
-import { device, reading, unsealed } from '../support/journal-parts.ts'
+import { device, records, unsealed } from '../support/journal-parts.ts'
 import { createRandom, type Random } from './seeded-random.ts'
 import { createSimulatedDisk, type SimulatedDisk } from './simulated-disk.ts'
 
-export interface PowerLossResult {
-  seeds: number
-  crashes: number
-  acknowledged: number
-  unknown: number
-  refused: number
-  /** Acknowledged, and not read back. */
-  lost: number
-  duplicated: number
-  /** Read back although they were refused, or never handed over. */
-  phantom: number
-  /** Read back with other bytes. */
-  wrong: number
-  /** Read back in another order than they were handed over. */
-  disordered: number
-  /** Stamps that were given out again although somebody may have seen them. */
-  restamped: number
-  /** Stamps more than a second from the clock. */
-  offClock: number
-  /** Syncs of a file after one had failed. */
-  resynced: number
-  /** How often the clock was set. */
-  clockSteps: number
+/** What must not happen. */
+export const violationKeys = [
+  // Acknowledged, and not read back.
+  'lost',
+  'duplicated',
+  // Read back although they were refused, or never handed over.
+  'phantom',
+  // Read back with other bytes.
+  'wrong',
+  // Read back in another order than they were handed over.
+  'disordered',
+  // Stamps that were given out again although somebody may have seen them.
+  'restamped',
+  // Stamps more than a second from the clock.
+  'offClock',
+  // Syncs of a file after one had failed.
+  'resynced',
+] as const
+const figureKeys = ['crashes', 'acknowledged', 'unknown', 'refused', 'clockSteps'] as const
+
+export interface PowerLossResult extends Record<(typeof violationKeys | typeof figureKeys)[number], number> {
   failedSeeds: number[]
 }
 
@@ -50,39 +47,14 @@ interface Attempt {
   record: Buffer
 }
 
-const violationKeys = [
-  'lost',
-  'duplicated',
-  'phantom',
-  'wrong',
-  'disordered',
-  'restamped',
-  'offClock',
-  'resynced',
-] as const
 const secondUs = 1_000_000
 /** Where the clock may be, from where it should be: among them a day, a year and corrections that are no steps. */
 const offsetsSeconds = [0, 0, 0.4, -0.4, -300, 3600, -3600, 86_400, 31_536_000] as const
 const startUs = Date.UTC(2026, 0, 1) * 1000
 
 export function runPowerLoss(seeds: number, firstSeed = 1): PowerLossResult {
-  const result: PowerLossResult = {
-    seeds,
-    crashes: 0,
-    acknowledged: 0,
-    unknown: 0,
-    refused: 0,
-    lost: 0,
-    duplicated: 0,
-    phantom: 0,
-    wrong: 0,
-    disordered: 0,
-    restamped: 0,
-    offClock: 0,
-    resynced: 0,
-    clockSteps: 0,
-    failedSeeds: [],
-  }
+  const figures = Object.fromEntries([...violationKeys, ...figureKeys].map(key => [key, 0]))
+  const result = { ...figures, failedSeeds: [] } as unknown as PowerLossResult
   for (let seed = firstSeed; seed < firstSeed + seeds; seed++) {
     const violationsBefore = countViolations(result)
     runHistory(createRandom(seed), result)
@@ -177,7 +149,6 @@ interface Life {
   writer: SegmentWriter
   stamper: ClassStamper
   switches: SimulatedDisk['switches']
-  /** Nothing keeps the stamps from it. */
   followsClock: boolean
   /** Groups that are in the journal, perhaps, and must not be read yet. */
   unread: { group: Attempt[]; end: number }[]
@@ -192,7 +163,9 @@ function commitGroup(life: Life, { attempts, seen, clock, random, result }: Hist
     if (switches.isStopped) return
     if (seen.has(stampUs)) result.restamped++
     if (life.followsClock && Math.abs(stampUs - clock.nowUs()) > secondUs + 100) result.offClock++
-    group.push({ answer: 'open', record: makeRecord(attempts.length + group.length, stampUs) })
+    // The record's number in the history is its temperature.
+    const index = attempts.length + group.length
+    group.push({ answer: 'open', record: records(device(index % 3), [index], stampUs) })
   }
   attempts.push(...group)
   const receiptUs = clock.nowUs()
@@ -211,15 +184,6 @@ function commitGroup(life: Life, { attempts, seen, clock, random, result }: Hist
 }
 
 const timeOf = ({ record }: Attempt) => record.readDoubleLE(8)
-
-/** The record's number in the history is its temperature. */
-function makeRecord(index: number, timeUs: number): Buffer {
-  const of = device(index % 3)
-  const record = Buffer.alloc(readingLength(of))
-  const view = new DataView(record.buffer, record.byteOffset, record.length)
-  writeReading(view, 0, of, timeUs, false, reading(index))
-  return record
-}
 
 /** Compares what the next process reads with what was answered. */
 function check(disk: SimulatedDisk, { attempts, seen: stamps, result }: History): void {

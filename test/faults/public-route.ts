@@ -1,8 +1,11 @@
 /** The stored readings as anybody sees them: by the public API, day after day. */
 
+import { readShownPoints, type ShownPoint } from '../support/station-keys.ts'
 import { waitFor } from '../support/wait-for.ts'
-import type { ClockPeriod } from './clock-periods.ts'
+import type { ClockPeriod } from './clock.ts'
+import { askPostgres } from './databases.ts'
 import type { Ledger } from './ledger.ts'
+import type { Login } from './loads.ts'
 import type { StoredRow } from './oracle.ts'
 
 interface Point {
@@ -73,4 +76,39 @@ function rowsOf(device: string, { temperature, humidity, pressure }: Day): Store
       pressure: pressure[index]?.v ?? Number.NaN,
     },
   }))
+}
+
+/** In the order of time for each station. One that is erased may be gone. */
+export async function readPublicPoints(
+  port: number,
+  stations: readonly Login[],
+  erased: ReadonlySet<string>,
+): Promise<StoredRow[]> {
+  const rows: StoredRow[] = []
+  for (const { name, password } of stations) {
+    let shown: Awaited<ReturnType<typeof readShownPoints>>
+    await waitFor(`the points of ${name} are answered`, async () => {
+      shown = await readShownPoints(`http://127.0.0.1:${port}`, password, name)
+      return shown === 'unknown' ? erased.has(name) : shown !== undefined
+    })
+    if (Array.isArray(shown)) rows.push(...shown.map(rowOf))
+  }
+  return rows
+}
+
+export function stationOf(seriesName: string): string {
+  return seriesName.slice(0, seriesName.indexOf(' '))
+}
+
+function rowOf({ sn, parameter, unit, timestamp, value_1min: value }: ShownPoint): StoredRow {
+  return { device: `${sn} ${parameter}`, timeUs: Date.parse(`${timestamp}Z`) * 1000, values: { value, unit } }
+}
+
+/** The station with the parameter, by the number of the series. */
+export async function readSeriesNames(postgresUrl: string, stations: readonly Login[]): Promise<Map<number, string>> {
+  const text = `SELECT number, sn || ' ' || parameter AS name FROM station_series JOIN stations ON id = station_id
+    WHERE sn = ANY($1)`
+  const names = stations.map(({ name }) => name)
+  const rows = await askPostgres<{ number: number; name: string }>(postgresUrl, text, [names])
+  return new Map(rows.map(({ number, name }) => [number, name]))
 }

@@ -3,11 +3,11 @@
 import type { QuestdbAddress } from '../../store/questdb/client/questdb-address.ts'
 import { hourlyView, measurementsTable, pointsTable, readingsTable } from '../../store/tables.ts'
 import { until } from '../support/processes.ts'
+import { columns } from './identity.ts'
 import type { StoredRow } from './oracle.ts'
 
 export type QuestdbSql = (statement: string) => Promise<unknown[][]>
 
-/** Only for hangs. */
 const timeoutMs = 300_000
 const symbolsPerQuestion = 50
 
@@ -22,7 +22,6 @@ export function openQuestdbSql({ http }: QuestdbAddress): QuestdbSql {
   }
 }
 
-/** What was taken is visible. */
 export async function untilApplied(sql: QuestdbSql): Promise<void> {
   const names = [readingsTable, measurementsTable, pointsTable].map(name => `'${name}'`).join(', ')
   const statement = `SELECT count() FROM wal_tables() WHERE name IN (${names}) AND writerTxn < sequencerTxn`
@@ -31,29 +30,38 @@ export async function untilApplied(sql: QuestdbSql): Promise<void> {
 
 /** The rows of devices, in the order of time. `names` has the device for each symbol. */
 export async function readStored(sql: QuestdbSql, names: ReadonlyMap<string, string>): Promise<StoredRow[]> {
-  const rows: StoredRow[] = []
+  let rows: StoredRow[] = []
   const symbols = [...names.keys()]
   for (let from = 0; from < symbols.length; from += symbolsPerQuestion) {
-    const list = symbols.slice(from, from + symbolsPerQuestion).map(symbol => `'${symbol}'`)
-    const columns = 'device, cast(ts AS LONG), temperature, humidity, pressure, battery_voltage, battery_percentage'
-    const statement = `SELECT ${columns} FROM ${readingsTable} WHERE device IN (${list.join(', ')}) ORDER BY ts`
-    for (const row of await sql(statement)) {
-      const [symbol, time, ...values] = row as [string, number | string, ...number[]]
-      const [temperature, humidity, pressure, batteryVoltage, batteryPercentage] = values.map(numberOf)
-      rows.push({
-        device: names.get(symbol) ?? symbol,
-        timeUs: Number(time),
-        values: {
-          temperature: temperature ?? Number.NaN,
-          humidity: humidity ?? Number.NaN,
-          pressure: pressure ?? Number.NaN,
-          batteryVoltage: batteryVoltage ?? Number.NaN,
-          batteryPercentage: batteryPercentage ?? Number.NaN,
-        },
-      })
-    }
+    const some = symbols.slice(from, from + symbolsPerQuestion)
+    rows = rows.concat(await readDevices(sql, readingsTable, some, names, columns))
   }
   return rows
+}
+
+/** Hours that the view has of these devices with any reading in them, by their means. */
+export async function readHours(sql: QuestdbSql, names: ReadonlyMap<string, string>): Promise<StoredRow[]> {
+  const [view] = await sql(`SELECT view_name FROM materialized_views() WHERE view_name = '${hourlyView}'`)
+  if (names.size === 0 || view === undefined) return []
+  const means = ['temperature', 'humidity', 'pressure'].map(name => `${name}_mean AS ${name}`)
+  return await readDevices(sql, hourlyView, [...names.keys()], names, means)
+}
+
+async function readDevices(
+  sql: QuestdbSql,
+  table: string,
+  symbols: readonly string[],
+  names: ReadonlyMap<string, string>,
+  columns: readonly string[],
+): Promise<StoredRow[]> {
+  const list = symbols.map(symbol => `'${symbol}'`).join(', ')
+  const chosen = `device, cast(ts AS LONG), ${columns.join(', ')}`
+  const rows = await sql(`SELECT ${chosen} FROM ${table} WHERE device IN (${list}) ORDER BY ts`)
+  return rows.map(([symbol, time, ...values]) => ({
+    device: names.get(String(symbol)) ?? String(symbol),
+    timeUs: Number(time),
+    values: Object.fromEntries(columns.map((column, at) => [column.replace(/.* AS /, ''), numberOf(values[at])])),
+  }))
 }
 
 /** The points of series, in the order of time. `names` has the station with the parameter for each number. */
@@ -67,23 +75,6 @@ export async function readStoredPoints(sql: QuestdbSql, names: ReadonlyMap<numbe
     timeUs: Number(time),
     values: { value: numberOf(value), unit: typeof unit === 'string' ? unit : '' },
   }))
-}
-
-/** Hours that the view has of these devices with any reading in them, by their means. */
-export async function readHours(sql: QuestdbSql, names: ReadonlyMap<string, string>): Promise<StoredRow[]> {
-  const [view] = await sql(`SELECT view_name FROM materialized_views() WHERE view_name = '${hourlyView}'`)
-  if (names.size === 0 || view === undefined) return []
-  const list = [...names.keys()].map(symbol => `'${symbol}'`)
-  const columns = 'device, cast(ts AS LONG), temperature_mean, humidity_mean, pressure_mean'
-  const rows = await sql(`SELECT ${columns} FROM ${hourlyView} WHERE device IN (${list.join(', ')}) ORDER BY ts`)
-  return rows.map(([symbol, time, ...means]) => {
-    const [temperature = Number.NaN, humidity = Number.NaN, pressure = Number.NaN] = means.map(numberOf)
-    return {
-      device: names.get(String(symbol)) ?? String(symbol),
-      timeUs: Number(time),
-      values: { temperature, humidity, pressure },
-    }
-  })
 }
 
 export const numberOf = (value: unknown): number => (typeof value === 'number' ? value : Number.NaN)

@@ -1,25 +1,16 @@
 /** What a device or a station sends, good or bad, as bytes of HTTP. */
 
-import { furtherOf } from './further-values.ts'
-import { valuesOf } from './identity.ts'
+import { basic } from '../support/service.ts'
+import { furtherOf, valuesOf } from './identity.ts'
 
-/** The fields of the logger API, and further ones. */
 export function fieldsOf(device: string, sequence: number, timeMs: number | undefined): Record<string, unknown> {
-  const values = valuesOf(sequence)
-  return {
-    device,
-    temperature: values.temperature,
-    humidity: values.humidity,
-    pressure: values.pressure,
-    'battery voltage': values.batteryVoltage,
-    'battery percentage': values.batteryPercentage,
-    ...furtherOf(sequence),
-    ...(timeMs === undefined ? {} : { timestamp: timeMs }),
-  }
+  const values = Object.entries(valuesOf(sequence)).map(([name, value]) => [name.replace('_', ' '), value])
+  const further = furtherOf(sequence)
+  return { device, ...Object.fromEntries(values), ...further, ...(timeMs === undefined ? {} : { timestamp: timeMs }) }
 }
 
 /** Bodies that must be refused, though most of what they say is a reading like any other. */
-export function badBodies(device: string, sequence: number): [string, ...string[]] {
+export function badBodies(device: string, sequence: number): string[] {
   const fields = fieldsOf(device, sequence, undefined)
   return [
     JSON.stringify({ ...fields, temperature: String(fields['temperature']) }),
@@ -40,7 +31,6 @@ export function importRequest(token: string, lines: string): string {
   return httpRequest('POST', '/api/admin/import', `Bearer ${token}`, 'application/x-ndjson', lines)
 }
 
-/** Lines of JSON by the device itself. */
 export function batchRequest(device: string, password: string, query: string, lines: string): string {
   const path = `/api/log/batch${query}`
   return httpRequest('POST', path, basic(device, password), 'application/x-ndjson', lines)
@@ -50,28 +40,17 @@ export function linesRequest(device: string, password: string, lines: string): s
   return httpRequest('POST', '/api/v2/write?precision=ms', basic(device, password), 'text/plain', lines)
 }
 
-/** Line protocol. */
 export function lineOf(device: string, sequence: number, timeMs: number): string {
-  const values = valuesOf(sequence)
   const tag = device.replaceAll(/[ ,=]/g, character => `\\${character}`)
-  const fields = [
-    `temperature=${values.temperature}`,
-    `humidity=${values.humidity}`,
-    `pressure=${values.pressure}`,
-    `battery_voltage=${values.batteryVoltage}`,
-    `battery_percentage=${values.batteryPercentage}`,
-    ...Object.entries(furtherOf(sequence)).map(([name, value]) => `${name}=${value}`),
-  ]
-  return `readings,device=${tag} ${fields.join()} ${timeMs}`
+  const values = Object.entries({ ...valuesOf(sequence), ...furtherOf(sequence) })
+  return `readings,device=${tag} ${values.map(([name, value]) => `${name}=${value}`).join()} ${timeMs}`
 }
 
-/** The fields of a data point. */
 export function pointFieldsOf(parameter: string, values: { value: number; unit: string }, timeMs: number) {
   return { parameter, timestamp: new Date(timeMs).toISOString().slice(0, 19), ...values }
 }
 
-/** Points that must be rejected. */
-export function badPoints(fields: ReturnType<typeof pointFieldsOf>): [object, ...object[]] {
+export function badPoints(fields: ReturnType<typeof pointFieldsOf>): object[] {
   const { timestamp } = fields
   return [
     { ...fields, value: String(fields.value) },
@@ -86,10 +65,6 @@ export function badPoints(fields: ReturnType<typeof pointFieldsOf>): [object, ..
 export function pointsRequest(sn: string, key: string, points: readonly object[]): string {
   const path = `/api/v1.0/device/${sn}/data/`
   return httpRequest('POST', path, basic(key, ''), 'application/json', JSON.stringify(points))
-}
-
-export function basic(name: string, password: string): string {
-  return `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`
 }
 
 function httpRequest(

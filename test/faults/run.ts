@@ -10,18 +10,16 @@
 
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { brokenBuilds, runBrokenBuilds } from './broken-builds.ts'
 import { brokenClusterBuilds } from './cluster/broken-builds.ts'
 import { clusterMatrix } from './cluster/cluster-matrix.ts'
-import { startFaultKafka } from './cluster/fault-kafka.ts'
-import { startFaultDatabases } from './databases.ts'
 import type { Harness, Surroundings } from './experiment.ts'
 import { createHooks } from './hooks.ts'
 import { type MatrixRow, matrix as matrixOfService } from './matrix.ts'
-import { shownText, summaryOf, tableOf } from './table.ts'
-import { createTally, isClean, type Tally } from './tally.ts'
+import { createTally, isClean, shownText, summaryOf, type Tally, tableOf } from './tally.ts'
+import { sourceFolder, startHarness } from './test-harness.ts'
 
 const { values } = parseArgs({
   options: {
@@ -98,21 +96,15 @@ interface Lane {
 function openLane(name: string): Lane {
   const own = join(folder, name)
   mkdirSync(own, { mode: 0o711 })
-  const surroundings = { folder: own, source: resolve(import.meta.dirname, '..', '..'), say }
+  const surroundings = { folder: own, source: sourceFolder, say }
   let harness: Promise<Harness> | undefined
   return {
     surroundings,
     harness() {
-      harness ??= startServers(surroundings)
+      harness ??= startHarness(hooks, surroundings, shards, values.cluster ? brokers : undefined)
       return harness
     },
   }
-}
-
-async function startServers(surroundings: Surroundings): Promise<Harness> {
-  const databases = await startFaultDatabases(hooks, surroundings.folder, shards)
-  const kafka = values.cluster ? { kafka: await startFaultKafka(hooks, surroundings.folder, brokers, shards) } : {}
-  return { ...surroundings, databases, ...kafka }
 }
 
 // What was started ends with the process.

@@ -1,12 +1,11 @@
 /** Random numbers that one seed repeats, so that a history that failed can be run again. */
 
 export interface Random {
-  /** Below 1. */
   next(): number
-  /** An integer below `limit`. */
   below(limit: number): number
   chance(probability: number): boolean
-  pick<T>(values: readonly [T, ...T[]]): T
+  /** Of values of which there is at least one. */
+  pick<T>(values: readonly T[]): T
 }
 
 /** Mulberry32: one multiplication a step, and good enough for tests. */
@@ -23,6 +22,6 @@ export function createRandom(seed: number): Random {
     next,
     below,
     chance: probability => next() < probability,
-    pick: values => values[below(values.length)] ?? values[0],
+    pick: <T>(values: readonly T[]) => values[below(values.length)] as T,
   }
 }

@@ -7,14 +7,13 @@ import { join } from 'node:path'
 import type { Status } from '../../api/admin/status-answer.ts'
 import type { TestHooks } from '../support/databases.ts'
 import { until } from '../support/processes.ts'
+import type { Login } from './loads.ts'
 
 export interface ServiceProcess {
   port: number
   dataDirectory: string
-  /** For the next start. */
   environment: Record<string, string>
   pid(): number
-  /** Resolves when it listens. */
   start(more?: Record<string, string>): Promise<void>
   /** Starts it and hands back how it ends, however soon. */
   launch(more?: Record<string, string>): ChildProcess
@@ -25,9 +24,13 @@ export interface ServiceProcess {
   /** What it has logged since its last start. */
   output(): string
   adminToken(): string
+  /** A request to the admin API by its path there, or to another one by the whole path. */
   admin(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }>
-  /** The same until the service may change its registry: on a busy machine a lease ends before anything has happened to its node. */
+  /** The body of the answer; throws for one that is none of success. */
+  ask(method: string, path: string, body?: unknown): Promise<unknown>
+  /** The same as `admin` until the service may change its registry: on a busy machine a lease ends before anything has happened to its node. */
   adminWhenLet: ServiceProcess['admin']
+  addDevices(names: readonly string[], more?: object): Promise<Login[]>
   status(): Promise<Status>
   ready(): Promise<{ code: number; status: string; reasons: string[] }>
 }
@@ -38,15 +41,11 @@ export interface ServiceOptions {
   port: number
   dataDirectory: string
   environment: Record<string, string>
-  /** Of the command, such as a role. */
   words?: readonly string[] | undefined
-  /** Another user to run as. */
   user?: number | undefined
-  /** How many files it may have open, and each of its children. */
   filesMax?: number | undefined
 }
 
-/** Of a request without an answer. */
 const hangMs = 300_000
 
 export function createServiceProcess(t: TestHooks, options: ServiceOptions): ServiceProcess {
@@ -108,28 +107,52 @@ export function createServiceProcess(t: TestHooks, options: ServiceOptions): Ser
     ended: what => until(what, isOver),
     output: () => output,
     adminToken: () => readFileSync(join(dataDirectory, 'secrets', 'admin-token'), 'utf8').trim(),
+    ...clientOf(url, () => service.adminToken()),
+  }
+  return service
+}
+
+type Client = Pick<ServiceProcess, 'admin' | 'ask' | 'adminWhenLet' | 'addDevices' | 'status' | 'ready'>
+
+function clientOf(url: string, adminToken: () => string): Client {
+  const client: Client = {
     async admin(method, path, body) {
-      const headers: Record<string, string> = { authorization: `Bearer ${service.adminToken()}` }
+      const headers: Record<string, string> = { authorization: `Bearer ${adminToken()}` }
       if (body !== undefined) headers['content-type'] = 'application/json'
       const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
-      const response = await fetch(`${url}/api/admin${path}`, { ...init, signal: AbortSignal.timeout(hangMs) })
+      const whole = path.startsWith('/api/') ? path : `/api/admin${path}`
+      const response = await fetch(url + whole, { ...init, signal: AbortSignal.timeout(hangMs) })
       const text = await response.text()
       return { status: response.status, body: text === '' ? undefined : JSON.parse(text) }
     },
+    async ask(method, path, given) {
+      const { status, body } = await client.admin(method, path, given)
+      if (status >= 300) throw new Error(`${method} ${path} is answered ${status}: ${JSON.stringify(body)}`)
+      return body
+    },
     async adminWhenLet(...question) {
-      let answer = await service.admin(...question)
+      let answer = await client.admin(...question)
       await until('the service changes its registry', async () => {
-        if (answer.status === 503) answer = await service.admin(...question)
+        if (answer.status === 503) answer = await client.admin(...question)
         return answer.status !== 503
       })
       return answer
     },
-    status: async () => (await service.admin('GET', '/status')).body as Status,
+    async addDevices(names, more = {}) {
+      const wanted = names.map(name => ({ name, ...more }))
+      const { status, body } = await client.adminWhenLet('POST', '/devices', wanted)
+      if (status !== 201) throw new Error(`no devices were made: ${status} ${JSON.stringify(body)}`)
+      return (body as { device: string; password: string }[]).map(({ device, password }) => ({
+        name: device,
+        password,
+      }))
+    },
+    status: async () => (await client.admin('GET', '/status')).body as Status,
     async ready() {
       const response = await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(hangMs) })
       const body = (await response.json()) as { status: string; reasons?: string[] }
       return { code: response.status, status: body.status, reasons: body.reasons ?? [] }
     },
   }
-  return service
+  return client
 }

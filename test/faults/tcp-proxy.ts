@@ -6,7 +6,6 @@ import type { TestHooks } from '../support/databases.ts'
 import type { Random } from './seeded-random.ts'
 
 export interface Trouble {
-  /** Nobody listens. */
   refuses: boolean
   /** Connections are taken, and nothing ever comes back. */
   silent: boolean
@@ -27,7 +26,6 @@ export type Target = number | string
 export interface TcpProxy {
   port: number
   trouble: Trouble
-  /** Bytes that went to the target. */
   bytesUp: number
   /** Where connections go from now on. */
   target: Target

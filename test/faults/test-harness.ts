@@ -6,8 +6,7 @@ import { join, resolve } from 'node:path'
 import type { TestHooks } from '../support/databases.ts'
 import { startFaultKafka } from './cluster/fault-kafka.ts'
 import { type ShardCount, startFaultDatabases } from './databases.ts'
-import type { Harness } from './experiment.ts'
-import type { Run } from './matrix.ts'
+import type { Harness, Run, Surroundings } from './experiment.ts'
 import { createTally, isClean, type Tally } from './tally.ts'
 
 export interface TestHarness {
@@ -36,10 +35,8 @@ export async function startTestHarness(
     if (found.size > 0) t.comment(`ledgers and data are kept in ${folder}`)
     else rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
   })
-  const databases = await startFaultDatabases(t, folder, shards)
-  const source = resolve(import.meta.dirname, '..', '..')
-  const kafka = brokers === undefined ? {} : { kafka: await startFaultKafka(t, folder, brokers, shards) }
-  const harness: Harness = { databases, folder, source, say: line => t.comment(line), ...kafka }
+  const say = (line: string) => t.comment(line)
+  const harness = await startHarness(t, { folder, source: sourceFolder, say }, shards, brokers)
   return {
     async run(row, cycles, work) {
       const tally = createTally(row)
@@ -52,4 +49,19 @@ export async function startTestHarness(
       return tally
     },
   }
+}
+
+export const sourceFolder = resolve(import.meta.dirname, '..', '..')
+
+/** Without brokers the journals are on disk. */
+export async function startHarness(
+  hooks: TestHooks,
+  surroundings: Surroundings,
+  shards: ShardCount,
+  brokers?: 1 | 3,
+): Promise<Harness> {
+  const { folder } = surroundings
+  const databases = await startFaultDatabases(hooks, folder, shards)
+  const kafka = brokers === undefined ? {} : { kafka: await startFaultKafka(hooks, folder, brokers, shards) }
+  return { ...surroundings, databases, ...kafka }
 }

@@ -40,7 +40,7 @@ const runs: readonly { shards: 1 | 2; seed: number; faults: FaultName[] }[] = [
 for (const { shards, seed, faults } of runs) {
   test(`all that was acknowledged is there, once and in order, whoever dies: ${shards} QuestDB`, async t => {
     const harness = await startTestHarness(t, Number(process.env['SEED'] ?? seed), 1, shards)
-    const tally = await harness.run('cluster', 1, (given, tally, seed) => runInTurn(given, tally, seed, faults))
+    const tally = await harness.run('cluster', faults.length, runInTurn(faults))
     for (const note of tally.notes) t.comment(note)
     t.ok(isClean(tally), JSON.stringify(tally))
     t.ok(tally.acknowledged > 0)

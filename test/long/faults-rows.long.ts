@@ -4,22 +4,20 @@
  */
 
 import { test } from 'tap'
-import type { Harness } from '../faults/experiment.ts'
+import type { Harness, Run } from '../faults/experiment.ts'
 import { failPoints } from '../faults/injection/settings.ts'
-import type { Run } from '../faults/matrix.ts'
-import { type AlertDeath, dieWithAlerts } from '../faults/rows/alerts.ts'
-import { dieAtPoints } from '../faults/rows/crash-points.ts'
-import { eraseUnsynced } from '../faults/rows/erase.ts'
-import { changeWhileFrozen } from '../faults/rows/frozen-changes.ts'
-import { damageJournal } from '../faults/rows/journal-damage.ts'
-import { killEverything, killService } from '../faults/rows/kills.ts'
+import { dieWithAlerts } from '../faults/rows/alerts.ts'
+import { eraseSeries, eraseUnsynced } from '../faults/rows/erase.ts'
+import { damageJournal } from '../faults/rows/journal.ts'
+import { dieAtPoints, killEverything, killService } from '../faults/rows/kills.ts'
+import { changeWhileFrozen } from '../faults/rows/postgres.ts'
 import { isClean } from '../faults/tally.ts'
 import { startTestHarness } from '../faults/test-harness.ts'
 
 // The acknowledgement is the line that matters most.
 const deaths = [...failPoints, 'after-ack'] as const
 const deathsOfPoints = ['after-append', 'after-sync', 'after-ack', 'after-forward', 'after-taken'] as const
-const alertDeaths: readonly AlertDeath[] = [
+const alertDeaths = [
   ['alerts-found', true],
   ['alerts-applied', false],
   ['alerts-written', true],
@@ -29,7 +27,7 @@ const alertDeaths: readonly AlertDeath[] = [
   ['notification-claimed', true],
   ['notification-sent', false],
   ['notification-noted', true],
-]
+] as const
 
 interface Row {
   what: string
@@ -56,13 +54,14 @@ const rows: readonly Row[] = [
     run: (...given) => dieAtPoints(...given, deathsOfPoints, ['points']),
     crashes: deathsOfPoints.length,
   },
-  { what: 'journal torn or flipped', cycles: 1, run: (...given) => damageJournal(...given) },
+  { what: 'journal torn or flipped', cycles: 1, run: damageJournal },
+  { what: 'metric erased', cycles: 1, run: eraseSeries },
   { what: 'erased, then replayed', cycles: 1, run: eraseUnsynced },
-  { what: 'PostgreSQL frozen', cycles: 1, run: (...given) => changeWhileFrozen(...given, 12_000) },
+  { what: 'PostgreSQL frozen', cycles: 1, run: changeWhileFrozen(12_000) },
   {
     what: 'killed with alerts',
     cycles: 1,
-    run: (...given) => dieWithAlerts(...given, alertDeaths),
+    run: dieWithAlerts(alertDeaths),
     crashes: alertDeaths.length,
     isOfAlerts: true,
   },

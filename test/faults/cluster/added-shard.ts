@@ -10,8 +10,8 @@ import { firstDayUs } from '../../../cli/add-shard.ts'
 import { readingsTable } from '../../../store/tables.ts'
 import { barograph } from '../../support/command-line.ts'
 import { until } from '../../support/processes.ts'
-import { setClockFile } from '../clock-file.ts'
-import type { ClockPeriod } from '../clock-periods.ts'
+import type { ClockPeriod } from '../clock.ts'
+import { setClockFile } from '../clock.ts'
 import { type ShardCount, settingsFor, startFaultDatabases } from '../databases.ts'
 import type { Harness, Surroundings } from '../experiment.ts'
 import { createHooks } from '../hooks.ts'
@@ -21,8 +21,7 @@ import type { ServiceProcess } from '../service-process.ts'
 import type { Tally } from '../tally.ts'
 import { type ClusterBed, clusterExperiment } from './cluster-experiment.ts'
 import { startFaultKafka } from './fault-kafka.ts'
-import { happen, happenAny, rest, untilHeld } from './fault-rows.ts'
-import { type FaultName, startAgain } from './faults.ts'
+import { type FaultName, happen, happenAny, rest, startAgain, untilHeld } from './faults.ts'
 
 /** What happens beside each step of the addition; fewer than there are steps leave the later ones alone. */
 interface FaultsBeside {
@@ -83,7 +82,7 @@ async function addShard(harness: Harness, tally: Tally, seed: number, beside: Fa
   }
   setAhead(aheadMs)
   const environment = injecting({ FAULT_CLOCK_FILE: clockFile })
-  const options = { seed, tally, environment, clockFile, importEveryMs: 2000, judging: { clock } }
+  const options = { seed, tally, environment, clockFile, importEveryMs: 2000, clock }
   await clusterExperiment(harness, options, async bed => {
     await addTo(bed, new Date(fromMs).toISOString().slice(0, 10), beside)
     const goOn = bed.load.pause()

@@ -7,78 +7,60 @@ import { runFault } from './cluster-matrix.ts'
 const buildsOfThree: BrokenBuild[] = [
   {
     name: 'acknowledged by the leader alone',
-    changes: [{ file: 'ingest/kafka/producer-requests.ts', from: 'const allInSync = -1', to: 'const allInSync = 1' }],
-    cycle: (harness, tally, seed) => runFault(harness, tally, seed, 'followers frozen, leader killed'),
+    file: 'ingest/kafka/producer-requests.ts',
+    from: 'const allInSync = -1',
+    to: 'const allInSync = 1',
+    cycle: runFault('followers frozen, leader killed'),
   },
 ]
 
 const buildsOfOne: BrokenBuild[] = [
   {
     name: 'no fencing of a frozen forwarder',
-    changes: [
-      {
-        file: 'store/postgres/held-lock/hold.ts',
-        from: 'return process.hrtime.bigint() < Atomics.load(this.shared, 0)',
-        to: 'return true',
-      },
-      // Its successor would send again what it has overwritten.
-      {
-        file: 'ingest/kafka/guarded-connection.ts',
-        from: 'mayHaveSentLate: () => isLate || unanswered.size > 0',
-        to: 'mayHaveSentLate: () => false',
-      },
-    ],
-    cycle: (harness, tally, seed) => runFault(harness, tally, seed, 'holder frozen with a backlog'),
+    file: 'store/postgres/held-lock/hold.ts',
+    from: 'return process.hrtime.bigint() < Atomics.load(this.shared, 0)',
+    to: 'return true',
+    // Its successor would send again what it has overwritten.
+    also: {
+      file: 'ingest/kafka/guarded-connection.ts',
+      from: 'mayHaveSentLate: () => isLate || unanswered.size > 0',
+      to: 'mayHaveSentLate: () => false',
+    },
+    cycle: runFault('holder frozen with a backlog'),
   },
   {
     name: 'the same number again after an unknown outcome',
-    changes: [
-      {
-        file: 'ingest/kafka/producer-state.ts',
-        from: 'export function afterUnknown(producer: Producer): Producer {\n  return nextEpoch(producer)',
-        to: 'export function afterUnknown(producer: Producer): Producer {\n  return producer',
-      },
-    ],
-    cycle: (harness, tally, seed) => runFault(harness, tally, seed, 'answers of the brokers swallowed'),
+    file: 'ingest/kafka/producer-state.ts',
+    from: 'export function afterUnknown(producer: Producer): Producer {\n  return nextEpoch(producer)',
+    to: 'export function afterUnknown(producer: Producer): Producer {\n  return producer',
+    cycle: runFault('answers of the brokers swallowed'),
   },
   {
     name: 'a node lets in without a lease',
-    changes: [
-      {
-        file: 'auth/nodes/lease.ts',
-        from: 'return Math.min(this.#endMs - performance.now(), this.#endWallMs - this.#wallMs())',
-        to: 'return this.#lengthMs',
-      },
-    ],
-    cycle: (harness, tally, seed) => runFault(harness, tally, seed, 'api frozen, passwords changed'),
+    file: 'auth/nodes/lease.ts',
+    from: 'return Math.min(this.#endMs - performance.now(), this.#endWallMs - this.#wallMs())',
+    to: 'return this.#lengthMs',
+    cycle: runFault('api frozen, passwords changed'),
   },
   {
     name: 'a change is answered before the other node has it',
-    changes: [
-      {
-        file: 'auth/nodes/barrier.ts',
-        from: 'if (behind.count === 0 && sizeMs <= steppedMs + stepSlackMs) return',
-        to: 'return',
-      },
-    ],
-    cycle: (harness, tally, seed) => runFault(harness, tally, seed, 'api cut from PostgreSQL, passwords changed'),
+    file: 'auth/nodes/barrier.ts',
+    from: 'if (behind.count === 0 && sizeMs <= steppedMs + stepSlackMs) return',
+    to: 'return',
+    cycle: runFault('api cut from PostgreSQL, passwords changed'),
   },
   {
     name: 'offsets committed before they are applied',
-    changes: [
-      {
-        file: 'ingest/kafka/spool-source.ts',
-        from: 'const committable = keepMs > 0 && !isSynced ? Math.min(kept, recorded) : recorded',
-        to: 'const committable = next',
-      },
-      // Otherwise the next holder sends again from the position that QuestDB has.
-      {
-        file: 'ingest/forwarder/position-verdict.ts',
-        from: 'if (applied !== undefined && applied.position >= committed) {',
-        to: 'if (applied !== undefined) {',
-      },
-    ],
-    cycle: (harness, tally, seed) => runFault(harness, tally, seed, 'QuestDB frozen, holder killed'),
+    file: 'ingest/kafka/spool-source.ts',
+    from: 'const committable = keepMs > 0 && !isSynced ? Math.min(kept, recorded) : recorded',
+    to: 'const committable = next',
+    // Otherwise the next holder sends again from the position that QuestDB has.
+    also: {
+      file: 'ingest/forwarder/position-verdict.ts',
+      from: 'if (applied !== undefined && applied.position >= committed) {',
+      to: 'if (applied !== undefined) {',
+    },
+    cycle: runFault('QuestDB frozen, holder killed'),
   },
 ]
 

@@ -32,35 +32,15 @@ export function anyBrokers({ kafka, random }: ClusterBed, count: number): FaultB
     .map(({ broker }) => broker)
 }
 
-export async function killBrokers(bed: ClusterBed, brokers: FaultBroker[]): Promise<void> {
-  await Promise.all(brokers.map(broker => broker.kill()))
-  await sleep(bed.random.below(downMsMax))
-  await Promise.all(brokers.map(broker => broker.start()))
-}
-
-export async function freezeBrokers(bed: ClusterBed, brokers: FaultBroker[]): Promise<void> {
-  const thaw = freezeAll(bed, brokers)
-  await sleep(frozenMs)
-  thaw()
-}
-
-function freezeAll(bed: ClusterBed, brokers: FaultBroker[]): () => void {
-  const thaws = brokers.map(broker => freeze(broker.pid()))
-  const thaw = () => {
-    for (const goOn of thaws) goOn()
-  }
-  bed.hooks.teardown(thaw)
-  return thaw
-}
-
 /** What the leader alone has is lost with it: a reading that it acknowledged by itself would be, too. */
 export async function killAheadOfFollowers(bed: ClusterBed): Promise<void> {
   const leader = await leaderOf(bed)
   const followers = bed.kafka.brokers.filter(broker => broker !== leader)
-  const thaw = freezeAll(bed, followers)
+  const thaws = followers.map(broker => freeze(broker.pid()))
+  for (const thaw of thaws) bed.hooks.teardown(thaw)
   await sleep(aheadMs)
   await leader.kill()
-  thaw()
+  for (const thaw of thaws) thaw()
   await until('a follower leads', async () => {
     const next = await bed.kafka.leader()
     return next !== undefined && next !== leader
@@ -69,7 +49,7 @@ export async function killAheadOfFollowers(bed: ClusterBed): Promise<void> {
 }
 
 export async function cutFromBroker({ kafka, random }: ClusterBed): Promise<void> {
-  const { link } = kafka.brokers[random.below(kafka.brokers.length)] as FaultBroker
+  const { link } = random.pick(kafka.brokers)
   if (random.chance(0.5)) link.trouble.refuses = true
   else link.trouble = { ...link.trouble, silent: true }
   link.cut()

@@ -5,15 +5,21 @@ import { isRunning, until } from '../../support/processes.ts'
 import { type ExperimentOptions, experiment, type Harness, type TestBed } from '../experiment.ts'
 import { createHooks } from '../hooks.ts'
 import type { ServiceProcess } from '../service-process.ts'
-import { type ApiProcess, apiSettings, apiWords, startBeside } from './api-processes.ts'
 import type { FaultKafka } from './fault-kafka.ts'
-import { type Forwarder, holderOf, startForwarders } from './forwarders.ts'
+import {
+  type ApiProcess,
+  apiSettings,
+  apiWords,
+  type Forwarder,
+  holderOf,
+  startBeside,
+  startForwarders,
+} from './processes.ts'
 
 export interface ClusterBed extends TestBed {
   kafka: FaultKafka
   apis: ApiProcess[]
   forwarders: Forwarder[]
-  /** How often each fault has happened. */
   counts: Map<string, number>
 }
 
@@ -38,8 +44,8 @@ export async function clusterExperiment(
     const api = { points: true, words: apiWords, ...options, ports }
     await experiment(harness, { ...api, environment: { ...first.environment, ...environment } }, async bed => {
       const beside = { ...second, environment: { ...second.environment, ...environment } }
-      const apis = [{ ...bed.service, link: first.link }, await startBeside(harness, bed, beside, ports[1])]
-      const forwarders = await startForwarders(harness, kafka, bed, environment)
+      const apis = [{ ...bed.service, link: first.link }, await startBeside(bed, beside, ports[1])]
+      const forwarders = await startForwarders(kafka, bed, environment)
       await withCluster({ ...bed, kafka, apis, forwarders, counts: new Map<string, number>() }, work)
     })
   } finally {

@@ -12,7 +12,6 @@ import { createRandom } from '../seeded-random.ts'
 import { startTcpProxy, type TcpProxy } from '../tcp-proxy.ts'
 
 export interface FaultBroker extends KafkaBroker {
-  /** The way of an api process to it. */
   link: TcpProxy
 }
 
@@ -27,7 +26,6 @@ export interface FaultKafka {
 const retentionHours = 7 * 24
 const topicPrefix = 'faults-'
 
-/** With the topics of so many shards. */
 export async function startFaultKafka(
   t: TestHooks,
   folder: string,

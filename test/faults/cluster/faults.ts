@@ -3,24 +3,20 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freeze } from '../../support/frozen.ts'
 import { isRunning, until } from '../../support/processes.ts'
-import type { FaultQuestdb } from '../fault-questdb.ts'
+import { freezeFor } from '../rows/questdb.ts'
 import type { ServiceProcess } from '../service-process.ts'
-import type { ApiProcess } from './api-processes.ts'
 import {
   anyBrokers,
   cutFromBroker,
   downMsMax,
-  freezeBrokers,
   frozenMs,
   killAheadOfFollowers,
-  killBrokers,
   leaderOf,
   swallowAnswers,
 } from './broker-faults.ts'
 import type { ClusterBed } from './cluster-experiment.ts'
-import { holderOf, standbyOf } from './forwarders.ts'
-
-export type Fault = (bed: ClusterBed) => Promise<void>
+import type { FaultBroker } from './fault-kafka.ts'
+import { type ApiProcess, holderOf, standbyOf } from './processes.ts'
 
 const backlogMs = 4000
 const latencyMs = 1500
@@ -28,57 +24,96 @@ const revocationsBeside = 5
 /** The wait for late requests after the cut, and some requests behind it. */
 const slowMs = 10_000
 
-/** Where two happen at once they differ in what they are done to. */
+/** What is killed, and started again after a while, or frozen for a while. */
+interface Victim {
+  pid(): number
+  kill(): Promise<void>
+}
+type Victims = (bed: ClusterBed) => Victim[] | Promise<Victim[]>
+
+const kill = async (_bed: ClusterBed, victims: readonly Victim[]) =>
+  void (await Promise.all(victims.map(victim => victim.kill())))
+const freezeAll = async (bed: ClusterBed, victims: readonly Victim[]) =>
+  void (await Promise.all(victims.map(({ pid }) => freezeFor(bed, pid(), frozenMs))))
+
+const anyApi = ({ apis, random }: ClusterBed): ApiProcess => random.pick(apis)
+const victimOf = (bed: ClusterBed, service: ServiceProcess): Victim => {
+  return { pid: service.pid, kill: () => killService(bed, service) }
+}
+const oneApi: Victims = bed => [victimOf(bed, anyApi(bed))]
+const bothApis: Victims = bed => bed.apis.map(api => victimOf(bed, api))
+const holder: Victims = async bed => [victimOf(bed, await holderOf(bed.forwarders))]
+const standby: Victims = async bed => [victimOf(bed, await standbyOf(bed.forwarders))]
+const leader: Victims = async bed => [brokerOf(bed, await leaderOf(bed))]
+const brokers = (count: number): Victims => {
+  return bed => anyBrokers(bed, count).map(broker => brokerOf(bed, broker))
+}
+const postgres: Victims = ({ databases: { kill, pid } }) => [
+  { pid: () => pid('postgres'), kill: () => kill('postgres') },
+]
+const questdb: Victims = ({ databases: { kill, pid } }) => [{ pid: () => pid('questdb'), kill: () => kill('questdb') }]
+const questdbOf = (shard: number): Victims => {
+  return ({ databases }) => databases.furtherQuestdbs.slice(shard - 2, shard - 1)
+}
+
+function brokerOf({ random }: ClusterBed, broker: FaultBroker): Victim {
+  return {
+    pid: broker.pid,
+    async kill() {
+      await broker.kill()
+      await sleep(random.below(downMsMax))
+      await broker.start()
+    },
+  }
+}
+
+/**
+ * Two that happen at once differ in their target. Then come how often it happens in a whole run, the seconds that it takes, about,
+ * and what the cluster needs for it: three brokers, or it is another fault with one, and shards.
+ */
+type ClusterFault = readonly [
+  target: string,
+  cycles: number,
+  seconds: number,
+  run: (bed: ClusterBed, victims: readonly Victim[]) => Promise<void>,
+  victims?: Victims,
+  needs?: { brokers?: number; shards?: number },
+]
+const none: Victims = () => []
+
 export const faults = {
-  'api killed': { target: 'api', run: bed => killService(bed, anyApi(bed)) },
-  'both apis killed': {
-    target: 'api',
-    run: async bed => void (await Promise.all(bed.apis.map(api => killService(bed, api)))),
-  },
-  'api frozen, passwords changed': { target: 'api', run: freezeAndRevoke },
-  'api cut from PostgreSQL, passwords changed': { target: 'api', run: cutAndRevoke },
-  'api cut from a broker': { target: 'link', run: cutFromBroker },
-  'holder killed': { target: 'forwarders', run: async bed => killService(bed, await holderOf(bed.forwarders)) },
-  'holder frozen': {
-    target: 'forwarders',
-    run: async bed => freezeProcess(bed, (await holderOf(bed.forwarders)).pid()),
-  },
-  'standby killed': { target: 'forwarders', run: async bed => killService(bed, await standbyOf(bed.forwarders)) },
-  'standby frozen': {
-    target: 'forwarders',
-    run: async bed => freezeProcess(bed, (await standbyOf(bed.forwarders)).pid()),
-  },
-  'holder frozen with a backlog': { target: 'forwarders', run: freezeWithBacklog },
-  'QuestDB frozen, holder killed': { target: 'questdb', run: killBehindQuestdb },
-  'leader killed': { target: 'brokers', run: async bed => killBrokers(bed, [await leaderOf(bed)]) },
-  'broker killed': { target: 'brokers', run: bed => killBrokers(bed, anyBrokers(bed, 1)) },
-  'leader frozen': { target: 'brokers', run: async bed => freezeBrokers(bed, [await leaderOf(bed)]) },
-  'broker frozen': { target: 'brokers', run: bed => freezeBrokers(bed, anyBrokers(bed, 1)) },
-  'two brokers killed': { target: 'brokers', run: bed => killBrokers(bed, anyBrokers(bed, 2)) },
-  'two brokers frozen': { target: 'brokers', run: bed => freezeBrokers(bed, anyBrokers(bed, 2)) },
-  'followers frozen, leader killed': { target: 'brokers', run: killAheadOfFollowers },
-  'all brokers killed': { target: 'brokers', run: bed => killBrokers(bed, [...bed.kafka.brokers]) },
-  'all brokers frozen': { target: 'brokers', run: bed => freezeBrokers(bed, [...bed.kafka.brokers]) },
-  'answers of the brokers swallowed': { target: 'link', run: swallowAnswers },
-  'PostgreSQL killed': { target: 'postgres', run: bed => bed.databases.kill('postgres') },
-  'PostgreSQL frozen': { target: 'postgres', run: bed => freezeProcess(bed, bed.databases.pid('postgres')) },
-  'QuestDB killed': { target: 'questdb', run: bed => bed.databases.kill('questdb') },
-  'QuestDB frozen': { target: 'questdb', run: bed => freezeProcess(bed, bed.databases.pid('questdb')) },
-  'QuestDB of shard 2 killed': { target: 'questdb-2', run: bed => questdbOf(bed, 2).kill() },
-  'QuestDB of shard 2 frozen': { target: 'questdb-2', run: bed => freezeProcess(bed, questdbOf(bed, 2).pid()) },
-  'QuestDB of shard 3 killed': { target: 'questdb-3', run: bed => questdbOf(bed, 3).kill() },
-  'QuestDB of shard 3 frozen': { target: 'questdb-3', run: bed => freezeProcess(bed, questdbOf(bed, 3).pid()) },
-} as const satisfies Record<string, { target: string; run: Fault }>
+  'api killed': ['api', 30, 8, kill, oneApi],
+  'both apis killed': ['api', 12, 8, kill, bothApis],
+  'api frozen, passwords changed': ['api', 6, 15, freezeAndRevoke],
+  'api cut from PostgreSQL, passwords changed': ['api', 6, 15, cutAndRevoke],
+  'api cut from a broker': ['link', 6, 15, cutFromBroker],
+  'holder killed': ['forwarders', 20, 12, kill, holder],
+  'holder frozen': ['forwarders', 6, 20, freezeAll, holder],
+  'holder frozen with a backlog': ['forwarders', 3, 30, freezeWithBacklog],
+  'standby killed': ['forwarders', 8, 10, kill, standby],
+  'standby frozen': ['forwarders', 2, 15, freezeAll, standby],
+  'leader killed': ['brokers', 8, 25, kill, leader, { brokers: 3 }],
+  'broker killed': ['brokers', 10, 25, kill, brokers(1), { brokers: 3 }],
+  'leader frozen': ['brokers', 3, 20, freezeAll, leader, { brokers: 3 }],
+  'broker frozen': ['brokers', 3, 20, freezeAll, brokers(1), { brokers: 3 }],
+  'two brokers killed': ['brokers', 3, 30, kill, brokers(2), { brokers: 3 }],
+  'two brokers frozen': ['brokers', 2, 25, freezeAll, brokers(2), { brokers: 3 }],
+  'followers frozen, leader killed': ['brokers', 3, 30, killAheadOfFollowers, none, { brokers: 3 }],
+  'all brokers killed': ['brokers', 8, 30, kill, brokers(3)],
+  'all brokers frozen': ['brokers', 2, 20, freezeAll, brokers(3)],
+  'answers of the brokers swallowed': ['link', 1, 50, swallowAnswers],
+  'PostgreSQL killed': ['postgres', 14, 10, kill, postgres],
+  'PostgreSQL frozen': ['postgres', 2, 20, freezeAll, postgres],
+  'QuestDB killed': ['questdb', 14, 10, kill, questdb],
+  'QuestDB frozen': ['questdb', 2, 20, freezeAll, questdb],
+  'QuestDB frozen, holder killed': ['questdb', 3, 20, killBehindQuestdb],
+  'QuestDB of shard 2 killed': ['questdb-2', 14, 10, kill, questdbOf(2), { shards: 2 }],
+  'QuestDB of shard 2 frozen': ['questdb-2', 2, 20, freezeAll, questdbOf(2), { shards: 2 }],
+  'QuestDB of shard 3 killed': ['questdb-3', 6, 10, kill, questdbOf(3), { shards: 3 }],
+  'QuestDB of shard 3 frozen': ['questdb-3', 2, 20, freezeAll, questdbOf(3), { shards: 3 }],
+} as const satisfies Record<string, ClusterFault>
 
 export type FaultName = keyof typeof faults
-
-const anyApi = ({ apis, random }: ClusterBed): ApiProcess => apis[random.below(apis.length)] as ApiProcess
-
-function questdbOf({ databases: { furtherQuestdbs } }: ClusterBed, shard: number): FaultQuestdb {
-  const questdb = furtherQuestdbs[shard - 2]
-  if (questdb === undefined) throw new Error(`there is no shard ${shard}`)
-  return questdb
-}
 
 async function killService(bed: ClusterBed, service: ServiceProcess): Promise<void> {
   await service.end('SIGKILL')
@@ -98,13 +133,6 @@ export async function startAgain(service: ServiceProcess): Promise<void> {
       return false
     }
   })
-}
-
-async function freezeProcess(bed: ClusterBed, pid: number): Promise<void> {
-  const thaw = freeze(pid)
-  bed.hooks.teardown(thaw)
-  await sleep(frozenMs)
-  thaw()
 }
 
 /** At the other one, while requests with the old passwords wait in the sockets of the frozen one. */
@@ -132,12 +160,8 @@ async function revokeBeside(bed: ClusterBed, without: ApiProcess): Promise<void>
   for (let count = 0; count < revocationsBeside; count++) await bed.revoke(changeableDevice(bed), other)
 }
 
-/** Neither the one that is busy nor those of the end, which are erased or of the imports. */
-export function changeableDevice({ devices, random }: ClusterBed): string {
-  const [first, ...others] = devices.slice(1, -12)
-  if (first === undefined) throw new Error('there are too few devices')
-  return random.pick([first, ...others]).name
-}
+/** Those of the end are erased or of the imports. */
+export const changeableDevice = (bed: ClusterBed): string => bed.anyDevice(12)
 
 /**
  * Over a slow link there are always rows that wait for the request in flight. When the holder goes on, that is answered, another process
@@ -168,3 +192,43 @@ async function killBehindQuestdb(bed: ClusterBed): Promise<void> {
   thaw()
   await startAgain(holder)
 }
+
+/** Those that a cluster of this size can have. */
+export function faultsOf(brokers: number, shards: number): FaultName[] {
+  return (Object.keys(faults) as FaultName[]).filter(name => {
+    const [, , , , , needs = {}]: ClusterFault = faults[name]
+    return brokers >= (needs.brokers ?? 1) && shards >= (needs.shards ?? 1)
+  })
+}
+
+const restMsMax = 2500
+
+export async function rest({ random }: ClusterBed): Promise<void> {
+  await sleep(200 + random.below(restMsMax))
+}
+
+export async function untilHeld(bed: ClusterBed): Promise<void> {
+  for (let shard = 1; shard <= shardCountOf(bed); shard++) await holderOf(bed.forwarders, shard)
+}
+
+export async function happen(bed: ClusterBed, name: FaultName): Promise<void> {
+  bed.noteCrash()
+  bed.counts.set(name, (bed.counts.get(name) ?? 0) + 1)
+  const [, , , run, victims = none]: ClusterFault = faults[name]
+  await run(bed, await victims(bed))
+}
+
+/** Of any kind: one, or two at once, and now and then a changed password before. */
+export async function happenAny(bed: ClusterBed, index: number): Promise<void> {
+  if (index % 3 === 1) await bed.revoke(changeableDevice(bed))
+  const first = anyFault(bed)
+  const second = anyFault(bed)
+  const isPair = bed.random.chance(0.3) && faults[first][0] !== faults[second][0]
+  await Promise.all([happen(bed, first), ...(isPair ? [happen(bed, second)] : [])])
+}
+
+function anyFault(bed: ClusterBed): FaultName {
+  return bed.random.pick(faultsOf(bed.kafka.brokers.length, shardCountOf(bed)))
+}
+
+const shardCountOf = ({ databases }: ClusterBed): number => 1 + databases.furtherQuestdbs.length

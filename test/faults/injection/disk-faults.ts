@@ -7,7 +7,6 @@ import type { Disk, DiskFile } from '../../../ingest/journal/disk.ts'
 import { faults, pass } from './fail-point.ts'
 import type { FailPoint } from './settings.ts'
 
-/** The same disk, with the faults of this process. */
 export function withDiskFaults(disk: Disk): Disk {
   return {
     ...disk,

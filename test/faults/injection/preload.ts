@@ -1,7 +1,6 @@
 /**
- * Puts faults into a service from outside: loaded by `--import` before the service, it has certain modules of the service
- * import a wrapper where they would import the disk, the connection, the clock and a few more. The wrapper imports the real
- * module, whose address it gets in its own. So the source of the service, also that of a broken build, carries no faults.
+ * Puts faults into a service from outside: loaded by `--import` before the service, it gives certain modules of the service
+ * wrappers of what they import (replacements.ts). So the source of the service, also that of a broken build, carries no faults.
  */
 
 import { registerHooks } from 'node:module'
@@ -11,12 +10,21 @@ registerHooks({
   resolve(specifier, context, nextResolve) {
     const resolved = nextResolve(specifier, context)
     const { parentURL = '' } = context
-    const replacement = replacements.find(
-      ({ importer, target }) => parentURL.endsWith(`/${importer}`) && resolved.url.endsWith(`/${target}`),
-    )
-    if (replacement === undefined) return resolved
-    const url = new URL(replacement.wrapper, import.meta.url)
-    url.searchParams.set('real', resolved.url)
-    return { ...resolved, url: url.href }
+    const names = replacements.find(
+      ([importer, target]) => parentURL.endsWith(`/${importer}`) && resolved.url.endsWith(`/${target}`),
+    )?.[2]
+    return names === undefined ? resolved : { ...resolved, url: `${resolved.url}?wrapped=${names}` }
+  },
+  load(url, context, nextLoad) {
+    const [real = '', names] = url.split('?wrapped=')
+    if (names === undefined) return nextLoad(url, context)
+    const wrapped = names.split(',').map(name => `export const ${name} = wrappers.${name}(real)`)
+    const source = [
+      `import * as real from '${real}'`,
+      `import { wrappers } from '${new URL('wrappers.ts', import.meta.url)}'`,
+      `export * from '${real}'`,
+      ...wrapped,
+    ].join('\n')
+    return { format: 'module', source, shortCircuit: true }
   },
 })

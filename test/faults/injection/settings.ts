@@ -96,7 +96,6 @@ const FaultSettings = z.object({
 })
 export type FaultSettings = z.infer<typeof FaultSettings>
 
-/** Throws for a fault that is not known. */
 export function readFaultSettings(environment: Record<string, string | undefined>): FaultSettings {
   return FaultSettings.parse(environment)
 }

@@ -6,10 +6,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EraseReport, MetricEraseReport, StationEraseReport } from '../../../lifecycle/erasure/erase-records.ts'
 import { serverPid, until } from '../../support/processes.ts'
-import { type ExperimentOptions, experiment, type Harness, type TestBed } from '../experiment.ts'
-import { erasedMetric } from '../further-values.ts'
+import { eachCycle, type TestBed } from '../experiment.ts'
+import { erasedMetric } from '../identity.ts'
 import { type ErasePoint, erasePoints, type FaultRows, injecting } from '../injection/settings.ts'
-import type { Tally } from '../tally.ts'
+import type { LoadOptions } from '../loads.ts'
 
 const aftermaths = ['killed at once', 'killed after a rest', 'stopped', 'replayed'] as const
 type Aftermath = (typeof aftermaths)[number]
@@ -26,57 +26,43 @@ interface Victims {
 }
 
 const ofReadings = { devices: 20, importEveryMs: 700 }
-const kinds: readonly { load: Partial<ExperimentOptions>; victimsOf: (bed: TestBed) => Victims }[] = [
+const kinds: readonly { load: Partial<LoadOptions>; victimsOf: (bed: TestBed) => Victims }[] = [
   { load: ofReadings, victimsOf: metricsOf },
   { load: ofReadings, victimsOf: devicesOf },
   { load: { devices: 5, points: true, stationCount: 14 }, victimsOf: stationsOf },
 ]
 
+const unsynced = { ownDatabases: true, environment: { QUESTDB_COMMIT_MODE: 'nosync' } }
+const kindOf = (cycle: number) => kinds[Math.floor(cycle / 2) % kinds.length] as (typeof kinds)[number]
+const isSynced = (cycle: number) => cycle % 2 === 0
+
 /**
  * Metrics twice, devices twice and stations twice, in turns with a QuestDB that syncs and with one that does not, to which each start sends
  * all again that is kept.
  */
-export async function eraseSeries(
-  harness: Harness,
-  tally: Tally,
-  seed: number,
-  cycles: number,
-  points: readonly ErasePoint[] = erasePoints,
-): Promise<void> {
-  for (let cycle = 0; cycle < cycles; cycle++) {
-    const isSynced = cycle % 2 === 0
-    const { load, victimsOf } = kinds[Math.floor(cycle / 2) % kinds.length] as (typeof kinds)[number]
-    const options: ExperimentOptions = {
-      seed: seed + cycle,
-      tally,
-      ...load,
-      ...(isSynced ? {} : { ownDatabases: true, environment: { QUESTDB_COMMIT_MODE: 'nosync' } }),
-    }
-    await experiment(harness, options, async bed => {
-      await bed.untilAcknowledged(500)
-      const victims = victimsOf(bed)
-      const next = () => victims.names.shift() ?? ''
-      for (const point of points) await dieWhileErasing(bed, victims, next(), point)
-      await bed.untilAcknowledged(100)
-      await bed.load.stop()
-      const isPossible = (aftermath: Aftermath) => aftermath !== 'replayed' || !isSynced
-      for (const aftermath of aftermaths.filter(isPossible)) await eraseThen(bed, victims, next(), aftermath)
-      await eraseThen(bed, victims, victims.names.at(-1) ?? '', 'stopped')
-    })
-  }
-}
-
-/** One device and one station, with nothing coming in, from a QuestDB that does not sync. */
-export async function eraseUnsynced(harness: Harness, tally: Tally, seed: number): Promise<void> {
-  const environment = { QUESTDB_COMMIT_MODE: 'nosync' }
-  await experiment(harness, { seed, tally, devices: 5, points: true, ownDatabases: true, environment }, async bed => {
+export const eraseSeries = eachCycle(
+  cycle => ({ ...kindOf(cycle).load, ...(isSynced(cycle) ? {} : unsynced) }),
+  async (bed, cycle) => {
+    await bed.untilAcknowledged(500)
+    const victims = kindOf(cycle).victimsOf(bed)
+    const next = () => victims.names.shift() ?? ''
+    for (const point of erasePoints) await dieWhileErasing(bed, victims, next(), point)
     await bed.untilAcknowledged(100)
     await bed.load.stop()
-    for (const victims of [devicesOf(bed), stationsOf(bed)]) {
-      await eraseThen(bed, victims, victims.names[1] ?? '', 'stopped')
-    }
-  })
-}
+    const isPossible = (aftermath: Aftermath) => aftermath !== 'replayed' || !isSynced(cycle)
+    for (const aftermath of aftermaths.filter(isPossible)) await eraseThen(bed, victims, next(), aftermath)
+    await eraseThen(bed, victims, victims.names.at(-1) ?? '', 'stopped')
+  },
+)
+
+/** One device and one station, with nothing coming in, from a QuestDB that does not sync. */
+export const eraseUnsynced = eachCycle({ devices: 5, points: true, ...unsynced }, async bed => {
+  await bed.untilAcknowledged(100)
+  await bed.load.stop()
+  for (const victims of [devicesOf(bed), stationsOf(bed)]) {
+    await eraseThen(bed, victims, victims.names[1] ?? '', 'stopped')
+  }
+})
 
 /** In front of those that are erased stands the one that is busy, and behind them the one of the imports. */
 export function devicesOf({ service, devices, erased }: TestBed): Victims {
@@ -129,7 +115,6 @@ async function expectStatus(
   if (status !== expected) throw new Error(`${method} ${path} is answered ${status}`)
 }
 
-/** The report of a job that is done. */
 async function reportOf<Report extends Pick<EraseReport, 'state'>>(
   { admin }: TestBed['service'],
   path: string,

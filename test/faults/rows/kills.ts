@@ -1,61 +1,50 @@
-/** Rows 1 and 3: the service, or everything, is killed or told to stop, while readings and points come in. */
+/** Rows 1 to 3, 14 and 17: the service, or everything, is killed or stopped, at any moment and at the dangerous lines. */
 
 import { makeClient } from '../../../store/postgres/postgres-connect.ts'
 import { isRunning, recordedPid, until } from '../../support/processes.ts'
-import { experiment, type Harness, type TestBed } from '../experiment.ts'
+import { eachCycle, experiment, type Harness, type TestBed, tenAtATime } from '../experiment.ts'
+import { type FaultRows, failPoints, faultRows, injecting, journalPoints } from '../injection/settings.ts'
+import type { LoadOptions } from '../loads.ts'
 import type { Tally } from '../tally.ts'
-import { dieAt } from './crash-points.ts'
 
-/** Kills of one experiment, behind which everything is judged. */
-const killsPerExperiment = 10
 /** Besides single readings by HTTP, of which a part has idempotency keys. */
 const ways = { mqttDevices: 10, keyed: true }
-const fewWays = { mqttDevices: 4, keyed: true, pointRequestsPerSecond: 10 }
 
-export async function killService(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
-  for (let done = 0; done < cycles; done += killsPerExperiment) {
-    const kills = Math.min(killsPerExperiment, cycles - done)
-    await experiment(harness, { seed: seed + done, tally, importEveryMs: 1500, points: true, ...ways }, async bed => {
-      for (let kill = 0; kill < kills; kill++) {
-        await underLoad(bed)
-        if (kill % 3 === 1) await revokeSome(bed)
-        await bed.kill()
-        await bed.service.start()
-      }
-      await bed.untilAcknowledged(100)
-    })
+export const killService = tenAtATime({ importEveryMs: 1500, points: true, ...ways }, async (bed, count) => {
+  for (let kill = 0; kill < count; kill++) {
+    await underLoad(bed)
+    if (kill % 3 === 1) await revokeSome(bed)
+    await bed.kill()
+    await bed.service.start()
   }
-}
+  await bed.untilAcknowledged(100)
+})
 
-/** With databases of its own, which die in the same moment. */
-export async function killEverything(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
-  for (let done = 0; done < cycles; done += killsPerExperiment) {
-    const kills = Math.min(killsPerExperiment, cycles - done)
-    const options = { seed: seed + done, tally, importEveryMs: 1500, ownDatabases: true, points: true, ...ways }
-    await experiment(harness, options, async bed => {
-      for (let kill = 0; kill < kills; kill++) {
-        await underLoad(bed)
-        const directory = { path: bed.service.dataDirectory }
-        const pids = (['questdb', 'postgres'] as const).map(server => recordedPid(directory, server))
-        const running = pids.filter(pid => pid !== undefined).filter(isRunning)
-        for (const pid of running) process.kill(pid, 'SIGKILL')
-        tally.crashes += running.length
-        await bed.kill()
-        await until('the databases are gone', () => !running.some(isRunning))
-        await bed.service.start()
-      }
-      await bed.untilAcknowledged(100)
-    })
-  }
-}
+export const killEverything = tenAtATime(
+  { importEveryMs: 1500, ownDatabases: true, points: true, ...ways },
+  async (bed, count) => {
+    for (let kill = 0; kill < count; kill++) {
+      await underLoad(bed)
+      const directory = { path: bed.service.dataDirectory }
+      const pids = (['questdb', 'postgres'] as const).map(server => recordedPid(directory, server))
+      const running = pids.filter(pid => pid !== undefined).filter(isRunning)
+      for (const pid of running) process.kill(pid, 'SIGKILL')
+      bed.tally.crashes += running.length
+      await bed.kill()
+      await until('the databases are gone', () => !running.some(isRunning))
+      await bed.service.start()
+    }
+    await bed.untilAcknowledged(100)
+  },
+)
 
 /**
  * One experiment with a kill of the service, two deaths at dangerous lines, and a kill of everything. The load is low: what is
  * judged costs as much as what is killed.
  */
-export async function killInShort(harness: Harness, tally: Tally, seed: number): Promise<void> {
-  const options = { seed, tally, points: true, perSecond: 80, importEveryMs: 1500, ...fewWays }
-  await experiment(harness, options, async bed => {
+export const killInShort = eachCycle(
+  { points: true, perSecond: 80, importEveryMs: 1500, mqttDevices: 4, keyed: true, pointRequestsPerSecond: 10 },
+  async bed => {
     const { service, databases } = bed
     await bed.untilAcknowledged(50)
     await revokeSome(bed)
@@ -65,12 +54,12 @@ export async function killInShort(harness: Harness, tally: Tally, seed: number):
     await service.start()
     await bed.untilAcknowledged(50)
     await Promise.all([databases.kill('questdb'), databases.kill('postgres'), bed.kill()])
-    tally.crashes += 2
+    bed.tally.crashes += 2
     await until('PostgreSQL is up', () => answers(databases.postgresUrl))
     await service.start()
     await bed.untilAcknowledged(50)
-  })
-}
+  },
+)
 
 async function answers(connectionString: string): Promise<boolean> {
   const client = makeClient({ connectionString })
@@ -84,34 +73,131 @@ async function answers(connectionString: string): Promise<boolean> {
   }
 }
 
-export async function stopService(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
+export const stopService = tenAtATime({ importEveryMs: 1000, points: true, ...ways }, async (bed, count) => {
   let longestMs = 0
-  for (let done = 0; done < cycles; done += killsPerExperiment) {
-    const stops = Math.min(killsPerExperiment, cycles - done)
-    await experiment(harness, { seed: seed + done, tally, importEveryMs: 1000, points: true, ...ways }, async bed => {
-      for (let stop = 0; stop < stops; stop++) {
-        await underLoad(bed)
-        const startedMs = performance.now()
-        const code = await bed.service.end('SIGTERM')
-        const elapsedMs = performance.now() - startedMs
-        longestMs = Math.max(longestMs, elapsedMs)
-        if (code !== 0) tally.problems.push(`a stop ended with ${code}`)
-        await bed.service.start()
-      }
-      await bed.untilAcknowledged(100)
-    })
+  for (let stop = 0; stop < count; stop++) {
+    await underLoad(bed)
+    const startedMs = performance.now()
+    const code = await bed.service.end('SIGTERM')
+    longestMs = Math.max(longestMs, performance.now() - startedMs)
+    if (code !== 0) bed.tally.problems.push(`a stop ended with ${code}`)
+    await bed.service.start()
   }
-  tally.notes.push(`longest stop ${Math.round(longestMs)} ms`)
-}
+  await bed.untilAcknowledged(100)
+  bed.tally.notes.push(`longest stop ${Math.round(longestMs)} ms`)
+})
 
-/** Some moment in which readings come in. */
 function underLoad({ random, untilAcknowledged }: TestBed): Promise<void> {
   return untilAcknowledged(1 + random.below(800))
 }
 
 async function revokeSome(bed: TestBed): Promise<void> {
-  const [first, ...others] = bed.devices.slice(1, -1)
-  if (first === undefined) return
-  await bed.revoke(bed.random.pick([first, ...others]).name)
+  await bed.revoke(bed.anyDevice())
   await bed.untilAcknowledged(80)
 }
+
+/** A second process on the same data directory, and the lock of one that was killed. */
+export const secondProcess = eachCycle({}, async bed => {
+  const { dataDirectory, environment } = bed.service
+  const second = await bed.another({ dataDirectory, environment })
+  const startedMs = performance.now()
+  const child = second.launch()
+  await second.ended('a second process is refused')
+  bed.tally.notes.push(`refused after ${Math.round(performance.now() - startedMs)} ms`)
+  const isNamed = second.output().includes(`process ${bed.service.pid()},`)
+  if (child.exitCode !== 1 || !isNamed) bed.tally.problems.push(`a second process ended with ${child.exitCode}`)
+  await bed.kill()
+  await bed.service.start()
+  await bed.untilAcknowledged(100)
+})
+
+type DeadlyPoint = (typeof failPoints)[number]
+/** How many passes there may be before the deadly one: those of a group are many a second, those of a file few. */
+const passesMax: Record<DeadlyPoint, number> = {
+  ...{ 'after-append': 150, 'after-sync': 150, 'after-ack': 600, 'after-forward': 5, 'after-taken': 5 },
+  ...{ 'segment-roll': 2, 'segment-delete': 2, 'checkpoint-rename': 3, 'directory-sync': 2 },
+  ...{ 'stamp-reserved': 20, 'key-claimed': 20 },
+}
+
+/** So that the journal of these rows is the one with the work. Of those that publish one does not wait for its answers. */
+const deadlyLoads = {
+  readings: {
+    ...{ perSecond: 900, importEveryMs: 400, importReadings: 800 },
+    ...{ keyed: true, busyDevices: 2, mqttDevices: 12 },
+  },
+  points: { perSecond: 200, points: true, pointRequestsPerSecond: 300 },
+} satisfies Record<FaultRows, Omit<LoadOptions, 'seed'>>
+
+/** At the points of the journal, of the forwarder and of idempotency keys, in turns. Points of stations have no keys. */
+export async function dieAtPoints(
+  harness: Harness,
+  tally: Tally,
+  seed: number,
+  cycles: number,
+  points: readonly DeadlyPoint[] = failPoints,
+  kinds: readonly FaultRows[] = faultRows,
+): Promise<void> {
+  const rounds = Math.max(1, Math.round(cycles / points.length))
+  for (let round = 0; round < rounds; round++) {
+    const rows = kinds[Math.floor(round / 2) % kinds.length] ?? 'readings'
+    // Small segments, so that they roll and go while we watch.
+    const options = { seed: seed + round, tally, ...deadlyLoads[rows], environment: { JOURNAL_MAX: '2MiB' } }
+    await experiment(harness, options, async bed => {
+      await bed.service.end('SIGTERM')
+      // In turns, what was not synced goes too, as it does with the power.
+      const possible = rows === 'points' ? points.filter(point => journalPoints.some(other => other === point)) : points
+      for (const point of possible) await dieAt(bed, point, rows, { losesUnsynced: round % 2 === 1 })
+      await bed.service.start()
+      await bed.untilAcknowledged(100)
+    })
+  }
+}
+
+/**
+ * The start for it recovers from the death before. `passShare`: of the passes that there may be before a death; with less load
+ * between two deaths, more of the time are deaths.
+ */
+async function dieAt(
+  { service, random, noteCrash }: TestBed,
+  point: DeadlyPoint,
+  rows: FaultRows,
+  { losesUnsynced, passShare = 1 }: { losesUnsynced: boolean; passShare?: number },
+): Promise<void> {
+  const pass = 1 + random.below(Math.ceil(passesMax[point] * passShare))
+  const power = losesUnsynced ? ({ FAULT_LOSE_UNSYNCED: '1' } as const) : {}
+  service.launch(injecting({ FAIL_POINT: `${point}:${pass}`, FAIL_ROWS: rows, ...power }))
+  await service.ended(`a death at ${point}:${pass} of ${rows}`)
+  noteCrash()
+}
+
+/** Readings of a backlog, most of them from bulk imports. */
+const backlogImport = 20_000
+const backlogImports = 3
+const slowBytesPerSecond = 1_500_000
+const rowBytes = 150
+
+/** At 10, 50 and 99 % of a backlog, with live readings coming in all the while. */
+export const killInReplay = eachCycle(
+  { importEveryMs: 300, importReadings: backlogImport, importsMax: backlogImports + 1 },
+  async bed => {
+    const { service, proxy } = bed
+    const lagOf = async () => (await service.status()).lag.readings
+    proxy.trouble.refuses = true
+    proxy.cut()
+    await until('there is a backlog', async () => (await lagOf()) > backlogImport * backlogImports)
+    proxy.trouble.bytesPerSecond = slowBytesPerSecond
+    for (const share of [0.1, 0.5, 0.99]) {
+      await service.end('SIGTERM')
+      proxy.trouble.refuses = false
+      await service.start()
+      const total = Math.max(1, await lagOf())
+      const fromBytes = proxy.bytesUp
+      const isSent = () => proxy.bytesUp - fromBytes >= total * rowBytes * share
+      await until(`${share * 100} % is sent`, async () => isSent() || (await lagOf()) < total * 0.01)
+      bed.tally.notes.push(`killed at ${share * 100} % of ${total}`)
+      await bed.kill()
+      await service.start()
+    }
+    proxy.calm()
+  },
+)

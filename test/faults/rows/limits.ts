@@ -1,15 +1,12 @@
 /** Rows 10 and 16: no room, no rights, no file handles. Nothing is acknowledged that is not stored, and all of it heals. */
 
 import { spawnSync } from 'node:child_process'
-import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { freePort } from '../../../store/process/free-port.ts'
-import { isRunning, until } from '../../support/processes.ts'
-import { experiment, type Harness, type TestBed } from '../experiment.ts'
-import { isAcknowledged } from '../ledger.ts'
-import { createServiceProcess, type ServiceProcess } from '../service-process.ts'
-import type { Tally } from '../tally.ts'
+import { familyOf, isRunning, until } from '../../support/processes.ts'
+import { eachCycle, type TestBed } from '../experiment.ts'
+import type { ServiceProcess } from '../service-process.ts'
 import { complainOfSilence } from './questdb.ts'
 
 const isRoot = process.getuid?.() === 0
@@ -26,152 +23,100 @@ function setLimit(pid: number, limit: Limit, value: number | 'unlimited'): void 
 }
 
 /** The journal's own disk: the segment cannot grow. */
-export async function fullJournalDisk(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
-  for (let cycle = 0; cycle < cycles; cycle++) {
-    await experiment(harness, { seed: seed + cycle, tally, importEveryMs: 700, points: true }, async bed => {
-      for (let times = 0; times < 3; times++) {
-        await sleep(700 + bed.random.below(500))
-        const refused = refusals(bed)
-        setLimit(bed.service.pid(), 'fsize', 50_000 + bed.random.below(200_000))
-        await until('readings are refused', () => refusals(bed) > refused)
-        const { code } = await bed.service.ready()
-        if (code !== 503) tally.problems.push(`with a full disk readiness says ${code}`)
-        setLimit(bed.service.pid(), 'fsize', 'unlimited')
-        await untilTaken(bed)
-      }
-    })
+export const fullJournalDisk = eachCycle({ importEveryMs: 700, points: true }, async bed => {
+  for (let times = 0; times < 3; times++) {
+    await sleep(700 + bed.random.below(500))
+    const refused = refusals(bed)
+    setLimit(bed.service.pid(), 'fsize', 50_000 + bed.random.below(200_000))
+    await until('readings are refused', () => refusals(bed) > refused)
+    const { code } = await bed.service.ready()
+    if (code !== 503) bed.tally.problems.push(`with a full disk readiness says ${code}`)
+    setLimit(bed.service.pid(), 'fsize', 'unlimited')
+    // It heals alone.
+    await bed.untilTaken()
   }
-}
+})
 
 function refusals(bed: TestBed): number {
   return bed.ledger().attempts.filter(({ status }) => status === 503).length
 }
 
-/** It heals alone. */
-async function untilTaken(bed: TestBed): Promise<void> {
-  const fromMs = Date.now()
-  await until('readings and points are taken again', () =>
-    bed.ledgers().every(({ attempts }) => attempts.some(each => isAcknowledged(each) && each.startMs > fromMs)),
-  )
-}
-
 /** The disk of QuestDB: the journal keeps what it does not take, or takes and does not apply. */
-export async function fullQuestdbDisk(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
-  for (let cycle = 0; cycle < cycles; cycle++) {
-    await experiment(harness, { seed: seed + cycle, tally, importEveryMs: 700 }, async bed => {
-      await sleep(700)
-      const fromMs = Date.now()
-      const pid = bed.databases.pid('questdb')
-      setLimit(pid, 'fsize', 200_000)
-      await sleep(5000)
-      setLimit(pid, 'fsize', 'unlimited')
-      await complainOfSilence(bed, fromMs)
-      await sleep(500)
-    })
-  }
-}
+export const fullQuestdbDisk = eachCycle({ importEveryMs: 700 }, async bed => {
+  await sleep(700)
+  const fromMs = Date.now()
+  const pid = bed.databases.pid('questdb')
+  setLimit(pid, 'fsize', 200_000)
+  await sleep(5000)
+  setLimit(pid, 'fsize', 'unlimited')
+  await complainOfSilence(bed, fromMs)
+  await sleep(500)
+})
 
-export async function fullPostgresDisk(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
-  for (let cycle = 0; cycle < cycles; cycle++) {
-    await experiment(harness, { seed: seed + cycle, tally }, async bed => {
-      await sleep(500)
-      const fromMs = Date.now()
-      limitPostgres(bed, 8192)
-      const { status } = await bed.service.admin('POST', `/devices/${bed.devices[3]?.name}/rotate?now=1`)
-      tally.notes.push(`a change with no room for PostgreSQL is answered ${status}`)
-      await sleep(2000)
-      limitPostgres(bed, 'unlimited')
-      const before = bed.revocations()
-      await until('a password can be changed', async () => {
-        await bed.revoke(bed.devices[4]?.name ?? '')
-        return bed.revocations() > before
-      })
-      await complainOfSilence(bed, fromMs)
-    })
-  }
-}
+export const fullPostgresDisk = eachCycle({}, async bed => {
+  await sleep(500)
+  const fromMs = Date.now()
+  limitPostgres(bed, 8192)
+  const { status } = await bed.service.admin('POST', `/devices/${bed.devices[3]?.name}/rotate?now=1`)
+  bed.tally.notes.push(`a change with no room for PostgreSQL is answered ${status}`)
+  await sleep(2000)
+  limitPostgres(bed, 'unlimited')
+  await bed.untilRevoked()
+  await complainOfSilence(bed, fromMs)
+})
 
 /** The server and its backends, of which some may end meanwhile; a new one has the limit of the server. */
 function limitPostgres({ databases }: TestBed, bytes: number | 'unlimited'): void {
-  const server = databases.pid('postgres')
-  setLimit(server, 'fsize', bytes)
-  for (const backend of childrenOf(server)) {
+  for (const pid of familyOf(databases.pid('postgres'))) {
     try {
-      setLimit(backend, 'fsize', bytes)
+      setLimit(pid, 'fsize', bytes)
     } catch (error) {
-      if (isRunning(backend)) throw error
+      if (isRunning(pid)) throw error
     }
   }
 }
 
-function childrenOf(pid: number): number[] {
-  return readdirSync('/proc')
-    .filter(name => /^\d+$/.test(name))
-    .map(Number)
-    .filter(candidate => {
-      try {
-        return /\) \S (\d+) /.exec(readFileSync(`/proc/${candidate}/stat`, 'utf8'))?.[1] === String(pid)
-      } catch {
-        return false
-      }
-    })
-}
-
-export async function fewFileHandles(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
-  for (let cycle = 0; cycle < cycles; cycle++) {
-    await experiment(harness, { seed: seed + cycle, tally, environment: { JOURNAL_MAX: '2MiB' } }, async bed => {
-      await sleep(700)
-      const pid = bed.service.pid()
-      const open = readdirSync(`/proc/${pid}/fd`).length
-      setLimit(pid, 'nofile', open)
-      await sleep(3000)
-      setLimit(pid, 'nofile', 4096)
-      await untilTaken(bed)
-    })
-  }
-}
+export const fewFileHandles = eachCycle({ environment: { JOURNAL_MAX: '2MiB' } }, async bed => {
+  await sleep(700)
+  const pid = bed.service.pid()
+  const open = readdirSync(`/proc/${pid}/fd`).length
+  setLimit(pid, 'nofile', open)
+  await sleep(3000)
+  setLimit(pid, 'nofile', 4096)
+  await bed.untilTaken()
+})
 
 /** Somebody who is not root, for whom rights count. */
 const nobody = 65_534
 
 /** The journal's folder belongs to somebody else, or may not be written: a clear sentence and no start. */
-export async function noRights(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
-  for (let cycle = 0; cycle < cycles; cycle++) {
-    await experiment(harness, { seed: seed + cycle, tally, perSecond: 100 }, async bed => {
-      const service = await serviceOfNobody(harness, bed)
-      const journal = join(service.dataDirectory, 'journal')
-      // As root the first is a folder of somebody else.
-      for (const mode of [0o500, 0o000]) {
-        chmodSync(journal, mode)
-        const refusal = await refusalOf(service)
-        if (refusal !== undefined) tally.problems.push(refusal)
-      }
-      chmodSync(journal, 0o700)
-      if (isRoot) chownSync(journal, nobody, nobody)
-      // A PostgreSQL database is for one service at a time.
-      await bed.service.end('SIGTERM')
-      await service.start()
-      await service.end('SIGTERM')
-      await bed.service.start()
-    })
+export const noRights = eachCycle({ perSecond: 100 }, async bed => {
+  const service = await serviceOfNobody(bed)
+  const journal = join(service.dataDirectory, 'journal')
+  // As root the first is a folder of somebody else.
+  for (const mode of [0o500, 0o000]) {
+    chmodSync(journal, mode)
+    const refusal = await refusalOf(service)
+    if (refusal !== undefined) bed.tally.problems.push(refusal)
   }
-}
+  chmodSync(journal, 0o700)
+  if (isRoot) chownSync(journal, nobody, nobody)
+  // A PostgreSQL database is for one service at a time.
+  await bed.service.end('SIGTERM')
+  await service.start()
+  await service.end('SIGTERM')
+  await bed.service.start()
+})
 
-async function serviceOfNobody(
-  { source, databases }: Harness,
-  { folder, hooks, service }: TestBed,
-): Promise<ServiceProcess> {
+async function serviceOfNobody({ another, databases, folder, service }: TestBed): Promise<ServiceProcess> {
   const dataDirectory = join(folder, 'rights')
   // The folder of the socket is for root and for the user of PostgreSQL; with the password, this user may come in, too.
   if (isRoot) chmodSync(decodeURIComponent(new URL(databases.postgresUrl).hostname), 0o711)
   mkdirSync(join(dataDirectory, 'journal'), { recursive: true })
   if (isRoot) chownSync(dataDirectory, nobody, nobody)
-  const { environment } = service
-  const user = isRoot ? nobody : undefined
-  return createServiceProcess(hooks, { source, port: await freePort(), dataDirectory, environment, user })
+  return await another({ dataDirectory, environment: service.environment, user: isRoot ? nobody : undefined })
 }
 
-/** What is wrong with how it refuses to start. */
 async function refusalOf(service: ServiceProcess): Promise<string | undefined> {
   const child = service.launch()
   await service.ended('a start without rights is refused')

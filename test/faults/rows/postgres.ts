@@ -1,41 +1,25 @@
-/** Row 9: PostgreSQL is killed, frozen, or out of connections. Known devices never notice, with metrics that are known of them. */
+/**
+ * Rows 9 and 26: PostgreSQL is killed, frozen, out of connections, or frozen in the middle of changes. Known devices never
+ * notice, with metrics that are known of them.
+ */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { freeze } from '../../support/frozen.ts'
 import { until } from '../../support/processes.ts'
-import { experiment, type Harness, type TestBed } from '../experiment.ts'
-import type { Tally } from '../tally.ts'
-import { complainOfSilence } from './questdb.ts'
+import { eachCycle, type TestBed, tenAtATime } from '../experiment.ts'
+import { complainOfSilence, freezeFor } from './questdb.ts'
 
-const killsPerExperiment = 10
-
-export async function killPostgres(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
-  for (let done = 0; done < cycles; done += killsPerExperiment) {
-    await experiment(harness, { seed: seed + done, tally }, async bed => {
-      const fromMs = Date.now()
-      for (let kill = 0; kill < Math.min(killsPerExperiment, cycles - done); kill++) {
-        await sleep(300 + bed.random.below(1500))
-        await bed.databases.kill('postgres')
-        tally.crashes++
-        await untilRevoked(bed)
-      }
-      await complainOfSilence(bed, fromMs)
-    })
+export const killPostgres = tenAtATime({}, async (bed, count) => {
+  const fromMs = Date.now()
+  for (let kill = 0; kill < count; kill++) {
+    await sleep(300 + bed.random.below(1500))
+    await bed.databases.kill('postgres')
+    bed.tally.crashes++
+    await bed.untilRevoked()
   }
-}
-
-/** A revocation that returned holds, whatever happens around it. */
-async function untilRevoked(bed: TestBed): Promise<void> {
-  const [first, ...others] = bed.devices.slice(1, -1)
-  if (first === undefined) return
-  const device = bed.random.pick([first, ...others]).name
-  const before = bed.revocations()
-  await until('a password can be changed', async () => {
-    await bed.revoke(device)
-    return bed.revocations() > before
-  })
-}
+  await complainOfSilence(bed, fromMs)
+})
 
 const frozenMs = 15_000
 
@@ -55,36 +39,25 @@ async function untilMetricsAreKnown({ databases, hooks }: TestBed): Promise<void
   })
 }
 
-export async function freezePostgres(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
-  for (let cycle = 0; cycle < cycles; cycle++) {
-    await experiment(harness, { seed: seed + cycle, tally }, async bed => {
-      await untilMetricsAreKnown(bed)
-      const fromMs = Date.now()
-      const thaw = freeze(bed.databases.pid('postgres'))
-      bed.hooks.teardown(thaw)
-      await sleep(frozenMs)
-      thaw()
-      await untilRevoked(bed)
-      await complainOfSilence(bed, fromMs)
-    })
-  }
-}
+export const freezePostgres = eachCycle({}, async bed => {
+  await untilMetricsAreKnown(bed)
+  const fromMs = Date.now()
+  await freezeFor(bed, bed.databases.pid('postgres'), frozenMs)
+  await bed.untilRevoked()
+  await complainOfSilence(bed, fromMs)
+})
 
 /** Its backends are terminated, and then all of its connections are somebody else's. */
-export async function exhaustPostgres(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
-  for (let cycle = 0; cycle < cycles; cycle++) {
-    await experiment(harness, { seed: seed + cycle, tally }, async bed => {
-      const fromMs = Date.now()
-      const clients = await takeAllConnections(bed)
-      await clients[0]?.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()')
-      clients.push(...(await takeAllConnections(bed)))
-      await sleep(2000)
-      await Promise.all(clients.map(client => client.end().catch(() => undefined)))
-      await untilRevoked(bed)
-      await complainOfSilence(bed, fromMs)
-    })
-  }
-}
+export const exhaustPostgres = eachCycle({}, async bed => {
+  const fromMs = Date.now()
+  const clients = await takeAllConnections(bed)
+  await clients[0]?.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()')
+  clients.push(...(await takeAllConnections(bed)))
+  await sleep(2000)
+  await Promise.all(clients.map(client => client.end().catch(() => undefined)))
+  await bed.untilRevoked()
+  await complainOfSilence(bed, fromMs)
+})
 
 async function takeAllConnections({ databases, hooks }: TestBed): Promise<pg.Client[]> {
   const clients: pg.Client[] = []
@@ -99,4 +72,85 @@ async function takeAllConnections({ databases, hooks }: TestBed): Promise<pg.Cli
     }
     clients.push(client)
   }
+}
+
+const changersCount = 4
+/** Whatever a frozen server has been sent it has done by then. */
+const afterMs = 3_000
+
+interface Change {
+  what: string
+  device: string
+  /** Whether the device is there if the change was made. */
+  isThereAfter: boolean
+  status: number
+  title: string | undefined
+  endedMs: number
+}
+
+/**
+ * Each change is answered while PostgreSQL is frozen, and what was refused with certainty has no effect, then or later.
+ */
+export const changeWhileFrozen = (frozenMs = 150_000) =>
+  eachCycle({}, async bed => {
+    const fromMs = Date.now()
+    const changes: Change[] = []
+    const stopping = new AbortController()
+    const changers = Array.from({ length: changersCount }, (_, index) =>
+      keepChanging(bed, `${bed.devices[0]?.name}c${index}x`, changes, stopping.signal),
+    )
+    await sleep(1000 + bed.random.below(500))
+    const thaw = freeze(bed.databases.pid('postgres'))
+    bed.hooks.teardown(thaw)
+    const frozenAtMs = Date.now()
+    await sleep(frozenMs)
+    // One at least of each of those that are under way.
+    const answered = () => changes.filter(change => change.endedMs > frozenAtMs).length
+    await until('changes are answered while it is frozen', () => answered() >= changersCount)
+    thaw()
+    stopping.abort()
+    await Promise.all(changers)
+    await until('PostgreSQL answers', async () => (await bed.service.admin('GET', '/devices')).status === 200)
+    await complainOfEffects(bed, changes)
+    await sleep(afterMs)
+    await complainOfEffects(bed, changes)
+    bed.tally.notes.push(notes(changes))
+    await complainOfSilence(bed, fromMs)
+  })
+
+/** Adds and removes devices of its own: by the API's removal and by erasing in turns. */
+async function keepChanging(bed: TestBed, prefix: string, changes: Change[], signal: AbortSignal): Promise<void> {
+  for (let round = 0; !signal.aborted; round++) {
+    const device = `${prefix}${round}`
+    const added = await change(bed, 'POST', '/devices', { name: device })
+    changes.push({ what: 'add', device, isThereAfter: true, ...added })
+    if (added.status !== 201) continue
+    const isErase = round % 3 === 2
+    const removed = isErase
+      ? await change(bed, 'POST', `/devices/${device}/erase`)
+      : await change(bed, 'DELETE', `/devices/${device}`)
+    changes.push({ what: isErase ? 'erase' : 'remove', device, isThereAfter: false, ...removed })
+  }
+}
+
+async function change({ service }: TestBed, method: string, path: string, body?: unknown) {
+  const { status, body: answer } = await service.admin(method, path, body)
+  return { status, title: (answer as { title?: string } | undefined)?.title, endedMs: Date.now() }
+}
+
+/** What was made is there, what was refused is not; where the outcome was unknown both are right. */
+async function complainOfEffects({ service, tally }: TestBed, changes: readonly Change[]): Promise<void> {
+  const last = new Map(changes.map(change => [change.device, change]))
+  for (const { what, device, isThereAfter, status, title } of last.values()) {
+    if (title === 'outcome unknown') continue
+    const isThere = (await service.admin('GET', `/devices/${device}`)).status === 200
+    const wasMade = status < 300
+    if (isThere === (wasMade === isThereAfter)) continue
+    tally.problems.push(`${device} is ${isThere ? '' : 'not '}there though its ${what} was answered ${status} ${title}`)
+  }
+}
+
+function notes(changes: readonly Change[]): string {
+  const count = (title: string | undefined) => changes.filter(change => change.title === title).length
+  return `changes: ${count(undefined)} made, ${count('database unavailable')} refused, ${count('outcome unknown')} unknown`
 }

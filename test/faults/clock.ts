@@ -1,11 +1,25 @@
-/** What the clock of the service said in the course of an experiment, by its own log. */
+/** Wrong clocks: a file by which the harness sets them, and what the clock of a service said, by its own log. */
 
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import type { Attempt } from './ledger.ts'
 
+/** The file has the whole seconds by which the clocks of all processes that read it are ahead: empty or missing for none. */
+export function clockFileMs(path: string): number {
+  try {
+    return Number(readFileSync(path, 'utf8')) * 1000
+  } catch {
+    return 0
+  }
+}
+
+/** At one moment for all of them. */
+export function setClockFile(path: string, aheadSeconds: number): void {
+  writeFileSync(`${path}.new`, String(aheadSeconds))
+  renameSync(`${path}.new`, path)
+}
+
 export interface ClockPeriod {
-  /** By the clock of the harness, which is right. */
   fromMs: number
-  /** How far the service's clock is ahead of it. */
   offsetMs: number
 }
 

@@ -1,16 +1,61 @@
-/** The two forwarders of an experiment: one holds the shard, the other one stands by, or holds the second shard. */
+/**
+ * The processes of an experiment: two api processes, each with a way of its own to PostgreSQL, and two forwarders, of which one
+ * holds the shard, and the other one stands by, or holds the second shard.
+ */
 
+import { copyFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { freePort } from '../../../store/process/free-port.ts'
+import type { TestHooks } from '../../support/databases.ts'
 import { isRunning, until } from '../../support/processes.ts'
-import { settingsFor } from '../databases.ts'
-import type { Harness, TestBed } from '../experiment.ts'
-import { createServiceProcess, type ServiceProcess } from '../service-process.ts'
+import { type Databases, settingsFor, startPostgresLink } from '../databases.ts'
+import type { TestBed } from '../experiment.ts'
+import type { ServiceProcess } from '../service-process.ts'
 import { startTcpProxy, type TcpProxy } from '../tcp-proxy.ts'
 import type { FaultKafka } from './fault-kafka.ts'
 
+export interface ApiProcess extends ServiceProcess {
+  link: TcpProxy
+}
+
+export const apiWords = ['--role', 'api']
+
+export interface ApiSettings {
+  link: TcpProxy
+  environment: Record<string, string>
+}
+
+/** What a process that takes requests has beside the settings of its databases. */
+export async function apiSettings(
+  hooks: TestHooks,
+  databases: Databases,
+  kafka: FaultKafka,
+  publicUrl: string,
+): Promise<ApiSettings> {
+  const { link, url } = await startPostgresLink(hooks, databases)
+  return { link, environment: { ...kafka.settings.api, DATABASE_URL: url, PUBLIC_URL: publicUrl } }
+}
+
+/** With the secrets of the service that runs, so that either takes what the other one has given out. */
+export async function startBeside(
+  { another, databases, folder, proxy, service }: TestBed,
+  { link, environment }: ApiSettings,
+  port: number,
+): Promise<ApiProcess> {
+  const dataDirectory = join(folder, 'api-2')
+  const secrets = join(service.dataDirectory, 'secrets')
+  mkdirSync(join(dataDirectory, 'secrets'), { recursive: true, mode: 0o700 })
+  copyFileSync(join(secrets, 'admin-token'), join(dataDirectory, 'secrets', 'admin-token'))
+  const beside = await another({
+    port,
+    dataDirectory,
+    environment: { ...settingsFor(databases, proxy.port), ...environment, SECRETS_DIR: secrets },
+    words: apiWords,
+  })
+  await beside.start()
+  return { ...beside, link }
+}
+
 export interface Forwarder extends ServiceProcess {
-  /** Its way to the QuestDB of shard 1. */
   link: TcpProxy
 }
 
@@ -18,7 +63,6 @@ export interface Forwarder extends ServiceProcess {
 const answerMs = 2000
 
 export async function startForwarders(
-  harness: Harness,
   kafka: FaultKafka,
   bed: TestBed,
   environment: Readonly<Record<string, string>>,
@@ -26,9 +70,7 @@ export async function startForwarders(
   const forwarders: Forwarder[] = []
   for (const name of ['forwarder-1', 'forwarder-2']) {
     const link = await startTcpProxy(bed.hooks, bed.databases.questdb.http.port, bed.random)
-    const service = createServiceProcess(bed.hooks, {
-      source: harness.source,
-      port: await freePort(),
+    const service = await bed.another({
       dataDirectory: join(bed.folder, name),
       environment: { ...settingsFor(bed.databases, link.port), ...kafka.settings.forward, ...environment },
       words: ['--role', 'forward'],
@@ -49,7 +91,6 @@ export async function holderOf(forwarders: readonly Forwarder[], shard = 1): Pro
   return holder as Forwarder
 }
 
-/** That of shard 1. */
 export async function standbyOf(forwarders: readonly Forwarder[]): Promise<Forwarder> {
   const holder = await holderOf(forwarders)
   return forwarders.find(forwarder => forwarder !== holder) as Forwarder

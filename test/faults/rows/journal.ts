@@ -1,4 +1,4 @@
-/** Row 4: a torn tail, a bit that has flipped in the tail, and one in the middle, found in the journal at a start. */
+/** Rows 4 and 5: a torn tail, a bit that has flipped in the tail, one in the middle, and simulated power cuts. */
 
 import { closeSync, fdatasyncSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,6 +11,7 @@ import { readReading } from '../../support/journal-parts.ts'
 import { until } from '../../support/processes.ts'
 import { experiment, type Harness, type TestBed } from '../experiment.ts'
 import { sequenceEnd, sequenceOf, valuesOf } from '../identity.ts'
+import { runPowerLoss, violationKeys } from '../power-loss.ts'
 import type { Tally } from '../tally.ts'
 
 const damages = ['torn tail', 'flip in the tail', 'flip in the middle'] as const
@@ -65,7 +66,6 @@ function quarantined(journal: string): number {
 }
 
 interface Found {
-  /** Groups of readings, in order. */
   groups: GroupHeader[]
   segment: number
   end: number
@@ -147,12 +147,7 @@ function groupOfNobody(device: DeviceRef, position: number, last: GroupHeader, r
   const receiptUs = Date.now() * 1000
   let offset = groupHeaderLength
   for (let index = 0; index < recordCount; index++) {
-    const {
-      batteryVoltage: battery_voltage,
-      batteryPercentage: battery_percentage,
-      ...values
-    } = valuesOf(sequenceEnd - 1 - index)
-    const reading = { timestampMs: undefined, ...values, battery_voltage, battery_percentage }
+    const reading = { timestampMs: undefined, ...valuesOf(sequenceEnd - 1 - index) }
     offset = writeReading(view, offset, device, receiptUs + 1 + index, false, reading)
   }
   const { lastStampUs } = last
@@ -166,4 +161,27 @@ function overwrite(path: string, bytes: Uint8Array, position: number): void {
   writeSync(descriptor, bytes, 0, bytes.length, position)
   fdatasyncSync(descriptor)
   closeSync(descriptor)
+}
+
+/** So many in one turn of the event loop, on which the proxies of other rows depend. */
+const seedsAtOnce = 10
+
+/**
+ * On a disk in memory that keeps a random part of what was not synced. One cycle is one seed. Its cuts are none of a process,
+ * so they do not count for the bound.
+ */
+export async function cutPower(_harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
+  let crashes = 0
+  let acknowledged = 0
+  for (let done = 0; done < cycles; done += seedsAtOnce) {
+    const result = runPowerLoss(Math.min(seedsAtOnce, cycles - done), seed + done)
+    crashes += result.crashes
+    acknowledged += result.acknowledged
+    for (const key of violationKeys) if (result[key] > 0) tally.problems.push(`${result[key]} ${key}`)
+    if (result.failedSeeds.length > 0) tally.problems.push(`seeds ${result.failedSeeds.join(', ')} failed`)
+    await new Promise(resolve => setImmediate(resolve))
+  }
+  tally.notes.push(
+    `${cycles} seeds from ${seed}: ${crashes} simulated power cuts and kills, ${acknowledged} acknowledged`,
+  )
 }

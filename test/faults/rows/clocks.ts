@@ -1,0 +1,141 @@
+/** Rows 12, 13, 22 and 28: a disk that takes seconds for a sync, and a clock that is wrong. */
+
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { until } from '../../support/processes.ts'
+import { periodsIn, setClockFile } from '../clock.ts'
+import { type Change, copySource } from '../copy-source.ts'
+import { eachCycle, type Harness, type Run, type TestBed } from '../experiment.ts'
+import { injecting } from '../injection/settings.ts'
+
+const residentBytesMax = 600 * 1024 * 1024
+
+export const slowDisk = eachCycle(
+  { perSecond: 1500, firstStart: injecting({ FAULT_SYNC_MS: '200..2000' }) },
+  async bed => {
+    await sleep(9000)
+    const bytes = await metricOf(bed.service.port, 'process_resident_memory_bytes')
+    if (bytes > residentBytesMax) bed.tally.problems.push(`the service holds ${Math.round(bytes / 1024 / 1024)} MiB`)
+    await bed.kill()
+    await bed.service.start()
+    await sleep(500)
+  },
+)
+
+async function metricOf(port: number, name: string): Promise<number> {
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+  const line = text.split('\n').find(each => each.startsWith(`${name} `))
+  return Number(line?.slice(name.length) ?? Number.NaN)
+}
+
+/** An hour ahead, an hour behind, five minutes behind, back to what is right; then a start with an earlier clock. */
+const jumps = '1:3600,2.5:-3600,4:-300,5.5:0'
+
+/** A reading's own time may be refused while the clock is wrong; what is taken is stored once, in order, where the clock was. */
+export const wrongClock = eachCycle({ firstStart: injecting({ FAULT_CLOCK: jumps }) }, async bed => {
+  const clock = followClock(bed)
+  await sleep(7000)
+  await clock.restart(-3_600_000, injecting({ FAULT_CLOCK: '0:-3600,2:1' }))
+  await sleep(3000)
+  await clock.restart()
+  await bed.untilTaken()
+  clock.learn()
+})
+
+/** An hour or a year ahead for three seconds, then right, and a restart: stamps follow, and health and metrics tell. */
+export const clockAhead = eachCycle(
+  cycle => ({ firstStart: injecting({ FAULT_CLOCK: `10:${cycle % 2 === 0 ? 3600 : 31_536_000},13:0` }) }),
+  async bed => {
+    const { service, tally } = bed
+    const clock = followClock(bed)
+    await until('the clock is right again', () => service.output().includes('"msg":"clock stepped back"'))
+    await sleep(2000)
+    if ((await metricOf(service.port, 'barograph_clock_steps_total')) !== 2) tally.problems.push('steps not counted')
+    // On a slow machine the three seconds may be over before the load begins.
+    const wasUsed = tookWhileAhead(bed)
+    if (wasUsed) await complainUnlessAhead(bed)
+    else tally.notes.push('nothing was sent while the clock was ahead')
+    await clock.restart()
+    await bed.untilTaken()
+    if (wasUsed) await complainUnlessAhead(bed)
+    clock.learn()
+  },
+)
+
+function tookWhileAhead({ service, ledger }: TestBed): boolean {
+  const [, ahead, right] = periodsIn(service.output(), 0, 0)
+  const [fromMs, toMs] = [ahead?.fromMs ?? 0, right?.fromMs ?? 0]
+  const live = ledger().attempts.filter(({ status, timeMs }) => status === 200 && timeMs === undefined)
+  return live.some(({ startMs, endMs = toMs }) => startMs > fromMs && endMs < toMs)
+}
+
+async function complainUnlessAhead({ service, tally }: TestBed): Promise<void> {
+  const { reasons } = await service.ready()
+  if (!reasons.some(reason => reason.includes('ahead of the clock'))) tally.problems.push('health does not tell')
+  const aheadSeconds = await metricOf(service.port, 'barograph_stamp_ahead_seconds')
+  if (!(aheadSeconds > 1000)) tally.problems.push('metrics do not tell')
+}
+
+/** Collects what the clocks of all processes of an experiment said; the first one's is right at its start. */
+export function followClock({ clock, kill, service }: TestBed) {
+  let startedMs = 0
+  let offsetMs = 0
+  const learn = () => void clock.push(...periodsIn(service.output(), startedMs, offsetMs))
+  return {
+    learn,
+    async restart(atStartMs = 0, more: Record<string, string> = {}): Promise<void> {
+      await kill()
+      learn()
+      startedMs = Date.now()
+      offsetMs = atStartMs
+      await service.start(more)
+    },
+  }
+}
+
+const tellMsMax = 20_000
+
+/** In seconds what takes hours: a service that is stopped before its first margin is over removes nothing. */
+const quickRetention = (
+  [
+    ['const marginMs = 60 * minuteMs', 'const marginMs = 2000'],
+    ['const checkEveryMs = minuteMs', 'const checkEveryMs = 300'],
+    ['graceMs: config.QUERY_TIMEOUT_SECONDS * 1000 + minuteMs', 'graceMs: 0'],
+  ] as const
+).map(([from, to]): Change => ({ file: 'service/open-retention.ts', from, to }))
+
+/** A year or five days ahead for longer than the margin: no acknowledged reading expires, and the status tells that days wait. */
+const expireWithClock = eachCycle(
+  // More days than the load sends late.
+  (cycle, { source }) => ({
+    ...{ ownDatabases: true, environment: { RETENTION_DAYS: '4' } },
+    firstStart: injecting({ FAULT_CLOCK_FILE: join(source, `clock-${cycle}`) }),
+  }),
+  async (bed, cycle, { source }) => {
+    const { service, tally } = bed
+    const clockFile = join(source, `clock-${cycle}`)
+    const logged = (text: string) => until(text, () => service.output().includes(`"msg":"${text}"`))
+    const waiting = async () => (await service.status()).retention.waiting
+    await bed.untilAcknowledged(500)
+    setClockFile(clockFile, cycle % 2 === 0 ? 31_536_000 : 5 * 86_400)
+    await logged('clock stepped forward')
+    // A day that has expired waits no more, so this must not wait for ever.
+    const endMs = performance.now() + tellMsMax
+    while ((await waiting())?.reason !== 'several_days' && performance.now() < endMs) await sleep(100)
+    if (performance.now() >= endMs) tally.problems.push('the status does not tell that days wait')
+    // Longer than the margin.
+    await sleep(6000)
+    setClockFile(clockFile, 0)
+    await logged('clock stepped back')
+    await until('no day waits by the right clock', async () => (await waiting()) === null)
+    const { expired_days } = (await service.status()).retention
+    if (expired_days > 0) tally.problems.push(`${expired_days} days expired`)
+    followClock(bed).learn()
+  },
+)
+
+export const clockAheadOfRetention: Run<Harness> = async (harness, tally, seed, cycles) => {
+  const source = join(harness.folder, `quick-retention-${seed}`)
+  copySource(harness.source, source, quickRetention)
+  await expireWithClock({ ...harness, source }, tally, seed, cycles)
+}
