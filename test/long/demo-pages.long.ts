@@ -15,7 +15,7 @@ import { desk, inBrowser } from '../support/browser-page.ts'
 import { temporaryFolder } from '../support/databases.ts'
 import { startDemo } from '../support/demo.ts'
 import { serverPid } from '../support/processes.ts'
-import { isMadeOf, limitedTexts, type SentStatements, traceStatements } from '../support/sent-statements.ts'
+import { hasLongList, isMadeOf, limitedTexts, traceStatements } from '../support/sent-statements.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 const dataDirectory = join(temporaryFolder(t), 'data')
@@ -155,15 +155,6 @@ const ofPostgres = [
 ]
 const rowsMax = 1_000_000
 const longList = `SELECT ts FROM (SELECT ts FROM points WHERE series = 1 GROUP BY ts) ORDER BY ts LIMIT ${rowsMax}`
-
-/** QuestDB 9.3.4 pays for each row of such a list in proportion to the limit. */
-async function hasLongList(statements: SentStatements, text: string): Promise<boolean> {
-  // Definitions and changes have no plan.
-  if (!/^\s*(SELECT|WITH)\b/i.test(text)) return false
-  const lines = (await statements.plan(text)).split('\n').filter(line => line.includes('Top K'))
-  return lines.some(line => !(Number(/\blo: (\d+)$/.exec(line)?.[1]) <= topRowsMax))
-}
-const topRowsMax = 100
 
 /** Every read of the contract, with values for its parameters. */
 async function readPaths(): Promise<string[]> {

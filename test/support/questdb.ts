@@ -10,6 +10,7 @@ import { questdbRoot } from '../../store/questdb/questdb-server.ts'
 import { type Metric, measurementsTable, metrics, readingsTable } from '../../store/tables.ts'
 import { storeOptions, type TestHooks, temporaryFolder } from './databases.ts'
 import { until } from './processes.ts'
+import { longLists, traceBy } from './sent-statements.ts'
 import { borrowQuestdb } from './worker-questdb.ts'
 
 export interface TestReading extends Partial<Record<Metric, number>> {
@@ -41,6 +42,11 @@ export interface TestQuestdb {
 
 /** One without PostgreSQL beside it, with its tables in place: the one that the runner lends, unless it is to be the test's own. */
 export async function startQuestdb(t: TestHooks, { isOwn = false } = {}): Promise<TestQuestdb> {
+  let found: readonly string[] = []
+  // The last work of all, for those behind one that throws are not done.
+  t.teardown(() => {
+    if (found.length > 0) throw new Error(`a list of top rows has a large limit: ${found.join('\n')}`)
+  })
   const directory = openDataDirectory(join(temporaryFolder(t), 'data'))
   t.teardown(() => directory.close())
   const lent = isOwn ? undefined : await borrowQuestdb(t)
@@ -51,6 +57,12 @@ export async function startQuestdb(t: TestHooks, { isOwn = false } = {}): Promis
   const client = new pg.Client({ ...questdb.address.pg, ssl: false })
   await client.connect()
   t.teardown(() => client.end())
+  const root = lent?.root ?? questdbRoot(directory)
+  const statements = await traceBy(client, root)
+  t.teardown(async () => {
+    // A test may have closed it.
+    found = await longLists(statements).catch(() => [])
+  })
 
   async function applied(): Promise<void> {
     const names = `'${readingsTable}', '${measurementsTable}'`
@@ -81,7 +93,7 @@ export async function startQuestdb(t: TestHooks, { isOwn = false } = {}): Promis
       ),
     async readParquet(file, columns) {
       // The one folder from which it reads files.
-      const folder = join(lent?.root ?? questdbRoot(directory), 'import')
+      const folder = join(root, 'import')
       mkdirSync(folder, { recursive: true })
       writeFileSync(join(folder, 'test.parquet'), file)
       const text = `SELECT ${columns} FROM read_parquet('test.parquet')`

@@ -1,6 +1,6 @@
-/** The statements that a managed QuestDB gets, as it records them itself, and the texts of the product that have a LIMIT. */
+/** The statements that a QuestDB gets, as it records them itself, and the texts of the product that have a LIMIT. */
 
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { join } from 'node:path'
 import { parse } from 'acorn'
@@ -9,16 +9,19 @@ import { questdbRoot } from '../../store/questdb/questdb-server.ts'
 import { managedSetting } from './ask-questdb.ts'
 import { sourceFiles } from './source-regexps.ts'
 
-export interface SentStatements {
-  /** Each once, but for the moments in it. */
+interface TracedStatements {
+  /** Each once, but for the numbers in it. */
   texts(): Promise<string[]>
   /** Its plan; a bind is a million. */
   plan(text: string): Promise<string>
+}
+
+interface SentStatements extends TracedStatements {
   /** What runs at this moment, beside this question. */
   running(): Promise<string[]>
 }
 
-/** By QuestDB's own trace of queries, whichever protocol, thread or process they come by. */
+/** Of the managed QuestDB of a service. */
 export async function traceStatements(
   t: { teardown(work: () => unknown): void },
   dataDirectory: string,
@@ -31,25 +34,57 @@ export async function traceStatements(
   client.on('error', () => undefined)
   await client.connect()
   t.teardown(() => client.end())
-  const rows = async (text: string, values: string[] = []) =>
-    (await client.query({ text, values, rowMode: 'array' })).rows.map(([first]) => String(first))
-  const root = questdbRoot({ questdb: join(dataDirectory, 'questdb') })
-  appendFileSync(join(root, 'conf', 'server.conf'), 'query.tracing.enabled=true\n')
-  await rows('SELECT reload_config()')
+  const others = "SELECT query FROM query_activity() WHERE query NOT LIKE '%query_activity%'"
+  const traced = await traceBy(client, questdbRoot({ questdb: join(dataDirectory, 'questdb') }))
+  return { ...traced, running: () => firstColumn(client, others) }
+}
+
+/** From here on, by QuestDB's own trace of queries, whichever protocol, thread or process they come by. */
+export async function traceBy(client: pg.Client, root: string): Promise<TracedStatements> {
+  const [settings, enabled] = [join(root, 'conf', 'server.conf'), 'query.tracing.enabled=true\n']
+  if (!readFileSync(settings, 'utf8').endsWith(enabled)) {
+    appendFileSync(settings, enabled)
+    await firstColumn(client, 'SELECT reload_config()')
+  }
+  const [since] = await firstColumn(client, 'SELECT cast(systimestamp() AS LONG)')
   return {
     async texts() {
       const byShape = new Map<string, string>()
-      for (const text of await rows('SELECT query_text FROM _query_trace')) {
-        byShape.set(text.replaceAll(/\d{10,}/g, '0'), text)
+      for (const text of await firstColumn(client, `SELECT query_text FROM _query_trace WHERE ts >= ${since}`)) {
+        // The limit of a list counts.
+        const limitAt = text.lastIndexOf('LIMIT') + 1 || text.length
+        byShape.set(text.slice(0, limitAt).replaceAll(/\d[\d.e-]*/g, '0') + text.slice(limitAt), text)
       }
       return [...byShape.values()]
     },
     async plan(text) {
       const binds = Math.max(0, ...[...text.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number)))
-      return (await rows(`EXPLAIN ${text}`, Array<string>(binds).fill('1000000'))).join('\n')
+      return (await firstColumn(client, `EXPLAIN ${text}`, Array<string>(binds).fill('1000000'))).join('\n')
     },
-    running: () => rows("SELECT query FROM query_activity() WHERE query NOT LIKE '%query_activity%'"),
   }
+}
+
+async function firstColumn(client: pg.Client, text: string, values: string[] = []): Promise<string[]> {
+  return (await client.query({ text, values, rowMode: 'array' })).rows.map(([first]) => String(first))
+}
+
+const topRowsMax = 100
+
+/** QuestDB 9.3.4 pays for each row of such a list in proportion to the limit. */
+export async function hasLongList(statements: TracedStatements, text: string): Promise<boolean> {
+  // Definitions and changes have no plan.
+  if (!/^\s*(SELECT|WITH)\b/i.test(text)) return false
+  const lines = (await statements.plan(text)).split('\n').filter(line => line.includes('Top K'))
+  return lines.some(line => !(Number(/\blo: (\d+)$/.exec(line)?.[1]) <= topRowsMax))
+}
+
+/** Those that have one; what was asked of a table that is gone has no plan. */
+export async function longLists(statements: TracedStatements): Promise<string[]> {
+  const found: string[] = []
+  for (const text of await statements.texts()) {
+    if (/\bLIMIT\b/.test(text) && (await hasLongList(statements, text).catch(() => false))) found.push(text)
+  }
+  return found
 }
 
 export interface LimitedText {
