@@ -57,10 +57,9 @@ test('the interval is wider when days hang together', async t => {
   }
   // The same offsets, first apart and then side by side.
   const apart = Array.from({ length: 24 }, (_, at) => noise[at % 8] ?? 0)
-  const waves = Array.from(
-    { length: 24 },
-    (_, at) => noise.toSorted((a, b) => a - b)[[0, 2, 4, 6, 7, 5, 3, 1][at % 8] ?? 0] ?? 0,
-  )
+  const ascending = noise.toSorted((a, b) => a - b)
+  const wave = [0, 2, 4, 6, 7, 5, 3, 1].map(place => ascending[place] ?? 0)
+  const waves = [...wave, ...wave, ...wave]
   t.ok(widthOf(waves) > 1.5 * widthOf(apart), `${widthOf(waves)} and ${widthOf(apart)}`)
   const slow = Array.from({ length: 30 }, (_, at) => 60 - at + 10 * Math.sin(at / 3))
   t.equal(batteryDays(series(slow), percent), undefined, 'too few count as independent')
@@ -75,12 +74,15 @@ test('a charge in whole percent is a staircase, of which the days are told', asy
 })
 
 test('nothing is said without enough days, a slope that is surely downwards, or a line', async t => {
-  t.equal(batteryDays(series([90, 89, 88, 87, 86, 85]), percent), undefined, 'six days')
-  t.equal(batteryDays([], percent), undefined)
-  t.equal(batteryDays(series([90, 89, Number.NaN, 88, 87, 86, 85, 84]), percent), undefined, 'no number')
-  t.equal(batteryDays(series(Array.from({ length: 30 }, () => 80)), percent), undefined, 'level')
-  t.equal(batteryDays(series(Array.from({ length: 30 }, (_, at) => 50 + at / 10)), percent), undefined, 'rising')
-  t.equal(batteryDays(series([80, 71, 79, 70, 80, 72, 78, 71, 79, 70]), percent), undefined, 'noise')
+  const none: Record<string, readonly number[]> = {
+    'six days': [90, 89, 88, 87, 86, 85],
+    'no day': [],
+    'no number': [90, 89, Number.NaN, 88, 87, 86, 85, 84],
+    level: Array.from({ length: 30 }, () => 80),
+    rising: Array.from({ length: 30 }, (_, at) => 50 + at / 10),
+    noise: [80, 71, 79, 70, 80, 72, 78, 71, 79, 70],
+  }
+  for (const [name, means] of Object.entries(none)) t.equal(batteryDays(series(means), percent), undefined, name)
   const straight = series([90, 89, 88, 87, 86, 85, 84])
   t.equal(batteryDays(straight, { ...percent, daysMax: 83 }), undefined, 'too far away')
   t.equal(batteryDays(straight, { ...percent, daysMax: 84 })?.daysLeft, 84)
@@ -91,12 +93,8 @@ test('nothing is said without enough days, a slope that is surely downwards, or 
 test('only the days since the last jump count', async t => {
   const before = Array.from({ length: 12 }, (_, at) => 40 - 3 * at)
   const after = Array.from({ length: 10 }, (_, at) => 100 - at)
-  const leftOf = (means: readonly number[]) => {
-    return batteryDays(
-      sinceJump(series(means), (from, to) => to - from > 10),
-      percent,
-    )
-  }
+  const isJump = (from: number, to: number) => to - from > 10
+  const leftOf = (means: readonly number[]) => batteryDays(sinceJump(series(means), isJump), percent)
   t.ok(near(leftOf([...before, ...after])?.daysLeft, 91))
   t.equal(leftOf([...before, ...after.slice(0, 7)]), undefined, 'too few since')
   // Charged in the course of a day, whose mean lies between.

@@ -12,7 +12,8 @@ const made = (count: number, mean: (day: number) => number) =>
   days(Array.from({ length: count }, (_, day) => mean(day)))
 
 const voltage = (type: BatteryOf['type'], cells: number | null = null): BatteryOf => ({ kind: 'voltage', type, cells })
-const charge: BatteryOf = { kind: 'charge', type: null, cells: null }
+const charged = (count: number, mean: (day: number) => number) =>
+  batteryState(made(count, mean), { kind: 'charge', type: null, cells: null })
 
 test('a curve falls, and its inverse gives the charge back', async t => {
   for (const type of cellTypes) {
@@ -32,57 +33,29 @@ test('the lists of types and profiles are those of the registry', async t => {
 })
 
 test('the drain of late counts where it is faster', async t => {
-  const state = batteryState(
-    made(30, day => (day < 20 ? 90 - day / 4 : 85 - 3 * (day - 20))),
-    charge,
-  )
+  const state = charged(30, day => (day < 20 ? 90 - day / 4 : 85 - 3 * (day - 20)))
   t.ok(state?.kind === 'days' && Math.abs(state.daysLeft - 58 / 3) < 0.5, JSON.stringify(state))
 })
 
 test('a charge that the device tells may be off by three points', async t => {
-  const state = batteryState(
-    made(30, day => 60 - day),
-    charge,
-  )
-  t.match(state, { kind: 'days' })
-  if (state?.kind !== 'days') return
-  t.strictSame(
-    [state.low, state.daysLeft, state.high].map(value => Math.round(value)),
-    [28, 31, 34],
-  )
+  const state = charged(30, day => 60 - day)
+  if (state?.kind !== 'days') throw new Error('there are no days')
+  t.strictSame([state.low, state.daysLeft, state.high].map(Math.round).join(), '28,31,34')
 })
 
 test('below 15 % without a fall that tells the day, the level alarms', async t => {
-  t.match(
-    batteryState(
-      made(20, day => (day < 15 ? 15.5 : 14.5)),
-      charge,
-    ),
-    { kind: 'level', value: 14.5, alarmBelow: 15, sinceDay: 15 },
-  )
-  t.equal(
-    batteryState(
-      made(20, () => 15),
-      charge,
-    ),
-    undefined,
-  )
+  const level = { kind: 'level', value: 14.5, alarmBelow: 15, sinceDay: 15 }
+  const [low, fair] = [charged(20, day => (day < 15 ? 15.5 : 14.5)), charged(20, () => 15)]
+  t.match(low, level)
+  t.equal(fair, undefined)
   // The curve may be off by 2 %.
-  const alarmBelow = 3.71 * 0.98
-  t.match(
+  const steady = (volts: number) =>
     batteryState(
-      made(20, () => 3.6),
+      made(20, () => volts),
       voltage('li-ion'),
-    ),
-    { kind: 'level', value: 3.6, alarmBelow, sinceDay: 0 },
-  )
-  t.equal(
-    batteryState(
-      made(20, () => 3.68),
-      voltage('li-ion'),
-    ),
-    undefined,
-  )
+    )
+  t.match(steady(3.6), { kind: 'level', value: 3.6, alarmBelow: 3.71 * 0.98, sinceDay: 0 })
+  t.equal(steady(3.68), undefined)
 })
 
 test('without a type there is no date, and an alarm by the level that such a voltage has', async t => {
@@ -98,24 +71,11 @@ test('without a type there is no date, and an alarm by the level that such a vol
 })
 
 test('without a type a fall that grows alarms', async t => {
-  const grows = made(28, day => 3 - 0.002 * day - Math.max(0, day - 20) * 0.02)
-  t.match(batteryState(grows, voltage(null)), { kind: 'level', alarmBelow: null, sinceDay: 21 })
-  t.equal(
-    batteryState(
-      made(28, day => 3 - 0.002 * day),
-      voltage(null),
-    ),
-    undefined,
-    'as fast as ever',
-  )
-  t.equal(
-    batteryState(
-      made(7, day => 3 - 0.02 * day),
-      voltage(null),
-    ),
-    undefined,
-    'one week is compared with nothing',
-  )
+  const of = (count: number, mean: (day: number) => number) => batteryState(made(count, mean), voltage(null))
+  const grows = of(28, day => 3 - 0.002 * day - Math.max(0, day - 20) * 0.02)
+  t.match(grows, { kind: 'level', alarmBelow: null, sinceDay: 21 })
+  const [steady, week] = [of(28, day => 3 - 0.002 * day), of(7, day => 3 - 0.02 * day)]
+  t.strictSame([steady, week], [undefined, undefined], 'as fast as ever, and one week, which is compared with nothing')
 })
 
 test('a voltage that no such cells have is one of an unknown type', async t => {

@@ -9,41 +9,33 @@ const days = 80
 const places = Float64Array.from({ length: days }, (_, day) => day)
 const noise = autoregressive(days, 0, 5)
 
-function levelsWith(steps: readonly (readonly [day: number, shift: number])[]) {
-  const shiftAt = (day: number) => steps.reduce((sum, [at, shift]) => sum + (day >= at ? shift : 0), 0)
+/** Steps by their days. */
+function levelsWith(steps: Readonly<Record<number, number>>) {
+  const shiftAt = (day: number) =>
+    Object.entries(steps).reduce((sum, [at, shift]) => sum + (day >= Number(at) ? shift : 0), 0)
   return { days: places, means: noise.map((value, day) => value + shiftAt(day)) }
 }
 
 test('several changes are found, each between its neighbours', async t => {
-  const found = changePoints(
-    levelsWith([
-      [32, 4],
-      [60, 4],
-    ]),
-  )
-  t.strictSame(
-    found.map(({ day, daysBefore, daysAfter }) => [day, daysBefore, daysAfter]),
-    [
-      [32, 32, 28],
-      [60, 28, 20],
-    ],
-  )
+  const found = changePoints(levelsWith({ 32: 4, 60: 4 }))
+  const places = found.map(({ day, daysBefore, daysAfter }) => `${day}: ${daysBefore}, ${daysAfter}`)
+  t.strictSame(places, ['32: 32, 28', '60: 28, 20'])
   t.ok(Math.abs((found[0]?.after ?? 0) - (found[1]?.before ?? 1)) < 1e-12, 'the level between them is one')
 })
 
 test('places are those of days, also where some are missing', async t => {
-  const levels = levelsWith([[40, 6]])
+  const levels = levelsWith({ 40: 6 })
   const isKept = (_: number, day: number) => day % 5 !== 2
   const [found] = changePoints({ days: places.filter(isKept), means: levels.means.filter(isKept) })
   t.equal(found?.day, 40)
 })
 
 test('nothing is found in noise, in a constant series, in fewer than 20 days, or five days from an end', async t => {
-  t.strictSame(changePoints(levelsWith([])), [])
+  t.strictSame(changePoints(levelsWith({})), [])
   t.strictSame(changePoints({ days: places, means: new Float64Array(days).fill(3) }), [])
-  const short = levelsWith([[10, 9]])
+  const short = levelsWith({ 10: 9 })
   t.strictSame(changePoints({ days: short.days.subarray(0, 19), means: short.means.subarray(0, 19) }), [])
-  t.ok(changePoints(levelsWith([[78, 9]])).every(({ day }) => day <= 75))
+  t.ok(changePoints(levelsWith({ 78: 9 })).every(({ day }) => day <= 75))
 })
 
 test('a step without noise is one', async t => {

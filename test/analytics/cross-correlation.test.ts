@@ -4,19 +4,10 @@ import { test } from 'tap'
 import { type SeriesTransform, seriesTransform } from '../../analytics/correlation/block-spectra.ts'
 import { crossCorrelation, largestCrossCorrelation } from '../../analytics/correlation/cross-correlation.ts'
 import { significantLag } from '../../analytics/correlation/lag.ts'
-import { floats, readFixture } from './fixture.ts'
+import { type Fixture, floats, readFixture } from './fixture.ts'
 import { autoregressive, found, withLoss } from './series.ts'
 
-interface Case {
-  name: string
-  x: (number | null)[]
-  y: (number | null)[]
-  lags: number
-  r: (number | null)[]
-  pairs: number[] | null
-}
-
-const { cross } = readFixture<{ cross: Case[] }>('series-correlation')
+const { cross } = readFixture('series-correlation')
 
 function crossed(x: Float64Array, y: Float64Array, lagMax: number) {
   return crossCorrelation(found(seriesTransform(x, lagMax)), found(seriesTransform(y, lagMax)))
@@ -25,16 +16,11 @@ function crossed(x: Float64Array, y: Float64Array, lagMax: number) {
 test('r at every lag is that of statsmodels, and of the definition where there are gaps', async t => {
   for (const { name, x, y, lags, r, pairs } of cross) {
     const result = crossed(floats(x), floats(y), lags)
-    let largest = 0
-    for (const [place, value] of r.entries()) {
-      largest = Math.max(largest, Math.abs((result.r[place] as number) - (value ?? Number.NaN)))
-    }
+    const largest = Math.max(...result.r.map((value, place) => Math.abs(value - (r[place] ?? Number.NaN))))
     t.ok(largest < 1e-9, `${name}: off by ${largest}`)
     if (pairs !== null) t.strictSame([...result.pairs], pairs, name)
-    const best = r.reduce(
-      (kept: number, value, place) => (Math.abs(value ?? 0) > Math.abs(r[kept] ?? 0) ? place : kept),
-      0,
-    )
+    const sizes: number[] = r.map((value: Fixture) => Math.abs(value ?? 0))
+    const best = sizes.indexOf(Math.max(...sizes))
     t.equal(found(largestCrossCorrelation(result)).lag, best - lags, `${name}: the lag`)
   }
 })
@@ -44,12 +30,9 @@ test('a mask is shared only by series that miss the same cells, and changes noth
   const alike = withLoss(autoregressive(5000, 0.9, 2), 0.2, 1)
   const other = withLoss(autoregressive(5000, 0.9, 3), 0.2, 2)
   const xTransform = found(seriesTransform(x, 700))
-  for (const [y, isShared] of [
-    [alike, true],
-    [other, false],
-  ] as const) {
+  for (const y of [alike, other]) {
     const yTransform = found(seriesTransform(y, 700, [undefined, xTransform]))
-    t.equal(yTransform.mask === xTransform.mask, isShared)
+    t.equal(yTransform.mask === xTransform.mask, y === alike)
     for (const turn of ['first', 'again'])
       t.strictSame(crossCorrelation(xTransform, yTransform), crossed(x, y, 700), turn)
     t.strictSame(crossCorrelation(yTransform, xTransform), crossed(y, x, 700), 'the other way round')
@@ -59,12 +42,12 @@ test('a mask is shared only by series that miss the same cells, and changes noth
 })
 
 test('a made delay is given back, with gaps, however long the series is beside the lags', async t => {
-  for (const [length, delay] of [
-    [1024, 200],
-    [1025, -300],
-    [3072, 1024],
-    [9000, -77],
-  ] as const) {
+  for (const { length, delay } of [
+    { length: 1024, delay: 200 },
+    { length: 1025, delay: -300 },
+    { length: 3072, delay: 1024 },
+    { length: 9000, delay: -77 },
+  ]) {
     const source = autoregressive(length + 2048, 0.5, length)
     const x = withLoss(source.subarray(1024, 1024 + length), 0.2, 1)
     const y = withLoss(source.subarray(1024 - delay, 1024 - delay + length), 0.2, 2)
@@ -73,17 +56,8 @@ test('a made delay is given back, with gaps, however long the series is beside t
 })
 
 test('equal peaks give the smallest lag, and lags with too few pairs give none', async t => {
-  t.strictSame(
-    largestCrossCorrelation({
-      lagMax: 2,
-      r: Float64Array.from([0.9, 0.1, 0.3, -0.9, 0.2]),
-      pairs: new Float64Array(5),
-    }),
-    {
-      lag: 1,
-      r: -0.9,
-    },
-  )
+  const equal = { lagMax: 2, r: Float64Array.of(0.9, 0.1, 0.3, -0.9, 0.2), pairs: new Float64Array(5) }
+  t.strictSame(largestCrossCorrelation(equal), { lag: 1, r: -0.9 })
   const sparse = autoregressive(400, 0, 1).map((value, i) => (i < 15 || i > 380 ? value : Number.NaN))
   const result = crossed(sparse, sparse, 30)
   t.ok(Number.isNaN(result.r[0]), 'no pair is 30 apart')
@@ -94,12 +68,8 @@ test('equal peaks give the smallest lag, and lags with too few pairs give none',
 test('a series that does not vary has no transform, and two grids do not mix', async t => {
   t.equal(seriesTransform(new Float64Array(30).fill(0.1), 5), undefined)
   t.equal(seriesTransform(new Float64Array(0), 0), undefined)
-  t.throws(() =>
-    crossCorrelation(
-      found(seriesTransform(Float64Array.of(1, 2), 1)),
-      found(seriesTransform(Float64Array.of(1, 2, 3), 1)),
-    ),
-  )
+  const two = found(seriesTransform(Float64Array.of(1, 2), 1))
+  t.throws(() => crossCorrelation(two, found(seriesTransform(Float64Array.of(1, 2, 3), 1))))
 })
 
 test('a lag has Pearson’s correlation of its own pairs, and is none when it may be chance', async t => {

@@ -10,23 +10,9 @@ import { weatherFigures } from '../../analytics/domain/weather.ts'
 import { reasonTexts } from '../../analytics/reasons.ts'
 import { dewPoint } from '../../analytics/summary/derived.ts'
 import { deviation, floats, readFixture } from './fixture.ts'
-import { uniform } from './series.ts'
+import { hourMs, minuteMs, uniform } from './series.ts'
 
-type Cells = (number | null)[]
-
-interface Fixture extends Record<string, unknown> {
-  altitude: number
-  temperature: Cells
-  humidity: Cells
-  pressure: Cells
-  outdoors: Cells
-  held: number[]
-  cold: number[]
-  mkt: number
-  ashrae: [temperature: number, humidity: number, deficit: number, dewPoint: number][]
-}
-
-const fixture = readFixture<Fixture & Record<string, number[]>>('domain')
+const fixture = readFixture('domain')
 const hours: AirHours = {
   temperature: floats(fixture.temperature),
   humidity: floats(fixture.humidity),
@@ -39,16 +25,10 @@ const empty: AirHours = { temperature: missing, humidity: missing, pressure: mis
 
 /** The largest deviation of numbers that a figure has from those of the fixture. */
 const farFrom = (name: string, figures: readonly (number | null)[]) =>
-  Math.max(...figures.map((figure, place) => deviation(figure, (fixture[name] as number[])[place] ?? null)))
+  Math.max(...figures.map((figure, place) => deviation(figure, fixture[name][place] ?? null)))
 
-const bandOf = ({ observed_hours, mean, min, max, hours_below, hours_above }: BandFigure) => [
-  observed_hours,
-  mean,
-  min,
-  max,
-  hours_below,
-  hours_above,
-]
+const bandOf = (band: BandFigure) =>
+  (['observed_hours', 'mean', 'min', 'max', 'hours_below', 'hours_above'] as const).map(name => band[name])
 
 test('weather: as the formulas have it', async t => {
   const { sea_level_pressure: sea, frost, dew, degree_days } = weatherFigures(hours, days, fixture.altitude)
@@ -100,9 +80,6 @@ test('mean kinetic temperature and the band of values that hold for unequal time
   t.ok(Number.isNaN(meanKineticTemperature({ values: Float64Array.of(Number.NaN, -300) })))
 })
 
-const minuteMs = 60_000
-const hourMs = 60 * minuteMs
-
 interface Cooler {
   readonly days: number
   readonly defrostHours?: number
@@ -147,27 +124,23 @@ test('doors and defrosts are told apart', async t => {
 test('doors at about the same hours of the day are no defrosts', async t => {
   const input = cooler({ days: 14 })
   const { timesMs } = input.samples
-  const values = input.samples.values.slice()
   const random = uniform(7)
-  for (let day = 0; day < 14; day++) {
-    for (let door = 0; door < 12; door++) {
-      const atMs = (day * 24 + 8 + 10 * random()) * hourMs
-      for (let at = 0; at < timesMs.length; at++) {
-        const sinceMs = (timesMs[at] as number) - atMs
-        if (sinceMs >= 0 && sinceMs < 10 * minuteMs) values[at] = (values[at] as number) + 3
-      }
-    }
-  }
+  const doorsMs = Array.from(
+    { length: 14 * 12 },
+    (_, door) => (Math.floor(door / 12) * 24 + 8 + 10 * random()) * hourMs,
+  )
+  const values = input.samples.values.map((value, at) => {
+    const agoMs = doorsMs.map(doorMs => (timesMs[at] as number) - doorMs)
+    return value + 3 * agoMs.filter(ms => ms >= 0 && ms < 10 * minuteMs).length
+  })
   t.match(totalOf({ ...input, samples: { timesMs, values } }).defrosts, { reason: reasonTexts.noPeriod, count: null })
 })
 
 test('cold chain: what cannot be known has a reason', async t => {
   const { sparseReadings, longRange, noValue, shortSpan } = reasonTexts
   const sparse = totalOf(cooler({ days: 4, stepMs: 15 * minuteMs }))
-  t.match(sparse, {
-    temperature: { reason: null, hours_above: 0 },
-    door_openings: { reason: sparseReadings, count: null },
-  })
+  t.match(sparse.temperature, { reason: null, hours_above: 0 })
+  t.match(sparse.door_openings, { reason: sparseReadings, count: null })
   t.match(totalOf({ ...cooler({ days: 4 }), isHourly: true }).defrosts, { reason: longRange, period_hours: null })
   t.match(totalOf(cooler({ days: 2 })), { door_openings: { reason: null }, defrosts: { reason: shortSpan } })
   const nothing = { timesMs: new Float64Array(0), values: new Float64Array(0) }
@@ -181,11 +154,9 @@ test('cold chain: what cannot be known has a reason', async t => {
 test('cold chain: a value holds for an hour at most while the interval is unknown, and days add up', async t => {
   const timesMs = Float64Array.of(0, 3 * hourMs, 3.5 * hourMs)
   const samples = { timesMs, values: Float64Array.of(10, 5, 1) }
-  const range = { startMs: 0.5 * hourMs, endMs: 6 * hourMs }
-  const days = [
-    { startMs: 0.5 * hourMs, endMs: 3.75 * hourMs },
-    { startMs: 3.75 * hourMs, endMs: 6 * hourMs },
-  ]
+  const between = (fromHour: number, toHour: number) => ({ startMs: fromHour * hourMs, endMs: toHour * hourMs })
+  const range = between(0.5, 6)
+  const days = [between(0.5, 3.75), between(3.75, 6)]
   const { total, days: parts } = coldChainFigures({ samples, gaps: [], ...range, isHourly: false }, days)
   t.match(total.temperature, { observed_hours: 2, hours_above: 0.5, hours_below: 1, min: 1, max: 10 })
   t.match(parts[0]?.temperature, { observed_hours: 1.25, hours_above: 0.5, hours_below: 0.25 })

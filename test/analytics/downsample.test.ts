@@ -114,10 +114,7 @@ test('a spike of one reading survives, and a line keeps its bends', async t => {
   const zigzag = minutes(Array.from({ length: 200 }, (_, index) => index / 2 + 2 * Math.abs(((index + 20) % 40) - 20)))
   const bends = [20, 40, 60, 80, 100, 120, 140, 160, 180]
   const drawn = downsample({ ...zigzag, points: 52, gaps }).indices
-  t.strictSame(
-    bends.filter(bend => !drawn.includes(bend)),
-    [],
-  )
+  for (const bend of bends) t.ok(drawn.includes(bend), `${bend}`)
 })
 
 test('nothing, one reading and equal readings', async t => {

@@ -3,9 +3,7 @@
 import { test } from 'tap'
 import { briefRuns, isByChance } from '../../analytics/excursions/by-chance.ts'
 import { findExcursions, holdsUntil } from '../../analytics/excursions/excursions.ts'
-
-const minuteMs = 60_000
-const hourMs = 60 * minuteMs
+import { hourMs, minuteMs } from './series.ts'
 
 interface Asked {
   above?: number | null
@@ -16,18 +14,22 @@ interface Asked {
   end?: number
   /** Where the second day begins. */
   midnight?: number
+  /** A value at minute -30. */
+  before?: number
 }
 
 /** Readings by the minute. */
-function excursionsOf(readings: readonly (readonly [minute: number, value: number])[], asked: Asked = {}) {
+function excursionsOf(readings: Readonly<Record<number, number>>, asked: Asked = {}) {
   const { above = 8, below = null, forMinutes = 0, gapMinutes = 60, end = 600, midnight = end } = asked
   const days = [
     { startMs: 0, endMs: midnight * minuteMs },
     ...(midnight < end ? [{ startMs: midnight * minuteMs, endMs: end * minuteMs }] : []),
   ]
+  const earlier = asked.before === undefined ? [] : [[-30, asked.before] as const]
+  const pairs = [...earlier, ...Object.entries(readings)]
   const samples = {
-    timesMs: Float64Array.from(readings, ([minute]) => minute * minuteMs),
-    values: Float64Array.from(readings, ([, value]) => value),
+    timesMs: Float64Array.from(pairs, ([minute]) => Number(minute) * minuteMs),
+    values: Float64Array.from(pairs, ([, value]) => value),
   }
   const gaps = gapMinutes === 0 ? [] : [{ fromMs: Number.NEGATIVE_INFINITY, gapMs: gapMinutes * minuteMs }]
   const range = { startMs: 0, endMs: end * minuteMs }
@@ -48,14 +50,7 @@ function excursionsOf(readings: readonly (readonly [minute: number, value: numbe
 }
 
 test('a value holds up to the next one', async t => {
-  const { episodes, days } = excursionsOf([
-    [0, 5],
-    [30, 9],
-    [40, 12],
-    [60, 7],
-    [90, 8],
-    [120, 5],
-  ])
+  const { episodes, days } = excursionsOf({ 0: 5, 30: 9, 40: 12, 60: 7, 90: 8, 120: 5 })
   t.strictSame(episodes, [
     { direction: 'above', extreme: 12, isOngoing: false, start: 30, end: 60, distance: 90, silence: 0 },
   ])
@@ -64,12 +59,7 @@ test('a value holds up to the next one', async t => {
 })
 
 test('a silence ends an excursion where its last value holds no longer', async t => {
-  const { episodes, days } = excursionsOf([
-    [0, 9],
-    [200, 10],
-    [250, 5],
-    [300, 5],
-  ])
+  const { episodes, days } = excursionsOf({ 0: 9, 200: 10, 250: 5, 300: 5 })
   t.match(episodes, [
     { start: 0, end: 60, silence: 140, isOngoing: false, distance: 60 },
     { start: 200, end: 250, silence: 0, distance: 100 },
@@ -78,62 +68,34 @@ test('a silence ends an excursion where its last value holds no longer', async t
 })
 
 test('an excursion goes on where it began before the range and at its end', async t => {
-  const { episodes, days } = excursionsOf(
-    [
-      [-30, 9],
-      [20, 5],
-      [70, 5],
-      [110, 10],
-    ],
-    { end: 150 },
-  )
+  const { episodes, days } = excursionsOf({ 20: 5, 70: 5, 110: 10 }, { before: 9, end: 150 })
   t.match(episodes, [
     { start: 0, end: 20, distance: 20, isOngoing: false },
     { start: 110, end: 150, distance: 80, isOngoing: true, silence: 0 },
   ])
   t.strictSame(days, [[2, 40, 60, 100, 0, 150]])
-  t.strictSame(excursionsOf([[-100, 9]]).episodes, [], 'it was over')
-  t.strictSame(excursionsOf([[700, 9]]).episodes, [], 'it is behind the range')
-  t.strictSame(excursionsOf([]).days, [[0, 0, 0, 0, 600, 0]])
+  t.strictSame(excursionsOf({}, { before: 9, gapMinutes: 20 }).episodes, [], 'it was over')
+  t.strictSame(excursionsOf({ 700: 9 }).episodes, [], 'it is behind the range')
+  t.strictSame(excursionsOf({}).days, [[0, 0, 0, 0, 600, 0]])
 })
 
 test('short ones do not count, by the last reading beyond', async t => {
-  const readings = [
-    [0, 5],
-    [50, 9],
-    [79, 9],
-    [90, 5],
-    [120, 9],
-    [150, 9],
-    [170, 5],
-  ] as const
+  const readings = { 0: 5, 50: 9, 79: 9, 90: 5, 120: 9, 150: 9, 170: 5 }
   t.match(excursionsOf(readings, { forMinutes: 30 }).episodes, [{ start: 120, end: 170 }])
   t.equal(excursionsOf(readings, { forMinutes: 29 }).episodes.length, 2)
 })
 
 test('both thresholds: from one side to the other are two', async t => {
-  const { episodes } = excursionsOf(
-    [
-      [0, 9],
-      [10, 1],
-      [20, 5],
-    ],
-    { below: 2 },
-  )
+  const { episodes } = excursionsOf({ 0: 9, 10: 1, 20: 5 }, { below: 2 })
   t.match(episodes, [
     { direction: 'above', start: 0, end: 10, extreme: 9 },
     { direction: 'below', start: 10, end: 20, extreme: 1, distance: 10 },
   ])
-  t.strictSame(excursionsOf([[0, 8]], {}).episodes, [], 'the threshold itself is not beyond')
+  t.strictSame(excursionsOf({ 0: 8 }).episodes, [], 'the threshold itself is not beyond')
 })
 
 test('days have their parts', async t => {
-  const readings = [
-    [0, 5],
-    [50, 9],
-    [100, 9],
-    [150, 5],
-  ] as const
+  const readings = { 0: 5, 50: 9, 100: 9, 150: 5 }
   t.strictSame(excursionsOf(readings, { end: 210, midnight: 90 }).days, [
     [1, 40, 40, 40, 0, 90],
     [0, 60, 60, 60, 0, 120],
@@ -141,7 +103,7 @@ test('days have their parts', async t => {
 })
 
 test('while the interval is not known a value holds for an hour', async t => {
-  t.match(excursionsOf([[0, 9]], { gapMinutes: 0 }).episodes, [{ start: 0, end: hourMs / minuteMs }])
+  t.match(excursionsOf({ 0: 9 }, { gapMinutes: 0 }).episodes, [{ start: 0, end: hourMs / minuteMs }])
 })
 
 test('brief excursions that are read now and then do not come so often in turn by chance', t => {
@@ -157,15 +119,9 @@ test('brief excursions that are read now and then do not come so often in turn b
     const samples = samplesOf([...warm, ...Array.from({ length }, (_, at) => 900 + at)], silences)
     const gaps = [{ fromMs: Number.NEGATIVE_INFINITY, gapMs: hourMs }]
     const endMs = (samples.timesMs.at(-1) as number) + 10 * minuteMs
-    const found = findExcursions(samples, {
-      above: 8,
-      below: null,
-      forMs: 30 * minuteMs,
-      gaps,
-      startMs: 0,
-      endMs,
-      days: [{ startMs: 0, endMs }],
-    })
+    const range = { startMs: 0, endMs }
+    const asked = { above: 8, below: null, forMs: 30 * minuteMs, gaps, ...range, days: [range] }
+    const found = findExcursions(samples, asked)
     const untilMs = holdsUntil(samples.timesMs, { gaps, endMs })
     const brief = briefRuns(samples, 30 * minuteMs, { isBeyond: value => value > 8, untilMs })
     return found.episodes
@@ -187,14 +143,7 @@ test('brief excursions that are read now and then do not come so often in turn b
   // 88 runs of 110 readings, p = 1/5; with a silence within each pair, as many runs as readings.
   const quarter = [...every(10, 1), ...every(40, 2)]
   t.strictSame(isSeenByChance(quarter, 4), [true])
-  t.strictSame(
-    isSeenByChance(
-      quarter,
-      4,
-      every(40, 1).map(at => at + 1),
-    ),
-    [false],
-    'a silence parts two of them',
-  )
+  const silences = every(40, 1).map(at => at + 1)
+  t.strictSame(isSeenByChance(quarter, 4, silences), [false], 'a silence parts two of them')
   t.end()
 })

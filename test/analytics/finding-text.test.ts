@@ -23,122 +23,103 @@ function finding(code: FindingCode, details: Partial<Finding>): Finding {
 
 const says = (code: FindingCode, details: Partial<Finding> = {}) => findingText(finding(code, details), words)
 
-t.test('a value that is beyond what was expected reads so', async t => {
-  const at = '23 Nov 2026, 14:20'
-  const humidity = { ...noDetails, code: 'spike', metric: 'humidity', sinceMs, untilMs: null }
-  const spike = (value: number, expected: [number | null, number | null]) =>
-    findingText({ ...humidity, value, expected }, words)
-  t.equal(spike(41.2, [52.4, 91.3]), `Humidity had a spike at ${at}: 41 %, expected 52 % to 91 %`)
-  t.equal(spike(51.6, [52.4, 91.3]), `Humidity had a spike at ${at}: 51.6 %, expected 52.4 % to 91.3 %`)
-  t.equal(spike(91.316, [52.4, 91.31]), `Humidity had a spike at ${at}: 91.32 %, expected 52.40 % to 91.31 %`)
-  t.equal(spike(52, [52, 91]), `Humidity had a spike at ${at}: 52 %, expected 52 % to 91 %`)
-  t.equal(
-    says('excursion', { metric: 'temperature', value: 8.04, expected: [2, 8] }),
-    `Temperature has been above 8.00 °C since ${at}: 8.04 °C`,
-  )
+const until = sinceMs + 6 * hourMs
+const night = { from: '02:00', to: '05:00', days: 7 }
+const outOf = (metric: string, value: number, ...expected: [number | null, number | null]) => ({
+  metric,
+  value,
+  expected,
 })
+const stuck = { metric: 'temperature', value: 21.5 }
 
-t.test('a level differs from the one before by what is told between them', async t => {
-  const level = (metric: string, value: number, expected: [number, number]) => {
-    const text = says('level_change', { metric, value, expected })
-    return text.replace(' since 23 Nov 2026', '')
-  }
-  t.equal(level('humidity', 45.4, [44.8, 45.2]), 'Humidity has been 0.4 % higher: about 45.4 % instead of 45.0 %')
-  t.equal(level('humidity', 45.5, [44.2, 44.6]), 'Humidity has been 1.1 % higher: about 45.5 % instead of 44.4 %')
-  t.equal(level('humidity', 45.4, [44, 46.5]), 'Humidity has been 0.1 % higher: about 45.4 % instead of 45.3 %')
-  t.equal(
-    level('temperature', 20.04, [19.99, 20.01]),
-    'Temperature has been 0.04 °C higher: about 20.04 °C instead of 20.00 °C',
-  )
-  t.equal(
-    level('temperature', -3.2, [1.9, 2.1]),
-    'Temperature has been 5.2 °C lower: about −3.2 °C instead of 2.0 °C',
-    'no further decimals without need',
-  )
-})
-
-t.test('silence and outages say since when', async t => {
-  const untilMs = sinceMs + 6 * hourMs
-  t.equal(says('silent'), 'No reading since 23 Nov 2026, 14:20')
-  t.equal(says('silent_metric', { metric: 'co2' }), 'CO₂ is missing from the readings since 23 Nov 2026, 14:20')
-  t.equal(
-    says('silent_metric', { metric: 'co2', untilMs }),
-    'CO₂ was missing from the readings for 6 hours from 23 Nov 2026, 14:20',
-  )
-  t.equal(says('outage', { untilMs, count: 1 }), 'No readings for 6 hours from 23 Nov 2026, 14:20')
-  t.equal(
-    says('outage', { untilMs, count: 3 }),
-    'No readings for 6 hours from 23 Nov 2026, 14:20, the longest of 3 outages in 7 days',
-  )
-  const pattern = { from: '02:00', to: '05:00', days: 7 }
-  t.equal(says('outage_pattern', { pattern, count: 6 }), 'No readings every night from 02:00 to 05:00, on 6 of 7 days')
-  t.equal(
-    says('outage_pattern', { pattern: { ...pattern, from: '12:30', to: '14:00' }, count: 7 }),
+/** `@` stands for 23 Nov 2026, 14:20, `#` for `has been`, and `~` for `since 23 Nov 2026`. */
+const sentences: [FindingCode | 'spike', Partial<Finding>, string][] = [
+  ['spike', outOf('humidity', 41.2, 52.4, 91.3), 'Humidity had a spike at @: 41 %, expected 52 % to 91 %'],
+  ['spike', outOf('humidity', 51.6, 52.4, 91.3), 'Humidity had a spike at @: 51.6 %, expected 52.4 % to 91.3 %'],
+  ['spike', outOf('humidity', 91.316, 52.4, 91.31), 'Humidity had a spike at @: 91.32 %, expected 52.40 % to 91.31 %'],
+  ['spike', outOf('humidity', 52, 52, 91), 'Humidity had a spike at @: 52 %, expected 52 % to 91 %'],
+  // A level differs from the one before by what is told between them, and has no further decimals without need.
+  ['level_change', outOf('humidity', 45.4, 44.8, 45.2), 'Humidity # 0.4 % higher ~: about 45.4 % instead of 45.0 %'],
+  ['level_change', outOf('humidity', 45.5, 44.2, 44.6), 'Humidity # 1.1 % higher ~: about 45.5 % instead of 44.4 %'],
+  ['level_change', outOf('humidity', 45.4, 44, 46.5), 'Humidity # 0.1 % higher ~: about 45.4 % instead of 45.3 %'],
+  [
+    'level_change',
+    outOf('temperature', 20.04, 19.99, 20.01),
+    'Temperature # 0.04 °C higher ~: about 20.04 °C instead of 20.00 °C',
+  ],
+  [
+    'level_change',
+    outOf('temperature', -3.2, 1.9, 2.1),
+    'Temperature # 5.2 °C lower ~: about −3.2 °C instead of 2.0 °C',
+  ],
+  ['silent', {}, 'No reading since @'],
+  ['silent_metric', { metric: 'co2' }, 'CO₂ is missing from the readings since @'],
+  ['silent_metric', { metric: 'co2', untilMs: until }, 'CO₂ was missing from the readings for 6 hours from @'],
+  ['outage', { untilMs: until, count: 1 }, 'No readings for 6 hours from @'],
+  ['outage', { untilMs: until, count: 3 }, 'No readings for 6 hours from @, the longest of 3 outages in 7 days'],
+  ['outage_pattern', { pattern: night, count: 6 }, 'No readings every night from 02:00 to 05:00, on 6 of 7 days'],
+  [
+    'outage_pattern',
+    { pattern: { ...night, from: '12:30', to: '14:00' }, count: 7 },
     'No readings every day from 12:30 to 14:00',
-  )
-  t.equal(
-    says('outage_pattern', { pattern: { ...pattern, from: '05:30', to: '01:00' }, count: 7 }),
+  ],
+  // No night has 19 hours.
+  [
+    'outage_pattern',
+    { pattern: { ...night, from: '05:30', to: '01:00' }, count: 7 },
     'No readings every day from 05:30 to 01:00',
-    'no night has 19 hours',
-  )
-  t.equal(
-    says('outage_pattern', { pattern: { ...pattern, from: '20:00', to: '10:00' }, count: 7 }),
+  ],
+  [
+    'outage_pattern',
+    { pattern: { ...night, from: '20:00', to: '10:00' }, count: 7 },
     'No readings every night from 20:00 to 10:00',
-  )
-})
-
-t.test('each other finding says what is wrong and since when', async t => {
-  const temperature = { metric: 'temperature', value: 21.5 }
-  const untilMs = sinceMs + 6 * hourMs
-  t.equal(says('stuck', temperature), 'Temperature has stood at 21.5 °C since 23 Nov 2026, 14:20')
-  t.equal(
-    says('stuck', { ...temperature, untilMs, count: 2 }),
-    'Temperature stood at 21.5 °C for 6 hours from 23 Nov 2026, 14:20 (2 times in 7 days)',
-  )
-  t.equal(
-    says('out_of_range', { metric: 'temperature', value: 61, expected: [-30, 50] }),
-    'Temperature has been out of range since 23 Nov 2026, 14:20: 61.0 °C, expected −30.0 °C to 50.0 °C',
-  )
-  t.equal(
-    says('level_change', { metric: 'pressure', value: 1017.2, expected: [1012, 1014] }),
-    'Pressure has been 4.2 hPa higher since 23 Nov 2026: about 1017.2 hPa instead of 1013.0 hPa',
-  )
-  t.equal(
-    says('drift', { metric: 'temperature', value: 25.3, expected: [20.1, 20.1], count: 7 }),
+  ],
+  ['stuck', stuck, 'Temperature has stood at 21.5 °C since @'],
+  [
+    'stuck',
+    { ...stuck, untilMs: until, count: 2 },
+    'Temperature stood at 21.5 °C for 6 hours from @ (2 times in 7 days)',
+  ],
+  [
+    'out_of_range',
+    outOf('temperature', 61, -30, 50),
+    'Temperature has been out of range since @: 61.0 °C, expected −30.0 °C to 50.0 °C',
+  ],
+  [
+    'drift',
+    { ...outOf('temperature', 25.3, 20.1, 20.1), count: 7 },
     'Temperature is unlike its neighbours: 25.3 °C, expected 20.1 °C',
-  )
-  t.equal(
-    says('drift', { metric: 'temperature', value: 13.8, expected: [20, 20], count: 0 }),
-    'Temperature has changed: 13.8 °C, expected 20.0 °C',
-    'no device is like it',
-  )
-  t.equal(says('battery_level', { metric: 'battery_voltage', value: 2.38 }), 'The battery runs low: 2.38 V')
-  t.equal(says('battery_days', { value: 12.3, expected: [9.4, 16.2] }), 'The battery lasts about 12 days (9 to 17)')
-  t.equal(says('battery_days', { value: 0.4, expected: [0, 0.9] }), 'The battery lasts less than a day')
-  t.equal(
-    says('battery_days', { value: 200, expected: [90, 1000] }),
-    'The battery lasts about 200 days (90 to more than 365)',
-  )
-  t.equal(
-    says('rejected', { count: 12, reason: 'out of range' }),
-    'At least 12 readings have been rejected, as a whole or in part, since 23 Nov 2026, 14:20: out of range',
-  )
-  t.equal(
-    says('spikes', { metric: 'temperature', value: 61, count: 13 }),
-    '13 spikes in temperature since 23 Nov 2026, 14:20, the farthest at 61.0 °C',
-  )
-  t.equal(
-    says('spikes', { metric: 'humidity', value: 0, count: 8 }),
-    '8 spikes in humidity since 23 Nov 2026, 14:20, the farthest at 0 %',
-  )
-  t.equal(
-    says('excursion', { metric: 'temperature', value: 11.2, expected: [2, 8] }),
-    'Temperature has been above 8.0 °C since 23 Nov 2026, 14:20: 11.2 °C',
-  )
-  t.equal(
-    says('excursion', { metric: 'temperature', value: 1, expected: [2, null], untilMs }),
-    'Temperature was below 2.0 °C for 6 hours from 23 Nov 2026, 14:20: 1.0 °C',
-  )
+  ],
+  ['drift', { ...outOf('temperature', 13.8, 20, 20), count: 0 }, 'Temperature has changed: 13.8 °C, expected 20.0 °C'],
+  ['battery_level', { metric: 'battery_voltage', value: 2.38 }, 'The battery runs low: 2.38 V'],
+  ['battery_days', { value: 12.3, expected: [9.4, 16.2] }, 'The battery lasts about 12 days (9 to 17)'],
+  ['battery_days', { value: 0.4, expected: [0, 0.9] }, 'The battery lasts less than a day'],
+  ['battery_days', { value: 200, expected: [90, 1000] }, 'The battery lasts about 200 days (90 to more than 365)'],
+  [
+    'rejected',
+    { count: 12, reason: 'out of range' },
+    'At least 12 readings have been rejected, as a whole or in part, since @: out of range',
+  ],
+  [
+    'spikes',
+    { metric: 'temperature', value: 61, count: 13 },
+    '13 spikes in temperature since @, the farthest at 61.0 °C',
+  ],
+  ['spikes', { metric: 'humidity', value: 0, count: 8 }, '8 spikes in humidity since @, the farthest at 0 %'],
+  ['excursion', outOf('temperature', 11.2, 2, 8), 'Temperature has been above 8.0 °C since @: 11.2 °C'],
+  ['excursion', outOf('temperature', 8.04, 2, 8), 'Temperature has been above 8.00 °C since @: 8.04 °C'],
+  [
+    'excursion',
+    { ...outOf('temperature', 1, 2, null), untilMs: until },
+    'Temperature was below 2.0 °C for 6 hours from @: 1.0 °C',
+  ],
+]
+
+t.test('each finding and anomaly says what is wrong and since when', async t => {
+  for (const [code, details, sentence] of sentences) {
+    const said = sentence.replace('@', '23 Nov 2026, 14:20').replace('#', 'has been').replace('~', 'since 23 Nov 2026')
+    t.equal(says(code as FindingCode, details), said)
+  }
 })
 
 /** What a finding may have or not. */
@@ -183,8 +164,5 @@ t.test('worst first, what goes on before what is over, the newest first, each on
   t.strictSame(rankFindings([old, of('warning', 0, 1, 'humidity')]).length, 2, 'of different metrics')
   const many = Array.from({ length: 30 }, (_, place) => of('info', 2 * place, 2 * place + 1))
   t.equal(rankFindings(many).length, 10)
-  t.strictSame(
-    findingSeverities.map(severity => severity),
-    ['critical', 'warning', 'info'],
-  )
+  t.strictSame([...findingSeverities], ['critical', 'warning', 'info'])
 })

@@ -11,11 +11,8 @@ import { qualityLimits } from '../../analytics/quality/quality-limits.ts'
 import { cadenceOf } from '../../analytics/reliability/cadence.ts'
 import { recordReliability } from '../../analytics/reliability/reliability-record.ts'
 import { createLocalTime } from '../../analytics/time/local-time.ts'
-import { autoregressive } from './series.ts'
+import { autoregressive, dayMs, hourMs, minuteMs } from './series.ts'
 
-const minuteMs = 60_000
-const hourMs = 60 * minuteMs
-const dayMs = 24 * hourMs
 const startMs = Date.UTC(2026, 0, 1)
 const nowMs = startMs + 30 * dayMs
 const berlin = createLocalTime('Europe/Berlin')
@@ -30,22 +27,12 @@ t.test('episodes end at a good value and at a gap, and are joined over a short t
   const gaps = [{ fromMs: Number.NEGATIVE_INFINITY, gapMs: 5 * minuteMs }]
   const found = (marks: number[], joinMs = 0) =>
     episodesOf(marked(...marks), 1, gaps, joinMs).map(({ startMs, endMs, count, isLast }) => {
-      return [startMs / minuteMs, endMs / minuteMs, count, isLast]
+      return `${startMs / minuteMs} to ${endMs / minuteMs}: ${count}${isLast ? ', last' : ''}`
     })
-  t.strictSame(found([1, 1, 0, 0, 1, 0, 0]), [
-    [0, 1, 2, false],
-    [4, 4, 1, false],
-  ])
-  t.strictSame(found([1, 1, 0, 0, 1, 0, 0], 3 * minuteMs), [[0, 4, 3, false]])
-  t.strictSame(
-    found([0, 0, 0, 0, 1, 1, 1]),
-    [
-      [4, 4, 1, false],
-      [20, 21, 2, true],
-    ],
-    'a gap, and the end',
-  )
-  t.strictSame(found([0, 2, 1, 0, 1, 0, 2]), [[2, 4, 2, false]], 'a missing value is none, and another test neither')
+  t.strictSame(found([1, 1, 0, 0, 1, 0, 0]), ['0 to 1: 2', '4 to 4: 1'])
+  t.strictSame(found([1, 1, 0, 0, 1, 0, 0], 3 * minuteMs), ['0 to 4: 3'])
+  t.strictSame(found([0, 0, 0, 0, 1, 1, 1]), ['4 to 4: 1', '20 to 21: 2, last'], 'a gap, and the end')
+  t.strictSame(found([0, 2, 1, 0, 1, 0, 2]), ['2 to 4: 2'], 'a missing value is none, and another test neither')
   t.match(episodesOf(marked(1, 1, 1, 0, 0, 0, 0), 1, gaps)[0], { last: 3, min: 1, max: 3 })
 })
 
@@ -65,42 +52,30 @@ function healthy(stepMs: number): Float64Array {
   })
 }
 
-t.test('a sensor that stands still is found, and since when', async t => {
+/** What is found where the readings from a place on have had a value, of which there are 288 a day. */
+function foundWith(value: number, from: number, to?: number) {
   const stepMs = 5 * minuteMs
-  const perDay = dayMs / stepMs
-  const find = (values: Float64Array) => {
-    const metric = checked(values, stepMs)
-    return qualityFindings(metric, cadenceOf(metric.timesMs, null).stretches, nowMs)
-  }
-  t.strictSame(find(healthy(stepMs)), [])
-  const stuck = healthy(stepMs)
-  const from = 28 * perDay
-  stuck.fill(12.3, from)
-  t.match(find(stuck), [
-    { code: 'stuck', severity: 'critical', metric: 'temperature', untilMs: null, value: 12.3, count: 1 },
-  ])
-  t.ok(Math.abs((find(stuck)[0]?.sinceMs ?? 0) - (startMs + 28 * dayMs)) <= 2 * stepMs)
-  const mended = healthy(stepMs)
-  mended.fill(12.3, from, from + perDay / 2)
-  t.match(find(mended), [{ code: 'stuck', severity: 'warning', untilMs: startMs + 28.5 * dayMs - stepMs }])
-  const longAgo = healthy(stepMs)
-  longAgo.fill(12.3, perDay, 3 * perDay)
-  t.strictSame(find(longAgo), [], 'three weeks ago')
+  const metric = checked(healthy(stepMs).fill(value, from, to), stepMs)
+  return qualityFindings(metric, cadenceOf(metric.timesMs, null).stretches, nowMs)
+}
+
+t.test('a sensor that stands still is found, and since when', async t => {
+  t.strictSame(foundWith(0, 0, 0), [], 'a healthy one')
+  const from = 28 * 288
+  const [stuck, ...others] = foundWith(12.3, from)
+  t.strictSame(others, [])
+  t.match(stuck, { code: 'stuck', severity: 'critical', metric: 'temperature', untilMs: null, value: 12.3, count: 1 })
+  t.ok(Math.abs((stuck?.sinceMs ?? 0) - (startMs + 28 * dayMs)) <= 10 * minuteMs)
+  const untilMs = startMs + 28.5 * dayMs - 5 * minuteMs
+  t.match(foundWith(12.3, from, from + 144), [{ code: 'stuck', severity: 'warning', untilMs }])
+  t.strictSame(foundWith(12.3, 288, 3 * 288), [], 'three weeks ago')
 })
 
 t.test('values out of range are one finding with the worst of them, a single one is none', async t => {
-  const stepMs = 5 * minuteMs
-  const place = 29 * (dayMs / stepMs)
-  const find = (count: number) => {
-    const values = healthy(stepMs)
-    values.fill(-40, place, place + count)
-    const metric = checked(values, stepMs)
-    return qualityFindings(metric, cadenceOf(metric.timesMs, null).stretches, nowMs)
-  }
-  t.strictSame(find(1), [])
-  t.match(find(6), [
-    { code: 'out_of_range', severity: 'warning', value: -40, expected: [-30, 50], sinceMs: startMs + 29 * dayMs },
-  ])
+  const place = 29 * 288
+  t.strictSame(foundWith(-40, place, place + 1), [])
+  const range = { code: 'out_of_range', severity: 'warning', value: -40, expected: [-30, 50] }
+  t.match(foundWith(-40, place, place + 6), [{ ...range, sinceMs: startMs + 29 * dayMs }])
 })
 
 /** Readings every 10 minutes, without those that `isOut` of the local time of the day and the day. */
@@ -150,11 +125,11 @@ t.test('outages at any time are no pattern: the longest is told, with their numb
 })
 
 t.test('a device is silent when it is stale or offline, and not when it is paused or late', async t => {
-  t.strictSame(
-    (['never', 'paused', 'fresh', 'late', 'stale', 'offline'] as const).map(
-      state => silentFinding(state, state === 'never' ? null : nowMs)?.severity,
-    ),
-    [undefined, undefined, undefined, undefined, 'warning', 'critical'],
+  for (const state of ['paused', 'fresh', 'late'] as const) t.equal(silentFinding(state, nowMs), undefined, state)
+  t.equal(silentFinding('never', null), undefined)
+  t.match(
+    [silentFinding('stale', nowMs), silentFinding('offline', nowMs)],
+    [{ severity: 'warning' }, { severity: 'critical' }],
   )
 })
 

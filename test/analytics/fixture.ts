@@ -3,8 +3,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The JSON that the Python script of the same name wrote; the shape is the script's. */
-export function readFixture<Shape>(name: string): Shape {
+// biome-ignore lint/suspicious/noExplicitAny: the shape is that of the script, and a name that it does not have matches nothing
+export type Fixture = any
+
+/** The JSON that the script of the same name wrote. */
+export function readFixture(name: string): Fixture {
   return JSON.parse(readFileSync(join(import.meta.dirname, 'fixtures', `${name}.json`), 'utf8'))
 }
 
@@ -26,7 +29,7 @@ export function deviation(value: number | null, reference: number | null): numbe
   return value === reference ? 0 : Math.abs(value - reference) / (Math.abs(reference) || 1)
 }
 
-export interface HourlySeries {
+interface HourlySeries {
   /** Or `file column` of demo/data. */
   readonly values: number[] | string
   readonly length: number
@@ -35,11 +38,15 @@ export interface HourlySeries {
 export function hourlySeries({ values, length }: HourlySeries): Float64Array {
   if (typeof values !== 'string') return Float64Array.from(values)
   const [file = '', column = ''] = values.split(' ')
-  const lines = readFileSync(join(import.meta.dirname, '../../demo/data', file), 'utf8')
-    .trimEnd()
-    .split('\n')
-  const place = (lines[0] ?? '').split(',').indexOf(column)
-  return Float64Array.from(lines.slice(1, length + 1), line => Number(line.split(',')[place]))
+  return demoColumn(file, column).subarray(0, length)
+}
+
+/** A column of a file of demo/data; times are in milliseconds. */
+export function demoColumn(file: string, column: string): Float64Array {
+  const text = readFileSync(join(import.meta.dirname, '../../demo/data', file), 'utf8').trimEnd()
+  const [names = [], ...rows] = text.split('\n').map(line => line.split(','))
+  const parse = column === 'timestamp' ? Date.parse : (cell: string) => (cell === '' ? Number.NaN : Number(cell))
+  return Float64Array.from(rows, row => parse(row[names.indexOf(column)] ?? ''))
 }
 
 /** The largest difference from the reference, which has each `every`th value. */

@@ -55,15 +55,9 @@ test('a device without the whole last day, or with few days before it, is not co
     listed([{ mean: q => (isMissing(q) ? Number.NaN : steady(q)) }])
   const [only, ...others] = without(() => false)
   t.match([only, others], [{ device: 0, peers: 0 }, []], 'by its own days')
-  t.strictSame(
-    without(quarter => quarter === lastDay),
-    [],
-  )
-  t.equal(without(quarter => quarter < 4 * quartersPerDay).length, 1, 'ten days')
-  t.strictSame(
-    without(quarter => quarter < 4 * quartersPerDay + 1),
-    [],
-  )
+  const [lastQuarter, nineDays] = [without(at => at === lastDay), without(at => at < 4 * quartersPerDay + 1)]
+  t.strictSame([lastQuarter, nineDays], [[], []])
+  t.equal(without(at => at < 4 * quartersPerDay).length, 1, 'ten days')
 })
 
 test('without a least difference it is three of the usual deviations, and of a constant nothing', async t => {

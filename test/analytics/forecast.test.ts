@@ -15,10 +15,8 @@ const dayAt = (hour: number) => 15 + 4 * Math.sin((2 * Math.PI * hour) / 24) + M
 const day = Float64Array.from({ length: hours + horizonHours }, (_, hour) => dayAt(hour))
 
 function near(t: Test, values: Float64Array, expected: (hour: number) => number, tolerance: number, text: string) {
-  t.ok(
-    values.every((value, hour) => Math.abs(value - expected(hour)) <= tolerance),
-    text,
-  )
+  const isNear = values.every((value, hour) => Math.abs(value - expected(hour)) <= tolerance)
+  t.ok(isNear, text)
 }
 
 test('the coefficients of autoregressive processes', async t => {
@@ -79,10 +77,8 @@ test('what a silent device has been is tried after as much silence, and from not
   const origin = tried(holed).findIndex((_, place) => hours - 48 - 24 * place === 1008)
   const later = holed.map((value, hour) => (hour >= 1008 ? value + 100 : value))
   const [one, other] = [holed, later].map(values => tried(values)[origin]?.errors ?? Float64Array.of())
-  t.ok(
-    one?.every((error, hour) => Math.abs(error + 100 - (other?.[hour] ?? 0)) < 1e-9),
-    'a gap before an origin',
-  )
+  const isFrom = one?.every((error, hour) => Math.abs(error + 100 - (other?.[hour] ?? 0)) < 1e-9)
+  t.ok(isFrom, 'a gap before an origin')
 })
 
 test('six days of silence at the end of a history leave an origin; less than 14 days before it are no history', async t => {

@@ -1,21 +1,13 @@
 import { test } from 'tap'
 import { binMeans, frameOf, gridStepMs } from '../../analytics/time/grid.ts'
-import { deviation, floats, readFixture, timesFrom } from './fixture.ts'
+import { deviation, type Fixture, floats, readFixture, timesFrom } from './fixture.ts'
 
-interface Case {
-  start: number
-  steps_between: number[]
-  values: (number | null)[]
-  grids: Record<string, { start: number; cells: number; places: number[]; means: number[] }>
-}
-
-const reference = readFixture<Record<string, Case>>('grid')
 const dayMs = 86_400_000
 
 test('cells are those of pandas’ resample', async t => {
-  for (const [name, { start, steps_between, values, grids }] of Object.entries(reference)) {
+  for (const [name, { start, steps_between, values, grids }] of Object.entries<Fixture>(readFixture('grid'))) {
     const timesMs = timesFrom(start * 1000, steps_between)
-    for (const [step, expected] of Object.entries(grids)) {
+    for (const [step, expected] of Object.entries<Fixture>(grids)) {
       const frame = frameOf(timesMs[0] as number, timesMs.at(-1) as number, Number(step) * 1000)
       t.strictSame(frame, { stepMs: Number(step) * 1000, startMs: expected.start * 1000, cells: expected.cells }, name)
       const means = binMeans(timesMs, floats(values), frame)
@@ -30,10 +22,8 @@ test('cells are those of pandas’ resample', async t => {
 test('the step is the smallest that the device fills and that makes few enough cells', async t => {
   const step = (seconds: number | null, days: number) =>
     gridStepMs(seconds === null ? null : seconds * 1000, 0, days * dayMs - 1) / 1000
-  t.strictSame(
-    [60, 61, 63, 64, 300, 310, 3600].map(seconds => step(seconds, 30)),
-    [60, 60, 60, 120, 300, 300, 3600],
-  )
+  const steps = [60, 61, 63, 64, 300, 310, 3600].map(seconds => step(seconds, 30))
+  t.strictSame(steps, [60, 60, 60, 120, 300, 300, 3600])
   t.equal(step(86_400, 30), 3600, 'an hour for who reports daily')
   t.equal(step(null, 30), 60)
   t.strictSame([step(60, 91), step(60, 92), step(1, 366), step(1, 3650), step(1, 36_500)], [60, 120, 300, 3600, 3600])

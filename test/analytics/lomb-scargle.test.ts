@@ -1,72 +1,14 @@
-/** Lomb–Scargle power and its false-alarm probability against astropy. Fixture: fixtures/seasonal-peaks.py. */
+/** The false-alarm probability against astropy, and frequencies without a peak. Fixture: fixtures/seasonal-peaks.py. */
 
 import { test } from 'tap'
-import { detrend } from '../../analytics/decomposition/detrend.ts'
 import { falseAlarmProbability, observedTimes } from '../../analytics/spectrum/false-alarm.ts'
-import { fitSinusoid, fitSinusoidAtTimes, observedSeries } from '../../analytics/spectrum/lomb-scargle.ts'
+import { fitSinusoid, observedSeries } from '../../analytics/spectrum/lomb-scargle.ts'
 import { refineFrequency } from '../../analytics/spectrum/refine-frequency.ts'
 import { gridSampling } from '../../analytics/spectrum/sampling.ts'
-import { deviation, floats, readFixture } from './fixture.ts'
-import { autoregressive, found } from './series.ts'
+import { floats, readFixture } from './fixture.ts'
+import { autoregressive } from './series.ts'
 
-interface Peak {
-  frequency: number
-  power: number
-  amplitude: number
-  sine: number
-  cosine: number
-  falseAlarm: number
-}
-
-interface Case {
-  name: string
-  values: (number | null)[]
-  frequencies: number[]
-  powers: number[]
-  peaks: Peak[]
-}
-
-const reference = readFixture<{
-  series: Case[]
-  irregular: { timesMs: number[]; values: number[]; frequencies: number[]; powers: number[] }
-  falseAlarm: { z: number; n: number; variance: number; span: number; p: number }[]
-}>('seasonal-peaks')
-
-test('z is astropy’s at any frequency, with gaps and without', async t => {
-  for (const { name, values, frequencies, powers } of reference.series) {
-    const series = observedSeries(detrend(floats(values)).residual)
-    for (const [place, frequency] of frequencies.entries()) {
-      const distance = Math.abs(fitSinusoid(series, frequency).power - (powers[place] as number))
-      t.ok(distance < 1e-8, `${name} at ${frequency}: off by ${distance}`)
-    }
-  }
-})
-
-test('z of single moments is astropy’s', async t => {
-  const { timesMs, values, frequencies, powers } = reference.irregular
-  for (const [place, frequency] of frequencies.entries()) {
-    const { power } = fitSinusoidAtTimes(floats(timesMs), observedSeries(floats(values)), frequency / 1000)
-    t.ok(Math.abs(power - (powers[place] as number)) < 1e-8, `${frequency} Hz`)
-  }
-})
-
-test('the refined frequency is where astropy’s z is largest, with its amplitude and phase', async t => {
-  for (const { name, values, peaks } of reference.series) {
-    const series = observedSeries(detrend(floats(values)).residual)
-    const refine = (start: number) =>
-      refineFrequency(frequency => fitSinusoid(series, frequency), 1 / values.length, start)
-    for (const peak of peaks) {
-      // From the next bin of a plain transform, half a bin away.
-      const start = peak.frequency + 0.3 / values.length
-      const refined = found(refine(start))
-      t.ok(deviation(refined.frequency, peak.frequency) < 1e-5, `${name}: ${1 / refined.frequency}`)
-      t.ok(Math.abs(refined.power - peak.power) < 1e-8, `${name}: z ${refined.power}`)
-      const exact = fitSinusoid(series, peak.frequency)
-      t.ok(deviation(Math.hypot(exact.sine, exact.cosine), peak.amplitude) < 1e-6, `${name}: amplitude`)
-      t.ok(deviation(exact.sine, peak.sine) < 1e-6 && deviation(exact.cosine, peak.cosine) < 1e-6, `${name}: phase`)
-    }
-  }
-})
+const reference = readFixture('seasonal-peaks')
 
 test('a frequency without a maximum in its main lobe is not refined', async t => {
   const values = Float64Array.from({ length: 720 }, (_, i) => Math.sin((2 * Math.PI * i) / 24))

@@ -9,11 +9,8 @@ const endMs = Date.UTC(2026, 10, 21, 12)
 /** At minutes before the end. */
 function tendency(...readings: [minutesBefore: number, pressure: number][]) {
   const times = Float64Array.from(readings, ([minutes]) => endMs - minutes * minuteMs)
-  return pressureTendency(
-    times,
-    Float64Array.from(readings, ([, pressure]) => pressure),
-    endMs,
-  )
+  const pressures = Float64Array.from(readings, ([, pressure]) => pressure)
+  return pressureTendency(times, pressures, endMs)
 }
 
 test('the change is that of three hours', async t => {

@@ -6,19 +6,11 @@ import { test } from 'tap'
 import { flatLines } from '../../analytics/quality/flat-line.ts'
 import { checkQuality, flagGood, flagMissing, flagSuspect, type Quality } from '../../analytics/quality/quality.ts'
 import { type MetricSettings, qualityLimits } from '../../analytics/quality/quality-limits.ts'
-import type { GapThresholds } from '../../analytics/reliability/cadence.ts'
 import { gapMarks } from '../../analytics/reliability/gap-marks.ts'
 import { runs } from '../support/runs.ts'
-import { uniform } from './series.ts'
+import { above, hourMs, minuteMs, uniform } from './series.ts'
 
-const minuteMs = 60_000
-const hourMs = 60 * minuteMs
 const gapMs = 2.5 * minuteMs
-
-/** One threshold for all time. */
-function above(longestMs: number): GapThresholds {
-  return [{ fromMs: Number.NEGATIVE_INFINITY, gapMs: longestMs }]
-}
 
 type Metric = Parameters<typeof qualityLimits>[0]
 
@@ -79,20 +71,24 @@ test('rate: the later of two readings is suspect, by the time between them', asy
     assert.equal(flags[0], flagGood)
     return counts.tests.rate === 1
   }
-  for (const sign of [1, -1]) {
-    t.notOk(isFast('temperature', sign * 3, minuteMs))
-    t.ok(isFast('temperature', sign * 3.1, minuteMs))
-    t.ok(isFast('temperature', sign * 3.1, 10_000), 'within a minute as in a minute')
-    t.notOk(isFast('temperature', sign * 3.1, 10 * minuteMs), 'linear between a minute and an hour')
-    t.notOk(isFast('temperature', sign * 4, hourMs))
-    t.ok(isFast('temperature', sign * 4.1, hourMs))
-    t.notOk(isFast('temperature', sign * 12, 4.5 * hourMs), 'between 9 in three and 15 in six hours')
-    t.ok(isFast('temperature', sign * 12.1, 4.5 * hourMs))
-    t.ok(isFast('temperature', sign * 25.1, 12 * hourMs))
-    t.notOk(isFast('temperature', sign * 30, 19 * hourMs), 'too far apart to tell')
-    t.ok(isFast('humidity', sign * 15.1, minuteMs))
-    t.ok(isFast('humidity', sign * 15.1, 1.1 * minuteMs), 'a minute and its jitter')
-    t.notOk(isFast('humidity', sign * 20, 5 * minuteMs))
+  // The largest change that is slow enough, and whether a little more is fast.
+  const cases: [Metric, change: number, intervalMs: number, isMoreFast: boolean, name: string][] = [
+    ['temperature', 3, minuteMs, true, 'a minute'],
+    ['temperature', 3, 10_000, true, 'within a minute as in a minute'],
+    ['temperature', 3.1, 10 * minuteMs, true, 'linear between a minute and an hour'],
+    ['temperature', 4, hourMs, true, 'an hour'],
+    ['temperature', 12, 4.5 * hourMs, true, 'between 9 in three and 15 in six hours'],
+    ['temperature', 25, 12 * hourMs, true, 'half a day'],
+    ['temperature', 30, 19 * hourMs, false, 'too far apart to tell'],
+    ['humidity', 15, minuteMs, true, 'a minute'],
+    ['humidity', 15, 1.1 * minuteMs, true, 'a minute and its jitter'],
+    ['humidity', 20, 5 * minuteMs, false, 'five minutes'],
+  ]
+  for (const [metric, change, intervalMs, isMoreFast, name] of cases) {
+    for (const sign of [1, -1]) {
+      t.notOk(isFast(metric, sign * change, intervalMs), `${metric}: ${name}`)
+      t.equal(isFast(metric, sign * (change + 0.1), intervalMs), isMoreFast, `${metric}: ${name}`)
+    }
   }
   t.strictSame(suspects(check('pressure', [1000, 1000.6, 1000.6])), [1])
 })
@@ -129,10 +125,7 @@ test('a device may have limits of its own, which hold as they are', async t => {
   t.match(own({ rate: null }, [20, 40]), { rate: 0 })
   t.match(own({ max: 4 }, [3.9, 4.1], 'battery_voltage'), { range: 1 })
   const still = new Array<number>(13).fill(20)
-  t.strictSame(
-    [12, 12.1, null].map(flat_hours => own({ flat_hours }, still).flat),
-    [13, 0, 0],
-  )
+  t.equal([12, 12.1, null].map(flat_hours => own({ flat_hours }, still).flat).join(), '13,0,0')
   t.equal(check('temperature', still, hourMs, { flat_hours: null }).counts.flat_hours, null)
   const steps = Array.from({ length: 40 }, (_, index) => 1000 + Math.floor(index / 2))
   t.match(check('pressure', steps, minuteMs).counts, { quantum: 1, tests: { rate: 0 } })
@@ -158,10 +151,8 @@ test('a flat line is one that is unusually long for the sensor', async t => {
   const quick = Array.from({ length: 200 }, () => 1 + Math.floor(2 * next()))
   const slow = Array.from({ length: 200 }, () => 1 + Math.floor(-12 * Math.log(1 - next())))
   const found = (lengths: readonly number[], last: number) => {
-    const { tests, flat_hours } = check('temperature', stretchesOf(lengths, last), hourMs / 2, {
-      spike: null,
-      rate: null,
-    }).counts
+    const others = { spike: null, rate: null }
+    const { tests, flat_hours } = check('temperature', stretchesOf(lengths, last), hourMs / 2, others).counts
     return { flat: tests.flat, hours: flat_hours ?? 0 }
   }
   t.match(found(quick, 48), { flat: 48, hours: 3 }, 'a day, where an hour is usual')
@@ -170,11 +161,8 @@ test('a flat line is one that is unusually long for the sensor', async t => {
   t.ok(hours > 50 && hours < 120, `${hours} h: twice 6 h · ln 1000`)
   t.equal(found(slow, 400).flat, 400, 'what broke is found, and does not set the limit')
   t.match(found(slow.slice(0, 30), 1), { flat: 0 })
-  t.match(
-    check('temperature', new Array<number>(500).fill(20), hourMs).counts,
-    { suspect: 0, flat_hours: null },
-    'constant',
-  )
+  const constant = check('temperature', new Array<number>(500).fill(20), hourMs)
+  t.match(constant.counts, { suspect: 0, flat_hours: null })
 })
 
 test('flat lines are all stretches of three hours, as a slow search finds them', async () => {
@@ -200,10 +188,8 @@ test('flat lines are all stretches of three hours, as a slow search finds them',
           if (isWhole && isFlat && isLong) expected.fill(1, from, to + 1)
         }
       }
-      assert.deepEqual(
-        flatLines(times, values, limit, [least, below], gapMarks(times, above(gapMs)), 3 * hourMs),
-        expected,
-      )
+      const found = flatLines(times, values, limit, [least, below], gapMarks(times, above(gapMs)), 3 * hourMs)
+      assert.deepEqual(found, expected)
     }),
     runs(150, 1000),
   )

@@ -1,6 +1,11 @@
-/** Made series for the tests: noise with a fixed seed, cycles, gaps, and the goldens G1 to G3. */
+/** Made series for the tests: noise with a fixed seed, cycles, gaps, the golden G1, and samples written out. */
 
 import type { Autocorrelation } from '../../analytics/correlation/autocorrelation.ts'
+import { type Cadence, cadenceOf, type GapThresholds } from '../../analytics/reliability/cadence.ts'
+
+export const minuteMs = 60_000
+export const hourMs = 60 * minuteMs
+export const dayMs = 24 * hourMs
 
 /** Uniform numbers in [0, 1) from a seed (mulberry32). */
 export function uniform(seed: number): () => number {
@@ -33,15 +38,24 @@ export function goldenDaily(): Float64Array {
   return Float64Array.from({ length: 8640 }, (_, i) => 20 + 5 * Math.sin((2 * Math.PI * i * 300) / 86_400))
 }
 
-/** G2: G1 without every fifth cell and the cells 3000 to 3119. */
-export function goldenGaps(): Float64Array {
-  return goldenDaily().map((value, i) => (i % 5 === 0 || (i >= 3000 && i < 3120) ? Number.NaN : value))
+/** Samples by their times, in milliseconds or another unit. */
+export function samplesOf(values: Readonly<Record<number, number>>, unitMs = 1) {
+  const timesMs = Float64Array.from(Object.keys(values), time => Number(time) * unitMs)
+  return { timesMs, values: Float64Array.from(Object.values(values)) }
 }
 
-/** The other half of G3: 60 − 2·G1 an hour later, turned round the ends. */
-export function goldenFollower(): Float64Array {
-  const daily = goldenDaily()
-  return daily.map((_, i) => 60 - 2 * (daily[(i - 12 + daily.length) % daily.length] as number))
+export function bucketsBetween(edges: readonly number[], unitMs = 1) {
+  return edges.slice(1).map((end, index) => ({ startMs: (edges[index] as number) * unitMs, endMs: end * unitMs }))
+}
+
+/** One threshold for all time. */
+export function above(gapMs: number): GapThresholds {
+  return [{ fromMs: Number.NEGATIVE_INFINITY, gapMs }]
+}
+
+/** Of a device whose interval is configured. */
+export function everySeconds(seconds: number): Cadence {
+  return cadenceOf(new Float64Array(0), seconds * 1000)
 }
 
 /** The result of a function that could have found nothing. */

@@ -6,61 +6,38 @@ import { test } from 'tap'
 import { cadenceOf } from '../../analytics/reliability/cadence.ts'
 import { stateAgreement } from '../../analytics/state/state-agreement.ts'
 import { type StateRuns, stateRuns } from '../../analytics/state/state-runs.ts'
+import { samplesOf } from './series.ts'
 
-type Sample = readonly [second: number, state: number]
+/** States by their seconds. */
+type States = Readonly<Record<number, number>>
 
 /** A state holds for an hour at most. */
-function runsOf(samples: readonly Sample[], nowSeconds: number): StateRuns {
+function runsOf(states: States, nowSeconds: number): StateRuns {
   return stateRuns({
-    timesMs: Float64Array.from(samples, ([second]) => second * 1000),
-    values: Float64Array.from(samples, ([, state]) => state),
+    ...samplesOf(states, 1000),
     cadence: cadenceOf(new Float64Array(0), null),
     nowMs: nowSeconds * 1000,
     holdMaxMs: 3_600_000,
   })
 }
 
-const agreement = (a: readonly Sample[], b: readonly Sample[], from: number, until: number) =>
+const agreement = (a: States, b: States, from: number, until: number) =>
   stateAgreement(runsOf(a, until), runsOf(b, until), { startMs: from * 1000, endMs: until * 1000 })
 
-test('golden: doors that open and close at other times', async t => {
-  const a: Sample[] = [
-    [0, 0],
-    [100, 1],
-    [250, 0],
-  ]
-  const b: Sample[] = [
-    [0, 0],
-    [120, 1],
-    [200, 0],
-  ]
-  // Open in both from 120 to 200, closed in both from 0 to 100 and from 250 to 400.
-  t.strictSame(agreement(a, b, 0, 400), { known_seconds: 400, same_seconds: 330, same_share: 0.825 })
-  t.strictSame(agreement(a, b, 110, 260), { known_seconds: 150, same_seconds: 90, same_share: 0.6 })
-})
-
 test('what is unknown of either counts for neither', async t => {
-  const a: Sample[] = [
-    [0, 1],
-    [100, 300],
-    [200, 1],
-  ]
-  const b: Sample[] = [[50, 1]]
+  const a = { 0: 1, 100: 300, 200: 1 }
+  const b = { 50: 1 }
   // b is unknown before 50, a from 100 to 200, where it says no state.
   t.strictSame(agreement(a, b, 0, 300), { known_seconds: 150, same_seconds: 150, same_share: 1 })
-  t.strictSame(agreement(a, [], 0, 300), { known_seconds: 0, same_seconds: 0, same_share: null })
+  t.strictSame(agreement(a, {}, 0, 300), { known_seconds: 0, same_seconds: 0, same_share: null })
   t.strictSame(agreement(a, b, 400, 400), { known_seconds: 0, same_seconds: 0, same_share: null })
 })
 
 test('the seconds are those of a reference that asks each of them', async () => {
-  const samples = fc
-    .uniqueArray(fc.tuple(fc.integer({ min: 0, max: 60 }), fc.constantFrom(0, 1, 2, 999)), {
-      selector: ([at]) => at,
-      maxLength: 12,
-    })
-    .map(pairs => pairs.toSorted(([a], [b]) => a - b))
-  const stateAt = (of: readonly Sample[], second: number) => {
-    const state = of.findLast(([at]) => at <= second)?.[1]
+  const pairs = fc.array(fc.tuple(fc.integer({ min: 0, max: 60 }), fc.constantFrom(0, 1, 2, 999)), { maxLength: 12 })
+  const samples = pairs.map((some): States => Object.fromEntries(some))
+  const stateAt = (of: States, second: number) => {
+    const state = Object.entries(of).findLast(([at]) => Number(at) <= second)?.[1]
     return state === 999 ? undefined : state
   }
   const property = fc.property(samples, samples, fc.integer({ min: 0, max: 70 }), (a, b, from) => {

@@ -7,10 +7,8 @@ import { checkQuality } from '../../analytics/quality/quality.ts'
 import { qualityLimits, stillLimits } from '../../analytics/quality/quality-limits.ts'
 import { flatBit } from '../../analytics/quality/quality-marks.ts'
 import { cadenceOf } from '../../analytics/reliability/cadence.ts'
-import { autoregressive } from './series.ts'
+import { autoregressive, hourMs, minuteMs } from './series.ts'
 
-const minuteMs = 60_000
-const hourMs = 60 * minuteMs
 const stepMs = 5 * minuteMs
 const perDay = (24 * hourMs) / stepMs
 const timesMs = Float64Array.from({ length: 30 * perDay }, (_, place) => place * stepMs)
@@ -64,13 +62,8 @@ t.test('what changes seldom says nothing by standing still', async t => {
 })
 
 t.test('a vane is frozen where it stands still in the wind', async t => {
-  const directions = stuck(
-    made(one => Math.round(200 + 40 * one)),
-    4000,
-    144,
-    213,
-  )
-  const { marks, lines: found } = lines(directions)
+  const directions = made(one => Math.round(200 + 40 * one))
+  const { marks, lines: found } = lines(stuck(directions, 4000, 144, 213))
   t.strictSame(found, [[4000, 4143]])
   const flat = (speed: number) => {
     const speeds = timesMs.map((_, place) => (place >= 4000 && place < 4144 ? speed : 4))

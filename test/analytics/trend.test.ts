@@ -12,23 +12,7 @@ import { reasonTexts } from '../../analytics/reasons.ts'
 import { deviation, floats, readFixture } from './fixture.ts'
 import { autoregressive, found } from './series.ts'
 
-interface Fixture {
-  tests: {
-    name: string
-    days: number[]
-    values: number[]
-    slope: number
-    tau?: number
-    z: number | null
-    p: number | null
-  }[]
-  drifts: { name: string; values: number[]; t: number; df: number; p: number }[]
-  intervals: { name: string; values: (number | null)[]; nEffective: number; halfWidth: number }[]
-  quantiles: { df: number; t: number }[]
-  deviations: { values: number[]; mad: number }[]
-}
-
-const { tests, drifts, intervals, quantiles, deviations } = readFixture<Fixture>('trend')
+const { tests, drifts, intervals, quantiles, deviations } = readFixture('trend')
 
 test('Theil–Sen is scipy’s, the test with its variance pymannkendall’s', async t => {
   for (const { name, days, values, slope, tau, z, p } of tests) {
@@ -71,13 +55,8 @@ test('what hangs together too long has no interval, and few or equal values no t
   t.equal(slopeInterval(new Float64Array(0)), null)
   const nine = Float64Array.from({ length: 9 }, (_, i) => i)
   t.equal(mannKendall(nine, nine), null)
-  t.equal(
-    mannKendall(
-      new Float64Array(30).map((_, i) => i),
-      new Float64Array(30),
-    ),
-    null,
-  )
+  const days = new Float64Array(30).map((_, i) => i)
+  t.equal(mannKendall(days, new Float64Array(30)), null)
 })
 
 test('a trend is claimed when both agree, and of ten days or more', async t => {
@@ -87,27 +66,9 @@ test('a trend is claimed when both agree, and of ten days or more', async t => {
     const localHours = Uint8Array.from(hourly, (_, hour) => hour % 24)
     return trendOf({ hourly, localHours, slopePerDay: 24 * detrend(hourly).slopePerCell, hasDay: false })
   }
-  t.strictSame(
-    [of(1), of(-1), of(0)].map(({ direction }) => direction),
-    ['rising', 'falling', 'none'],
-  )
+  t.equal([of(1), of(-1), of(0)].map(({ direction }) => direction).join(), 'rising,falling,none')
   t.match(of(1, 200), { direction: null, reason: reasonTexts.fewDays })
   t.ok(Math.abs(found(of(1).theilSenPerDay) - 1) < 0.1)
-})
-
-test('a slow swing that ends where it began is no trend, and tests that disagree say so', async t => {
-  const walk = autoregressive(720, 1, 8)
-  const localHours = Uint8Array.from(walk, (_, hour) => hour % 24)
-  const slopePerDay = 24 * detrend(walk).slopePerCell
-  const { direction, reason } = trendOf({ hourly: walk, localHours, slopePerDay, hasDay: false })
-  t.strictSame([direction, reason], [null, reasonTexts.testsDisagree])
-})
-
-test('a daily season is no noise of the slope', async t => {
-  const hourly = autoregressive(720, 0.5, 4).map((value, hour) => value + 10 * Math.sin((2 * Math.PI * hour) / 24))
-  const localHours = Uint8Array.from(hourly, (_, hour) => hour % 24)
-  const of = (hasDay: boolean) => found(trendOf({ hourly, localHours, slopePerDay: 0, hasDay }).nEffective)
-  t.ok(of(true) > 4 * of(false), `${of(true)}, ${of(false)}`)
 })
 
 test('the line beside a day is that of a regression on time and 24 levels, also where hours are missing', async t => {
