@@ -1,9 +1,8 @@
 /** Whether two instruments measure the same. */
 
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { type Agreement, agreementOf } from '../../analytics/correlation/agreement.ts'
 import { createLocalTime } from '../../analytics/time/local-time.ts'
+import { demoColumn } from '../analytics/fixture.ts'
 import { autoregressive, uniform } from '../analytics/series.ts'
 import type { Property } from './property.ts'
 
@@ -15,17 +14,8 @@ function compared(a: Float64Array, b: Float64Array): Agreement {
 }
 
 /** A year of hours of a real barometer, less its steps of 1 hPa: means of five hours. */
-const pressures = movingMeans(
-  readFileSync(join(import.meta.dirname, '../../demo/data/greensboro-hours.csv'), 'utf8')
-    .trimEnd()
-    .split('\n')
-    .slice(1)
-    .map(line => Number(line.split(',')[4])),
-)
-
-function movingMeans(values: readonly number[]): Float64Array {
-  return Float64Array.from({ length: values.length - 4 }, (_, hour) => meanOf(values.slice(hour, hour + 5)))
-}
+const measured = demoColumn('greensboro-hours.csv', 'pressure')
+const pressures = measured.subarray(4).map((_, hour) => meanOf(measured.subarray(hour, hour + 5)))
 
 /**
  * Hourly means of a barometer that is read every minute, and of another one that has half of its readings. Between the
@@ -46,8 +36,8 @@ function barometers(hours: Float64Array, next: () => number): { all: Float64Arra
   return { all, half }
 }
 
-function meanOf(readings: readonly number[]): number {
-  return readings.reduce((sum, reading) => sum + reading, 0) / readings.length
+function meanOf(readings: ArrayLike<number>): number {
+  return Array.from(readings).reduce((sum, reading) => sum + reading, 0) / readings.length
 }
 
 function withItsHalf(hours: number, seed: number): Agreement {

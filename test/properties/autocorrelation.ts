@@ -2,17 +2,11 @@
 
 import { autocorrelation } from '../../analytics/correlation/autocorrelation.ts'
 import { autoregressive, withLoss } from '../analytics/series.ts'
-import { ask, every, hourMs, minuteMs, seriesOf } from '../query/stats/stats-of.ts'
+import { hourMs, minuteMs } from '../query/stats/stats-of.ts'
 import type { Property } from './property.ts'
+import { dayAt, statsOf } from './worlds.ts'
 
 const hours = 720
-const startMs = Date.UTC(2025, 5, 1)
-
-/** The peak of a temperature in cells of this length. */
-function peakOf(values: Float64Array, stepMs: number): { lag_hours: number; r: number } | null {
-  const series = seriesOf(every(stepMs, startMs, values.length), { temperature: (_, cell) => values[cell] as number })
-  return ask({ series }).autocorrelation.temperature.peak
-}
 
 const noises = [
   { noise: 'white noise', phi: 0 },
@@ -28,7 +22,10 @@ export const autocorrelationProperties: readonly Property[] = [
     steps.map(({ stepMs, cells }) => ({
       name: `a peak of the autocorrelation of 30 days of ${noise} every ${stepMs / 1000} s`,
       atMost: 0.05,
-      run: (seed: number) => peakOf(autoregressive(cells, phi, 7919 * seed), stepMs) !== null,
+      run: (seed: number) => {
+        const found = statsOf(autoregressive(cells, phi, 7919 * seed), undefined, stepMs)
+        return found.autocorrelation.temperature.peak !== null
+      },
     })),
   ),
   {
@@ -36,9 +33,7 @@ export const autocorrelationProperties: readonly Property[] = [
     atLeast: 1,
     run: seed => {
       const noise = autoregressive(hours, 0.9, seed)
-      const values = noise.map((value, hour) => value + 3.2 * Math.sin((2 * Math.PI * hour) / 24))
-      const series = seriesOf(every(hourMs, startMs, hours), { temperature: (_, hour) => values[hour] as number })
-      const answer = ask({ series })
+      const answer = statsOf(noise.map((value, hour) => value + 3.2 * dayAt(hour)))
       const { peaks } = answer.seasonality.temperature
       const hasDay = peaks.some(
         (peak: { significant: boolean; cycles: number }) => peak.significant && Math.abs(peak.cycles - 30) <= 0.5,
@@ -59,11 +54,8 @@ export const autocorrelationProperties: readonly Property[] = [
     name: 'the peak at 24 h, of a daily cycle on a level that wanders for days',
     atLeast: 0.95,
     run: seed => {
-      const level = autoregressive(hours, 0.995, seed)
-      const series = seriesOf(every(hourMs, startMs, hours), {
-        temperature: (_, hour) => 5 * Math.sin((2 * Math.PI * hour) / 24) + 0.42 * (level[hour] as number),
-      })
-      const { peak } = ask({ series }).autocorrelation.temperature
+      const values = autoregressive(hours, 0.995, seed).map((level, hour) => 5 * dayAt(hour) + 0.42 * level)
+      const { peak } = statsOf(values).autocorrelation.temperature
       return peak !== null && Math.abs(peak.lag_hours - 24) <= 1
     },
   },

@@ -43,8 +43,10 @@ function daysOf({ type, cells, chargeAt, seed }: Battery, endDay: number): Daily
 
 const cellsOf = (type: CellType) => (type === 'alkaline' || type === 'nimh' ? 2 : 1)
 
-/** From the middle of the last day on, where its mean is. */
-const trueLeft = (leftDays: number) => leftDays + 0.5
+const soon = () => warningDays
+/** The days left count from the middle of the last day on, where its mean is. */
+const isTooLate = ({ state, left }: ReturnType<typeof drained>[number]) =>
+  state?.kind === 'days' && state.low > left + 0.5
 
 /** What is said of each type and life that is so far from empty. */
 function drained(seed: number, isTyped: boolean, leftOf: (life: number) => number) {
@@ -62,11 +64,9 @@ function drained(seed: number, isTyped: boolean, leftOf: (life: number) => numbe
 function constant(seed: number, isTyped: boolean): (BatteryState | undefined)[] {
   return cellTypes.flatMap((type, at) =>
     constantCharges.map((charge, of) => {
-      const days = daysOf(
-        { type, cells: cellsOf(type), chargeAt: () => charge, seed: 7919 * seed + 101 * at + of },
-        200,
-      )
-      return batteryState(days, { kind: 'voltage', type: isTyped ? type : null, cells: cellsOf(type) })
+      const cells = cellsOf(type)
+      const days = daysOf({ type, cells, chargeAt: () => charge, seed: 7919 * seed + 101 * at + of }, 200)
+      return batteryState(days, { kind: 'voltage', type: isTyped ? type : null, cells })
     }),
   )
 }
@@ -81,20 +81,12 @@ export const batteryProperties: readonly Property[] = [
   ...[true, false].map(isTyped => ({
     name: `a battery ${told(isTyped)} listed 7 days before it is empty`,
     atLeast: 0.9,
-    run: (seed: number) =>
-      share(
-        drained(seed, isTyped, () => warningDays),
-        ({ state }) => state !== undefined,
-      ),
+    run: (seed: number) => share(drained(seed, isTyped, soon), ({ state }) => state !== undefined),
   })),
   {
     name: 'the interval of a battery, 7 days before it is empty, wholly too late',
     atMost: 0.05,
-    run: seed =>
-      share(
-        drained(seed, true, () => warningDays),
-        ({ state, left }) => state?.kind === 'days' && state.low > trueLeft(left),
-      ),
+    run: seed => share(drained(seed, true, soon), isTooLate),
   },
   {
     name: 'the interval of a battery at any age wholly too late',
@@ -102,7 +94,7 @@ export const batteryProperties: readonly Property[] = [
     run: seed => {
       const next = uniform(seed)
       const states = drained(seed, true, life => 1 + Math.floor(next() * (life - 10)))
-      return share(states, ({ state, left }) => state?.kind === 'days' && state.low > trueLeft(left))
+      return share(states, isTooLate)
     },
   },
   ...[true, false].map(isTyped => ({

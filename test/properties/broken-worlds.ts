@@ -1,7 +1,7 @@
 /** Months of made devices with something broken in the last week. */
 
 import type { Finding } from '../../analytics/findings/finding.ts'
-import { uniform } from '../analytics/series.ts'
+import { minuteMs, uniform } from '../analytics/series.ts'
 import {
   battery,
   coldChain,
@@ -16,8 +16,6 @@ import {
   type World,
   worldOf,
 } from './healthy-worlds.ts'
-
-const minuteMs = 60_000
 
 /** A moment of the last week, some hours from its ends. */
 const brokenMs = (seed: number) => startMs + (days - 6.5 + 5 * uniform(seed)()) * dayMs

@@ -4,6 +4,7 @@ import { type ChangePoint, changePoints } from '../../analytics/changes/change-p
 import { dailyLevels } from '../../analytics/changes/daily-levels.ts'
 import { autoregressive, uniform } from '../analytics/series.ts'
 import type { Property } from './property.ts'
+import { dayAt } from './worlds.ts'
 
 const days = 100
 const hours = 24 * days
@@ -22,9 +23,8 @@ function changesOf(hourly: Float64Array): ChangePoint[] {
 }
 
 function shareOf(seed: number, holds: (seed: number) => boolean): number {
-  let count = 0
-  for (let one = 0; one < seriesOfRun; one++) if (holds(7919 * (seriesOfRun * seed + one))) count++
-  return count / seriesOfRun
+  const seeds = Array.from({ length: seriesOfRun }, (_, one) => 7919 * (seriesOfRun * seed + one))
+  return seeds.filter(holds).length / seriesOfRun
 }
 
 export const changeProperties: readonly Property[] = [
@@ -39,9 +39,7 @@ export const changeProperties: readonly Property[] = [
     run: seed =>
       shareOf(seed, one => {
         const next = uniform(one)
-        const series = noise(0.9, one).map((value, hour) => {
-          return next() < 1 / 3 ? Number.NaN : value + 5 * Math.sin((2 * Math.PI * hour) / 24)
-        })
+        const series = noise(0.9, one).map((value, hour) => (next() < 1 / 3 ? Number.NaN : value + 5 * dayAt(hour)))
         return changesOf(series).length > 0
       }),
   },

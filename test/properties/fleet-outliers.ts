@@ -1,6 +1,6 @@
 /** What is said of made fleets: nothing where all are well, and the broken device first. */
 
-import { type FleetOptions, fleetChanges, type Outlier } from '../../analytics/fleet/changes.ts'
+import { fleetChanges, type Outlier } from '../../analytics/fleet/changes.ts'
 import { comparedDays, quartersPerDay } from '../../analytics/fleet/day-changes.ts'
 import { gaugeChanges } from '../../query/answers/insights-answer.ts'
 import { uniform } from '../analytics/series.ts'
@@ -177,7 +177,7 @@ const worlds: Record<string, (random: Random, front: number) => Made[]> = {
     }))
   },
   'of five climates': (random, front) => {
-    const climates = many5(index => weatherOf(random, index === 0 ? front : 0))
+    const climates = many(5, index => weatherOf(random, index === 0 ? front : 0))
     return many(devices, index => {
       const made = outdoors(random, climates[index % 5] as Weather, `climate:${index % 5}`)
       return { ...made, level: levelOf(random, 10 * (index % 5) - 10, 20 + 15 * (index % 5)) }
@@ -194,22 +194,13 @@ const worlds: Record<string, (random: Random, front: number) => Made[]> = {
   },
 }
 
-function many5(one: (index: number) => Weather): Weather[] {
-  return Array.from({ length: 5 }, (_, index) => one(index))
-}
-
 /** In every other run tags are known. */
 function listed({ tags, values }: Fleet, isTagged: boolean): (Outlier & { readonly metric: Metric })[] {
   const found = metrics.flatMap(metric => {
-    const table = {
-      devices,
-      mean: (device: number, quarter: number) => values[metric][device]?.[quarter] ?? Number.NaN,
-    }
-    const options: FleetOptions = {
-      tagsOf: device => (isTagged ? (tags[device] ?? []) : []),
-      differenceMin: differencesMin[metric],
-    }
-    return fleetChanges(table, options).map(outlier => ({ ...outlier, metric }))
+    const mean = (device: number, quarter: number) => values[metric][device]?.[quarter] ?? Number.NaN
+    const tagsOf = (device: number) => (isTagged ? (tags[device] ?? []) : [])
+    const found = fleetChanges({ devices, mean }, { tagsOf, differenceMin: differencesMin[metric] })
+    return found.map(outlier => ({ ...outlier, metric }))
   })
   return found.sort((a, b) => Math.abs(b.score) - Math.abs(a.score))
 }
@@ -275,10 +266,7 @@ function listedGauges(world: string, seed: number, isBroken: boolean) {
   if (isBroken) for (let at = quarters - quartersPerDay; at < quarters; at++) of[at] = (of[at] as number) + 4 * usual
   const mean = (device: number, quarter: number) => series[device]?.[quarter] ?? Number.NaN
   const tagsOf = () => (seed % 2 === 0 ? ['site:one'] : [])
-  return {
-    found: fleetChanges({ devices: gaugeDevices, mean }, { tagsOf, ...gaugeChanges }),
-    broken,
-  }
+  return { found: fleetChanges({ devices: gaugeDevices, mean }, { tagsOf, ...gaugeChanges }), broken }
 }
 
 export const fleetGaugeProperties: readonly Property[] = Object.keys(gaugeWorlds).flatMap(world => [

@@ -28,11 +28,8 @@ function outcome(phi: number, seed: number, isMissing = nothing) {
   if (ahead === null) throw new Error('there is no forecast')
   const came = series.subarray(hours)
   const count = came.filter(value => !Number.isNaN(value)).length
-  const inside = (low: Float64Array, high: Float64Array) => {
-    return (
-      came.filter((value, hour) => value >= (low[hour] as number) && value <= (high[hour] as number)).length / count
-    )
-  }
+  const inside = (low: Float64Array, high: Float64Array) =>
+    came.filter((value, hour) => value >= (low[hour] as number) && value <= (high[hour] as number)).length / count
   return {
     inside80: inside(ahead.low80, ahead.high80),
     inside95: inside(ahead.low95, ahead.high95),

@@ -2,10 +2,9 @@
 
 import { type CellType, cellTypes, voltageOf } from '../../analytics/battery/curves.ts'
 import type { AnalysedDevice } from '../../query/analysed-device.ts'
-import { autoregressive, uniform } from '../analytics/series.ts'
-import { doorTimes } from './worlds.ts'
+import { autoregressive, minuteMs, uniform } from '../analytics/series.ts'
+import { doorTimes, evenPoissonTimes } from './worlds.ts'
 
-const minuteMs = 60_000
 export const hourMs = 60 * minuteMs
 export const dayMs = 24 * hourMs
 export const startMs = Date.UTC(2026, 0, 1)
@@ -37,20 +36,18 @@ function wandering(timesMs: Float64Array, memory: number, seed: number): (place:
   }
 }
 
+const dayOf = (timeMs: number) => Math.sin((2 * Math.PI * timeMs) / dayMs)
 const rounded = (value: number, quantum: number) => Math.round(value / quantum) * quantum
 
 function weather(timesMs: Float64Array, quantum: number, seed: number): World['metrics'] {
-  const [quick, slow, damp, air] = [0.9, 0.995, 0.95, 0.99].map((memory, place) =>
-    wandering(timesMs, memory, 7919 * seed + place),
-  ) as [(place: number) => number, (place: number) => number, (place: number) => number, (place: number) => number]
+  const level = (memory: number, number: number) => wandering(timesMs, memory, 7919 * seed + number)
+  const [quick, slow, damp, air] = [level(0.9, 0), level(0.995, 1), level(0.95, 2), level(0.99, 3)]
   const noise = autoregressive(timesMs.length, 0, 104_729 + seed)
   const values = (of: (place: number, day: number) => number, step: number) =>
-    timesMs.map((timeMs, place) => rounded(of(place, Math.sin((2 * Math.PI * timeMs) / dayMs)), step))
+    timesMs.map((timeMs, place) => rounded(of(place, dayOf(timeMs)), step))
+  const warmth = (place: number) => 1.5 * quick(place) + 3 * slow(place) + 0.1 * (noise[place] as number)
   return {
-    temperature: values(
-      (place, day) => 12 + 4 * day + 1.5 * quick(place) + 3 * slow(place) + 0.1 * (noise[place] as number),
-      quantum,
-    ),
+    temperature: values((place, day) => 12 + 4 * day + warmth(place), quantum),
     humidity: values((place, day) => Math.min(100, 70 - 12 * day + 8 * damp(place)), 10 * quantum),
     pressure: values((place, day) => 1013 + 0.5 * day + 7 * air(place) + 0.05 * (noise[place] as number), quantum),
   }
@@ -60,9 +57,7 @@ function indoor(timesMs: Float64Array, quantum: number, seed: number): World['me
   const slow = wandering(timesMs, 0.99, 31 * seed)
   const damp = wandering(timesMs, 0.97, 37 * seed)
   return {
-    temperature: timesMs.map((timeMs, place) =>
-      rounded(21 + 0.5 * Math.sin((2 * Math.PI * timeMs) / dayMs) + 0.5 * slow(place), quantum),
-    ),
+    temperature: timesMs.map((timeMs, place) => rounded(21 + 0.5 * dayOf(timeMs) + 0.5 * slow(place), quantum)),
     humidity: timesMs.map((_, place) => rounded(45 + 4 * damp(place), 10 * quantum)),
   }
 }
@@ -74,10 +69,8 @@ export function freezer(timesMs: Float64Array, quantum: number, defrostMs: numbe
     temperature: timesMs.map((timeMs, place) => {
       const sinceDefrostMs = (timeMs - startMs) % defrostMs
       const defrost = sinceDefrostMs < 30 * minuteMs ? 6 * Math.sin((Math.PI * sinceDefrostMs) / (30 * minuteMs)) : 0
-      return rounded(
-        -18 + 0.7 * Math.sin((2 * Math.PI * timeMs) / (40 * minuteMs)) + defrost + 0.1 * (noise[place] as number),
-        quantum,
-      )
+      const compressor = 0.7 * Math.sin((2 * Math.PI * timeMs) / (40 * minuteMs))
+      return rounded(-18 + compressor + defrost + 0.1 * (noise[place] as number), quantum)
     }),
   }
 }
@@ -112,7 +105,7 @@ export function battery(timesMs: Float64Array, type: CellType, lifeDays: number,
   const noise = autoregressive(timesMs.length, 0, 67 * seed)
   return timesMs.map((timeMs, place) => {
     const charge = 100 * (0.75 - (timeMs - startMs) / dayMs / lifeDays)
-    const swing = 0.01 * Math.sin((2 * Math.PI * timeMs) / dayMs)
+    const swing = 0.01 * dayOf(timeMs)
     return rounded(voltageOf(type, charge) * (1 + swing + 0.002 * (noise[place] as number)), 0.01)
   })
 }
@@ -136,17 +129,6 @@ export function office(timesMs: Float64Array, seed: number): World['metrics'] {
       return [name, timesMs.map(value)]
     }),
   )
-}
-
-function poisson(perDay: number, seed: number): Float64Array {
-  const next = uniform(seed)
-  const times: number[] = []
-  let timeMs = startMs
-  while (timeMs < startMs + days * dayMs) {
-    times.push(timeMs)
-    timeMs -= (Math.log(1 - next()) * dayMs) / perDay
-  }
-  return Float64Array.from(times)
 }
 
 const lost = (timesMs: Float64Array, share: number, seed: number) => {
@@ -197,7 +179,10 @@ export const healthyWorlds: readonly { readonly name: string; readonly made: (se
       }))
     },
   },
-  { name: 'at 50 random times a day', made: seed => worldOf(poisson(50, seed), times => indoor(times, 0.1, seed)) },
+  {
+    name: 'at 50 random times a day',
+    made: seed => worldOf(evenPoissonTimes(startMs, days, 50, uniform(seed)), times => indoor(times, 0.1, seed)),
+  },
 ]
 
 export function coldChain(stepMinutes: number, seed: number): World {

@@ -1,19 +1,18 @@
 /** Whether one series follows another. */
 
 import { autoregressive, uniform } from '../analytics/series.ts'
-import { ask, dayMs, every, hourMs, minuteMs, seriesOf } from '../query/stats/stats-of.ts'
+import { dayMs, hourMs, minuteMs } from '../query/stats/stats-of.ts'
 import type { Property } from './property.ts'
+import { dayAt, statsOf } from './worlds.ts'
 
 const hours = 720
-const startMs = Date.UTC(2025, 5, 1)
-
-/** The pair of two hourly series. */
-function pairOf(temperature: Float64Array, humidity: Float64Array) {
-  const series = seriesOf(every(hourMs, startMs, temperature.length), {
-    temperature: (_, place) => temperature[place] as number,
-    humidity: (_, place) => humidity[place] as number,
-  })
-  return ask({ series }).correlations.pairs[0] as { lag_seconds: number | null; lag_r: number | null }
+/** The pair of two series. */
+function pairOf(
+  a: Float64Array,
+  b: Float64Array,
+  stepMs?: number,
+): { lag_seconds: number | null; lag_r: number | null } {
+  return statsOf(a, b, stepMs).correlations.pairs[0]
 }
 
 function falseLags(phi: number): Property {
@@ -34,11 +33,19 @@ function lagOfDays(phi: number, stepMs: number, shiftHours: number, seed: number
   const [x, y] = [autoregressive(cells, phi, 2 * seed), autoregressive(cells, phi, 7919 * seed + 1)]
   const day = (cell: number, shift: number) =>
     amplitude * Math.sin((2 * Math.PI * (cell * stepMs - shift * hourMs)) / dayMs)
-  const series = seriesOf(every(stepMs, startMs, cells), {
-    temperature: (_, cell) => (x[cell] as number) + day(cell, 0),
-    humidity: (_, cell) => (y[cell] as number) + day(cell, shiftHours),
-  })
-  return ask({ series }).correlations.pairs[0].lag_seconds
+  const [first, later] = [
+    x.map((value, cell) => value + day(cell, 0)),
+    y.map((value, cell) => value + day(cell, shiftHours)),
+  ]
+  return pairOf(first, later, stepMs).lag_seconds
+}
+
+/** A series and half of its own readings. */
+function withItsHalf(seed: number) {
+  const next = uniform(seed)
+  const whole = autoregressive(hours, 0.9, seed)
+  const half = whole.map(value => (next() < 0.5 ? value : Number.NaN))
+  return pairOf(whole, half)
 }
 
 export const lagProperties: readonly Property[] = [
@@ -56,10 +63,8 @@ export const lagProperties: readonly Property[] = [
     atLeast: 0.95,
     run: seed => {
       const source = autoregressive(hours + 3, 0.9, seed)
-      const day = (hour: number) => 4 * Math.sin((2 * Math.PI * hour) / 24)
-      const first = source.slice(3).map((value, hour) => value + day(hour))
-      const second = source.slice(0, hours).map((value, hour) => value + day(hour))
-      return pairOf(first, second).lag_seconds === 3 * 3600
+      const withDay = (values: Float64Array) => values.map((value, hour) => value + 4 * dayAt(hour))
+      return pairOf(withDay(source.slice(3)), withDay(source.slice(0, hours))).lag_seconds === 3 * 3600
     },
   },
   ...[0.5, 0.7, 0.9, 0.95].map(falseLags),
@@ -76,21 +81,13 @@ export const lagProperties: readonly Property[] = [
   {
     name: 'a correlation at the lag of 1.001 or more, of a series with half of its own readings',
     atMost: 0,
-    run: seed => {
-      const next = uniform(seed)
-      const whole = autoregressive(hours, 0.9, seed)
-      const half = whole.map(value => (next() < 0.5 ? value : Number.NaN))
-      return Math.abs(pairOf(whole, half).lag_r ?? 0) >= 1.001
-    },
+    run: seed => Math.abs(withItsHalf(seed).lag_r ?? 0) >= 1.001,
   },
   {
     name: 'a lag of 0 with a correlation above 0.999, of a series with half of its own readings',
     atLeast: 1,
     run: seed => {
-      const next = uniform(seed)
-      const whole = autoregressive(hours, 0.9, seed)
-      const half = whole.map(value => (next() < 0.5 ? value : Number.NaN))
-      const { lag_seconds, lag_r } = pairOf(whole, half)
+      const { lag_seconds, lag_r } = withItsHalf(seed)
       return lag_seconds === 0 && (lag_r ?? 0) > 0.999
     },
   },

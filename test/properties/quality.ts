@@ -3,10 +3,9 @@
 import { checkQuality, flagSuspect } from '../../analytics/quality/quality.ts'
 import { qualityLimits } from '../../analytics/quality/quality-limits.ts'
 import { cadenceOf } from '../../analytics/reliability/cadence.ts'
-import { autoregressive, uniform } from '../analytics/series.ts'
+import { autoregressive, minuteMs, uniform } from '../analytics/series.ts'
 import type { Property } from './property.ts'
 
-const minuteMs = 60_000
 const days = 30
 const stepMs = 5 * minuteMs
 const length = (days * 24 * 60 * minuteMs) / stepMs

@@ -6,24 +6,18 @@ import { freshnessOf } from '../../analytics/reliability/freshness.ts'
 import { type Reliability, reliabilityAt } from '../../analytics/reliability/reliability.ts'
 import { recordReliability } from '../../analytics/reliability/reliability-record.ts'
 import { createLocalTime } from '../../analytics/time/local-time.ts'
-import { uniform } from '../analytics/series.ts'
+import { dayMs, hourMs, minuteMs, uniform } from '../analytics/series.ts'
 import type { Property } from './property.ts'
-import { burstTimes, busyDayTimes, lognormalTimes } from './worlds.ts'
+import { burstTimes, busyDayTimes, evenPoissonTimes, lognormalTimes } from './worlds.ts'
 
-const minuteMs = 60_000
-const hourMs = 60 * minuteMs
-const dayMs = 24 * hourMs
 const startMs = Date.UTC(2026, 0, 1)
 const nowMs = startMs + 30 * dayMs
 const utc = createLocalTime('UTC')
 
 function reliabilityOf(timesMs: Float64Array): Reliability {
   const cadence = cadenceOf(timesMs, null)
-  return reliabilityAt(
-    recordReliability({ timesMs, beforeMs: null, metrics: {}, nowMs, cadence, local: utc }),
-    nowMs,
-    utc,
-  )
+  const record = recordReliability({ timesMs, beforeMs: null, metrics: {}, nowMs, cadence, local: utc })
+  return reliabilityAt(record, nowMs, utc)
 }
 
 /** Every `stepMs` of [fromMs, untilMs), each some of 2 s late. */
@@ -33,15 +27,7 @@ function regular(stepMs: number, fromMs: number, untilMs: number, next: () => nu
 }
 
 /** Thirty days at the times of a Poisson process. */
-function poisson(perDay: number, next: () => number): Float64Array {
-  const times: number[] = []
-  let timeMs = startMs
-  while (timeMs < nowMs) {
-    times.push(timeMs)
-    timeMs -= (Math.log(1 - next()) * dayMs) / perDay
-  }
-  return Float64Array.from(times)
-}
+const poisson = (perDay: number, next: () => number) => evenPoissonTimes(startMs, 30, perDay, next)
 
 /** Where between the fifth and the 25th day something happens. */
 function moment(next: () => number): number {
@@ -66,7 +52,7 @@ const irregulars = [
   })),
   { name: 'a healthy device of bursts', timesOf: (seed: number) => burstTimes(startMs, 30, seed) },
   {
-    name: 'a device that is busy in the day and quiet at night',
+    name: 'a device that is busy by day and quiet by night',
     timesOf: (seed: number) => busyDayTimes(startMs, 30, seed),
   },
 ]

@@ -5,7 +5,7 @@ import { createPeakSearch } from '../../analytics/spectrum/seasonal-peaks.ts'
 import { sensorSteps } from '../../analytics/spectrum/significance.ts'
 import { autoregressive, uniform, withLoss } from '../analytics/series.ts'
 import type { Property } from './property.ts'
-import { dailyHoles } from './worlds.ts'
+import { dailyHoles, dayAt } from './worlds.ts'
 
 const kinds = [
   { noise: 'white noise', phi: 0 },
@@ -55,9 +55,8 @@ export const seasonalPeakProperties: readonly Property[] = [
     atLeast: 0.9,
     run: seed => {
       const amplitude = 2 / Math.sqrt(1 - 0.9 ** 2)
-      const values = autoregressive(720, 0.9, 7919 * seed).map(
-        (value, hour) => value + amplitude * Math.sin((2 * Math.PI * (hour - seed)) / 24),
-      )
+      const noise = autoregressive(720, 0.9, 7919 * seed)
+      const values = noise.map((value, hour) => value + amplitude * dayAt(hour - seed))
       return hasCycle(dailyHoles(values, 22, 8), 24)
     },
   },
@@ -67,11 +66,8 @@ export const seasonalPeakProperties: readonly Property[] = [
     run: seed => {
       const slow = autoregressive(720, 0.995, 7919 * seed)
       const tide = (hour: number) => 0.45 * Math.sin((2 * Math.PI * (hour - seed)) / 12)
-      return hasCycle(
-        slow.map((value, hour) => Math.round(0.3 * value + tide(hour))),
-        12,
-        1,
-      )
+      const shown = slow.map((value, hour) => Math.round(0.3 * value + tide(hour)))
+      return hasCycle(shown, 12, 1)
     },
   },
   {
@@ -81,11 +77,8 @@ export const seasonalPeakProperties: readonly Property[] = [
       const next = uniform(seed)
       const [perDay, shift] = [0.9 + 0.2 * next(), next()]
       const noise = autoregressive(720, 0.5, 7919 * seed)
-      return hasCycle(
-        noise.map((value, hour) => Math.round(90 + shift - (perDay * hour) / 24 + 0.02 * value)),
-        undefined,
-        1,
-      )
+      const shown = noise.map((value, hour) => Math.round(90 + shift - (perDay * hour) / 24 + 0.02 * value))
+      return hasCycle(shown, undefined, 1)
     },
   },
   ...[

@@ -12,18 +12,9 @@ const hours = 720
 /** A run is cheap, and a share within 0.02 takes many. */
 const seriesOfRun = 5
 
-function trendOfNoise(phi: number, seed: number): { slopePerDay: number; trend: Trend } {
-  return trendIn(autoregressive(hours, phi, seed))
-}
-
-function trendIn(hourly: Float64Array, hasDay = false): { slopePerDay: number; trend: Trend } {
+function trendIn(hourly: Float64Array, hasDay = false): Trend {
   const localHours = Uint8Array.from(hourly, (_, hour) => hour % 24)
-  const slopePerDay = 24 * detrend(hourly).slopePerCell
-  return { slopePerDay, trend: trendOf({ hourly, localHours, slopePerDay, hasDay }) }
-}
-
-function holds([low, high]: readonly [number, number], slope: number): boolean {
-  return slope >= low && slope <= high
+  return trendOf({ hourly, localHours, slopePerDay: 24 * detrend(hourly).slopePerCell, hasDay })
 }
 
 const daysWithCycle = [7, 14, 30]
@@ -35,20 +26,19 @@ function dayAndSlope(length: number, seed: number): Trend {
   const hourly = autoregressive(length, 0.8, 7919 * seed).map((noise, hour) => {
     return 0.6 * noise + 10 * Math.sin(2 * Math.PI * (hour / 24 + begin)) + (slopeBesideDay * hour) / 24
   })
-  return trendIn(hourly, true).trend
+  return trendIn(hourly, true)
 }
 
-function shareOf(phi: number, seed: number, shows: (found: ReturnType<typeof trendOfNoise>) => boolean): number {
-  let count = 0
-  for (let one = 0; one < seriesOfRun; one++) {
-    if (shows(trendOfNoise(phi, 7919 * (seriesOfRun * seed + one)))) count++
-  }
-  return count / seriesOfRun
+/** Of a few series, as a run is cheap. */
+function shareOf(seed: number, shows: (seed: number) => boolean): number {
+  const seeds = Array.from({ length: seriesOfRun }, (_, one) => seriesOfRun * seed + one)
+  return seeds.filter(shows).length / seriesOfRun
 }
 
-function isClaimed({ trend }: { readonly trend: Trend }): boolean {
-  return trend.direction === 'rising' || trend.direction === 'falling'
-}
+const trendOfNoise = (phi: number, seed: number) => trendIn(autoregressive(hours, phi, 7919 * seed))
+const isClaimed = ({ direction }: Trend) => direction === 'rising' || direction === 'falling'
+const holds = ({ slopeInterval }: Trend, slope: number) =>
+  slopeInterval !== null && slope >= slopeInterval[0] && slope <= slopeInterval[1]
 
 const memories = [0.5, 0.7, 0.8, 0.9, 0.95]
 
@@ -57,31 +47,23 @@ export const trendProperties: readonly Property[] = [
     name: `the true slope within the 95 % interval, on AR(1) ${phi} of 30 days`,
     atLeast: 0.93,
     atMost: 0.97,
-    run: (seed: number) =>
-      shareOf(phi, seed, ({ trend: { slopeInterval } }) => slopeInterval !== null && holds(slopeInterval, 0)),
+    run: (seed: number) => shareOf(seed, one => holds(trendOfNoise(phi, one), 0)),
   })),
   ...daysWithCycle.map(days => ({
     name: `the true slope within the 95 % interval, on a day of ten deviations and AR(1) 0.8 of ${days} days`,
     atLeast: 0.92,
     atMost: 0.985,
-    run: (seed: number) => {
-      let count = 0
-      for (let one = 0; one < seriesOfRun; one++) {
-        const { slopeInterval } = dayAndSlope(24 * days, seriesOfRun * seed + one)
-        if (slopeInterval !== null && holds(slopeInterval, slopeBesideDay)) count++
-      }
-      return count / seriesOfRun
-    },
+    run: (seed: number) => shareOf(seed, one => holds(dayAndSlope(24 * days, one), slopeBesideDay)),
   })),
   ...memories.map(phi => ({
     name: `a trend claimed on AR(1) ${phi} of 30 days`,
     atMost: 0.05,
-    run: (seed: number) => shareOf(phi, seed, isClaimed),
+    run: (seed: number) => shareOf(seed, one => isClaimed(trendOfNoise(phi, one))),
   })),
   {
     name: 'a trend claimed on a random walk of 30 days',
     atMost: 0.1,
-    run: seed => shareOf(1, seed, isClaimed),
+    run: seed => shareOf(seed, one => isClaimed(trendOfNoise(1, one))),
   },
   {
     name: 'a trend claimed on 30 days of weather, AR(1) 0.9 and 1.5 times AR(1) 0.995',
@@ -94,7 +76,7 @@ export const trendProperties: readonly Property[] = [
     run: seed => {
       const noise = autoregressive(hours, 0.9, 7919 * seed)
       const deviation = momentsOf(dayMeans(noise).means).std
-      return trendIn(noise.map((value, hour) => value + (10 * deviation * hour) / hours)).trend.direction === 'rising'
+      return trendIn(noise.map((value, hour) => value + (10 * deviation * hour) / hours)).direction === 'rising'
     },
   },
 ]

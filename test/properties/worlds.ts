@@ -1,9 +1,7 @@
 /** Made worlds that several properties are measured in: weather, holes in the day, and devices that report as they like. */
 
-import { autoregressive, uniform } from '../analytics/series.ts'
-
-const hourMs = 3_600_000
-const dayMs = 24 * hourMs
+import { autoregressive, dayMs, hourMs, uniform } from '../analytics/series.ts'
+import { type Answer, ask, every, seriesOf } from '../query/stats/stats-of.ts'
 
 /** AR(1) with a standard deviation of 1 from its first value on. */
 function stationary(length: number, phi: number, seed: number): Float64Array {
@@ -26,6 +24,16 @@ export function dailyHoles(values: Float64Array, fromHour: number, hours: number
   return values.map((value, hour) => ((hour - fromHour + 24) % 24 < hours ? Number.NaN : value))
 }
 
+/** The statistics of a temperature, and of a humidity beside it, in cells of this length. */
+export function statsOf(temperature: Float64Array, humidity?: Float64Array, stepMs = hourMs): Answer {
+  const column = (values: Float64Array) => (_: number, cell: number) => values[cell] as number
+  const columns = { temperature: column(temperature), ...(humidity && { humidity: column(humidity) }) }
+  return ask({ series: seriesOf(every(stepMs, Date.UTC(2025, 5, 1), temperature.length), columns) })
+}
+
+/** A cycle of a day in hours. */
+export const dayAt = (hour: number) => Math.sin((2 * Math.PI * hour) / 24)
+
 /** Ascending times of [startMs, endMs), each so long after the one before as `nextMs` says. */
 function timesFrom(startMs: number, endMs: number, nextMs: (timeMs: number) => number): Float64Array {
   const times: number[] = []
@@ -39,6 +47,11 @@ function poissonTimes(startMs: number, days: number, seed: number, perHour: (hou
   const rateMax = Math.max(...Array.from({ length: 24 }, (_, hour) => perHour(hour)))
   const all = timesFrom(startMs, startMs + days * dayMs, () => (-Math.log(1 - next()) * hourMs) / rateMax)
   return all.filter(timeMs => next() * rateMax < perHour(Math.floor((timeMs % dayMs) / hourMs)))
+}
+
+/** A Poisson process with one rate. */
+export function evenPoissonTimes(startMs: number, days: number, perDay: number, next: () => number): Float64Array {
+  return timesFrom(startMs, startMs + days * dayMs, () => (-Math.log(1 - next()) * dayMs) / perDay)
 }
 
 /** Every two hours, 5 % of it early or late, five readings ten seconds apart. */
