@@ -48,17 +48,9 @@ t.test(
     })
     t.strictSame(Object.keys(fleet.live.latest(1)?.values ?? {}), ['temperature', 'co2', 'humidity', 'lux', 'wind'])
     t.strictSame(fleet.live.latest(1)?.metrics, { co2: gauge('ppm'), lux: gauge(null), wind: direction })
-    t.strictSame(
-      fleet.live.latest(2),
-      {
-        device: 'device-2',
-        location_short: '',
-        state: 'fresh',
-        last_seen: at(-1),
-        values: { temperature: { v: 7, ts: at(-1), unit: '°C' } },
-      },
-      'nothing more where there are no others',
-    )
+    const values = { temperature: { v: 7, ts: at(-1), unit: '°C' } }
+    const other = { device: 'device-2', location_short: '', state: 'fresh', last_seen: at(-1), values }
+    t.strictSame(fleet.live.latest(2), other, 'nothing more where there are no others')
     fleet.take([{ device: 1, timeMs: at(24 * 60 - 2), temperature: 21 }])
     t.strictSame(Object.keys(fleet.live.latest(1)?.values ?? {}), ['temperature', 'co2', 'humidity'], 'a day later')
     fleet.live.deviceRemoved(1)
@@ -105,17 +97,10 @@ t.test('a device with all the series that it may have gets a new one before the 
 t.test('a list has the first six of a device, in the order in which they are shown', async t => {
   const fleet = await makeFleet(t, devices, nowMs, { metricsOf })
   const battery = { battery_voltage: 3, battery_percentage: 90 }
+  const reading = { timeMs: at(-1), temperature: 20, humidity: 50, pressure: 1000, ...battery }
   fleet.take([
-    {
-      device: 1,
-      timeMs: at(-1),
-      temperature: 20,
-      humidity: 50,
-      pressure: 1000,
-      ...battery,
-      further: { 13: 90, 11: 400 },
-    },
-    { device: 2, timeMs: at(-1), temperature: 20, humidity: 50, pressure: 1000, ...battery },
+    { device: 1, ...reading, further: { 13: 90, 11: 400 } },
+    { device: 2, ...reading },
   ])
   const [one, two] = fleet.live.page(all).devices.map(text => JSON.stringify(JSON.parse(text).values))
   t.equal(one, '{"temperature":20,"co2":400,"humidity":50,"pressure":1000,"wind":90,"battery_voltage":3}')

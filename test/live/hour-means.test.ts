@@ -6,10 +6,9 @@ import { threeHourChange, trendOf } from '../../analytics/summary/three-hour-tre
 import { Columns } from '../../live/columns.ts'
 import { countValue, meanOf, mergeMean, replaceMean } from '../../live/hour-means.ts'
 import { type MadeFleet, type MadeReading, madeDevice, makeFleet } from '../support/made-fleet.ts'
+import { hourMs, minuteMs } from '../analytics/series.ts'
 
 const startMs = Date.UTC(2026, 5, 1, 12)
-const minuteMs = 60_000
-const hourMs = 60 * minuteMs
 const devices = [madeDevice(1, { expected_interval_seconds: 600 }), madeDevice(2)]
 const only = ({ live }: MadeFleet) => live.trends(devices).devices[0]
 
@@ -26,18 +25,9 @@ t.test('the last 24 full hours have the means of their values, and null without 
   t.strictSame(fleet.live.trends(devices), { until: startMs, devices: [] })
   fleet.take(tenMinutes(3, hoursBefore => ({ temperature: hoursBefore > 1 && hoursBefore <= 2 ? Number.NaN : 20 })))
   fleet.clock.nowMs = startMs + 30 * minuteMs
-  t.strictSame(fleet.live.trends(devices), {
-    until: startMs,
-    devices: [
-      {
-        device: 'device-1',
-        metric: 'temperature',
-        means: [...Array(21).fill(null), 20, null, 20],
-        change: null,
-        trend: null,
-      },
-    ],
-  })
+  const means = [...Array(21).fill(null), 20, null, 20]
+  const trend = { device: 'device-1', metric: 'temperature', means, change: null, trend: null }
+  t.strictSame(fleet.live.trends(devices), { until: startMs, devices: [trend] })
   fleet.clock.nowMs = startMs + 24 * hourMs
   t.strictSame(only(fleet)?.means, [20, ...Array(23).fill(null)])
   fleet.clock.nowMs = startMs + 60 * hourMs
@@ -64,12 +54,8 @@ t.test('the first metric of the air that came within a day counts', async t => {
 })
 
 t.test('a trend is the change from three hours before, by the hours around then', async t => {
-  for (const [slope, trend] of [
-    [0, 'steady'],
-    [0.16, 'steady'],
-    [1, 'rising'],
-    [-0.2, 'falling'],
-  ] as const) {
+  for (const [text, trend] of Object.entries({ 0: 'steady', 0.16: 'steady', 1: 'rising', '-0.2': 'falling' })) {
+    const slope = Number(text)
     const fleet = await makeFleet(t, devices, startMs)
     fleet.take(tenMinutes(6, hoursBefore => ({ temperature: 20 - slope * hoursBefore })))
     const found = only(fleet)

@@ -8,12 +8,11 @@ import { queryAt } from '../query/query-at.ts'
 import { madeDevice, makeFleet } from '../support/made-fleet.ts'
 import { until } from '../support/processes.ts'
 import { startQuestdb, type TestReading } from '../support/questdb.ts'
+import { hourMs, minuteMs } from '../analytics/series.ts'
 
 const questdb = await startQuestdb(t)
 const { pg, http } = questdb.address
 const nowMs = Date.UTC(2026, 5, 1, 12, 20)
-const minuteMs = 60_000
-const hourMs = 60 * minuteMs
 const never = new AbortController().signal
 const query = queryAt(t, pg, new Date(nowMs).toISOString(), { http })
 
@@ -69,37 +68,21 @@ t.test('a device that is looked up by itself', async t => {
 
 t.test('the whole fleet', async t => {
   const fleet = await makeFleet(t, devices, nowMs, { ask: query.fleetRows, lookUpEveryMs: 10 })
-  const page = () =>
-    fleet.live
-      .page({ states: liveStates, order: 'name', after: undefined, limit: 100 })
-      .devices.map(text => JSON.parse(text))
+  const page = () => fleet.live.page({ ...firstOnly, limit: 100 }).devices.map(text => JSON.parse(text))
   await until('all are looked up', () =>
     page().every(device => device.last_seen === null || device.expected_interval_seconds !== null),
   )
   const [one, two, three, four, five, six] = page()
-  t.match(one, {
-    state: 'fresh',
-    last_seen: nowMs,
-    expected_interval_seconds: 60,
-    values: { temperature: 1599 },
-    hours: 'D'.repeat(24),
-  })
+  t.match(one, { state: 'fresh', last_seen: nowMs, expected_interval_seconds: 60, values: { temperature: 1599 } })
+  t.equal(one.hours, 'D'.repeat(24))
   t.match(two, { state: 'fresh', expected_interval_seconds: 300, values: { humidity: 50 } })
   const means = Array.from({ length: 24 }, (_, hour) => 1548.5 - 60 * (23 - hour))
   const { devices: trends } = fleet.live.trends(devices)
   t.match(trends[0], { device: 'device-1', metric: 'temperature', means, change: 180.5, trend: 'rising' })
-  t.strictSame(
-    trends.map(({ device }) => device),
-    [1, 2, 3, 4, 5].map(number => `device-${number}`),
-  )
+  t.equal(trends.map(({ device }) => device).join(), [1, 2, 3, 4, 5].map(number => `device-${number}`).join())
   t.match(two.hours, /^-{16}[BCD]D{7}$/)
-  t.match(three, {
-    state: 'silent',
-    last_seen: nowMs - 20 * 24 * hourMs,
-    expected_interval_seconds: 600,
-    hours: 'A'.repeat(24),
-    values: {},
-  })
+  const long = { state: 'silent', last_seen: nowMs - 20 * 24 * hourMs, hours: 'A'.repeat(24), values: {} }
+  t.match(three, { ...long, expected_interval_seconds: 600 })
   t.match(four, { state: 'fresh', expected_interval_seconds: 60, values: { temperature: 29 } })
   t.match(fleet.live.latest(4)?.values, { battery_voltage: { v: 3.5, ts: nowMs - 2 * hourMs } })
   t.match(five, { state: 'fresh', expected_interval_seconds: 21_600 })
@@ -162,10 +145,8 @@ t.test('what came while it was loaded stays', async t => {
   taken.push(() => fleet.take([{ device: 1, timeMs: nowMs + 1000, temperature: -1 }]))
   fleet.live.load()
   await until('the load has begun', () => taken.length === 0)
-  await until(
-    'it is looked up',
-    () => fleet.live.page(firstOnly).devices[0]?.includes('"expected_interval_seconds":60,') === true,
-  )
+  const isLookedUp = () => fleet.live.page(firstOnly).devices[0]?.includes('"expected_interval_seconds":60,')
+  await until('it is looked up', () => isLookedUp() === true)
   t.match(fleet.live.latest(1), { last_seen: nowMs + 1000, values: { temperature: { v: -1 } } })
 })
 
