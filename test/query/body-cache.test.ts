@@ -80,9 +80,6 @@ t.test('the body that was asked for last stays', t => {
   cache.set('2', entryOf(two))
   t.equal(cache.get('1')?.body, one)
   cache.set('3', entryOf(three))
-  t.strictSame(
-    ['1', '2', '3'].map(key => cache.get(key) !== undefined),
-    [true, false, true],
-  )
+  t.ok(cache.get('1') && !cache.get('2') && cache.get('3'))
   t.end()
 })

@@ -1,4 +1,4 @@
-/** The answer of daily_summary: whole ones for small cases, and days around both changes of the clocks by pandas. */
+/** The answer of daily_summary: whole ones for small cases, and readings in their local days by plain grouping. */
 
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
@@ -7,13 +7,10 @@ import { localDays } from '../../analytics/time/local-days.ts'
 import { createLocalTime, type LocalTime } from '../../analytics/time/local-time.ts'
 import { buildDaily, type DailyInput } from '../../query/answers/daily-answer.ts'
 import { DailySummary } from '../../query/shapes/daily.ts'
-import { deviation, floats, readFixture, timesFrom } from '../analytics/fixture.ts'
 import { validated } from '../support/answer-shapes.ts'
 import { type Reading, seriesOf } from './made-series.ts'
+import { dayMs, hourMs, minuteMs } from '../analytics/series.ts'
 
-const minuteMs = 60_000
-const hourMs = 60 * minuteMs
-const dayMs = 24 * hourMs
 const utc = createLocalTime('UTC')
 const berlin = createLocalTime('Europe/Berlin')
 const startMs = Date.UTC(2026, 6, 1)
@@ -42,84 +39,45 @@ function temperatures(fromMs: number, stepMs: number, values: readonly number[])
 }
 
 const noFigures: Figures = {
-  mean: null,
-  min: null,
-  max: null,
-  min_at: null,
-  max_at: null,
-  std: null,
-  count: 0,
-  coverage: 0,
-  valid: false,
-  tw_mean: null,
-  mean_of_hours: null,
+  ...{ mean: null, min: null, max: null, min_at: null, max_at: null, std: null, tw_mean: null, mean_of_hours: null },
+  ...{ count: 0, coverage: 0, valid: false },
 }
 const unknown = { ...noFigures, coverage: null }
 
 test('a whole answer: yesterday in full, today so far', async t => {
   // Hourly, at half past: 0, 1, … 23 yesterday; the pressure every second time only.
-  const yesterday = Array.from(
-    { length: 24 },
-    (_, hour): Reading => [
-      startMs - dayMs + hour * hourMs + hourMs / 2,
-      { temperature: hour, ...(hour % 2 === 0 ? { pressure: 1000 } : {}) },
-    ],
-  )
+  const yesterday = Array.from({ length: 24 }, (_, hour): Reading => {
+    const pressure = hour % 2 === 0 ? { pressure: 1000 } : {}
+    return [startMs - dayMs + hour * hourMs + hourMs / 2, { temperature: hour, ...pressure }]
+  })
   const today = temperatures(startMs + hourMs / 2, hourMs, [-5, -5, -2])
-  const answer = daily([...yesterday, ...today], { days: 2, nowMs: startMs + 4 * hourMs })
-  t.strictSame(answer, {
-    device: 'roof',
-    time_zone: 'UTC',
-    generated_at: '2026-07-01 04:00',
+  const first = '2026-06-30 00:30'
+  t.strictSame(daily([...yesterday, ...today], { days: 2, nowMs: startMs + 4 * hourMs }), {
+    ...{ device: 'roof', time_zone: 'UTC', generated_at: '2026-07-01 04:00' },
     days: [
       {
         date: '2026-06-30',
         hours: 24,
         temperature: {
-          mean: 11.5,
-          min: 0,
-          max: 23,
-          min_at: '2026-06-30 00:30',
-          max_at: '2026-06-30 23:30',
-          std: Math.sqrt(50),
-          count: 24,
-          coverage: 1,
-          valid: true,
+          ...{ mean: 11.5, min: 0, max: 23, min_at: first, max_at: '2026-06-30 23:30', std: Math.sqrt(50) },
+          ...{ count: 24, coverage: 1, valid: true, mean_of_hours: 11.5 },
           // From 00:30 to 23:30 the line's mean is 11.5; in the half hour up to midnight it falls from 23 to 9.
           tw_mean: (23 * 11.5 + 0.5 * 16) / 23.5,
-          mean_of_hours: 11.5,
         },
         humidity: noFigures,
         pressure: {
-          mean: 1000,
-          min: 1000,
-          max: 1000,
-          min_at: '2026-06-30 00:30',
-          max_at: '2026-06-30 00:30',
-          std: 0,
-          count: 12,
-          coverage: 0.5,
-          valid: false,
-          tw_mean: 1000,
-          mean_of_hours: null,
+          ...{ mean: 1000, min: 1000, max: 1000, min_at: first, max_at: first, std: 0, tw_mean: 1000 },
+          ...{ count: 12, coverage: 0.5, valid: false, mean_of_hours: null },
         },
       },
       {
         date: '2026-07-01',
         hours: 24,
         temperature: {
-          mean: -4,
-          min: -5,
-          max: -2,
-          min_at: '2026-07-01 00:30',
-          max_at: '2026-07-01 02:30',
-          std: Math.sqrt(3),
-          count: 3,
-          coverage: 0.75,
-          valid: true,
+          ...{ mean: -4, min: -5, max: -2, min_at: '2026-07-01 00:30', max_at: '2026-07-01 02:30', std: Math.sqrt(3) },
+          ...{ count: 3, coverage: 0.75, valid: true, mean_of_hours: null },
           // Half an hour from 9 to −5, an hour at −5, an hour from −5 to −2.
           tw_mean: (0.5 * 2 - 5 - 3.5) / 2.5,
-          mean_of_hours: null,
         },
         humidity: noFigures,
         pressure: noFigures,
@@ -139,15 +97,6 @@ test('a device without readings has its days with nulls, the newest last', async
   t.strictSame(days, [{ date: '2026-07-01', hours: 24, temperature: unknown, humidity: unknown, pressure: unknown }])
 })
 
-test('a gap is in the coverage, and neither counted nor bridged in the time-weighted mean', async t => {
-  const morning = temperatures(startMs, minuteMs, new Array(361).fill(10))
-  const evening = temperatures(startMs + 18 * hourMs, minuteMs, new Array(360).fill(20))
-  const { temperature } = daily([...morning, ...evening], { every: null, nowMs: startMs + dayMs + 1, days: 2 })
-    .days[0] as Day
-  t.ok(deviation(temperature.tw_mean, (360 * 10 + 359 * 20) / 719) < 1e-12)
-  t.strictSame([temperature.coverage, temperature.mean_of_hours, temperature.valid], [721 / 1440, null, false])
-})
-
 test('18 hours of 24 make a mean of hours, 17 do not; a day of 23 hours needs 18 as well', async t => {
   const meanOfHours = (hours: number, nowMs: number) => {
     const fromMs = localDays(berlin, nowMs, 1)[0]?.startMs ?? 0
@@ -164,57 +113,6 @@ test('the reading before the first day leads into it, and is in none', async t =
   const readings = temperatures(startMs - hourMs / 2, hourMs, [0, 10])
   const { count, tw_mean, min } = (daily(readings).days[0] as Day).temperature
   t.strictSame([count, tw_mean, min], [1, 7.5, 10])
-})
-
-interface Reference extends Omit<Figures, 'min_at' | 'max_at' | 'valid'> {
-  min_at: number | null
-  max_at: number | null
-  coverage: number
-}
-
-interface Case {
-  first_day: string
-  start: number
-  steps_between: number[]
-  values: (number | null)[]
-  days: (Reference & { start: number; end: number })[]
-}
-
-test('days of 23 and 25 hours are those of pandas', async t => {
-  const cases = readFixture<Record<'spring' | 'autumn', Case>>('aggregates')
-  for (const [season, { start, steps_between, values, days }] of Object.entries(cases)) {
-    const temperature = floats(values)
-    const nothing = new Float64Array(temperature.length).fill(Number.NaN)
-    const series = {
-      timesMs: timesFrom(start * 1000, steps_between),
-      values: {
-        temperature,
-        humidity: temperature,
-        pressure: nothing,
-        battery_voltage: nothing,
-        battery_percentage: nothing,
-      },
-    }
-    const nowMs = (days.at(-1)?.end ?? 0) * 1000
-    const answer = daily([], { series, days: 4, nowMs, local: berlin, every: 300 })
-    t.strictSame(
-      answer.days.map(({ hours }) => hours),
-      [24, season === 'spring' ? 23 : 25, 24, 24],
-    )
-    for (const [index, reference] of days.entries()) {
-      const day = answer.days[index] as Day
-      t.strictSame(day.humidity, day.temperature)
-      t.strictSame([day.pressure.count, day.pressure.coverage], [0, 0])
-      const found = day.temperature
-      const wrong = (['count', 'mean', 'min', 'max', 'tw_mean', 'mean_of_hours', 'coverage'] as const).filter(
-        figure => deviation(found[figure], reference[figure]) > 1e-12,
-      )
-      t.strictSame(wrong, [], `${season} ${day.date}`)
-      t.ok(deviation(found.std, reference.std) < 1e-10)
-      const text = (seconds: number | null) => (seconds === null ? null : berlin.text(seconds * 1e6))
-      t.strictSame([found.min_at, found.max_at], [text(reference.min_at), text(reference.max_at)])
-    }
-  }
 })
 
 /** The values of each local day with their texts, by plain grouping. */

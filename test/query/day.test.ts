@@ -30,57 +30,14 @@ t.test('a day holds its readings as three series, from local midnight to local m
   await questdb.write(at(makeDevice('neighbour').symbol, inside))
   query.clock.time = '2025-07-05T00:00:00Z'
   const answer = await query.day(device, '2025-07-02', stays())
+  const times = ['00:00', '12:00', '23:59']
+  const points = (...values: number[]) => values.map((v, at) => ({ d: `2025-07-02 ${times[at]}`, v }))
   t.strictSame(dayIn(answer), {
-    temperature: [
-      { d: '2025-07-02 00:00', v: 1 },
-      { d: '2025-07-02 12:00', v: 2 },
-      { d: '2025-07-02 23:59', v: 3 },
-    ],
-    humidity: [
-      { d: '2025-07-02 00:00', v: 11 },
-      { d: '2025-07-02 12:00', v: 12 },
-      { d: '2025-07-02 23:59', v: 13 },
-    ],
-    pressure: [
-      { d: '2025-07-02 00:00', v: 1001 },
-      { d: '2025-07-02 12:00', v: 1002 },
-      { d: '2025-07-02 23:59', v: 1003 },
-    ],
+    temperature: points(1, 2, 3),
+    humidity: points(11, 12, 13),
+    pressure: points(1001, 1002, 1003),
   })
   t.equal(Object.keys(dayIn(answer)).join(), 'temperature,humidity,pressure')
-})
-
-t.test('a day is 25 hours long when the clocks go back and 23 when they go forward', async t => {
-  const device = makeDevice('clocks')
-  const hourly = (start: string, count: number) => {
-    return Array.from({ length: count }, (_, i) => new Date(Date.parse(start) + i * 3_600_000).toISOString())
-  }
-  await questdb.write(at(device.symbol, hourly('2025-10-25T20:00:00Z', 30)))
-  await questdb.write(at(device.symbol, hourly('2025-03-29T20:00:00Z', 30)))
-  query.clock.time = '2025-12-01T00:00:00Z'
-  const labels = async (date: string) => {
-    const day = dayIn(await query.day(device, date, stays()))
-    return day.temperature.map(point => point.d.slice(11))
-  }
-  const clock = (hour: number) => `${String(hour).padStart(2, '0')}:00`
-  const plain = Array.from({ length: 24 }, (_, hour) => clock(hour))
-  t.strictSame(await labels('2025-10-26'), [...plain.slice(0, 3), '02:00', ...plain.slice(3)])
-  t.strictSame(await labels('2025-03-30'), [...plain.slice(0, 2), ...plain.slice(3)])
-})
-
-t.test('a missing value is an absent point', async t => {
-  const device = makeDevice('gaps')
-  await questdb.write([
-    { symbol: device.symbol, time: '2025-06-01T10:00:00Z', temperature: 1 },
-    { symbol: device.symbol, time: '2025-06-01T10:01:00Z', pressure: 1013.25 },
-    { symbol: device.symbol, time: '2025-06-01T10:02:00Z' },
-  ])
-  query.clock.time = '2025-07-05T00:00:00Z'
-  t.strictSame(dayIn(await query.day(device, '2025-06-01', stays())), {
-    temperature: [{ d: '2025-06-01 12:00', v: 1 }],
-    humidity: [],
-    pressure: [{ d: '2025-06-01 12:01', v: 1013.25 }],
-  })
 })
 
 t.test('a date that is none is refused', async t => {
@@ -135,12 +92,8 @@ t.test('a day that is larger than any answer is refused, and that is remembered'
   const before = gate.statements()
   const device = makeDevice('dense')
   const start = Date.parse('2025-08-04T10:00:00Z')
-  await questdb.write(
-    at(
-      device.symbol,
-      Array.from({ length: 200 }, (_, i) => new Date(start + i).toISOString()),
-    ),
-  )
+  const times = Array.from({ length: 200 }, (_, i) => new Date(start + i).toISOString())
+  await questdb.write(at(device.symbol, times))
   for (const latestBytesMax of [2000, 10_000]) {
     const query = queryAt(t, gate.address, '2025-08-04T12:00:00Z', { limits: { latestBytesMax } })
     t.strictSame(await query.day(device, '2025-08-04', stays()), { ok: false, code: 'TOO_LARGE' })

@@ -63,18 +63,8 @@ test('a counter has grown by what it had over hours, noise at the edge of one in
     increaseOf([1, noise, 3.7, 3.8, ...high])
     increaseOf([3.7, noise, 3.7, noise, 3.7, noise, 3.7, noise, 3.75])
     increaseOf([...low, noise, 3.746, 3.8, 0, 3.9, 4])
-    increaseOf([
-      ...low.slice(0, 3),
-      3.7,
-      3.75,
-      3.8,
-      3.85,
-      noise === 0 ? 0 : 3.84,
-      noise === 0 ? 0.1 : 3.83,
-      3.835,
-      3.84,
-      3.85,
-    ])
+    const falls = noise === 0 ? [0, 0.1] : [3.84, 3.83]
+    increaseOf([...low, 3.75, 3.8, 3.85, ...falls, 3.835, 3.84, 3.85])
   }
   increaseOf([10, 11, 1, 12, 13])
   increaseOf([10, 10, 0, 0, 3, 4, 5, 6])

@@ -1,4 +1,4 @@
-/** Increases of buckets of an export, beside those of the analyses and of Prometheus: what they have in common. */
+/** Increases of buckets of an export, beside those of the analyses: what they have in common. */
 
 import { buffer } from 'node:stream/consumers'
 import fc from 'fast-check'
@@ -6,26 +6,19 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import { bucketIncreases } from '../../analytics/counter/bucket-increases.ts'
 import { counterIncrease, increaseAt } from '../../analytics/counter/counter-increase.ts'
-import { lowerBound, upperBound } from '../../analytics/lower-bound.ts'
+import { lowerBound } from '../../analytics/lower-bound.ts'
 import type { Samples } from '../../analytics/present.ts'
 import { expiringMeasurements } from '../../lifecycle/retention/expiring-tables.ts'
 import { createReadingsExport } from '../../query/export/readings-export.ts'
 import { seriesTable } from '../../query/export/series-table.ts'
-import { readFixture } from '../analytics/fixture.ts'
 import { silentLog } from '../support/databases.ts'
 import { startQuestdb } from '../support/questdb.ts'
 import { keptHoursOf } from './kept-hours.ts'
 import { makeDevice, stays } from './query-at.ts'
 
-interface PrometheusSeries {
-  times: number[]
-  values: number[]
-  windows: { start: number; end: number; increase: number | null }[]
-}
-
 const questdb = await startQuestdb(t)
 const device = makeDevice('meter')
-const numberOfSeries = 100
+const firstSeries = 101
 const timeOf = (ms: number) => new Date(ms).toISOString().replace('Z', '000Z')
 
 interface Row {
@@ -37,7 +30,7 @@ async function increases(
   fromMs: number,
   toMs: number,
   stepMs: number,
-  counters: ReadonlyMap<string, number> = new Map([['energy', numberOfSeries]]),
+  counters: ReadonlyMap<string, number>,
 ): Promise<Row[]> {
   const limits = { timeoutMs: 600_000, connectTimeoutMs: 600_000, pieceRows: 1000 }
   const readingsExport = createReadingsExport({ shards: [questdb.address], log: silentLog, limits })
@@ -55,22 +48,8 @@ async function increases(
   return rows
 }
 
-async function store({ timesMs, values }: Samples): Promise<void> {
-  await questdb.clear()
-  const times = Array.from(timesMs, timeOf)
-  await questdb.write(times.map(time => ({ time, symbol: device.symbol, temperature: 20 })))
-  await questdb.writeFurther(times.map((time, at) => ({ series: numberOfSeries, time, value: values[at] as number })))
-}
-
-const isNear = (a: number, b: number) => Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(b))
 const sumOf = (rows: readonly { increase: number | null }[]) =>
   rows.reduce((sum, { increase }) => sum + (increase ?? 0), 0)
-
-function insideOf({ timesMs, values }: Samples, { start, end }: { start: number; end: number }): Samples {
-  const from = upperBound(timesMs, start)
-  const to = Math.max(from, upperBound(timesMs, end))
-  return { timesMs: timesMs.subarray(from, to), values: values.subarray(from, to) }
-}
 
 /** Of the samples in the bucket. */
 function ofPairs({ timesMs, values }: Samples, startMs: number, stepMs: number): number {
@@ -93,54 +72,6 @@ function dividedSum(samples: Samples, stepMs: number): number {
   const divided = bucketIncreases(samples, buckets, [{ fromMs: Number.NEGATIVE_INFINITY, gapMs: 1_200_000 }])
   return sumOf(divided.buckets) + sumOf(divided.unplaced)
 }
-
-/** Some of those that the analyses are held against. */
-const names = ['large total', 'loss', 'resets often', 'two']
-const fixture = Object.entries(readFixture<Record<string, PrometheusSeries>>('counter-prometheus')).filter(([name]) =>
-  names.includes(name),
-)
-
-for (const [name, { times, values, windows }] of fixture) {
-  t.test(`${name}: each is of the pairs whose later value the bucket holds, and they add up as elsewhere`, async t => {
-    const samples = { timesMs: Float64Array.from(times), values: Float64Array.from(values) }
-    await store(samples)
-    for (const window of windows.slice(0, 2)) {
-      const inside = insideOf(samples, window)
-      t.equal(window.increase === null, inside.timesMs.length < 2)
-      const [first, last] = [inside.timesMs[0], inside.timesMs.at(-1)]
-      if (first === undefined || last === undefined) continue
-      // What Prometheus extrapolates.
-      const whole = counterIncrease(inside).increase ?? 0
-      for (const stepMs of [600_000, 86_400_000]) {
-        const where = `(${window.start}, ${window.end}] by ${stepMs}`
-        // Behind the first sample, which is the one before.
-        const rows = await increases(first + 1, last + 1, stepMs)
-        const sum = sumOf(rows.map(({ energy_increase: increase = null }) => ({ increase })))
-        t.ok(isNear(sum, whole), `${where}: ${sum}, not ${whole}`)
-        t.ok(isNear(sum, dividedSum(inside, stepMs)), `${where}: as the analyses`)
-        for (const { ts, energy_increase = 0 } of rows)
-          t.ok(isNear(energy_increase, ofPairs(inside, ts, stepMs)), `${where}: ${ts}`)
-      }
-    }
-  })
-}
-
-t.test('an interval over an edge counts for the later bucket, where the analyses divide it by time', async t => {
-  const startMs = Date.UTC(2026, 4, 1)
-  const samples = { timesMs: Float64Array.of(startMs + 3_000_000, startMs + 4_200_000), values: Float64Array.of(5, 17) }
-  await store(samples)
-  const found = await increases(startMs, startMs + 7_200_000, 3_600_000)
-  t.strictSame(
-    found.map(({ energy_increase }) => energy_increase),
-    [undefined, 12],
-  )
-  const hours = [0, 1].map(hour => ({ startMs: startMs + hour * 3_600_000, endMs: startMs + (hour + 1) * 3_600_000 }))
-  const { buckets } = bucketIncreases(samples, hours, [{ fromMs: 0, gapMs: 3_600_000 }])
-  t.strictSame(
-    buckets.map(({ increase }) => increase),
-    [6, 6],
-  )
-})
 
 /** Totals that grow, fall by all sorts of shares, and are zero or a rounding error lower now and then. */
 const totals = fc
@@ -173,7 +104,7 @@ const totals = fc
 
 const seed = 20_261_128
 const series = fc.sample(totals, { seed, numRuns: 30 })
-const numberOf = (index: number) => numberOfSeries + 1 + index
+const numberOf = (index: number) => firstSeries + index
 const isAlike = (a: number, b: number) => Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(a), Math.abs(b))
 
 async function storeAll(): Promise<void> {
@@ -203,17 +134,20 @@ function assertAlike(
   }
 }
 
-t.test(`QuestDB counts any total as the analyses do (seed ${seed})`, async t => {
-  await storeAll()
-  const startMs = Date.UTC(2026, 4, 1)
-  const endMs = startMs + 2 * 86_400_000
-  const counters = new Map(series.map((_, index) => [`total_${index}`, numberOf(index)]))
-  for (const stepMs of [60_000, 3_600_000, 86_400_000]) {
-    const rows = await increases(startMs, endMs, stepMs, counters)
-    for (const [index, samples] of series.entries()) assertAlike(t, rows, `total_${index}_increase`, samples, stepMs)
-  }
-  t.pass(`${series.length} totals by the minute, hour and day`)
-})
+t.test(
+  `each bucket has the increase of the pairs whose later value it holds, and all have that of the analyses (seed ${seed})`,
+  async t => {
+    await storeAll()
+    const startMs = Date.UTC(2026, 4, 1)
+    const endMs = startMs + 2 * 86_400_000
+    const counters = new Map(series.map((_, index) => [`total_${index}`, numberOf(index)]))
+    for (const stepMs of [60_000, 3_600_000, 86_400_000]) {
+      const rows = await increases(startMs, endMs, stepMs, counters)
+      for (const [index, samples] of series.entries()) assertAlike(t, rows, `total_${index}_increase`, samples, stepMs)
+    }
+    t.pass(`${series.length} totals by the minute, hour and day`)
+  },
+)
 
 t.test(`what is kept of expired hours has the increase of the values (seed ${seed})`, async t => {
   await storeAll()

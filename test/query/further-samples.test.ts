@@ -9,10 +9,8 @@ import { stateHoldMaxMs, stateHoldMs } from '../../query/kinds/state-hold.ts'
 import type { MeasurementsSource } from '../../query/questdb/measurements-source.ts'
 import type { KindBucket, MetricKind } from '../../query/shapes/kinds.ts'
 import { keptHoursOf } from './kept-hours.ts'
+import { dayMs, hourMs, minuteMs } from '../analytics/series.ts'
 
-const minuteMs = 60_000
-const hourMs = 60 * minuteMs
-const dayMs = 24 * hourMs
 const startMs = Date.UTC(2026, 0, 1)
 
 type Pair = readonly [timeMs: number, value: number]

@@ -92,10 +92,8 @@ t.test('a large piece is written in several groups', async t => {
   await reads(t, [large])
   t.equal(parquetMetadata(await fileOf([large])).row_groups.length, 1)
   const named = { ...large, devices: large.devices.fill(2) }
-  t.strictSame(
-    parquetMetadata(await fileOf([named])).row_groups.map(group => Number(group.num_rows)),
-    [60_000, 1],
-  )
+  const groups = parquetMetadata(await fileOf([named])).row_groups
+  t.equal(groups.map(group => group.num_rows).join(), '60000,1')
   await reads(t, [named])
 })
 
@@ -107,8 +105,5 @@ t.test('a reader finds the groups of a time by their statistics', async t => {
     return [min_value, max_value].map(Number)
   })
   // As Date objects, in milliseconds.
-  t.strictSame(bounds, [
-    [5, 9],
-    [10, 10],
-  ])
+  t.strictSame(bounds.flat(), [5, 9, 10, 10])
 })

@@ -2,30 +2,37 @@
 
 import { type AddressInfo, createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import type { AnalysedDevice } from '../../query/analysed-device.ts'
 import { recordingLog } from '../support/databases.ts'
 import { openGate } from '../support/pg-gate.ts'
+import { plainDevice } from '../support/plain-device.ts'
 import { until } from '../support/processes.ts'
 import { startQuestdb } from '../support/questdb.ts'
-import { bodyIn, makeDevice, queryAt, stays } from './query-at.ts'
+import { bodyIn, makeDevice, queryAt, stays, type TestQueryOptions } from './query-at.ts'
 
 const questdb = await startQuestdb(t)
 const { pg } = questdb.address
 const away = { ok: false, code: 'DATABASE_AWAY' }
+const closing = { ok: false, code: 'CLOSING' }
+
+/** A query of a device whose days of the month before are asked for by their number. */
+async function behindGate(t: Test, options: TestQueryOptions = {}) {
+  const gate = await openGate(t, pg)
+  const device = makeDevice('trouble')
+  const query = queryAt(t, gate.address, '2025-10-01T12:00:00Z', options)
+  const day = (number: number, signal = stays()) => query.day(device, `2025-09-0${number}`, signal)
+  return { gate, query, day, latest: () => query.latestAll(1, () => [device]) }
+}
 
 t.test('without QuestDB and without a body there is no answer, and QuestDB is found again', async t => {
-  const gate = await openGate(t, pg)
-  await gate.shut()
   const { log, texts: warnings } = recordingLog('warn')
-  const device = makeDevice('first')
-  const query = queryAt(t, gate.address, '2025-09-01T12:00:00Z', { log })
-  t.strictSame(await query.latestAll(1, () => [device]), away)
-  t.strictSame(await query.day(device, '2025-09-01', stays()), away)
+  const { gate, day, latest } = await behindGate(t, { log })
+  await gate.shut()
+  t.strictSame([await latest(), await day(1)], [away, away])
   t.equal(warnings.length, 1, 'one line says so')
   await gate.open()
-  t.ok((await query.latestAll(1, () => [device])).ok)
-  t.ok((await query.day(device, '2025-09-01', stays())).ok)
+  t.ok((await latest()).ok && (await day(1)).ok)
 })
 
 t.test('a wrong password is told from nothing by nobody but the log', async t => {
@@ -36,92 +43,70 @@ t.test('a wrong password is told from nothing by nobody but the log', async t =>
 })
 
 t.test('a query that finds its old connection cut is asked again over a new one', async t => {
-  const gate = await openGate(t, pg)
-  const device = makeDevice('cut')
-  const query = queryAt(t, gate.address, '2025-09-04T12:00:00Z', { limits: { threadsMax: 1 } })
-  await query.day(device, '2025-09-01', stays())
+  const { gate, day } = await behindGate(t, { limits: { threadsMax: 1 } })
+  await day(1)
   gate.cutAtNextStatement()
-  t.ok((await query.day(device, '2025-09-02', stays())).ok)
+  t.ok((await day(2)).ok)
   await gate.shut()
   await gate.open()
-  t.ok((await query.day(device, '2025-09-03', stays())).ok, 'one that was cut between queries is missed by nobody')
+  t.ok((await day(3)).ok, 'one that was cut between queries is missed by nobody')
   gate.cutAtNextStatement()
   gate.cutAtNextStatement()
-  t.strictSame(await query.day(device, '2025-09-04', stays()), away, 'a second time it is QuestDB that is away')
+  t.strictSame(await day(4), away, 'a second time it is QuestDB that is away')
 })
 
 t.test('when too many queries wait, the next is refused and the others are answered', async t => {
-  const gate = await openGate(t, pg)
-  const device = makeDevice('queue')
-  const query = queryAt(t, gate.address, '2025-09-05T12:00:00Z', { limits: { threadsMax: 1, queueMax: 2 } })
-  await query.day(device, '2025-09-01', stays())
+  const { gate, query, day } = await behindGate(t, { limits: { threadsMax: 1, queueMax: 2 } })
+  await day(1)
   gate.hold()
-  const waiting = ['2025-09-02', '2025-09-03', '2025-09-04'].map(date => query.day(device, date, stays()))
+  const waiting = [day(2), day(3), day(4)]
   t.strictSame(query.queueLengths(), { light: 2, analysis: 0 })
-  t.strictSame(await query.day(device, '2025-09-05', stays()), { ok: false, code: 'QUEUE_FULL' })
+  t.strictSame(await day(5), { ok: false, code: 'QUEUE_FULL' })
   gate.release()
-  t.strictSame(
-    (await Promise.all(waiting)).map(answer => answer.ok),
-    [true, true, true],
-  )
+  t.ok((await Promise.all(waiting)).every(({ ok }) => ok))
 })
 
 t.test('a query that nobody waits for any more is taken from the queue, or broken off in QuestDB', async t => {
-  const gate = await openGate(t, pg)
-  const device = makeDevice('left')
   // No time limit ends the query here.
-  const query = queryAt(t, gate.address, '2025-09-06T12:00:00Z', { limits: { threadsMax: 1, timeoutMs: 600_000 } })
-  await query.day(device, '2025-09-01', stays())
+  const { gate, day } = await behindGate(t, { limits: { threadsMax: 1, timeoutMs: 600_000 } })
+  await day(1)
   gate.hold()
   const [one, two, other] = [new AbortController(), new AbortController(), new AbortController()]
-  const running = [query.day(device, '2025-09-02', one.signal), query.day(device, '2025-09-02', two.signal)]
-  const queued = query.day(device, '2025-09-03', other.signal)
+  const running = [day(2, one.signal), day(2, two.signal)]
+  const queued = day(3, other.signal)
   await until('it was asked', () => gate.statements() === 2)
   other.abort()
-  t.strictSame(await queued, { ok: false, code: 'CANCELLED' })
+  const cancelled = { ok: false, code: 'CANCELLED' }
+  t.strictSame(await queued, cancelled)
   one.abort()
   t.equal(gate.connections(), 1, 'somebody waits still')
   two.abort()
-  t.strictSame(await Promise.all(running), [
-    { ok: false, code: 'CANCELLED' },
-    { ok: false, code: 'CANCELLED' },
-  ])
+  t.strictSame(await Promise.all(running), [cancelled, cancelled])
   await until('the connection is cut', () => gate.connections() === 0)
   gate.release()
-  t.ok((await query.day(device, '2025-09-02', stays())).ok)
+  t.ok((await day(2)).ok)
 })
 
 t.test('a QuestDB that hangs is abandoned', async t => {
-  const gate = await openGate(t, pg)
-  const device = makeDevice('hangs')
-  const query = queryAt(t, gate.address, '2025-09-08T12:00:00Z', { limits: { timeoutMs: 1500, threadsMax: 1 } })
+  const { gate, day } = await behindGate(t, { limits: { timeoutMs: 1500, threadsMax: 1 } })
   // A busy machine may need longer than that for a new thread.
-  const answers = async (date: string) => (await query.day(device, date, stays())).ok
-  await until('it answers', () => answers('2025-09-01'))
+  await until('it answers', async () => (await day(1)).ok)
   gate.hold()
-  t.strictSame(await query.day(device, '2025-09-02', stays()), { ok: false, code: 'TIMED_OUT' })
+  t.strictSame(await day(2), { ok: false, code: 'TIMED_OUT' })
   gate.release()
-  await until('it answers again', () => answers('2025-09-03'))
+  await until('it answers again', async () => (await day(3)).ok)
 })
 
 t.test('an answer of several statements has one deadline, its wait included', async t => {
-  const gate = await openGate(t, pg)
   // It takes connections and says nothing, as a frozen one does.
   const silent = createServer(socket => t.teardown(() => socket.destroy()))
   await new Promise<void>(listening => silent.listen(0, '127.0.0.1', listening))
   t.teardown(() => silent.close())
   const http = { host: '127.0.0.1', port: (silent.address() as AddressInfo).port, tls: false, authorization: undefined }
   const timeoutMs = 3000
-  const query = queryAt(t, gate.address, '2025-09-08T12:00:00Z', { http, limits: { timeoutMs, threadsMax: 1 } })
+  const { gate, query } = await behindGate(t, { http, limits: { timeoutMs, threadsMax: 1 } })
   gate.hold()
-  const device = {
-    ...makeDevice('frozen'),
-    expected_interval_seconds: null,
-    altitude_m: null,
-    location_desc: '',
-    battery: false,
-  }
-  const analysed = device as unknown as AnalysedDevice
+  const analysed: AnalysedDevice = { ...plainDevice, ...makeDevice('frozen') }
   const yardstick = sleep(1.9 * timeoutMs, 'later')
   const detail = query.detail(analysed, { points: undefined, withTimes: false, withFlags: false, further: [] }, stays())
   const waiting = query.past(analysed, { further: [] }, stays())
@@ -131,37 +116,31 @@ t.test('an answer of several statements has one deadline, its wait included', as
 })
 
 t.test('while QuestDB answers no probe nothing is asked of it, and the cached body is served', async t => {
-  const gate = await openGate(t, pg)
   let answers = true
-  const query = queryAt(t, gate.address, '2025-09-08T12:00:00Z', { questdbAnswers: async () => answers })
-  const device = makeDevice('probe')
-  const body = bodyIn(await query.latestAll(1, () => [device]))
+  const { gate, query, day, latest } = await behindGate(t, { questdbAnswers: async () => answers })
+  const body = bodyIn(await latest())
   const asked = gate.statements()
   answers = false
-  t.strictSame(await query.day(device, '2025-09-02', stays()), away)
+  t.strictSame(await day(2), away)
   query.clock.advance(10 * 60_000)
-  t.match(await query.latestAll(1, () => [device]), { body })
+  t.match(await latest(), { body })
   t.equal(gate.statements(), asked)
   answers = true
-  t.ok((await query.day(device, '2025-09-02', stays())).ok)
+  t.ok((await day(2)).ok)
 })
 
 t.test('a QuestDB that does not even greet is abandoned', async t => {
-  const gate = await openGate(t, pg)
+  const { gate, latest } = await behindGate(t, { limits: { connectTimeoutMs: 200 } })
   gate.hold()
-  const query = queryAt(t, gate.address, '2025-09-09T12:00:00Z', { limits: { connectTimeoutMs: 200 } })
-  t.strictSame(await query.latestAll(1, () => [makeDevice('silent')]), away)
+  t.strictSame(await latest(), away)
 })
 
 t.test('a closed query answers nothing, and may be closed twice', async t => {
-  const gate = await openGate(t, pg)
-  const device = makeDevice('closed')
-  const query = queryAt(t, gate.address, '2025-09-10T12:00:00Z')
-  await query.day(device, '2025-09-01', stays())
+  const { gate, query, day } = await behindGate(t)
+  await day(1)
   gate.hold()
-  const running = query.day(device, '2025-09-02', stays())
+  const running = day(2)
   await Promise.all([query.close(), query.close()])
-  t.strictSame(await running, { ok: false, code: 'CLOSING' })
-  t.strictSame(await query.day(device, '2025-09-03', stays()), { ok: false, code: 'CLOSING' })
+  t.strictSame([await running, await day(3)], [closing, closing])
   await until('no connection is left', () => gate.connections() === 0)
 })

@@ -6,23 +6,10 @@ import { compareTexts, selectRows } from '../../../query/conditions/select-rows.
 import { runs } from '../../support/runs.ts'
 
 test('like: any run, one character, the whole value, case-sensitive, no escape', async t => {
-  const gives = (pattern: string, text: string, expected: boolean) => {
-    t.equal(createLike(pattern)(text), expected, `${text} like ${pattern}`)
-  }
-  gives('pm%', 'pm25', true)
-  gives('PM%', 'pm25', false)
-  gives('pm', 'pm25', false)
-  gives('pm__', 'pm25', true)
-  gives('pm_', 'pm25', false)
-  gives('%5', 'pm25', true)
-  gives('%m%2%', 'pm25', true)
-  gives('%2%m%', 'pm25', false)
-  gives('', '', true)
-  gives('%', '', true)
-  gives('%%%', 'a', true)
-  gives('_', '😀', true)
-  gives('a\\%', 'a\\bc', true)
-  gives('a\\_', 'a_', false)
+  for (const pattern of ['pm%', 'pm__', '%5', '%m%2%']) t.ok(createLike(pattern)('pm25'), pattern)
+  for (const pattern of ['PM%', 'pm', 'pm_', '%2%m%']) t.notOk(createLike(pattern)('pm25'), pattern)
+  t.ok(createLike('a\\%')('a\\bc'))
+  t.notOk(createLike('a\\_')('a_'))
 })
 
 /** By its definition, with a table of what fits what. */

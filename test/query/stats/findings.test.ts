@@ -24,10 +24,7 @@ t.test('a change of level is told as what it means where the device is', async t
   t.match(findings, [
     { code: 'level_change', severity: 'warning', metric: 'temperature', since: '2026-01-21 00:00', until: null },
   ])
-  t.match(
-    findings[0].text,
-    /^Temperature has been 3\.\d °C higher since 21 Jan 2026: about 23\.\d °C instead of 20\.\d °C$/,
-  )
+  t.match(findings[0].text, /^Temperature has been 3\.\d °C higher since 21 Jan 2026: about 23\.\d °C/)
   t.match(ask({ series: room(), nowMs }).findings, [{ code: 'level_change', severity: 'info' }])
   t.strictSame(ask({ series: room(), device: { profile: 'weather' }, nowMs }).findings, [], 'it is the weather')
 })
@@ -66,11 +63,8 @@ t.test('a cold chain outside of 2 to 8 °C for half an hour is told', t => {
   t.match(found(warm(3 * hourMs, 0)), [{ severity: 'critical', since: '2026-01-30 21:00', until: null }])
   t.strictSame(found(warm(50 * hourMs, 50 * hourMs - 25 * minuteMs)), [], 'a door')
   t.strictSame(found(warm(9 * dayMs, 8 * dayMs)), [], 'longer ago than a week')
-  t.strictSame(
-    found(() => -18),
-    [],
-    'a freezer has other limits',
-  )
+  const freezer = found(() => -18)
+  t.strictSame(freezer, [], 'a freezer has other limits')
   t.strictSame(found(warm(3 * hourMs, 0), { profile: 'indoor' }), [])
   t.end()
 })
@@ -87,15 +81,10 @@ t.test('a battery is told of as in the insights of the fleet', t => {
   t.ok(Math.abs(days.value - 7.5) < 0.5 && days.expected[0] <= days.value && days.value <= days.expected[1])
   const low = { battery_voltage: (_: number, hour: number) => (hour < 480 ? 3 : 2.4) + (noise[hour] as number) / 1000 }
   t.match(found(low), [{ code: 'battery_level', severity: 'warning', metric: 'battery_voltage', value: 2.4 }])
-  const silent = ask({
-    series: seriesOf(every(hourMs, startMs, 30 * 24), { battery_percentage: falling }),
-    nowMs: nowMs + 20 * hourMs,
-  })
-  t.ok(silent.findings.some(({ code }: { code: string }) => code === 'silent'))
-  t.notOk(
-    silent.findings.some(({ code }: { code: string }) => code === 'battery_days'),
-    'no estimate while it is silent',
-  )
+  const series = seriesOf(every(hourMs, startMs, 30 * 24), { battery_percentage: falling })
+  const { findings } = ask({ series, nowMs: nowMs + 20 * hourMs })
+  const codes = findings.map(({ code }: { code: string }) => code)
+  t.ok(codes.includes('silent') && !codes.includes('battery_days'), 'no estimate while it is silent')
   t.strictSame(found({ battery_percentage: () => 60 }), [])
   t.strictSame(found({ battery_voltage: (_, hour) => 3.6 + (noise[hour] as number) / 100 }), [], 'it does not drain')
   t.end()
@@ -120,18 +109,11 @@ t.test('the days of a battery are those of the fleet, whatever the minute of the
   }
   for (const minutes of [0, 20, 50]) {
     const atMs = nowMs - 3 * hourMs + minutes * minuteMs
-    const series = seriesOf(
-      times.filter(timeMs => timeMs < atMs),
-      { battery_percentage: charge },
-    )
-    const { findings } = ask({ series, nowMs: atMs })
-    const told = findings.filter(({ code }: { code: string }) => code === 'battery_days')
-    t.equal(told.length, 1)
-    t.strictSame(
-      told.map(({ value, expected }: { value: number; expected: number[] }) => [value, expected]),
-      fleetDays(atMs),
-      `${minutes} min past the hour`,
-    )
+    const past = times.filter(timeMs => timeMs < atMs)
+    const { findings } = ask({ series: seriesOf(past, { battery_percentage: charge }), nowMs: atMs })
+    const [told, ...others] = findings.filter(({ code }: { code: string }) => code === 'battery_days')
+    t.strictSame(others, [])
+    t.strictSame([[told.value, told.expected]], fleetDays(atMs), `${minutes} min past the hour`)
   }
   t.end()
 })

@@ -1,16 +1,16 @@
-/** The made series of which every figure is known, through the whole answer. */
+/** A made series of which every figure is known, through the whole answer. */
 
 import { test } from 'tap'
 import { metrics } from '../../../store/tables.ts'
-import { goldenDaily, goldenFollower, goldenGaps } from '../../analytics/series.ts'
-import { ask, dayMs, every, hourMs, minuteMs, near, seriesOf } from './stats-of.ts'
+import { goldenDaily } from '../../analytics/series.ts'
+import { ask, every, hourMs, minuteMs, near, seriesOf } from './stats-of.ts'
 
 const startMs = Date.UTC(2025, 0, 1)
-const times = every(5 * minuteMs, startMs, 8640)
-const column = (values: Float64Array) => (_: number, place: number) => values[place] as number
 
 test('G1: a daily cycle', async t => {
-  const found = ask({ series: seriesOf(times, { temperature: column(goldenDaily()) }) })
+  const values = goldenDaily()
+  const times = every(5 * minuteMs, startMs, values.length)
+  const found = ask({ series: seriesOf(times, { temperature: (_, place) => values[place] as number }) })
   const { aggregates, autocorrelation, seasonality } = found
   t.strictSame([found.grid_seconds, found.n_samples], [300, 8640])
   const { mean, std, p05, p95 } = aggregates.temperature
@@ -31,49 +31,6 @@ test('G1: a daily cycle', async t => {
   t.strictSame([peak_hour, trough_hour, daily_profile[6].n], [6, 18, 360])
 })
 
-test('G2: the same with losses and a gap', async t => {
-  const values = goldenGaps()
-  const kept = times.filter((_, place) => !Number.isNaN(values[place] as number))
-  const present = values.filter(value => !Number.isNaN(value))
-  // Losses as missing readings, and as readings without a value beside another metric.
-  for (const series of [
-    seriesOf(times, { temperature: column(values), humidity: () => 50 }),
-    seriesOf(kept, { temperature: column(present) }),
-  ]) {
-    const found = ask({ series, stepSeconds: 300 }).autocorrelation.temperature
-    const first = series.timesMs.length === 8640 ? 8640 : 8639
-    t.strictSame([found.n, found.n_observed], [first, 6816])
-    if (first !== 8640) continue
-    const pairs = (hours: number) => found.n_pairs[found.lags_hours.indexOf(hours)]
-    t.strictSame([pairs(0), found.n_pairs[1], pairs(12), pairs(24)], [6816, 5112, 4953, 4867])
-    t.ok(near(found.acf[found.lags_hours.indexOf(24)], 0.9664765302, 1e-10))
-  }
-})
-
-test('G3: humidity an hour behind temperature, which they share with the day alone', async t => {
-  const series = seriesOf(times, { temperature: column(goldenDaily()), humidity: column(goldenFollower()) })
-  const [pair] = ask({ series }).correlations.pairs
-  t.match(pair, { a: 'temperature', b: 'humidity', n: 720, lag_seconds: null, lag_r: null })
-  t.match(pair, { significant: true, r_deseasonalised: null, reason: 'lag_not_significant' })
-  t.ok(near(pair.pearson, -0.9659258263, 1e-10) && near(pair.spearman, -0.9608695652, 1e-10))
-  t.ok(near(pair.n_eff, 20.9543, 1e-4))
-  t.ok(near(pair.ci95[0], -0.98635, 1e-5) && near(pair.ci95[1], -0.91623, 1e-5))
-})
-
-test('G4: a day of minutes without one of its hours', async t => {
-  const minutes = every(minuteMs, startMs, 1440).filter((_, place) => place < 600 || place >= 660)
-  const series = seriesOf(minutes, { temperature: () => 20 })
-  const { windows, gaps, gap_threshold_seconds, days } = ask({ series, nowMs: startMs + dayMs }).reliability
-  const { uptime, completeness, ...rest } = windows['24h']
-  t.ok(near(uptime, 0.9583333333, 1e-10) && near(completeness, 0.9583333333, 1e-10))
-  const seconds = { downtime_seconds: 3600, longest_gap_seconds: 3660, mtbf_seconds: 82_800, mttr_seconds: 3600 }
-  t.match(rest, { received: 1380, expected: 1440, gap_count: 1, ...seconds, mtbf_lower_bound_seconds: null })
-  const gap = { start: '2025-01-01 09:59', end: '2025-01-01 11:00', duration_seconds: 3660, missed: 60, ongoing: false }
-  t.strictSame(gaps, [gap])
-  t.equal(gap_threshold_seconds, 150)
-  t.match(days.at(-2), { date: '2025-01-01', state: 'ok' })
-})
-
 test('G6: what can be derived from one reading', async t => {
   const series = seriesOf([startMs - 3 * hourMs, startMs], {
     temperature: () => 20,
@@ -86,16 +43,6 @@ test('G6: what can be derived from one reading', async t => {
   t.strictSame([derived.pressure_tendency, derived.tendency], [-2, 'falling moderately'])
   const unknown = ask({ series }).derived
   t.equal(unknown.sea_level_pressure, null, 'without an altitude')
-})
-
-test('a gap is neither counted nor bridged by the mean over time', async t => {
-  const values = [10, 10, 10, 30]
-  const series = seriesOf(
-    [0, 60, 120, 600].map(seconds => startMs + seconds * 1000),
-    { temperature: (_, place) => values[place] as number },
-  )
-  const { mean, tw_mean } = ask({ series, device: { expected_interval_seconds: 60 } }).aggregates.temperature
-  t.strictSame([mean, tw_mean], [15, 10])
 })
 
 test('what is derived comes from readings near the last one', async t => {

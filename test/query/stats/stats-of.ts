@@ -45,7 +45,7 @@ export interface Question extends Partial<Omit<StatsInput, 'series' | 'device'>>
   readonly givenMs?: number
 }
 
-export function textOf(query: Question): string {
+export function ask(query: Question): Answer {
   const local: LocalTime = query.local ?? utc
   const nowMs = query.nowMs ?? query.series.timesMs.at(-1) ?? 0
   const { head, live, tail } = buildStats({
@@ -59,11 +59,8 @@ export function textOf(query: Question): string {
     local,
   })
   // As it crosses from the worker.
-  return head + liveText(structuredClone(live), query.givenMs ?? nowMs, local) + tail
-}
-
-export function ask(query: Question): Answer {
-  return validated(Stats, JSON.parse(textOf(query)))
+  const text = head + liveText(structuredClone(live), query.givenMs ?? nowMs, local) + tail
+  return validated(Stats, JSON.parse(text))
 }
 
 export function near(value: unknown, expected: number, tolerance: number): boolean {
