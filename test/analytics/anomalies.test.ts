@@ -6,7 +6,7 @@ import { qualityAnomalies } from '../../analytics/findings/quality-anomalies.ts'
 import { checkQuality } from '../../analytics/quality/quality.ts'
 import { qualityLimits } from '../../analytics/quality/quality-limits.ts'
 import { cadenceOf } from '../../analytics/reliability/cadence.ts'
-import { autoregressive, dayMs, hourMs, minuteMs, uniform } from './series.ts'
+import { autoregressive, dayMs, minuteMs, uniform } from './series.ts'
 
 const stepMs = 5 * minuteMs
 const perDay = dayMs / stepMs

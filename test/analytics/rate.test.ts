@@ -34,7 +34,7 @@ for (const season of ['spring', 'autumn'] as const) {
 }
 
 test('an amount belongs to the bucket that its interval ends in, and nothing is made up', async t => {
-  const rain = samplesOf({ 0: 9, 300_000: 1, 600_000: 2, 600_001: 4 })
+  const rain = samplesOf({ 0: 9, 300000: 1, 600000: 2, 600001: 4 })
   const input = { ...rain, cadence: everySeconds(100), nowMs: 1_000_000 }
   const [first, second] = bucketSums(input, bucketsBetween([0, 600_000, 1_200_000]))
   const figures = { count: 2, sum: 3, max: 2, max_at_ms: 600_000, coverage: 2 / 6, missing: 4, valid: false }
@@ -61,8 +61,8 @@ test('nothing, a missing value, an unknown or irregular interval, a bucket to co
 })
 
 test('spells end where it turns wet or dry, and at a gap', async t => {
-  const rain = { 0: 0, 60_000: 0, 120_000: 0.2, 180_000: 0.4, 240_000: 0, 300_000: 1 }
-  const after = { 1_000_000: 0, 1_060_000: 0, 1_120_000: 0 }
+  const rain = { 0: 0, 60000: 0, 120000: 0.2, 180000: 0.4, 240000: 0, 300000: 1 }
+  const after = { 1000000: 0, 1060000: 0, 1120000: 0 }
   t.strictSame(spells({ ...samplesOf({ ...rain, ...after }), cadence: everySeconds(60) }, 0.2), {
     wet_count: 2,
     dry_count: 3,

@@ -5,8 +5,8 @@ import t from 'tap'
 import { threeHourChange, trendOf } from '../../analytics/summary/three-hour-trend.ts'
 import { Columns } from '../../live/columns.ts'
 import { countValue, meanOf, mergeMean, replaceMean } from '../../live/hour-means.ts'
-import { type MadeFleet, type MadeReading, madeDevice, makeFleet } from '../support/made-fleet.ts'
 import { hourMs, minuteMs } from '../analytics/series.ts'
+import { type MadeFleet, type MadeReading, madeDevice, makeFleet } from '../support/made-fleet.ts'
 
 const startMs = Date.UTC(2026, 5, 1, 12)
 const devices = [madeDevice(1, { expected_interval_seconds: 600 }), madeDevice(2)]

@@ -5,9 +5,9 @@ import { stateOf } from '../../live/fleet-text.ts'
 import { type LiveDevice, LiveFleet } from '../../live/live-fleet.ts'
 import type { LiveState } from '../../live/live-state.ts'
 import { liveStates } from '../../live/live-state.ts'
+import { hourMs, minuteMs } from '../analytics/series.ts'
 import { type MadeFleet, madeDevice, makeFleet, stored } from '../support/made-fleet.ts'
 import { until } from '../support/processes.ts'
-import { hourMs, minuteMs } from '../analytics/series.ts'
 
 const startMs = Date.UTC(2026, 5, 1, 12)
 const all = { states: liveStates, order: 'state', after: undefined, limit: 1000 } as const
@@ -26,7 +26,7 @@ t.test('states change by readings and by time alone, as the statistics have them
   fleet.take([{ device: 1, timeMs: startMs, temperature: 20 }])
   t.equal(state(), 'fresh')
   // Fresh up to 2E, late up to E + 300 s, in whole seconds.
-  const states = { 120_000: 'fresh', 121_999: 'late', 360_000: 'late', 361_999: 'silent' }
+  const states = { 120000: 'fresh', 121999: 'late', 360000: 'late', 361999: 'silent' }
   for (const [ageMs, expected] of Object.entries(states)) {
     fleet.clock.nowMs = startMs + Number(ageMs)
     await until(`${expected} after ${ageMs} ms`, () => state() === expected)

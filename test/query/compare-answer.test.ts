@@ -12,9 +12,9 @@ import {
   compareWindow,
 } from '../../query/answers/compare-answer.ts'
 import { Comparison } from '../../query/shapes/compare.ts'
+import { dayMs, hourMs } from '../analytics/series.ts'
 import { validated } from '../support/answer-shapes.ts'
 import { hourlyOf, type Reading } from './made-series.ts'
-import { dayMs, hourMs } from '../analytics/series.ts'
 
 const berlin = createLocalTime('Europe/Berlin')
 const roof = { name: 'roof', location_short: 'Dach »Süd«' }

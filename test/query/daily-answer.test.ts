@@ -7,9 +7,9 @@ import { localDays } from '../../analytics/time/local-days.ts'
 import { createLocalTime, type LocalTime } from '../../analytics/time/local-time.ts'
 import { buildDaily, type DailyInput } from '../../query/answers/daily-answer.ts'
 import { DailySummary } from '../../query/shapes/daily.ts'
+import { dayMs, hourMs, minuteMs } from '../analytics/series.ts'
 import { validated } from '../support/answer-shapes.ts'
 import { type Reading, seriesOf } from './made-series.ts'
-import { dayMs, hourMs, minuteMs } from '../analytics/series.ts'
 
 const utc = createLocalTime('UTC')
 const berlin = createLocalTime('Europe/Berlin')

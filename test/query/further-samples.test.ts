@@ -8,8 +8,8 @@ import { furtherSamplesByHour } from '../../query/kinds/further-samples.ts'
 import { stateHoldMaxMs, stateHoldMs } from '../../query/kinds/state-hold.ts'
 import type { MeasurementsSource } from '../../query/questdb/measurements-source.ts'
 import type { KindBucket, MetricKind } from '../../query/shapes/kinds.ts'
-import { keptHoursOf } from './kept-hours.ts'
 import { dayMs, hourMs, minuteMs } from '../analytics/series.ts'
+import { keptHoursOf } from './kept-hours.ts'
 
 const startMs = Date.UTC(2026, 0, 1)
 

@@ -6,9 +6,9 @@ import { test } from 'tap'
 import { createLocalTime, type LocalTime } from '../../analytics/time/local-time.ts'
 import { buildPast, pastDays } from '../../query/answers/past-answer.ts'
 import { PastDays } from '../../query/shapes/past.ts'
+import { dayMs, hourMs, minuteMs } from '../analytics/series.ts'
 import { validated } from '../support/answer-shapes.ts'
 import { type Reading, seriesOf } from './made-series.ts'
-import { dayMs, hourMs, minuteMs } from '../analytics/series.ts'
 
 const keys = ['today', 'yesterday', '7d', '30d', '365d'] as const
 

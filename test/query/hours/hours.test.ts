@@ -12,10 +12,9 @@ import { DomainFigures } from '../../../query/shapes/domain.ts'
 import { Forecast } from '../../../query/shapes/forecast.ts'
 import { NormalValues } from '../../../query/shapes/normal.ts'
 import type { DomainQuery } from '../../../query/task.ts'
-import { autoregressive } from '../../analytics/series.ts'
+import { autoregressive, dayMs, hourMs } from '../../analytics/series.ts'
 import { validated } from '../../support/answer-shapes.ts'
 import { contextOf, hoursQuery, type MadeHours } from './hours-of.ts'
-import { dayMs, hourMs } from '../../analytics/series.ts'
 
 const nowMs = Date.UTC(2026, 4, 20, 10, 20)
 
