@@ -7,6 +7,7 @@ import { parse } from 'acorn'
 import pg from 'pg'
 import { questdbRoot } from '../../store/questdb/questdb-server.ts'
 import { managedSetting } from './ask-questdb.ts'
+import { until } from './processes.ts'
 import { sourceFiles } from './source-regexps.ts'
 
 interface TracedStatements {
@@ -49,8 +50,13 @@ export async function traceBy(client: pg.Client, root: string): Promise<TracedSt
   const [since] = await firstColumn(client, 'SELECT cast(systimestamp() AS LONG)')
   return {
     async texts() {
+      const traced = () => firstColumn(client, `SELECT query_text FROM _query_trace WHERE ts >= ${since}`)
+      // QuestDB writes the trace a moment later, in the order of the statements.
+      const mark = `SELECT ${Date.now()} AS mark`
+      await firstColumn(client, mark)
+      await until('the trace has all statements', async () => (await traced()).includes(mark))
       const byShape = new Map<string, string>()
-      for (const text of await firstColumn(client, `SELECT query_text FROM _query_trace WHERE ts >= ${since}`)) {
+      for (const text of await traced()) {
         // The limit of a list counts.
         const limitAt = text.lastIndexOf('LIMIT') + 1 || text.length
         byShape.set(text.slice(0, limitAt).replaceAll(/\d[\d.e-]*/g, '0') + text.slice(limitAt), text)
