@@ -30,10 +30,6 @@ t.test('the contract is a valid OpenAPI 3.1 document', async t => {
   const validator = new Validator()
   t.match(await validator.validate(structuredClone(document)), { valid: true })
   t.equal(validator.version, '3.1')
-  const broken = structuredClone(document)
-  delete broken.paths['/api/v1.0/device/'].get.responses
-  broken.paths['/api/v1.0/device/'].get.parameters[0].in = 'nowhere'
-  t.match(await new Validator().validate(broken), { valid: false })
 })
 
 t.test('every reference leads to something, and every operation id is there once', async t => {
@@ -60,13 +56,6 @@ t.test('client generators take every schema', async t => {
   look(document.components.schemas, '')
   look(document.paths, '')
   t.strictSame(found, [])
-  const bad = { items: false, prefixItems: [], anyOf: [{ anyOf: [] }], const: 3, type: 'integer', maximum: 2 ** 40 }
-  t.equal(schemaFaults({ ...bad, propertyNames: {}, not: { properties: { a: { type: 'null' } } } }).length, 7)
-  t.strictSame(schemaFaults({ properties: { v: {}, d: {} }, required: ['v', 'd'] }), [])
-  for (const spoilt of [{ properties: { d: {}, v: {} }, required: ['v', 'd'] }, { properties: { v: {}, d: {} } }]) {
-    t.equal(schemaFaults(spoilt).length, 1)
-  }
-  t.equal(schemaFaults({ properties: { 'a b': {}, a_b: {} } }).length, 1)
 })
 
 /** Faults at which a client generator stops, or makes code that does not work. */

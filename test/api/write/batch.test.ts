@@ -67,7 +67,6 @@ interface Stored {
 
 /** What a test changes of a route. */
 interface Changes {
-  perOwner?: typeof perOwner
   /** Is called with the name of each device that is looked up. */
   onLookUp?: (name: string) => void
   findPrincipal?: BatchOptions['findPrincipal']
@@ -106,7 +105,6 @@ async function startRoute(t: TestHooks, more: Partial<BatchOptions> = {}) {
       return device
     },
   }
-  const writers = () => createWriters(lookingUp, changes.perOwner ?? perOwner)
   const group = batchGroup({
     devices,
     bulkFields: noMetrics,
@@ -115,10 +113,7 @@ async function startRoute(t: TestHooks, more: Partial<BatchOptions> = {}) {
     aheadMsMax: 300_000,
     earliestMs: () => changes.earliestMs?.() ?? Number.NEGATIVE_INFINITY,
     spoolDirectory,
-    writers: {
-      ofDevice: (...given) => writers().ofDevice(...given),
-      ofPrincipal: (...given) => writers().ofPrincipal(...given),
-    },
+    writers: createWriters(lookingUp, perOwner),
     findPrincipal: request => (changes.findPrincipal ?? people.findPrincipal)(request),
     bodyBytesMax: 10 << 20,
     authRateLimit: createAuthRateLimit(60, Date.now),
@@ -294,17 +289,6 @@ t.test('a key that may makes the devices that are not there', async t => {
   t.equal(devices.get('new-1')?.owner, other)
   t.match(stored, [{ device: devices.get('new-1')?.number }, { device: devices.get('new-2')?.number }])
   t.equal(stored.length, 2)
-})
-
-t.test('a key makes no more devices than its owner may have', async t => {
-  const { send } = usual.use({ perOwner: { ...perOwner, user: devices.ownedBy(other) + 700 } })
-  const maker = { 'x-api-key': await keyOf(other, ['ingest'], true) }
-  const body = Array.from({ length: 1000 }, (_, at) => csvOf(1, `many-${at}`).slice(header.length)).join('')
-  t.match(await send(header + body, maker), {
-    status: 200,
-    body: { stored: 700, rejected: 300, rejects: [{ line: 702, device: 'many-700', code: 'TOO_MANY_DEVICES' }] },
-  })
-  t.equal(devices.get('many-700'), undefined)
 })
 
 t.test('each reject has its place and its reason, the first thousand of them', async t => {

@@ -2,21 +2,6 @@ import fc from 'fast-check'
 import { test } from 'tap'
 import { createFairShare } from '../../../api/write/fair-share.ts'
 
-test('a burst passes, a debt is paid at the rate, and others are not held up', async t => {
-  let nowMs = 1_000_000
-  const share = createFairShare({ perSecond: 10, burst: 100 }, () => nowMs)
-  t.equal(share.waitSeconds('a'), undefined)
-  share.charge('a', 60)
-  t.equal(share.waitSeconds('a'), undefined)
-  share.charge('a', 90)
-  t.equal(share.waitSeconds('a'), 6, 'fifty that are owed, and one to begin with')
-  t.equal(share.waitSeconds('b'), undefined)
-  nowMs += 5000
-  t.equal(share.waitSeconds('a'), 1)
-  nowMs += 100
-  t.equal(share.waitSeconds('a'), undefined)
-})
-
 test('a body costs its readings, or its bytes where they are more', async t => {
   const share = createFairShare({ perSecond: 1, burst: 100 }, () => 0)
   share.charge('a', 50, 50 * 256)
