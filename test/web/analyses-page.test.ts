@@ -4,7 +4,6 @@ import type { Page } from 'playwright-core'
 import t from 'tap'
 import type { Anomalies } from '../../query/shapes/anomalies.ts'
 import type { Forecast } from '../../query/shapes/forecast.ts'
-import { buildWeb } from '../../web/build.ts'
 import {
   analysesArgument,
   analysesQuery,
@@ -12,16 +11,14 @@ import {
   readAnalysesRange,
 } from '../../web/pages/device/analyses-range.ts'
 import { becomes } from '../support/becomes.ts'
-import { openBrowser } from '../support/browser.ts'
-import { charts, desk, inBrowser, inspect, phone, region, spoken, textOf, unfold } from '../support/browser-page.ts'
+import { charts, inspect, region, spoken, textOf, unfold } from '../support/browser-page.ts'
 import { sharedService } from '../support/service.ts'
 import { press } from '../support/shown-range.ts'
+import { pageTests, showTable } from './page-tests.ts'
 import { addMetric, air, dayMs, dayWave, hourMs, minuteMs, requestsOf, seed, times } from './seed.ts'
 
-await buildWeb()
 const service = await sharedService(t)
-const browser = await openBrowser()
-t.teardown(() => browser.close())
+const { onDesk, onPhone } = await pageTests(t)
 const { url } = service
 /** The last reading; the hour has begun, so that it has one. */
 const endMs = Math.floor(Date.now() / (10 * minuteMs)) * 10 * minuteMs
@@ -65,163 +62,127 @@ const dates = (fromDay: number, toDay: number) =>
 const legends = (page: Page) => page.locator('.panel .key.ahead').allInnerTexts()
 const legend = 'forecast, 80 %'
 
-t.test('a desk: charts of 24 hours go on with a forecast, and values say whether they are usual', async t => {
-  await inBrowser(t, browser, desk, async page => {
-    const answered = page.waitForResponse(response => response.url().includes('/api/forecast/analyses-yard'))
-    await open(page, 'analyses-yard')
-    await becomes(t, () => legends(page), Array(4).fill(legend), 'each gauge has one')
-    await page.getByText('Dashed lines are a forecast of the mean of each hour').waitFor()
-    const usual = String.raw`last full hour: (?:usual|(?:higher|lower) than on \d+ of \d+ days)`
-    for (const name of ['Temperature', 'Humidity', 'Pressure', 'CO₂']) {
-      const value = page.locator('dl.now > div', { has: page.getByText(name, { exact: true }) })
-      await becomes(t, () => textOf(value), new RegExp(`^${name}\\s.*${usual}`, 's'), name)
-    }
-    await charts(page).focus()
-    await page.keyboard.press('End')
-    const newest = await spoken(page)
-    t.match(newest, /: Temperature −?[\d.]+ °C, /, 'it begins at the newest reading')
-    await page.keyboard.press('End')
-    const told =
-      /: Temperature forecast, 80 % −?[\d.]+ °C \(−?[\d.]+ to −?[\d.]+\), .*CO₂ forecast, 80 % \d+ ppm \(\d+ to \d+\)$/
-    await becomes(t, () => spoken(page, newest), told)
-    await region(page, 'Readings')
-      .getByRole('button', { name: /Show as table/ })
-      .click()
-    const rows = page.getByRole('table', { name: /^Forecast/ }).locator('tbody tr')
-    const shown = () =>
-      rows.evaluateAll(found =>
-        found.map(row => [...row.querySelectorAll('data')].slice(0, 3).map(({ value }) => Number(value))),
-      )
-    const { hours } = ((await (await answered).json()) as Forecast).temperature
-    const expected = hours.slice(0, 12).map(({ median, low80, high80 }) => [median, low80, high80])
-    await becomes(t, shown, expected, 'median, low and high')
-    await press(page, '7 days')
-    await becomes(t, () => legends(page), [], 'other ranges have none')
-  })
+onDesk('a desk: charts of 24 hours go on with a forecast, and values say whether they are usual', async (page, t) => {
+  const answered = page.waitForResponse(response => response.url().includes('/api/forecast/analyses-yard'))
+  await open(page, 'analyses-yard')
+  await becomes(t, () => legends(page), Array(4).fill(legend), 'each gauge has one')
+  await page.getByText('Dashed lines are a forecast of the mean of each hour').waitFor()
+  const usual = String.raw`last full hour: (?:usual|(?:higher|lower) than on \d+ of \d+ days)`
+  for (const name of ['Temperature', 'Humidity', 'Pressure', 'CO₂']) {
+    const value = page.locator('dl.now > div', { has: page.getByText(name, { exact: true }) })
+    await becomes(t, () => textOf(value), new RegExp(`^${name}\\s.*${usual}`, 's'), name)
+  }
+  await charts(page).focus()
+  await page.keyboard.press('End')
+  const newest = await spoken(page)
+  t.match(newest, /: Temperature −?[\d.]+ °C, /, 'it begins at the newest reading')
+  await page.keyboard.press('End')
+  const told =
+    /: Temperature forecast, 80 % −?[\d.]+ °C \(−?[\d.]+ to −?[\d.]+\), .*CO₂ forecast, 80 % \d+ ppm \(\d+ to \d+\)$/
+  await becomes(t, () => spoken(page, newest), told)
+  await showTable(page, 'Readings')
+  const row = page
+    .getByRole('table', { name: /^Forecast/ })
+    .locator('tbody tr')
+    .first()
+  const shown = () => row.locator('data').evaluateAll(cells => cells.slice(0, 3).map(({ value }) => Number(value)))
+  const [first] = ((await (await answered).json()) as Forecast).temperature.hours
+  await becomes(t, shown, [first?.median, first?.low80, first?.high80])
+  await press(page, '7 days')
+  await becomes(t, () => legends(page), [], 'other ranges have none')
 })
 
-t.test('a phone: what the analyses are of is chosen, and stands in the address', async t => {
-  await inBrowser(t, browser, phone, async page => {
-    const asked = requestsOf(page)
-    await open(page, 'analyses-yard')
-    const [weather, seasonality] = [region(page, 'Weather'), region(page, 'Seasonality')]
-    await weather.waitFor()
-    t.notOk(
-      asked.some(({ pathname }) => pathname.startsWith('/api/domain/')),
-      'nothing is read for what is folded',
-    )
-    await unfold(weather)
-    await becomes(t, () => textOf(weather), /It was below 0\.0 °C in \d+ of \d+ hours\./, 'frost')
-    await becomes(t, () => textOf(weather), /In \d+ days: heating \d+ K·d/, 'degree days')
-    await unfold(seasonality)
-    await becomes(t, () => textOf(seasonality), /What the readings so far say of each metric/)
-    // Its label has the texts of the options too, and is no exact name of it.
-    await page.getByRole('combobox', { name: 'Analyses of', exact: true }).selectOption('the last 7 days')
-    await becomes(t, () => textOf(seasonality), /What the last 7 days say of each metric/)
-    t.equal(new URL(page.url()).searchParams.get('analyses'), '7d')
-    await becomes(t, () => textOf(weather), /of the last 7 days\./)
-    await becomes(t, () => textOf(region(page, 'What was unusual')), /in the last 7 days/)
-    await inspect(t, page, 'analyses')
-    await page.goto(`${url}/device/analyses-yard${dates(40, 35)}`)
-    await becomes(t, () => textOf(seasonality), /There are no readings in the range of the charts\./)
-    await page.goto(`${url}/device/analyses-yard${dates(3, 2)}`)
-    await unfold(seasonality)
-    await becomes(t, () => textOf(seasonality), /Daily cycles appear after three days of readings\./)
-  })
+onPhone('a phone: what the analyses are of is chosen, and stands in the address', async (page, t) => {
+  const asked = requestsOf(page)
+  await open(page, 'analyses-yard')
+  const [weather, seasonality] = [region(page, 'Weather'), region(page, 'Seasonality')]
+  await weather.waitFor()
+  t.notOk(asked.find(({ pathname }) => pathname.startsWith('/api/domain/')))
+  await unfold(weather)
+  await becomes(t, () => textOf(weather), /It was below 0\.0 °C in \d+ of \d+ hours\./, 'frost')
+  await becomes(t, () => textOf(weather), /In \d+ days: heating \d+ K·d/, 'degree days')
+  await unfold(seasonality)
+  await becomes(t, () => textOf(seasonality), /What the readings so far say of each metric/)
+  // Its label has the texts of the options too, and is no exact name of it.
+  await page.getByRole('combobox', { name: 'Analyses of', exact: true }).selectOption('the last 7 days')
+  await becomes(t, () => textOf(seasonality), /What the last 7 days say of each metric/)
+  t.equal(new URL(page.url()).searchParams.get('analyses'), '7d')
+  await becomes(t, () => textOf(weather), /of the last 7 days\./)
+  await becomes(t, () => textOf(region(page, 'What was unusual')), /in the last 7 days/)
+  await inspect(t, page, 'analyses')
+  await page.goto(`${url}/device/analyses-yard${dates(40, 35)}`)
+  await becomes(t, () => textOf(seasonality), /There are no readings in the range of the charts\./)
+  await page.goto(`${url}/device/analyses-yard${dates(3, 2)}`)
+  await unfold(seasonality)
+  await becomes(t, () => textOf(seasonality), /Daily cycles appear after three days of readings\./)
 })
 
-/** What each section says, and what it reads once it is opened. */
-const folds = {
-  Weather: { says: /How they are computed/, reads: 'domain' },
-  'What was unusual': { says: /Nothing was unusual|Temperature/, reads: 'anomalies' },
-  Completeness: { says: /How it is computed/, reads: undefined },
-  Seasonality: { says: /What the readings in the range of the charts say/, reads: undefined },
-  Correlations: { says: /Correlations of hourly means/, reads: undefined },
-} as const
-
-t.test('each section opens and closes, and is of the dates', async t => {
-  await inBrowser(t, browser, desk, async page => {
-    const asked = requestsOf(page)
-    await page.goto(`${url}/device/analyses-yard${dates(11, 4)}`)
-    for (const [name, { says, reads }] of Object.entries(folds)) {
-      const section = region(page, name)
-      for (let turn = 0; turn < 2; turn++) {
-        await unfold(section)
-        await becomes(t, () => textOf(section), says, name)
-        await section.locator('summary').click()
-        await becomes(t, () => section.locator('details[open]').count(), 0, `${name} closes`)
-      }
-      if (reads === undefined) continue
-      const last = asked.findLast(({ pathname }) => pathname.startsWith(`/api/${reads}/`))
-      t.equal(last?.searchParams.get('start'), String(Date.parse(minute(endMs - 11 * dayMs))), name)
-    }
-  })
+onDesk('each section opens and closes again, and is of the dates', async (page, t) => {
+  const asked = requestsOf(page)
+  await page.goto(`${url}/device/analyses-yard${dates(11, 4)}`)
+  for (const name of ['Weather', 'What was unusual', 'Completeness', 'Seasonality', 'Correlations']) {
+    const section = region(page, name)
+    await unfold(section)
+    await section.locator('summary').click()
+    await becomes(t, () => section.locator('details[open]').count(), 0, name)
+    await unfold(section)
+  }
+  await becomes(t, () => textOf(region(page, 'Seasonality')), /What the readings in the range of the charts say/)
+  const read = asked.filter(({ pathname }) => /^\/api\/(?:domain|anomalies)\//.test(pathname))
+  const starts = new Set(read.map(({ searchParams }) => searchParams.get('start')))
+  t.strictSame([...starts], [String(Date.parse(minute(endMs - 11 * dayMs)))])
 })
 
-t.test('what was unusual is read once it is unfolded, the newest first, and page by page', async t => {
+onDesk('what was unusual is read once it is unfolded, the newest first, and page by page', async (page, t) => {
   const answer = await fetch(`${url}/api/anomalies/analyses-odd`)
   const { anomalies_total: total } = (await answer.json()) as Pick<Anomalies, 'anomalies_total'>
   t.ok(total >= spikes)
-  await inBrowser(t, browser, desk, async page => {
-    const asked = requestsOf(page)
-    const pages = () => asked.filter(({ pathname }) => pathname.startsWith('/api/anomalies/')).length
-    const forecast = page.waitForResponse(response => response.url().includes('/api/forecast/analyses-odd'))
-    await open(page, 'analyses-odd')
-    t.match(await (await forecast).json(), { temperature: { hours: [], reason: 'less than 14 days' } })
-    const section = region(page, 'What was unusual')
-    t.equal(pages(), 0, 'nothing is read while it is folded')
-    await unfold(section)
-    const entries = section.locator('.anomalies li')
-    await becomes(t, () => entries.count(), 20, 'a page')
-    const says = /^Temperature had a spike at .*: \d\d\.\d °C, expected −?[\d.]+ °C to [\d.]+ °C\. In the charts$/
-    await becomes(t, () => textOf(entries.first()), says, 'the newest')
-    await becomes(t, () => textOf(section), /No readings for 4 hours from/, 'the outage')
-    await inspect(t, page, 'anomalies')
-    await section.getByRole('button', { name: 'Show more' }).click()
-    await becomes(t, () => entries.count(), total, 'all of them')
-    await becomes(t, async () => new Set(await entries.allInnerTexts()).size, total, 'each once')
-    await becomes(t, () => section.getByRole('button', { name: 'Show more' }).count(), 0, 'there are no more')
-    t.equal(pages(), 2, 'a page each')
-    await becomes(t, () => legends(page), [], 'of twelve days there is no forecast')
-    await entries.last().getByRole('link').click()
-    await page.waitForURL(/[?&]from=.*&to=/)
-    await page.goto(`${url}/device/analyses-plain`)
-    await unfold(section)
-    await becomes(t, () => textOf(section), /Nothing was unusual\.$/, 'the sentence')
-    await becomes(t, () => region(page, 'Weather').count(), 0, 'a device without a profile has no figures by one')
-  })
+  const asked = requestsOf(page)
+  const pages = () => asked.filter(({ pathname }) => pathname.startsWith('/api/anomalies/')).length
+  const forecast = page.waitForResponse(response => response.url().includes('/api/forecast/analyses-odd'))
+  await open(page, 'analyses-odd')
+  t.match(await (await forecast).json(), { temperature: { hours: [], reason: 'less than 14 days' } })
+  const section = region(page, 'What was unusual')
+  t.equal(pages(), 0, 'nothing is read while it is folded')
+  await unfold(section)
+  const entries = section.locator('.anomalies li')
+  await becomes(t, () => entries.count(), 20, 'a page')
+  const says = /^Temperature had a spike at .*: \d\d\.\d °C, expected −?[\d.]+ °C to [\d.]+ °C\. In the charts$/
+  await becomes(t, () => textOf(entries.first()), says, 'the newest')
+  await becomes(t, () => textOf(section), /No readings for 4 hours from/, 'the outage')
+  await inspect(t, page, 'anomalies')
+  await section.getByRole('button', { name: 'Show more' }).click()
+  await becomes(t, () => entries.count(), total, 'all of them')
+  await becomes(t, () => section.getByRole('button', { name: 'Show more' }).count(), 0, 'there are no more')
+  t.equal(pages(), 2, 'a page each')
+  await becomes(t, () => legends(page), [], 'of twelve days there is no forecast')
+  await entries.last().getByRole('link').click()
+  await page.waitForURL(/[?&]from=.*&to=/)
+  await page.goto(`${url}/device/analyses-plain`)
+  await unfold(section)
+  await becomes(t, () => textOf(section), /Nothing was unusual\.$/, 'the sentence')
+  await becomes(t, () => region(page, 'Weather').count(), 0, 'a device without a profile has no figures by one')
 })
 
-t.test('a silent device has neither a forecast nor what is usual', async t => {
-  await inBrowser(t, browser, desk, async page => {
-    const asked = requestsOf(page)
-    await page.route('**/api/latest/analyses-yard*', async route => {
-      const response = await route.fetch()
-      await route.fulfill({ response, json: { ...(await response.json()), state: 'silent' } })
-    })
-    const answered = page.waitForResponse(response => response.url().includes('/api/normal/analyses-yard'))
-    await open(page, 'analyses-yard')
-    await page.locator('.device-head').getByText('silent').waitFor()
-    await answered
-    await charts(page).focus()
-    await page.keyboard.press('End')
-    await becomes(t, () => spoken(page), /^(?!.*forecast)./)
-    t.notOk(
-      asked.some(({ pathname }) => pathname.startsWith('/api/forecast/')),
-      'none is requested',
-    )
-    await becomes(t, async () => (await textOf(page.locator('dl.now'))).includes('last full hour'), false)
+onDesk('a silent device has neither a forecast nor what is usual', async (page, t) => {
+  const asked = requestsOf(page)
+  await page.route('**/api/latest/analyses-yard*', async route => {
+    const response = await route.fetch()
+    await route.fulfill({ response, json: { ...(await response.json()), state: 'silent' } })
   })
+  const answered = page.waitForResponse(response => response.url().includes('/api/normal/analyses-yard'))
+  await open(page, 'analyses-yard')
+  await page.locator('.device-head').getByText('silent').waitFor()
+  await answered
+  t.notOk(asked.find(({ pathname }) => pathname.startsWith('/api/forecast/')))
+  await becomes(t, async () => (await textOf(page.locator('dl.now'))).includes('last full hour'), false)
 })
 
-t.test('the address holds what the analyses are of', async t => {
+t.test('the address holds what the analyses are of, days or the range of the charts', async t => {
   const read = (text: string) => readAnalysesRange(new URLSearchParams(text))
   t.strictSame([read(''), read('analyses=90d'), read('analyses=charts')], ['30d', '90d', 'charts'])
   t.strictSame([read('analyses=toString'), read('analyses=4d')], ['30d', '30d'])
   t.strictSame([analysesArgument('30d'), analysesArgument('charts')], [undefined, 'charts'])
-})
-
-t.test('an analysis is asked for days, or for the range of the charts', async t => {
   const window = { fromMs: 10 * dayMs + 1, toMs: 11 * dayMs + 1 }
   t.strictSame(analysesQuery('30d', window, true), [])
   t.strictSame(analysesQuery('365d', window, true), ['days=365'])

@@ -1,6 +1,6 @@
 /** Tests of the built pages in one browser, each with a page of its own. */
 
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { buildWeb } from '../../web/build.ts'
 import { openBrowser } from '../support/browser.ts'
@@ -24,6 +24,11 @@ export async function pageTests(t: Test): Promise<PageTests> {
     t.test(name, t => inBrowser(t, browser, options, page => work(page, t)))
   }
   return { browser, onDesk: on(desk), onPhone: on(phone), on }
+}
+
+/** Fills fields by their labels. */
+export async function fill(place: Page | Locator, texts: Readonly<Record<string, string>>): Promise<void> {
+  for (const [label, text] of Object.entries(texts)) await place.getByLabel(label, { exact: true }).fill(text)
 }
 
 /** Shows the numbers of a section as a table. */

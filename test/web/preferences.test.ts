@@ -3,18 +3,15 @@
 import type { Page } from 'playwright-core'
 import t from 'tap'
 import { noPreferences, type Preferences } from '../../auth/accounts/preference-values.ts'
-import { buildWeb } from '../../web/build.ts'
 import { becomes, within } from '../support/becomes.ts'
-import { openBrowser } from '../support/browser.ts'
-import { desk, inBrowser, inspect, phone } from '../support/browser-page.ts'
+import { desk, inBrowser, inspect } from '../support/browser-page.ts'
 import { madeDevices, openFleetServer } from '../support/fleet-server.ts'
 import { password } from '../support/people.ts'
 import { sharedService } from '../support/service.ts'
 import { signInFor } from '../support/sign-in-page.ts'
+import { pageTests } from './page-tests.ts'
 
-await buildWeb()
-const browser = await openBrowser()
-t.teardown(() => browser.close())
+const { browser, onPhone } = await pageTests(t)
 
 const openMenu = (page: Page) => page.getByRole('button', { name: 'Units', exact: true }).click()
 const closeMenu = (page: Page) => page.getByRole('button', { name: 'Close', exact: true }).click()
@@ -23,43 +20,37 @@ const choose = (page: Page, label: string, option: string) =>
 const chosenIn = (page: Page, label: string) => page.getByLabel(label, { exact: true }).inputValue()
 const cell = (page: Page, column: string) => page.locator(`table tbody tr td.${column}`).first()
 
-t.test('a choice changes the page at once, and stays in the browser', async t => {
-  const devices = madeDevices(1)
+onPhone('a choice changes the page at once, and stays in the browser', async (page, t) => {
   const lastSeen = Date.UTC(2026, 0, 2, 22, 30)
-  Object.assign(devices[0] ?? {}, {
-    state: 'fresh',
-    last_seen: lastSeen,
-    values: { temperature: 20, humidity: 50, pressure: 1013.25 },
-  })
+  const values = { temperature: 20, humidity: 50, pressure: 1013.25 }
+  const devices = madeDevices(1).map(device => ({ ...device, state: 'fresh' as const, last_seen: lastSeen, values }))
   const server = await openFleetServer(t, devices)
-  await inBrowser(t, browser, phone, async page => {
-    await page.goto(server.url)
-    await becomes(t, () => cell(page, 'temperature').innerText(), '20.0\u202f°C')
-    await page.getByText('Times: Europe/Berlin').waitFor()
-    await openMenu(page)
-    await page.getByText('Kept in this browser.').waitFor()
-    await choose(page, 'Temperature', '°F')
-    await choose(page, 'Air pressure', 'inHg')
-    await choose(page, 'Times', 'Asia/Tokyo')
-    await inspect(t, page, 'the menu')
-    await closeMenu(page)
-    await becomes(t, () => cell(page, 'temperature').innerText(), '68.0\u202f°F')
-    await becomes(t, () => cell(page, 'pressure').innerText(), '29.92\u202finHg')
-    await becomes(t, () => cell(page, 'humidity').innerText(), '50\u202f%')
-    await page.getByText('Times: Asia/Tokyo').waitFor()
-    await becomes(t, () => page.locator('td.age time').getAttribute('title'), within('3 Jan 2026, 07:30:00'))
-    server.send('reading', { device: devices[0]?.device ?? '', ts: lastSeen + 1000, values: { temperature: -40 } })
-    await becomes(t, () => cell(page, 'temperature').innerText(), '−40.0\u202f°F', 'what comes by events, too')
-    await page.reload()
-    await becomes(t, () => cell(page, 'pressure').innerText(), '29.92\u202finHg', 'after a reload')
-    await openMenu(page)
-    await becomes(t, () => chosenIn(page, 'Times'), 'Asia/Tokyo')
-    await choose(page, 'Temperature', 'As measured')
-    await choose(page, 'Times', 'In the zone of the page')
-    await closeMenu(page)
-    await page.getByText('Times: Europe/Berlin').waitFor()
-    await becomes(t, () => cell(page, 'temperature').innerText(), '20.0\u202f°C')
-  })
+  await page.goto(server.url)
+  await becomes(t, () => cell(page, 'temperature').innerText(), '20.0\u202f°C')
+  await page.getByText('Times: Europe/Berlin').waitFor()
+  await openMenu(page)
+  await page.getByText('Kept in this browser.').waitFor()
+  await choose(page, 'Temperature', '°F')
+  await choose(page, 'Air pressure', 'inHg')
+  await choose(page, 'Times', 'Asia/Tokyo')
+  await inspect(t, page, 'the menu')
+  await closeMenu(page)
+  await becomes(t, () => cell(page, 'temperature').innerText(), '68.0\u202f°F')
+  await becomes(t, () => cell(page, 'pressure').innerText(), '29.92\u202finHg')
+  await becomes(t, () => cell(page, 'humidity').innerText(), '50\u202f%')
+  await page.getByText('Times: Asia/Tokyo').waitFor()
+  await becomes(t, () => page.locator('td.age time').getAttribute('title'), within('3 Jan 2026, 07:30:00'))
+  server.send('reading', { device: devices[0]?.device ?? '', ts: lastSeen + 1000, values: { temperature: -40 } })
+  await becomes(t, () => cell(page, 'temperature').innerText(), '−40.0\u202f°F', 'what comes by events, too')
+  await page.reload()
+  await becomes(t, () => cell(page, 'pressure').innerText(), '29.92\u202finHg', 'after a reload')
+  await openMenu(page)
+  await becomes(t, () => chosenIn(page, 'Times'), 'Asia/Tokyo')
+  await choose(page, 'Temperature', 'As measured')
+  await choose(page, 'Times', 'In the zone of the page')
+  await closeMenu(page)
+  await page.getByText('Times: Europe/Berlin').waitFor()
+  await becomes(t, () => cell(page, 'temperature').innerText(), '20.0\u202f°C')
 })
 
 t.test('of who is signed in, the account has it, for every browser', async t => {
@@ -82,12 +73,8 @@ t.test('of who is signed in, the account has it, for every browser', async t => 
     await becomes(t, () => chosenIn(page, 'Wind and other speeds'), '[kn_i]', 'what was chosen before stays')
     await choose(page, 'Temperature', '°F')
     await choose(page, 'Times', 'Asia/Tokyo')
-    await becomes(t, () => preferencesOf(page), {
-      temperature_unit: '[degF]',
-      pressure_unit: null,
-      speed_unit: '[kn_i]',
-      time_zone: 'Asia/Tokyo',
-    })
+    const chosen = { temperature_unit: '[degF]', speed_unit: '[kn_i]', time_zone: 'Asia/Tokyo' } as const
+    await becomes(t, () => preferencesOf(page), { ...noPreferences, ...chosen })
     await page.getByText('Kept in your account.').waitFor()
   })
   await inBrowser(t, browser, desk, async page => {
@@ -102,27 +89,6 @@ t.test('of who is signed in, the account has it, for every browser', async t => 
     await page.getByText('Kept in your account.').waitFor()
     await becomes(t, () => page.getByText('Your account does not have it yet').count(), 0)
     await becomes(t, async () => (await preferencesOf(page)).temperature_unit, 'Cel', 'the choice before comes along')
-  })
-})
-
-t.test('where storage is forbidden, a choice holds as long as the page', async t => {
-  const devices = madeDevices(1)
-  Object.assign(devices[0] ?? {}, { values: { temperature: 20 } })
-  const server = await openFleetServer(t, devices)
-  await inBrowser(t, browser, desk, async page => {
-    await page.addInitScript(() =>
-      Object.defineProperty(globalThis, 'localStorage', {
-        get: () => {
-          throw new DOMException('denied', 'SecurityError')
-        },
-      }),
-    )
-    await page.goto(server.url)
-    await becomes(t, () => cell(page, 'temperature').innerText(), '20.0\u202f°C')
-    await openMenu(page)
-    await choose(page, 'Temperature', '°F')
-    await closeMenu(page)
-    await becomes(t, () => cell(page, 'temperature').innerText(), '68.0\u202f°F')
   })
 })
 

@@ -2,23 +2,18 @@
 
 import type { Page } from 'playwright-core'
 import t from 'tap'
-import { buildWeb } from '../../web/build.ts'
 import { becomes } from '../support/becomes.ts'
-import { openBrowser } from '../support/browser.ts'
-import { desk, inBrowser, inspect, phone, region, textOf } from '../support/browser-page.ts'
+import { inspect, region, textOf } from '../support/browser-page.ts'
 import { makeStationKey } from '../support/people.ts'
 import { sharedService } from '../support/service.ts'
 import { waitFor } from '../support/wait-for.ts'
+import { pageTests, showTable } from './page-tests.ts'
+import { dayMs, dayWave, hourMs, minuteMs, times } from './seed.ts'
 
-const minuteMs = 60_000
-const hourMs = 60 * minuteMs
-const dayMs = 24 * hourMs
 const stepMs = 10 * minuteMs
 
-await buildWeb()
 const service = await sharedService(t)
-const browser = await openBrowser()
-t.teardown(() => browser.close())
+const { onDesk, onPhone } = await pageTests(t)
 const { url } = service
 const key = await makeStationKey(url, service.admin)
 
@@ -27,63 +22,42 @@ async function addStation(fields: object): Promise<void> {
   if (status !== 201) throw new Error(`no station was added: ${status}`)
 }
 
-await addStation({
-  sn: 'WEB-1',
-  city: 'Delhi',
-  country: 'IN',
-  location: 'roof of the library',
-  latitude: 28.62571,
-  longitude: -77.209,
-  outdoors: true,
-  timezone: 'Asia/Kolkata',
-})
+const place = { city: 'Delhi', country: 'IN', location: 'roof of the library', latitude: 28.62571, longitude: -77.209 }
+await addStation({ sn: 'WEB-1', ...place, outdoors: true, timezone: 'Asia/Kolkata' })
 await addStation({ sn: 'WEB-HIDDEN', private: true })
 await addStation({ sn: 'WEB-PPM' })
 await addStation({ sn: 'WEB-NEW', timezone: 'Asia/Kolkata' })
 
 const lastMs = Math.floor(Date.now() / stepMs) * stepMs
 const massFromMs = lastMs - 5 * hourMs
-const isMass = (atMs: number) => atMs >= massFromMs && atMs < massFromMs + hourMs
+const pointAt = (atMs: number, parameter: string, unit: string, value: number) => {
+  return { timestamp: new Date(atMs).toISOString().slice(0, 19), parameter, unit, value }
+}
 
 /** Three days: particles of a daily cycle, ozone that is in µg/m³ for an hour, and carbon monoxide in ppm and ppb by turns. */
-function points(): object[] {
-  const all: object[] = []
-  for (let atMs = lastMs - 3 * dayMs; atMs <= lastMs; atMs += stepMs) {
-    const timestamp = new Date(atMs).toISOString().slice(0, 19)
-    const wave = Math.sin((2 * Math.PI * atMs) / dayMs) + Math.sin(atMs) / 10
-    const isEven = (atMs / stepMs) % 2 === 0
-    all.push(
-      { timestamp, parameter: 'pm25', unit: 'ugm3', value: 60 + 20 * wave },
-      { timestamp, parameter: 'o3', unit: isMass(atMs) ? 'ugm3' : 'ppb', value: 30 - 8 * wave },
-      {
-        timestamp,
-        parameter: 'co',
-        unit: isEven || atMs === lastMs ? 'ppm' : 'ppb',
-        value: isEven || atMs === lastMs ? 1.5 : 1400,
-      },
-    )
-  }
-  return all
-}
+const points = times(lastMs - 3 * dayMs, lastMs).flatMap(atMs => {
+  const wave = dayWave(atMs) + Math.sin(atMs) / 10
+  const isMass = atMs >= massFromMs && atMs < massFromMs + hourMs
+  const isPpm = (atMs / stepMs) % 2 === 0 || atMs === lastMs
+  return [
+    pointAt(atMs, 'pm25', 'ugm3', 60 + 20 * wave),
+    pointAt(atMs, 'o3', isMass ? 'ugm3' : 'ppb', 30 - 8 * wave),
+    pointAt(atMs, 'co', isPpm ? 'ppm' : 'ppb', isPpm ? 1.5 : 1400),
+  ]
+})
 
 /** Of a station that sent ppm until a day in the past, and ppb since. */
 const changedMs = Math.floor(lastMs / dayMs) * dayMs - 39 * dayMs
-function changedPoints(): object[] {
-  const all: object[] = []
-  for (let atMs = changedMs - dayMs; atMs < changedMs; atMs += hourMs) all.push(no2At(atMs, 'ppm', 0.021))
-  for (let atMs = lastMs - dayMs; atMs <= lastMs; atMs += hourMs) all.push(no2At(atMs, 'ppb', 35))
-  return all
-}
-
-function no2At(atMs: number, unit: string, value: number): object {
-  return { timestamp: new Date(atMs).toISOString().slice(0, 19), parameter: 'no2', unit, value }
-}
+const changedPoints = [
+  ...times(changedMs - dayMs, changedMs - hourMs, hourMs).map(atMs => pointAt(atMs, 'no2', 'ppm', 0.021)),
+  ...times(lastMs - dayMs, lastMs, hourMs).map(atMs => pointAt(atMs, 'no2', 'ppb', 35)),
+]
 
 const headers = {
   authorization: `Basic ${Buffer.from(`${key}:`).toString('base64')}`,
   'content-type': 'application/json',
 }
-async function send(sn: string, points: readonly object[], newestMs: number): Promise<void> {
+async function send(sn: string, points: readonly object[]): Promise<void> {
   const body = JSON.stringify(points)
   const { status } = await fetch(`${url}/api/v1.0/device/${sn}/data/`, { method: 'POST', headers, body })
   if (status !== 201) throw new Error(`the points were answered ${status}`)
@@ -91,110 +65,85 @@ async function send(sn: string, points: readonly object[], newestMs: number): Pr
   await waitFor('the points are applied', async () => {
     const newest = await fetch(`${url}/api/v1.0/device/${sn}/latest`, { headers })
     const { timestamp } = (await newest.json()) as { timestamp?: string }
-    return timestamp === new Date(newestMs).toISOString().slice(0, 19)
+    return timestamp === new Date(lastMs).toISOString().slice(0, 19)
   })
 }
 
-await send('WEB-1', points(), lastMs)
-await send('WEB-PPM', changedPoints(), lastMs)
+await send('WEB-1', points)
+await send('WEB-PPM', changedPoints)
 
 async function openStation(page: Page, sn: string, search = ''): Promise<void> {
   await page.goto(`${url}/station/${sn}${search}`)
   await page.locator('.device-head .state').waitFor()
 }
 
-for (const [name, options] of Object.entries({ desk, phone })) {
-  t.test(`${name}: what a station measures, and what that says`, async t => {
-    await inBrowser(t, browser, options, async page => {
-      await openStation(page, 'WEB-1')
-      for (const part of ['Readings', 'Today and earlier days', 'Completeness', 'Seasonality']) {
-        await region(page, part).waitFor()
-      }
-      await becomes(t, () => page.title(), 'WEB-1 – Barograph')
-      await becomes(t, () => textOf(page.locator('.device-head')), /Delhi, India: roof of the library/)
-      const facts = () => textOf(page.locator('.station-facts'))
-      await becomes(t, facts, /M4.*outdoors.*28\.6257° N, 77\.2090° W.*Asia\/Kolkata/s)
-      const now = () => textOf(page.locator('dl.now'))
-      await becomes(t, now, /PM2\.5\s+[\d.]+ µg\/m³/)
-      await becomes(t, now, /Carbon monoxide\s+1\.5 ppm/)
-      await becomes(t, now, /^(?!.*(?:Temperature|Battery|Sulphur))/s)
-      const leftOut = () => textOf(page.locator('.left-out'))
-      await becomes(t, leftOut, /are left out/)
-      await becomes(t, leftOut, /Ozone: 6 points in µg\/m³, while ppb is shown/)
-      await becomes(t, leftOut, /^(?!.*Carbon)/s)
-      await becomes(t, () => textOf(region(page, 'Completeness')), /10 minutes/)
-      if (name === 'phone') await inspect(t, page, 'a station')
-      await page.getByRole('button', { name: '7 days', exact: true }).click()
-      const readings = region(page, 'Readings')
-      await readings.getByRole('button', { name: /Show as table/ }).click()
-      await becomes(t, () => readings.locator('table').first().locator('thead').innerText(), /Ozone.*PM2\.5/s)
-      const address = await page.getByRole('link', { name: 'Download as CSV' }).getAttribute('href')
-      const csv = await (await fetch(new URL(address ?? '', url))).text()
-      t.match(csv, /^timestamp,device,o3,co,pm25\r\n\d{4}-.*,WEB-1,/, 'another range is read of the points')
-    })
-  })
-}
-
-t.test('what is left out stays while the next minute is read, and a failure of that is shown', async t => {
-  await inBrowser(t, browser, desk, async page => {
-    await page.clock.install()
-    await openStation(page, 'WEB-1')
-    const leftOut = page.locator('.left-out')
-    await becomes(t, () => textOf(leftOut), /Ozone: 6 points/)
-    let asked = 0
-    const answers = Promise.withResolvers<void>()
-    await page.route('**/api/stations/WEB-1/units?*', async route => {
-      asked++
-      await answers.promise
-      await route.fulfill({ status: 503, json: { status: 'the database is away' } })
-    })
-    await page.clock.fastForward(minuteMs)
-    await becomes(t, async () => asked > 0, true, 'the next minute is asked for')
-    t.match(await textOf(leftOut), /Ozone: 6 points/)
-    answers.resolve()
-    await becomes(t, () => textOf(page.locator('main')), /cannot read its data at the moment \(the database is away\)/)
-    await page.unroute('**/api/stations/WEB-1/units?*')
-    await page.clock.fastForward(2 * minuteMs)
-    await becomes(t, () => textOf(leftOut), /Ozone: 6 points/)
-  })
+onPhone('what a station measures, and what that says', async (page, t) => {
+  await openStation(page, 'WEB-1')
+  for (const part of ['Readings', 'Today and earlier days', 'Completeness', 'Seasonality']) {
+    await region(page, part).waitFor()
+  }
+  await becomes(t, () => page.title(), 'WEB-1 – Barograph')
+  await becomes(t, () => textOf(page.locator('.device-head')), /Delhi, India: roof of the library/)
+  const facts = () => textOf(page.locator('.station-facts'))
+  await becomes(t, facts, /M4.*outdoors.*28\.6257° N, 77\.2090° W.*Asia\/Kolkata/s)
+  const now = () => textOf(page.locator('dl.now'))
+  await becomes(t, now, /PM2\.5\s+[\d.]+ µg\/m³/)
+  await becomes(t, now, /Carbon monoxide\s+1\.5 ppm/)
+  await becomes(t, now, /^(?!.*(?:Temperature|Battery|Sulphur))/s)
+  const leftOut = () => textOf(page.locator('.left-out'))
+  await becomes(t, leftOut, /are left out/)
+  await becomes(t, leftOut, /Ozone: 6 points in µg\/m³, while ppb is shown/)
+  await becomes(t, leftOut, /^(?!.*Carbon)/s)
+  await becomes(t, () => textOf(region(page, 'Completeness')), /10 minutes/)
+  await inspect(t, page, 'a station')
+  await page.getByRole('button', { name: '7 days', exact: true }).click()
+  const readings = region(page, 'Readings')
+  await showTable(page, 'Readings')
+  await becomes(t, () => readings.locator('table').first().locator('thead').innerText(), /Ozone.*PM2\.5/s)
+  const address = await page.getByRole('link', { name: 'Download as CSV' }).getAttribute('href')
+  const csv = await (await fetch(new URL(address ?? '', url))).text()
+  t.match(csv, /^timestamp,device,o3,co,pm25\r\n\d{4}-.*,WEB-1,/, 'another range is read of the points')
 })
 
-t.test('a unit stands beside numbers of the same answer, whatever others are in', async t => {
-  await inBrowser(t, browser, desk, async page => {
-    const address = (atMs: number) => `${new Date(atMs).toISOString().slice(0, 16)}Z`
-    await openStation(page, 'WEB-PPM', `?from=${address(changedMs - dayMs)}&to=${address(changedMs)}`)
-    const readings = region(page, 'Readings')
-    await readings.getByRole('button', { name: /Show as table/ }).click()
-    const table = readings.locator('table').first()
-    await becomes(t, () => textOf(table), /Nitrogen dioxide[^\n]*, ppm/)
-    await becomes(t, () => textOf(table.locator('tbody tr').first()), /0\.021/)
-    await becomes(t, () => textOf(page.locator('dl.now')), /35 ppb/)
-
-    // The newest value has come in ppb, and the analysis is from before.
-    await page.route('**/api/stations/WEB-PPM/detail_data?*', async route => {
-      const response = await route.fetch()
-      const detail = (await response.json()) as { metrics: { no2: object }; last_24h: { no2: { v: number }[] } }
-      Object.assign(detail.metrics.no2, { unit: 'ppm', decimals: 3 })
-      for (const point of detail.last_24h.no2) point.v /= 1000
-      await route.fulfill({ response, json: detail })
-    })
-    await openStation(page, 'WEB-PPM')
-    await readings.getByRole('button', { name: /Show as table/ }).click()
-    await becomes(t, () => textOf(table), /Nitrogen dioxide[^\n]*, ppm/)
-    await becomes(t, () => textOf(table.locator('tbody tr').first()), /0\.035/)
-    await becomes(t, () => textOf(page.locator('dl.now')), /35 ppb/)
-    await becomes(t, () => textOf(region(page, 'Today and earlier days')), /Nitrogen dioxide, ppb/)
+onDesk('what is left out stays while the next minute is read, and a failure of that is shown', async (page, t) => {
+  await page.clock.install()
+  await openStation(page, 'WEB-1')
+  const leftOut = page.locator('.left-out')
+  await becomes(t, () => textOf(leftOut), /Ozone: 6 points/)
+  let asked = 0
+  const answers = Promise.withResolvers<void>()
+  await page.route('**/api/stations/WEB-1/units?*', async route => {
+    asked++
+    await answers.promise
+    await route.fulfill({ status: 503, json: { status: 'the database is away' } })
   })
+  await page.clock.fastForward(minuteMs)
+  await becomes(t, async () => asked > 0, true, 'the next minute is asked for')
+  t.match(await textOf(leftOut), /Ozone: 6 points/)
+  answers.resolve()
+  await becomes(t, () => textOf(page.locator('main')), /cannot read its data at the moment \(the database is away\)/)
+  await page.unroute('**/api/stations/WEB-1/units?*')
+  await page.clock.fastForward(2 * minuteMs)
+  await becomes(t, () => textOf(leftOut), /Ozone: 6 points/)
 })
 
-t.test('a station without points, one that is not for the reader, and one that is none', async t => {
-  await inBrowser(t, browser, desk, async page => {
-    await openStation(page, 'WEB-NEW')
-    await becomes(t, () => textOf(page.locator('.device-head')), /never/)
-    await becomes(t, () => textOf(page.locator('main')), /There is no reading yet/)
-    for (const sn of ['WEB-HIDDEN', 'WEB-NONE']) {
-      await page.goto(`${url}/station/${sn}`)
-      await becomes(t, () => page.locator('h1').innerText(), 'No such station')
-    }
-  })
+onDesk('a unit stands beside numbers of the same answer, whatever others are in', async (page, t) => {
+  const address = (atMs: number) => `${new Date(atMs).toISOString().slice(0, 16)}Z`
+  await openStation(page, 'WEB-PPM', `?from=${address(changedMs - dayMs)}&to=${address(changedMs)}`)
+  const readings = region(page, 'Readings')
+  await showTable(page, 'Readings')
+  const table = readings.locator('table').first()
+  await becomes(t, () => textOf(table), /Nitrogen dioxide[^\n]*, ppm/)
+  await becomes(t, () => textOf(table.locator('tbody tr').first()), /0\.021/)
+  await becomes(t, () => textOf(page.locator('dl.now')), /35 ppb/)
+})
+
+onDesk('a station without points, one that is not for the reader, and one that is none', async (page, t) => {
+  await openStation(page, 'WEB-NEW')
+  await becomes(t, () => textOf(page.locator('.device-head')), /never/)
+  await becomes(t, () => textOf(page.locator('main')), /There is no reading yet/)
+  for (const sn of ['WEB-HIDDEN', 'WEB-NONE']) {
+    await page.goto(`${url}/station/${sn}`)
+    await becomes(t, () => page.locator('h1').innerText(), 'No such station')
+  }
 })

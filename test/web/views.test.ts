@@ -5,16 +5,15 @@ import type { AddressInfo } from 'node:net'
 import type { Page, Request } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { webFamily } from '../../api/web/web.ts'
-import { buildWeb } from '../../web/build.ts'
 import { embedCode } from '../../web/parts/embed-code.ts'
 import { createApp } from '../support/app.ts'
 import { becomes } from '../support/becomes.ts'
-import { openBrowser } from '../support/browser.ts'
-import { desk, inBrowser, inspect, phone } from '../support/browser-page.ts'
+import { inBrowser, inspect, phone } from '../support/browser-page.ts'
 import { readHtml } from '../support/html-document.ts'
 import { makePerson } from '../support/people.ts'
 import { startService, withoutQuestdb } from '../support/service.ts'
 import { useSession } from '../support/sign-in-page.ts'
+import { pageTests } from './page-tests.ts'
 
 /** Another site, whose page has this body. */
 let body = ''
@@ -30,12 +29,8 @@ t.teardown(() => {
 })
 const { port } = site.address() as AddressInfo
 const listed = `http://127.0.0.1:${port}`
-/** The same server by another name is another origin. */
-const unlisted = `http://localhost:${port}`
 
-await buildWeb()
-const browser = await openBrowser()
-t.teardown(() => browser.close())
+const { browser, onDesk, onPhone } = await pageTests(t)
 const environment = { ...withoutQuestdb, EMBED_ORIGINS: `https://www.example, ${listed}` }
 const service = await startService(t, { environment })
 const { url } = service
@@ -71,103 +66,98 @@ t.test('the embed alone may be framed, by the sites of the setting', async t => 
   t.match(without.headers, { 'content-security-policy': /frame-ancestors 'none'$/, 'x-frame-options': 'DENY' })
 })
 
-t.test('what a page shows is saved and shown again, and may be where the pages begin', async t => {
-  await inBrowser(t, browser, phone, async page => {
-    await useSession(page, url, cookie)
-    await page.goto(`${url}/compare?a=porch&b=roof&preset=30d`)
-    await save(page, 'Porch and roof')
-    await page.getByRole('link', { name: 'Porch and roof' }).waitFor()
-    await press(page, 'Make start page Porch and roof')
-    await page.getByText('Start page', { exact: true }).waitFor()
-    await press(page, 'Rename Porch and roof')
-    await page.getByLabel('New name of Porch and roof').fill('Outside')
-    await press(page, 'Rename')
-    await page.getByRole('link', { name: 'Outside' }).waitFor()
-    await inspect(t, page, 'saved views')
+onPhone('what a page shows is saved and shown again, and may be where the pages begin', async (page, t) => {
+  await useSession(page, url, cookie)
+  await page.goto(`${url}/compare?a=porch&b=roof&preset=30d`)
+  await save(page, 'Porch and roof')
+  await page.getByRole('link', { name: 'Porch and roof' }).waitFor()
+  await press(page, 'Make start page Porch and roof')
+  await page.getByText('Start page', { exact: true }).waitFor()
+  await press(page, 'Rename Porch and roof')
+  await page.getByLabel('New name of Porch and roof').fill('Outside')
+  await press(page, 'Rename')
+  await page.getByRole('link', { name: 'Outside' }).waitFor()
+  await inspect(t, page, 'saved views')
 
-    await page.goto(`${url}/alerts`)
-    await press(page, 'Views')
-    await page.getByRole('link', { name: 'Outside' }).click()
-    await page.waitForURL(`${url}/compare?a=porch&b=roof&preset=30d`)
-    await becomes(t, () => page.locator('dialog[open]').count(), 0, 'the menu has closed')
+  await page.goto(`${url}/alerts`)
+  await press(page, 'Views')
+  await page.getByRole('link', { name: 'Outside' }).click()
+  await page.waitForURL(`${url}/compare?a=porch&b=roof&preset=30d`)
+  await becomes(t, () => page.locator('dialog[open]').count(), 0, 'the menu has closed')
 
-    await page.goto(url)
-    t.equal(page.url(), `${url}/compare?a=porch&b=roof&preset=30d`, 'the pages begin there')
-    await page.goto(`${url}/account`)
-    await page.getByRole('link', { name: 'Fleet' }).click()
-    await page.waitForURL(`${url}/`)
-    await becomes(t, () => page.locator('h1').innerText(), 'Fleet', 'a link to the fleet leads to the fleet')
+  await page.goto(url)
+  t.equal(page.url(), `${url}/compare?a=porch&b=roof&preset=30d`, 'the pages begin there')
+  await page.goto(`${url}/account`)
+  await page.getByRole('link', { name: 'Fleet' }).click()
+  await page.waitForURL(`${url}/`)
+  await becomes(t, () => page.locator('h1').innerText(), 'Fleet', 'a link to the fleet leads to the fleet')
 
-    await press(page, 'Views')
-    await press(page, 'Remove Outside')
-    await page.getByText('You have saved no view yet.').waitFor()
-    await page.goto(url)
-    t.equal(page.url(), `${url}/`)
-  })
+  await press(page, 'Views')
+  await press(page, 'Remove Outside')
+  await page.getByText('You have saved no view yet.').waitFor()
+  await page.goto(url)
+  t.equal(page.url(), `${url}/`)
 })
 
-t.test(
-  'a link shows a view, and nothing else, without an account and in listed sites, until it is revoked',
-  async t => {
-    let address = ''
-    await inBrowser(t, browser, desk, async page => {
-      await useSession(page, url, cookie)
-      await page.goto(`${url}/?q=porch`)
-      const name = '"Porches" <b>&'
-      await save(page, name)
-      await press(page, `Links ${name}`)
-      await press(page, 'Make a link')
-      const shown = (part: string) => page.locator(`pre[data-name="${part}"]`)
-      address = await shown('Address').innerText()
-      t.match(address, /\/shared#barograph_view_[0-9A-Za-z]{49}$/)
-      const wall = address.replace('/shared#', '/wall#')
-      await becomes(t, () => shown('Wall').innerText(), wall, 'a view of the fleet has a wall')
-      const ownWall = (await page.getByRole('link', { name: `Wall ${name}` }).getAttribute('href')) ?? ''
-      await page.getByText(`Pages of https://www.example and ${listed} can show the view by this code.`).waitFor()
-      const code = await shown('Embed code').innerText()
-      await inspect(t, page, 'a link with its code')
+onDesk('a link shows a view alone, without an account, in listed sites, until it is revoked', async (page, t) => {
+  await useSession(page, url, cookie)
+  await page.goto(`${url}/?q=porch`)
+  const name = '"Porches" <b>&'
+  await save(page, name)
+  await press(page, `Links ${name}`)
+  await press(page, 'Make a link')
+  const shown = (part: string) => page.locator(`pre[data-name="${part}"]`)
+  const address = await shown('Address').innerText()
+  t.match(address, /\/shared#barograph_view_[0-9A-Za-z]{49}$/)
+  const wall = address.replace('/shared#', '/wall#')
+  await becomes(t, () => shown('Wall').innerText(), wall, 'a view of the fleet has a wall')
+  const ownWall = (await page.getByRole('link', { name: `Wall ${name}` }).getAttribute('href')) ?? ''
+  await page.getByText(`Pages of https://www.example and ${listed} can show the view by this code.`).waitFor()
+  const code = await shown('Embed code').innerText()
+  await inspect(t, page, 'a link with its code')
 
-      await see(t, { name, address, wall, ownWall })
+  await see(t, { name, address, wall, ownWall })
 
-      body = code
-      const requests: Request[] = []
-      page.on('request', request => requests.push(request))
-      await page.goto(listed)
-      const frame = page.frameLocator('iframe[title=\'"Porches" <b>&\']')
-      await frame.getByRole('heading', { name: 'Fleet' }).waitFor()
-      await becomes(t, () => frame.locator('a[href]').count(), 0)
-      // The page that was left may have sent a last one, with its cookies.
-      const reads = requests.filter(one => /\/(?:api|v1|auth)\//.test(one.url()) && one.frame() !== page.mainFrame())
-      t.ok(reads.length > 0)
-      for (const request of reads) {
-        const headers = await request.allHeaders()
-        t.equal(headers['cookie'], undefined, request.url())
-        t.match(headers['authorization'], /^Bearer barograph_view_/)
-      }
-      await isNowhereIn(requests, /barograph_view_/)
-      await page.goto(/src="([^"]+)"/.exec(code)?.[1] ?? '')
-      await page.getByRole('heading', { name: 'Fleet' }).waitFor()
+  body = `<iframe src="${url}/embed#"></iframe>`
+  await page.goto(listed)
+  await page.frameLocator('iframe').getByText('This link is not valid').waitFor()
+  body = code
+  const requests: Request[] = []
+  page.on('request', request => requests.push(request))
+  await page.goto(listed)
+  const frame = page.frameLocator('iframe[title=\'"Porches" <b>&\']')
+  await frame.getByRole('heading', { name: 'Fleet' }).waitFor()
+  await becomes(t, () => frame.locator('a[href]').count(), 0)
+  // The page that was left may have sent a last one, with its cookies.
+  const reads = requests.filter(one => /\/(?:api|v1|auth)\//.test(one.url()) && one.frame() !== page.mainFrame())
+  t.ok(reads.length > 0)
+  for (const request of reads) {
+    const headers = await request.allHeaders()
+    t.equal(headers['cookie'], undefined, request.url())
+    t.match(headers['authorization'], /^Bearer barograph_view_/)
+  }
+  await isNowhereIn(requests, /barograph_view_/)
+  await page.goto(/src="([^"]+)"/.exec(code)?.[1] ?? '')
+  await page.getByRole('heading', { name: 'Fleet' }).waitFor()
 
-      await page.route('**/v1/auth/me/views/*/links', async route => {
-        const response = await route.fetch()
-        await route.fulfill({ response, json: { ...(await response.json()), embed_origins: [] } })
-      })
-      await page.goto(`${url}/compare`)
-      await press(page, 'Views')
-      await press(page, `Links ${name}`)
-      await page.getByRole('button', { name: /^Revoke/ }).click()
-      await page.getByText('The link is revoked.').waitFor()
-      await press(page, 'Make a link')
-      await page.getByText('once the setting EMBED_ORIGINS lists').waitFor()
-      await becomes(t, () => shown('Embed code').count(), 0, 'no site may show it')
-      for (const link of [address, `${url}/shared`]) {
-        await page.goto(link)
-        await page.reload()
-        await page.getByText('This link is not valid').waitFor()
-      }
-    })
-  },
-)
+  await page.route('**/v1/auth/me/views/*/links', async route => {
+    const response = await route.fetch()
+    await route.fulfill({ response, json: { ...(await response.json()), embed_origins: [] } })
+  })
+  await page.goto(`${url}/compare`)
+  await press(page, 'Views')
+  await press(page, `Links ${name}`)
+  await page.getByRole('button', { name: /^Revoke/ }).click()
+  await page.getByText('The link is revoked.').waitFor()
+  await press(page, 'Make a link')
+  await page.getByText('once the setting EMBED_ORIGINS lists').waitFor()
+  await becomes(t, () => shown('Embed code').count(), 0, 'no site may show it')
+  for (const link of [address, `${url}/shared`]) {
+    await page.goto(link)
+    await page.reload()
+    await page.getByText('This link is not valid').waitFor()
+  }
+})
 
 /** As somebody without an account, on a phone. */
 async function see(t: Test, { name, address, wall, ownWall }: Record<'name' | 'address' | 'wall' | 'ownWall', string>) {
@@ -198,32 +188,6 @@ async function isNowhereIn(requests: readonly Request[], secret: RegExp): Promis
     t.notMatch(`${request.url().split('#')[0]} ${referer}`, secret)
   }
 }
-
-t.test('other sites show no frame, and a frame without a link shows nothing to who is signed in', async t => {
-  const context = await browser.newContext()
-  // Only for hangs.
-  context.setDefaultTimeout(10 * 60_000)
-  t.teardown(() => context.close())
-  const page = await context.newPage()
-  await useSession(page, url, cookie)
-  body = `<iframe src="${url}/embed#"></iframe>`
-  await page.goto(listed)
-  await page.frameLocator('iframe').getByText('This link is not valid').waitFor()
-  for (const [origin, path] of [
-    [unlisted, '/embed'],
-    [listed, '/shared'],
-    [listed, '/embed/'],
-  ] as const) {
-    body = `<iframe src="${url}${path}"></iframe>`
-    await page.goto(origin)
-    const frameUrl = async () =>
-      page
-        .frames()
-        .find(frame => frame.parentFrame() !== null)
-        ?.url()
-    await becomes(t, frameUrl, 'chrome-error://chromewebdata/', `${origin} ${path}`)
-  }
-})
 
 t.test('a name stays text in the code', t => {
   const name = "\"><script>alert(1)</script> & 'x'"
