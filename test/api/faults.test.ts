@@ -110,7 +110,7 @@ function serveLogger(t: Test, parts: object) {
   const { prefix, register } = loggerFamily({
     log,
     access: openReadsOf([]),
-    events: { ingest: { onStored: () => undefined } },
+    events: { ingest: { onStored: () => undefined }, nowMs: () => 0 },
     annotations: {},
     ingest: { ranges: defaultRanges },
     batch: { ingest: {}, ranges: defaultRanges },

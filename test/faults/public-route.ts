@@ -1,6 +1,7 @@
 /** The stored readings as anybody sees them: by the public API, day after day. */
 
-import { readShownPoints, type ShownPoint } from '../support/station-keys.ts'
+import type { Parameter } from '../../auth/stations/station.ts'
+import { basic } from '../support/service.ts'
 import { waitFor } from '../support/wait-for.ts'
 import type { ClockPeriod } from './clock.ts'
 import { askPostgres } from './databases.ts'
@@ -86,18 +87,29 @@ export async function readPublicPoints(
 ): Promise<StoredRow[]> {
   const rows: StoredRow[] = []
   for (const { name, password } of stations) {
-    let shown: Awaited<ReturnType<typeof readShownPoints>>
+    const address = `http://127.0.0.1:${port}/api/v1.0/device/${name}/data/?format=ndjson`
+    const headers = { authorization: basic(password, '') }
     await waitFor(`the points of ${name} are answered`, async () => {
-      shown = await readShownPoints(`http://127.0.0.1:${port}`, password, name)
-      return shown === 'unknown' ? erased.has(name) : shown !== undefined
+      const response = await fetch(address, { headers })
+      const lines = (await response.text()).split('\n')
+      if (response.status === 200) rows.push(...lines.filter(line => line !== '').map(line => rowOf(JSON.parse(line))))
+      return response.status === 200 || (response.status === 404 && erased.has(name))
     })
-    if (Array.isArray(shown)) rows.push(...shown.map(rowOf))
   }
   return rows
 }
 
 export function stationOf(seriesName: string): string {
   return seriesName.slice(0, seriesName.indexOf(' '))
+}
+
+interface ShownPoint {
+  sn: string
+  parameter: Parameter
+  unit: string
+  /** UTC, without a mark. */
+  timestamp: string
+  value_1min: number
 }
 
 function rowOf({ sn, parameter, unit, timestamp, value_1min: value }: ShownPoint): StoredRow {

@@ -8,20 +8,18 @@ import { ByteBudget, PacketReader, packetTypes, type RawPacket } from '../../mqt
 import { readPacket } from '../../mqtt/packets.ts'
 import { connectClient, openRawMqtt, reading, startListener } from '../support/mqtt.ts'
 import { connect, publish } from '../support/mqtt-bytes.ts'
-import { packetsOf } from '../support/mqtt-conformance/packets.ts'
-import { rowsOf5 } from '../support/mqtt-conformance/rows-5.ts'
-import { rowsOf311 } from '../support/mqtt-conformance/rows-311.ts'
-import { sharedRows } from '../support/mqtt-conformance/shared-rows.ts'
 import { until } from '../support/processes.ts'
 import { runs } from '../support/runs.ts'
+import { packetsOf, rowsOf5, rowsOf311, sharedRows } from './conformance-rows.ts'
 
 type Version = 4 | 5
 
 const anyBytes = fc.uint8Array({ maxLength: 300 }).map(bytes => Buffer.from(bytes))
 /** Those with which the statements of the version are tested. */
 const goodPackets = (version: Version) => {
-  const shared = sharedRows.flatMap(([, sent]) => sent(packetsOf(version)))
-  const own = (version === 4 ? rowsOf311 : rowsOf5).flatMap(([, , sent]) => sent)
+  const packets = packetsOf(version)
+  const shared = sharedRows.flatMap(([, sent]) => sent(packets))
+  const own = (version === 4 ? rowsOf311(packets) : rowsOf5).flatMap(([, sent]) => sent)
   return fc.constantFrom(...[...shared, ...own].filter(({ length }) => length > 0 && length < 1000))
 }
 const changes = fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 })), { minLength: 1, maxLength: 4 })

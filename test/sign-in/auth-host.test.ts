@@ -213,7 +213,9 @@ t.test('whatever is sent to the host, it answers', async () => {
   const request = fc.record({ path, fields: fc.dictionary(name, value), type, sent: cookies, isPost: fc.boolean() })
   await fc.assert(
     fc.asyncProperty(request, async ({ path, fields, type, sent, isPost }) => {
-      const query = new URLSearchParams(Object.entries(fields).map(([key, field]) => [key, textOf(field)])).toString()
+      const query = new URLSearchParams(
+        Object.entries(fields).map(([key, field]): [string, string] => [key, textOf(field)]),
+      ).toString()
       const body = type === 'application/json' ? JSON.stringify(fields) : query
       const headers = { ...sameOrigin, 'content-type': type }
       const answer = isPost

@@ -9,7 +9,7 @@ import { openPages, sameOrigin, type Visited } from '../support/pages.ts'
 import { runs } from '../support/runs.ts'
 
 const under = await startAccounts(t, { settings: { mailRequestsPerHour: 1000 } })
-const { ask, person, cookieOf, tokenIn, store, mails, clock } = under
+const { ask, person, cookieOf, tokenIn, store, clock } = under
 const { setup, faults, visit, submit } = await openPages(t, under)
 const email = 'ada@example.com'
 const id = await person(email)

@@ -2,9 +2,8 @@
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { makePerson } from './people.ts'
+import { makeKey, makePerson } from './people.ts'
 import { basic, type Service } from './service.ts'
-import { makeKey } from './station-keys.ts'
 
 /** By the name of the scheme, or of the one operation that has a credential of its own. */
 export type Credentials = Record<string, Record<string, string>>

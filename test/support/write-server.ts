@@ -72,7 +72,7 @@ export async function startWriteServer(t: TestHooks, settings: Record<string, st
     log: silentLog,
     ingest: { intake, meter, writers, findPrincipal, authRateLimit, ranges: defaultRanges },
     access: openReadsOf([]),
-    events: { ingest: { onStored: () => undefined } } as never,
+    events: { ingest: { onStored: () => undefined }, nowMs: () => 0 } as never,
     annotations: {} as never,
     batch: { ingest: {}, ranges: defaultRanges } as never,
     live: {} as never,

@@ -7,8 +7,8 @@ import type { Test } from 'tap'
 import type { Store } from '../../../store/store.ts'
 import { createRandom } from '../../faults/seeded-random.ts'
 import { nowhere, startDatabases } from '../../support/databases.ts'
-import { guardFeed } from './feed-guard.ts'
 import { openNode, openRegistries, stateOf, type TestNode } from '../../support/registries.ts'
+import { guardFeed } from './feed-guard.ts'
 import { emptyWorld, registryChanges, type World } from './registry-changes.ts'
 
 export const kindsOfChanges = Object.keys(registryChanges)
