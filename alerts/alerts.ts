@@ -57,8 +57,6 @@ export interface AlertsOptions {
   ) => void
   /** Whether no readings are taken at present, or some that others took are not known here. */
   isOut: () => boolean
-  /** The same of some devices alone: 1 by the bucket of their numbers. */
-  outBuckets?: () => Uint8Array | undefined
   /** Whether QuestDB answers, and the state of the fleet is known. */
   isSettled: () => boolean
   /** Of all readings that were taken up to now: whether QuestDB shows them. */

@@ -33,7 +33,7 @@ export async function backUp(path: string, parts: BackupParts, run: BackupRun): 
   const { questdb } = parts.store
   if (Object.values(parts.ingest).some(({ files }) => files === undefined)) {
     throw new BackupError(
-      'The journals are topics of Kafka (KAFKA_BROKERS): use barograph shards backup (docs/backup.md).',
+      'The journals are topics of Kafka (KAFKA_BROKERS): use barograph replicas backup (docs/backup.md).',
     )
   }
   if (!questdb.managed) {

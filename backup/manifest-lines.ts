@@ -16,7 +16,7 @@ const columnsMax = 1600
 /** Of 270 years. */
 const daysMax = 100_000
 const migrationsMax = 1000
-/** Two of each of 32 shards. */
+/** Two of each of 32 replicas. */
 const topicsMax = 64
 const sequenceMax = 9_223_372_036_854_775_807n
 
@@ -58,7 +58,7 @@ export const ManifestHead = z.object({
     /** Erase jobs that ended while the backup was made. */
     eraseAgain: z.array(z.int().min(1)).max(1_000_000),
   }),
-  /** Of shards: the offset of each topic from which on its QuestDB may lack records. */
+  /** Of replicas: the offset of each topic from which on its QuestDB may lack records. */
   topics: z
     .array(z.object({ name: z.string().min(1).max(249), offset: z.int().min(0) }))
     .max(topicsMax)

@@ -51,7 +51,7 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
   onStep('checking the backup')
   const manifest = checkBackup(folder, version, () => undefined)
   if (manifest.head.topics !== undefined) {
-    throw new BackupError('The backup is of shards, which Kafka has the journals of: see barograph shards restore.')
+    throw new BackupError('The backup is of replicas, which Kafka has the journals of: see barograph replicas restore.')
   }
   await assertEmptyDatabase(options.store.databaseUrl)
   const { directory, clear, finish, abandon } = beginRestore(options.dataDirectory)

@@ -1,18 +1,18 @@
-/** What a backup of shards knows of their topics: from where on they have to be sent again, and whether that happens meanwhile. */
+/** The topics in a backup: from where on they have to be sent again, and whether that happens meanwhile. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { appliedOffsetSql } from '../ingest/kafka/applied-offset.ts'
-import { firstOffset } from '../ingest/kafka/shard-state.ts'
+import { firstOffset } from '../ingest/kafka/replica-state.ts'
 import { BackupError } from './backup-error.ts'
 import type { ManifestHead } from './manifest-lines.ts'
 
 type Offsets = NonNullable<ManifestHead['topics']>
 
 export interface AppliedTopics {
-  /** The offsets from which on a QuestDB may lack records after a crash. */
+  /** The offsets from which on QuestDB may lack records after a crash. */
   offsets: Offsets
-  /** Rejects with a BackupError where records that were applied are sent again since, as a QuestDB may have lost them. */
+  /** Rejects with a BackupError where records that were applied are sent again since, as QuestDB may have lost them. */
   assertKept(): Promise<void>
 }
 
@@ -28,9 +28,9 @@ const rowsSql = `SELECT topic AS name, (${appliedOffsetSql})::float8 AS applied,
   (${firstOffset})::float8 AS offset,
   -- Another one each time that records are sent again.
   concat_ws('/', status->>'tenure', status->>'losses') AS sending
-  FROM shard_topics WHERE topic = ANY($1)`
+  FROM replica_topics WHERE topic = ANY($1)`
 
-/** Resolves when each QuestDB has all that its topics had before these ends. */
+/** Resolves when QuestDB has all that the topics had before these ends. */
 export async function untilApplied(
   postgres: Pick<pg.Client, 'query'>,
   ends: ReadonlyMap<string, number>,

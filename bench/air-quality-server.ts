@@ -7,6 +7,7 @@
  */
 
 import type { AddressInfo } from 'node:net'
+import { createReplicas } from '../query/replicas.ts'
 import type { QuestdbAddress } from '../store/questdb/client/questdb-address.ts'
 import { basicOf, startAirQuality } from '../test/support/air-quality.ts'
 import { startPointsQuestdb } from '../test/support/questdb-points.ts'
@@ -31,7 +32,10 @@ const { hooks, closeAll } = createHooks()
 async function start(stationCount: number): Promise<AirQualityServer> {
   let revision = 0
   const { address: questdb } = await startPointsQuestdb(hooks)
-  const air = await startAirQuality(hooks, 60, { questdb, revision: () => revision })
+  const air = await startAirQuality(hooks, 60, {
+    replicas: createReplicas([{ address: questdb }]),
+    revision: () => revision,
+  })
   const authorization = basicOf(await air.keyOf(await air.person('reader@example.com')))
   const stations: BenchStation[] = []
   for (let number = 0; number < stationCount; number++) {

@@ -1,9 +1,9 @@
 /**
  * Kafka as the journal: the journal on a topic against the same journal on local segments, what a reading costs in processor
- * time by process, also with several that take requests and with two shards, how soon another process takes readings to QuestDB when the one that did is killed or frozen, and how long
+ * time by process, also with several that take requests, how soon another process takes readings to QuestDB when the one that did is killed or frozen, and how long
  * acknowledgements pause when the leader of three brokers is killed. Verifies that all that was acknowledged is stored, once.
  *
- * Usage: node bench/cluster.ts [--only journals,costs,takeover,nodes,shards,loss] [--pairs 3] [--seconds 3] [--batch 10000] [--rows 800000]
+ * Usage: node bench/cluster.ts [--only journals,costs,takeover,nodes,loss] [--pairs 3] [--seconds 3] [--batch 10000] [--rows 800000]
  *   [--devices 1000] [--takeovers 1]
  */
 
@@ -14,7 +14,6 @@ import { measureBrokerLoss } from './broker-loss.ts'
 import { type CostOptions, measureCosts } from './cluster-costs.ts'
 import { measureNodes } from './cluster-nodes.ts'
 import { startClusterServices } from './cluster-services.ts'
-import { measureShards } from './cluster-shards.ts'
 import { measureTakeovers } from './forwarder-takeover.ts'
 import { measureJournals } from './journal-rates.ts'
 import { type BenchKafka, startBenchKafka } from './kafka-brokers.ts'
@@ -22,7 +21,7 @@ import { createHooks, hardware, round } from './measure.ts'
 
 const { values: options } = parseArgs({
   options: {
-    only: { type: 'string', default: 'journals,costs,takeover,nodes,shards,loss' },
+    only: { type: 'string', default: 'journals,costs,takeover,nodes,loss' },
     pairs: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '3' },
     batch: { type: 'string', default: '10000' },
@@ -46,10 +45,7 @@ async function onOneBroker(): Promise<object> {
     const kafka = await startBenchKafka(hooks, 1)
     if (parts.has('journals')) await measureJournals(bounds, kafka, { pairs, seconds, rowsEach: Number(options.batch) })
     const costOptions = { pairs, seconds, rows: Number(options.rows), deviceCount }
-    const nodes = {
-      ...(parts.has('nodes') ? await onSeveralNodes(kafka, costOptions) : {}),
-      ...(parts.has('shards') ? await measureShards(bounds, kafka, costOptions) : {}),
-    }
+    const nodes = parts.has('nodes') ? await onSeveralNodes(kafka, costOptions) : {}
     if (!parts.has('costs') && !parts.has('takeover')) return nodes
     const services = await startClusterServices(hooks, kafka, deviceCount)
     const costs = parts.has('costs') ? await measureCosts(hooks, bounds, kafka, services, costOptions) : {}

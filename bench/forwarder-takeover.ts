@@ -44,7 +44,7 @@ export async function measureTakeovers(bounds: Bounds, services: ClusterServices
     await put()
     await untilShown()
     const seconds = (performance.now() - startedMs) / 1000
-    // One that was frozen goes on, finds that it has lost the shard, and stands by.
+    // One that was frozen goes on, finds that it has lost the replica, and stands by.
     holder.child.kill('SIGCONT')
     await sleep(settleMs)
     await endOf(holder)

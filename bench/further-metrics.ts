@@ -10,6 +10,7 @@ import { median } from 'simple-statistics'
 import type { AnalysedDevice } from '../query/analysed-device.ts'
 import type { FurtherMetric } from '../query/further-metric.ts'
 import { createQuery } from '../query/query.ts'
+import { createReplicas } from '../query/replicas.ts'
 import { measurementsTable, metrics, readingsTable } from '../store/tables.ts'
 import { silentLog } from '../test/support/databases.ts'
 import { plainDevice } from '../test/support/plain-device.ts'
@@ -83,7 +84,7 @@ async function bench(): Promise<void> {
   const store = await startBenchStore(hooks, silentLog)
   const lastMs = (startUs + (readings - 1) * stepUs) / 1000
   const query = createQuery({
-    shards: [store.questdb],
+    replicas: createReplicas([{ address: store.questdb }]),
     timeZone: 'UTC',
     now: () => lastMs + 30_000,
     revision: () => 0,

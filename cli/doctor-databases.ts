@@ -25,12 +25,7 @@ export async function tryPostgres(databaseUrl: string): Promise<Finding> {
   }
 }
 
-/** `settings`: those that have the addresses. */
-export async function tryQuestdb(
-  questdbHttp: string,
-  questdbPg: string | undefined,
-  settings = 'QUESTDB_HTTP and QUESTDB_PG',
-): Promise<Finding> {
+export async function tryQuestdb(questdbHttp: string, questdbPg: string | undefined): Promise<Finding> {
   try {
     const address = parseQuestdbAddress(questdbHttp, questdbPg)
     const where = `${address.http.host}:${address.http.port}`
@@ -40,7 +35,10 @@ export async function tryQuestdb(
       return { ok: true, finding: `${version} at ${where}` }
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error)
-      return { ok: false, finding: `QuestDB at ${where} cannot be used (${why}): start it, or correct ${settings}` }
+      return {
+        ok: false,
+        finding: `QuestDB at ${where} cannot be used (${why}): start it, or correct QUESTDB_HTTP and QUESTDB_PG`,
+      }
     } finally {
       client.close()
     }

@@ -2,7 +2,7 @@
 
 import { topicWeaknesses } from '../ingest/kafka/check-topics.ts'
 import { connectKafka } from '../ingest/kafka/connect.ts'
-import { topicsOfShards } from '../ingest/kafka/topic-names.ts'
+import { topicsOf } from '../ingest/kafka/topic-names.ts'
 import type { Config } from '../settings/config.ts'
 import { kafkaSettings } from '../settings/kafka.ts'
 import { StartError } from '../store/start-error.ts'
@@ -14,7 +14,7 @@ export async function tryKafka(config: Config): Promise<Finding | undefined> {
     const settings = kafkaSettings(config)
     if (settings === undefined) return undefined
     const { connection, topicPrefix, requirements } = settings
-    const topics = topicsOfShards(topicPrefix, 1 + (config.QUESTDB_SHARDS?.length ?? 0))
+    const topics = Object.values(topicsOf(topicPrefix))
     const kafka = await connectKafka(connection)
     try {
       const problems = await topicWeaknesses(kafka.admin, topics, requirements)

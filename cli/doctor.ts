@@ -70,13 +70,10 @@ async function examine(context: CommandContext): Promise<Check[]> {
 
 /** Those that were given; our own ones are looked at by way of the service. */
 async function checkDatabases(config: Config): Promise<Check[]> {
-  const { DATABASE_URL, QUESTDB_HTTP, QUESTDB_PG, QUESTDB_SHARDS = [] } = config
+  const { DATABASE_URL, QUESTDB_HTTP, QUESTDB_PG } = config
   const checks: Check[] = []
   if (DATABASE_URL !== undefined) checks.push({ name: 'PostgreSQL', ...(await tryPostgres(DATABASE_URL)) })
   if (QUESTDB_HTTP !== undefined) checks.push({ name: 'QuestDB', ...(await tryQuestdb(QUESTDB_HTTP, QUESTDB_PG)) })
-  for (const [at, { http, pg }] of QUESTDB_SHARDS.entries()) {
-    checks.push({ name: `QuestDB of shard ${at + 2}`, ...(await tryQuestdb(http, pg, 'QUESTDB_SHARDS')) })
-  }
   const kafka = await tryKafka(config)
   if (kafka !== undefined) checks.push({ name: 'Kafka', ...kafka })
   return checks

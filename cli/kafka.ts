@@ -2,20 +2,17 @@
 
 import type { Command } from 'commander'
 import type { Partition } from '../ingest/kafka/cluster.ts'
-import { connectKafka, type Kafka } from '../ingest/kafka/connect.ts'
-import { isKafkaError } from '../ingest/kafka/kafka-errors.ts'
+import type { Kafka } from '../ingest/kafka/connect.ts'
 import { type PreparedTopic, prepareTopic } from '../ingest/kafka/prepare-topics.ts'
 import { describeTopic } from '../ingest/kafka/topic-description.ts'
 import { differenceText, type TopicDifference } from '../ingest/kafka/topic-differences.ts'
-import { topicsOfShards } from '../ingest/kafka/topic-names.ts'
 import { retentionMsOf } from '../ingest/kafka/topic-settings.ts'
-import type { Config } from '../settings/config.ts'
-import { type KafkaSettings, kafkaSettings } from '../settings/kafka.ts'
-import { StartError } from '../store/start-error.ts'
 import type { CommandContext } from './command-context.ts'
 import { CommandError } from './command-error.ts'
 import { durationText } from './duration-text.ts'
-import { printJson, printTable, printText, type Streams } from './output.ts'
+import { backUpService, restoreService } from './kafka-backup.ts'
+import { bytesText, printJson, printTable, printText, type Streams } from './output.ts'
+import { withKafka } from './with-kafka.ts'
 
 const prepareHelp = `
 The settings with KAFKA_ in their names say where Kafka is and what the topics are to be like. The service need not run.
@@ -27,6 +24,21 @@ Example:
 const showHelp = `
 Example:
   barograph kafka show --json | jq '.[].end_offset'`
+
+const backupHelp = `
+The service runs. The command of --copy is run by sh while QuestDB keeps the files of a checkpoint; FOLDER is a folder of the backup.
+It copies db and .checkpoint of QuestDB's root there, or makes a snapshot of them elsewhere.
+
+Example:
+  barograph kafka backup /backups/monday --copy \\
+    'rsync -a questdb:/var/lib/questdb/db questdb:/var/lib/questdb/.checkpoint "$FOLDER/"'`
+
+const restoreHelp = `
+The database at DATABASE_URL has to be empty, and no process may run. Put db and .checkpoint into the root of QuestDB, with an empty
+file _restore beside them, before it is started. What the topics have of later times is sent again.
+
+Example:
+  barograph kafka restore /backups/monday`
 
 interface Json {
   json?: boolean
@@ -65,39 +77,32 @@ export function defineKafka(command: Command, context: CommandContext): void {
       if (json === true) printJson(streams, shown)
       else printTable(streams, [header, ...shown.map(rowOf)])
     })
-}
-
-type Use<Result> = (kafka: Kafka, settings: KafkaSettings, topics: string[]) => Promise<Result>
-
-/** `topics`: of all shards. */
-export async function withKafka<Result>({ readSettings }: CommandContext, use: Use<Result>): Promise<Result> {
-  const config = readSettings()
-  const settings = settingsOf(config)
-  const topics = topicsOfShards(settings.topicPrefix, 1 + (config.QUESTDB_SHARDS?.length ?? 0))
-  try {
-    const kafka = await connectKafka(settings.connection)
-    try {
-      return await use(kafka, settings, topics)
-    } finally {
-      await kafka.close()
-    }
-  } catch (error) {
-    if (!isKafkaError(error)) throw error
-    throw new CommandError(`Kafka at ${settings.connection.brokers.join(', ')}: ${error.message}`)
-  }
-}
-
-function settingsOf(config: Config): KafkaSettings {
-  try {
-    const settings = kafkaSettings(config)
-    if (settings !== undefined) return settings
-  } catch (error) {
-    if (error instanceof StartError) throw new CommandError(error.message)
-    throw error
-  }
-  throw new CommandError(
-    'KAFKA_BROKERS is not set, so the journals are on disk; set it to the addresses of the brokers',
-  )
+  command
+    .command('backup')
+    .description('copy PostgreSQL, the offsets of the topics, the secrets and, by a command, QuestDB')
+    .argument('<folder>', 'new or empty folder')
+    .requiredOption('--copy <command>', 'copies QuestDB')
+    .option('--json', 'print as JSON')
+    .addHelpText('after', backupHelp)
+    .action(async (folder: string, { copy, json }: Json & { copy: string }) => {
+      const { files, bytes } = await backUpService(context, folder, copy)
+      if (json === true) printJson(streams, { files, bytes })
+      else printText(streams.stdout, `backed up to ${folder}: ${files} files, ${bytesText(bytes)}\n`)
+    })
+  command
+    .command('restore')
+    .description('check such a backup, and restore PostgreSQL and the offsets of the topics from it')
+    .argument('<folder>', 'folder of the backup')
+    .option('--json', 'print as JSON')
+    .addHelpText('after', restoreHelp)
+    .action(async (folder: string, { json }: Json) => {
+      const restored = await restoreService(context, folder)
+      if (json === true) printJson(streams, restored)
+      else {
+        const lines = restored.topics.map(({ name, offset }) => `topic ${name}: sent again from offset ${offset} on\n`)
+        printText(streams.stdout, `restored the backup of ${restored.createdAt}\n${lines.join('')}`)
+      }
+    })
 }
 
 function printPrepared({ stdout }: Streams, { topic, isNew, changed, left }: PreparedTopic): void {

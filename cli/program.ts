@@ -102,10 +102,6 @@ const commands: Readonly<Record<string, Entry>> = {
     description: 'make the topics of Kafka that are the journals, and show them',
     load: async () => (await import('./kafka.ts')).defineKafka,
   },
-  shards: {
-    description: 'add a shard of readings, show the shards, back them up and merge them',
-    load: async () => (await import('./shards.ts')).defineShards,
-  },
   backup: {
     description: 'copy everything that the running service stores into a folder',
     load: async () => (await import('./backup.ts')).defineBackup,

@@ -23,7 +23,7 @@ export function defineStatus(command: Command, { client, streams }: CommandConte
 }
 
 function rowsOf(status: Status, url: string): string[][] {
-  const { versions, questdb, postgres, disk, retention, kafka, nodes, shards = [] } = status
+  const { versions, questdb, postgres, disk, retention, kafka, nodes } = status
   const writePaths = writePathsOf(status)
   const problemsOfAll = [
     ...nodeProblemsOf(nodes),
@@ -40,7 +40,6 @@ function rowsOf(status: Status, url: string): string[][] {
     ...(nodes ?? []).map(node => [`node ${node.id}`, nodeText(node)]),
     ['devices', String(status.devices)],
     ['QuestDB', databaseText(questdb)],
-    ...shards.slice(1).map(shard => [`QuestDB of shard ${shard.number}`, databaseText(shard)]),
     ['PostgreSQL', databaseText(postgres)],
     ...writePaths.flatMap(writePathRows),
     ...(kafka?.topics ?? []).map(topic => [`topic ${topic.topic}`, topicText(topic)]),

@@ -13,7 +13,7 @@ export async function withPostgres<Result>(
   use: (client: pg.Client) => Promise<Result>,
   { takesLong = false } = {},
 ): Promise<Result> {
-  if (DATABASE_URL === undefined) throw new CommandError('DATABASE_URL is not set, and several shards need it')
+  if (DATABASE_URL === undefined) throw new CommandError('DATABASE_URL is not set, and several replicas need it')
   const limit = takesLong ? {} : { query_timeout: queryTimeoutMs }
   const client = makeClient({ connectionString: DATABASE_URL, ...limit })
   try {

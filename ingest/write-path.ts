@@ -44,12 +44,12 @@ interface JournalFiles {
   release(): void
 }
 
-/** What other processes read and write as well: a journal, or one of each shard. */
+/** A journal that other processes read and write as well. */
 export interface SharedJournal {
-  /** Of each journal, the same in all processes and never that of another journal. */
-  readonly journalIds: readonly string[]
-  /** Listeners were told all records of each journal before these positions, `place` of StoredRecords, that they are ever told. */
-  nextPositions(): readonly number[]
+  /** The same in all processes and never that of another journal. */
+  readonly journalId: string
+  /** Listeners were told all records before this position, `place` of StoredRecords, that they are ever told. */
+  nextPosition(): number
   /** For how long others may have stored records that listeners were not told; 0 while that is a moment. */
   untoldSeconds(): number
   /** Why they cannot be told at present. */
@@ -78,8 +78,6 @@ export interface WritePath<Series, Values extends Timed> {
   append(records: Uint8Array, term?: number): Promise<Outcome>
   /** What was let in in an earlier term is not stored any more. Always 0 where no other process changes who is let in. */
   term(): number
-  /** The shards that whole records are of; undefined where there is one. */
-  shardsOf?: ((records: Uint8Array) => readonly number[]) | undefined
   /**
    * A time of receipt for records that have none of their own, epoch microseconds; no other record gets the same. Undefined while
    * none may be given out.

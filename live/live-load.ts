@@ -26,13 +26,6 @@ export interface LiveLoadOptions {
 /** Why the state could not be loaded. */
 export class LoadFailed extends Error {
   override name = 'LoadFailed'
-  /** Whose QuestDB failed, where there are several. */
-  readonly shard: number | undefined
-
-  constructor({ code, shard }: { readonly code: string; readonly shard?: number }) {
-    super(code)
-    this.shard = shard
-  }
 }
 
 /** Some milliseconds of the main thread. */
@@ -63,7 +56,7 @@ async function loadLast(options: LiveLoadOptions, presentHour: number, signal: A
     // The second one tells for those of the first whether they are new.
     if (piece > 1 && isEachSeen(fleet, seen)) return
     const result = await ask('fleetLast', { fromUs: Math.max(fromUs, oldestUs), toUs }, signal)
-    if (!result.ok && (piece === 0 || result.code !== 'TIMED_OUT')) throw new LoadFailed(result)
+    if (!result.ok && (piece === 0 || result.code !== 'TIMED_OUT')) throw new LoadFailed(result.code)
     // So much is there that it takes too long: who was not seen is looked up by itself.
     if (!result.ok) return wantUnseen(options, seen)
     await eachRow(options, result.rows, lastRow.width, signal, (slot, row) => {
@@ -101,7 +94,7 @@ async function loadFurther(
 ): Promise<void> {
   if (devices.size === 0) return
   const result = await ask('fleetFurther', { ...range, series: undefined }, signal)
-  if (!result.ok && result.code !== 'TIMED_OUT') throw new LoadFailed(result)
+  if (!result.ok && result.code !== 'TIMED_OUT') throw new LoadFailed(result.code)
   const rows = result.ok ? result.rows : new Float64Array(0)
   for (let from = 0, count = 1; from < rows.length; from += furtherRow.width, count++) {
     mergeFurther(fleet, rows.subarray(from, from + furtherRow.width), devices)
@@ -128,7 +121,7 @@ async function loadHour(options: LiveLoadOptions, hour: number, signal: AbortSig
   let result = await ask('fleetHour', { fromUs, isInView }, signal)
   // The view may just be being rebuilt.
   if (!result.ok && isInView) result = await ask('fleetHour', { fromUs, isInView: false }, signal)
-  if (!result.ok) throw new LoadFailed(result)
+  if (!result.ok) throw new LoadFailed(result.code)
   await eachRow(options, result.rows, hourRow.width, signal, (slot, row) => mergeHour(fleet, slot, hour, row))
 }
 

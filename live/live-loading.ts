@@ -9,8 +9,6 @@ export interface LiveLoading {
   start(): void
   /** One load was done. */
   isLoaded(): boolean
-  /** The shard whose QuestDB the last load lacked, where there are several. */
-  shardAway(): number | undefined
   /** Resolves when no load is on its way. */
   idle(): Promise<void>
 }
@@ -27,7 +25,6 @@ export function createLiveLoading({ load, retryMs, signal, log }: LiveLoadingOpt
   let isWanted = false
   let loading: Promise<void> | undefined
   let lastReason: string | undefined
-  let shardAway: number | undefined
 
   async function loadOnce(): Promise<void> {
     isWanted = false
@@ -36,11 +33,9 @@ export function createLiveLoading({ load, retryMs, signal, log }: LiveLoadingOpt
       await load()
       isLoaded = true
       lastReason = undefined
-      shardAway = undefined
       log.info({ ms: Math.round(performance.now() - startMs) }, 'state of the fleet loaded')
     } catch (error) {
       if (signal.aborted) return
-      shardAway = error instanceof LoadFailed ? error.shard : undefined
       if (error instanceof LoadFailed) report(error.message)
       else log.error({ err: error }, 'the state of the fleet cannot be loaded')
       isWanted = true
@@ -67,7 +62,6 @@ export function createLiveLoading({ load, retryMs, signal, log }: LiveLoadingOpt
       loading ??= run()
     },
     isLoaded: () => isLoaded,
-    shardAway: () => shardAway,
     idle: () => loading ?? Promise.resolve(),
   }
 }

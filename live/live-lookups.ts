@@ -1,7 +1,6 @@
 /**
  * Devices that are looked up in QuestDB by themselves: those whose interval is to be estimated, and those to which late
- * readings came. They are worked off some at a time, with as much rest as work in between; those of one shard do not wait for those of
- * another one, which may be away.
+ * readings came. They are worked off some at a time, with as much rest as work in between.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -49,8 +48,6 @@ export function createLiveLookups(options: LiveLookupsOptions): LiveLookups {
       return slot < 0 ? undefined : (fleet.columns().notBefore[slot] as number) <= nowMs() / 1000
     },
   })
-  /** By the shards of the devices that are looked up. */
-  const running = new Map<string, Promise<void>>()
 
   async function lookUp(numbers: readonly number[], signal: AbortSignal): Promise<boolean> {
     const nowUs = nowMs() * 1000
@@ -100,29 +97,12 @@ export function createLiveLookups(options: LiveLookupsOptions): LiveLookups {
     }
   }
 
-  async function runAll(signal: AbortSignal): Promise<void> {
-    let failed: { readonly error: unknown } | undefined
-    while (!signal.aborted) {
-      await sleep(pauseMs, undefined, { signal, ref: false })
-      if (failed !== undefined) throw failed.error
-      for (const [shards, numbers] of due.take(name => running.has(name))) {
-        const own = lookUpAll(numbers, signal)
-          .catch((error: unknown) => {
-            failed = { error }
-          })
-          .finally(() => running.delete(shards))
-        running.set(shards, own)
-      }
-    }
-  }
-
   return {
     want: number => due.want(number),
     async run(signal) {
-      try {
-        await runAll(signal)
-      } finally {
-        await Promise.all(running.values())
+      while (!signal.aborted) {
+        await sleep(pauseMs, undefined, { signal, ref: false })
+        await lookUpAll(due.take(), signal)
       }
     },
   }
@@ -145,11 +125,7 @@ async function lookUpFurther(
   const lastUs = fleet.columns().lastUs[fleet.slotOf(number)] ?? Number.NEGATIVE_INFINITY
   if (series.length === 0 || lastUs === Number.NEGATIVE_INFINITY) return true
   const toUs = Math.floor(lastUs) + 1
-  const result = await ask(
-    'fleetFurther',
-    { fromUs: Math.max(0, toUs - valueAgeUsMax), toUs, series, device: number },
-    signal,
-  )
+  const result = await ask('fleetFurther', { fromUs: Math.max(0, toUs - valueAgeUsMax), toUs, series }, signal)
   if (!result.ok) return false
   const devices = new Map(series.map(one => [one, number]))
   for (let from = 0; from < result.rows.length; from += furtherRow.width) {

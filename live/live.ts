@@ -31,10 +31,7 @@ export interface LiveOptions {
   readonly aheadMs: number
   /** QuestDB may lack readings that nothing was told of: those of a journal that was there before. */
   readonly isCatchingUp: () => boolean
-  /** Of each shard, the first one first. */
-  readonly ordinals: () => readonly Ordinals[]
-  /** The shards that have readings of a device, by its number; without it shard 1. */
-  readonly shardsOf?: (deviceNumber: number) => readonly number[]
+  readonly ordinals: () => Ordinals
   /** Without it no device has any but the built-in metrics. */
   readonly metricsOf?: LiveMetricsOf
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>
@@ -64,8 +61,6 @@ export interface Live {
   load(): void
   /** False before the first load is done: until then nothing can be said of the fleet. */
   isLoaded(): boolean
-  /** Of several shards, that whose QuestDB a load waits for. */
-  shardAway(): number | undefined
   /** Some readings may be missing still. */
   isCatchingUp(): boolean
   /** Of these devices, which ascend by name; undefined: of all. The same below. */
@@ -115,13 +110,13 @@ export function createLive(options: LiveOptions): Live {
     retryMs = 2000,
     lookUpEveryMs = 2000,
   } = options
-  const { metricsOf = () => [], shardsOf = () => [1] } = options
+  const { metricsOf = () => [] } = options
   const closing = new AbortController()
   const { signal } = closing
   const failed = (error: unknown) => log.error({ err: error }, 'a listener to states of devices failed')
   const fleet: LiveFleet = new LiveFleet({ nowMs, heardMs, wants: number => lookups.want(number), failed })
   const shared = { fleet, ask, hourSources, nowMs, aheadMs, metricsOf }
-  const lookups = createLiveLookups({ ...shared, ordinals, shardsOf, pauseMs: lookUpEveryMs })
+  const lookups = createLiveLookups({ ...shared, ordinals, pauseMs: lookUpEveryMs })
   const load = () => loadFleet({ ...shared, want: lookups.want }, signal)
   const loading = createLiveLoading({ load, retryMs, signal, log })
   const ended = (error: unknown) => {
@@ -141,7 +136,6 @@ export function createLive(options: LiveOptions): Live {
     take: readings => fleet.take(readings),
     load: loading.start,
     isLoaded: loading.isLoaded,
-    shardAway: loading.shardAway,
     isCatchingUp: options.isCatchingUp,
     counts: of => namedCounts(orderOf(fleet, of).counts),
     ...createPages(fleet, nowMs, metricsOf, signal),

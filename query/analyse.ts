@@ -1,13 +1,11 @@
-/** One analysis: what its answer depends on, how long that is good, and which shards it is read from. */
+/** One analysis: what its answer depends on, how long that is good. */
 
 import type { AnalysedDevice } from './analysed-device.ts'
 import type { Analyses, Served } from './analyses.ts'
 import { type AskedWindow, asOfMs } from './asked-window.ts'
 import type { Built, Serve } from './cache/response-cache.ts'
 import type { QueryLimits } from './limits.ts'
-import { allFromReadings } from './questdb/hourly-sql.ts'
 import type { RunQuery } from './run-query.ts'
-import { type DevicePlan, type ReadsPlan, stationShard } from './shards/device-reads.ts'
 import type { AnalysisQueries, LightQueries } from './task.ts'
 
 export interface AnalysesOptions {
@@ -18,7 +16,6 @@ export interface AnalysesOptions {
   readonly revision: (deviceNumber: number) => number
   /** The same of a series of points. */
   readonly pointsRevision: (series: number) => number
-  readonly plan: ReadsPlan
   readonly limits: QueryLimits
 }
 
@@ -38,11 +35,6 @@ const minuteMs = 60_000
 const usualMaxAgeSeconds = 5
 
 export type Analyse = (analysis: Analysis) => Served
-export type PlanOf = (device: AnalysedDevice) => DevicePlan
-
-export function createPlanOf(plan: ReadsPlan): PlanOf {
-  return ({ number, station }) => (station === undefined ? plan.ofDevice(number) : stationPlan)
-}
 
 export function createAnalyse({ serve, now, revision, pointsRevision, limits }: AnalysesOptions): Analyse {
   return ({ name, devices, how, untilMs = minuteMs, build, client, ...rest }: Analysis): Served => {
@@ -63,13 +55,6 @@ export function createAnalyse({ serve, now, revision, pointsRevision, limits }: 
       client,
     })
   }
-}
-
-/** Points are kept for ever. */
-export const stationPlan: DevicePlan = {
-  places: [{ shard: stationShard, fromUs: Number.NEGATIVE_INFINITY, toUs: Number.POSITIVE_INFINITY }],
-  hourSources: allFromReadings,
-  needed: { shards: [stationShard], isEachRead: true },
 }
 
 /** More seldom than a device reports, nothing new can be said of it. */

@@ -21,13 +21,13 @@ lowerThreadPriority('low')
 const settings: WorkerSettings = workerData
 const { bodyBytesMax } = settings
 const contexts = createContexts(settings)
-const { local, shardsFor } = contexts
+const { local, readsOf } = contexts
 const textTask = createTextTask(contexts, bodyBytesMax)
 const readFleet = createInsightsFleetReader()
 
 export function stats(task: Task<AnalysisQueries['stats']>): Promise<TaskResult> {
   return runTask(task, async signal => {
-    const answer = await answerStats(task, await contexts.of(task.device, task.places, shardsFor(task), signal))
+    const answer = await answerStats(task, await contexts.of(task.device, readsOf(task), signal))
     return typeof answer === 'string' ? encodeText(answer, bodyBytesMax) : answer
   })
 }
@@ -42,7 +42,7 @@ export const domain = textTask(answerDomain)
 export function insights(task: Task<AnalysisQueries['insights']>): Promise<TaskResult> {
   return runTask(task, async signal => {
     return encodeText(
-      await answerInsights(task, readFleet(task.fleet), { open: shardsFor(task), signal, local }),
+      await answerInsights(task, readFleet(task.fleet), { connection: readsOf(task).connection, signal, local }),
       bodyBytesMax,
     )
   })

@@ -6,8 +6,8 @@ import { encodeBody } from './cache/encode-body.ts'
 import type { Serve } from './cache/response-cache.ts'
 import type { QueryDevice } from './fleet.ts'
 import type { QueryLimits } from './limits.ts'
+import type { Replicas } from './replicas.ts'
 import type { RunQuery } from './run-query.ts'
-import type { ReadsPlan } from './shards/device-reads.ts'
 import type { LightQueries } from './task.ts'
 
 export interface DayOptions {
@@ -16,7 +16,7 @@ export interface DayOptions {
   readonly local: LocalTime
   readonly now: () => number
   readonly revision: (deviceNumber: number) => number
-  readonly plan: ReadsPlan
+  readonly replicas: Replicas
   readonly limits: Pick<QueryLimits, 'aheadMs'>
 }
 
@@ -28,15 +28,14 @@ const pastMaxAgeSeconds = 60
 
 const emptyDay: Body = bodyOf(encodeBody(new TextEncoder().encode('{"temperature":[],"humidity":[],"pressure":[]}')))
 
-export function createDay({ runQuery, serve, local, now, revision, plan, limits }: DayOptions): Day {
+export function createDay({ runQuery, serve, local, now, revision, replicas, limits }: DayOptions): Day {
   return (device, date, client) => {
     const range = local.day(date)
     if (range === undefined) return { ok: false, code: 'DATE_INVALID' }
     const nowUs = now() * 1000
     const maxAgeSeconds = range.endUs > nowUs ? todayMaxAgeSeconds : pastMaxAgeSeconds
     // No reading is that far ahead, none is from before 1970, and a zone may have left out a day.
-    const { places, needed, hourSources } = plan.ofDevice(device.number)
-    const startUs = Math.max(range.startUs, hourSources.expiredBeforeUs)
+    const startUs = Math.max(range.startUs, replicas.hourSources().expiredBeforeUs)
     const isEmpty = startUs > nowUs + limits.aheadMs * 1000 || range.endUs <= 0 || startUs >= range.endUs
     if (isEmpty) return { ok: true, body: emptyDay, maxAgeSeconds }
     return serve({
@@ -47,7 +46,7 @@ export function createDay({ runQuery, serve, local, now, revision, plan, limits 
       staleMs: 0,
       maxAgeSeconds: () => maxAgeSeconds,
       build(_askedAtMs, signal) {
-        return runQuery('day', { symbol: device.symbol, startUs, endUs: range.endUs, places }, needed, signal)
+        return runQuery('day', () => ({ symbol: device.symbol, startUs, endUs: range.endUs }), signal)
       },
       client,
     })

@@ -6,16 +6,16 @@ import type { Built, Serve } from './cache/response-cache.ts'
 import { createFleetText, namedInSqlMax } from './fleet.ts'
 import { encodeInsightsFleet, type InsightsDevice, type InsightsKnown, knownOfFleet } from './insights-fleet.ts'
 import type { QueryLimits } from './limits.ts'
-import { namedShard } from './query-failed.ts'
+import type { HourSources } from './questdb/hourly-sql.ts'
+import type { Replicas } from './replicas.ts'
 import type { RunQuery } from './run-query.ts'
-import type { ReadsPlan } from './shards/device-reads.ts'
 import type { AnalysisQueries } from './task.ts'
 
 export interface InsightsOptions {
   readonly runAnalysis: RunQuery<AnalysisQueries>
   readonly serve: Serve
   readonly setKey: (devices: readonly InsightsDevice[]) => string
-  readonly plan: ReadsPlan
+  readonly replicas: Replicas
   readonly known: InsightsKnown
   readonly limits: Pick<
     QueryLimits,
@@ -34,24 +34,16 @@ export interface Insights {
 interface Wanted {
   readonly key: string
   readonly devices: () => readonly InsightsDevice[]
-  /** Undefined for all that there are. */
-  readonly only: readonly InsightsDevice[] | undefined
   readonly fleet: (devices: readonly InsightsDevice[]) => string
   readonly narrowed: boolean
   readonly client?: AbortSignal
 }
 
-/** As far back as they look, with the hour that is not over. */
-const insightsUs = (30 * 24 + 1) * 3_600_000_000
 /** Computations that have timed out. */
 const timedOutMax = 100
 
-function viewAway(shard: number, shardCount: number): Built {
-  return { ok: false, code: 'DATABASE_AWAY', ...namedShard(shardCount > 1 ? shard : undefined) }
-}
-
 export function createInsights(options: InsightsOptions): Insights {
-  const { runAnalysis, serve, setKey, plan, known, limits } = options
+  const { runAnalysis, serve, setKey, replicas, known, limits } = options
   const { insightsMs, insightsStaleMs, insightsDevicesMax, insightsRawDevicesMax, insightsGaugesMax } = limits
   const fleetText = createFleetText(encodeInsightsFleet)
   /** When, by key. */
@@ -65,20 +57,20 @@ export function createInsights(options: InsightsOptions): Insights {
     const devices = wanted.devices()
     if (devices.length > insightsDevicesMax) return { ok: true, body: 'TOO_LARGE' }
     const nowUs = askedAtMs * 1000
-    const needed = plan.ofMany(wanted.only, nowUs - insightsUs, nowUs)
-    const sources = needed.shards.map(shard => ({ shard, ...plan.hourSources(shard) }))
     // The raw readings of 30 days of a large fleet would take too long: it has what the view has.
     const isSmall = devices.length <= insightsRawDevicesMax
-    const withoutView = isSmall ? undefined : sources.find(({ rawFromUs }) => rawFromUs === Number.NEGATIVE_INFINITY)
-    if (withoutView !== undefined) return viewAway(withoutView.shard, sources.length)
+    const hasView = replicas.hourSources().rawFromUs !== Number.NEGATIVE_INFINITY
+    if (!isSmall && !hasView) return { ok: false, code: 'DATABASE_AWAY' }
     // A computation that timed out would do so again, and delay the other analyses meanwhile.
     if (Math.abs(askedAtMs - (timedOutMs.get(key) ?? Number.NEGATIVE_INFINITY)) < insightsMs) {
       return { ok: false, code: 'TIMED_OUT' }
     }
-    const shards = isSmall ? sources : sources.map(source => ({ ...source, rawFromUs: Number.POSITIVE_INFINITY }))
-    const of = knownOfFleet(devices, known, insightsGaugesMax)
-    const query = { fleet: fleet(devices), known: of, narrowed, nowUs, shards }
-    const built = await runAnalysis('insights', query, needed, signal)
+    const query = { fleet: fleet(devices), known: knownOfFleet(devices, known, insightsGaugesMax), narrowed, nowUs }
+    const queryOf = (sources: HourSources) => {
+      const hourSources = isSmall ? sources : { ...sources, rawFromUs: Number.POSITIVE_INFINITY }
+      return { ...query, hourSources }
+    }
+    const built = await runAnalysis('insights', queryOf, signal)
     if (!built.ok && built.code === 'TIMED_OUT') timedOutMs.set(key, askedAtMs)
     return built
   }
@@ -97,13 +89,12 @@ export function createInsights(options: InsightsOptions): Insights {
   }
 
   return {
-    all: devices => insights({ key: 'insights', devices, only: undefined, fleet: fleetText, narrowed: false }),
+    all: devices => insights({ key: 'insights', devices, fleet: fleetText, narrowed: false }),
     of(devices, client) {
       const narrowed = devices.length <= namedInSqlMax
       return insights({
         key: `insights/${setKey(devices)}`,
         devices: () => devices,
-        only: devices,
         fleet: encodeInsightsFleet,
         narrowed,
         client,

@@ -8,7 +8,6 @@ import type { Serve } from './cache/response-cache.ts'
 import { encodeFleet, namedInSqlMax, type QueryDevice } from './fleet.ts'
 import type { QueryLimits } from './limits.ts'
 import type { RunQuery } from './run-query.ts'
-import type { ReadsPlan } from './shards/device-reads.ts'
 import type { LatestQuery, LightQueries } from './task.ts'
 
 export interface LatestOptions {
@@ -16,7 +15,6 @@ export interface LatestOptions {
   readonly serve: Serve
   readonly fleetText: (devices: readonly QueryDevice[]) => string
   readonly setKey: (devices: readonly QueryDevice[]) => string
-  readonly plan: ReadsPlan
   readonly limits: QueryLimits
 }
 
@@ -31,15 +29,13 @@ interface Wanted {
   readonly key: string
   readonly hours: number
   readonly narrowed: boolean
-  /** Undefined for all. */
-  readonly devices: readonly QueryDevice[] | undefined
   readonly fleet: () => string
   readonly client?: AbortSignal
 }
 
 const hourMs = 3_600_000
 
-export function createLatest({ runQuery, serve, fleetText, setKey, plan, limits }: LatestOptions): Latest {
+export function createLatest({ runQuery, serve, fleetText, setKey, limits }: LatestOptions): Latest {
   /** Part of each key, so that a build that began with the device is not found later. */
   let removals = 0
 
@@ -48,7 +44,6 @@ export function createLatest({ runQuery, serve, fleetText, setKey, plan, limits 
       key: `latest/${hours}`,
       hours,
       narrowed: false,
-      devices: undefined,
       fleet: () => fleetText(devices()),
     })
   }
@@ -56,7 +51,7 @@ export function createLatest({ runQuery, serve, fleetText, setKey, plan, limits 
   function of(hours: number, devices: readonly QueryDevice[], client: AbortSignal): Answer | Promise<Answer> {
     const key = `latest/${hours}/${setKey(devices)}`
     const narrowed = devices.length <= namedInSqlMax
-    return latest({ key, hours, narrowed, devices, fleet: () => encodeFleet(devices), client })
+    return latest({ key, hours, narrowed, fleet: () => encodeFleet(devices), client })
   }
 
   function latest({ key, client, ...wanted }: Wanted): Answer | Promise<Answer> {
@@ -68,9 +63,7 @@ export function createLatest({ runQuery, serve, fleetText, setKey, plan, limits 
       staleMs: limits.staleMs,
       maxAgeSeconds: ageMs => Math.max(0, Math.floor((limits.rebuildMs - ageMs) / 1000)),
       build(askedAtMs, signal) {
-        const query = queryOf(wanted, askedAtMs)
-        const needed = plan.ofMany(wanted.devices, query.startUs, query.endUs)
-        return runQuery('latest', { ...query, shards: needed.shards }, needed, signal)
+        return runQuery('latest', () => queryOf(wanted, askedAtMs), signal)
       },
       client,
     })

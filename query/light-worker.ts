@@ -1,7 +1,6 @@
 /** A thread of the light pool: it fetches over its own connections, computes, and hands back the finished bytes. */
 
 import { workerData } from 'piscina'
-import type { Place } from '../placement/placement.ts'
 import { answerCompare } from './answers/compare-task.ts'
 import { answerDaily } from './answers/daily-task.ts'
 import { buildDay } from './answers/day-answer.ts'
@@ -15,7 +14,6 @@ import { createContexts } from './contexts.ts'
 import { createFleetReader } from './fleet.ts'
 import { answerNormal } from './hours/normal-answer.ts'
 import { runTask } from './run-task.ts'
-import { stationShard } from './shards/device-reads.ts'
 import { answerStationLatest } from './stations/latest-task.ts'
 import { answerStationUnits } from './stations/units-task.ts'
 import type { LightQueries, Task, TaskResult, WorkerSettings } from './task.ts'
@@ -24,44 +22,43 @@ import { createTextTask } from './text-task.ts'
 const settings: WorkerSettings = workerData
 const { bodyBytesMax } = settings
 const contexts = createContexts(settings)
-const { local, shardsFor } = contexts
+const { local, readsOf } = contexts
 const readFleet = createFleetReader()
 const textTask = createTextTask(contexts, bodyBytesMax)
 
 export function latest(task: Task<LightQueries['latest']>): Promise<TaskResult> {
   return runTask(task, async signal => {
-    const context = { open: shardsFor(task), local, signal, bodyBytesMax }
+    const context = { connection: readsOf(task).connection, local, signal, bodyBytesMax }
     return encodeBody(await buildLatest(task, readFleet(task.fleet), context))
   })
 }
 
 export function day(task: Task<LightQueries['day']>): Promise<TaskResult> {
   return runTask(task, async signal => {
-    return encodeBody(await buildDay(task, { open: shardsFor(task), local, signal, bodyBytesMax }))
+    return encodeBody(await buildDay(task, { connection: readsOf(task).connection, local, signal, bodyBytesMax }))
   })
 }
 
 export function fleetLast(task: Task<LightQueries['fleetLast']>): Promise<TaskResult> {
-  return runTask(task, signal => readFleetLast(task, shardsFor(task), signal))
+  return runTask(task, signal => readFleetLast(task, readsOf(task).connection, signal))
 }
 
 export function fleetFurther(task: Task<LightQueries['fleetFurther']>): Promise<TaskResult> {
-  return runTask(task, signal => readFleetFurther(task, shardsFor(task), signal))
+  return runTask(task, signal => readFleetFurther(task, readsOf(task).connection, signal))
 }
 
 export function fleetHour(task: Task<LightQueries['fleetHour']>): Promise<TaskResult> {
-  return runTask(task, signal => readFleetHour(task, shardsFor(task), signal))
+  return runTask(task, signal => readFleetHour(task, readsOf(task).connection, signal))
 }
 
 export function fleetDevices(task: Task<LightQueries['fleetDevices']>): Promise<TaskResult> {
-  return runTask(task, signal => readFleetDevices(task, { open: shardsFor(task), signal }))
+  return runTask(task, signal => readFleetDevices(task, { ...readsOf(task), signal }))
 }
 
 export function compare(task: Task<LightQueries['compare']>): Promise<TaskResult> {
   return runTask(task, async signal => {
-    const ofPlaces = (places: readonly Place[]) => contexts.ofPlaces(places, shardsFor(task), signal)
-    const { a, b } = task.places
-    return encodeText(await answerCompare(task, { a: ofPlaces(a), b: ofPlaces(b) }), bodyBytesMax)
+    const context = contexts.ofReadings(readsOf(task), signal)
+    return encodeText(await answerCompare(task, context), bodyBytesMax)
   })
 }
 
@@ -73,9 +70,6 @@ export const stationLatest = textTask(answerStationLatest)
 
 export function stationUnits(task: Task<LightQueries['stationUnits']>): Promise<TaskResult> {
   return runTask(task, async signal => {
-    return encodeText(
-      await answerStationUnits(task, { connection: shardsFor(task)(stationShard).connection, signal }),
-      bodyBytesMax,
-    )
+    return encodeText(await answerStationUnits(task, { connection: readsOf(task).connection, signal }), bodyBytesMax)
   })
 }

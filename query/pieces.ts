@@ -1,24 +1,19 @@
 /** Bodies that are made piece by piece while they are sent. */
 
-import { namedShard } from './query-failed.ts'
-
 /** The body cannot be finished. */
 export class BodyInterrupted<Code extends string> extends Error {
   override name = 'BodyInterrupted'
   readonly code: Code
-  /** Whose QuestDB failed, where there are several. */
-  readonly shard: number | undefined
 
-  constructor(code: Code, shard?: number) {
-    super(`the body cannot be finished: ${code}${shard === undefined ? '' : ` of shard ${shard}`}`)
+  constructor(code: Code) {
+    super(`the body cannot be finished: ${code}`)
     this.code = code
-    this.shard = shard
   }
 }
 
 export type Pieces<Code extends string> =
   | { readonly ok: true; readonly pieces: AsyncIterable<Uint8Array> }
-  | { readonly ok: false; readonly code: Code; readonly shard?: number }
+  | { readonly ok: false; readonly code: Code }
 
 /** The first piece is made before a response begins, so that its failure still has a status. */
 export async function begun<Code extends string>(
@@ -28,7 +23,7 @@ export async function begun<Code extends string>(
   try {
     return { ok: true, pieces: continued(header, await rest.next(), rest) }
   } catch (error) {
-    if (error instanceof BodyInterrupted) return { ok: false, code: error.code, ...namedShard(error.shard) }
+    if (error instanceof BodyInterrupted) return { ok: false, code: error.code }
     throw error
   }
 }

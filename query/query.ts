@@ -1,8 +1,6 @@
 /** Entry point of this folder: serves queries from the response cache, or computes them in worker threads from QuestDB. */
 
-import { oneShard, type Placement } from '../placement/placement.ts'
 import type { Log } from '../store/log.ts'
-import type { QuestdbAddress } from '../store/questdb/client/questdb-address.ts'
 import { threadLimits } from '../store/thread-limits.ts'
 import type { Analyses } from './analyses.ts'
 import { createAvailabilityLog } from './availability-log.ts'
@@ -19,17 +17,13 @@ import { createLatest } from './latest.ts'
 import { defaultLimits, type QueryLimits } from './limits.ts'
 import { createLocalTimes } from './local-times.ts'
 import { createPool } from './pool.ts'
-import { allFromReadings, type HourSources } from './questdb/hourly-sql.ts'
+import type { HourSources } from './questdb/hourly-sql.ts'
+import type { Replicas } from './replicas.ts'
 import { createRunQuery } from './run-query.ts'
-import { createAnsweringShards } from './shards/answering-shards.ts'
-import { createReadsPlan, shardsOf } from './shards/device-reads.ts'
 import type { AnalysisQueries, LightQueries } from './task.ts'
 
 export interface QueryOptions {
-  /** By the shard's number less 1. */
-  readonly shards: readonly QuestdbAddress[]
-  /** Without it all devices are on shard 1. */
-  readonly placement?: () => Placement
+  readonly replicas: Replicas
   readonly timeZone: string
   /** Milliseconds since 1970. */
   readonly now: () => number
@@ -37,10 +31,6 @@ export interface QueryOptions {
   readonly revision: (deviceNumber: number) => number
   /** The same of points of a series of a station. Without it, no point is ever new. */
   readonly pointsRevision?: (series: number) => number
-  /** Of a shard. Without it all hours are computed from raw readings. */
-  readonly hourSources?: (shard: number) => HourSources
-  /** Whether the QuestDB of a shard answered the last probe; checked before each query. Without it every query is sent. */
-  readonly questdbAnswers?: (shard: number) => boolean | Promise<boolean>
   readonly limits?: Partial<QueryLimits>
   readonly log: Log
 }
@@ -58,10 +48,8 @@ export interface Query extends Analyses {
   insights(known: InsightsKnown): Insights
   /** For the state of the fleet: the numbers of packed rows, or why there are none. */
   fleetRows: AskFleetRows
-  /** What holds for all shards. */
+  /** Where the hours are in the replica that is read. */
   hourSources: () => HourSources
-  /** Those that have readings of this device. */
-  shardsOf: (deviceNumber: number) => readonly number[]
   /** The compressed body; undefined when too many compressions are in progress. */
   coded(body: Body, coding: Coding): Buffer | Promise<Buffer> | undefined
   /** Number of queued queries by pool. */
@@ -70,26 +58,20 @@ export interface Query extends Analyses {
   close(): Promise<void>
 }
 
-export function createQuery({ shards, timeZone, now, revision, log, ...options }: QueryOptions): Query {
+export function createQuery({ replicas, timeZone, now, revision, log, ...options }: QueryOptions): Query {
   const limits = { ...defaultLimits, ...options.limits }
-  const { light, analysis } = createPools(shards, timeZone, limits, log)
+  const { light, analysis } = createPools(replicas.addresses, timeZone, limits, log)
   const cache = createBodyCache(limits.cacheBytesMax)
   const serve = createResponseCache({ cache, now, limits, log })
   const localTimes = createLocalTimes()
   const local = localTimes(timeZone)
   const logAvailability = createAvailabilityLog(log)
-  const answering = createAnsweringShards(shards.length, options.questdbAnswers ?? (() => true))
-  const runQuery = createRunQuery({ pool: light, logAvailability, localTimes, answering })
-  const runAnalysis = createRunQuery({ pool: analysis, logAvailability, localTimes, answering })
-  const { placement = () => oneShard } = options
-  const plan = createReadsPlan({
-    placement,
-    hourSources: options.hourSources ?? (() => allFromReadings),
-  })
+  const runQuery = createRunQuery({ pool: light, logAvailability, localTimes, replicas })
+  const runAnalysis = createRunQuery({ pool: analysis, logAvailability, localTimes, replicas })
   const fleetText = createFleetText(encodeFleet)
   const setKey = createSetKey()
-  const latest = createLatest({ runQuery, serve, fleetText, setKey, plan, limits })
-  const day = createDay({ runQuery, serve, local, now, revision, plan, limits })
+  const latest = createLatest({ runQuery, serve, fleetText, setKey, limits })
+  const day = createDay({ runQuery, serve, local, now, revision, replicas, limits })
   const analyses = createAnalyses({
     runQuery,
     runAnalysis,
@@ -97,7 +79,6 @@ export function createQuery({ shards, timeZone, now, revision, log, ...options }
     now,
     revision,
     pointsRevision: options.pointsRevision ?? (() => 0),
-    plan,
     limits,
   })
   return {
@@ -105,11 +86,10 @@ export function createQuery({ shards, timeZone, now, revision, log, ...options }
     latestOf: latest.of,
     deviceRemoved: latest.deviceRemoved,
     day,
-    insights: known => createInsights({ runAnalysis, serve, setKey, plan, known, limits }),
+    insights: known => createInsights({ runAnalysis, serve, setKey, replicas, known, limits }),
     ...analyses,
-    hourSources: plan.commonHourSources,
-    shardsOf: number => shardsOf(placement(), [{ number }], Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY),
-    fleetRows: createFleetRows({ pool: light, plan, logAvailability, answering }),
+    hourSources: replicas.hourSources,
+    fleetRows: createFleetRows({ pool: light, replicas, logAvailability }),
     coded: cache.coded,
     cacheStatus: cache.status,
     queueLengths: () => ({ light: light.queueLength(), analysis: analysis.queueLength() }),
@@ -119,9 +99,9 @@ export function createQuery({ shards, timeZone, now, revision, log, ...options }
   }
 }
 
-function createPools(shards: QueryOptions['shards'], timeZone: string, limits: QueryLimits, log: QueryOptions['log']) {
+function createPools(replicas: Replicas['addresses'], timeZone: string, limits: QueryLimits, log: QueryOptions['log']) {
   const settings = {
-    shards,
+    replicas,
     timeZone,
     connectTimeoutMs: limits.connectTimeoutMs,
     statementTimeoutMs: limits.timeoutMs,

@@ -1,12 +1,12 @@
 /** Analyses of whole hours, and of all readings of a range. */
 
-import type { Analyse, AnalysesOptions, PlanOf } from './analyse.ts'
+import type { Analyse, AnalysesOptions } from './analyse.ts'
 import { type AnalysedDevice, analysedDevice } from './analysed-device.ts'
 import type { Analyses, AnomaliesHow, ExcursionsHow, FurtherHow, MomentHow, MsRange, WindowHow } from './analyses.ts'
 import { type AskedWindow, asOfMs } from './asked-window.ts'
 import type { Built } from './cache/response-cache.ts'
-import type { NeededShards } from './shards/answering-shards.ts'
-import type { HoursQuery, InPlaces, RangeQuery } from './task.ts'
+import { allFromReadings, type HourSources } from './questdb/hourly-sql.ts'
+import type { HoursQuery, RangeQuery } from './task.ts'
 
 const hourMs = 3_600_000
 /** As far as excursions look back. */
@@ -16,14 +16,13 @@ const excursionsMs = 7 * 24 * hourMs
 export function hourAnalyses(
   { runQuery, runAnalysis }: AnalysesOptions,
   analyse: Analyse,
-  planOf: PlanOf,
 ): Pick<Analyses, 'changes' | 'normal' | 'forecast' | 'domain'> {
   function byHour<How extends MomentHow>(name: keyof Analyses, run: AskHours<How>) {
     return (one: AnalysedDevice, how: How, client: AbortSignal) => {
       const device = analysedDevice(one)
       const build = (nowMs: number, signal: AbortSignal) => {
-        const { needed, ...reads } = planOf(device)
-        return run({ device, ...how, nowMs: asOfMs(how.endMs, nowMs), ...reads }, needed, signal)
+        const query = { device, ...how, nowMs: asOfMs(how.endMs, nowMs) }
+        return run(sources => ({ ...query, hourSources: sourcesOf(device, sources) }), signal)
       }
       return analyse({ name, devices: [device], how, untilMs: hourMs, build, client })
     }
@@ -40,7 +39,6 @@ export function hourAnalyses(
 export function rangeAnalyses(
   { runAnalysis }: AnalysesOptions,
   analyse: Analyse,
-  planOf: PlanOf,
 ): Pick<Analyses, 'excursions' | 'anomalies'> {
   function inRange<How extends FurtherHow>(
     name: keyof Analyses,
@@ -50,8 +48,7 @@ export function rangeAnalyses(
     return (one: AnalysedDevice, how: How, client: AbortSignal) => {
       const device = analysedDevice(one)
       const build = (nowMs: number, signal: AbortSignal) => {
-        const { needed, places } = planOf(device)
-        return run({ device, ...how, ...rangeAt(how, nowMs), nowMs, places }, needed, signal)
+        return run(() => ({ device, ...how, ...rangeAt(how, nowMs), nowMs }), signal)
       }
       return analyse({ name, devices: [device], how, build, client })
     }
@@ -74,9 +71,10 @@ function rangeOf({ days, ...asked }: AskedWindow, nowMs: number): MsRange {
   return { startMs: Math.min(asked.startMs ?? endMs - days * 24 * hourMs, endMs), endMs }
 }
 
-type AskRange<How> = (
-  query: RangeQuery & Omit<How, 'startMs' | 'endMs'> & InPlaces,
-  needed: NeededShards,
-  signal: AbortSignal,
-) => Promise<Built>
-type AskHours<How> = (query: HoursQuery & How & InPlaces, needed: NeededShards, signal: AbortSignal) => Promise<Built>
+type AskRange<How> = (queryOf: () => RangeQuery & Omit<How, 'startMs' | 'endMs'>, signal: AbortSignal) => Promise<Built>
+type AskHours<How> = (queryOf: (sources: HourSources) => HoursQuery & How, signal: AbortSignal) => Promise<Built>
+
+/** Points are kept for ever. */
+export function sourcesOf({ station }: AnalysedDevice, ofReadings: HourSources): HourSources {
+  return station === undefined ? ofReadings : allFromReadings
+}

@@ -7,15 +7,14 @@ import type { Built } from './cache/response-cache.ts'
 import { dynamicBodyOf } from './cache/response-template.ts'
 import type { LocalTimes } from './local-times.ts'
 import type { Pool, QueriesOf } from './pool.ts'
-import { namedShard, shardIn } from './query-failed.ts'
-import type { AnsweringShards, NeededShards } from './shards/answering-shards.ts'
-import { runOnShards } from './shards/run-on-shards.ts'
+import type { HourSources } from './questdb/hourly-sql.ts'
+import { type Replicas, runOnReplica } from './replicas.ts'
 import type { Encoded } from './task.ts'
 
 export type RunQuery<Queries extends QueriesOf<Queries>> = <Name extends keyof Queries & string>(
   name: Name,
-  query: Queries[Name],
-  needed: NeededShards,
+  /** By the sources of hours of the replica that is read. */
+  queryOf: (sources: HourSources) => Queries[Name],
   signal: AbortSignal,
   /** From when on its deadline counts, by `performance.now()`; without it from now on. */
   sinceMs?: number,
@@ -25,25 +24,25 @@ export interface RunQueryOptions<Queries extends QueriesOf<Queries>> {
   readonly pool: Pool<Queries>
   readonly logAvailability: AvailabilityLog
   readonly localTimes: LocalTimes
-  readonly answering: AnsweringShards
+  readonly replicas: Replicas
 }
 
 export function createRunQuery<Queries extends QueriesOf<Queries>>(
   options: RunQueryOptions<Queries>,
 ): RunQuery<Queries> {
-  const { pool, logAvailability, localTimes, answering } = options
+  const { pool, logAvailability, localTimes, replicas } = options
 
   function cacheableBody(encoded: Encoded) {
     if (!('live' in encoded)) return bodyOf(encoded)
     return dynamicBodyOf(encoded, (live, nowMs) => statsDynamicPart(live, nowMs, localTimes(live.timeZone)))
   }
 
-  return async (name, query, needed, signal, sinceMs = performance.now()) => {
-    const result = await runOnShards({ pool, answering }, name, query, needed, signal, sinceMs)
-    logAvailability(result, needed)
+  return async (name, queryOf, signal, sinceMs = performance.now()) => {
+    const result = await runOnReplica({ pool, replicas }, name, queryOf, signal, sinceMs)
+    logAvailability(result)
     if (result.ok) return { ok: true, body: cacheableBody(result.encoded) }
     // That there is no answer is one: it is cached, and not found out again and again.
     if (result.code === 'TOO_LARGE') return { ok: true, body: 'TOO_LARGE' }
-    return { ok: false, code: result.code, ...namedShard(shardIn(result)) }
+    return { ok: false, code: result.code }
   }
 }

@@ -1,11 +1,11 @@
 /** Runs a task in a worker: says that it has begun, stops on request, and returns a result. */
 
 import { move, transferableSymbol, valueSymbol } from 'piscina'
-import { failureCode, namedShard, QueryFailed } from './query-failed.ts'
+import { failureCode } from './query-failed.ts'
 import type { Encoded, Task, TaskResult } from './task.ts'
 
 export async function runTask<Result extends object = Encoded>(
-  { control }: Task<object>,
+  { control }: Pick<Task<object>, 'control'>,
   build: (signal: AbortSignal) => Promise<Result>,
 ): Promise<TaskResult<Result>> {
   const stopping = new AbortController()
@@ -17,7 +17,7 @@ export async function runTask<Result extends object = Encoded>(
     const code = failureCode(error)
     if (code === undefined) throw error
     const reason = error instanceof Error ? error.message : String(error)
-    return { ok: false, code, reason, ...namedShard(error instanceof QueryFailed ? error.shard : undefined) }
+    return { ok: false, code, reason }
   } finally {
     control.close()
   }

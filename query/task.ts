@@ -2,7 +2,6 @@
 
 import type { MessagePort } from 'node:worker_threads'
 import type { RejectedReadings } from '../analytics/findings/from-rejections.ts'
-import type { Place } from '../placement/placement.ts'
 import type { QuestdbAddress } from '../store/questdb/client/questdb-address.ts'
 import type { AnalysedDevice } from './analysed-device.ts'
 import type { AnomaliesPage } from './answers/anomalies-answer.ts'
@@ -29,8 +28,8 @@ export interface QuestdbSettings extends QuestdbTimeouts {
 
 /** Given to a worker once, when it starts. */
 export interface WorkerSettings extends QuestdbTimeouts {
-  /** By the shard's number less 1. */
-  readonly shards: readonly QuestdbAddress[]
+  /** The first one has the number 1. */
+  readonly replicas: readonly QuestdbAddress[]
   readonly timeZone: string
   /** A body is shorter than this. */
   readonly bodyBytesMax: number
@@ -41,19 +40,8 @@ export interface WorkerSettings extends QuestdbTimeouts {
 /** A worker says at `control` that it has begun, and is told there to stop. */
 export type Task<Query> = Query & {
   readonly control: MessagePort
-  /** Shards that are known not to answer. */
-  readonly away?: readonly number[]
-}
-
-/** Of a device. */
-export interface InPlaces {
-  /** All that it has, ascending. */
-  readonly places: readonly Place[]
-}
-
-/** Of many devices. */
-export interface OfShards {
-  readonly shards: readonly number[]
+  /** The number of the replica that is read. */
+  readonly replica: number
 }
 
 export interface LatestQuery {
@@ -88,8 +76,7 @@ export interface CompareQuery extends Pick<AskedWindow, 'startMs' | 'endMs'> {
   readonly nowMs: number
   /** No reading is later: some are a little ahead of our clock. */
   readonly newestUs: number
-  /** Of each. */
-  readonly hourSources: { readonly a: HourSources; readonly b: HourSources }
+  readonly hourSources: HourSources
 }
 
 /** Where a window has an end, `nowMs` is there. */
@@ -185,7 +172,7 @@ export interface InsightsQuery {
   /** Whether the rows of these devices alone are read. */
   readonly narrowed: boolean
   readonly nowUs: number
-  readonly shards: readonly ({ readonly shard: number } & HourSources)[]
+  readonly hourSources: HourSources
 }
 
 interface FleetLastQuery {
@@ -201,8 +188,6 @@ interface FleetFurtherQuery {
   readonly toUs: number
   /** Undefined for all that there are. */
   readonly series: readonly number[] | undefined
-  /** The number of the one device whose series they are; undefined for those of all. */
-  readonly device?: number
 }
 
 interface FleetHourQuery {
@@ -214,18 +199,13 @@ interface FleetHourQuery {
 /** A device that is looked up by itself. */
 type FleetDevice = Pick<AnalysedDevice, 'number' | 'symbol' | 'expected_interval_seconds'>
 
-export interface FleetDevicesQuery<Device = FleetDevice> {
-  readonly devices: readonly Device[]
+interface FleetDevicesQuery {
+  readonly devices: readonly FleetDevice[]
   readonly nowUs: number
   /** As above. */
   readonly newestUs: number
   /** Newest readings that are looked at of each. */
   readonly timesMax: number
-}
-
-/** Where the rows of one device are read. */
-export interface DeviceReads extends InPlaces {
-  readonly hourSources: HourSources
 }
 
 /** Parts of what the state of the fleet begins with, as they are asked for; each comes back as packed rows. */
@@ -236,36 +216,29 @@ export interface FleetQueries {
   readonly fleetDevices: FleetDevicesQuery
 }
 
-/** The same as a worker is asked. */
-export interface PlacedFleetQueries {
-  readonly fleetLast: FleetLastQuery & OfShards
-  readonly fleetFurther: FleetFurtherQuery & OfShards
-  readonly fleetHour: FleetHourQuery & OfShards
-  readonly fleetDevices: FleetDevicesQuery<FleetDevice & DeviceReads>
-}
-
 /** What each query of the light pool is called and asks for. */
-export interface LightQueries extends PlacedFleetQueries {
-  readonly latest: LatestQuery & OfShards
-  readonly day: DayQuery & InPlaces
-  readonly compare: CompareQuery & { readonly places: { readonly a: readonly Place[]; readonly b: readonly Place[] } }
-  readonly detail: DetailQuery & InPlaces
-  readonly daily: DailyQuery & InPlaces
-  readonly past: PastQuery & InPlaces
-  readonly normal: HoursQuery & InPlaces
-  readonly stationLatest: StationLatestQuery & InPlaces
+export interface LightQueries extends Omit<FleetQueries, 'fleetDevices'> {
+  readonly fleetDevices: FleetDevicesQuery & { readonly hourSources: HourSources }
+  readonly latest: LatestQuery
+  readonly day: DayQuery
+  readonly compare: CompareQuery
+  readonly detail: DetailQuery
+  readonly daily: DailyQuery
+  readonly past: PastQuery
+  readonly normal: HoursQuery
+  readonly stationLatest: StationLatestQuery
   readonly stationUnits: StationUnitsQuery
 }
 
 /** The same for the analysis pool; days are asked of it when they are many. */
 export interface AnalysisQueries {
-  readonly stats: StatsQuery & InPlaces
-  readonly daily: DailyQuery & InPlaces
-  readonly changes: ChangesQuery & InPlaces
-  readonly forecast: HoursQuery & InPlaces
-  readonly domain: DomainQuery & InPlaces
-  readonly excursions: ExcursionsQuery & InPlaces
-  readonly anomalies: AnomaliesQuery & InPlaces
+  readonly stats: StatsQuery
+  readonly daily: DailyQuery
+  readonly changes: ChangesQuery
+  readonly forecast: HoursQuery
+  readonly domain: DomainQuery
+  readonly excursions: ExcursionsQuery
+  readonly anomalies: AnomaliesQuery
   readonly insights: InsightsQuery
 }
 
@@ -274,4 +247,4 @@ export type Encoded = EncodedBody | ResponseTemplate<StatsLive>
 
 export type TaskResult<Result = Encoded> =
   | { readonly ok: true; readonly encoded: Result }
-  | { readonly ok: false; readonly code: FailureCode; readonly reason: string; readonly shard?: number }
+  | { readonly ok: false; readonly code: FailureCode; readonly reason: string }

@@ -4,10 +4,10 @@ import type { Fact } from '../alerts/core/fact.ts'
 import type { Ingest, PointsIngest } from '../ingest/ingest.ts'
 import type { DiskUse } from '../lifecycle/disk/disk-use.ts'
 import type { Questdb } from '../store/questdb/questdb.ts'
-import { type QuestdbShard, shardPrefix } from '../store/questdb/questdb-shards.ts'
+import { type QuestdbReplica, replicaPrefix } from '../store/questdb/questdb-replicas.ts'
 
 export interface AlertFactsOptions {
-  shards: readonly QuestdbShard<Pick<Questdb, 'state'>>[]
+  replicas: readonly QuestdbReplica<Pick<Questdb, 'state'>>[]
   ingest: Pick<Ingest, 'status'>
   pointsIngest: Pick<PointsIngest, 'status'>
   diskUse: Pick<DiskUse, 'read'>
@@ -18,16 +18,18 @@ const hourMs = 3_600_000
 
 /** To be asked several times a minute. */
 export function createAlertFacts(options: AlertFactsOptions): () => Promise<readonly Fact[]> {
-  const { shards, ingest, pointsIngest, diskUse, nowMs } = options
+  const { replicas, ingest, pointsIngest, diskUse, nowMs } = options
   let awaySinceMs: number | undefined
   let steps = ingest.status().clock.steps
   const steppedMs: number[] = []
 
   function questdbAway(): Fact {
-    const away = shards.filter(({ questdb }) => questdb.state().state !== 'up')
+    const away = replicas.filter(({ questdb }) => questdb.state().state !== 'up')
     awaySinceMs = away.length === 0 ? undefined : (awaySinceMs ?? nowMs())
     const seconds = awaySinceMs === undefined ? 0 : Math.max(1, Math.round((nowMs() - awaySinceMs) / 1000))
-    const text = away.map(shard => shardPrefix(shards, shard) + (shard.questdb.state().reason ?? '')).join('; ')
+    const text = away
+      .map(replica => replicaPrefix(replicas, replica) + (replica.questdb.state().reason ?? ''))
+      .join('; ')
     return { fact: 'questdb_away', value: seconds, text }
   }
 

@@ -22,7 +22,6 @@ import { createBulkFields } from '../auth/metrics/bulk-fields.ts'
 import { createEraseJobs, type EraseJobs } from '../lifecycle/erasure/erase-jobs.ts'
 import type { Config } from '../settings/config.ts'
 import type { Log } from '../store/log.ts'
-import { shardPrefix } from '../store/questdb/questdb-shards.ts'
 import { checkOptionsOf } from './check-options.ts'
 import { createEntityMetrics } from './entity-metrics.ts'
 import type { Ingress } from './ingress.ts'
@@ -82,7 +81,7 @@ function openEraseJobs({ log, parts, ingress }: FamilyInputs): EraseJobs {
     ingest,
     pointsIngest,
     store,
-    shards,
+    replicas,
     retention,
     names,
     live,
@@ -96,7 +95,7 @@ function openEraseJobs({ log, parts, ingress }: FamilyInputs): EraseJobs {
     stations,
     ingest: { readings: ingest, points: pointsIngest },
     store,
-    shards,
+    replicas,
     whileNoDayExpires: retention.whileNoDayExpires,
     syncNames: names.sync,
     forgetSeries: live.seriesErased,
@@ -149,13 +148,10 @@ function createLogger({ config, log, parts, ingress }: FamilyInputs): RouteFamil
   })
 }
 
-/** Of all shards; undefined where nothing is. */
-function missingIn({ shards }: Pick<ServiceParts, 'shards'>): string | undefined {
-  const texts = shards.flatMap(shard => {
-    const { isLost, reason } = shard.questdb.state()
-    return isLost ? [`${shardPrefix(shards, shard)}${reason}`] : []
-  })
-  return texts.length === 0 ? undefined : texts.join('; ')
+/** Undefined where nothing is. */
+function missingIn({ store }: Pick<ServiceParts, 'store'>): string | undefined {
+  const { isLost, reason } = store.questdb.state()
+  return isLost ? reason : undefined
 }
 
 function createAdmin({ config, log, parts, ingress }: FamilyInputs, eraseJobs: EraseJobs): RouteFamily {
@@ -184,7 +180,6 @@ function createAdmin({ config, log, parts, ingress }: FamilyInputs, eraseJobs: E
     diskUse: parts.diskUse,
     retention: parts.retention,
     topics: parts.topicStates,
-    shards: parts.shards,
     alertEngine() {
       const { isLive, backlog, refused, partialRules } = parts.alerts.meter.engine()
       return isLive ? { backlog, refused, partial_rules: partialRules.slice(0, partialRulesMax) } : undefined

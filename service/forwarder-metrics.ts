@@ -1,30 +1,23 @@
-/** What a process that forwards shards tells of them at each scrape. */
+/** Metrics of a process that forwards, read at each scrape. */
 
 import { Gauge, type Registry } from 'prom-client'
+import { gauge } from '../api/http/metric-kinds.ts'
 import type { ForwardStatus } from '../ingest/kafka/forward-status.ts'
-import type { ForwardedShard } from './open-shards.ts'
+import type { ReplicaForwarder } from '../ingest/kafka/replica-forwarder.ts'
 
-export function addForwarders(registry: Registry, forwarders: readonly ForwardedShard[]): void {
-  new Gauge({
-    name: 'barograph_shard_held',
-    help: '1 while this process forwards the shard, 0 while it stands by.',
-    labelNames: ['shard'],
-    registers: [registry],
-    collect() {
-      for (const { number, status } of forwarders) this.set({ shard: number }, status() === undefined ? 0 : 1)
-    },
-  })
+export function addForwarder(registry: Registry, { status }: Pick<ReplicaForwarder, 'status'>): void {
+  gauge(registry, 'barograph_forwarder_held', '1 while this process forwards, 0 while it stands by.', () =>
+    status() === undefined ? 0 : 1,
+  )
   const add = (name: string, help: string, value: (status: ForwardStatus) => number) => {
     new Gauge({
       name: `barograph_forwarder_${name}`,
       help: `${help} None while it stands by.`,
-      labelNames: ['shard', 'topic'],
+      labelNames: ['topic'],
       registers: [registry],
       collect() {
         this.reset()
-        for (const { number, status } of forwarders) {
-          for (const each of status() ?? []) this.set({ shard: number, topic: each.topic }, value(each.status))
-        }
+        for (const { topic, status: of } of status() ?? []) this.set({ topic }, value(of))
       },
     })
   }

@@ -1,6 +1,6 @@
 /**
- * A process with the role `forward`: takes the topics of the shards that it gets to QuestDB, and stands by for those that other
- * processes have. It listens for probes and for Prometheus alone.
+ * A process with the role `forward`: takes the topics to QuestDB, or stands by while another process does. It listens for probes
+ * and for Prometheus alone.
  */
 
 import { createTokenCheck } from '../api/admin/admin-token.ts'
@@ -12,15 +12,15 @@ import { createServer } from '../api/http/server.ts'
 import { serverFamily } from '../api/http/server-family.ts'
 import { readSeriesPairs } from '../auth/metrics/metrics.ts'
 import type { ForwardStatus } from '../ingest/kafka/forward-status.ts'
+import type { ReplicaForwarder } from '../ingest/kafka/replica-forwarder.ts'
 import { checkListenAddress, listenError } from '../settings/listen-address.ts'
 import { openDataDirectory } from '../store/data-directory.ts'
 import { openStore, type Store } from '../store/store.ts'
-import { addForwarders } from './forwarder-metrics.ts'
+import { addForwarder } from './forwarder-metrics.ts'
 import { openConnections } from './open-connections.ts'
-import { type ForwardedShard, forwardShards, openShards, type ShardQuestdb } from './open-shards.ts'
+import { openTopics, startForwarder } from './open-topics.ts'
 import type { ServiceOptions } from './service.ts'
 import { type Service, startParts } from './start-parts.ts'
-import { type PlacementWatch, watchPlacement } from './watch-placement.ts'
 
 export function startForwarderService(options: ServiceOptions): Promise<Service> {
   return startParts(onOpen => open(options, onOpen))
@@ -46,27 +46,17 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   })
   onOpen(() => store.close())
   const given = { config, directory, store, log, onFatal }
-  const opened = await openShards(given)
-  onOpen(() => opened.close())
-  const shardCount = opened.shards.length
-  const placement = await watchPlacement({ ...given, postgres: store.postgres, shardCount })
-  onOpen(() => placement.close())
-  const forwarders = forwardShards(given, opened, store.questdb, () => readSeriesPairs(store.postgres))
-  onOpen(() => Promise.all(forwarders.map(forwarder => forwarder.close())))
-  const { furtherQuestdbs } = opened
-  return await listen(
-    options,
-    directory.secret('admin-token'),
-    { store, furtherQuestdbs, placement, forwarders },
-    onOpen,
-  )
+  const topics = await openTopics(given)
+  onOpen(() => topics.close())
+  const { questdb, postgres } = store
+  const forwarder = startForwarder(given, topics, { questdb, seriesPairs: () => readSeriesPairs(postgres) })
+  onOpen(() => forwarder.close())
+  return await listen(options, directory.secret('admin-token'), { store, forwarder }, onOpen)
 }
 
 interface ForwarderParts {
   store: Store
-  furtherQuestdbs: readonly ShardQuestdb[]
-  placement: Pick<PlacementWatch, 'issue'>
-  forwarders: readonly ForwardedShard[]
+  forwarder: Pick<ReplicaForwarder, 'status'>
 }
 
 async function listen(
@@ -79,7 +69,7 @@ async function listen(
   const isTrusted = createNetworks(config.TRUST_PROXY ?? [])
   const isToken = createTokenCheck(adminToken)
   const metrics = createMetrics({ isAdmin: async ({ rawHeaders }) => isToken(rawHeaders), isTrusted })
-  addForwarders(metrics.registry, parts.forwarders)
+  addForwarder(metrics.registry, parts.forwarder)
   const readiness = () => readinessOf(parts, isStopping)
   const families = [serverFamily({ readiness, metrics })]
   const connections = openConnections(config, log, isTrusted)
@@ -95,18 +85,11 @@ async function listen(
   }
 }
 
-function readinessOf(
-  { store, furtherQuestdbs, placement, forwarders }: ForwarderParts,
-  isStopping: boolean,
-): Readiness {
+function readinessOf({ store, forwarder }: ForwarderParts, isStopping: boolean): Readiness {
   if (isStopping) return { status: 'unavailable', reasons: ['the service is stopping'] }
-  const reasons = forwarders.flatMap(({ status }) => (status() ?? []).flatMap(issuesOf))
-  reasons.push(...questdbFault(store.questdb))
-  for (const { number, questdb } of furtherQuestdbs) {
-    reasons.push(...questdbFault(questdb).map(fault => `shard ${number}: ${fault}`))
-  }
-  const faults = [store.postgresFault(), placement.issue()]
-  reasons.push(...faults.filter(fault => fault !== undefined))
+  const postgresFault = store.postgresFault()
+  const reasons = [...(forwarder.status() ?? []).flatMap(issuesOf), ...questdbFault(store.questdb)]
+  if (postgresFault !== undefined) reasons.push(postgresFault)
   return reasons.length === 0 ? { status: 'ok' } : { status: 'degraded', reasons }
 }
 

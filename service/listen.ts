@@ -86,23 +86,21 @@ function createServiceServer(
   ingress: Ingress,
   state: { isStopping: () => boolean; broker: () => string | undefined },
 ): FastifyInstance {
-  const { store, shards, ingest, pointsIngest, devices, query, live, retention } = parts
+  const { store, ingest, pointsIngest, devices, query, live, retention } = parts
   const { connections, metrics } = ingress
   const databases = {
     questdb: () => store.questdb.state(),
     postgres: () => store.postgresFault(),
-    reads: () => loadingOf({ live, retention, shards }),
+    reads: () => loadingOf({ live, retention }),
   }
   const readiness = () =>
     readinessOf({
       ...databases,
       ingest: ingest.status,
       points: pointsIngest.status,
-      furtherShards: () => shards.slice(1).map(({ number, questdb }) => ({ number, ...questdb.state() })),
       node: parts.nodes.fault,
       connections: connections.fault,
       topics: parts.topicStates,
-      placement: parts.placementIssue,
       clock: () => clockFault(parts.nodes.several?.own().clockAheadMs),
       ...state,
     })
@@ -111,7 +109,7 @@ function createServiceServer(
     ingest: ingest.status,
     points: pointsIngest.status,
     devices: () => devices.size(),
-    questdbs: shards.map(({ number, questdb }) => ({ number, isUp: () => questdb.state().state === 'up' })),
+    isQuestdbUp: () => store.questdb.state().state === 'up',
     queriesQueued: query.queueLengths,
     cache: query.cacheStatus,
     states: () => (parts.live.isLoaded() ? parts.live.counts() : undefined),
@@ -134,15 +132,7 @@ function createServiceServer(
 }
 
 /** What the reads of the contract wait for after a start, once QuestDB is up. */
-function loadingOf({
-  live,
-  retention,
-  shards,
-}: Pick<ServiceParts, 'live' | 'retention' | 'shards'>): string | undefined {
-  const of = (some: readonly number[]) => (shards.length > 1 ? ` in shard ${some.join(', ')}` : '')
-  const unknown = shards.map(({ number }) => number).filter(number => !retention.isKnown(number))
-  if (unknown.length > 0) return `it is being looked up which days have expired${of(unknown)}`
-  if (live.isLoaded()) return undefined
-  const shard = live.shardAway()
-  return `the state of the fleet is being loaded${shard === undefined ? '' : `, and waits for shard ${shard}`}`
+function loadingOf({ live, retention }: Pick<ServiceParts, 'live' | 'retention'>): string | undefined {
+  if (!retention.isKnown()) return 'it is being looked up which days have expired'
+  return live.isLoaded() ? undefined : 'the state of the fleet is being loaded'
 }

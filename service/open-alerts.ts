@@ -8,9 +8,9 @@ import type { Ingest, PointsIngest } from '../ingest/ingest.ts'
 import type { DiskUse } from '../lifecycle/disk/disk-use.ts'
 import type { Live } from '../live/live.ts'
 import { signOf } from '../metrics/units.ts'
-import type { Placement } from '../placement/placement.ts'
 import { createAlertReadings } from '../query/alerts/alert-readings.ts'
 import type { Insights } from '../query/insights.ts'
+import type { Replicas } from '../query/replicas.ts'
 import type { Config } from '../settings/config.ts'
 import type { DataDirectory } from '../store/data-directory.ts'
 import type { Log } from '../store/log.ts'
@@ -23,14 +23,13 @@ import { appliedMark } from './applied-mark.ts'
 import type { Clock } from './clock.ts'
 import type { ServiceAccounts } from './open-accounts.ts'
 import type { ServiceNodes } from './open-nodes.ts'
+import type { ServiceReplica } from './replicas.ts'
 import { faultOf, noteSetAside } from './set-aside.ts'
-import { createShardOutages } from './shard-outages.ts'
-import type { ServiceShard } from './shards.ts'
 
 interface AlertParts {
   store: Pick<Store, 'postgres'>
-  shards: readonly ServiceShard[]
-  placement: (() => Placement) | undefined
+  replicas: readonly ServiceReplica[]
+  readReplicas: Replicas
   directory: Pick<DataDirectory, 'secret'>
   ingest: Ingest
   pointsIngest: PointsIngest
@@ -46,12 +45,10 @@ interface AlertParts {
 
 /** Before the first reading is taken. */
 export function openServiceAlerts(config: Config, log: Log, parts: AlertParts): Alerts {
-  const { store, shards, ingest, metrics, accounts, live, nodes, clockMs } = parts
+  const { store, replicas, ingest, metrics, accounts, live, nodes, clockMs } = parts
   const { devices, learnOwner } = createAlertDevices({ ...parts, accounts: accounts.accounts })
   const readings = createAlertReadings({
-    shards: shards.map(({ questdb }) => questdb.address),
-    placement: parts.placement,
-    questdbAnswers: number => shards[number - 1]?.questdb.answers() ?? false,
+    replicas: parts.readReplicas,
     timeoutMs: config.QUERY_TIMEOUT_SECONDS * 1000,
     log,
   })
@@ -73,9 +70,9 @@ export function openServiceAlerts(config: Config, log: Log, parts: AlertParts): 
     learnOwner,
     live,
     onStored: ingest.onStored,
-    ...createShardOutages({ ...parts, nowMs: clockMs }),
+    isOut: () => ingest.status().journal.issue !== undefined || (ingest.shared?.untoldSeconds() ?? 0) > 0,
     isSettled: () =>
-      shards.every(({ questdb }) => questdb.state().state === 'up') && live.isLoaded() && !live.isCatchingUp(),
+      replicas.every(({ questdb }) => questdb.state().state === 'up') && live.isLoaded() && !live.isCatchingUp(),
     markTaken: () => appliedMark(ingest),
     readings: readings.read,
     batteryDays: createBatteryDays(parts.insights, parts.devices),

@@ -15,7 +15,6 @@ import { readHighestStamps } from '../ingest/journal/stamp-classes.ts'
 import type { TopicState } from '../ingest/kafka/topic-watch.ts'
 import { points } from '../ingest/points-table.ts'
 import { readings } from '../ingest/readings-table.ts'
-import type { Placement } from '../placement/placement.ts'
 import type { Config } from '../settings/config.ts'
 import type { DataDirectory } from '../store/data-directory.ts'
 import type { Log } from '../store/log.ts'
@@ -38,21 +37,7 @@ export interface ServiceIngest {
   forward(store: Pick<Store, 'questdb' | 'postgres'>, metrics: Pick<Metrics, 'seriesPairs'>): void
   /** Of the topics that are the journals; undefined where these are on disk. */
   topicStates?: (() => TopicState[]) | undefined
-  /** Why readings of some devices are refused here, or will be; undefined with journals on disk. */
-  placementIssue?: (() => string | undefined) | undefined
-  /** Where the readings are that are there; without it on shard 1. */
-  placement?: (() => Placement) | undefined
-  /** Where this process knows several shards. */
-  further?: FurtherShards | undefined
   close(): Promise<void>
-}
-
-/** Of a service with several shards. */
-interface FurtherShards {
-  /** From shard 2 on. */
-  questdbs: readonly { number: number; questdb: Store['questdb'] }[]
-  /** By the shard's number less 1. */
-  ingests: readonly Ingest[]
 }
 
 /** With journals on disk. */

@@ -2,7 +2,7 @@
 
 import { checkTopics } from '../ingest/kafka/check-topics.ts'
 import { connectKafka, type Kafka } from '../ingest/kafka/connect.ts'
-import { type ShardTopics, topicsOf } from '../ingest/kafka/topic-names.ts'
+import { type ServiceTopicNames, topicsOf } from '../ingest/kafka/topic-names.ts'
 import type { TopicRequirements } from '../ingest/kafka/topic-settings.ts'
 import { type TopicState, type TopicWatch, watchTopic } from '../ingest/kafka/topic-watch.ts'
 import type { Config } from '../settings/config.ts'
@@ -11,18 +11,18 @@ import type { Log } from '../store/log.ts'
 
 export interface ServiceKafka {
   kafka: Kafka
-  topics: ShardTopics
+  topics: ServiceTopicNames
   requirements: TopicRequirements
   close(): Promise<void>
 }
 
 /** Undefined without KAFKA_BROKERS; then nothing of Kafka's client is loaded. */
-export async function openServiceKafka(config: Config, shard: number): Promise<ServiceKafka | undefined> {
+export async function openServiceKafka(config: Config): Promise<ServiceKafka | undefined> {
   const settings = kafkaSettings(config)
   if (settings === undefined) return undefined
   const { connection, topicPrefix, requirements } = settings
   const kafka = await connectKafka(connection)
-  const topics = topicsOf(topicPrefix, shard)
+  const topics = topicsOf(topicPrefix)
   try {
     await checkTopics(kafka.admin, Object.values(topics), requirements)
   } catch (error) {

@@ -10,14 +10,14 @@ import type { Log } from '../store/log.ts'
 import { appliedMark } from './applied-mark.ts'
 import type { Clock } from './clock.ts'
 import { createLiveMetrics } from './live-metrics.ts'
-import type { ServiceShard } from './shards.ts'
+import type { ServiceReplica } from './replicas.ts'
 
 interface LiveParts {
-  shards: readonly (Pick<ServiceShard, 'questdb'> & { ingest: Pick<Ingest, 'status'> })[]
+  replicas: readonly Pick<ServiceReplica, 'questdb'>[]
   ingest: Pick<Ingest, 'onStored' | 'onLost' | 'status' | 'shared'>
   devices: Pick<Devices, 'all' | 'byNumber' | 'onChange' | 'heard'>
   metrics: Metrics
-  query: Pick<Query, 'fleetRows' | 'hourSources' | 'shardsOf' | 'deviceRemoved'>
+  query: Pick<Query, 'fleetRows' | 'hourSources' | 'deviceRemoved'>
   clockMs: Clock
 }
 
@@ -25,16 +25,15 @@ const checkEveryMs = 1000
 
 /** Before the first reading is taken. */
 export function openServiceLive(config: Config, log: Log, parts: LiveParts): Live {
-  const { shards, ingest, devices, metrics, query, clockMs } = parts
+  const { replicas, ingest, devices, metrics, query, clockMs } = parts
   const { shared } = ingest
   /** What was taken up to here has to be applied before QuestDB has all readings that the listener was not told. */
   let isApplied = appliedMark(ingest)
   const isUnapplied = () => !isApplied()
-  const ordinals = () =>
-    shards.map(shard => {
-      const { journal, forwarder } = shard.ingest.status()
-      return { taken: journal.ordinal, applied: forwarder.appliedOrdinal }
-    })
+  const ordinals = () => {
+    const { journal, forwarder } = ingest.status()
+    return { taken: journal.ordinal, applied: forwarder.appliedOrdinal }
+  }
   const live = createLive({
     ask: toldFleetRows(query.fleetRows, shared),
     hourSources: query.hourSources,
@@ -42,7 +41,6 @@ export function openServiceLive(config: Config, log: Log, parts: LiveParts): Liv
     heardMs: shared && (() => clockMs() - shared.untoldSeconds() * 1000),
     isCatchingUp: () => isUnapplied() || (shared?.untoldSeconds() ?? 0) > 0,
     ordinals,
-    shardsOf: query.shardsOf,
     metricsOf: createLiveMetrics(metrics, devices),
     log,
     aheadMs: config.TIMESTAMP_AHEAD_SECONDS * 1000,
@@ -77,7 +75,7 @@ export function openServiceLive(config: Config, log: Log, parts: LiveParts): Liv
     }, checkEveryMs).unref()
   }
 
-  for (const { questdb } of shards) questdb.ready.then(loadBehind, () => undefined)
+  for (const { questdb } of replicas) questdb.ready.then(loadBehind, () => undefined)
   return {
     ...live,
     async close() {

@@ -2,28 +2,22 @@
 
 import type { Ingest, PointsIngest } from '../ingest/ingest.ts'
 import type { Retention } from '../lifecycle/retention/retention.ts'
-import { bug } from '../limits/bug.ts'
-import { oneShard, type Placement } from '../placement/placement.ts'
 import { createReadingsExport, type ReadingsExport } from '../query/export/readings-export.ts'
 import { createPoints, type Points } from '../query/points/points.ts'
 import { createQuery, type Query } from '../query/query.ts'
+import { createReplicas, type Replicas } from '../query/replicas.ts'
 import type { Config } from '../settings/config.ts'
 import type { Log } from '../store/log.ts'
-import type { Store } from '../store/store.ts'
 import type { Clock } from './clock.ts'
-import type { ServiceShard } from './shards.ts'
+import type { ServiceReplica } from './replicas.ts'
 
 /** Before any reading. */
 const everUs = Number.NEGATIVE_INFINITY
 
 interface QueryParts {
-  store: Pick<Store, 'questdb'>
-  shards: readonly ServiceShard[]
-  /** Without it all devices are on shard 1. */
-  placement?: (() => Placement) | undefined
+  readReplicas: Replicas
   ingest: Pick<Ingest, 'revision'>
-  pointsIngest: PointsIngest
-  retention: Pick<Retention, 'expiredBeforeUs' | 'isKnown'>
+  pointsIngest: Pick<PointsIngest, 'revision'>
   clockMs: Clock
 }
 
@@ -44,39 +38,34 @@ export function openServiceQueries(config: Config, log: Log, parts: QueryParts):
   }
 }
 
-function shardsOf({ shards, placement = () => oneShard }: Pick<QueryParts, 'shards' | 'placement'>) {
-  return { shards: shards.map(({ questdb }) => questdb.address), placement }
+export function openReadReplicas(
+  replicas: readonly ServiceReplica[],
+  retention: Pick<Retention, 'expiredBeforeUs' | 'isKnown'>,
+): Replicas {
+  return createReplicas(
+    replicas.map(replica => ({
+      address: replica.questdb.address,
+      // As long as it is not known which days have expired there, their hours would be missing.
+      answers: () => retention.isKnown(replica.number) && replica.questdb.answers(),
+      hourSources: () => ({
+        rawFromUs: rawFromUs(replica),
+        expiredBeforeUs: retention.expiredBeforeUs(replica.number),
+      }),
+    })),
+  )
 }
 
-/** Undefined for one that was added without this process: it does not answer here. */
-function shardAt({ shards }: Pick<QueryParts, 'shards'>, number: number): ServiceShard | undefined {
-  const shard = shards[number - 1]
-  if (shard !== undefined && shard.number !== number) throw bug(`shard ${shard.number} is in place of ${number}`)
-  return shard
-}
-
-/** As long as it is not known which days have expired there, their hours would be missing. */
-function answersOf(parts: Pick<QueryParts, 'shards' | 'retention'>) {
-  return (number: number) => {
-    const shard = shardAt(parts, number)
-    return shard !== undefined && parts.retention.isKnown(number) && shard.questdb.answers()
-  }
-}
-
-function openServiceQuery(config: Config, log: Log, parts: QueryParts): Query {
-  const { ingest, pointsIngest, retention, clockMs } = parts
+function openServiceQuery(
+  config: Config,
+  log: Log,
+  { readReplicas: replicas, ingest, pointsIngest, clockMs }: QueryParts,
+): Query {
   return createQuery({
-    ...shardsOf(parts),
+    replicas,
     timeZone: config.TIME_ZONE,
     now: clockMs,
     revision: ingest.revision,
     pointsRevision: pointsIngest.revision,
-    hourSources(number) {
-      const shard = shardAt(parts, number)
-      if (shard === undefined) return { rawFromUs: everUs, expiredBeforeUs: everUs }
-      return { rawFromUs: rawFromUs(shard), expiredBeforeUs: retention.expiredBeforeUs(number) }
-    },
-    questdbAnswers: answersOf(parts),
     limits: {
       latestBytesMax: config.LATEST_BYTES_MAX,
       cacheBytesMax: config.CACHE_BYTES_MAX,
@@ -88,7 +77,7 @@ function openServiceQuery(config: Config, log: Log, parts: QueryParts): Query {
 }
 
 /** From this time on the hourly view may lack readings; without a valid view, all hours do. */
-function rawFromUs({ questdb: { hourlyView }, ingest }: ServiceShard): number {
+function rawFromUs({ questdb: { hourlyView }, ingest }: ServiceReplica): number {
   const txn = hourlyView.validThroughTxn()
   if (txn === undefined) return everUs
   const oldestUs = ingest.oldestSentSince(txn)
@@ -96,37 +85,25 @@ function rawFromUs({ questdb: { hourlyView }, ingest }: ServiceShard): number {
   return hourlyView.validThroughTxn() === txn ? oldestUs : everUs
 }
 
-function openServicePoints(
-  config: Config,
-  log: Log,
-  { store, pointsIngest }: Pick<QueryParts, 'store' | 'pointsIngest'>,
-): Points {
-  const { questdb } = store
+function openServicePoints(config: Config, log: Log, { readReplicas: replicas, pointsIngest }: QueryParts): Points {
   return createPoints({
     revision: pointsIngest.revision,
-    questdb: questdb.address,
-    questdbAnswers: questdb.answers,
+    replicas,
     limits: { timeoutMs: config.QUERY_TIMEOUT_SECONDS * 1000 },
     log,
   })
 }
 
-function openServiceExport(config: Config, log: Log, parts: Pick<QueryParts, 'shards' | 'placement'>): ReadingsExport {
-  return createReadingsExport({
-    ...shardsOf(parts),
-    questdbAnswers: number => shardAt(parts, number)?.questdb.answers() ?? false,
-    limits: { timeoutMs: config.QUERY_TIMEOUT_SECONDS * 1000 },
-    log,
-  })
+function openServiceExport(config: Config, log: Log, { readReplicas: replicas }: QueryParts): ReadingsExport {
+  return createReadingsExport({ replicas, limits: { timeoutMs: config.QUERY_TIMEOUT_SECONDS * 1000 }, log })
 }
 
 /** The door bounds how many there are at the same time; one that it has cut off may still be ending. */
 const rangeLimits = { exportsMax: 32, pieceRows: 20_000, exportThreadsMax: 2 }
 
-function openServiceRanges(config: Config, log: Log, parts: QueryParts): ReadingsExport {
+function openServiceRanges(config: Config, log: Log, { readReplicas: replicas }: QueryParts): ReadingsExport {
   return createReadingsExport({
-    ...shardsOf(parts),
-    questdbAnswers: answersOf(parts),
+    replicas,
     priority: 'below normal',
     limits: { ...rangeLimits, timeoutMs: config.QUERY_TIMEOUT_SECONDS * 1000 },
     log,

@@ -8,7 +8,7 @@ import { openStations, type Stations } from '../auth/stations/stations.ts'
 import { type Names, openNames } from '../lifecycle/name-sync/name-sync.ts'
 import type { Config } from '../settings/config.ts'
 import type { Log } from '../store/log.ts'
-import type { QuestdbShard } from '../store/questdb/questdb-shards.ts'
+import type { QuestdbReplica } from '../store/questdb/questdb-replicas.ts'
 import type { Store } from '../store/store.ts'
 import { rangesOf } from './check-options.ts'
 import type { Clock } from './clock.ts'
@@ -26,8 +26,8 @@ export interface RegistriesOptions {
   config: Config
   log: Log
   store: Store
-  /** Of all shards. */
-  shards: readonly QuestdbShard[]
+  /** Of all replicas. */
+  replicas: readonly QuestdbReplica[]
   clockMs: Clock
   feed: ChangeFeed
   /** Whether the readings of all nodes are told. */
@@ -41,7 +41,7 @@ export interface RegistriesOptions {
 const hourMs = 3_600_000
 
 export async function openRegistries(options: RegistriesOptions): Promise<Registries> {
-  const { config, log, store, shards, clockMs, feed, isShared, leads, onOpen } = options
+  const { config, log, store, replicas, clockMs, feed, isShared, leads, onOpen } = options
   const pool = store.postgres
   const graceMs = config.ROTATION_GRACE_HOURS * hourMs
   const perOwner = config.METRICS_PER_OWNER
@@ -66,7 +66,7 @@ export async function openRegistries(options: RegistriesOptions): Promise<Regist
   onOpen(() => devices.close())
   const stations = openStations({ pool, nowMs: clockMs, log, feed })
   onOpen(() => stations.close())
-  const names = openNames({ devices, metrics, shards, leads, log })
+  const names = openNames({ devices, metrics, replicas, leads, log })
   onOpen(() => names.close())
   return { devices, names, stations, metrics, annotations: createAnnotations({ pool, nowMs: clockMs }) }
 }

@@ -10,11 +10,11 @@ import { createQuestdbClient } from '../store/questdb/client/questdb-client.ts'
 import type { Store } from '../store/store.ts'
 import type { Clock } from './clock.ts'
 import type { ServiceNodes } from './open-nodes.ts'
-import type { ServiceShard } from './shards.ts'
+import type { ServiceReplica } from './replicas.ts'
 
 interface RetentionParts {
   store: Pick<Store, 'postgres'>
-  shards: readonly ServiceShard[]
+  replicas: readonly ServiceReplica[]
   acceptedFrom: AcceptedFrom
   clockMs: Clock
   nodes: Pick<ServiceNodes, 'feed' | 'leads'>
@@ -30,16 +30,16 @@ const knownMs = 45_000
 const marginMs = 60 * minuteMs
 
 export function openServiceRetention(config: Config, log: Log, parts: RetentionParts): Retention {
-  const { store, shards, acceptedFrom, clockMs } = parts
+  const { store, replicas, acceptedFrom, clockMs } = parts
   const { feed, leads } = parts.nodes
   const nodes = feed === noFeed ? undefined : createRetentionNodes({ pool: store.postgres, feed, leads })
-  const clients = shards.map(({ questdb }) => createQuestdbClient(questdb.address.http))
+  const clients = replicas.map(({ questdb }) => createQuestdbClient(questdb.address.http))
   const retention = openRetention({
     days: config.RETENTION_DAYS,
     acceptedFrom,
-    shards: shards.map((shard, at) => {
+    replicas: replicas.map((replica, at) => {
       const client = clients[at] as (typeof clients)[number]
-      return { ...shard, exec: sql => client.exec(sql, execTimeoutMs) }
+      return { ...replica, exec: sql => client.exec(sql, execTimeoutMs) }
     }),
     nowMs: clockMs,
     nodes,

@@ -2,7 +2,6 @@
 
 import type { Readiness } from '../api/http/health.ts'
 import type { IngestStatus } from '../ingest/ingest.ts'
-import type { JournalStatus } from '../ingest/journal/journal.ts'
 import type { TopicState } from '../ingest/kafka/topic-watch.ts'
 import type { QuestdbState } from '../store/questdb/questdb-monitor.ts'
 
@@ -11,8 +10,6 @@ export interface ReadinessOptions {
   ingest: () => IngestStatus
   points: () => IngestStatus
   questdb: () => QuestdbState
-  /** Those behind the first one. */
-  furtherShards: () => readonly ({ number: number } & QuestdbState)[]
   postgres: () => string | undefined
   /** Why requests with credentials are refused, of a node. */
   node: () => string | undefined
@@ -22,8 +19,6 @@ export interface ReadinessOptions {
   connections: () => string | undefined
   /** Of the topics that are the journals; undefined where these are on disk. */
   topics?: (() => TopicState[]) | undefined
-  /** Why readings of some shards are refused, or will be; undefined where the journals are on disk. */
-  placement?: (() => string | undefined) | undefined
   /** Why the clock is wrong, of a node. */
   clock: () => string | undefined
   /** Why no readings come from an outside broker. */
@@ -50,13 +45,11 @@ export function readinessOf(options: ReadinessOptions): Readiness {
   const issues = [
     // While QuestDB is away nothing can be loaded.
     away ?? options.reads(),
-    ...options.furtherShards().map(shardFault),
     readings.forwarder.fileIssue ?? points.forwarder.fileIssue,
     postgres(),
     connections(),
     options.broker(),
     options.clock(),
-    options.placement?.(),
   ]
   reasons.push(...issues.filter(issue => issue !== undefined))
   reasons.push(...(options.topics?.() ?? []).flatMap(faultsOfTopic))
@@ -77,7 +70,7 @@ export function databaseFaultOf({
 
 /** What is wrong with one write path though it takes rows. */
 function faultsOf(rows: 'readings' | 'points', { journal, forwarder, lag, untold, clock }: IngestStatus): string[] {
-  const faults = refusalsOf(rows, journal.refusing)
+  const faults: string[] = []
   if (untold !== undefined && untold.seconds > 0) {
     const why = untold.reason === undefined ? 'they are being read' : untold.reason
     faults.push(`${rows} that other nodes took in the last ${Math.ceil(untold.seconds)} s are not known here: ${why}`)
@@ -91,18 +84,8 @@ function faultsOf(rows: 'readings' | 'points', { journal, forwarder, lag, untold
   return faults
 }
 
-/** Of some shards; where all refuse, the service is unavailable. */
-function refusalsOf(rows: 'readings' | 'points', refusing: JournalStatus['refusing'] = []): string[] {
-  return refusing.map(({ shard, issue }) => `${rows} of shard ${shard} are refused: ${issue}`)
-}
-
 function faultsOfTopic({ topic, problems }: TopicState): string[] {
   return problems.map(({ text }) => `topic ${topic}: ${text}`)
-}
-
-function shardFault({ number, ...state }: { number: number } & QuestdbState): string | undefined {
-  const fault = questdbFault(state, undefined)
-  return fault === undefined ? undefined : `shard ${number}: ${fault}`
 }
 
 function questdbFault(

@@ -17,19 +17,18 @@ import type { ServiceNodes } from './open-nodes.ts'
 import type { ServiceQueries } from './open-queries.ts'
 import type { Registries } from './open-registries.ts'
 import type { SignIn } from './open-sign-in.ts'
-import type { ServiceShard } from './shards.ts'
+import type { ServiceReplica } from './replicas.ts'
 
 export interface ServiceParts extends ServiceQueries, Registries {
   directory: DataDirectory
   clockMs: Clock
   store: Store
   /** The first one has the QuestDB of the store. */
-  shards: readonly ServiceShard[]
+  replicas: readonly ServiceReplica[]
   ingest: Ingest
   pointsIngest: PointsIngest
   /** Of the topics that are the journals; undefined where these are on disk. */
   topicStates?: (() => TopicState[]) | undefined
-  placementIssue?: (() => string | undefined) | undefined
   accounts: ServiceAccounts
   signIn: SignIn
   diskUse: DiskUse

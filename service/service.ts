@@ -5,7 +5,6 @@ import { readCertificate } from '../api/http/certificate.ts'
 import { createClaims } from '../ingest/idempotency/claims.ts'
 import { watchDiskUse } from '../lifecycle/disk/disk-use.ts'
 import { openAcceptedFrom } from '../lifecycle/retention/accepted-from.ts'
-import { bug } from '../limits/bug.ts'
 import type { Config } from '../settings/config.ts'
 import { checkListenAddress } from '../settings/listen-address.ts'
 import { type DataDirectory, openDataDirectory } from '../store/data-directory.ts'
@@ -26,15 +25,15 @@ import {
 } from './open-ingest.ts'
 import { openServiceLive } from './open-live.ts'
 import { openServiceNodes, type ServiceNodes } from './open-nodes.ts'
-import { openServiceQueries } from './open-queries.ts'
+import { openReadReplicas, openServiceQueries } from './open-queries.ts'
 import { openRegistries } from './open-registries.ts'
 import { openServiceRetention } from './open-retention.ts'
 import { openSignIn } from './open-sign-in.ts'
+import type { ServiceReplica } from './replicas.ts'
 import { setAsideFailedWork } from './set-aside.ts'
-import type { ServiceShard } from './shards.ts'
 import { withSharedView } from './shared-view.ts'
 import { type Service, startParts } from './start-parts.ts'
-import { assertOneShard, warnOfTopicLetters } from './watch-placement.ts'
+import { warnOfTopicLetters } from './topic-letters.ts'
 
 export interface ServiceOptions {
   config: Config
@@ -72,23 +71,23 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   } = await openStoreAndIngest(options, directory, opening, giveUp, onOpen)
   const { feed, leads } = serviceNodes
   await setAsideFailedWork({ dataDirectory: directory.path, pool: opened.postgres, log })
-  const { store, shards } = await openShards(opened, serviceIngest, serviceNodes, log, onOpen)
-  const { ingest, pointsIngest, topicStates, placementIssue } = serviceIngest
+  const { ingest, pointsIngest, topicStates } = serviceIngest
+  const { store, replicas } = await openReplicas(opened, ingest, serviceNodes, log, onOpen)
   const days = config.RETENTION_DAYS
   const acceptedFrom = await openAcceptedFrom({ pool: store.postgres, days, nowMs: clockMs, feed })
   const isShared = ingest.shared !== undefined
-  const registries = await openRegistries({ config, log, store, shards, clockMs, feed, isShared, leads, onOpen })
+  const registries = await openRegistries({ config, log, store, replicas, clockMs, feed, isShared, leads, onOpen })
   const { devices, stations, metrics } = registries
   // Also those that other nodes took.
   if (pointsIngest.shared !== undefined) pointsIngest.onStored(stations.heard)
   serviceIngest.forward(store, metrics)
-  for (const { questdb, ingest } of shards.slice(1)) ingest.onLost(questdb.hourlyView.markSuspect)
-  const retention = openServiceRetention(config, log, { store, shards, acceptedFrom, clockMs, nodes: serviceNodes })
+  const retention = openServiceRetention(config, log, { store, replicas, acceptedFrom, clockMs, nodes: serviceNodes })
   onOpen(() => retention.close())
-  const placed = { store, shards, placement: serviceIngest.placement, ingest, pointsIngest, clockMs }
-  const queries = openServiceQueries(config, log, { ...placed, retention })
+  const stored = { store, replicas, ingest, pointsIngest, clockMs }
+  const readReplicas = openReadReplicas(replicas, retention)
+  const queries = openServiceQueries(config, log, { ...stored, readReplicas })
   for (const { close } of Object.values(queries)) onOpen(close)
-  const live = openServiceLive(config, log, { shards, ingest, devices, metrics, query: queries.query, clockMs })
+  const live = openServiceLive(config, log, { replicas, ingest, devices, metrics, query: queries.query, clockMs })
   onOpen(() => live.close())
   const insights = queries.query.insights(createInsightsKnown(metrics, live, clockMs))
   // Links in mails need an address; without a configured one it is the one that we listen on.
@@ -115,38 +114,29 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   onOpen(() => claims.close())
   const diskUse = watchDiskUse({ directory, config, retention, nowMs: clockMs, log })
   onOpen(() => diskUse.close())
-  const alerting = { ...placed, directory, devices, metrics, accounts, live, insights, diskUse }
+  const alerting = { ...stored, readReplicas, directory, devices, metrics, accounts, live, insights, diskUse }
   const alerts = openServiceAlerts(config, log, { ...alerting, nodes: serviceNodes })
   onOpen(() => alerts.close())
-  const journals = { ingest, pointsIngest, topicStates, placementIssue }
-  const base = { directory, clockMs, store, shards, acceptedFrom, ...journals, ...registries, diskUse, retention }
+  const journals = { ingest, pointsIngest, topicStates }
+  const base = { directory, clockMs, store, replicas, acceptedFrom, ...journals, ...registries, diskUse, retention }
   const parts = { ...base, ...queries, insights, accounts, signIn, claims, live, alerts, nodes: serviceNodes }
   ownUrl = await listen(config, log, parts, onOpen)
   await signIn.announceSetup()
   return ownUrl
 }
 
-/** Where several processes share them, with the hourly views that one of these sees to. */
-async function openShards(
+/** With the hourly view that one of the processes sees to, where several share it. */
+async function openReplicas(
   store: Store,
-  { ingest, further }: ServiceIngest,
+  ingest: ServiceIngest['ingest'],
   nodes: ServiceNodes,
   log: Log,
   onOpen: (close: () => unknown) => void,
-): Promise<{ store: Store; shards: readonly ServiceShard[] }> {
-  const first = { number: 1, questdb: store.questdb, ingest: further?.ingests[0] ?? ingest }
-  const shards: ServiceShard[] = [first]
-  for (const { number, questdb } of further?.questdbs ?? []) {
-    const own = further?.ingests[number - 1]
-    if (own === undefined) throw bug(`nothing takes readings of shard ${number}`)
-    shards.push({ number, questdb, ingest: own })
-  }
-  if (nodes.several === undefined) return { store, shards }
-  const viewed: ServiceShard[] = []
-  for (const shard of shards) {
-    viewed.push(await withSharedView(shard, { ...nodes, pool: store.postgres, log, onOpen }))
-  }
-  return { store: { ...store, questdb: viewed[0]?.questdb ?? store.questdb }, shards: viewed }
+): Promise<{ store: Store; replicas: readonly ServiceReplica[] }> {
+  const first: ServiceReplica = { number: 1, questdb: store.questdb, ingest }
+  if (nodes.several === undefined) return { store, replicas: [first] }
+  const viewed = await withSharedView(first, { ...nodes, pool: store.postgres, log, onOpen })
+  return { store: { ...store, questdb: viewed.questdb }, replicas: [viewed] }
 }
 
 /** The databases take a second to start; meanwhile a journal on disk recovers and starts its threads. */
@@ -167,7 +157,6 @@ async function openStoreAndIngest(
   const serviceNodes = await openServiceNodes({ ...given, nodes, store })
   onOpen(() => serviceNodes.close())
   if (disk !== undefined) {
-    await assertOneShard(store.postgres)
     await warnOfTopicLetters(store.postgres, log)
     await disk.serviceIngest.passStamps(store.postgres)
     return { store, serviceNodes, serviceIngest: disk.serviceIngest }

@@ -4,14 +4,14 @@ import type pg from 'pg'
 import type { ChangeFeed } from '../auth/nodes/change-feed.ts'
 import type { Nodes } from '../auth/nodes/nodes.ts'
 import type { Log } from '../store/log.ts'
-import type { QuestdbShard } from '../store/questdb/questdb-shards.ts'
+import type { QuestdbReplica } from '../store/questdb/questdb-replicas.ts'
 import { type SharedView, type ToldView, watchSharedHourlyView } from '../store/questdb/shared-hourly-view.ts'
 
 export interface SharedViewOptions extends Pick<Nodes, 'leads' | 'requireLead'> {
   pool: pg.Pool
   feed: ChangeFeed
   /** In the QuestDB of which it is. */
-  shard: number
+  replica: number
 }
 
 interface Row {
@@ -20,22 +20,22 @@ interface Row {
   suspect_build: number
 }
 
-export interface WithSharedViewOptions extends Omit<SharedViewOptions, 'shard'> {
+export interface WithSharedViewOptions extends Omit<SharedViewOptions, 'replica'> {
   log: Log
   onOpen: (close: () => unknown) => void
 }
 
-/** The shard of a node, whose QuestDB was opened without the hourly view. */
-export async function withSharedView<Shard extends QuestdbShard>(
-  shard: Shard,
+/** The replica of a node, whose QuestDB was opened without the hourly view. */
+export async function withSharedView<Replica extends QuestdbReplica>(
+  replica: Replica,
   { log, onOpen, ...nodes }: WithSharedViewOptions,
-): Promise<Shard> {
-  const { number, questdb } = shard
-  const shared = await openSharedView({ ...nodes, shard: number })
+): Promise<Replica> {
+  const { number, questdb } = replica
+  const shared = await openSharedView({ ...nodes, replica: number })
   const isUp = () => questdb.state().state === 'up'
   const { close, ...hourlyView } = watchSharedHourlyView({ address: questdb.address, isUp, shared, log })
   onOpen(close)
-  return { ...shard, questdb: { ...questdb, hourlyView } }
+  return { ...replica, questdb: { ...questdb, hourlyView } }
 }
 
 const stepMs = 4_000
@@ -44,13 +44,13 @@ const nothing: Row = { valid_through: null, builds: 0, suspect_build: -1 }
 export async function openSharedView({
   pool,
   feed,
-  shard,
+  replica,
   leads,
   requireLead,
 }: SharedViewOptions): Promise<SharedView> {
   let row = nothing
   async function reload(): Promise<void> {
-    const { rows } = await pool.query<Row>(readSql, [shard])
+    const { rows } = await pool.query<Row>(readSql, [replica])
     row = rows[0] ?? nothing
   }
   async function change(text: string, values: unknown[], isAllowed = requireLead): Promise<void> {
@@ -70,11 +70,11 @@ export async function openSharedView({
     },
     told: () => (feed.isCurrent() ? toldOf(row) : { ...toldOf(row), validThroughTxn: undefined }),
     async tell({ validThroughTxn, builds }: ToldView) {
-      await change(tellSql, [shard, validThroughTxn ?? null, builds])
+      await change(tellSql, [replica, validThroughTxn ?? null, builds])
       if (validThroughTxn === undefined) await feed.settle()
     },
     suspectBuild: () => row.suspect_build,
-    suspect: build => change(suspectSql, [shard, build], async () => undefined),
+    suspect: build => change(suspectSql, [replica, build], async () => undefined),
   }
 }
 
@@ -83,13 +83,13 @@ function toldOf({ valid_through, builds }: Row): ToldView {
 }
 
 const readSql = `SELECT valid_through::float8 AS valid_through, builds::float8 AS builds, suspect_build::float8 AS suspect_build
-  FROM hourly_view JOIN feed_head USING (epoch) WHERE shard = $1`
+  FROM hourly_view JOIN feed_head USING (epoch) WHERE replica = $1`
 
-const tellSql = `INSERT INTO hourly_view AS known (shard, epoch, valid_through, builds)
+const tellSql = `INSERT INTO hourly_view AS known (replica, epoch, valid_through, builds)
   SELECT $1::int, epoch, $2::bigint, $3::bigint FROM feed_head
-  ON CONFLICT (shard) DO UPDATE SET epoch = excluded.epoch, valid_through = excluded.valid_through, builds = excluded.builds,
+  ON CONFLICT (replica) DO UPDATE SET epoch = excluded.epoch, valid_through = excluded.valid_through, builds = excluded.builds,
     suspect_build = CASE WHEN known.epoch = excluded.epoch THEN known.suspect_build ELSE -1 END`
 
-const suspectSql = `INSERT INTO hourly_view AS known (shard, epoch, suspect_build) SELECT $1::int, epoch, $2::bigint FROM feed_head
-  ON CONFLICT (shard) DO UPDATE SET suspect_build = excluded.suspect_build
+const suspectSql = `INSERT INTO hourly_view AS known (replica, epoch, suspect_build) SELECT $1::int, epoch, $2::bigint FROM feed_head
+  ON CONFLICT (replica) DO UPDATE SET suspect_build = excluded.suspect_build
   WHERE known.epoch = excluded.epoch AND known.suspect_build < excluded.suspect_build`

@@ -51,9 +51,6 @@ export function readConfig(environment: Record<string, string | undefined>, role
   if (config.KAFKA_BROKERS === undefined && ofKafka.length > 0) {
     throw new ConfigError(`Wrong settings: ${ofKafka.join(', ')} without KAFKA_BROKERS, so no Kafka would be used.`)
   }
-  if (config.QUESTDB_SHARDS !== undefined && [config.KAFKA_BROKERS, config.QUESTDB_HTTP].includes(undefined)) {
-    throw new ConfigError('Wrong settings: QUESTDB_SHARDS needs KAFKA_BROKERS, QUESTDB_HTTP and QUESTDB_PG.')
-  }
   const others = Object.entries(environment).filter(([name]) => !(name in Settings.shape))
   return {
     ...config,

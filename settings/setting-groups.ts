@@ -6,7 +6,7 @@ import { settingRows } from './start-help.ts'
 const beginnings = {
   HOST: 'Addresses and data',
   QUESTDB_HTTP: 'Databases',
-  KAFKA_BROKERS: 'Kafka, shards and nodes',
+  KAFKA_BROKERS: 'Kafka and nodes',
   TLS_CERT: 'TLS and proxies',
   MQTT_PORT: 'MQTT',
   PARENT_PID: 'Process and log',

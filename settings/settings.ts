@@ -6,7 +6,6 @@ import { parseEmailAddress } from '../auth/accounts/email-address.ts'
 import { signUpModes } from '../auth/accounts/sign-up.ts'
 import { isTimeZone } from '../auth/time-zone.ts'
 import { defaultDeviceTags } from '../ingest/formats/line-protocol-names.ts'
-import { questdbShards } from './questdb-shards.ts'
 import {
   brokers,
   bytes,
@@ -28,9 +27,6 @@ import {
 
 /** Their list stands in a header of `/embed`. */
 const embedOriginsMax = 50
-
-export const nodeLeaseSecondsMax = 60
-export const timestampAheadSecondsMax = 86_400
 
 /** One key for each variable. A subject begins with a key of `setting-groups.ts`. */
 export const Settings = z.object({
@@ -83,11 +79,6 @@ export const Settings = z.object({
     .describe(
       'Kafka brokers, comma-separated host:port, whose topics are the journals; default is none, with journals on disk.',
     ),
-  QUESTDB_SHARDS: questdbShards
-    .optional()
-    .describe(
-      'QuestDBs of the shards from 2 on, where Kafka is the journal: number=HTTP address,PostgreSQL-wire address, with blanks between shards.',
-    ),
   KAFKA_TLS: z
     .string()
     .regex(/^true$|[./]/, 'must be true or the path of a file with CA certificates (PEM)')
@@ -110,7 +101,7 @@ export const Settings = z.object({
   KAFKA_RETENTION_HOURS: wholeNumber(1, 87_600)
     .default(168)
     .describe('How long Kafka keeps records; those that QuestDB has not taken by then would be lost.'),
-  NODE_LEASE_SECONDS: wholeNumber(1, nodeLeaseSecondsMax)
+  NODE_LEASE_SECONDS: wholeNumber(1, 60)
     .default(3)
     .describe(
       'How long a node of several on one PostgreSQL goes on without it, and how long a change waits for a node that does not answer.',
@@ -364,7 +355,7 @@ export const Settings = z.object({
     .refine(isOrigin, 'must be an origin such as https://app.example')
     .optional()
     .describe('Origin of the front end that opens the popup and gets the refresh token.'),
-  TIMESTAMP_AHEAD_SECONDS: wholeNumber(0, timestampAheadSecondsMax)
+  TIMESTAMP_AHEAD_SECONDS: wholeNumber(0, 86_400)
     .default(300)
     .describe('How far a timestamp may lie ahead of the server clock.'),
   RETENTION_DAYS: wholeNumber(1, 36_500)

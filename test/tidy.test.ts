@@ -65,12 +65,11 @@ const arrows: Record<string, string[]> = {
     'auth/time-zone.ts',
   ],
   // Definitions alone: of what a registry has, callers tell it.
-  ingest: [...questdbLeaves, ...postgresLeaves, 'metrics', 'placement', 'store/start-error.ts'],
+  ingest: [...questdbLeaves, ...postgresLeaves, 'metrics', 'store/start-error.ts'],
   // Definitions alone: texts of people are checked as they are everywhere.
   metrics: ['auth/plain-text.ts'],
   analytics: [],
-  placement: [],
-  query: ['analytics', 'placement', ...questdbLeaves],
+  query: ['analytics', ...questdbLeaves],
   live: ['analytics', 'query', ...questdbLeaves],
   auth: ['metrics', ...postgresLeaves, ...threadLeaves],
   content: [...postgresLeaves, ...threadLeaves],
@@ -81,7 +80,6 @@ const arrows: Record<string, string[]> = {
     'analytics',
     'live',
     'metrics',
-    'placement',
     'store/tables.ts',
     ...postgresLeaves,
     ...threadLeaves,
@@ -146,8 +144,8 @@ const arrows: Record<string, string[]> = {
   'sign-in': ['auth', 'metrics/units.ts', 'store', 'theme', 'api/http', 'api/credentials', 'api/accounts'],
   // What was built of the pages.
   'api/web': ['api/http', 'theme', 'web/dist'],
-  service: ['api', 'mqtt', 'placement', 'sign-in', ...domains],
-  cli: ['api/admin', 'api/alerts', 'api/annotations', 'placement', ...domains],
+  service: ['api', 'mqtt', 'sign-in', ...domains],
+  cli: ['api/admin', 'api/alerts', 'api/annotations', ...domains],
   // The cell of a device discharges by the curve of its type.
   demo: [
     'analytics/battery/curves.ts',

@@ -47,7 +47,6 @@ export type EngineCommand =
       readonly kind: 'outage'
       readonly isOut: boolean
       readonly nowMs: number
-      readonly outBuckets?: Uint8Array | undefined
     }
   /** Values of these devices are erased; with a metric, those of its rules alone. */
   | { readonly kind: 'eraseValues'; readonly devices: readonly number[]; readonly metric: string | null }

@@ -12,7 +12,7 @@ import type { Rule } from '../core/rule.ts'
 import { BatchWriter, type EngineStore } from './batch-writer.ts'
 import { type EngineHandle, startEngineThread } from './engine-handle.ts'
 import type { EngineMessage, EngineState } from './engine-messages.ts'
-import { createOutageWatch, type OutageWatchOptions } from './outage-watch.ts'
+import { createOutageWatch } from './outage-watch.ts'
 import type { PackedReadings } from './packed-readings.ts'
 import { createPatience, type Patience } from './patience.ts'
 import { packedMax, ReadingIntake, type TakenReadings } from './reading-intake.ts'
@@ -20,7 +20,7 @@ import type { CoverageChange } from './rule-coverage.ts'
 import { RuleTelling } from './rule-telling.ts'
 import { StoredReplay, type StoredReplayOptions } from './stored-replay.ts'
 
-export interface EngineRunOptions extends StoredReplayOptions, Pick<OutageWatchOptions, 'outBuckets'> {
+export interface EngineRunOptions extends StoredReplayOptions {
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>
   readonly monotonicMs: () => number
   /** Whether no readings are taken, or those that are taken are not known here. */
@@ -138,10 +138,10 @@ export class EngineRun {
 
   /** Reads what was received since then, and goes on with what is taken. */
   async #catchUp(sinceMs: number): Promise<void> {
-    const { log, nowMs, isOut, outBuckets, rules, coverage } = this.#options
+    const { log, nowMs, isOut, rules, coverage } = this.#options
     await this.#replay.since(sinceMs)
     this.#telling.facts([...new Set([...rules.keys()].flatMap(id => coverage.devicesOf(id)))])
-    this.#thread.post({ kind: 'outage', isOut: isOut(), nowMs: nowMs(), outBuckets: outBuckets?.() })
+    this.#thread.post({ kind: 'outage', isOut: isOut(), nowMs: nowMs() })
     this.#isLive = true
     this.#send()
     log.info({ rules: rules.size, pairs: coverage.pairCount }, 'alerts are evaluated')
@@ -149,10 +149,9 @@ export class EngineRun {
 
   #tick(): void {
     const { nowMs, monotonicMs } = this.#options
-    const { isOut, outBuckets, hasPaused, steppedMs, beforeMs } = this.#outages.look()
-    const isPartlyOut = outBuckets !== undefined
+    const { isOut, hasPaused, steppedMs, beforeMs } = this.#outages.look()
     const now = nowMs()
-    if (isOut || isPartlyOut || hasPaused || steppedMs !== 0 || !this.#isLive) this.#lastOutageMs = now
+    if (isOut || hasPaused || steppedMs !== 0 || !this.#isLive) this.#lastOutageMs = now
     if (steppedMs !== 0) {
       // Readings that are still to be told may have come since.
       this.#thread.post({ kind: 'clock', deltaMs: steppedMs, nowMs: beforeMs })
@@ -160,7 +159,7 @@ export class EngineRun {
     }
     if (this.#isLive) {
       if (hasPaused) this.#thread.post({ kind: 'outage', isOut: true, nowMs: now })
-      this.#thread.post({ kind: 'outage', isOut, nowMs: now, outBuckets })
+      this.#thread.post({ kind: 'outage', isOut, nowMs: now })
       this.#send()
     } else this.#intake.hold()
     // What came while nothing else ran is still on its way, so that a moment counts as heard when the next one is here.

@@ -109,7 +109,7 @@ function createHandlers(engine: Engine, evaluator: Evaluator): Handlers {
       while (reader.next()) evaluator.replay(reader, command)
     },
     observe: ({ rule, device, observation }) => evaluator.observe(rule, device, observation),
-    outage: ({ isOut, nowMs, outBuckets }) => evaluator.outage(isOut, nowMs, outBuckets),
+    outage: ({ isOut, nowMs }) => evaluator.outage(isOut, nowMs),
     clock: ({ deltaMs, nowMs }) => evaluator.clockStepped(deltaMs, nowMs),
     eraseValues: ({ devices, metric }) => evaluator.eraseValues(devices, metric),
     applied: () => engine.applied(),

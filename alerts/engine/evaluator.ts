@@ -134,8 +134,8 @@ export class Evaluator {
   }
 
   /** Whether we were away ourselves; see SilenceWatch. */
-  outage(isOut: boolean, nowMs: number, outBuckets?: Uint8Array): void {
-    this.#silence.outage(isOut, nowMs, outBuckets)
+  outage(isOut: boolean, nowMs: number): void {
+    this.#silence.outage(isOut, nowMs)
     if (this.#states.nowMs === Number.NEGATIVE_INFINITY) this.#states.nowMs = nowMs
   }
 

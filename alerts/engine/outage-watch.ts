@@ -6,14 +6,11 @@ export interface OutageWatchOptions {
   readonly monotonicMs: () => number
   /** Why no readings are taken, or that they are not known here. */
   readonly isOut: () => boolean
-  /** The same of some devices alone: 1 by the bucket of their numbers. */
-  readonly outBuckets?: (() => Uint8Array | undefined) | undefined
 }
 
 export interface OutageLook {
   /** One goes on. */
   readonly isOut: boolean
-  readonly outBuckets: Uint8Array | undefined
   /** We did nothing for a while, up to now. */
   readonly hasPaused: boolean
   /** By how much the clock was set since the last look; 0 where it was not. */
@@ -28,7 +25,7 @@ const pauseMsMin = 5000
 
 /** To be asked several times a second. */
 export function createOutageWatch(options: OutageWatchOptions): { look(): OutageLook } {
-  const { nowMs, monotonicMs, isOut, outBuckets = () => undefined } = options
+  const { nowMs, monotonicMs, isOut } = options
   let lastMs = nowMs()
   let lastMonotonicMs = monotonicMs()
   return {
@@ -40,8 +37,7 @@ export function createOutageWatch(options: OutageWatchOptions): { look(): Outage
       lastMonotonicMs += passedMs
       const hasPaused = passedMs >= pauseMsMin
       const isStepped = Math.abs(steppedMs) > stepMsMin
-      const out = { isOut: isOut(), outBuckets: outBuckets() }
-      return { ...out, hasPaused, steppedMs: isStepped ? steppedMs : 0, beforeMs: atMs - passedMs }
+      return { isOut: isOut(), hasPaused, steppedMs: isStepped ? steppedMs : 0, beforeMs: atMs - passedMs }
     },
   }
 }

@@ -4,7 +4,6 @@
  */
 
 import { Deadlines } from '../../live/deadlines.ts'
-import { bucketCount, bucketOf } from '../../placement/placement.ts'
 import type { Observation } from '../core/observation.ts'
 import type { PairState } from '../core/pair.ts'
 import { noDevice } from '../core/rule.ts'
@@ -23,8 +22,6 @@ export class SilenceWatch {
   readonly #sites = new SiteCounts()
   #outageEndMs = Number.NEGATIVE_INFINITY
   #isOut = false
-  /** Of outages of some devices alone, by the bucket of their numbers; undefined without any. */
-  #outageEndsMs: Float64Array | undefined
 
   constructor(pairs: PairTable, times: DeviceTimes, ruleOf: (pair: number) => EngineRule) {
     this.#pairs = pairs
@@ -32,29 +29,15 @@ export class SilenceWatch {
     this.#ruleOf = ruleOf
   }
 
-  /**
-   * While it goes on, no silence is due; afterwards readings have time to come. `outBuckets`: of which devices it is, where it is not of all: 1
-   * by the bucket of their numbers.
-   */
-  outage(isOut: boolean, nowMs: number, outBuckets?: Uint8Array): void {
+  /** While it goes on, no silence is due; afterwards readings have time to come. */
+  outage(isOut: boolean, nowMs: number): void {
     if (this.#isOut && !isOut) this.#outageEndMs = Math.max(this.#outageEndMs, nowMs)
     this.#isOut = isOut
-    if (outBuckets === undefined) return
-    this.#outageEndsMs ??= new Float64Array(bucketCount).fill(Number.NEGATIVE_INFINITY)
-    // Told again and again while it goes on, so that it has always ended just now: their silence is not due before.
-    for (let bucket = 0; bucket < bucketCount; bucket++)
-      if (outBuckets[bucket] === 1) this.#outageEndsMs[bucket] = nowMs
-  }
-
-  #outageEndOf(device: number): number {
-    if (this.#outageEndsMs === undefined) return this.#outageEndMs
-    return Math.max(this.#outageEndMs, this.#outageEndsMs[bucketOf(device)] as number)
   }
 
   /** Our clock was set, and says this now. */
   clockStepped(nowMs: number): void {
     this.#outageEndMs = nowMs
-    this.#outageEndsMs = undefined
   }
 
   #isOfSite(pair: number): boolean {
@@ -78,7 +61,7 @@ export class SilenceWatch {
   /** Its device was not heard since we were away ourselves, or it was. */
   #flagOf(pair: number): number {
     const lastMs = this.#times.lastMs[this.#slotOf(pair)] as number
-    return lastMs < this.#outageEndOf(this.#pairs.deviceOf(pair)) ? unknown : alive
+    return lastMs < this.#outageEndMs ? unknown : alive
   }
 
   /** It became known when the device was heard for the first time. */
@@ -97,8 +80,7 @@ export class SilenceWatch {
 
   /** From when on the device of the pair counts as silent. */
   dueMs(pair: number): number {
-    const outageEndMs = this.#outageEndOf(this.#pairs.deviceOf(pair))
-    return silentFromMs(this.#ruleOf(pair).core, this.#times, this.#slotOf(pair), outageEndMs)
+    return silentFromMs(this.#ruleOf(pair).core, this.#times, this.#slotOf(pair), this.#outageEndMs)
   }
 
   /** When time alone changes the pair next, if ever. */

@@ -88,7 +88,7 @@ export function exportOperation(options: ExportOptions): AdminOperation {
     reply.header('content-disposition', attachmentOf({ ...asked, subject: subjectOf(asked), extension: format }))
     if (request.method === 'HEAD') return reply.send(Readable.from([]))
     const answer = await readingsExport.pieces(asked, disconnectSignalOf(reply))
-    if (!answer.ok) return refuse(reply, answer.code, answer.shard)
+    if (!answer.ok) return refuse(reply, answer.code)
     // What was asked for, as it was sent.
     const details = { ...(request.query as Record<string, unknown>) }
     await audit({ actor, action: 'readings.export', subject: 'readings', details })
@@ -145,11 +145,9 @@ const errors = {
   DATE_INVALID: ['QUERY_INVALID', undefined],
 } as const satisfies Record<ExportFailure, readonly [AdminErrorCode, string | undefined]>
 
-/** `shard`: which QuestDB it was, where there are several. */
-function refuse(reply: FastifyReply, failure: ExportFailure, shard: number | undefined): FastifyReply {
+function refuse(reply: FastifyReply, failure: ExportFailure): FastifyReply {
   reply.removeHeader('content-disposition')
-  if (failure === 'DATABASE_AWAY' && shard === undefined) return sendQuestdbAway(reply)
-  const [code, text] = errors[failure]
-  const detail = shard === undefined ? text : text?.replace('QuestDB', `QuestDB of shard ${shard}`)
+  if (failure === 'DATABASE_AWAY') return sendQuestdbAway(reply)
+  const [code, detail] = errors[failure]
   return sendProblem(reply, code, { detail })
 }

@@ -39,8 +39,6 @@ export interface StateOptions extends Pick<TimeLimits, 'aheadMsMax'> {
   retention: Pick<Retention, 'state' | 'confirm'>
   /** Of the topics of Kafka that are the journals; undefined where these are on disk. */
   topics?: (() => TopicState[]) | undefined
-  /** As the status tells of them. */
-  shards?: StatusOptions['shards']
   /** Undefined for a service that is alone. */
   nodes?: Pick<Nodes, 'own' | 'states'> | undefined
   alertEngine?: StatusOptions['alertEngine']

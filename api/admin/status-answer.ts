@@ -82,8 +82,6 @@ export const Status = z.object({
     /** Why it takes nothing at present. */
     fault: z.string().nullable(),
   }),
-  /** The QuestDBs of all shards, of which `questdb` is the first; only where there are several. */
-  shards: z.array(Database.extend({ number: z.int(), commit_mode: z.string().nullable() })).optional(),
   postgres: Database,
   journal: z.object({
     ...journalFields,

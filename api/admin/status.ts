@@ -4,7 +4,7 @@ import type pg from 'pg'
 import type { Devices } from '../../auth/devices/devices.ts'
 import type { Nodes } from '../../auth/nodes/nodes.ts'
 import type { Ingest, IngestStatus, PointsIngest } from '../../ingest/ingest.ts'
-import { readShardHolder } from '../../ingest/kafka/shard-holder.ts'
+import { readReplicaHolder } from '../../ingest/kafka/replica-holder.ts'
 import type { TopicState } from '../../ingest/kafka/topic-watch.ts'
 import type { DiskUse } from '../../lifecycle/disk/disk-use.ts'
 import type { WaitingDays } from '../../lifecycle/retention/due-days.ts'
@@ -12,7 +12,6 @@ import { dayText } from '../../lifecycle/retention/expired-days.ts'
 import type { Retention } from '../../lifecycle/retention/retention.ts'
 import type { RetentionState } from '../../lifecycle/retention/retention-state.ts'
 import type { Questdb } from '../../store/questdb/questdb.ts'
-import type { QuestdbShard } from '../../store/questdb/questdb-shards.ts'
 import type { Store } from '../../store/store.ts'
 import { packageVersion } from '../../store/version.ts'
 import { nodeStatus } from './node-status.ts'
@@ -27,8 +26,6 @@ export interface StatusOptions {
   ingest: Pick<Ingest, 'status'>
   pointsIngest: Pick<PointsIngest, 'status'>
   store: Store
-  /** One alone is that of the store, as without them. */
-  shards?: readonly QuestdbShard<ToldQuestdb>[] | undefined
   dataDirectory: string
   diskUse: Pick<DiskUse, 'read'>
   retention: Pick<Retention, 'state'>
@@ -62,7 +59,6 @@ async function readStatus({
   ingest,
   pointsIngest,
   store,
-  shards = [],
   dataDirectory,
   diskUse,
   retention,
@@ -91,7 +87,6 @@ async function readStatus({
     uptime_s: Math.round(process.uptime()),
     devices: devices.size(),
     questdb: { ...questdbOf(questdb), ...forwarderOf(readings) },
-    ...(shards.length > 1 ? { shards: shards.map(({ number, questdb }) => ({ number, ...questdbOf(questdb) })) } : {}),
     postgres: {
       kind: isPostgresManaged ? 'own' : 'given',
       state: postgresFault === undefined ? 'up' : 'away',
@@ -147,7 +142,7 @@ async function processesOf({
 }
 
 async function kafkaOf(topics: readonly TopicState[], pool: pg.Pool): Promise<Status['kafka']> {
-  const holder = await readShardHolder(pool).catch(() => undefined)
+  const holder = await readReplicaHolder(pool).catch(() => undefined)
   return { topics: topics.map(topicStatus), forwarder: holder === undefined ? null : forwarderStatus(holder) }
 }
 
@@ -177,13 +172,8 @@ function journalOf({ journal, forwarder }: IngestStatus) {
     bytes: journal.bytes,
     bytes_max: journal.bytesMax,
     damaged_bytes: journal.tornBytes + forwarder.damagedBytes,
-    fault: journal.issue ?? refusalOf(journal) ?? forwarder.fileIssue ?? null,
+    fault: journal.issue ?? forwarder.fileIssue ?? null,
   }
-}
-
-function refusalOf({ refusing = [] }: IngestStatus['journal']): string | undefined {
-  if (refusing.length === 0) return undefined
-  return refusing.map(({ shard, issue }) => `shard ${shard}: ${issue}`).join('; ')
 }
 
 function forwarderOf({ forwarder }: IngestStatus) {

@@ -1,6 +1,6 @@
 /** A topic of Kafka that is a journal, and who forwards it, as `GET /status` tells of them. */
 
-import type { ShardHolder } from '../../ingest/kafka/shard-holder.ts'
+import type { ReplicaHolder } from '../../ingest/kafka/replica-holder.ts'
 import type { TopicState } from '../../ingest/kafka/topic-watch.ts'
 import type { Status, TopicStatus } from './status-answer.ts'
 
@@ -19,6 +19,6 @@ export function topicStatus({ topic, sight, share, problems }: TopicState): Topi
   }
 }
 
-export function forwarderStatus({ holder, takenMs }: ShardHolder): NonNullable<Status['kafka']>['forwarder'] {
+export function forwarderStatus({ holder, takenMs }: ReplicaHolder): NonNullable<Status['kafka']>['forwarder'] {
   return { holder: holder ?? null, since: takenMs === undefined ? null : new Date(takenMs).toISOString() }
 }

@@ -11,7 +11,7 @@ import { sendPieces, streamFormOf } from '../http/stalled-response.ts'
 import type { LoggerErrorCode } from '../http/status-errors.ts'
 import { createStreamSlots } from '../http/stream-slots.ts'
 import type { ReadAccess } from './read-access.ts'
-import { refuse, shardText } from './read-answers.ts'
+import { refuse } from './read-answers.ts'
 import { type ReadingsParameters, readReadingsParameters } from './readings-parameters.ts'
 
 export interface RangeSenderOptions {
@@ -61,7 +61,7 @@ export function createRangeSender(access: ReadAccess, { rangeReads, nowMs, log }
     if (typeof slot === 'string') return refuse(reply, 'QUEUE_FULL')
     const asked = { ...content, layout: format.layout, stepUs, isNarrowed: true }
     const answer = await rangeReads.pieces(asked, client)
-    if (!answer.ok) return refuse(reply, codeOf(answer.code), shardText(answer.shard))
+    if (!answer.ok) return refuse(reply, codeOf(answer.code))
     return sendPieces(describe(reply.headers(more), format, content), answer.pieces, {
       // Parquet has a compression of its own.
       form: format.layout === 'parquet' ? 'identity' : streamFormOf(acceptedForms(headers['accept-encoding'])),

@@ -18,15 +18,10 @@ export function sendAnswer(
   // A body from memory goes out within this turn: a promise kept would cost more than all the rest.
   if (answer instanceof Promise) return answer.then(made => sendAnswer(request, reply, made, coded, tooLarge))
   if (answer.ok) return sendBody(request, reply, answer.body, answer.maxAgeSeconds, coded)
-  return refuse(reply, answer.code === 'TOO_LARGE' ? tooLarge : answer.code, shardText(answer.shard))
+  return refuse(reply, answer.code === 'TOO_LARGE' ? tooLarge : answer.code)
 }
 
-/** Where there are several QuestDBs, which of them did not answer. */
-export function shardText(shard: number | undefined): string | undefined {
-  return shard === undefined ? undefined : `database of shard ${shard} unavailable`
-}
-
-/** `text` says what is wrong with a parameter, or which shard is away. */
+/** `text` says what is wrong with a parameter. */
 export function refuse(reply: FastifyReply, code: LoggerErrorCode, text?: string): FastifyReply {
   reply.header('cache-control', 'no-store').header('vary', 'accept-encoding')
   const detail = code === 'DATABASE_AWAY' ? reply.server.databaseFault?.() : undefined

@@ -26,7 +26,7 @@ import { createSender, type Sender } from './sender.ts'
 export interface BatchImportOptions extends TimeLimits {
   devices: Pick<Devices, 'seen'>
   bulkFields: BulkFields
-  ingest: Pick<Ingest, 'append' | 'term' | 'clockUs' | 'status' | 'shardsOf'>
+  ingest: Pick<Ingest, 'append' | 'term' | 'clockUs' | 'status'>
   ranges: Ranges
   /** Of a body without its compression, and of the records of a strict one. */
   bodyBytesMax: number
@@ -105,8 +105,8 @@ export function createBatchImporter(options: BatchImportOptions): BatchImporter 
   async function importWhole(source: ImportSource, sender: Sender, head: BatchHead): Promise<BatchResult> {
     const { format, isStrict, key } = head
     let refusal: BatchResult['refusal']
-    const refuse = (why: Unfit) => {
-      if (why !== 'refused') refusal = why
+    const refuse = (why: NonNullable<BatchResult['refusal']>) => {
+      refusal = why
       return 'refused' as const
     }
     const keyed = key === undefined ? source : { ...source, digestPrefix: `POST /api/log/batch ${format}\n` }
@@ -115,11 +115,9 @@ export function createBatchImporter(options: BatchImportOptions): BatchImporter 
       append,
       term,
       hasRoom,
-      shardsOf: ingest.shardsOf,
       spool,
-      async decide({ report, digest, series, oldestMs, shardCount }, store) {
-        const unfit = unfitOf(isStrict, report.rejected, shardCount)
-        if (unfit !== undefined) return refuse(unfit)
+      async decide({ report, digest, series, oldestMs }, store) {
+        if (isStrict && report.rejected > 0) return 'refused'
         const storeNow = async () => {
           const ended = await refusalOf(sender, series)
           if (ended !== undefined) return ended
@@ -146,22 +144,6 @@ function expired(isStrict: boolean, earliestMs: number): NonNullable<BatchResult
   const detail = `timestamps ${expiredReason(earliestMs)}`
   return { code: isStrict ? 'READINGS_REJECTED' : 'LATER', members: { detail } }
 }
-
-/** Why nothing of a body is stored, or that its rejects say so. */
-type Unfit = 'refused' | NonNullable<BatchResult['refusal']>
-
-/** Undefined for one that is not strict. */
-function unfitOf(isStrict: boolean, rejected: number, shardCount: number): Unfit | undefined {
-  if (!isStrict) return undefined
-  if (rejected > 0) return 'refused'
-  return shardCount > 1 ? overShards : undefined
-}
-
-/** One shard may store its part while another one refuses it. */
-const overShards = {
-  code: 'READINGS_REJECTED',
-  members: { detail: 'the readings are of several shards, which cannot store all or none: send them without strict=1' },
-} as const
 
 function seeAll(devices: Pick<Devices, 'seen'>, series: readonly Series[], timeMs: number): void {
   for (const device of series) devices.seen(device, timeMs)

@@ -1,9 +1,9 @@
 /**
- * `script/cluster`: three brokers, two shards with a QuestDB each, a PostgreSQL, two processes that take requests behind one address,
+ * `script/cluster`: three brokers, a QuestDB, a PostgreSQL, two processes that take requests behind one address,
  * and two that forward, all on this machine. A process of Barograph that is killed is started again.
  */
 
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../../settings/config.ts'
@@ -11,10 +11,8 @@ import { openDataDirectory } from '../../store/data-directory.ts'
 import type { Log } from '../../store/log.ts'
 import { type Environment, runProgram } from '../../store/process/find-program.ts'
 import { freePort } from '../../store/process/free-port.ts'
-import { openQuestdb, type Questdb } from '../../store/questdb/questdb.ts'
 import { sharedSecrets } from '../../store/shared-secrets.ts'
 import { openStore } from '../../store/store.ts'
-import type { StoreOptions } from '../../store/store-options.ts'
 import type { DemoService, Started } from '../service.ts'
 import { startBalancer } from './balancer.ts'
 import { postgresUrl, questdbSettings } from './database-settings.ts'
@@ -53,8 +51,6 @@ async function start(options: DemoClusterOptions, onOpen: (close: () => unknown)
   const { HOST, cacheDirectory, environment } = config
   const port = config.PORT === 0 ? await freePort() : config.PORT
   const log = sentencesOf(onLine)
-  // One that was made when there was one shard goes on with it: its readings are there.
-  const hasTwoShards = existsSync(join(folder, 'questdb-2')) || !existsSync(join(folder, 'databases'))
   const directory = openDataDirectory(makeFolder(folder, 'databases'))
   onOpen(() => directory.close())
   const jars = { cacheDirectory, environment, signal, log }
@@ -65,7 +61,6 @@ async function start(options: DemoClusterOptions, onOpen: (close: () => unknown)
   // One of the processes that take requests sees to the hourly view.
   const store = await openStore({ ...jars, directory, leavesHourlyView: true })
   onOpen(() => store.close())
-  const second = hasTwoShards ? await startSecondQuestdb(jars, folder, onOpen) : undefined
   await store.questdb.ready
   for (const name of sharedSecrets) directory.secret(name)
   const url = `http://${HOST}:${port}`
@@ -75,7 +70,6 @@ async function start(options: DemoClusterOptions, onOpen: (close: () => unknown)
   const shared = {
     ...environment,
     ...questdbSettings(store.questdb.address),
-    ...(second === undefined ? {} : { QUESTDB_SHARDS: `2=${Object.values(questdbSettings(second.address)).join()}` }),
     DATABASE_URL: postgresUrl(store.postgres),
     ...kafkaSettings,
     SECRETS_DIR: directory.secrets,
@@ -85,8 +79,6 @@ async function start(options: DemoClusterOptions, onOpen: (close: () => unknown)
     PARENT_PID: String(process.pid),
   }
   await runCommand(['kafka', 'prepare'], shared)
-  const { rowCount: epochs } = await store.postgres.query('SELECT FROM shard_placements LIMIT 1')
-  if (second !== undefined && epochs === 0) await runCommand(['shards', 'add', '--from-start'], shared)
   for (const one of processes) onOpen(superviseProcess(one, shared, log))
   onOpen(watchReadiness(processes))
   const apis = processes.filter(({ role }) => role === 'api')
@@ -114,21 +106,6 @@ function makeFolder(folder: string, name: string): string {
   const path = join(folder, name)
   mkdirSync(path, { recursive: true, mode: passableMode })
   return path
-}
-
-type StoreParts = Pick<StoreOptions, 'cacheDirectory' | 'environment' | 'log'> & { signal: AbortSignal }
-
-async function startSecondQuestdb(
-  parts: StoreParts,
-  folder: string,
-  onOpen: (close: () => unknown) => void,
-): Promise<Questdb> {
-  const directory = openDataDirectory(makeFolder(folder, 'questdb-2'))
-  onOpen(() => directory.close())
-  const questdb = await openQuestdb({ ...parts, directory, leavesHourlyView: true }, parts.signal)
-  onOpen(() => questdb.close())
-  await questdb.ready
-  return questdb
 }
 
 /** As an operator does it. */

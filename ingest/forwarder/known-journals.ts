@@ -37,4 +37,4 @@ export async function noteKnownJournal(database: Database, name: string, id: str
 const readSql = `SELECT journal, id, (extract(epoch FROM since) * 1000)::float8 AS "sinceMs",
     coalesce(CASE WHEN committed_offset > rewind_to THEN rewind_to ELSE committed_offset END, 0)::float8 AS committed,
     coalesce(extract(epoch FROM committed_at) * 1000, 0)::float8 AS "committedMs"
-  FROM applied_journals LEFT JOIN shard_topics ON topic = journal`
+  FROM applied_journals LEFT JOIN replica_topics ON topic = journal`

@@ -6,10 +6,7 @@ import { type Append, failureOf, type ImportResult, type ImportSource, type Reco
 import { createSpool, type SpoolOptions } from './spool.ts'
 
 /** All of a body, before anything of it is stored. */
-interface WholeBody extends RecordsOf, Pick<ImportResult, 'report' | 'digest'> {
-  /** How many shards its records are of. */
-  shardCount: number
-}
+interface WholeBody extends RecordsOf, Pick<ImportResult, 'report' | 'digest'> {}
 
 type Stored = Awaited<ReturnType<Append>>
 
@@ -19,10 +16,8 @@ export interface AllOrNothingOptions {
   append: (records: Uint8Array, term: number) => Promise<Stored>
   /** As a write path has it. */
   term: () => number
-  /** Whether the journal takes so many bytes of these shards now. */
-  hasRoom: (bytes: number, shards: Iterable<number>) => boolean
-  /** As a write path has it. */
-  shardsOf?: ((records: Uint8Array) => readonly number[]) | undefined
+  /** Whether the journal takes so many bytes now. */
+  hasRoom: (bytes: number) => boolean
   /** Has a body stored by `store`, or says why not; `refused` where what was found of it says so. */
   decide: (body: WholeBody, store: () => Promise<Stored>) => Promise<Stored | 'refused'>
   spool: SpoolOptions
@@ -34,22 +29,20 @@ export interface AllOrNothingOptions {
  */
 export async function importAllOrNothing(
   source: ImportSource,
-  { importer, append, term: termNow, hasRoom, shardsOf = () => [1], decide, spool: spoolOptions }: AllOrNothingOptions,
+  { importer, append, term: termNow, hasRoom, decide, spool: spoolOptions }: AllOrNothingOptions,
 ): Promise<ImportResult> {
   const spool = createSpool(spoolOptions)
   const seriesByNumber = new Map<number, Series>()
-  const shards = new Set<number>()
   let oldestMs = Number.POSITIVE_INFINITY
   const collect: Append = async (records, of) => {
     for (const series of of.series) seriesByNumber.set(series.number, series)
-    for (const shard of shardsOf(records)) shards.add(shard)
     oldestMs = Math.min(oldestMs, of.oldestMs)
     return await spool.add(records)
   }
   async function store(): Promise<Stored> {
     // All of its parts were let in at this moment, however long they wait for each other.
     const term = termNow()
-    return hasRoom(spool.bytes(), shards) ? await spool.moveTo(records => append(records, term)) : 'full'
+    return hasRoom(spool.bytes()) ? await spool.moveTo(records => append(records, term)) : 'full'
   }
   try {
     const { onStored, ...rest } = source
@@ -57,7 +50,7 @@ export async function importAllOrNothing(
     const nothing = { ...report, accepted: 0, replaced: 0 }
     if (failure !== undefined) return { report: nothing, failure }
     const series = [...seriesByNumber.values()]
-    const outcome = await decide({ report, digest, series, oldestMs, shardCount: shards.size }, store)
+    const outcome = await decide({ report, digest, series, oldestMs }, store)
     if (outcome === 'refused') return { report: nothing }
     if (outcome !== 'stored') return { report: nothing, failure: failureOf(outcome) }
     onStored?.(series)

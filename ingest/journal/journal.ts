@@ -57,13 +57,6 @@ export interface JournalStatus {
   highestStampUs: number
   /** Why no record can be taken at present. */
   issue: string | undefined
-  /** The shards that take none at present while others do, and why; without them there is one, or all are alike. */
-  refusing?: readonly RefusingShard[]
-}
-
-interface RefusingShard {
-  readonly shard: number
-  readonly issue: string
 }
 
 /** Records that are on the disk, up to `end` in the slot. */

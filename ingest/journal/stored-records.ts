@@ -80,9 +80,9 @@ class StoredRecords {
 
 /**
  * Called within one turn of the event loop, so it must be quick: some 50,000 records are the most that a group has. It
- * appends nothing before it returns. `journal`: which one they are of where there are several, that of the first shard 0.
+ * appends nothing before it returns.
  */
-export type StoredListener = (records: StoredRecords, journal?: number) => void
+export type StoredListener = (records: StoredRecords) => void
 
 export interface StoredListeners {
   /** `onMissed` is called when there were records that the listener was not told. */

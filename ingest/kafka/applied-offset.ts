@@ -1,5 +1,5 @@
 /**
- * Up to where QuestDB has a topic, of a row of `shard_topics`. The committed offset may be far before it: where QuestDB does not sync
+ * Up to where QuestDB has a topic, of a row of `replica_topics`. The committed offset may be far before it: where QuestDB does not sync
  * what it applies, that one is the start of what is kept to be sent again after a crash.
  */
 

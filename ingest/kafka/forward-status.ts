@@ -8,13 +8,13 @@ import type { ForwarderStatus } from '../forwarder/forwarder-status.ts'
 import type { SpoolStatus } from './spool-status.ts'
 
 export interface ForwardStatus {
-  /** Rises with each process that takes the shard over. Published before its first request. */
+  /** Rises with each process that takes the replica over. Published before its first request. */
   tenure: number
   /** Another number each time that what is behind the committed offset, or what is kept, is sent again. */
   losses: number
   /** QuestDB shows all rows before this offset. */
   applied: number
-  /** It had shown those before this one when this process took the shard over, and is not found to have lost any since. */
+  /** It had shown those before this one when this process took the replica over, and is not found to have lost any since. */
   appliedBefore?: number | undefined
   /** Every row before this offset came into the table up to this transaction. */
   sequenced?: { txn: number; offset: number } | undefined
@@ -37,5 +37,5 @@ export async function readPublished(database: {
 }
 
 const answerMsMax = 2000
-const publishedSql = `SELECT topic, coalesce(committed_offset, 0)::float8 AS committed, status FROM shard_topics
+const publishedSql = `SELECT topic, coalesce(committed_offset, 0)::float8 AS committed, status FROM replica_topics
   WHERE status IS NOT NULL`

@@ -1,17 +1,17 @@
 /**
- * Nothing goes to QuestDB while the shard is not held: before each request and each piece of one the clock is asked. Notes
- * whether QuestDB may yet take rows of this process after it has lost the shard.
+ * Nothing goes to QuestDB while the replica is not held: before each request and each piece of one the clock is asked. Notes
+ * whether QuestDB may yet take rows of this process after it has lost the replica.
  */
 
 import type { QuestdbConnection, WriteAnswer } from '../forwarder/questdb.ts'
 import type { RequestBody } from '../forwarder/request-body.ts'
 
-const notHeld = 'this process does not hold the shard'
+const notHeld = 'this process does not hold the replica'
 
 export interface SendGuard {
   guard(connection: QuestdbConnection): QuestdbConnection
   /**
-   * Whether a request ended without an answer, or while the shard was not held: then QuestDB may take its rows late. One that was
+   * Whether a request ended without an answer, or while the replica was not held: then QuestDB may take its rows late. One that was
    * repeated with success since, over the same connection, counts no more, as QuestDB was waited for before that.
    */
   mayHaveSentLate(): boolean
@@ -22,7 +22,7 @@ export function createSendGuard(isHeld: () => boolean): SendGuard {
   let isLate = false
 
   function note(connection: QuestdbConnection, answer: WriteAnswer): void {
-    // It may have been held up, with a piece of it, until another process had the shard.
+    // It may have been held up, with a piece of it, until another process had the replica.
     if (!isHeld()) isLate = true
     if (answer.kind === 'unanswered') unanswered.add(connection)
     else if (answer.kind === 'stored') unanswered.delete(connection)

@@ -1,4 +1,4 @@
-/** Makes the topics of a shard, and brings those that are there to what they have to be like. */
+/** Makes the topics, and brings those that are there to what they have to be like. */
 
 import { TopicMissing } from './kafka-errors.ts'
 import type { TopicAdmin } from './topic-admin.ts'

@@ -1,16 +1,16 @@
 /** What the process that forwards a topic publishes, as far as readers of the topic in other processes depend on it. */
 
 /** Notified when a state is published, or an erase confirmed. */
-export const publishedChannel = 'barograph_shard'
+export const publishedChannel = 'barograph_replica'
 
 export interface PublishedState {
   /**
-   * Rises with each process that takes the shard over. Published before its first request, with which it begins to send again what
+   * Rises with each process that takes the replica over. Published before its first request, with which it begins to send again what
    * was not committed.
    */
   readonly tenure: number
   /**
-   * How often this process has sent again what is not committed, or is kept, since it took the shard over: QuestDB may have lost what
+   * How often this process has sent again what is not committed, or is kept, since it took the replica over: QuestDB may have lost what
    * it had applied, or got an older row behind a newer one.
    */
   readonly losses: number

@@ -1,8 +1,8 @@
 /** Has the forwarder pass over what tombstones erase, and confirms in PostgreSQL that nothing of it is sent any more. */
 
-import type { ShardState, Tombstone } from './shard-state.ts'
+import type { ReplicaState, Tombstone } from './replica-state.ts'
 
-type TombstoneState = Pick<ShardState, 'unconfirmedTombstones' | 'confirmTombstones'>
+type TombstoneState = Pick<ReplicaState, 'unconfirmedTombstones' | 'confirmTombstones'>
 
 export class TombstoneWork {
   readonly #topic: string

@@ -1,5 +1,5 @@
 /**
- * Forwards one topic for as long as this process holds its shard: runs the forwarder's thread over a spool of the topic, and
+ * Forwards one topic for as long as this process holds its replica: runs the forwarder's thread over a spool of the topic, and
  * about once a second brings what PostgreSQL has of the topic up to date: the committed offset with the dead letters before it,
  * the status, what was erased.
  */
@@ -14,10 +14,10 @@ import type { KafkaOptions } from './connect.ts'
 import type { ForwardStatus } from './forward-status.ts'
 import { KafkaAway, messageOf, TopicMissing } from './kafka-errors.ts'
 import { LetterFiles } from './letter-files.ts'
+import { TooManyLetters } from './replica-letters.ts'
+import type { HeldReplica } from './replica-lock.ts'
+import type { ReplicaState } from './replica-state.ts'
 import type { TopicSettler } from './settle-topics.ts'
-import { TooManyLetters } from './shard-letters.ts'
-import type { HeldShard } from './shard-lock.ts'
-import type { ShardState } from './shard-state.ts'
 import type { SpoolStatus } from './spool-status.ts'
 import { TombstoneWork } from './tombstone-work.ts'
 import {
@@ -36,8 +36,8 @@ export interface TopicForwarderOptions extends ForwardedTopic {
   reserveBytes: number
   /** How long applied rows are kept for a QuestDB that does not sync what it applies. */
   keepMs: number
-  shard: Pick<HeldShard, 'epoch' | 'hold' | 'waitMs'>
-  state: ShardState
+  replica: Pick<HeldReplica, 'epoch' | 'hold' | 'waitMs'>
+  state: ReplicaState
   /** QuestDB as it is now; resolves when it is there. */
   openQuestdb: () => Promise<QuestdbStart>
   settle: TopicSettler['settle']
@@ -191,10 +191,10 @@ export class TopicForwarder {
   #startThread(
     begin: Pick<TopicThreadOptions, 'from' | 'appliedBefore' | 'erased' | 'questdb' | 'journalId'>,
   ): TopicThread {
-    const { topic, table, directory, damagedDirectory, kafka, shard, log, onFatal, ...options } = this.#options
+    const { topic, table, directory, damagedDirectory, kafka, replica, log, onFatal, ...options } = this.#options
     const { bytesMax, reserveBytes, keepMs } = options
-    // A process that gave the shard back has nothing in flight.
-    const waitMs = this.#mayHaveSentLate ? holdMs : shard.waitMs
+    // A process that gave the replica back has nothing in flight.
+    const waitMs = this.#mayHaveSentLate ? holdMs : replica.waitMs
     const thread = startTopicThread({
       topic,
       table,
@@ -206,7 +206,7 @@ export class TopicForwarder {
       keepMs,
       ...begin,
       predecessorMs: waitMs > 0 ? waitMs + quiesceMs : 0,
-      hold: shard.hold,
+      hold: replica.hold,
       log,
       onFatal,
     })
@@ -267,7 +267,7 @@ export class TopicForwarder {
   }
 
   #statusOf(forwarder: ForwarderStatus, spool: SpoolStatus | undefined): ForwardStatus {
-    const { epoch: tenure } = this.#options.shard
+    const { epoch: tenure } = this.#options.replica
     const applied = spool?.applied ?? this.#committed ?? 0
     const appliedBefore = this.#losses === 0 ? this.#appliedBefore : undefined
     return { tenure, losses: this.#losses, applied, appliedBefore, sequenced: spool?.sequenced, forwarder, spool }

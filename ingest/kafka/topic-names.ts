@@ -1,16 +1,10 @@
-/** The topics of a shard: one for each table, which is that table's journal. */
+/** The topics of a service: one for each table, which is that table's journal. */
 
-export interface ShardTopics {
+export interface ServiceTopicNames {
   readings: string
   points: string
 }
 
-/** `shard` is numbered from 1 on. */
-export function topicsOf(prefix: string, shard: number): ShardTopics {
-  return { readings: `${prefix}readings-s${shard}`, points: `${prefix}points-s${shard}` }
-}
-
-/** Those of the shards from the first one to this one. */
-export function topicsOfShards(prefix: string, count: number): string[] {
-  return Array.from({ length: count }, (_, at) => Object.values(topicsOf(prefix, at + 1))).flat()
+export function topicsOf(prefix: string): ServiceTopicNames {
+  return { readings: `${prefix}readings-s1`, points: `${prefix}points-s1` }
 }

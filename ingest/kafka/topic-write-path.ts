@@ -12,8 +12,8 @@ import { acceptInto, appendInPieces, type SharedJournal, type WritePath, type Wr
 import type { Kafka } from './connect.ts'
 import type { PublishedStatus } from './forward-status.ts'
 import { offsetsAtStart } from './offsets-at-start.ts'
-import type { ShardState } from './shard-state.ts'
-import type { ShardStateReader } from './shard-state-reader.ts'
+import type { ReplicaState } from './replica-state.ts'
+import type { ReplicaStateReader } from './replica-state-reader.ts'
 import { openTopicFeed, type TopicFeed } from './topic-feed.ts'
 import { createTopicMedium, type TopicMediumOptions } from './topic-medium.ts'
 
@@ -21,8 +21,8 @@ export interface TopicWritePathOptions<Series, Values extends Timed>
   extends Pick<WritePathOptions<Series, Values>, 'table' | 'writer' | 'clock' | 'log' | 'onFatal'>,
     Omit<TopicMediumOptions, 'end'> {
   kafka: Kafka
-  state: ShardState
-  published: Pick<ShardStateReader<PublishedStatus>, 'onState' | 'ageMs' | 'issue'>
+  state: ReplicaState
+  published: Pick<ReplicaStateReader<PublishedStatus>, 'onState' | 'ageMs' | 'issue'>
 }
 
 const confirmPollMs = 200
@@ -106,8 +106,8 @@ export async function openTopicWritePath<Series, Values extends Timed>(
 
 function sharedJournal(topicId: string, feed: TopicFeed): SharedJournal {
   return {
-    journalIds: [topicId],
-    nextPositions: () => [feed.nextId()],
+    journalId: topicId,
+    nextPosition: feed.nextId,
     untoldSeconds: feed.lagSeconds,
     issue: () => feed.status().issue,
     untilTold: feed.untilTold,

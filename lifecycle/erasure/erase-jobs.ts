@@ -10,9 +10,9 @@ import { attributed } from '../../limits/attributed-work.ts'
 import type { Log } from '../../store/log.ts'
 import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import type { Questdb } from '../../store/questdb/questdb.ts'
-import { type QuestdbShard, shardFault } from '../../store/questdb/questdb-shards.ts'
+import { type QuestdbReplica, replicaFault } from '../../store/questdb/questdb-replicas.ts'
 import type { Store } from '../../store/store.ts'
-import { type ErasedShard, EraseFailure } from './erase-in-shard.ts'
+import { type ErasedReplica, EraseFailure } from './erase-in-replica.ts'
 import { createEraseLoop, NotLeading } from './erase-loop.ts'
 import {
   type EraseEnd,
@@ -58,8 +58,8 @@ export interface EraseJobsOptions extends Pick<EraseStepsOptions, 'whileNoDayExp
   stations: Pick<Stations, 'registry' | 'remove'>
   store: Pick<Store, 'postgres' | 'questdb'>
   /** In the order of their numbers; without them all is in the QuestDB of the store. */
-  shards?: readonly (QuestdbShard<Pick<Questdb, 'address' | 'ready' | 'state' | 'commitMode'>> &
-    Pick<ErasedShard, 'ingest'>)[]
+  replicas?: readonly (QuestdbReplica<Pick<Questdb, 'address' | 'ready' | 'state' | 'commitMode'>> &
+    Pick<ErasedReplica, 'ingest'>)[]
   /** Whoever has told others of a device takes it, or the values of a metric, out of what is kept of that. */
   forgetDevices?: (job: Pick<EraseJob, 'numbers' | 'name' | 'metric' | 'requestedAt'>) => Promise<void>
   /** Removes entries about a device or station of this name from memory. */
@@ -74,24 +74,24 @@ const execTimeoutMs = 60_000
 
 export function createEraseJobs(options: EraseJobsOptions): EraseJobs {
   const { devices, metrics, ingest, store, feed = noFeed, leads = () => true, log } = options
-  const { shards = [{ number: 1, questdb: store.questdb }] } = options
+  const { replicas = [{ number: 1, questdb: store.questdb }] } = options
   const { postgres } = store
   const closing = new AbortController()
   const { signal } = closing
   function requireLead(): void {
     if (!leads()) throw new NotLeading()
   }
-  const clients = shards.map(({ questdb }) => createQuestdbClient(questdb.address.http))
+  const clients = replicas.map(({ questdb }) => createQuestdbClient(questdb.address.http))
   const steps = createEraseSteps({
     ...options,
     settle: feed.settle,
-    shards: shards.map((shard, at) => ({
-      ...shard,
+    replicas: replicas.map((replica, at) => ({
+      ...replica,
       async exec(sql) {
         requireLead()
         const client = clients[at] as (typeof clients)[number]
         return await client.exec(sql, execTimeoutMs).catch(error => {
-          throw shardFault(shards, shard, error)
+          throw replicaFault(replicas, replica, error)
         })
       },
     })),
@@ -131,7 +131,7 @@ export function createEraseJobs(options: EraseJobsOptions): EraseJobs {
 
   ingest.readings.onLost(doubt)
   ingest.points.onLost(doubt)
-  for (const { questdb } of shards) atStart(questdb, doubt)
+  for (const { questdb } of replicas) atStart(questdb, doubt)
   refuseErased({ ...options, feed, pool: postgres, added: resume })
   return {
     ...createEraseRequests({ ...options, feed, added: resume }),

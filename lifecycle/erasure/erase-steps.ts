@@ -7,10 +7,10 @@ import type { Ingest, PointsIngest } from '../../ingest/ingest.ts'
 import { erasedFurther } from '../../ingest/journal/record.ts'
 import type { ErasedRecords } from '../../ingest/write-path.ts'
 import type { Log } from '../../store/log.ts'
-import { atEachShard } from '../../store/questdb/questdb-shards.ts'
+import { atEachReplica } from '../../store/questdb/questdb-replicas.ts'
 import { untilTableApplied } from '../../store/questdb/until-applied.ts'
 import type { SharedLock } from '../retention/shared-lock.ts'
-import { createShardErasure, type ErasedShard, shardsWith } from './erase-in-shard.ts'
+import { createReplicaErasure, type ErasedReplica, replicasWith } from './erase-in-replica.ts'
 import type { ErasedRows, ErasedSeries, EraseJob } from './erase-records.ts'
 import { countRows, erasedTables } from './erase-rows.ts'
 import { untilNoHoursAreKept } from './kept-hours.ts'
@@ -25,7 +25,7 @@ type ErasingPaths = Record<'readings' | 'points', ErasingIngest>
 export interface EraseStepsOptions {
   ingest: ErasingPaths
   /** Each has names of all devices; what it has no rows of it tells at once. Points are in the first one. */
-  shards: readonly ErasedShard[]
+  replicas: readonly ErasedReplica[]
   log: Log
   /** Rejects when the signal is raised. */
   pause: (ms: number) => Promise<void>
@@ -41,8 +41,8 @@ export interface EraseStepsOptions {
    * no readings expire.
    */
   whileNoDayExpires?: SharedLock['shared'] | undefined
-  /** Where names are copied to the QuestDB of a shard: resolves when none of a removed device can come there any more. */
-  syncNames?: ((shard: number) => Promise<void>) | undefined
+  /** Where names are copied to the QuestDB of a replica: resolves when none of a removed device can come there any more. */
+  syncNames?: ((replica: number) => Promise<void>) | undefined
   /** Whoever keeps values by series in memory: none of these come any more. */
   forgetSeries?: ((numbers: readonly number[]) => Promise<void>) | undefined
 }
@@ -55,15 +55,15 @@ export interface EraseSteps {
   erase(job: EraseJob): Promise<{ rows: number; damaged: string[] }>
   /** Erases what has come back after all. */
   eraseAgain(rowsOf: ErasedRows, series: ErasedSeries): Promise<void>
-  /** That of each shard. */
+  /** That of each replica. */
   untilQuestdbIsUp(): Promise<void>
 }
 
 const pauseMs = 100
 
 export function createEraseSteps(options: EraseStepsOptions): EraseSteps {
-  const { shards, pause, signal, whileNoDayExpires = work => work(), syncNames } = options
-  const { eraseKeys, eraseSeries, eraseReappeared } = createShardErasure(options)
+  const { replicas, pause, signal, whileNoDayExpires = work => work(), syncNames } = options
+  const { eraseKeys, eraseSeries, eraseReappeared } = createReplicaErasure(options)
   const { untilUp, noteAway } = createUntilUp(options)
 
   async function erase(job: EraseJob): Promise<{ rows: number; damaged: string[] }> {
@@ -71,39 +71,39 @@ export function createEraseSteps(options: EraseStepsOptions): EraseSteps {
     // Who asked for it may have ended before this was so.
     await options.settle()
     if (rowsOf !== 'measurements') {
-      const erased = await atEachShard(shardsWith(rowsOf, shards), async shard => {
-        const { before, damaged } = await stopRecords(shard, job)
-        return { rows: await eraseBefore(shard, job, before), damaged }
+      const erased = await atEachReplica(replicasWith(rowsOf, replicas), async replica => {
+        const { before, damaged } = await stopRecords(replica, job)
+        return { rows: await eraseBefore(replica, job, before), damaged }
       })
       return { rows: sumOf(erased.map(({ rows }) => rows)), damaged: erased.flatMap(({ damaged }) => damaged) }
     }
-    const stopped = await atEachShard(shards, async shard => ({ ...shard, ...(await stopRecords(shard, job)) }))
+    const stopped = await atEachReplica(replicas, async one => ({ ...one, ...(await stopRecords(one, job)) }))
     await options.forgetSeries?.(numbers)
     const rows = await countValues(job)
-    await atEachShard(stopped, shard => eraseBefore(shard, job, shard.before))
+    await atEachReplica(stopped, replica => eraseBefore(replica, job, replica.before))
     return { rows, damaged: stopped.flatMap(({ damaged }) => damaged) }
   }
 
-  /** `end`: the position in the journal of the shard that all records of the series stand before. */
-  async function eraseBefore(shard: ErasedShard, job: EraseJob, end: number): Promise<number> {
-    await untilUp(shard, job)
-    if (job.rowsOf !== 'points') await syncNames?.(shard.number)
+  /** `end`: the position in the journal of the replica that all records of the series stand before. */
+  async function eraseBefore(replica: ErasedReplica, job: EraseJob, end: number): Promise<number> {
+    await untilUp(replica, job)
+    if (job.rowsOf !== 'points') await syncNames?.(replica.number)
     const rows = await whileNoDayExpires(async () => {
-      await untilNoHoursAreKept(shard.exec, () => pause(pauseMs))
-      const [table, ...others] = await erasedTables(shard.exec, job.rowsOf)
-      const erased = await eraseKeys(shard, table, table.keysOf(job))
-      for (const other of others) await eraseSeries(shard, other, job)
+      await untilNoHoursAreKept(replica.exec, () => pause(pauseMs))
+      const [table, ...others] = await erasedTables(replica.exec, job.rowsOf)
+      const erased = await eraseKeys(replica, table, table.keysOf(job))
+      for (const other of others) await eraseSeries(replica, other, job)
       return erased
     })
     await untilJournalIsBehind(job.rowsOf, end)
     return rows
   }
 
-  /** In all shards, before the first of them is erased. */
+  /** In all replicas, before the first of them is erased. */
   async function countValues(job: EraseJob): Promise<number> {
-    const present = await atEachShard(shards, async shard => {
-      await untilUp(shard, job)
-      const { exec } = shard
+    const present = await atEachReplica(replicas, async replica => {
+      await untilUp(replica, job)
+      const { exec } = replica
       const [table] = await erasedTables(exec, job.rowsOf)
       await untilTableApplied(exec, table.name, () => pause(pauseMs))
       return (await countRows(exec, table, table.keysOf(job))).present
@@ -112,7 +112,7 @@ export function createEraseSteps(options: EraseStepsOptions): EraseSteps {
   }
 
   /** Nothing of the series comes to the QuestDB from now on. */
-  async function stopRecords({ ingest }: ErasedShard, job: EraseJob): Promise<ErasedRecords> {
+  async function stopRecords({ ingest }: ErasedReplica, job: EraseJob): Promise<ErasedRecords> {
     const { rowsOf, numbers } = job
     const path = rowsOf === 'points' ? options.ingest.points : (ingest ?? options.ingest.readings)
     const keys = rowsOf === 'measurements' ? numbers.map(erasedFurther) : numbers
@@ -137,14 +137,14 @@ export function createEraseSteps(options: EraseStepsOptions): EraseSteps {
   return {
     erase,
     async untilQuestdbIsUp() {
-      for (const shard of shards) await untilUp(shard)
+      for (const replica of replicas) await untilUp(replica)
     },
     async eraseAgain(rowsOf, series) {
-      await atEachShard(shardsWith(rowsOf, shards), shard =>
+      await atEachReplica(replicasWith(rowsOf, replicas), replica =>
         whileNoDayExpires(async () => {
-          await untilNoHoursAreKept(shard.exec, () => pause(pauseMs))
-          for (const table of await erasedTables(shard.exec, rowsOf)) {
-            await eraseReappeared(shard, table, rowsOf, series)
+          await untilNoHoursAreKept(replica.exec, () => pause(pauseMs))
+          for (const table of await erasedTables(replica.exec, rowsOf)) {
+            await eraseReappeared(replica, table, rowsOf, series)
           }
         }),
       )

@@ -1,11 +1,11 @@
-/** Waits for the QuestDB of a shard, and tells of it in the report of the job. */
+/** Waits for the QuestDB of a replica, and tells of it in the report of the job. */
 
-import { shardPrefix } from '../../store/questdb/questdb-shards.ts'
-import { type ErasedShard, shardsWith } from './erase-in-shard.ts'
+import { replicaPrefix } from '../../store/questdb/questdb-replicas.ts'
+import { type ErasedReplica, replicasWith } from './erase-in-replica.ts'
 import type { EraseJob } from './erase-records.ts'
 
 export interface UntilUpOptions {
-  shards: readonly ErasedShard[]
+  replicas: readonly ErasedReplica[]
   /** Rejects when the wait is given up. */
   pause: (ms: number) => Promise<void>
   /** Keeps what a job waits for; null for nothing any more. */
@@ -15,27 +15,27 @@ export interface UntilUpOptions {
 const pauseMs = 100
 
 export interface UntilUp {
-  /** Resolves when the QuestDB of the shard is up. */
-  untilUp(shard: ErasedShard, job?: EraseJob): Promise<void>
-  /** Notes which shards are away. */
+  /** Resolves when the QuestDB of the replica is up. */
+  untilUp(replica: ErasedReplica, job?: EraseJob): Promise<void>
+  /** Notes which replicas are away. */
   noteAway(job: EraseJob): Promise<void>
 }
 
-export function createUntilUp({ shards, pause, noteDelay }: UntilUpOptions): UntilUp {
-  const isUp = ({ questdb }: ErasedShard) => questdb.state().state === 'up'
+export function createUntilUp({ replicas, pause, noteDelay }: UntilUpOptions): UntilUp {
+  const isUp = ({ questdb }: ErasedReplica) => questdb.state().state === 'up'
 
   /** That QuestDB is away is known where there is one alone. */
   async function noteAway(job: EraseJob): Promise<void> {
-    if (shards.length === 1) return
-    const away = shardsWith(job.rowsOf, shards).filter(shard => !isUp(shard))
-    const reasons = away.map(shard => `${shardPrefix(shards, shard)}QuestDB is unavailable`)
+    if (replicas.length === 1) return
+    const away = replicasWith(job.rowsOf, replicas).filter(replica => !isUp(replica))
+    const reasons = away.map(replica => `${replicaPrefix(replicas, replica)}QuestDB is unavailable`)
     await noteDelay?.(job, reasons.length === 0 ? null : reasons.join('; '))
   }
 
   return {
     noteAway,
-    async untilUp(shard, job) {
-      while (!isUp(shard)) await pause(pauseMs)
+    async untilUp(replica, job) {
+      while (!isUp(replica)) await pause(pauseMs)
       if (job !== undefined) await noteAway(job)
     },
   }

@@ -41,8 +41,8 @@ export interface NameSource<Name> {
 export interface NameCopyOptions<Name> {
   source: NameSource<Name>
   questdb: Pick<Questdb, 'address' | 'state'>
-  /** The number of the shard whose QuestDB it is; undefined where there is one alone. */
-  shard?: number | undefined
+  /** The number of the replica whose QuestDB it is; undefined where there is one alone. */
+  replica?: number | undefined
   /** Whether this process is the one that copies. */
   leads?: () => boolean
   log: Pick<Log, 'warn'>
@@ -55,7 +55,7 @@ const pollMs = 50
 const rowsPerRequest = 1000
 
 export function openNameCopy<Name>(options: NameCopyOptions<Name>): NameCopy {
-  const { source, questdb, shard, leads = () => true, log, checkEveryMs = 2000 } = options
+  const { source, questdb, replica, leads = () => true, log, checkEveryMs = 2000 } = options
   let client = createQuestdbClient(questdb.address.http, 1)
   const closing = new AbortController()
   const { signal } = closing
@@ -113,7 +113,7 @@ export function openNameCopy<Name>(options: NameCopyOptions<Name>): NameCopy {
       isLogged = false
     } catch (error) {
       if (!isLogged && !signal.aborted)
-        log.warn({ err: error, table: source.table, shard }, 'names not copied to QuestDB, retrying')
+        log.warn({ err: error, table: source.table, replica }, 'names not copied to QuestDB, retrying')
       isLogged = true
     }
   }

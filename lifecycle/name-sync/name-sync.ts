@@ -5,7 +5,7 @@ import type { Devices } from '../../auth/devices/devices.ts'
 import type { NamedSeries } from '../../auth/metrics/metric-rows.ts'
 import type { Metrics } from '../../auth/metrics/metrics.ts'
 import { bug } from '../../limits/bug.ts'
-import type { QuestdbShard } from '../../store/questdb/questdb-shards.ts'
+import type { QuestdbReplica } from '../../store/questdb/questdb-replicas.ts'
 import { ensureDeviceNames, ensureSeriesNames } from '../../store/questdb/questdb-tables.ts'
 import { deviceNamesTable, seriesNamesTable } from '../../store/tables.ts'
 import { type NameCopyOptions, type NameSource, openNameCopy } from './name-copy.ts'
@@ -14,36 +14,36 @@ import { deviceNameRow, seriesNameRow } from './name-rows.ts'
 type NamingDevices = Pick<Devices, 'version' | 'sequence' | 'namesSince'>
 type NamingMetrics = Pick<Metrics, 'seriesMax' | 'seriesGiven' | 'namedSeries'>
 
-export interface NamesOptions extends Omit<NameCopyOptions<never>, 'source' | 'questdb' | 'shard'> {
+export interface NamesOptions extends Omit<NameCopyOptions<never>, 'source' | 'questdb' | 'replica'> {
   devices: NamingDevices
   metrics: NamingMetrics
   /** Each has all names. */
-  shards: readonly QuestdbShard<NameCopyOptions<never>['questdb']>[]
+  replicas: readonly QuestdbReplica<NameCopyOptions<never>['questdb']>[]
 }
 
 export interface Names {
-  /** As that of the copies in one shard. */
-  sync(shard: number): Promise<void>
+  /** As that of the copies in one replica. */
+  sync(replica: number): Promise<void>
   close(): Promise<void>
 }
 
-export function openNames({ devices, metrics, shards, ...options }: NamesOptions): Names {
-  const copies = shards.map(({ number, questdb }) => {
-    const given = { ...options, questdb, shard: shards.length > 1 ? number : undefined }
-    const ofShard = [
+export function openNames({ devices, metrics, replicas, ...options }: NamesOptions): Names {
+  const copies = replicas.map(({ number, questdb }) => {
+    const given = { ...options, questdb, replica: replicas.length > 1 ? number : undefined }
+    const ofReplica = [
       openNameCopy({ ...given, source: deviceNames(devices) }),
       openNameCopy({ ...given, source: seriesNames(metrics) }),
     ]
-    return { number, ofShard }
+    return { number, ofReplica }
   })
   return {
-    async sync(shard) {
-      const known = copies.find(({ number }) => number === shard)
-      if (known === undefined) throw bug(`no names are copied to shard ${shard}`)
-      await Promise.all(known.ofShard.map(copy => copy.sync()))
+    async sync(replica) {
+      const known = copies.find(({ number }) => number === replica)
+      if (known === undefined) throw bug(`no names are copied to replica ${replica}`)
+      await Promise.all(known.ofReplica.map(copy => copy.sync()))
     },
     async close() {
-      await Promise.all(copies.flatMap(({ ofShard }) => ofShard).map(copy => copy.close()))
+      await Promise.all(copies.flatMap(({ ofReplica }) => ofReplica).map(copy => copy.close()))
     },
   }
 }

@@ -38,7 +38,7 @@ export interface ExpiryOptions {
   graceMs: number
   /** Resolves when all nodes know that the days before this have expired; undefined for a service that is alone. */
   tellNodes?: ((beforeMs: number) => Promise<void>) | undefined
-  /** Days are marked of which there are no readings here, and may be in other shards: all are to be marked up to the same day. */
+  /** Days are marked of which there are no readings here, and may be in other replicas: all are to be marked up to the same day. */
   marksEmptyDays?: boolean
 }
 

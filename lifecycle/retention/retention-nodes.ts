@@ -10,10 +10,10 @@ export interface RetentionNodes {
   leads(): boolean
   /** Whether it knows of all days that other nodes count as expired. */
   isCurrent(): boolean
-  /** Resolves when all nodes that let in know that the days before this have expired in the shard. Epoch milliseconds. */
-  tell(shard: number, beforeMs: number): Promise<void>
+  /** Resolves when all nodes that let in know that the days before this have expired in the replica. Epoch milliseconds. */
+  tell(replica: number, beforeMs: number): Promise<void>
   /** Calls the listener when another node has told so. */
-  onTold(listener: (shard: number, beforeMs: number) => void): void
+  onTold(listener: (replica: number, beforeMs: number) => void): void
   publish(state: RetentionState): Promise<void>
   /** What was published last; empty before. */
   read(): Promise<Partial<RetentionState>>
@@ -27,13 +27,13 @@ export interface RetentionNodesOptions {
 
 const stepMs = 4_000
 
-/** The feed knows single numbers: a moment, which begins a day, and the number of the shard less 1 as milliseconds behind it. */
-const toId = (shard: number, beforeMs: number) => beforeMs + shard - 1
+/** The feed knows single numbers: a moment, which begins a day, and the number of the replica less 1 as milliseconds behind it. */
+const toId = (replica: number, beforeMs: number) => beforeMs + replica - 1
 
 export function createRetentionNodes({ pool, feed, leads }: RetentionNodesOptions): RetentionNodes {
   const query = <Row extends pg.QueryResultRow>(text: string, values: unknown[] = []) =>
     pool.query<Row>({ text, values, query_timeout: stepMs } as pg.QueryConfig)
-  const listeners: ((shard: number, beforeMs: number) => void)[] = []
+  const listeners: ((replica: number, beforeMs: number) => void)[] = []
   feed.onChange('expired', ids => {
     for (const id of ids) {
       const beforeMs = Math.floor(id / dayMs) * dayMs
@@ -43,8 +43,8 @@ export function createRetentionNodes({ pool, feed, leads }: RetentionNodesOption
   return {
     leads,
     isCurrent: feed.isCurrent,
-    async tell(shard, beforeMs) {
-      const id = toId(shard, beforeMs)
+    async tell(replica, beforeMs) {
+      const id = toId(replica, beforeMs)
       await feed.commit({ pool, stepMs }, async transaction => feed.note(transaction, 'expired', [id]))
       await feed.settle()
     },

@@ -1,20 +1,20 @@
 /**
- * One run of retention: looks in all shards which days have expired, and, at the one node that does so, decides for the service
- * what is due and makes it expire in each of them. A shard that is away or fails delays what it has itself, and no other.
+ * One run of retention: looks in all replicas which days have expired, and, at the one node that does so, decides for the service
+ * what is due and makes it expire in each of them. A replica that is away or fails delays what it has itself, and no other.
  */
 
 import type { Log } from '../../store/log.ts'
-import { shardFault } from '../../store/questdb/questdb-shards.ts'
+import { replicaFault } from '../../store/questdb/questdb-replicas.ts'
 import type { AcceptedFrom } from './accepted-from.ts'
 import { dueDays } from './due-days.ts'
 import { dayText, type RawDay } from './expired-days.ts'
 import { type ClockHorizon, horizonMs } from './horizon.ts'
 import type { RetentionNodes } from './retention-nodes.ts'
-import { NotLeading, type RetentionShard } from './retention-shard.ts'
+import { NotLeading, type RetentionReplica } from './retention-replica.ts'
 import { logWaiting, type RetentionState, stateAtStart } from './retention-state.ts'
 
 export interface RetentionRunOptions {
-  shards: readonly RetentionShard[]
+  replicas: readonly RetentionReplica[]
   days: number | undefined
   acceptedFrom: AcceptedFrom
   nodes: RetentionNodes | undefined
@@ -25,7 +25,7 @@ export interface RetentionRunOptions {
 
 export interface RetentionRun {
   /**
-   * Rejects with NotLeading where another node leads by now, and, when all is done that can be, for shards that are away. `clock`:
+   * Rejects with NotLeading where another node leads by now, and, when all is done that can be, for replicas that are away. `clock`:
    * undefined where nothing expires any more.
    */
   run(clock: ClockHorizon | undefined): Promise<void>
@@ -33,27 +33,27 @@ export interface RetentionRun {
   follow(): Promise<void>
 }
 
-type ShardWork = (shard: RetentionShard) => Promise<void>
+type ReplicaWork = (replica: RetentionReplica) => Promise<void>
 
 export function createRetentionRun(options: RetentionRunOptions): RetentionRun {
-  const { shards, days, acceptedFrom, nodes, log, state } = options
-  /** The newest reading of each shard, when it was last asked. */
+  const { replicas, days, acceptedFrom, nodes, log, state } = options
+  /** The newest reading of each replica, when it was last asked. */
   const newestMs = new Map<number, number>()
-  /** Of days that were removed from some shards since the start, the readings, by the start of the day. */
+  /** Of days that were removed from some replicas since the start, the readings, by the start of the day. */
   const removed = new Map<number, number>()
 
   /** Gives those where it was done. */
-  async function atEach(some: readonly RetentionShard[], faults: unknown[], work: ShardWork) {
+  async function atEach(some: readonly RetentionReplica[], faults: unknown[], work: ReplicaWork) {
     const ended = await Promise.allSettled(some.map(work))
-    return some.filter((shard, at) => {
+    return some.filter((replica, at) => {
       const one = ended[at] as PromiseSettledResult<void>
       if (one.status === 'rejected')
-        faults.push(one.reason instanceof NotLeading ? one.reason : shardFault(shards, shard, one.reason))
+        faults.push(one.reason instanceof NotLeading ? one.reason : replicaFault(replicas, replica, one.reason))
       return one.status === 'fulfilled'
     })
   }
 
-  function dueBeforeMs(some: readonly RetentionShard[], clock: ClockHorizon, days: number): number {
+  function dueBeforeMs(some: readonly RetentionReplica[], clock: ClockHorizon, days: number): number {
     const newestHorizonMs = horizonMs(Math.max(...newestMs.values()), days)
     const rawDays = unexpiredDays(some)
     const due = dueDays({ rawDays, ...clock, newestHorizonMs, confirmedMs: acceptedFrom.raisedMs() })
@@ -62,10 +62,10 @@ export function createRetentionRun(options: RetentionRunOptions): RetentionRun {
     return due.expireBeforeMs
   }
 
-  /** A day has expired when no shard has its raw readings any more. */
+  /** A day has expired when no replica has its raw readings any more. */
   function noteRemoved(): void {
     for (const [startMs, readings] of removed) {
-      if (!shards.every(shard => shard.rawDays()?.every(day => day.startMs !== startMs))) continue
+      if (!replicas.every(replica => replica.rawDays()?.every(day => day.startMs !== startMs))) continue
       removed.delete(startMs)
       log.info({ day: dayText(startMs), readings }, 'raw readings of a day expired; their hours stay')
       state.expiredDays++
@@ -74,45 +74,47 @@ export function createRetentionRun(options: RetentionRunOptions): RetentionRun {
 
   return {
     async run(clock) {
-      const up = shards.filter(shard => shard.isUp())
-      const away = shards.filter(shard => !up.includes(shard))
-      const faults: unknown[] = away.map(shard => shardFault(shards, shard, new Error('QuestDB is unavailable')))
-      const looked = await atEach(up, faults, shard => shard.look())
-      state.oldestDayMs = oldestMs(shards)
+      const up = replicas.filter(replica => replica.isUp())
+      const away = replicas.filter(replica => !up.includes(replica))
+      const faults: unknown[] = away.map(replica =>
+        replicaFault(replicas, replica, new Error('QuestDB is unavailable')),
+      )
+      const looked = await atEach(up, faults, replica => replica.look())
+      state.oldestDayMs = oldestMs(replicas)
       if (clock !== undefined && days !== undefined) {
-        const asked = await atEach(looked, faults, async shard => {
-          newestMs.set(shard.number, await shard.newestMs())
+        const asked = await atEach(looked, faults, async replica => {
+          newestMs.set(replica.number, await replica.newestMs())
         })
         const dueMs = asked.length === 0 ? Number.NEGATIVE_INFINITY : dueBeforeMs(asked, clock, days)
-        // What has expired in another shard while this one was away.
-        const elsewhereMs = Math.max(...shards.map(shard => shard.expiredBeforeMs()))
+        // What has expired in another replica while this one was away.
+        const elsewhereMs = Math.max(...replicas.map(replica => replica.expiredBeforeMs()))
         const beforeMs = Math.max(dueMs, Math.min(elsewhereMs, clock.steadyMs))
-        await atEach(asked, faults, async shard => {
-          const days = await shard.expire(beforeMs)
+        await atEach(asked, faults, async replica => {
+          const days = await replica.expire(beforeMs)
           for (const { startMs, readings } of days) removed.set(startMs, (removed.get(startMs) ?? 0) + readings)
-          if (days.length > 0) await shard.look()
+          if (days.length > 0) await replica.look()
         })
         noteRemoved()
-        state.oldestDayMs = oldestMs(shards)
+        state.oldestDayMs = oldestMs(replicas)
       }
       throwFaults(faults)
     },
     async follow() {
       const faults: unknown[] = []
-      const up = shards.filter(shard => shard.isUp())
-      await atEach(up, faults, shard => shard.look())
+      const up = replicas.filter(replica => replica.isUp())
+      await atEach(up, faults, replica => replica.look())
       Object.assign(state, stateAtStart(days), await nodes?.read())
       throwFaults(faults)
     },
   }
 }
 
-/** Those that some shard has, ascending. */
-function unexpiredDays(shards: readonly RetentionShard[]): RawDay[] {
+/** Those that some replica has, ascending. */
+function unexpiredDays(replicas: readonly RetentionReplica[]): RawDay[] {
   const readings = new Map<number, number>()
-  for (const shard of shards) {
-    const expiredBeforeMs = shard.expiredBeforeMs()
-    for (const day of shard.rawDays() ?? []) {
+  for (const replica of replicas) {
+    const expiredBeforeMs = replica.expiredBeforeMs()
+    for (const day of replica.rawDays() ?? []) {
       if (day.startMs >= expiredBeforeMs) readings.set(day.startMs, (readings.get(day.startMs) ?? 0) + day.readings)
     }
   }
@@ -120,8 +122,8 @@ function unexpiredDays(shards: readonly RetentionShard[]): RawDay[] {
   return days.sort((a, b) => a.startMs - b.startMs)
 }
 
-function oldestMs(shards: readonly RetentionShard[]): number | undefined {
-  const starts = shards.flatMap(shard => shard.rawDays()?.[0]?.startMs ?? [])
+function oldestMs(replicas: readonly RetentionReplica[]): number | undefined {
+  const starts = replicas.flatMap(replica => replica.rawDays()?.[0]?.startMs ?? [])
   return starts.length === 0 ? undefined : Math.min(...starts)
 }
 

@@ -6,25 +6,25 @@ import type { Log } from '../../store/log.ts'
 import type { AcceptedFrom } from './accepted-from.ts'
 import { createClockHorizon } from './horizon.ts'
 import type { RetentionNodes } from './retention-nodes.ts'
-import { createRetentionRun } from './retention-run.ts'
 import {
-  createRetentionShard,
-  type ExpiringShard,
+  createRetentionReplica,
+  type ExpiringReplica,
   NotLeading,
-  type RetentionShard,
+  type RetentionReplica,
   type RetentionTiming,
-} from './retention-shard.ts'
+} from './retention-replica.ts'
+import { createRetentionRun } from './retention-run.ts'
 import { type RetentionState, stateAtStart } from './retention-state.ts'
 import { createSharedLock, type SharedLock } from './shared-lock.ts'
 
 export interface Retention {
   /**
-   * The readings before this have expired in a shard, and only their hours are there; -Infinity when none have. Without a shard: in
+   * The readings before this have expired in a replica, and only their hours are there; -Infinity when none have. Without a replica: in
    * any of them, so that all have them from then on. Epoch microseconds.
    */
-  expiredBeforeUs(shard?: number): number
-  /** Whether that is known; without it no query may be answered from the shard. Without a shard: from any of them. */
-  isKnown(shard?: number): boolean
+  expiredBeforeUs(replica?: number): number
+  /** Whether that is known; without it no query may be answered from the replica. Without a replica: from any of them. */
+  isKnown(replica?: number): boolean
   /** Runs work during which no day expires. */
   whileNoDayExpires: SharedLock['shared']
   state(): Readonly<RetentionState>
@@ -39,7 +39,7 @@ export interface Retention {
 export interface RetentionOptions {
   days: number | undefined
   acceptedFrom: AcceptedFrom
-  shards: readonly ExpiringShard[]
+  replicas: readonly ExpiringReplica[]
   nowMs: () => number
   /** Undefined for a service that is alone. */
   nodes?: RetentionNodes | undefined
@@ -54,11 +54,11 @@ export function openRetention(options: RetentionOptions): Retention {
   const { days, acceptedFrom, nowMs, nodes, timing, log } = options
   const closing = new AbortController()
   const { signal } = closing
-  const locked = lockedShards(options, signal)
-  const shards = locked.map(({ shard }) => shard)
+  const locked = lockedReplicas(options, signal)
+  const replicas = locked.map(({ replica }) => replica)
   const state = stateAtStart(days)
   const leads = () => nodes?.leads() ?? true
-  const { run: runOnce, follow } = createRetentionRun({ shards, days, acceptedFrom, nodes, state, log })
+  const { run: runOnce, follow } = createRetentionRun({ replicas, days, acceptedFrom, nodes, state, log })
   const { marginMs, checkEveryMs } = timing
   const readClock = days === undefined ? undefined : createClockHorizon({ days, nowMs, monotonicMs, marginMs })
   const isLimited = acceptedFrom.isLimited()
@@ -73,7 +73,7 @@ export function openRetention(options: RetentionOptions): Retention {
   async function tryRun(): Promise<void> {
     // Also while QuestDB is away, and another node leads: it is the clock that is watched.
     const clock = readClock?.()
-    if (!shards.some(shard => shard.isUp())) return
+    if (!replicas.some(replica => replica.isUp())) return
     try {
       if (!leads()) return await follow()
       await runOnce(clock)
@@ -88,11 +88,11 @@ export function openRetention(options: RetentionOptions): Retention {
   }
 
   async function runUntilClosed(): Promise<void> {
-    await Promise.any(options.shards.map(({ questdb }) => questdb.ready))
+    await Promise.any(options.replicas.map(({ questdb }) => questdb.ready))
     isStarted = true
     while (!signal.aborted) {
       await tryRun()
-      const waitMs = shards.every(shard => shard.isKnown()) ? checkEveryMs : Math.min(retryMs, checkEveryMs)
+      const waitMs = replicas.every(replica => replica.isKnown()) ? checkEveryMs : Math.min(retryMs, checkEveryMs)
       await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined)
     }
   }
@@ -110,8 +110,8 @@ export function openRetention(options: RetentionOptions): Retention {
   // Where readings never expired, nothing is asked of QuestDB.
   const running = isLimited ? runUntilClosed().catch(() => undefined) : Promise.resolve()
   return {
-    expiredBeforeUs: number => Math.max(...chosen(shards, number).map(shard => shard.expiredBeforeMs())) * 1000,
-    isKnown: number => !isLimited || chosen(shards, number).every(shard => shard.isKnown()),
+    expiredBeforeUs: number => Math.max(...chosen(replicas, number).map(replica => replica.expiredBeforeMs())) * 1000,
+    isKnown: number => !isLimited || chosen(replicas, number).every(replica => replica.isKnown()),
     whileNoDayExpires: work =>
       locked.reduce(
         (inner, { lock }) =>
@@ -129,23 +129,23 @@ export function openRetention(options: RetentionOptions): Retention {
   }
 }
 
-interface LockedShard {
+interface LockedReplica {
   lock: SharedLock
-  shard: RetentionShard
+  replica: RetentionReplica
 }
 
 /** The days of each are locked by themselves: one that takes long holds up no other. */
-function lockedShards({ shards, ...options }: RetentionOptions, signal: AbortSignal): LockedShard[] {
-  const marksEmptyDays = shards.length > 1
-  return shards.map(shard => {
+function lockedReplicas({ replicas, ...options }: RetentionOptions, signal: AbortSignal): LockedReplica[] {
+  const marksEmptyDays = replicas.length > 1
+  return replicas.map(replica => {
     const lock = createSharedLock()
-    return { lock, shard: createRetentionShard({ ...options, shard, lock, monotonicMs, marksEmptyDays, signal }) }
+    return { lock, replica: createRetentionReplica({ ...options, replica, lock, monotonicMs, marksEmptyDays, signal }) }
   })
 }
 
-function chosen(shards: readonly RetentionShard[], number: number | undefined): readonly RetentionShard[] {
-  if (number === undefined) return shards
-  const found = shards.filter(shard => shard.number === number)
-  if (found.length !== 1) throw bug(`there is no shard ${number}`)
+function chosen(replicas: readonly RetentionReplica[], number: number | undefined): readonly RetentionReplica[] {
+  if (number === undefined) return replicas
+  const found = replicas.filter(replica => replica.number === number)
+  if (found.length !== 1) throw bug(`there is no replica ${number}`)
   return found
 }

@@ -1,7 +1,5 @@
 /** A client of the events: what it has asked for, and how far it is. */
 
-import type { Positions } from './event-cursor.ts'
-import type { Told } from './resumption.ts'
 import type { OwnedAlert, StateChange } from './state-log.ts'
 
 /** Where events go. `write` is false while the client takes no more; `drained` is called when it does again. */
@@ -34,10 +32,8 @@ export class EventClient {
   /** The next reading and the next change of a state that it has not been told. */
   next: number
   nextState: number
-  /** What it has been told elsewhere of what it comes to; undefined where that is nothing. */
-  told: Told | undefined
-  /** It goes on at these positions, which have not come yet; undefined for one that has a place. */
-  awaited: { readonly positions: Positions; readonly sinceMs: number } | undefined
+  /** It goes on at this position, which has not come yet; undefined for one that has a place. */
+  awaited: { readonly position: number; readonly sinceMs: number } | undefined
   /** Undefined while it takes what it gets. */
   blockedSinceMs: number | undefined
   /** It took nothing for a while, so it need not get each reading. */
@@ -58,7 +54,7 @@ export class EventClient {
 
   /** Whether it is told what comes from this number on, all of it. */
   isAt(number: number): boolean {
-    return this.next === number && this.told === undefined
+    return this.next === number
   }
 
   get isForAll(): boolean {

@@ -7,7 +7,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { bug } from '../../limits/bug.ts'
 import { EventClient, type EventSink, type OwnerOf, type Subscription } from './event-client.ts'
-import { type EventCursors, laterOf, type Positions } from './event-cursor.ts'
+import type { EventCursors } from './event-cursor.ts'
 import type { EventMeter } from './event-meter.ts'
 import {
   alertEvent,
@@ -21,16 +21,16 @@ import {
   type ToldAlert,
 } from './event-text.ts'
 import { ReadingRing, type StoredReadings } from './reading-ring.ts'
-import { type EventPlace, Resumption, type Told } from './resumption.ts'
+import { type EventPlace, Resumption } from './resumption.ts'
 import { type StateChange, StateLog } from './state-log.ts'
 import { readingsPerTick, type TickTextsOptions, textOfStep, textsOfTick } from './tick-texts.ts'
 import { Ticks } from './ticks.ts'
 
 export interface HubOptions {
-  /** Of this run of the service; of the journals, where other nodes tell the same events. */
+  /** Of this run of the service; of the journal, where other nodes send the same events. */
   cursors: EventCursors
-  /** Where other nodes do: every reading before these positions was told here that ever is. */
-  nextPositions?: (() => Positions) | undefined
+  /** Where other nodes do: every reading before this position is in the ring that ever is. */
+  nextPosition?: (() => number) | undefined
   /** False while changes of states are not told. */
   areStatesTold?: () => boolean
   windowMs: number
@@ -68,10 +68,10 @@ export class EventHub {
 
   constructor(options: HubOptions) {
     this.#options = { tickMs: 100, slowMsMax: 30_000, ...options }
-    const { windowBytes: bytesMax, windowMs: ageMsMax, nowMs, nextPositions, areStatesTold = () => true } = options
-    this.#ring = new ReadingRing({ bytesMax, ageMsMax, nowMs, nextPositions })
+    const { windowBytes: bytesMax, windowMs: ageMsMax, nowMs, nextPosition, areStatesTold = () => true } = options
+    this.#ring = new ReadingRing({ bytesMax, ageMsMax, nowMs, nextPosition })
     this.#texts = { ...options, ring: this.#ring, metricOf: options.metricOf ?? (() => undefined) }
-    const isShared = nextPositions !== undefined
+    const isShared = nextPosition !== undefined
     this.#resumption = new Resumption({ ring: this.#ring, states: this.#states, isShared, areStatesTold })
     const { tickMs } = this.#options
     this.#ticks = new Ticks({ tickMs, work: () => this.#tick(), failed: error => this.#failed(error) })
@@ -86,14 +86,13 @@ export class EventHub {
     return this.#isClosed
   }
 
-  /** `journal`: that they are of, where there are several. */
-  store(readings: StoredReadings, journal?: number): void {
-    const { nowMs, windowMs, nextPositions } = this.#options
+  store(readings: StoredReadings): void {
+    const { nowMs, windowMs, nextPosition } = this.#options
     this.#resumption.noteStates()
     // Nobody listens, and nobody will come back for them.
-    const isUnwanted = this.size === 0 && nextPositions === undefined && nowMs() - this.#leftMs > windowMs
+    const isUnwanted = this.size === 0 && nextPosition === undefined && nowMs() - this.#leftMs > windowMs
     if (isUnwanted) this.#ring.skip(readings.count)
-    else this.#ring.append(readings, journal)
+    else this.#ring.append(readings)
     if (this.size === 0) this.#distributed = this.#ring.head
     else this.#ticks.wake()
   }
@@ -124,35 +123,34 @@ export class EventHub {
   /** Returns what ends it. */
   subscribe(sink: EventSink, subscription: Subscription, lastEventId?: string): () => void {
     const { cursors, ownerOf, nowMs } = this.#options
-    const positions = lastEventId === undefined ? undefined : cursors.read(lastEventId)
+    const position = lastEventId === undefined ? undefined : cursors.read(lastEventId)
     const present: EventPlace = { next: this.#ring.head, nextState: this.#states.head }
     const client = new EventClient(sink, subscription, ownerOf, present.next, present.nextState)
     this.#clients.add(client)
     this.#options.meter.clients(this.size)
     sink.onDrained(() => this.#drained(client))
-    const place = positions && this.#resumption.placeAt(positions)
-    if (place === 'ahead') {
-      client.awaited = { positions: positions as Positions, sinceMs: nowMs() }
+    const place = position === undefined ? undefined : this.#resumption.placeAt(position)
+    if (position !== undefined && place === 'ahead') {
+      client.awaited = { position, sinceMs: nowMs() }
       this.#send(client, eventText(beatWithoutCursor, 0))
     } else if (place === undefined && lastEventId !== undefined) {
       this.#send(client, eventText(resetEvent(this.#cursorAt(present.next)), 1))
-    } else this.#place(client, place ?? present)
+    } else this.#place(client, place === undefined || place === 'ahead' ? present : place)
     this.#ticks.wake()
     return () => this.#end(client)
   }
 
   /** Where it goes on, and a cursor for that. */
-  #place(client: EventClient, { next, nextState, told }: EventPlace): void {
+  #place(client: EventClient, { next, nextState }: EventPlace): void {
     client.awaited = undefined
     client.next = next
     client.nextState = nextState
-    client.told = told
-    this.#send(client, eventText(beat(this.#cursorAt(next, told)), 0))
+    this.#send(client, eventText(beat(this.#cursorAt(next)), 0))
   }
 
-  /** Of a client that has been told all readings before this number, and perhaps some behind it. */
-  #cursorAt(number: number, told?: Told): string {
-    return this.#options.cursors.text(laterOf(this.#ring.positions(number), told?.positions))
+  /** Of a client that has got all readings before this number. */
+  #cursorAt(number: number): string {
+    return this.#options.cursors.text(this.#ring.position(number))
   }
 
   /** Gives clients their places that have come. */
@@ -160,8 +158,8 @@ export class EventHub {
     const { nowMs } = this.#options
     for (const client of this.#clients) {
       if (client.awaited === undefined) continue
-      const { positions, sinceMs } = client.awaited
-      const place = this.#resumption.placeAt(positions)
+      const { position, sinceMs } = client.awaited
+      const place = this.#resumption.placeAt(position)
       if (place !== 'ahead' && place !== undefined) this.#place(client, place)
       else if (place === undefined || nowMs() - sinceMs > awaitedMsMax) this.#reset(client)
     }
@@ -227,14 +225,12 @@ export class EventHub {
     if (next < client.next) throw bug(`a client goes back from ${client.next} to ${next}`)
     client.isSlow = false
     client.next = next
-    if (client.told !== undefined && next >= client.told.until) client.told = undefined
     this.#send(client, text)
     this.#sendStates(client)
   }
 
   #reset(client: EventClient): void {
     client.awaited = undefined
-    client.told = undefined
     client.next = this.#distributed
     client.nextState = this.#states.head
     this.#send(client, eventText(resetEvent(this.#cursorAt(this.#distributed)), 1))

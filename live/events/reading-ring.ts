@@ -6,16 +6,14 @@
 import { bug } from '../../limits/bug.ts'
 import { metrics } from '../../store/tables.ts'
 import type { StoredFurther } from '../stored-further.ts'
-import type { Positions } from './event-cursor.ts'
 import { FurtherRing, furtherRowBytes } from './further-ring.ts'
-import { positionBytes, RingPositions } from './ring-positions.ts'
 
 export interface RingOptions {
   bytesMax: number
   ageMsMax: number
   nowMs: () => number
-  /** Every reading before these positions has been appended that ever is. Without it a number is a position. */
-  nextPositions?: (() => Positions) | undefined
+  /** Every reading before this position has been appended that ever is. Without it a number is a position. */
+  nextPosition?: (() => number) | undefined
 }
 
 /** What is read of the readings of a group; see ingest/journal/stored-records.ts. */
@@ -30,19 +28,23 @@ export interface StoredReadings extends StoredFurther {
 }
 
 const rowBytes = 4 + 2 * 8 + metrics.length * 8
+const positionBytes = 8
 
 interface Columns {
   readonly devices: Uint32Array
   readonly timesUs: Float64Array
   readonly storedMs: Float64Array
+  /** Ascending; without `nextPosition` there are none. */
+  readonly positions: Float64Array
   readonly values: readonly Float64Array[]
 }
 
-function columnsOf(rowsMax: number): Columns {
+function columnsOf(rowsMax: number, hasPositions: boolean): Columns {
   return {
     devices: new Uint32Array(rowsMax),
     timesUs: new Float64Array(rowsMax),
     storedMs: new Float64Array(rowsMax),
+    positions: new Float64Array(hasPositions ? rowsMax : 0),
     values: metrics.map(() => new Float64Array(rowsMax)),
   }
 }
@@ -55,17 +57,17 @@ export class ReadingRing {
   #columns: Columns | undefined
   /** Made for the first reading that has values without a column, of the same memory. */
   #further: FurtherRing | undefined
-  /** Undefined where numbers are positions. */
-  #positions: RingPositions | undefined
+  /** All readings at or behind this position are kept. */
+  #keptFrom: number
   #head = 0
   #tail = 0
 
   constructor(options: RingOptions) {
     this.#options = options
-    const { bytesMax, nextPositions } = options
-    this.#rowBytes = rowBytes + (nextPositions === undefined ? 0 : positionBytes)
+    const { bytesMax, nextPosition } = options
+    this.#rowBytes = rowBytes + (nextPosition === undefined ? 0 : positionBytes)
     this.#rowsMax = Math.max(1, Math.floor(bytesMax / this.#rowBytes))
-    this.#positions = nextPositions && new RingPositions(this.#rowsMax, nextPositions)
+    this.#keptFrom = nextPosition?.() ?? 0
   }
 
   /** The number of the next reading. */
@@ -78,18 +80,21 @@ export class ReadingRing {
     return this.#tail
   }
 
-  /** `journal`: that they are of, where there are several. */
-  append(readings: StoredReadings, journal = 0): void {
-    this.#columns ??= columnsOf(this.#rowsMax)
+  append(readings: StoredReadings): void {
+    const hasPositions = this.#options.nextPosition !== undefined
+    this.#columns ??= columnsOf(this.#rowsMax, hasPositions)
     let position = readings.place?.position ?? Number.NaN
     const nowMs = this.#options.nowMs()
     const end = this.#head + readings.count
     while (readings.next()) {
       if (readings.furtherCount > 0 && this.#further === undefined) this.#makeRoomForFurther()
-      const { devices, timesUs, storedMs, values } = this.#columns
+      const { devices, timesUs, storedMs, positions, values } = this.#columns
       this.#further?.append(this.#head, readings)
-      this.#positions?.append(this.#head, journal, position++)
       const row = this.#head++ % this.#rowsMax
+      if (hasPositions) {
+        if (this.#head > this.#rowsMax) this.#keptFrom = Math.max(this.#keptFrom, (positions[row] as number) + 1)
+        positions[row] = position++
+      }
       devices[row] = readings.series
       timesUs[row] = readings.timeUs
       storedMs[row] = nowMs
@@ -99,25 +104,29 @@ export class ReadingRing {
     }
     if (this.#head !== end) throw bug(`the ring is at ${this.#head}, behind ${readings.count} readings up to ${end}`)
     this.#tail = Math.max(this.#tail, this.#head - this.#rowsMax)
-    while (this.#further?.isLost(this.#tail) && this.#tail < this.#head) this.#tail++
+    while (this.#further?.isLost(this.#tail) && this.#tail < this.#head)
+      this.#keptFrom = this.#positionAt(this.#tail++) + 1
   }
 
   /** Fewer readings from now on; those that have room stay. */
   #makeRoomForFurther(): void {
     const rowsBefore = this.#rowsMax
-    const before = this.#columns ?? columnsOf(rowsBefore)
+    const hasPositions = this.#options.nextPosition !== undefined
+    const before = this.#columns ?? columnsOf(rowsBefore, hasPositions)
     this.#rowsMax = Math.max(1, Math.floor(this.#options.bytesMax / (this.#rowBytes + furtherRowBytes)))
-    const after = columnsOf(this.#rowsMax)
-    this.#tail = Math.max(this.#tail, this.#head - Math.min(rowsBefore, this.#rowsMax))
+    const after = columnsOf(this.#rowsMax, hasPositions)
+    const tail = Math.max(this.#tail, this.#head - Math.min(rowsBefore, this.#rowsMax))
+    if (hasPositions && tail > this.#tail) this.#keptFrom = (before.positions[(tail - 1) % rowsBefore] as number) + 1
+    this.#tail = tail
     for (let number = this.#tail; number < this.#head; number++) {
       const [from, to] = [number % rowsBefore, number % this.#rowsMax]
       after.devices[to] = before.devices[from] as number
       after.timesUs[to] = before.timesUs[from] as number
       after.storedMs[to] = before.storedMs[from] as number
+      if (hasPositions) after.positions[to] = before.positions[from] as number
       for (const [column, values] of after.values.entries()) values[to] = before.values[column]?.[from] as number
     }
     this.#columns = after
-    this.#positions = this.#positions?.resized(this.#rowsMax, this.#tail, this.#head)
     this.#further = new FurtherRing(this.#rowsMax, this.#head)
   }
 
@@ -125,27 +134,37 @@ export class ReadingRing {
   skip(count: number): void {
     this.#head += count
     this.#tail = this.#head
-    this.#positions?.beginAt(this.#head)
+    this.#keptFrom = this.#options.nextPosition?.() ?? this.#head
   }
 
-  /** Readings before the one with this number stand before these positions, it and the others do not. */
-  positions(number: number): Positions {
-    return this.#positions?.at(Math.max(number, this.#tail), this.#head) ?? [number]
+  /** Readings before the one with this number stand before this position, it and the others do not. */
+  position(number: number): number {
+    const { nextPosition } = this.#options
+    if (nextPosition === undefined) return number
+    if (number >= this.#head) return nextPosition()
+    return number <= this.#tail ? this.#keptFrom : this.#positionAt(number)
   }
 
   /**
-   * The number of the first reading at or behind these positions; undefined when one of them is not kept, `ahead` when there may be
-   * some before the positions that were not appended yet.
+   * The number of the first reading at or behind this position; undefined when one of them is not kept, `ahead` when there may be
+   * some before the position that were not appended yet.
    */
-  find(positions: Positions): number | 'ahead' | undefined {
-    if (this.#positions !== undefined) return this.#positions.find(positions, this.#tail, this.#head)
-    const [number = 0] = positions
-    return number > this.#head ? undefined : number
+  find(position: number): number | 'ahead' | undefined {
+    const { nextPosition } = this.#options
+    if (nextPosition === undefined) return position > this.#head ? undefined : position
+    if (position < this.#keptFrom) return undefined
+    if (position > nextPosition()) return 'ahead'
+    let [low, high] = [this.#tail, this.#head]
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2)
+      if (this.#positionAt(middle) >= position) high = middle
+      else low = middle + 1
+    }
+    return low
   }
 
-  /** Whether the reading with this number, which is kept, stands before these positions. */
-  isBefore(number: number, positions: Positions): boolean {
-    return this.#positions?.isBefore(number, positions) ?? number < (positions[0] as number)
+  #positionAt(number: number): number {
+    return this.#columns?.positions[number % this.#rowsMax] as number
   }
 
   /** Whether every reading from this number on is there, and young enough. */

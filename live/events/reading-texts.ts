@@ -1,7 +1,7 @@
 /** Readings of the ring as events, each written once for all clients of a tick. */
 
 import { setImmediate as turn } from 'node:timers/promises'
-import { type EventCursors, laterOf, type Positions } from './event-cursor.ts'
+import type { EventCursors } from './event-cursor.ts'
 import { type EventText, type MetricOf, readingEvent } from './event-text.ts'
 import type { ReadingRing } from './reading-ring.ts'
 
@@ -10,8 +10,6 @@ export interface ReadingTextsOptions {
   readonly ring: ReadingRing
   readonly nameOf: (device: number) => string | undefined
   readonly metricOf: MetricOf
-  /** All readings before these positions have been told, whatever the ring has before. */
-  readonly told?: Positions | undefined
 }
 
 export interface ReadingTexts {
@@ -22,14 +20,14 @@ export interface ReadingTexts {
 /** Readings that are written within a turn. */
 const textsPerTurn = 500
 
-export function createReadingTexts({ cursors, ring, nameOf, metricOf, told }: ReadingTextsOptions): ReadingTexts {
+export function createReadingTexts({ cursors, ring, nameOf, metricOf }: ReadingTextsOptions): ReadingTexts {
   const texts = new Map<number, string>()
 
   function written(number: number): string {
     // It may be overwritten while others are written.
     const device = number < ring.tail ? undefined : nameOf(ring.device(number))
     if (device === undefined) return ''
-    return readingEvent(cursors.text(laterOf(ring.positions(number + 1), told)), ring, number, device, metricOf)
+    return readingEvent(cursors.text(ring.position(number + 1)), ring, number, device, metricOf)
   }
 
   return {

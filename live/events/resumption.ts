@@ -1,6 +1,5 @@
-/** Where a client goes on that has been told events before, by the positions of its cursor. */
+/** Where a client goes on that has got events before, by the position of its cursor. */
 
-import type { Positions } from './event-cursor.ts'
 import type { ReadingRing } from './reading-ring.ts'
 import type { StateLog } from './state-log.ts'
 
@@ -16,16 +15,6 @@ export interface ResumptionOptions {
 export interface EventPlace {
   readonly next: number
   readonly nextState: number
-  readonly told?: Told | undefined
-}
-
-/**
- * What a client has been told: all readings before these positions. Some of them may stand between its place and this number of the ring,
- * where readings of several journals come in another order than at another node.
- */
-export interface Told {
-  readonly positions: Positions
-  readonly until: number
 }
 
 /**
@@ -50,15 +39,14 @@ export class Resumption {
   }
 
   /** `ahead`: what it goes on with may not have come yet. Undefined: it has missed something that is not kept. */
-  placeAt(positions: Positions): EventPlace | 'ahead' | undefined {
+  placeAt(position: number): EventPlace | 'ahead' | undefined {
     this.noteStates()
     const { ring, states, isShared } = this.#options
-    const next = ring.find(positions)
+    const next = ring.find(position)
     if (next === undefined || this.#statesFrom === undefined) return undefined
     if (next === 'ahead') return next
     if (next < this.#statesFrom || !ring.has(next)) return undefined
     const sinceMs = isShared ? ring.storedBeforeMs(next) - stateOverlapMs : undefined
-    const told = isShared && next < ring.head ? { positions, until: ring.head } : undefined
-    return { next, nextState: states.firstSince(next, sinceMs), told }
+    return { next, nextState: states.firstSince(next, sinceMs) }
   }
 }

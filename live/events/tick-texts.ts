@@ -5,7 +5,7 @@ import type { EventText } from './event-text.ts'
 import type { ReadingRing } from './reading-ring.ts'
 import { createReadingTexts, lastOfEachDevice, type ReadingTextsOptions } from './reading-texts.ts'
 
-export interface TickTextsOptions extends Omit<ReadingTextsOptions, 'told'> {
+export interface TickTextsOptions extends ReadingTextsOptions {
   readonly ownerOf: OwnerOf
 }
 
@@ -41,23 +41,22 @@ export async function textsOfTick(
   return client => (client.isForAll ? forAll : own.get(client))
 }
 
-/** The next readings for a client that is behind `end`, without those that it has been told, and where it goes on then. */
+/** The next readings for a client that is behind `end`, and where it goes on then. */
 export async function textOfStep(
   options: TickTextsOptions,
   client: EventClient,
   end: number,
 ): Promise<{ next: number; text: EventText }> {
   const { ring } = options
-  const { isSlow, told } = client
+  const { isSlow } = client
   const stepEnd = isSlow ? end : Math.min(end, client.next + lookedAtPerStep)
   const numbersMax = isSlow ? Number.POSITIVE_INFINITY : readingsPerStep
   const numbers: number[] = []
   let { next } = client
   for (; next < stepEnd && numbers.length < numbersMax; next++) {
-    if (told !== undefined && ring.isBefore(next, told.positions)) continue
     if (client.wantsReading(ring.device(next))) numbers.push(next)
   }
-  const texts = createReadingTexts({ ...options, told: told?.positions })
+  const texts = createReadingTexts(options)
   return { next, text: await texts.textOf(isSlow ? thinned(ring, numbers, readingsPerStep) : numbers) }
 }
 

@@ -1,6 +1,5 @@
 /** What crosses between the main thread and the thread that reads for alerts. */
 
-import type { Place } from '../../placement/placement.ts'
 import type { ExportMetric } from '../export/export-columns.ts'
 import type { SeriesTable } from '../export/series-table.ts'
 
@@ -11,8 +10,6 @@ interface PieceQuery {
   /** Microseconds; `toUs` is not included. */
   readonly fromUs: number
   readonly toUs: number
-  /** Where the rows are, of each shard that may have some. */
-  readonly places: readonly Place[]
   /** Of the devices; undefined where they are too many to name. */
   readonly symbols: readonly string[] | undefined
   readonly wanted: WantedDevices

@@ -4,19 +4,19 @@ import { workerData } from 'piscina'
 import { lowerThreadPriority } from '../../store/thread-priority.ts'
 import { readRows } from '../export/export-rows.ts'
 import type { ExportRows } from '../export/read-piece.ts'
+import { createReplicaReads } from '../replica-reads.ts'
 import { runTask } from '../run-task.ts'
-import { createShards } from '../shards/shard-reads.ts'
 import type { Task, TaskResult, WorkerSettings } from '../task.ts'
 import type { AlertQueries, PackedPiece, WantedDevices } from './alert-queries.ts'
 
 const settings: WorkerSettings = workerData
 lowerThreadPriority('below normal')
-const shardsFor = createShards(settings)
+const readsOf = createReplicaReads(settings)
 
 export function piece(task: Task<AlertQueries['piece']>): Promise<TaskResult<PackedPiece>> {
   return runTask(task, async signal => {
     const asked = { ...task, station: undefined }
-    const { rows, nextUs } = await readRows(shardsFor(task), asked, task.rowsMax, signal)
+    const { rows, nextUs } = await readRows(readsOf(task).reader, asked, task.rowsMax, signal)
     return { ...pack(rows, task.wanted), nextUs }
   })
 }

@@ -1,8 +1,6 @@
 /** Entry point of this folder: stored readings of some devices by time, piece by piece, with the columns that rules look at. */
 
-import { oneShard, type Placement, placesWithin, shardsWithin } from '../../placement/placement.ts'
 import type { Log } from '../../store/log.ts'
-import type { QuestdbAddress } from '../../store/questdb/client/questdb-address.ts'
 import type { Metric } from '../../store/tables.ts'
 import { threadLimits } from '../../store/thread-limits.ts'
 import { createAvailabilityLog } from '../availability-log.ts'
@@ -12,6 +10,7 @@ import { seriesTable } from '../export/series-table.ts'
 import { defaultLimits } from '../limits.ts'
 import { BodyInterrupted } from '../pieces.ts'
 import { createPool, type Pool } from '../pool.ts'
+import type { Replicas } from '../replicas.ts'
 import type { AlertQueries, PackedPiece, WantedDevices } from './alert-queries.ts'
 
 /** Columns of the same length, by time and then by device. */
@@ -50,11 +49,7 @@ export interface AlertReadingsReader {
 }
 
 export interface AlertReadingsOptions {
-  /** By the shard's number less 1. */
-  readonly shards: readonly QuestdbAddress[]
-  /** Left out where there is one shard. */
-  readonly placement?: (() => Placement) | undefined
-  readonly questdbAnswers: (shard: number) => boolean | Promise<boolean>
+  readonly replicas: Replicas
   /** A piece, the wait for the thread included. */
   readonly timeoutMs: number
   readonly log: Log
@@ -68,15 +63,15 @@ const namedInSqlMax = 500
 const queueMax = 16
 
 export function createAlertReadings(options: AlertReadingsOptions): AlertReadingsReader {
-  const { questdbAnswers, placement = () => oneShard, log, pieceRows: rowsMax = pieceRowsUsual } = options
+  const { replicas, log, pieceRows: rowsMax = pieceRowsUsual } = options
   const pool = createReadingsPool(options)
   const logAvailability = createAvailabilityLog(log)
 
-  async function run(query: AlertQueries['piece'], signal: AbortSignal): Promise<PackedPiece> {
-    const answers = await Promise.all(query.places.map(({ shard }) => questdbAnswers(shard)))
-    if (answers.includes(false)) throw new BodyInterrupted<AnswerCode>('DATABASE_AWAY')
+  async function run(query: AlertQueries['piece'], replica: number, signal: AbortSignal): Promise<PackedPiece> {
+    if (!(await replicas.answers(replica))) throw new BodyInterrupted<AnswerCode>('DATABASE_AWAY')
     if (signal.aborted) throw new BodyInterrupted<AnswerCode>('CANCELLED')
-    const result = await pool.run('piece', query, signal)
+    const asked = { ...query, replica }
+    const result = await pool.run('piece', asked, signal)
     logAvailability(result)
     if (!result.ok) throw new BodyInterrupted<AnswerCode>(result.code)
     return result.encoded
@@ -85,7 +80,8 @@ export function createAlertReadings(options: AlertReadingsOptions): AlertReading
   async function* read(asked: AskedReadings, signal: AbortSignal): AsyncGenerator<AlertReadings, undefined> {
     const { devices, columns, fromUs, toUs } = asked
     if (devices.length === 0) return
-    const places = shardsWithin(placement(), fromUs, toUs).map(shard => ({ shard, fromUs, toUs }))
+    const replica = await replicas.choose()
+    if (replica === undefined) throw new BodyInterrupted<AnswerCode>('DATABASE_AWAY')
     const query = {
       toUs,
       rowsMax,
@@ -95,7 +91,7 @@ export function createAlertReadings(options: AlertReadingsOptions): AlertReading
       series: seriesTable(seriesOf(asked)),
     }
     const readFrom = (nextUs: number) => {
-      const piece = run({ ...query, fromUs: nextUs, places: placesWithin(places, nextUs, toUs) }, signal)
+      const piece = run({ ...query, fromUs: nextUs }, replica, signal)
       // It is awaited below, but not if the caller leaves first.
       piece.catch(() => undefined)
       return piece
@@ -111,11 +107,11 @@ export function createAlertReadings(options: AlertReadingsOptions): AlertReading
   return { read, close: pool.close }
 }
 
-function createReadingsPool({ shards, timeoutMs, log }: AlertReadingsOptions): Pool<AlertQueries, PackedPiece> {
+function createReadingsPool({ replicas, timeoutMs, log }: AlertReadingsOptions): Pool<AlertQueries, PackedPiece> {
   return createPool<AlertQueries, PackedPiece>({
     worker: new URL('./alert-readings-worker.ts', import.meta.url),
     settings: {
-      shards,
+      replicas: replicas.addresses,
       timeZone: 'UTC',
       connectTimeoutMs: defaultLimits.connectTimeoutMs,
       statementTimeoutMs: timeoutMs,

@@ -13,18 +13,14 @@ import { buildCompare, type CompareWindow, compareWindow } from './compare-answe
 type CompareContext = Omit<TaskContext, 'inUnits'>
 type Which = 'a' | 'b'
 
-export async function answerCompare(
-  query: CompareQuery,
-  contexts: Readonly<Record<Which, CompareContext>>,
-): Promise<string> {
+export async function answerCompare(query: CompareQuery, context: CompareContext): Promise<string> {
   const { a, b, startMs, withTimes, nowMs, newestUs, hourSources } = query
-  const { local, signal } = contexts.a
+  const { source, local, signal } = context
   const isOne = a.symbol === b.symbol
   const lastReadingsMs: (number | undefined)[] = []
+  const { expiredBeforeUs } = hourSources
   for (const which of isOne ? (['a'] as const) : (['a', 'b'] as const)) {
     const { symbol } = query[which]
-    const { source } = contexts[which]
-    const { expiredBeforeUs } = hourSources[which]
     const lastUs =
       (await source.newestUs(symbol, newestUs, signal)) ??
       // The window ends at a full hour, so that hour tells as much as the reading did.
@@ -33,12 +29,11 @@ export async function answerCompare(
   }
   const window = compareWindow(query, lastReadingsMs, nowMs)
   const range = { fromUs: window.startMs * 1000, toUs: window.endMs * 1000 }
-  const readHours = (which: Which) =>
-    contexts[which].source.hourly({ symbol: query[which].symbol, ...range, ...hourSources[which] }, signal)
+  const readHours = (which: Which) => source.hourly({ symbol: query[which].symbol, ...range, ...hourSources }, signal)
   const hourlyOfA = await readHours('a')
   const hourlyOfB = isOne ? hourlyOfA : await readHours('b')
-  const furtherOfA = await readFurther(query, 'a', window, hourlyOfA, contexts.a)
-  const furtherOfB = await readFurther(query, 'b', window, hourlyOfB, contexts.b)
+  const furtherOfA = await readFurther(query, 'a', window, hourlyOfA, context)
+  const furtherOfB = await readFurther(query, 'b', window, hourlyOfB, context)
   return buildCompare({
     a: { device: a, hourly: hourlyOfA },
     b: { device: b, hourly: hourlyOfB },
@@ -60,7 +55,7 @@ async function readFurther(
   context: CompareContext,
 ): Promise<ComparedSamples[]> {
   const metrics = query.further.map(metric => metric[which])
-  const { expiredBeforeUs } = query.hourSources[which]
+  const { expiredBeforeUs } = query.hourSources
   const [fromUs, toUs] = [startMs * 1000, endMs * 1000]
   const series = metrics.flatMap(({ kind, series }) => (kind === 'gauge' ? (series ?? []) : []))
   const hours = await context.measurements.hours({ series, fromUs, toUs, expiredBeforeUs }, context.signal)

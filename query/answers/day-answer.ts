@@ -1,17 +1,16 @@
 /** Builds the body of one device's day inside a worker: every reading, as three series. */
 
 import type { LocalTime } from '../../analytics/time/local-time.ts'
-import { placesWithin } from '../../placement/placement.ts'
+import type { PgConnection } from '../../store/questdb/client/questdb-pg.ts'
 import { readingsTable } from '../../store/tables.ts'
 import { QueryFailed } from '../query-failed.ts'
 import { ReadingsColumns } from '../questdb/readings-columns.ts'
-import type { OpenShard } from '../shards/shard-reads.ts'
-import type { DayQuery, InPlaces } from '../task.ts'
+import type { DayQuery } from '../task.ts'
 import { ByteWriter } from './byte-writer.ts'
 import { createPointHeads, pointBytesMin, writeSeries } from './point-text.ts'
 
 export interface DayContext {
-  readonly open: OpenShard
+  readonly connection: Pick<PgConnection, 'read'>
   readonly local: LocalTime
   readonly bodyBytesMax: number
   readonly signal: AbortSignal
@@ -27,18 +26,15 @@ const text = `SELECT cast(ts AS LONG), ${metrics.join(', ')} FROM ${readingsTabl
 /** A reading a minute, with a little over. */
 const rowsExpected = 1500
 
-export async function buildDay(query: DayQuery & InPlaces, context: DayContext): Promise<Uint8Array<ArrayBuffer>> {
-  const { open, local, bodyBytesMax, signal } = context
+export async function buildDay(query: DayQuery, context: DayContext): Promise<Uint8Array<ArrayBuffer>> {
+  const { connection, local, bodyBytesMax, signal } = context
   // Every row has a point, so more rows than this cannot fit.
   const rowsMax = Math.ceil(bodyBytesMax / pointBytesMin)
   const columns = new ReadingsColumns(metrics.length, rowsExpected)
-  for (const { shard, fromUs, toUs } of placesWithin(query.places, query.startUs, query.endUs)) {
-    if (columns.length === rowsMax) break
-    const values = [query.symbol, fromUs, toUs, rowsMax - columns.length]
-    await open(shard).connection.read({ name: 'day', text, values }, signal, row => {
-      columns.add(0, Number(row[0]), row, 1)
-    })
-  }
+  const values = [query.symbol, query.startUs, query.endUs, rowsMax]
+  await connection.read({ name: 'day', text, values }, signal, row => {
+    columns.add(0, Number(row[0]), row, 1)
+  })
   const writer = new ByteWriter(bodyBytesMax, columns.length * metrics.length * (pointBytesMin + 8))
   if (columns.length < rowsMax) {
     const heads = createPointHeads(local, query.startUs, query.endUs)

@@ -1,26 +1,18 @@
 /** Looks up single devices for the state of the fleet: the last values, the cadence as the statistics estimate it, the hours, their means. */
 
 import { arrivalsOf, countBetween } from '../../analytics/reliability/coverage.ts'
-import { placesWithin } from '../../placement/placement.ts'
 import type { PgRow } from '../../store/questdb/client/questdb-pg.ts'
 import { metrics, readingsTable } from '../../store/tables.ts'
-import type { ReadingsSource } from '../questdb/readings-source.ts'
-import { sourcesOf } from '../shards/placed-sources.ts'
-import type { OpenShard } from '../shards/shard-reads.ts'
+import type { ReplicaReads } from '../replica-reads.ts'
+import type { HourlySeries } from '../series.ts'
 import type { LightQueries } from '../task.ts'
 import { deviceCadence } from './device-cadence.ts'
 import { deviceHours, deviceRow, lastRow, type PackedRows, RowList } from './fleet-rows.ts'
 import { HourSums } from './hour-sums.ts'
 import { airMetrics } from './units.ts'
 
-interface Context {
-  readonly open: OpenShard
+interface Context extends Pick<ReplicaReads, 'connection' | 'source'> {
   readonly signal: AbortSignal
-}
-
-/** Of one device. */
-interface DeviceContext extends Context {
-  readonly source: ReadingsSource
 }
 
 type FleetDevicesQuery = LightQueries['fleetDevices']
@@ -36,21 +28,12 @@ const kindPlaces = { unknown: 0, regular: 1, irregular: 2 } as const
 
 export async function readFleetDevices(query: FleetDevicesQuery, context: Context): Promise<PackedRows> {
   const rows = new RowList(deviceRow.width)
-  for (const device of query.devices) {
-    const { source } = sourcesOf(device.places, context.open)
-    await readDevice(device, query, { ...context, source }, rows)
-  }
+  for (const device of query.devices) await readDevice(device, query, context, rows)
   return rows.packed()
 }
 
-async function readDevice(
-  device: Device,
-  query: FleetDevicesQuery,
-  context: DeviceContext,
-  rows: RowList,
-): Promise<void> {
-  const { newestUs, timesMax } = query
-  const { hourSources } = device
+async function readDevice(device: Device, query: FleetDevicesQuery, context: Context, rows: RowList): Promise<void> {
+  const { newestUs, timesMax, hourSources } = query
   const at = rows.add()
   const numbers = rows.numbers().subarray(at, at + deviceRow.width)
   numbers[lastRow.number] = device.number
@@ -77,7 +60,11 @@ async function readDevice(
   }
   if (exactFrom > fromHour) {
     sums.clearBefore(exactFrom)
-    await readHours(device, context, { fromHour, toHour: exactFrom }, { numbers, sums })
+    const range = { fromUs: fromHour * hourUs, toUs: exactFrom * hourUs, ...hourSources }
+    addHours(await context.source.hourly({ symbol: device.symbol, ...range }, context.signal), fromHour, {
+      numbers,
+      sums,
+    })
   }
   writeMeans(numbers, sums, fromHour)
 }
@@ -109,13 +96,14 @@ interface TimesAsked {
 
 /** Ascending milliseconds; the last value of each metric goes into the row. */
 async function readTimes(
-  { symbol, places }: Device,
+  { symbol }: Device,
   { afterUs, throughUs, timesMax }: TimesAsked,
-  { open, signal }: Context,
+  { connection, signal }: Context,
   { numbers, sums }: Taken,
 ): Promise<Float64Array> {
   const timesMs: number[] = []
-  const take = (row: PgRow) => {
+  const values = [symbol, afterUs, throughUs, timesMax]
+  await connection.read({ name: 'fleet-device', text: deviceSql, values }, signal, (row: PgRow) => {
     const timeUs = Number(row[0])
     timesMs.push(timeUs / 1000)
     const hour = Math.floor(timeUs / hourUs)
@@ -128,32 +116,15 @@ async function readTimes(
       numbers[lastRow.values + metric] = Number(value)
       numbers[lastRow.valuesUs + metric] = timeUs
     }
-  }
-  for (const { shard, ...part } of placesWithin(places, afterUs + 1, throughUs + 1).reverse()) {
-    if (timesMs.length >= timesMax) break
-    const values = [symbol, part.fromUs - 1, part.toUs - 1, timesMax - timesMs.length]
-    await open(shard).connection.read({ name: 'fleet-device', text: deviceSql, values }, signal, take)
-  }
+  })
   return Float64Array.from(timesMs).reverse()
 }
 
 const deviceSql = `SELECT cast(ts AS LONG), ${metrics.join(', ')} FROM ${readingsTable}
   WHERE device = $1 AND ts > $2 AND ts <= $3 ORDER BY ts DESC LIMIT $4`
 
-interface Hours {
-  readonly fromHour: number
-  readonly toHour: number
-}
-
 /** Those before the readings that were looked at, with the retries in them. */
-async function readHours(
-  { symbol, hourSources }: Device,
-  { source, signal }: DeviceContext,
-  { fromHour, toHour }: Hours,
-  { numbers, sums }: Taken,
-): Promise<void> {
-  const range = { symbol, fromUs: fromHour * hourUs, toUs: toHour * hourUs }
-  const { startsMs, metrics: byMetric } = await source.hourly({ ...range, ...hourSources }, signal)
+function addHours({ startsMs, metrics: byMetric }: HourlySeries, fromHour: number, { numbers, sums }: Taken): void {
   for (const [row, startMs] of startsMs.entries()) {
     const hour = Math.floor(startMs / hourMs)
     const counts = metrics.map(metric => byMetric[metric].count[row] || 0)

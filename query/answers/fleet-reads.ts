@@ -1,17 +1,16 @@
 /** Means of the whole fleet by stretches that end at the last full hour: one statement for each stretch and table, so that none has to group more than the fleet. */
 
 import type { StandingRuns } from '../../analytics/fleet/standing-runs.ts'
-import type { PgRow } from '../../store/questdb/client/questdb-pg.ts'
+import type { PgConnection, PgRow } from '../../store/questdb/client/questdb-pg.ts'
 import type { Metric } from '../../store/tables.ts'
 import type { InsightsEntry } from '../insights-fleet.ts'
 import { fleetMeansSql, fleetParts, stretchesUntil } from '../questdb/fleet-hours-sql.ts'
 import { fleetSeriesSql } from '../questdb/fleet-series-sql.ts'
-import type { ShardReads } from '../shards/shard-reads.ts'
 import type { InsightsQuery } from '../task.ts'
 import { MeansTable } from './means-table.ts'
 
 export interface FleetReadsContext {
-  readonly open: (shard: number) => Pick<ShardReads, 'connection'>
+  readonly connection: Pick<PgConnection, 'read'>
   readonly signal: AbortSignal
 }
 
@@ -33,9 +32,9 @@ export interface FleetReads {
 const hourUs = 3_600_000_000
 
 export function createFleetReads(
-  { narrowed, nowUs, shards }: Pick<InsightsQuery, 'narrowed' | 'nowUs' | 'shards'>,
+  { narrowed, nowUs, hourSources }: Pick<InsightsQuery, 'narrowed' | 'nowUs' | 'hourSources'>,
   fleet: readonly InsightsEntry[],
-  { open, signal }: FleetReadsContext,
+  { connection, signal }: FleetReadsContext,
 ): FleetReads {
   const places = new Map(fleet.map(({ symbol }, place) => [symbol, place]))
   const symbols = narrowed ? [...places.keys()] : undefined
@@ -43,14 +42,12 @@ export function createFleetReads(
 
   async function eachStretch(
     { count, lengthUs }: Stretches,
-    textsOf: (range: ReturnType<typeof stretchesUntil>[number], shard: InsightsQuery['shards'][number]) => string[],
+    textsOf: (range: ReturnType<typeof stretchesUntil>[number]) => string[],
     take: (row: PgRow, stretch: number) => void,
   ): Promise<void> {
     for (const [stretch, range] of stretchesUntil(endUs, lengthUs, count).entries()) {
-      for (const shard of shards) {
-        for (const text of textsOf(range, shard)) {
-          await open(shard.shard).connection.read({ text, values: [] }, signal, row => take(row, stretch))
-        }
+      for (const text of textsOf(range)) {
+        await connection.read({ text, values: [] }, signal, row => take(row, stretch))
       }
     }
   }
@@ -60,8 +57,8 @@ export function createFleetReads(
       const table = new MeansTable(fleet.length, stretches.count, metrics.length)
       if (fleet.length === 0) return table
       const width = runs === undefined ? 2 : 4
-      const textsOf = (range: Parameters<typeof fleetParts>[0], sources: InsightsQuery['shards'][number]) =>
-        fleetParts(range, sources).map(part => fleetMeansSql(metrics, part, symbols, runs !== undefined))
+      const textsOf = (range: Parameters<typeof fleetParts>[0]) =>
+        fleetParts(range, hourSources).map(part => fleetMeansSql(metrics, part, symbols, runs !== undefined))
       await eachStretch(stretches, textsOf, (row, stretch) => {
         const place = places.get(String(row[0]))
         // Of devices that are off or removed.
@@ -78,8 +75,7 @@ export function createFleetReads(
     async series(series, stretches, runs) {
       const table = new MeansTable(series.length, stretches.count, 1)
       const placeOf = new Map(series.map((number, place) => [number, place]))
-      const textsOf = (range: Parameters<typeof fleetSeriesSql>[0], sources: InsightsQuery['shards'][number]) =>
-        fleetSeriesSql(range, sources, series)
+      const textsOf = (range: Parameters<typeof fleetSeriesSql>[0]) => fleetSeriesSql(range, hourSources, series)
       await eachStretch(stretches, textsOf, (row, stretch) => {
         const place = placeOf.get(Number(row[0]))
         const hours = Number(row[2])

@@ -1,11 +1,10 @@
 /** Reads in a worker what the state of the fleet begins with: last readings, hours, and single devices. */
 
-import type { PgRow, Statement } from '../../store/questdb/client/questdb-pg.ts'
+import type { PgConnection, PgRow, Statement } from '../../store/questdb/client/questdb-pg.ts'
 import { hourlyColumns, hourlyView, metrics, readingsTable } from '../../store/tables.ts'
 import { whole } from '../questdb/sql-literals.ts'
 import { measurementValues, valuesFromSql } from '../questdb/values-table.ts'
-import type { OpenShard, ShardReads } from '../shards/shard-reads.ts'
-import type { PlacedFleetQueries } from '../task.ts'
+import type { FleetQueries } from '../task.ts'
 import { furtherRow, hourRow, lastRow, type PackedRows, RowList } from './fleet-rows.ts'
 import { airMetrics } from './units.ts'
 
@@ -16,36 +15,27 @@ function numberOf(symbol: unknown): number {
   return digits.length > 0 && digits.length <= 10 ? Number(digits) : Number.NaN
 }
 
+type Connection = Pick<PgConnection, 'read'>
+
 /** The last reading of each device that has one in the range, and the last value of each of its metrics there. */
 export async function readFleetLast(
-  { fromUs, toUs, shards }: PlacedFleetQueries['fleetLast'],
-  open: OpenShard,
+  { fromUs, toUs }: FleetQueries['fleetLast'],
+  connection: Connection,
   signal: AbortSignal,
 ): Promise<PackedRows> {
   const rows = new RowList(lastRow.width)
+  const values = [fromUs, toUs]
   const places = new Map<number, number>()
-  for (const shard of shards) await readLast(open(shard).connection, [fromUs, toUs], rows, places, signal)
-  return rows.packed()
-}
-
-/** Of one shard; a device may have a row by another one. `places`: of rows, by device. */
-async function readLast(
-  connection: ShardReads['connection'],
-  values: readonly [fromUs: number, toUs: number],
-  rows: RowList,
-  places: Map<number, number>,
-  signal: AbortSignal,
-): Promise<void> {
   const missing = new Set<number>()
   const columns = `device, cast(ts AS LONG), ${metrics.join(', ')}`
   await connection.read({ ...lastSql(columns, '', 'last'), values }, signal, row => {
     const number = numberOf(row[0])
     const timeUs = Number(row[1])
-    const at = places.get(number) ?? rows.add()
+    const at = rows.add()
     places.set(number, at)
     const numbers = rows.numbers()
     numbers[at] = number
-    if (isNewer(timeUs, numbers[at + lastRow.timeUs])) numbers[at + lastRow.timeUs] = timeUs
+    numbers[at + lastRow.timeUs] = timeUs
     for (let metric = 0; metric < metrics.length; metric++) {
       const value = row[2 + metric]
       if (value === null || value === undefined) missing.add(metric)
@@ -61,17 +51,15 @@ async function readLast(
       if (at !== undefined) setValue(rows.numbers(), at, metric, Number(value), Number(timeUs))
     })
   }
+  return rows.packed()
 }
 
 /** Where there is no newer one. */
 function setValue(numbers: Float64Array, at: number, metric: number, value: number, timeUs: number): void {
-  if (!isNewer(timeUs, numbers[at + lastRow.valuesUs + metric])) return
+  const knownUs = numbers[at + lastRow.valuesUs + metric] as number
+  if (knownUs >= timeUs) return
   numbers[at + lastRow.values + metric] = value
   numbers[at + lastRow.valuesUs + metric] = timeUs
-}
-
-function isNewer(timeUs: number, thanUs: number | undefined): boolean {
-  return thanUs === undefined || Number.isNaN(thanUs) || timeUs > thanUs
 }
 
 function lastSql(columns: string, more: string, name: string): Omit<Statement, 'values'> {
@@ -84,25 +72,20 @@ function lastSql(columns: string, more: string, name: string): Omit<Statement, '
 
 /** The last value of each series that has one in the range, of metrics that have no column. */
 export async function readFleetFurther(
-  { shards, ...range }: PlacedFleetQueries['fleetFurther'],
-  open: OpenShard,
+  range: FleetQueries['fleetFurther'],
+  connection: Connection,
   signal: AbortSignal,
 ): Promise<PackedRows> {
   const rows = new RowList(furtherRow.width)
-  /** Where there is one shard alone, each series comes once. */
-  const places = shards.length > 1 ? new Map<number, number>() : undefined
   const columns = 'SELECT series, cast(ts AS LONG), value'
   const text = `${columns} FROM ${valuesFromSql(measurementValues, range)} LATEST ON ts PARTITION BY series`
-  const take = ([series, timeUs, value]: PgRow) => {
-    const at = places?.get(Number(series)) ?? rows.add()
-    places?.set(Number(series), at)
+  await connection.read({ text, values: [] }, signal, ([series, timeUs, value]: PgRow) => {
+    const at = rows.add()
     const numbers = rows.numbers()
-    if (!isNewer(Number(timeUs), numbers[at + furtherRow.timeUs])) return
     numbers[at + furtherRow.series] = Number(series)
     numbers[at + furtherRow.timeUs] = Number(timeUs)
     numbers[at + furtherRow.value] = Number(value)
-  }
-  for (const shard of shards) await open(shard).connection.read({ text, values: [] }, signal, take)
+  })
   return rows.packed()
 }
 
@@ -118,12 +101,11 @@ const ofReadings = [
 const viewCounts = hourlyColumns.filter(({ aggregate }) => aggregate === 'count').map(({ name }) => name)
 
 /**
- * How many readings each device has in an hour, which is whole in one shard; from the view, those of its most frequent
- * metric. With the means of what it measures of the air.
+ * How many readings each device has in an hour; from the view, those of its most frequent metric. With the means of what it measures of the air.
  */
 export async function readFleetHour(
-  { fromUs, isInView, shards }: PlacedFleetQueries['fleetHour'],
-  open: OpenShard,
+  { fromUs, isInView }: FleetQueries['fleetHour'],
+  connection: Connection,
   signal: AbortSignal,
 ): Promise<PackedRows> {
   const rows = new RowList(hourRow.width)
@@ -138,13 +120,12 @@ export async function readFleetHour(
         text: `SELECT device, count(), ${ofReadings} FROM ${readingsTable} WHERE ts >= $1 AND ts < $2`,
         values: [whole(fromUs), whole(fromUs + hourUs)],
       }
-  const take = ([device, count, ...ofMetrics]: PgRow) => {
+  await connection.read(statement, signal, ([device, count, ...ofMetrics]: PgRow) => {
     const at = rows.add()
     const numbers = rows.numbers()
     numbers[at] = numberOf(device)
     numbers[at + hourRow.count] = Number(count)
     for (const [place, value] of ofMetrics.entries()) numbers[at + hourRow.counts + place] = Number(value ?? Number.NaN)
-  }
-  for (const shard of shards) await open(shard).connection.read(statement, signal, take)
+  })
   return rows.packed()
 }

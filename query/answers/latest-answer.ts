@@ -1,18 +1,17 @@
 /** Builds the body of `latest/all` inside a worker: raw points while they fit, else means over the finest buckets that do. */
 
 import type { LocalTime } from '../../analytics/time/local-time.ts'
-import type { PgRow } from '../../store/questdb/client/questdb-pg.ts'
+import type { PgConnection, PgRow } from '../../store/questdb/client/questdb-pg.ts'
 import type { FleetEntry } from '../fleet.ts'
 import { QueryFailed } from '../query-failed.ts'
 import { ReadingsColumns } from '../questdb/readings-columns.ts'
-import type { OpenShard, ShardReads } from '../shards/shard-reads.ts'
-import type { LatestQuery, OfShards } from '../task.ts'
+import type { LatestQuery } from '../task.ts'
 import { ByteWriter } from './byte-writer.ts'
 import { type BucketMinutes, bucketMinutes, countStatement, type LatestRange, pointsStatement } from './latest-sql.ts'
 import { createPointHeads, pointBytesMin, writeSeries } from './point-text.ts'
 
 export interface LatestContext {
-  readonly open: OpenShard
+  readonly connection: Pick<PgConnection, 'read'>
   readonly local: LocalTime
   readonly bodyBytesMax: number
   readonly signal: AbortSignal
@@ -30,26 +29,25 @@ interface Counted {
 const valueBytesGuess = 4
 
 export async function buildLatest(
-  query: LatestQuery & OfShards,
+  query: LatestQuery,
   fleet: readonly FleetEntry[],
-  { open, ...context }: LatestContext,
+  context: LatestContext,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const { bodyBytesMax } = context
   const groups = new Map(fleet.map((entry, index) => [entry.symbol, index]))
   const symbols = query.narrowed ? [...groups.keys()] : undefined
   const range = { symbols, startUs: query.startUs, endUs: query.endUs }
-  const asked = { ...context, connections: query.shards.map(shard => open(shard).connection) }
   const frameBytes = Buffer.byteLength(fleet.map(entry => entry.head).join(seriesFrame)) + seriesFrame.length
 
   let pointsTooMany = Number.POSITIVE_INFINITY
   for (const bucket of [undefined, ...bucketMinutes]) {
     if (frameBytes >= bodyBytesMax) break
-    const counted = fleet.length === 0 ? noRows : await countPoints(range, bucket, groups, asked)
+    const counted = fleet.length === 0 ? noRows : await countPoints(range, bucket, groups, context)
     const bytesExpected = frameBytes + counted.points * (pointBytesMin + 1)
     // Buckets of one reading each are those readings again.
     if (bytesExpected - fleet.length * 2 >= bodyBytesMax || counted.points >= pointsTooMany) continue
     pointsTooMany = counted.points
-    const columns = await readPoints(range, bucket, groups, counted, asked)
+    const columns = await readPoints(range, bucket, groups, counted, context)
     if (columns === undefined) continue
     const writer = new ByteWriter(bodyBytesMax, bytesExpected + counted.points * valueBytesGuess)
     writeLatest(writer, query, bucket, fleet, columns, context.local)
@@ -59,30 +57,25 @@ export async function buildLatest(
   throw new QueryFailed('TOO_LARGE', `not even means over a day stay under ${bodyBytesMax} bytes`)
 }
 
-interface ShardsAsked extends Omit<LatestContext, 'open'> {
-  readonly connections: readonly ShardReads['connection'][]
-}
-
 const noRows: Counted = { points: 0, rows: 0, rowsOfOthers: 0 }
 
 async function countPoints(
   range: LatestRange,
   bucket: BucketMinutes | undefined,
   groups: ReadonlyMap<string, number>,
-  { connections, signal }: ShardsAsked,
+  { connection, signal }: LatestContext,
 ): Promise<Counted> {
   let points = 0
   let rows = 0
   let rowsOfOthers = 0
-  const take = ([device, count, temperatures, humidities]: PgRow) => {
+  await connection.read(countStatement(range, bucket), signal, ([device, count, temperatures, humidities]: PgRow) => {
     if (groups.has(String(device))) {
       rows += Number(count)
       points += Number(temperatures) + Number(humidities)
     } else {
       rowsOfOthers += Number(count)
     }
-  }
-  for (const connection of connections) await connection.read(countStatement(range, bucket), signal, take)
+  })
   return { points, rows, rowsOfOthers }
 }
 
@@ -92,22 +85,19 @@ async function readPoints(
   bucket: BucketMinutes | undefined,
   groups: ReadonlyMap<string, number>,
   counted: Counted,
-  { connections, signal, bodyBytesMax }: ShardsAsked,
+  { connection, signal, bodyBytesMax }: LatestContext,
 ): Promise<ReadingsColumns | undefined> {
-  const parts = connections.map(() => new ReadingsColumns(2, Math.ceil(counted.rows / connections.length)))
-  if (groups.size === 0) return new ReadingsColumns(2, 0)
+  const columns = new ReadingsColumns(2, counted.rows)
+  if (groups.size === 0) return columns
   // Rows may have come in since they were counted. Every row has a point, so more rows than this cannot fit anyway.
   const rowsMax = Math.ceil(bodyBytesMax / pointBytesMin) + 2 * counted.rowsOfOthers
   let rowsSeen = 0
-  for (const [at, columns] of parts.entries()) {
-    await connections[at]?.read(pointsStatement(range, bucket, rowsMax), signal, row => {
-      rowsSeen++
-      const group = groups.get(String(row[0]))
-      if (group !== undefined) columns.add(group, Number(row[1]), row, 2)
-    })
-    if (rowsSeen >= rowsMax) return undefined
-  }
-  return ReadingsColumns.merged(parts, 2)
+  await connection.read(pointsStatement(range, bucket, rowsMax), signal, row => {
+    rowsSeen++
+    const group = groups.get(String(row[0]))
+    if (group !== undefined) columns.add(group, Number(row[1]), row, 2)
+  })
+  return rowsSeen < rowsMax ? columns : undefined
 }
 
 const seriesFrame = ',"humidity":[],"temperature":[]},'

@@ -12,12 +12,12 @@ import type { FleetReadsContext } from './fleet-reads.ts'
 
 const stretchMs = 86_400_000 / quartersPerDay
 
-/** Of those that may be listed; each takes one statement for each QuestDB, with a row for each second of twelve hours. */
+/** Of those that may be listed; each takes one statement, with a row for each second of twelve hours. */
 export async function sinceReadings(
   found: readonly DeviceFinding[],
   fleet: readonly InsightsEntry[],
-  { known, shards }: Pick<InsightsQuery, 'known' | 'shards'>,
-  { open, signal }: FleetReadsContext,
+  { known }: Pick<InsightsQuery, 'known'>,
+  { connection, signal }: FleetReadsContext,
 ): Promise<DeviceFinding[]> {
   const listed = new Set(rankFindings(found))
   const placeOf = new Map(fleet.map(({ name }, place) => [name, place]))
@@ -33,12 +33,9 @@ export async function sinceReadings(
     const read = readOf(metric, place, range)
     if (read === undefined || value === null) return undefined
     const rows: Row[] = []
-    for (const { shard } of shards) {
-      const statement = { text: read.text, values: [] }
-      await open(shard).connection.read(statement, signal, ([firstUs, min, max]) => {
-        rows.push([Number(firstUs), Number(min), Number(max)])
-      })
-    }
+    await connection.read({ text: read.text, values: [] }, signal, ([firstUs, min, max]) => {
+      rows.push([Number(firstUs), Number(min), Number(max)])
+    })
     const firstUs = beginningOf(rows, value, read.flat)
     return firstUs === undefined ? undefined : firstUs / 1000
   }

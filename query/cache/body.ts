@@ -33,12 +33,7 @@ export type AnswerCode =
 /** `maxAgeSeconds` is how long a client may go on using the body without asking again. */
 export type Answer =
   | { readonly ok: true; readonly body: Body; readonly maxAgeSeconds: number }
-  | {
-      readonly ok: false
-      readonly code: AnswerCode
-      /** Whose QuestDB failed, where there are several. */
-      readonly shard?: number
-    }
+  | { readonly ok: false; readonly code: AnswerCode }
 
 /** What is cached under a key: a body, or that there is none because it would be too large. */
 export interface CacheEntry {

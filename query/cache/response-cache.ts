@@ -11,7 +11,7 @@ import { createSingleFlight } from './single-flight.ts'
 
 export type Built =
   | { readonly ok: true; readonly body: CacheEntry['body'] }
-  | { readonly ok: false; readonly code: Exclude<AnswerCode, 'TOO_LARGE'>; readonly shard?: number }
+  | { readonly ok: false; readonly code: Exclude<AnswerCode, 'TOO_LARGE'> }
 
 export interface CachedQuery {
   /** Under this the answer is cached. */

@@ -1,13 +1,12 @@
 /** Reads aggregates of readings of one device, or of points of one station, by buckets of time, inside a thread. */
 
 import { bug } from '../../limits/bug.ts'
-import type { Place } from '../../placement/placement.ts'
 import { whole } from '../questdb/sql-literals.ts'
-import { columnsOf, type ExportColumn } from './export-columns.ts'
+import type { ReplicaReads } from '../replica-reads.ts'
+import { columnsOf } from './export-columns.ts'
 import type { ExportContent, ExportRange } from './export-queries.ts'
 import { rowsFromSql, valuesTableOf } from './export-rows.ts'
 import { fillFurtherBuckets } from './further-buckets.ts'
-import { type Joining, type OpenReader, readFigures } from './placed-buckets.ts'
 import type { ReadPiece } from './read-piece.ts'
 
 /**
@@ -15,7 +14,7 @@ import type { ReadPiece } from './read-piece.ts'
  * two pieces. They are aligned to 1970; the first and the last one have the aggregates of what is in the range.
  */
 export async function readBuckets(
-  open: OpenReader,
+  reader: ReplicaReads['reader'],
   range: ExportRange & ExportContent,
   stepUs: number,
   rowsMax: number,
@@ -28,14 +27,11 @@ export async function readBuckets(
   const aggregates = ['count() readings', ...ofReadings.map(({ sql }) => sql)].join(', ')
   const names = ['bucket', 'readings', ...ofReadings.map(({ name }) => name)]
   const columnCount = names.length
-  const requestOf = (part: Place) => {
-    const rows = rowsFromSql({ ...range, ...part })
-    const buckets = `SELECT cast(ts AS LONG) / ${step} * ${step} bucket, ${aggregates} FROM ${rows} GROUP BY bucket`
-    const columnsSql = names.map(name => `cast(${name} AS DOUBLE) ${name}`).join(', ')
-    return { sql: `SELECT ${columnsSql} FROM (${buckets}) ORDER BY bucket`, columnCount, rowsMax }
-  }
-  const joinings = ['key', 'sum', ...ofReadings.map(column => joiningOf(column, ofReadings))] as const
-  const [timesUs, readings, ...figures] = await readFigures(open, { ...range, toUs }, requestOf, joinings, signal)
+  const rowsSql = rowsFromSql({ ...range, toUs })
+  const bucketsSql = `SELECT cast(ts AS LONG) / ${step} * ${step} bucket, ${aggregates} FROM ${rowsSql} GROUP BY bucket`
+  const columnsSql = names.map(name => `cast(${name} AS DOUBLE) ${name}`).join(', ')
+  const sql = `SELECT ${columnsSql} FROM (${bucketsSql}) ORDER BY bucket`
+  const [timesUs, readings, ...figures] = await reader.read({ sql, columnCount, rowsMax }, signal)
   if (readings === undefined) throw bug(`${columnCount} columns came without the second one`)
   for (const [index, { isCount }] of ofReadings.entries()) if (isCount) withoutZeros(figures[index])
   const values = columns.map(column => {
@@ -43,7 +39,7 @@ export async function readBuckets(
     return index < 0 ? new Float64Array(timesUs.length).fill(Number.NaN) : (figures[index] as Float64Array)
   })
   const buckets = { ...range, toUs, stepUs, table: valuesTableOf(range) }
-  await fillFurtherBuckets(open, buckets, columns, { timesUs, values }, signal)
+  await fillFurtherBuckets(reader, buckets, columns, { timesUs, values }, signal)
   const rows = {
     timesUs,
     values,
@@ -63,11 +59,4 @@ function onlyDevice({ symbols, station }: ExportRange): number {
   if (station !== undefined) return station.id
   if (symbols?.length !== 1) throw bug(`buckets are of ${symbols?.length ?? 'all'} devices`)
   return Number(symbols[0]?.split('-').at(-1))
-}
-
-/** The figures of columns come behind the bucket and the number of its readings. */
-function joiningOf({ figure, metric }: ExportColumn, columns: readonly ExportColumn[]): Joining {
-  if (figure === 'min' || figure === 'max') return figure
-  if (figure === 'count') return 'sum'
-  return { meanBy: 2 + columns.findIndex(column => column.metric === metric && column.isCount) }
 }

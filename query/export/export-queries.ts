@@ -1,6 +1,5 @@
 /** What crosses between the main thread and a thread of the exports. */
 
-import type { Place } from '../../placement/placement.ts'
 import type { LowerPriority } from '../../store/thread-priority.ts'
 import type { PointUnit } from '../stations/point-units.ts'
 import type { WorkerSettings } from '../task.ts'
@@ -24,8 +23,6 @@ export interface ExportRange {
   /** Microseconds; `toUs` is not included. */
   readonly fromUs: number
   readonly toUs: number
-  /** Where the rows are: stretches that begin in their order, some of them at the same time, each of one shard. */
-  readonly places: readonly Place[]
   /** Of which devices; undefined for all that there are. */
   readonly symbols: readonly string[] | undefined
   /** Its points instead of readings; undefined for those of devices. */

@@ -1,26 +1,22 @@
 /** Reads stored readings inside a thread: some at a time, in the order of time and then of devices. */
 
 import { bug } from '../../limits/bug.ts'
-import { type Place, placesWithin } from '../../placement/placement.ts'
 import { readingsTable } from '../../store/tables.ts'
 import { QueryFailed } from '../query-failed.ts'
-import type { ColumnsReader } from '../questdb/columns-reader.ts'
 import { quoted, whole } from '../questdb/sql-literals.ts'
 import { measurementValues, type ValuesTable } from '../questdb/values-table.ts'
-import type { OpenShard } from '../shards/shard-reads.ts'
+import type { ReplicaReads } from '../replica-reads.ts'
 import { pointValues } from '../stations/point-units.ts'
 import { timesFromSql } from '../stations/station-times.ts'
 import { isBuiltIn } from './export-columns.ts'
 import type { ExportContent, ExportRange } from './export-queries.ts'
 import { withFurther } from './further-columns.ts'
-import { mergedRows } from './merged-rows.ts'
-import type { OpenReader } from './placed-buckets.ts'
 import type { ExportRows, ReadPiece } from './read-piece.ts'
 
 /** As many devices as a registry may have. */
 const rowsOfOneTimeMax = 1_000_000
 /** A symbol ends with the number of its device. */
-function keySql({ station }: RowsRange): string {
+function keySql({ station }: ExportRange): string {
   const number =
     station === undefined
       ? `cast(split_part(cast(device AS STRING), '-', -1) AS DOUBLE)`
@@ -28,45 +24,21 @@ function keySql({ station }: RowsRange): string {
   return `cast(ts AS DOUBLE) time, ${number} number`
 }
 
-/** In one shard. */
-type RowsRange = Omit<ExportRange, 'places'>
-
-/** Some columns of the table of readings of some of them. */
-interface RangeOfColumns extends RowsRange {
+/** Some columns of the table of readings. */
+interface RangeOfColumns extends ExportRange {
   readonly columns: readonly string[]
 }
 
 /** With the values of their metrics. */
 export async function readRows(
-  open: OpenReader,
+  reader: ReplicaReads['reader'],
   asked: ExportRange & ExportContent,
   rowsMax: number,
   signal: AbortSignal,
 ): Promise<ReadPiece> {
-  const { metrics, fromUs, toUs } = asked
-  const columns = metrics.filter(isBuiltIn).map(({ name }) => name)
-  const read = (place: Place, count: number) =>
-    readReadings(open(place.shard).reader, { ...asked, ...place, columns }, count, signal)
-  const places = placesWithin(asked.places, fromUs, toUs)
-  const [place] = places
-  const { rows, ...piece } =
-    places.length === 1 && place !== undefined
-      ? await read(place, rowsMax)
-      : firstRows(await mergedRows(read, places, columns.length, rowsMax), rowsMax)
-  return { ...piece, rows: await withFurther(open, rows, { ...asked, table: valuesTableOf(asked) }, signal) }
-}
-
-/** The same as is read of one place: those of one time are never parted. */
-function firstRows({ order, ...columns }: ExportRows, rowsMax: number): ReadPiece {
-  if (order.length <= rowsMax) return readOf({ ...columns, order }, undefined)
-  const timeUsAt = (place: number) => columns.timesUs[order[place] as number] as number
-  const lastUs = timeUsAt(rowsMax)
-  let end = rowsMax
-  while (end > 0 && timeUsAt(end - 1) === lastUs) end--
-  if (end > 0) return readOf({ ...columns, order: order.subarray(0, end) }, lastUs)
-  while (end < order.length && timeUsAt(end) === lastUs) end++
-  if (end > rowsOfOneTimeMax) throw tooManyOfOneTime()
-  return readOf({ ...columns, order: order.subarray(0, end) }, lastUs + 1)
+  const columns = asked.metrics.filter(isBuiltIn).map(({ name }) => name)
+  const { rows, ...piece } = await readReadings(reader, { ...asked, columns }, rowsMax, signal)
+  return { ...piece, rows: await withFurther(reader, rows, { ...asked, table: valuesTableOf(asked) }, signal) }
 }
 
 function tooManyOfOneTime(): QueryFailed {
@@ -78,7 +50,7 @@ function tooManyOfOneTime(): QueryFailed {
  * begins behind a time, whatever has come in meanwhile.
  */
 async function readReadings(
-  reader: Pick<ColumnsReader, 'read'>,
+  reader: ReplicaReads['reader'],
   range: RangeOfColumns,
   rowsMax: number,
   signal: AbortSignal,
@@ -104,19 +76,20 @@ function readOf(rows: ExportRows, nextUs: number | undefined): ReadPiece {
   return { rows, readingsRead: rows.order.length, nextUs }
 }
 
-export async function countRows(open: OpenShard, range: ExportRange, signal: AbortSignal): Promise<number> {
+export async function countRows(
+  connection: ReplicaReads['connection'],
+  range: ExportRange,
+  signal: AbortSignal,
+): Promise<number> {
   let count = 0
-  for (const { shard, ...part } of placesWithin(range.places, range.fromUs, range.toUs)) {
-    const text = `SELECT count() FROM ${rowsFromSql({ ...range, ...part })}`
-    await open(shard).connection.read({ text, values: [] }, signal, ([rows]) => {
-      count += Number(rows)
-    })
-  }
+  await connection.read({ text: `SELECT count() FROM ${rowsFromSql(range)}`, values: [] }, signal, ([rows]) => {
+    count = Number(rows)
+  })
   return count
 }
 
 async function readColumns(
-  reader: Pick<ColumnsReader, 'read'>,
+  reader: ReplicaReads['reader'],
   range: RangeOfColumns,
   limit: number,
   signal: AbortSignal,
@@ -127,7 +100,7 @@ async function readColumns(
 }
 
 /** To stand behind FROM: readings, or the times of points, by time. */
-export function rowsFromSql({ fromUs, toUs, symbols, station }: RowsRange): string {
+export function rowsFromSql({ fromUs, toUs, symbols, station }: ExportRange): string {
   if (station !== undefined) {
     const series = station.units.map(([number]) => number)
     return timesFromSql(valuesTableOf({ station }), { fromUs, toUs, series })

@@ -1,8 +1,6 @@
 /** Runs the queries of exports in a pool of threads of their own. */
 
-import type { Place } from '../../placement/placement.ts'
 import type { Log } from '../../store/log.ts'
-import type { QuestdbAddress } from '../../store/questdb/client/questdb-address.ts'
 import { threadLimits } from '../../store/thread-limits.ts'
 import type { LowerPriority } from '../../store/thread-priority.ts'
 import { createAvailabilityLog } from '../availability-log.ts'
@@ -10,8 +8,7 @@ import type { AnswerCode } from '../cache/body.ts'
 import type { QueryLimits } from '../limits.ts'
 import { BodyInterrupted } from '../pieces.ts'
 import { createPool, type Pool } from '../pool.ts'
-import { shardIn } from '../query-failed.ts'
-import { createAnsweringShards } from '../shards/answering-shards.ts'
+import { noReplicaAnswers, type Replicas } from '../replicas.ts'
 import type { ExportQueries, ExportResult, ExportSettings } from './export-queries.ts'
 
 export interface ExportLimits {
@@ -23,50 +20,42 @@ export interface ExportLimits {
 }
 
 export interface ExportRunOptions {
-  readonly shards: readonly QuestdbAddress[]
+  readonly replicas: Replicas
   readonly priority: LowerPriority
-  readonly questdbAnswers: (shard: number) => boolean | Promise<boolean>
   readonly limits: QueryLimits & ExportLimits
   readonly log: Log
 }
 
 export interface ExportRun {
-  /** Rejects with a BodyInterrupted when there is no result. `places`: what is read of the shards. */
+  /** Rejects with a BodyInterrupted when there is no result. `replica`: undefined when none answers. */
   run<Name extends keyof ExportQueries>(
     name: Name,
     query: ExportQueries[Name],
-    places: readonly Place[],
+    replica: number | undefined,
     client: AbortSignal,
   ): Promise<ExportResult>
   close(): Promise<void>
 }
 
-export function createExportRun({ questdbAnswers, ...options }: ExportRunOptions): ExportRun {
+export function createExportRun(options: ExportRunOptions): ExportRun {
   const pool = createExportPool(options)
   const logAvailability = createAvailabilityLog(options.log)
-  const answering = createAnsweringShards(options.shards.length, questdbAnswers)
   return {
-    async run(name, query, places, client) {
-      const needed = { shards: [...new Set(places.map(({ shard }) => shard))], isEachRead: true }
-      const away = await answering.awayAmong(needed)
-      const result = away.length > 0 ? answering.failure(away[0]) : await pool.run(name, query, client)
-      logAvailability(result, needed)
+    async run(name, query, replica, client) {
+      const isAnswering = replica !== undefined && (await options.replicas.answers(replica))
+      const result = isAnswering ? await pool.run(name, { ...query, replica }, client) : noReplicaAnswers
+      logAvailability(result)
       if (result.ok) return result.encoded
-      throw new BodyInterrupted<AnswerCode>(result.code, shardIn(result))
+      throw new BodyInterrupted<AnswerCode>(result.code)
     },
     close: pool.close,
   }
 }
 
-function createExportPool({
-  shards,
-  priority,
-  limits,
-  log,
-}: Omit<ExportRunOptions, 'questdbAnswers'>): Pool<ExportQueries, ExportResult> {
+function createExportPool({ replicas, priority, limits, log }: ExportRunOptions): Pool<ExportQueries, ExportResult> {
   const settings: ExportSettings = {
     priority,
-    shards,
+    replicas: replicas.addresses,
     timeZone: 'UTC',
     connectTimeoutMs: limits.connectTimeoutMs,
     statementTimeoutMs: limits.timeoutMs,

@@ -2,8 +2,8 @@
 
 import { workerData } from 'piscina'
 import { lowerThreadPriority } from '../../store/thread-priority.ts'
+import { createReplicaReads } from '../replica-reads.ts'
 import { runTask } from '../run-task.ts'
-import { createShards } from '../shards/shard-reads.ts'
 import type { Task, TaskResult } from '../task.ts'
 import { readBuckets } from './bucket-rows.ts'
 import { columnsOf } from './export-columns.ts'
@@ -22,17 +22,17 @@ import { metricsByDevice } from './series-table.ts'
 
 const settings: ExportSettings = workerData
 lowerThreadPriority(settings.priority)
-const shardsFor = createShards(settings)
+const readsOf = createReplicaReads(settings)
 const readNames = createNamesReader()
 
 export function piece(task: Task<ExportQueries['piece']>): Promise<TaskResult<Piece>> {
   const { layout, stepUs, metrics, series, rowsMax, fileOffset } = task
   return runTask(task, async signal => {
-    const open = shardsFor(task)
+    const { reader } = readsOf(task)
     const { rows, readingsRead, nextUs } =
       stepUs === undefined
-        ? await readRows(open, task, rowsMax, signal)
-        : await readBuckets(open, task, stepUs, rowsMax, signal)
+        ? await readRows(reader, task, rowsMax, signal)
+        : await readBuckets(reader, task, stepUs, rowsMax, signal)
     const columns = columnsOf(stepUs, metrics)
     const names = readNames(task.names)
     const written =
@@ -44,7 +44,7 @@ export function piece(task: Task<ExportQueries['piece']>): Promise<TaskResult<Pi
 }
 
 export function count(task: Task<ExportQueries['count']>): Promise<TaskResult<Count>> {
-  return runTask(task, async signal => ({ rows: await countRows(shardsFor(task), task, signal) }))
+  return runTask(task, async signal => ({ rows: await countRows(readsOf(task).connection, task, signal) }))
 }
 
 export function footer(task: Task<ExportQueries['footer']>): Promise<TaskResult<Footer>> {

@@ -1,11 +1,10 @@
 /** Figures, by buckets of time, of metrics that have no column in the table of readings. */
 
 import { directionOf } from '../../analytics/direction/degrees.ts'
-import type { Place } from '../../placement/placement.ts'
 import { type ValuesTable, valuesFromSql } from '../questdb/values-table.ts'
+import type { ReplicaReads } from '../replica-reads.ts'
 import type { ExportColumn, ExportMetric } from './export-columns.ts'
-import { readIncreases } from './further-increases.ts'
-import { bucketSql, type Joining, keySql, type OpenReader, readFigures } from './placed-buckets.ts'
+import { bucketSql, increasesSql, keySql } from './further-increases.ts'
 import { metricAt, placeOfSeries, type SeriesTable, seriesToName } from './series-table.ts'
 
 interface BucketsAsked {
@@ -17,7 +16,6 @@ interface BucketsAsked {
   /** Of one device. */
   readonly series: SeriesTable
   readonly table: ValuesTable
-  readonly places: readonly Place[]
 }
 
 /** The order in which QuestDB gives them, behind bucket and series. */
@@ -33,13 +31,12 @@ const aggregates = {
 } as const
 type Aggregate = keyof typeof aggregates
 const aggregateNames = Object.keys(aggregates) as Aggregate[]
-const figureJoinings: readonly Joining[] = ['key', 'key', ...aggregateNames.map(joiningOf)]
 /** Means of directions that cancel out; rounding leaves less of them. */
 const resultantMin = 1e-12
 
 /** Puts them into the columns, whose rows are the buckets, ascending. */
 export async function fillFurtherBuckets(
-  open: OpenReader,
+  reader: ReplicaReads['reader'],
   asked: BucketsAsked,
   columns: readonly ExportColumn[],
   { timesUs, values }: { readonly timesUs: Float64Array; readonly values: readonly Float64Array[] },
@@ -66,8 +63,7 @@ export async function fillFurtherBuckets(
   // Values may be visible before their readings are.
   const rowsMax = (Math.ceil((asked.toUs - asked.fromUs) / asked.stepUs) + 1) * (seriesToName(series)?.length ?? 0)
   const columnCount = 2 + aggregateNames.length
-  const requestOf = (part: Place) => ({ sql: figuresSql({ ...asked, ...part }), columnCount, rowsMax })
-  const figures = await readFigures(open, asked, requestOf, figureJoinings, signal)
+  const figures = await reader.read({ sql: figuresSql(asked), columnCount, rowsMax }, signal)
   const of = (name: Aggregate, row: number) => figures[2 + aggregateNames.indexOf(name)]?.[row] as number
   for (let row = 0; row < figures[0].length; row++) {
     put(figures[0][row] as number, figures[1]?.[row] as number, ({ figure }, kind) => {
@@ -79,17 +75,13 @@ export async function fillFurtherBuckets(
   }
   const counters = countersIn(asked)
   if (counters.length === 0) return
-  const [bucketsUs, ofSeries, increases] = await readIncreases(open, asked, counters, rowsMax, signal)
+  const request = { sql: increasesSql(asked, counters), columnCount: 3, rowsMax }
+  const [bucketsUs, ofSeries, increases] = await reader.read(request, signal)
   for (let row = 0; row < bucketsUs.length; row++) {
     put(bucketsUs[row] as number, ofSeries?.[row] as number, ({ figure }) => {
       return figure === 'increase' ? (increases?.[row] as number) : Number.NaN
     })
   }
-}
-
-function joiningOf(name: Aggregate): Joining {
-  if (name === 'min' || name === 'max' || name === 'last') return name
-  return name === 'count' || name === 'sum' ? 'sum' : { meanBy: 2 + aggregateNames.indexOf('count') }
 }
 
 function meanDirection(sine: number, cosine: number): number {

@@ -1,10 +1,9 @@
 /** Joins values without a column in the table of readings with their readings, by time and device. */
 
-import { type Place, placesWithin } from '../../placement/placement.ts'
 import { eachFurtherValue } from '../questdb/further-values.ts'
 import type { ValuesTable } from '../questdb/values-table.ts'
+import type { ReplicaReads } from '../replica-reads.ts'
 import { type ExportMetric, isBuiltIn } from './export-columns.ts'
-import type { OpenReader } from './placed-buckets.ts'
 import { deviceAt, metricAt, placeOfSeries, type SeriesTable, seriesToName } from './series-table.ts'
 
 /** Rows of an export; see export-rows.ts. */
@@ -23,14 +22,13 @@ interface FurtherAsked {
   readonly metrics: readonly ExportMetric[]
   readonly series: SeriesTable
   readonly table: ValuesTable
-  readonly places: readonly Place[]
 }
 
 /** A column for each metric: those that the rows have, and those of the others, which are read here. */
 export async function withFurther(
-  open: OpenReader,
+  reader: ReplicaReads['reader'],
   { values: ofBuiltIn, ...rows }: RowsWithValues,
-  { metrics, series, table, places }: FurtherAsked,
+  { metrics, series, table }: FurtherAsked,
   signal: AbortSignal,
 ): Promise<RowsWithValues> {
   const { timesUs, order } = rows
@@ -41,16 +39,14 @@ export async function withFurther(
   if (order.length === 0 || series.length === 0) return { ...rows, values }
   const fromUs = timesUs[order[0] as number] as number
   const toUs = (timesUs[order.at(-1) as number] as number) + 1
-  for (const { shard, ...part } of placesWithin(places, fromUs, toUs)) {
-    const rowOf = createRowFinder(rows)
-    const take = (timeUs: number, ofSeries: number, value: number) => {
-      const place = placeOfSeries(series, ofSeries)
-      if (place < 0) return
-      const row = rowOf(timeUs, deviceAt(series, place))
-      if (row >= 0) (values[metricAt(series, place)] as Float64Array)[row] = value
-    }
-    await eachFurtherValue(open(shard).reader, { ...part, series: seriesToName(series), table }, take, signal)
+  const rowOf = createRowFinder(rows)
+  const take = (timeUs: number, ofSeries: number, value: number) => {
+    const place = placeOfSeries(series, ofSeries)
+    if (place < 0) return
+    const row = rowOf(timeUs, deviceAt(series, place))
+    if (row >= 0) (values[metricAt(series, place)] as Float64Array)[row] = value
   }
+  await eachFurtherValue(reader, { fromUs, toUs, series: seriesToName(series), table }, take, signal)
   return { ...rows, values }
 }
 

@@ -5,21 +5,12 @@
  * slow client, and readings that come in meanwhile are in the export if their times are still ahead of it.
  */
 
-import {
-  oneShard,
-  type Place,
-  type Placement,
-  placesOf,
-  placesWithin,
-  shardsWithin,
-} from '../../placement/placement.ts'
 import type { Log } from '../../store/log.ts'
-import type { QuestdbAddress } from '../../store/questdb/client/questdb-address.ts'
 import type { LowerPriority } from '../../store/thread-priority.ts'
 import type { AnswerCode } from '../cache/body.ts'
 import { defaultLimits, type QueryLimits } from '../limits.ts'
 import { BodyInterrupted, begun, type Pieces } from '../pieces.ts'
-import { shardsOf, stationShard } from '../shards/device-reads.ts'
+import type { Replicas } from '../replicas.ts'
 import { builtInMetrics, columnsOf, type ExportMetric } from './export-columns.ts'
 import {
   type Count,
@@ -38,12 +29,7 @@ import { parquetMagic } from './parquet-file.ts'
 import { type SeriesTable, seriesEmpty } from './series-table.ts'
 
 export interface ReadingsExportOptions {
-  /** By the shard's number less 1. */
-  readonly shards: readonly QuestdbAddress[]
-  /** Without it all devices are on shard 1. */
-  readonly placement?: () => Placement
-  /** Whether the QuestDB of a shard answered the last probe. Without it every query is sent. */
-  readonly questdbAnswers?: (shard: number) => boolean | Promise<boolean>
+  readonly replicas: Replicas
   /** `low`, of an export, for whose next line nobody waits; `below normal` where somebody does. */
   readonly priority?: LowerPriority
   readonly limits?: Partial<QueryLimits & ExportLimits>
@@ -89,18 +75,6 @@ function pieceRowsOf({ pieceRows }: ExportLimits, { length }: readonly ExportMet
   return Math.max(1, Math.floor((pieceRows * builtInMetrics.length) / Math.max(builtInMetrics.length, length)))
 }
 
-/** Of one device all that it has, for a bucket may need a value before it; of more, all of the range on each shard that has some of them. */
-function exportPlaces(placement: Placement, { fromUs, toUs, devices, isNarrowed, station }: ExportRequest): Place[] {
-  if (station !== undefined)
-    return [{ shard: stationShard, fromUs: Number.NEGATIVE_INFINITY, toUs: Number.POSITIVE_INFINITY }]
-  const [device, ...others] = devices
-  if (isNarrowed && device !== undefined && others.length === 0) {
-    return placesOf(placement, device.number, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY)
-  }
-  const shards = isNarrowed ? shardsOf(placement, devices, fromUs, toUs) : shardsWithin(placement, fromUs, toUs)
-  return shards.map(shard => ({ shard, fromUs, toUs }))
-}
-
 function symbolsOf({ devices, isNarrowed }: ExportRequest): string[] | undefined {
   return isNarrowed ? devices.map(({ symbol }) => symbol) : undefined
 }
@@ -112,25 +86,24 @@ function frameOf({ layout, stepUs, metrics }: ExportRequest) {
   return { header: Buffer.from(header), separator, footer: Buffer.from(footer) }
 }
 
-export function createReadingsExport({ shards, log, ...options }: ReadingsExportOptions): ReadingsExport {
+export function createReadingsExport({ replicas, log, ...options }: ReadingsExportOptions): ReadingsExport {
   const limits = { ...defaultLimits, ...exportLimits, ...options.limits }
-  const { priority = 'low', questdbAnswers = () => true, placement = () => oneShard } = options
-  const { run, close } = createExportRun({ shards, priority, questdbAnswers, limits, log })
+  const { run, close } = createExportRun({ replicas, priority: options.priority ?? 'low', limits, log })
   let exportCount = 0
 
-  async function count(range: ExportRange, client: AbortSignal): Promise<number> {
-    const places = placesWithin(range.places, range.fromUs, range.toUs)
-    return ((await run('count', range, places, client)) as Count).rows
+  async function count(range: ExportRange, replica: number | undefined, client: AbortSignal): Promise<number> {
+    return ((await run('count', range, replica, client)) as Count).rows
   }
 
   /** Each is read while the one before it is taken. */
   async function* read(
     query: Omit<ExportQueries['piece'], 'rowsMax'>,
+    replica: number | undefined,
     client: AbortSignal,
   ): AsyncGenerator<Piece, undefined> {
     const readFrom = (fromUs: number, fileOffset: number) => {
       const asked = { ...query, fromUs, fileOffset, rowsMax: pieceRowsOf(limits, query.metrics) }
-      const piece = run('piece', asked, placesWithin(query.places, fromUs, query.toUs), client) as Promise<Piece>
+      const piece = run('piece', asked, replica, client) as Promise<Piece>
       // It is awaited below, but not if the client leaves first.
       piece.catch(() => undefined)
       return piece
@@ -145,16 +118,16 @@ export function createReadingsExport({ shards, log, ...options }: ReadingsExport
 
   async function* pieces(asked: ExportRequest, client: AbortSignal): AsyncGenerator<Uint8Array> {
     const { layout, stepUs, fromUs, toUs, devices, metrics = builtInMetrics, series = seriesEmpty } = asked
-    const places = exportPlaces(placement(), asked)
-    const range = { fromUs, toUs, places, symbols: symbolsOf(asked), station: asked.station }
-    const countBefore = await count(range, client)
+    const range = { fromUs, toUs, symbols: symbolsOf(asked), station: asked.station }
+    const replica = await replicas.choose()
+    const countBefore = await count(range, replica, client)
     const rowGroups: Uint8Array[] = []
     const { header, separator, footer } = frameOf(asked)
     let fileOffset = header.length
     let skipped = separator.length
     let readingsRead = 0
     const query = { ...range, layout, stepUs, metrics, series, fileOffset, names: encodeNames(devices) }
-    for await (const piece of read(query, client)) {
+    for await (const piece of read(query, replica, client)) {
       fileOffset = piece.nextOffset
       readingsRead += piece.readingsRead
       if (piece.bytes.length === 0) continue
@@ -163,10 +136,10 @@ export function createReadingsExport({ shards, log, ...options }: ReadingsExport
       skipped = 0
     }
     // What was there before and still is has been read; more may have come, and some may have been erased.
-    if (readingsRead < countBefore && readingsRead < (await count(range, client))) {
+    if (readingsRead < countBefore && readingsRead < (await count(range, replica, client))) {
       throw new BodyInterrupted<ExportFailure>('INCOMPLETE')
     }
-    yield footer ?? ((await run('footer', { rowGroups, fileOffset, stepUs, metrics }, [], client)) as Footer).bytes
+    yield footer ?? ((await run('footer', { rowGroups, fileOffset, stepUs, metrics }, replica, client)) as Footer).bytes
   }
 
   async function* counted(asked: ExportRequest, client: AbortSignal): AsyncGenerator<Uint8Array> {

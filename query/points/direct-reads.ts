@@ -3,6 +3,7 @@
  * takes longer than to make it. One that meets more rows than it may have gives up, and is left to a worker.
  */
 
+import { bug } from '../../limits/bug.ts'
 import type { QuestdbAddress } from '../../store/questdb/client/questdb-address.ts'
 import { createPgConnection } from '../../store/questdb/client/questdb-pg.ts'
 import type { QueryLimits } from '../limits.ts'
@@ -15,6 +16,7 @@ import { pointsTasks } from './points-tasks.ts'
 export interface DirectReads {
   /** TOO_LARGE when it is not for the main thread. */
   run<Name extends keyof PointsQueries>(
+    replica: number,
     name: Name,
     query: PointsQueries[Name],
     client: AbortSignal,
@@ -32,20 +34,25 @@ interface Connection {
 const directRowsMax = 1_500
 const connectionsMax = 4
 
-export function createDirectReads(questdb: QuestdbAddress, limits: QueryLimits): DirectReads {
+export function createDirectReads(replicas: readonly QuestdbAddress[], limits: QueryLimits): DirectReads {
   const timeouts = { connectTimeoutMs: limits.connectTimeoutMs, statementTimeoutMs: limits.timeoutMs }
-  const connections = Array.from({ length: connectionsMax }, (): Connection => {
-    const { read, close } = createPgConnection(questdb.pg, timeouts)
-    return { source: createPointsSource({ read }), close, reads: 0 }
+  const connectionsByReplica = replicas.map(({ pg }) => {
+    return Array.from({ length: connectionsMax }, (): Connection => {
+      const { read, close } = createPgConnection(pg, timeouts)
+      return { source: createPointsSource({ read }), close, reads: 0 }
+    })
   })
   let isClosed = false
 
   async function run<Name extends keyof PointsQueries>(
+    replica: number,
     name: Name,
     query: PointsQueries[Name],
     client: AbortSignal,
   ): Promise<PoolResult<PointsResult>> {
     if (isClosed) return { ok: false, code: 'CLOSING', reason: 'the reads are closed' }
+    const connections = connectionsByReplica[replica - 1]
+    if (connections === undefined) throw bug(`there is no replica ${replica}`)
     const connection = connections.reduce((least, each) => (each.reads < least.reads ? each : least))
     // A connection reads one after the other.
     if (connection.reads * connectionsMax >= limits.queueMax) {
@@ -68,7 +75,7 @@ export function createDirectReads(questdb: QuestdbAddress, limits: QueryLimits):
     run,
     async close() {
       isClosed = true
-      await Promise.all(connections.map(({ close }) => close()))
+      await Promise.all(connectionsByReplica.flat().map(({ close }) => close()))
     },
   }
 }

@@ -1,19 +1,17 @@
 /** Runs queries of points: one that takes few rows directly, another one in a pool of worker threads. */
 
 import type { Log } from '../../store/log.ts'
-import type { QuestdbAddress } from '../../store/questdb/client/questdb-address.ts'
 import { threadLimits } from '../../store/thread-limits.ts'
 import { createAvailabilityLog } from '../availability-log.ts'
 import type { AnswerCode } from '../cache/body.ts'
 import { defaultLimits, type QueryLimits } from '../limits.ts'
 import { createPool } from '../pool.ts'
+import type { Replicas } from '../replicas.ts'
 import { createDirectReads } from './direct-reads.ts'
 import type { PointsQueries, PointsResult } from './points-queries.ts'
 
 export interface PointsRunOptions {
-  readonly questdb: QuestdbAddress
-  /** Whether QuestDB answered the last probe. Without it every query is sent. */
-  readonly questdbAnswers?: () => boolean | Promise<boolean>
+  readonly replicas: Replicas
   readonly limits?: Partial<QueryLimits>
   readonly log: Log
 }
@@ -37,12 +35,12 @@ interface PointsRun {
   close(): Promise<void>
 }
 
-export function createPointsRun({ questdb, log, ...options }: PointsRunOptions): PointsRun {
+export function createPointsRun({ replicas, log, ...options }: PointsRunOptions): PointsRun {
   const limits = { ...defaultLimits, ...options.limits }
   const pool = createPool<PointsQueries, PointsResult>({
     worker: new URL('./points-worker.ts', import.meta.url),
     settings: {
-      shards: [questdb],
+      replicas: replicas.addresses,
       timeZone: 'UTC',
       connectTimeoutMs: limits.connectTimeoutMs,
       statementTimeoutMs: limits.timeoutMs,
@@ -55,16 +53,16 @@ export function createPointsRun({ questdb, log, ...options }: PointsRunOptions):
     deadlineMs: limits.timeoutMs,
     log,
   })
-  const direct = createDirectReads(questdb, limits)
+  const direct = createDirectReads(replicas.addresses, limits)
   const logAvailability = createAvailabilityLog(log)
-  const questdbAnswers = options.questdbAnswers ?? (() => true)
 
   return {
     async run(name, query, isSmall, client) {
-      if (!(await questdbAnswers())) return { ok: false, code: 'DATABASE_AWAY' }
-      let result = isSmall ? await direct.run(name, query, client) : undefined
+      const replica = await replicas.choose()
+      if (replica === undefined) return { ok: false, code: 'DATABASE_AWAY' }
+      let result = isSmall ? await direct.run(replica, name, query, client) : undefined
       if (result === undefined || (!result.ok && result.code === 'TOO_LARGE')) {
-        result = await pool.run(name, query, client)
+        result = await pool.run(name, { ...query, replica }, client)
       }
       logAvailability(result)
       return result.ok ? { ok: true, result: result.encoded } : { ok: false, code: result.code }

@@ -7,14 +7,12 @@ import { createQuestdbExport } from '../questdb/questdb-export.ts'
 import { runTask } from '../run-task.ts'
 import type { Task, TaskResult, WorkerSettings } from '../task.ts'
 import type { PointsQueries, PointsResult } from './points-queries.ts'
-import { createPointsSource } from './points-source.ts'
+import { createPointsSource, type PointsSource } from './points-source.ts'
 import { pointsTasks } from './points-tasks.ts'
 
 const settings: WorkerSettings = workerData
-const [questdb] = settings.shards
-if (questdb === undefined) throw bug('points are read of no QuestDB')
-const connection = createPgConnection(questdb.pg, settings)
-const source = createPointsSource(connection, createQuestdbExport({ ...settings, questdb }))
+/** Opened when a task first reads the replica. */
+const sources = new Map<number, PointsSource>()
 
 export const hours = task('hours')
 export const count = task('count')
@@ -26,10 +24,18 @@ export const place = task('place')
 export const newest = task('newest')
 
 function task<Name extends keyof PointsQueries>(name: Name) {
-  return ({ control, ...query }: Task<PointsQueries[Name]>): Promise<TaskResult<PointsResult>> => {
+  return ({ control, replica, ...query }: Task<PointsQueries[Name]>): Promise<TaskResult<PointsResult>> => {
     const { rowsMax } = settings
+    const source = sources.get(replica) ?? openSource(replica)
+    sources.set(replica, source)
     return runTask({ control }, signal => {
       return pointsTasks[name](query as unknown as PointsQueries[Name], { source, rowsMax, signal })
     })
   }
+}
+
+function openSource(replica: number): PointsSource {
+  const questdb = settings.replicas[replica - 1]
+  if (questdb === undefined) throw bug(`there is no replica ${replica}`)
+  return createPointsSource(createPgConnection(questdb.pg, settings), createQuestdbExport({ ...settings, questdb }))
 }

@@ -46,35 +46,6 @@ export class ReadingsColumns {
     this.#length = at + 1
   }
 
-  /** The rows of all of them in the order of time. */
-  static merged(parts: readonly ReadingsColumns[], metricCount: number): ReadingsColumns {
-    const [first, ...others] = parts
-    if (first !== undefined && others.length === 0) return first
-    const rowCount = parts.reduce((sum, { length }) => sum + length, 0)
-    const merged = new ReadingsColumns(metricCount, rowCount)
-    const rows = new Uint32Array(parts.length)
-    for (let at = 0; at < rowCount; at++) {
-      const least = leastPart(parts, rows)
-      merged.#copy(at, parts[least] as ReadingsColumns, rows[least] as number)
-      rows[least] = (rows[least] as number) + 1
-    }
-    merged.#length = rowCount
-    return merged
-  }
-
-  #copy(at: number, from: ReadingsColumns, row: number): void {
-    this.#groups[at] = from.#groups[row] as number
-    this.#timesUs[at] = from.#timesUs[row] as number
-    for (let metric = 0; metric < this.#metricCount; metric++) {
-      ;(this.#values[metric] as Float64Array)[at] = from.#values[metric]?.[row] as number
-    }
-  }
-
-  /** Infinity behind the last one. */
-  timeUsAt(row: number): number {
-    return row < this.#length ? (this.#timesUs[row] as number) : Number.POSITIVE_INFINITY
-  }
-
   /** For each of the groups 0 to `groupCount` − 1 its rows, in the order in which they came. */
   byGroup(groupCount: number): Uint32Array[] {
     const starts = new Uint32Array(groupCount + 1)
@@ -112,17 +83,4 @@ export class ReadingsColumns {
     this.#timesUs = longer(this.#timesUs)
     this.#values = this.#values.map(longer)
   }
-}
-
-/** Of which part the next row is the earliest one; there are few parts. */
-function leastPart(parts: readonly ReadingsColumns[], rows: Uint32Array): number {
-  let least = 0
-  let leastUs = Number.POSITIVE_INFINITY
-  for (let part = 0; part < parts.length; part++) {
-    const timeUs = parts[part]?.timeUsAt(rows[part] as number) ?? Number.POSITIVE_INFINITY
-    if (timeUs >= leastUs) continue
-    leastUs = timeUs
-    least = part
-  }
-  return least
 }

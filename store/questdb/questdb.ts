@@ -41,13 +41,6 @@ export function openQuestdb(options: StoreOptions, signal: AbortSignal): Promise
 /** Away at the start is no reason not to start: readings are taken, and it is asked again until it is there. */
 async function openExternal(options: StoreOptions): Promise<OpenQuestdb> {
   await stopQuestdbLeftBehind(options.directory, options.log)
-  return openGivenQuestdb(options)
-}
-
-/** Of the further shards of a service there is nothing on this machine. */
-export function openGivenQuestdb(
-  options: Pick<StoreOptions, 'questdbHttp' | 'questdbPg' | 'leavesHourlyView' | 'log'>,
-): OpenQuestdb {
   const { questdbHttp, questdbPg, leavesHourlyView = false, log } = options
   const address = parseQuestdbAddress(questdbHttp, questdbPg)
   const name = `QuestDB at ${address.http.host}:${address.http.port}`

@@ -693,7 +693,7 @@ t.test('what has come back is found in few statements, however much was erased',
   }
   const steps = createEraseSteps({
     ...options,
-    shards: [{ number: 1, questdb: store.questdb, exec }],
+    replicas: [{ number: 1, questdb: store.questdb, exec }],
     pause: () => setTimeout(10),
     settle: async () => undefined,
     signal: new AbortController().signal,

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { DeadLetterPage } from '../../api/admin/dead-letter-answers.ts'
 import { checkAdditions } from '../../api/admin/device-additions.ts'
-import type { Status } from '../../api/admin/status-answer.ts'
 import { type DeviceDetails, NewDevice } from '../../auth/devices/device.ts'
 import { nameOf, writeDeadLetter } from '../../ingest/forwarder/dead-letters.ts'
 import { openDisk } from '../../ingest/journal/disk.ts'
@@ -18,10 +17,7 @@ import { at, invalidBody, isoTime, problem, startAdmin } from '../support/admin.
 import { rollBackChanges } from '../support/breaking-pool.ts'
 import { records } from '../support/journal-parts.ts'
 
-const up = { managed: true, state: () => ({ state: 'up' as const }), version: () => '9.0', commitMode: () => 'sync' }
-const away = { ...up, managed: false, state: () => ({ state: 'away' as const, reason: 'it is away' }) }
-
-const admin = await startAdmin(t, { shards: [{ number: 1, questdb: up }] })
+const admin = await startAdmin(t)
 const { app, devices, metrics, ingest, pointsIngest, journal, pointsJournal, store, people, ask, answers } = admin
 const pool = store.postgres
 const ada = await people.person('ada@stations.example')
@@ -346,7 +342,7 @@ t.test('the status describes the parts', async t => {
   const waiting = { from: '2026-01-01', before: '2026-01-15', days: 3, reason: 'several_days' }
   const days = { days: 30, oldest_day: '2026-01-01', expired_days: 2 }
   t.match(body, { retention: { ...days, last_run: '2026-01-31T00:00:00.000Z', fault: null, waiting } })
-  t.notOk('shards' in (body as object), 'a single shard is not listed besides')
+  t.notOk('replicas' in (body as object), 'a single replica is not listed besides')
   t.match(await ask('HEAD', '/status'), { status: 200, body: undefined })
 })
 
@@ -672,19 +668,6 @@ t.test('a metric that is removed while a device begins to list it is listed, or 
     t.ok(['204,422', '409,200'].includes(outcome), outcome)
     await ask('PATCH', '/devices/lab', { metrics: null })
   }
-})
-
-t.test('the status lists the QuestDB of each shard, where there are several', async t => {
-  const shards = [
-    { number: 1, questdb: up },
-    { number: 2, questdb: away },
-  ]
-  const { ask: asked } = await startAdmin(t, { shards, databases: admin.databases })
-  const { body } = (await asked('GET', '/status')) as { body: Status }
-  t.strictSame(body.shards, [
-    { number: 1, kind: 'own', state: 'up', reason: null, version: '9.0', commit_mode: 'sync' },
-    { number: 2, kind: 'given', state: 'away', reason: 'it is away', version: '9.0', commit_mode: 'sync' },
-  ])
 })
 
 t.test('a station is added, read, changed and removed', async t => {

@@ -12,9 +12,7 @@ import { addJsonBody } from '../../api/http/json-body.ts'
 import { BusyError } from '../../api/http/send-budget.ts'
 import { createServer } from '../../api/http/server.ts'
 import { loggerFamily } from '../../api/logger/logger.ts'
-import { sendAnswer } from '../../api/read/read-answers.ts'
 import { defaultRanges } from '../../ingest/reading.ts'
-import type { Answer } from '../../query/cache/body.ts'
 import { BodyInterrupted } from '../../query/pieces.ts'
 import { databaseFaultOf } from '../../service/readiness.ts'
 import { parseQuestdbAddress } from '../../store/questdb/client/questdb-address.ts'
@@ -24,12 +22,12 @@ import { madeMetrics } from '../support/made-metrics.ts'
 import { openReadsOf } from '../support/open-reads.ts'
 
 let fault: string | undefined
-let shard: { shard?: number } = {}
+let replica: { replica?: number } = {}
 const operations = [
   statusHistoryOperation({ address: parseQuestdbAddress(nowhere.questdbHttp, nowhere.questdbPg) }),
   exportOperation({
     readingsExport: {
-      pieces: async () => ({ ok: false, code: 'DATABASE_AWAY', ...shard }),
+      pieces: async () => ({ ok: false, code: 'DATABASE_AWAY', ...replica }),
       close: async () => undefined,
     },
     devices: { get: () => undefined, all: () => [] },
@@ -74,8 +72,8 @@ t.test('the status history, the export and the preview of a rule', async t => {
   t.strictSame(await detailsOf(), all('QuestDB does not answer'), 'where nothing more is known')
   fault = 'QuestDB is starting'
   t.strictSame(await detailsOf(), all('QuestDB is starting'))
-  shard = { shard: 2 }
-  t.strictSame((await detailsOf())[1], [503, 'database unavailable', 'QuestDB of shard 2 does not answer'])
+  replica = { replica: 2 }
+  t.strictSame((await detailsOf())[1], [503, 'database unavailable', 'QuestDB of replica 2 does not answer'])
 })
 
 t.test('what a QuestDB lacks is said, and the address of one that is away is not', async t => {
@@ -84,22 +82,6 @@ t.test('what a QuestDB lacks is said, and the address of one that is away is not
   t.equal(databaseFaultOf({ ...known, questdb: () => away }), 'QuestDB does not answer')
   const lost = { state: 'away', reason: 'it lacks readings', isLost: true } as const
   t.equal(databaseFaultOf({ ...known, questdb: () => lost }), 'it lacks readings')
-})
-
-const away = { ok: false, code: 'DATABASE_AWAY' } as const
-
-t.test('a read names the shard that is away', async t => {
-  const app = fastify()
-  t.teardown(() => app.close())
-  const answers: Record<string, Answer> = { '1': away, '2': { ...away, shard: 2 } }
-  app.get<{ Params: { which: string } }>('/:which', (request, reply) => {
-    return sendAnswer(request, reply, answers[request.params.which] as Answer, () => undefined)
-  })
-  const named = await app.inject('/2')
-  t.equal(named.statusCode, 503)
-  t.equal(named.headers['retry-after'], '5')
-  t.strictSame(named.json(), { status: 'database of shard 2 unavailable' })
-  t.strictSame((await app.inject('/1')).json(), { status: 'database unavailable' })
 })
 
 /** The logger with these parts, and the lines of its log. */

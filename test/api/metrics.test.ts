@@ -22,7 +22,7 @@ function startMetrics(t: { teardown(end: () => unknown): void }, more: Partial<S
     ingest: () => ({ journal: zeros, forwarder: zeros, lag: zeros, clock: zeros }) as never,
     points: () => ({ journal: zeros, forwarder: zeros, lag: zeros, clock: zeros }) as never,
     devices: () => 7,
-    questdbs: [{ number: 1, isUp: () => true }],
+    isQuestdbUp: () => true,
     queriesQueued: () => ({ light: 0, analysis: 0 }),
     cache: () => ({ hits: 5, misses: 2, bytes: 1024 }),
     states: () => undefined,
@@ -157,14 +157,6 @@ test('cache, disk and build are shown, and a disk that cannot be asked costs not
   for (const [name, value] of Object.entries(lines)) t.match(text, `\nbarograph_${name} ${value}\n`)
   const away = await startMetrics(t, { disk: () => Promise.reject(new Error('EMFILE')) }).scrape()
   t.match(away, /\nbarograph_disk_free_bytes Nan\n.*\nbarograph_build_info/is)
-})
-
-test('a scrape has whether the QuestDB of each shard answers, where there are several', async t => {
-  t.match(await startMetrics(t).scrape(), '\nbarograph_questdb_up 1\n')
-  const questdbs = [true, false].map((isUp, at) => ({ number: at + 1, isUp: () => isUp }))
-  const text = await startMetrics(t, { questdbs }).scrape()
-  t.match(text, '\nbarograph_questdb_up{shard="1"} 1\nbarograph_questdb_up{shard="2"} 0\n')
-  t.strictSame(familiesIn(text).flatMap(faultsOf), [])
 })
 
 test('durations are by route, method and class of the status, never by address', async t => {

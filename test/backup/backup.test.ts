@@ -30,8 +30,8 @@ import { barograph } from '../support/command-line.ts'
 import { silentLog, startDatabases, storeOptions, temporaryFolder } from '../support/databases.ts'
 import { records } from '../support/journal-parts.ts'
 import { openGate } from '../support/pg-gate.ts'
+import { createTopics, letter } from '../support/replica-topics.ts'
 import { startService } from '../support/service.ts'
-import { createTopics, letter } from '../support/shard-topics.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 const days = 3
@@ -176,7 +176,7 @@ async function fill() {
   await acceptedFrom.raise(today - days * dayMs)
   const retention = openRetention({
     ...{ days, acceptedFrom, nowMs: Date.now, log: silentLog },
-    shards: [{ number: 1, questdb: store.questdb, ingest, exec }],
+    replicas: [{ number: 1, questdb: store.questdb, ingest, exec }],
     timing: { checkEveryMs: 50, marginMs: 0, graceMs: 0 },
   })
   t.teardown(() => retention.close())
@@ -322,7 +322,7 @@ t.test('a backup goes into an external PostgreSQL that is empty, and into no oth
   const copy = new pg.Client(address as pg.ClientConfig)
   await copy.connect()
   t.teardown(() => copy.end())
-  for (const table of ['devices', 'shards', 'shard_topics', 'shard_tombstones', 'shard_dead_letters']) {
+  for (const table of ['devices', 'replicas', 'replica_topics', 'replica_tombstones', 'replica_dead_letters']) {
     const text = `SELECT ${table}::text AS row FROM ${table} ORDER BY 1`
     const [original, copied] = [await store.postgres.query(text), await copy.query(text)]
     t.ok(original.rows.length > 0, table)

@@ -1,11 +1,11 @@
-/** What a backup of shards waits for, and from where it has to be sent again, with a QuestDB that does not sync. */
+/** What a backup of replicas waits for, and from where it has to be sent again, with a QuestDB that does not sync. */
 
 import t from 'tap'
 import { untilApplied } from '../../backup/topic-offsets.ts'
 import { statusBefore } from '../../ingest/forwarder/forwarder-status.ts'
 import type { ForwardStatus } from '../../ingest/kafka/forward-status.ts'
 import { nowhere, startDatabases } from '../support/databases.ts'
-import { createTopics } from '../support/shard-topics.ts'
+import { createTopics } from '../support/replica-topics.ts'
 
 const { store } = await startDatabases(t, nowhere)
 const { openTopic } = createTopics(store.postgres)
@@ -51,7 +51,7 @@ t.test('a topic of which nothing was ever forwarded, and one without records', a
   const { offsets } = await wait(topic, 0)
   t.strictSame(offsets, [{ name: topic, offset: 0 }])
   await client.query(
-    'INSERT INTO shard_topics (topic, rewind_to) VALUES ($1, 5) ON CONFLICT (topic) DO UPDATE SET rewind_to = 5',
+    'INSERT INTO replica_topics (topic, rewind_to) VALUES ($1, 5) ON CONFLICT (topic) DO UPDATE SET rewind_to = 5',
     [topic],
   )
   t.strictSame((await wait(topic, 0)).offsets, [{ name: topic, offset: 0 }], 'a rewind leaves nothing out')

@@ -43,10 +43,6 @@ t.test('those that cannot be used come with the setting to correct', async t => 
     finding: /^PostgreSQL at 127\.0\.0\.1:1, .*ECONNREFUSED.*start it, or correct DATABASE_URL/,
   })
   t.match(away('QuestDB'), { ok: false, finding: /^QuestDB at 127\.0\.0\.1:1 cannot be used .*correct QUESTDB_HTTP/ })
-  const shards = `2=${good.QUESTDB_HTTP},${good.QUESTDB_PG} 3=http://127.0.0.1:1,postgresql://127.0.0.1:1/qdb`
-  const several = await examine({ QUESTDB_SHARDS: shards, KAFKA_BROKERS: '127.0.0.1:1' })
-  t.match(several('QuestDB of shard 2'), { ok: true, finding: /^9.* at 127\.0\.0\.1:\d+$/ })
-  t.match(several('QuestDB of shard 3'), { ok: false, finding: /cannot be used .*correct QUESTDB_SHARDS$/ })
   const half = await examine({ QUESTDB_PG: 'postgresql://127.0.0.1:1/qdb' })
   t.match(half('QuestDB'), { ok: false, finding: /over the PostgreSQL protocol at 127\.0\.0\.1:1/ })
 })

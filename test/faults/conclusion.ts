@@ -40,7 +40,7 @@ export async function conclude(bed: TestBed, options: ExperimentOptions, say: (l
   const visible = await readPublic(service.port, ledger, erased, bed.clock)
   const visiblePoints = await readPublicPoints(service.port, bed.stations, bed.erasedStations)
   const databases = await openDatabases(bed, options)
-  for (const sql of databases.sqls) await untilApplied(sql)
+  await untilApplied(databases.sql)
   const ofMetrics = await readErasedSeries(databases.postgresUrl, [...names.values()])
   const judging: JudgeOptions = {
     stampToleranceMs,
@@ -57,8 +57,7 @@ export async function conclude(bed: TestBed, options: ExperimentOptions, say: (l
     const series = await readSeriesNames(databases.postgresUrl, bed.stations)
     const erasedSeries = [...series.values()].filter(name => bed.erasedStations.has(stationOf(name)))
     const ofPoints: JudgeOptions = { identity: pointIdentity, erased: new Set(erasedSeries) }
-    const [ofFirstShard] = databases.sqls
-    const stored = judge(pointsLedger, await readStoredPoints(ofFirstShard, series), ofPoints)
+    const stored = judge(pointsLedger, await readStoredPoints(databases.sql, series), ofPoints)
     tally.notes.push(`${stored.acknowledged} points were acknowledged`)
     if (stored.acknowledged === 0) tally.problems.push('no point was acknowledged')
     verdicts.push({ stored, seen: judge(pointsLedger, visiblePoints, ofPoints), rows: 'points' })
@@ -85,7 +84,7 @@ async function symbolsOf(
 }
 
 interface OpenDatabases {
-  sqls: readonly [QuestdbSql, ...QuestdbSql[]]
+  sql: QuestdbSql
   postgresUrl: string
 }
 
@@ -95,8 +94,8 @@ async function openDatabases(
   options: ExperimentOptions,
 ): Promise<OpenDatabases> {
   if (options.ownDatabases !== true) {
-    const { sql, furtherQuestdbs, postgresUrl } = databases
-    return { sqls: [sql, ...furtherQuestdbs.map(further => further.sql)], postgresUrl }
+    const { sql, postgresUrl } = databases
+    return { sql, postgresUrl }
   }
   await service.end('SIGTERM')
   const directory = openDataDirectory(service.dataDirectory)
@@ -104,12 +103,12 @@ async function openDatabases(
   const store = await openStore(storeOptions(directory))
   hooks.teardown(() => store.close())
   await store.questdb.ready
-  return { sqls: [openQuestdbSql(store.questdb.address)], postgresUrl: postgresUrl(store.postgres) }
+  return { sql: openQuestdbSql(store.questdb.address), postgresUrl: postgresUrl(store.postgres) }
 }
 
-/** The readings with all of their values, which are on the same shard, and what the hourly view has of erased ones. */
+/** The readings with all of their values, and the rows of erased ones in the hourly view. */
 async function readBoth(
-  { sqls, postgresUrl }: OpenDatabases,
+  { sql, postgresUrl }: OpenDatabases,
   names: ReadonlyMap<string, string>,
   erased: ReadonlyMap<string, string>,
   ofMetrics: readonly ErasedSeries[],
@@ -118,12 +117,8 @@ async function readBoth(
   for (const one of ofMetrics) {
     for (const number of one.numbers) series.set(number, { device: nameOfErased(one), metric: one.metric })
   }
-  // A million rows are too many arguments for `push`.
-  const parts: StoredRow[][] = []
-  for (const sql of sqls) {
-    parts.push(await withFurther(await readStored(sql, names), sql, series), await readHours(sql, erased))
-  }
-  return parts.flat().sort((a, b) => (a.timeUs ?? 0) - (b.timeUs ?? 0))
+  const stored = await withFurther(await readStored(sql, names), sql, series)
+  return [...stored, ...(await readHours(sql, erased))].sort((a, b) => (a.timeUs ?? 0) - (b.timeUs ?? 0))
 }
 
 /** Each metric of a device is erased once. */

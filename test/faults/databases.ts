@@ -1,5 +1,5 @@
 /**
- * The databases of a run, shared by its services: a PostgreSQL as the store starts it, and a QuestDB for each shard. Whoever is
+ * The databases of a run, shared by its services: a PostgreSQL as the store starts it, and a QuestDB. Whoever is
  * killed is started again.
  */
 
@@ -18,7 +18,6 @@ import { planQuestdb } from '../../store/questdb/questdb-server.ts'
 import { logSettingsText, managedSettings, settingsText } from '../../store/questdb/questdb-settings.ts'
 import { storeOptions, type TestHooks } from '../support/databases.ts'
 import { isRunning, recordedPid, serverPid, until } from '../support/processes.ts'
-import { splitShards } from '../support/split-shards.ts'
 import { openQuestdbSql, type QuestdbSql } from './questdb-sql.ts'
 import { createRandom } from './seeded-random.ts'
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
@@ -26,9 +25,6 @@ import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 export interface Databases {
   questdb: QuestdbAddress
   sql: QuestdbSql
-  furtherQuestdbs: readonly FaultQuestdb[]
-  /** Starts the next one, of which PostgreSQL knows nothing. */
-  addQuestdb(): Promise<void>
   postgresUrl: string
   postgresSocket: string
   pid(server: 'questdb' | 'postgres'): number
@@ -36,33 +32,15 @@ export interface Databases {
   kill(server: 'questdb' | 'postgres'): Promise<void>
 }
 
-export type ShardCount = 1 | 2
-
-const dayMs = 86_400_000
-
-/** With two shards half of the devices are on the second one from the start of this day on, UTC. */
-export async function startFaultDatabases(t: TestHooks, folder: string, shards: ShardCount = 1): Promise<Databases> {
+export async function startFaultDatabases(t: TestHooks, folder: string): Promise<Databases> {
   const directory = openDataDirectory(join(folder, 'databases'))
   t.teardown(() => directory.close())
   const postgres = await openPostgres(storeOptions(directory), new AbortController().signal)
   t.teardown(() => postgres.close())
   const { address, sql, ...questdb } = await startFaultQuestdb(t, directory)
-  const furtherQuestdbs: FaultQuestdb[] = []
-  async function addQuestdb(): Promise<void> {
-    const further = openDataDirectory(join(folder, `questdb-${furtherQuestdbs.length + 2}`))
-    t.teardown(() => further.close())
-    furtherQuestdbs.push(await startFaultQuestdb(t, further))
-  }
-  if (shards === 2) {
-    await addQuestdb()
-    const fromUs = Math.floor(Date.now() / dayMs) * dayMs * 1000
-    await splitShards(postgresUrl(postgres.pool), fromUs)
-  }
   return {
     questdb: address,
     sql,
-    furtherQuestdbs,
-    addQuestdb,
     postgresUrl: postgresUrl(postgres.pool),
     postgresSocket: join(postgres.pool.options.host ?? '', `.s.PGSQL.${postgres.pool.options.port}`),
     pid: server => (server === 'questdb' ? questdb.pid() : serverPid(directory, server)),
@@ -75,19 +53,8 @@ export async function startFaultDatabases(t: TestHooks, folder: string, shards: 
 }
 
 /** QUESTDB_HTTP by way of another port, and the other settings by which a service uses these databases. */
-export function settingsFor(
-  { questdb, furtherQuestdbs, postgresUrl }: Databases,
-  questdbPort: number,
-): Record<string, string> {
-  const shards = furtherQuestdbs.map(({ address }, at) => {
-    const { QUESTDB_HTTP, QUESTDB_PG } = questdbSettings(address)
-    return `${at + 2}=${QUESTDB_HTTP},${QUESTDB_PG}`
-  })
-  return {
-    ...questdbSettings(questdb, questdbPort),
-    ...(shards.length === 0 ? {} : { QUESTDB_SHARDS: shards.join(' ') }),
-    DATABASE_URL: postgresUrl,
-  }
+export function settingsFor({ questdb, postgresUrl }: Databases, questdbPort: number): Record<string, string> {
+  return { ...questdbSettings(questdb, questdbPort), DATABASE_URL: postgresUrl }
 }
 
 export async function askPostgres<Row extends pg.QueryResultRow>(
@@ -113,7 +80,7 @@ export async function startPostgresLink(
   return { link, url: new URL(postgresUrl.replace(/@.*\//, `@127.0.0.1:${link.port}/`)).href }
 }
 
-export interface FaultQuestdb {
+interface FaultQuestdb {
   address: QuestdbAddress
   sql: QuestdbSql
   pid(): number
@@ -122,7 +89,7 @@ export interface FaultQuestdb {
 
 const stopSteps = [{ signal: 'SIGTERM', waitMs: 3000 } as const, { signal: 'SIGKILL', waitMs: 1000 } as const] as const
 
-export async function startFaultQuestdb(t: TestHooks, directory: DataDirectory): Promise<FaultQuestdb> {
+async function startFaultQuestdb(t: TestHooks, directory: DataDirectory): Promise<FaultQuestdb> {
   const options = storeOptions(directory)
   const { log, environment, cacheDirectory } = options
   const own = await planQuestdb(directory)

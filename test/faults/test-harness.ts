@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { TestHooks } from '../support/databases.ts'
 import { startFaultKafka } from './cluster/fault-kafka.ts'
-import { type ShardCount, startFaultDatabases } from './databases.ts'
+import { startFaultDatabases } from './databases.ts'
 import type { Harness, Run, Surroundings } from './experiment.ts'
 import { createTally, isClean, type Tally } from './tally.ts'
 
@@ -18,16 +18,8 @@ interface Test extends TestHooks {
   comment(text: string): void
 }
 
-/**
- * `fixedSeed`: that of every row, in place of another one each time. `brokers`: where topics are the journals, which may be those of
- * several shards.
- */
-export async function startTestHarness(
-  t: Test,
-  fixedSeed?: number,
-  brokers?: 1 | 3,
-  shards: ShardCount = 1,
-): Promise<TestHarness> {
+/** `fixedSeed`: the seed of every row, in place of another one each time. `brokers`: where topics are the journals. */
+export async function startTestHarness(t: Test, fixedSeed?: number, brokers?: 1 | 3): Promise<TestHarness> {
   const folder = mkdtempSync(join(tmpdir(), 'barograph-faults-'))
   chmodSync(folder, 0o711)
   const found = new Set<Tally>()
@@ -36,7 +28,7 @@ export async function startTestHarness(
     else rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
   })
   const say = (line: string) => t.comment(line)
-  const harness = await startHarness(t, { folder, source: sourceFolder, say }, shards, brokers)
+  const harness = await startHarness(t, { folder, source: sourceFolder, say }, brokers)
   return {
     async run(row, cycles, work) {
       const tally = createTally(row)
@@ -54,14 +46,9 @@ export async function startTestHarness(
 export const sourceFolder = resolve(import.meta.dirname, '..', '..')
 
 /** Without brokers the journals are on disk. */
-export async function startHarness(
-  hooks: TestHooks,
-  surroundings: Surroundings,
-  shards: ShardCount,
-  brokers?: 1 | 3,
-): Promise<Harness> {
+export async function startHarness(hooks: TestHooks, surroundings: Surroundings, brokers?: 1 | 3): Promise<Harness> {
   const { folder } = surroundings
-  const databases = await startFaultDatabases(hooks, folder, shards)
-  const kafka = brokers === undefined ? {} : { kafka: await startFaultKafka(hooks, folder, brokers, shards) }
+  const databases = await startFaultDatabases(hooks, folder)
+  const kafka = brokers === undefined ? {} : { kafka: await startFaultKafka(hooks, folder, brokers) }
   return { ...surroundings, databases, ...kafka }
 }

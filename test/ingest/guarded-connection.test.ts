@@ -10,7 +10,7 @@ function createRig() {
   let isHeld = true
   const sent: string[] = []
   const rig = {
-    /** Before the piece of this number the shard is lost. */
+    /** Before the piece of this number the replica is lost. */
     lostBefore: Number.POSITIVE_INFINITY,
     answer: { kind: 'stored' } as WriteAnswer,
     lose() {
@@ -37,7 +37,7 @@ function createRig() {
   return { rig, sent, sends, guarded: sends.guard(connect()), another: sends.guard(connect()) }
 }
 
-t.test('a request stops where the shard is lost, and may have come late if any of it was sent then', async t => {
+t.test('a request stops where the replica is lost, and may have come late if any of it was sent then', async t => {
   const cases = [
     { lostBefore: Number.POSITIVE_INFINITY, kind: 'stored', sent: ['a', 'b'], isLate: false },
     { lostBefore: 0, kind: 'failed', sent: [], isLate: false },

@@ -95,7 +95,7 @@ t.test('a device is looked up when QuestDB has applied what it is looked up for'
   let looks = 0
   await makeFleet(t, [madeDevice(1)], nowMs, {
     lookUpEveryMs: 1,
-    ordinals: () => [{ ...ordinals }],
+    ordinals: () => ({ ...ordinals }),
     ask: async (name, asked, signal) => {
       if (name === 'fleetDevices') looks++
       return await query.fleetRows(name, asked, signal)
@@ -112,7 +112,7 @@ t.test('a device whose readings came before it was registered here is looked up 
   const looked: unknown[] = []
   const fleet = await makeFleet(t, [], nowMs, {
     lookUpEveryMs: 1,
-    ordinals: () => [{ ...ordinals }],
+    ordinals: () => ({ ...ordinals }),
     ask: async (name, asked, signal) => {
       if ('devices' in asked) looked.push(...asked.devices.map(({ number }) => number))
       return await query.fleetRows(name, asked, signal)
@@ -148,67 +148,4 @@ t.test('what came while it was loaded stays', async t => {
   const isLookedUp = () => fleet.live.page(firstOnly).devices[0]?.includes('"expected_interval_seconds":60,')
   await until('it is looked up', () => isLookedUp() === true)
   t.match(fleet.live.latest(1), { last_seen: nowMs + 1000, values: { temperature: { v: -1 } } })
-})
-
-t.test('a shard that is away is told of, as long as a load waits for it', async t => {
-  let isAway = false
-  const ask: typeof query.fleetRows = async (...asked) =>
-    isAway ? { ok: false, code: 'DATABASE_AWAY', shard: 2 } : await query.fleetRows(...asked)
-  const { live } = await makeFleet(t, devices, nowMs, { ask, retryMs: 10 })
-  t.equal(live.shardAway(), undefined)
-  isAway = true
-  live.load()
-  await until('it is told of', () => live.shardAway() === 2)
-  isAway = false
-  await until('it is loaded again', () => live.shardAway() === undefined)
-})
-
-t.test('devices of one shard are looked up whatever another one does', async t => {
-  const ordinals = [1, 2].map(() => ({ taken: 1, applied: 1 }))
-  const shardsOf = (number: number) => (number === 4 ? [1, 2] : [2 - (number % 2)])
-  const looked: number[] = []
-  let frozen: PromiseWithResolvers<void> | undefined
-  let isAway = false
-  const fleet = await makeFleet(t, [], nowMs, {
-    lookUpEveryMs: 1,
-    shardsOf,
-    ordinals: () => ordinals.map(each => ({ ...each })),
-    ask: async (name, asked, signal) => {
-      const numbers = 'devices' in asked ? asked.devices.map(({ number }) => number) : []
-      if (numbers.some(number => shardsOf(number).includes(2))) {
-        await frozen?.promise
-        if (isAway) return { ok: false, code: 'DATABASE_AWAY', shard: 2 }
-      }
-      looked.push(...numbers)
-      return await query.fleetRows(name, asked, signal)
-    },
-  })
-  const come = (...numbers: number[]) => {
-    fleet.take(numbers.map(device => ({ device, timeMs: nowMs, temperature: 1 })))
-    for (const number of numbers) fleet.live.deviceChanged(madeDevice(number))
-  }
-  const untilLooked = async (...numbers: number[]) => {
-    await until(`${numbers} are looked up`, () => numbers.every(number => looked.includes(number)))
-  }
-
-  frozen = Promise.withResolvers<void>()
-  come(2, 1)
-  await untilLooked(1)
-  come(6, 4, 3)
-  await untilLooked(3)
-  t.strictSame(looked, [1, 3], 'while it is frozen')
-  isAway = true
-  frozen.resolve()
-  frozen = undefined
-  come(8, 5)
-  await untilLooked(5)
-  t.strictSame(looked, [1, 3, 5], 'while it is away')
-  isAway = false
-  await untilLooked(2, 4, 6, 8)
-  ordinals[1] = { taken: 2, applied: 1 }
-  come(10, 7)
-  await untilLooked(7)
-  t.notOk(looked.includes(10), 'while it has not applied what it is looked up for')
-  ordinals[1] = { taken: 2, applied: 2 }
-  await untilLooked(10)
 })

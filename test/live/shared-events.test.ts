@@ -6,7 +6,7 @@ import { waitFor } from '../support/wait-for.ts'
 
 test('a client whose place a node has not read yet waits for it, and is reset when it does not come', async t => {
   const topic = madeTopic([3, 4, 5])
-  const [first, second] = [openEventNode(t, [topic]), openEventNode(t, [topic], { beatMs: 5 })]
+  const [first, second] = [openEventNode(t, topic), openEventNode(t, topic, { beatMs: 5 })]
   const before = connectTo(first)
   first.readTo(2)
   await waitFor('all is told', () => before.values().length === 7)
@@ -25,7 +25,7 @@ test('a client whose place a node has not read yet waits for it, and is reset wh
 
 test('a place between two groups is the same at nodes that have read up to there in other pieces', async t => {
   const topic = madeTopic([3, 0, 2])
-  const [first, second] = [openEventNode(t, [topic]), openEventNode(t, [topic], { from: [2] })]
+  const [first, second] = [openEventNode(t, topic), openEventNode(t, topic, { from: 2 })]
   first.readTo(1)
   for (const last of [cursorAt(3), cursorAt(perGroup)]) t.equal(connectTo(first, last).resets(), 0, last)
   t.equal(connectTo(second, cursorAt(2 * perGroup)).resets(), 0, 'where it began to read')
@@ -34,7 +34,7 @@ test('a place between two groups is the same at nodes that have read up to there
 
 test('what other nodes tell is kept without clients, and what was missed is not passed over', async t => {
   const topic = madeTopic([3, 4, 5])
-  const node = openEventNode(t, [topic])
+  const node = openEventNode(t, topic)
   node.clock.ms = 1_000_000
   node.readTo(1)
   const client = connectTo(node, cursorAt(1))
@@ -48,7 +48,7 @@ test('what other nodes tell is kept without clients, and what was missed is not 
 
 test('a client from another node is told the states that may have been told there later', async t => {
   const topic = madeTopic([1, 1, 1])
-  const node = openEventNode(t, [topic])
+  const node = openEventNode(t, topic)
   const state = (ms: number, name: string) => {
     node.clock.ms = ms
     node.hub.stateChanged(0, name)
@@ -67,7 +67,7 @@ test('a client from another node is told the states that may have been told ther
 test('before changes of states are told there is nothing to go on from', async t => {
   const topic = madeTopic([2, 2, 2])
   let areStatesTold = false
-  const node = openEventNode(t, [topic], { areStatesTold: () => areStatesTold })
+  const node = openEventNode(t, topic, { areStatesTold: () => areStatesTold })
   node.readTo(1)
   t.equal(connectTo(node, cursorAt(1)).resets(), 1, 'while they are not')
   areStatesTold = true
@@ -78,7 +78,7 @@ test('before changes of states are told there is nothing to go on from', async t
 
 test('a ring that is full, and one whose readings get further values, keeps positions with its readings', async t => {
   const topic = madeTopic(Array.from({ length: 40 }, () => 900))
-  const node = openEventNode(t, [topic])
+  const node = openEventNode(t, topic)
   node.readTo(40)
   t.equal(connectTo(node, cursorAt(5)).resets(), 1)
   const client = connectTo(node, cursorAt(38 * perGroup + 899))

@@ -146,7 +146,7 @@ const ofPostgres = [
   'annotations/',
   'auth/',
   'backup/restore-postgres.ts',
-  'cli/merge-shards.ts',
+  'cli/merge-replicas.ts',
   'content/',
   'ingest/journal/',
   'ingest/kafka/',

@@ -1,4 +1,4 @@
-/** Two api processes and two forwarders over one broker, with one QuestDB and with two, under faults: a short form of `npm run faults:cluster`. */
+/** Two api processes and two forwarders over one broker, under faults: a short form of `npm run faults:cluster`. */
 
 import { test } from 'tap'
 import { runInTurn } from '../faults/cluster/cluster-matrix.ts'
@@ -6,9 +6,8 @@ import type { FaultName } from '../faults/cluster/faults.ts'
 import { isClean } from '../faults/tally.ts'
 import { startTestHarness } from '../faults/test-harness.ts'
 
-const runs: readonly { shards: 1 | 2; seed: number; faults: FaultName[] }[] = [
+const runs: readonly { seed: number; faults: FaultName[] }[] = [
   {
-    shards: 1,
     seed: 20_261_126,
     faults: [
       'holder killed',
@@ -23,23 +22,11 @@ const runs: readonly { shards: 1 | 2; seed: number; faults: FaultName[] }[] = [
       'all brokers killed',
     ],
   },
-  {
-    shards: 2,
-    seed: 20_261_127,
-    faults: [
-      'QuestDB of shard 2 killed',
-      'holder killed',
-      'QuestDB killed',
-      'QuestDB of shard 2 frozen',
-      'standby killed',
-      'all brokers killed',
-    ],
-  },
 ]
 
-for (const { shards, seed, faults } of runs) {
-  test(`all that was acknowledged is there, once and in order, whoever dies: ${shards} QuestDB`, async t => {
-    const harness = await startTestHarness(t, Number(process.env['SEED'] ?? seed), 1, shards)
+for (const { seed, faults } of runs) {
+  test(`all that was acknowledged is there, once and in order, whoever dies: seed ${seed}`, async t => {
+    const harness = await startTestHarness(t, Number(process.env['SEED'] ?? seed), 1)
     const tally = await harness.run('cluster', faults.length, runInTurn(faults))
     for (const note of tally.notes) t.comment(note)
     t.ok(isClean(tally), JSON.stringify(tally))

@@ -17,7 +17,7 @@ t.test('a standby goes on when the holder is frozen, and what that has in flight
   const proxy = await startKafkaProxy(t)
   proxy.targetPort = store.questdb.address.http.port
   const questdb = { ...store.questdb.address.http, host: '127.0.0.1', port: proxy.port }
-  const holder = await forwardApart(t, of.shard('a', { questdb }))
+  const holder = await forwardApart(t, of.replica('a', { questdb }))
   await append(of, records(device(of.device), [1], first))
   await untilCommitted(of, 1)
 
@@ -30,9 +30,9 @@ t.test('a standby goes on when the holder is frozen, and what that has in flight
   freezeProcess(holder.pid ?? 0)
   await append(of, records(device(of.device), [3], atMs * 1000))
   const { log, texts } = recordingLog('info')
-  const next = forward(t, of.shard('b'), log)
+  const next = forward(t, of.replica('b'), log)
   await untilCommitted(of, 3)
-  t.ok(texts.includes('shard held by another process, standing by'))
+  t.ok(texts.includes('replica held by another process, standing by'))
   t.strictSame(await valuesOf(of.device), [1, 3])
 
   held.deliver()
@@ -49,7 +49,7 @@ t.test('what a killed process has in flight is over before anything newer is sen
   const proxy = await startKafkaProxy(t)
   proxy.targetPort = store.questdb.address.http.port
   const questdb = { ...store.questdb.address.http, host: '127.0.0.1', port: proxy.port }
-  const killed = await forwardApart(t, of.shard('a', { questdb }))
+  const killed = await forwardApart(t, of.replica('a', { questdb }))
   await append(of, records(device(of.device), [1], atMs * 1000 - 1000))
   await untilCommitted(of, 1)
   const held = proxy.hold()
@@ -61,7 +61,7 @@ t.test('what a killed process has in flight is over before anything newer is sen
 
   const way = await startTcpProxy(t, proxy.targetPort, createRandom(1))
   const direct = { ...questdb, port: way.port }
-  forward(t, of.shard('b', { questdb: direct }))
+  forward(t, of.replica('b', { questdb: direct }))
   // It asks QuestDB again and again until it may send.
   await until('the next process has asked for a while', () => way.bytesUp > 3000)
   held.deliver()

@@ -17,7 +17,7 @@ import { type Service, startService, withoutQuestdb } from '../support/service.t
 const kafka = await startKafka(t)
 const [broker] = kafka.brokers
 if (broker === undefined) throw new Error('there is a broker')
-const topics = topicsOf('barograph-', 1)
+const topics = topicsOf('barograph-')
 const client = await kafka.connect()
 const requirements = { replication: 1, retentionMs: 24 * 3_600_000 }
 for (const topic of Object.values(topics)) await prepareTopic(client.admin, topic, { requirements, apply: false })

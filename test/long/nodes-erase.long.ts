@@ -69,7 +69,7 @@ function openImport({ url, dataDirectory }: Service) {
 /** Groups with records of an erased device behind the offset of its tombstone. */
 async function countBehind({ number }: Known): Promise<number> {
   const { rows } = await nodes.postgres.query<{ before: number }>(
-    'SELECT before_offset::float8 AS before FROM shard_tombstones WHERE series = $1',
+    'SELECT before_offset::float8 AS before FROM replica_tombstones WHERE series = $1',
     [number],
   )
   const before = rows[0]?.before ?? 0

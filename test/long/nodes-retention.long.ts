@@ -30,8 +30,8 @@ const quick: Change[] = [
   },
   {
     file: 'lifecycle/retention/retention-run.ts',
-    from: '      await atEach(up, faults, shard => shard.look())\n',
-    to: '      if (!nodes?.isCurrent() || !up[0]?.isKnown()) await atEach(up, faults, shard => shard.look())\n',
+    from: '      await atEach(up, faults, replica => replica.look())\n',
+    to: '      if (!nodes?.isCurrent() || !up[0]?.isKnown()) await atEach(up, faults, replica => replica.look())\n',
   },
   // Each answer is made anew.
   { file: 'query/query.ts', from: 'createBodyCache(limits.cacheBytesMax)', to: 'createBodyCache(1)' },

@@ -138,7 +138,7 @@ const client = await kafka.connect()
 
 async function prepare(prefix: string): Promise<Record<string, string>> {
   const requirements = { replication: 1, retentionMs: 24 * 3_600_000 }
-  for (const topic of Object.values(topicsOf(prefix, 1))) {
+  for (const topic of Object.values(topicsOf(prefix))) {
     await prepareTopic(client.admin, topic, { requirements, apply: false })
   }
   const settings = { KAFKA_REPLICATION: '1', KAFKA_RETENTION_HOURS: '24', KAFKA_TOPIC_PREFIX: prefix }

@@ -3,6 +3,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { createAlertReadings } from '../../query/alerts/alert-readings.ts'
+import { createReplicas } from '../../query/replicas.ts'
 import { silentLog } from '../support/databases.ts'
 import { startQuestdb } from '../support/questdb.ts'
 import { runs } from '../support/runs.ts'
@@ -69,9 +70,9 @@ function asked(of: readonly number[]) {
   }))
 }
 
-function open(more: Partial<Parameters<typeof createAlertReadings>[0]> = {}) {
-  const options = { shards: [questdb.address], questdbAnswers: () => true, timeoutMs: 600_000, log: silentLog }
-  return createAlertReadings({ ...options, ...more })
+function open({ pieceRows = 60_000, answers = true } = {}) {
+  const replicas = createReplicas([{ address: questdb.address, answers: () => answers }])
+  return createAlertReadings({ replicas, pieceRows, timeoutMs: 600_000, log: silentLog })
 }
 
 async function read(of: readonly number[], pieceRows: number): Promise<Row[]> {
@@ -118,7 +119,7 @@ t.test('of more devices than a statement names, no others come', async t => {
 })
 
 t.test('it says so when QuestDB does not answer, when nobody waits, and when it is closed', async t => {
-  const away = open({ questdbAnswers: () => false })
+  const away = open({ answers: false })
   const all = { devices: asked([0]), columns: [], ...range }
   const take = async (reader: typeof away, signal: AbortSignal) => {
     for await (const _ of reader.read(all, signal));

@@ -7,6 +7,7 @@ import { builtInMetrics, type ExportMetric } from '../../query/export/export-col
 import type { Layout } from '../../query/export/export-queries.ts'
 import { createReadingsExport, type ExportRequest } from '../../query/export/readings-export.ts'
 import { noSeries, seriesTable } from '../../query/export/series-table.ts'
+import { createReplicas } from '../../query/replicas.ts'
 import { silentLog } from '../support/databases.ts'
 import { startQuestdb } from '../support/questdb.ts'
 import { runs } from '../support/runs.ts'
@@ -20,7 +21,11 @@ const unhurried = { timeoutMs: 600_000, connectTimeoutMs: 600_000 }
 
 async function bodyOf(layout: Layout, asked: Partial<ExportRequest>, pieceRows = 60_000): Promise<Buffer> {
   const limits = { ...unhurried, pieceRows }
-  const readingsExport = createReadingsExport({ shards: [questdb.address], log: silentLog, limits })
+  const readingsExport = createReadingsExport({
+    replicas: createReplicas([{ address: questdb.address }]),
+    log: silentLog,
+    limits,
+  })
   const range = { fromUs: 0, toUs: Date.UTC(2027, 0) * 1000, devices, isNarrowed: false }
   const answer = await readingsExport.pieces({ layout, ...range, ...asked }, stays())
   if (!answer.ok) throw new Error(answer.code)

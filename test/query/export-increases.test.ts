@@ -11,6 +11,7 @@ import type { Samples } from '../../analytics/present.ts'
 import { expiringMeasurements } from '../../lifecycle/retention/expiring-tables.ts'
 import { createReadingsExport } from '../../query/export/readings-export.ts'
 import { seriesTable } from '../../query/export/series-table.ts'
+import { createReplicas } from '../../query/replicas.ts'
 import { silentLog } from '../support/databases.ts'
 import { startQuestdb } from '../support/questdb.ts'
 import { keptHoursOf } from './kept-hours.ts'
@@ -33,7 +34,11 @@ async function increases(
   counters: ReadonlyMap<string, number>,
 ): Promise<Row[]> {
   const limits = { timeoutMs: 600_000, connectTimeoutMs: 600_000, pieceRows: 1000 }
-  const readingsExport = createReadingsExport({ shards: [questdb.address], log: silentLog, limits })
+  const readingsExport = createReadingsExport({
+    replicas: createReplicas([{ address: questdb.address }]),
+    log: silentLog,
+    limits,
+  })
   const asked = {
     metrics: [...counters.keys()].map(name => ({ name, kind: 'counter' as const })),
     series: seriesTable([...counters.values()].flatMap((number, metric) => [number, device.number, metric])),

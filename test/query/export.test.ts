@@ -10,6 +10,7 @@ import t, { type Test } from 'tap'
 import { exportOperation } from '../../api/admin/export.ts'
 import { createReadingsExport, type ReadingsExportOptions } from '../../query/export/readings-export.ts'
 import type { QueryDevice } from '../../query/fleet.ts'
+import { createReplicas } from '../../query/replicas.ts'
 import type { QuestdbHttp } from '../../store/questdb/client/questdb-address.ts'
 import { serveEverybody } from '../support/admin-scope.ts'
 import { silentLog } from '../support/databases.ts'
@@ -26,7 +27,7 @@ const unhurried = { timeoutMs: 600_000, connectTimeoutMs: 600_000 }
 
 function exporter(t: Test, { limits, ...options }: Partial<ReadingsExportOptions> = {}) {
   const readingsExport = createReadingsExport({
-    shards: [questdb.address],
+    replicas: createReplicas([{ address: questdb.address }]),
     log: silentLog,
     limits: { ...unhurried, ...limits },
     ...options,
@@ -146,7 +147,7 @@ async function startShortener(t: Test): Promise<QuestdbHttp> {
 
 t.test('an answer of QuestDB that ends early does not end the export well', async t => {
   const address = { ...questdb.address, http: await startShortener(t) }
-  const readingsExport = exporter(t, { shards: [address], limits: { pieceRows: 7 } })
+  const readingsExport = exporter(t, { replicas: createReplicas([{ address }]), limits: { pieceRows: 7 } })
   await t.rejects(linesOf(readingsExport, 'csv'), { name: 'BodyInterrupted', code: 'INCOMPLETE' })
 })
 
@@ -162,8 +163,8 @@ t.test('an answer that cannot be finished breaks off', async t => {
   await questdb.clear()
   await questdb.write(ofMinutes)
   let queriesLeft = Number.POSITIVE_INFINITY
-  const questdbAnswers = () => queriesLeft-- > 0
-  const readingsExport = exporter(t, { questdbAnswers, limits: { pieceRows: 7 } })
+  const replicas = createReplicas([{ address: questdb.address, answers: () => queriesLeft-- > 0 }])
+  const readingsExport = exporter(t, { replicas, limits: { pieceRows: 7 } })
   const audited: unknown[] = []
   const app = fastify()
   t.teardown(() => app.close())

@@ -5,9 +5,7 @@ import { createLocalTime } from '../../analytics/time/local-time.ts'
 import { answerInsights } from '../../query/answers/insights-task.ts'
 import type { DescribedGauge, FleetKnown } from '../../query/insights-fleet.ts'
 import { Insights } from '../../query/shapes/insights.ts'
-import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import { createPgConnection, type PgConnection } from '../../store/questdb/client/questdb-pg.ts'
-import { measurementsTable } from '../../store/tables.ts'
 import { dayMs, hourMs, uniform } from '../analytics/series.ts'
 import { validated } from '../support/answer-shapes.ts'
 import { nothingKnown, plainEntry } from '../support/plain-device.ts'
@@ -60,34 +58,17 @@ await writeFurther(all)
 const connection = createPgConnection(address.pg, { connectTimeoutMs: 600_000, statementTimeoutMs: 600_000 })
 t.teardown(() => connection.close())
 
-/** A shard whose values are in a table of its own. */
-async function shardOf(table: string, condition: string): Promise<Pick<PgConnection, 'read'>> {
-  const client = createQuestdbClient(address.http)
-  const select = `SELECT * FROM ${measurementsTable} WHERE ${condition}`
-  await client.exec(`CREATE TABLE ${table} AS (${select}) TIMESTAMP(ts) PARTITION BY DAY`, 600_000)
-  client.close()
-  return {
-    read: ({ text, ...statement }, signal, take) =>
-      connection.read({ ...statement, text: text.replaceAll(measurementsTable, table) }, signal, take),
-  }
-}
-
-/** `connections`: of the first shard, and so on. */
-async function told(more: Partial<FleetKnown> = {}, connections: readonly Pick<PgConnection, 'read'>[] = [connection]) {
+async function told(more: Partial<FleetKnown> = {}) {
   const texts: string[] = []
-  const open = (shard: number) => {
-    const connection = connections[shard - 1] as PgConnection
-    const read: PgConnection['read'] = (statement, signal, take) => {
-      texts.push(statement.text)
-      return connection.read(statement, signal, take)
-    }
-    return { connection: { read } }
+  const read: PgConnection['read'] = (statement, signal, take) => {
+    texts.push(statement.text)
+    return connection.read(statement, signal, take)
   }
   const never = Number.NEGATIVE_INFINITY
   const query = { fleet: '', narrowed: true, nowUs: (endMs + 20 * 60_000) * 1000 }
-  const shards = connections.map((_, at) => ({ shard: at + 1, rawFromUs: never, expiredBeforeUs: never }))
-  const context = { open, signal: new AbortController().signal }
-  const of = { ...query, shards, known: { ...known, ...more } }
+  const hourSources = { rawFromUs: never, expiredBeforeUs: never }
+  const context = { connection: { read }, signal: new AbortController().signal }
+  const of = { ...query, hourSources, known: { ...known, ...more } }
   const text = await answerInsights(of, fleet, { ...context, local: createLocalTime('UTC') })
   return { texts, insights: validated(Insights, JSON.parse(text)) }
 }
@@ -116,14 +97,4 @@ t.test('what a gauge is not asked for is not told', async t => {
   const { insights: without } = await told({ ...nothingKnown, gaugesLeftOut: 5000 })
   t.match(without, { findings: [], batteries: [], outliers: [], gauges_left_out: 5000 })
   t.notOk('metrics' in without)
-})
-
-t.test('the same is found of two shards, also of a series that has moved from one to the other', async t => {
-  const isMoved = `series IN (${100 + changed}, 7)`
-  const isOfFirst = `(${isMoved} AND ts < '${new Date(endMs - 5 * dayMs).toISOString()}' OR NOT ${isMoved} AND series % 2 = 0)`
-  const first = await shardOf('first_values', isOfFirst)
-  const second = await shardOf('second_values', `NOT ${isOfFirst}`)
-  const ofTwo = await told({}, [first, second])
-  t.strictSame(ofTwo.insights, (await told()).insights)
-  t.equal(ofTwo.texts.filter(text => text.includes('series IN')).length, 2 * (60 + 30 + 1), 'each asked once a stretch')
 })

@@ -151,9 +151,9 @@ test('what is told of a fleet is the same of its readings, of the view, and of b
   t.teardown(() => connection.close())
   const all = fleet.map(({ symbol }) => plainEntry(symbol))
   const tell = (from: number, entries = all, narrowed = false) => {
-    const shards = [{ shard: 1, rawFromUs: from, expiredBeforeUs: Number.NEGATIVE_INFINITY }]
-    const context = { open: () => ({ connection }), signal: never, local: createLocalTime('UTC') }
-    return answerInsights({ fleet: '', known: nothingKnown, narrowed, nowUs: endUs, shards }, entries, context)
+    const hourSources = { rawFromUs: from, expiredBeforeUs: Number.NEGATIVE_INFINITY }
+    const context = { connection, signal: never, local: createLocalTime('UTC') }
+    return answerInsights({ fleet: '', known: nothingKnown, narrowed, nowUs: endUs, hourSources }, entries, context)
   }
   const fromView = await tell(Number.POSITIVE_INFINITY)
   t.match(JSON.parse(fromView), {

@@ -3,7 +3,6 @@
 import t from 'tap'
 import { type CellType, voltageOf } from '../../analytics/battery/curves.ts'
 import { createLocalTime } from '../../analytics/time/local-time.ts'
-import { oneShard } from '../../placement/placement.ts'
 import { batteryMetrics, columnBatteries } from '../../query/answers/fleet-batteries.ts'
 import { buildInsights, comparedQuarters, outliersOf } from '../../query/answers/insights-answer.ts'
 import { MeansTable } from '../../query/answers/means-table.ts'
@@ -19,8 +18,8 @@ import type { FleetKnown } from '../../query/insights-fleet.ts'
 import { defaultLimits, type QueryLimits } from '../../query/limits.ts'
 import { fleetMeansSql, fleetParts, stretchesUntil } from '../../query/questdb/fleet-hours-sql.ts'
 import { allFromReadings, type HourSources } from '../../query/questdb/hourly-sql.ts'
+import { createReplicas } from '../../query/replicas.ts'
 import { Insights } from '../../query/shapes/insights.ts'
-import { createReadsPlan } from '../../query/shards/device-reads.ts'
 import { expiredHoursTable, hourlyView, readingsTable } from '../../store/tables.ts'
 import { validated } from '../support/answer-shapes.ts'
 import { silentLog } from '../support/databases.ts'
@@ -191,31 +190,33 @@ const ofFleet = { tags: [], battery_type: null, battery_cells: null, quality_lim
 const device = { number: 1, symbol: 'd-1', name: 'd', location_short: '', ...ofFleet }
 
 /** The cached answer with a clock of the test's own; `asked` counts what reaches a thread, which answers with `built`. */
+const nowhere = { http: {}, pg: {} } as never
+
 function cachedInsights(more: Partial<HourSources> = {}, limits: Partial<QueryLimits> = {}) {
   const made = {
     nowMs: 1e12,
     asked: 0,
     built: { ok: true, body: body('1') } as Built,
     devices: [device],
-    lastSources: { shard: 1, ...allFromReadings },
+    lastSources: allFromReadings as HourSources,
     narrowed: [] as boolean[],
   }
   const allLimits = { ...defaultLimits, ...limits }
   const cache = createBodyCache(allLimits.cacheBytesMax)
+  const hourSources = () => ({ ...allFromReadings, rawFromUs: 0, ...more })
+  const replicas = createReplicas([{ address: nowhere, hourSources }])
   const insights = createInsights({
-    runAnalysis: async (_name, query) => {
+    runAnalysis: async (_name, queryOf) => {
+      const query = queryOf(replicas.hourSources())
       made.asked++
-      if ('shards' in query && query.shards[0] !== undefined) made.lastSources = query.shards[0]
+      if ('hourSources' in query) made.lastSources = query.hourSources
       if ('narrowed' in query) made.narrowed.push(query.narrowed)
       return made.built
     },
     serve: createResponseCache({ cache, now: () => made.nowMs, limits: allLimits, log: silentLog }),
     setKey: createSetKey(),
     known: { gaugesOf: () => [], silenceOf: () => undefined },
-    plan: createReadsPlan({
-      placement: () => oneShard,
-      hourSources: () => ({ ...allFromReadings, rawFromUs: 0, ...more }),
-    }),
+    replicas,
     limits: allLimits,
   })
   const ask = async () => {

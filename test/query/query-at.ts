@@ -4,6 +4,7 @@ import type { Answer, Body } from '../../query/cache/body.ts'
 import type { QueryDevice } from '../../query/fleet.ts'
 import type { QueryLimits } from '../../query/limits.ts'
 import { createQuery, type Query, type QueryOptions } from '../../query/query.ts'
+import { createReplicas } from '../../query/replicas.ts'
 import type { QuestdbHttp, QuestdbPg } from '../../store/questdb/client/questdb-address.ts'
 import { silentLog, type TestHooks } from '../support/databases.ts'
 
@@ -32,7 +33,7 @@ export interface TestQueryOptions {
   readonly limits?: Partial<QueryLimits>
   readonly timeZone?: string
   readonly log?: QueryOptions['log']
-  readonly questdbAnswers?: NonNullable<QueryOptions['questdbAnswers']>
+  readonly answers?: () => boolean | Promise<boolean>
   /** Without one nobody answers over HTTP. */
   readonly http?: QuestdbHttp
 }
@@ -45,12 +46,12 @@ export function queryAt(
   t: TestHooks,
   pg: QuestdbPg,
   time: string,
-  { http = nowhere, limits, ...options }: TestQueryOptions = {},
+  { http = nowhere, limits, answers = () => true, ...options }: TestQueryOptions = {},
 ): TestQuery {
   const clock = clockAt(time)
   const revisions = new Map<number, number>()
   const query = createQuery({
-    shards: [{ pg, http }],
+    replicas: createReplicas([{ address: { pg, http }, answers }]),
     timeZone: 'Europe/Berlin',
     now: () => Date.parse(clock.time),
     revision: number => revisions.get(number) ?? 0,

@@ -117,7 +117,7 @@ t.test('an answer of several statements has one deadline, its wait included', as
 
 t.test('while QuestDB answers no probe nothing is asked of it, and the cached body is served', async t => {
   let answers = true
-  const { gate, query, day, latest } = await behindGate(t, { questdbAnswers: async () => answers })
+  const { gate, query, day, latest } = await behindGate(t, { answers: async () => answers })
   const body = bodyIn(await latest())
   const asked = gate.statements()
   answers = false

@@ -12,7 +12,7 @@ import { type Service, startService } from '../support/service.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 const kafka = await startKafka(t)
-const topics = topicsOf('barograph-', 1)
+const topics = topicsOf('barograph-')
 const client = await kafka.connect()
 const requirements = { replication: 1, retentionMs: 24 * 3_600_000 }
 for (const topic of Object.values(topics)) await prepareTopic(client.admin, topic, { requirements, apply: false })

@@ -29,11 +29,11 @@ async function temperatures({ url }: Service): Promise<string> {
   return lines.map(line => (JSON.parse(line) as { temperature: number }).temperature).join()
 }
 
-/** Of a process, whether it has the lock of the shard. */
+/** Of a process, whether it has the lock of the replica. */
 async function isHeld({ url, dataDirectory }: Service): Promise<string | undefined> {
   const token = readFileSync(join(dataDirectory, 'secrets', 'admin-token'), 'utf8').trim()
   const response = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${token}` } })
-  return /^barograph_shard_held\{shard="1"\} (\d)$/m.exec(await response.text())?.[1]
+  return /^barograph_replica_held\{replica="1"\} (\d)$/m.exec(await response.text())?.[1]
 }
 
 let holder: Service
@@ -57,7 +57,7 @@ t.test('before anything is forwarded, the event of a reading is sent by both nod
   }
 })
 
-t.test('of two forwarders one has the shard, and both nodes show what it forwards', async t => {
+t.test('of two forwarders one has the replica, and both nodes show what it forwards', async t => {
   holder = await cluster.start('forward')
   for (const node of nodes) await waitFor('all are shown', async () => (await temperatures(node)) === '1,2,3,4')
   standby = await cluster.start('forward')

@@ -28,7 +28,7 @@ interface Viewer extends Pick<TestNode, 'nodes'> {
 async function open(t: Test, graceMs = 300): Promise<Viewer> {
   const { nodes } = await openNode(t, store)
   const { log, texts } = recordingLog('info')
-  const shared = await openSharedView({ ...nodes, pool: store.postgres, shard: 1 })
+  const shared = await openSharedView({ ...nodes, pool: store.postgres, replica: 1 })
   const view = watchSharedHourlyView({
     address: questdb.address,
     isUp: () => true,
@@ -151,12 +151,12 @@ t.test('the view stays as long as a node may not know that it is not to be used'
   await untilValid(t, [one], () => rebuilds(one) > 0)
 })
 
-t.test('each shard has a view of its own', async t => {
+t.test('each replica has a view of its own', async t => {
   const one = await open(t)
   await untilValid(t, [one], () => true)
   await waitFor('it leads', () => one.nodes.leads())
   const { builds } = one.shared.told()
-  const second = await openSharedView({ ...one.nodes, pool: store.postgres, shard: 2 })
+  const second = await openSharedView({ ...one.nodes, pool: store.postgres, replica: 2 })
   t.equal(await second.takeOver(), undefined)
   await second.tell({ validThroughTxn: 1_000_000, builds: 1000 })
   await second.suspect(999)
@@ -171,6 +171,6 @@ t.test('in another epoch nothing is known of the view', async t => {
   const one = await open(t)
   await untilValid(t, [one], () => true)
   await store.postgres.query('UPDATE feed_head SET epoch = gen_random_uuid()')
-  const shared = await openSharedView({ ...one.nodes, pool: store.postgres, shard: 1 })
+  const shared = await openSharedView({ ...one.nodes, pool: store.postgres, replica: 1 })
   t.strictSame(shared.told(), { validThroughTxn: undefined, builds: 0 })
 })

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { type FastifyInstance, fastify, type InjectOptions } from 'fastify'
 import type { Test } from 'tap'
 import { adminFamily } from '../../api/admin/admin.ts'
-import type { StateOptions } from '../../api/admin/state.ts'
 import type { SignUpMode } from '../../auth/accounts/sign-up.ts'
 import { NewDevice } from '../../auth/devices/device.ts'
 import { type Devices, openDevices } from '../../auth/devices/devices.ts'
@@ -22,6 +21,7 @@ import { defaultRanges } from '../../ingest/reading.ts'
 import { createRejections } from '../../ingest/rejections/rejections.ts'
 import { createEraseJobs } from '../../lifecycle/erasure/erase-jobs.ts'
 import { createReadingsExport } from '../../query/export/readings-export.ts'
+import { createReplicas } from '../../query/replicas.ts'
 import type { Store } from '../../store/store.ts'
 import { type AccountsUnderTest, adminToken, openVariant, publicUrl } from './accounts.ts'
 import { type Databases, nowhere, silentLog, startDatabases, type TestHooks, temporaryFolder } from './databases.ts'
@@ -136,13 +136,12 @@ export const invalidBody = (path: string, message?: string | RegExp) => problem(
 
 interface AdminOptions {
   signUp?: SignUpMode
-  shards?: StateOptions['shards']
   /** Those of another one. */
   databases?: Databases
 }
 
 export async function startAdmin(t: TestHooks, options: AdminOptions = {}): Promise<Admin> {
-  const { signUp = 'open', shards, databases = await startDatabases(t, nowhere) } = options
+  const { signUp = 'open', databases = await startDatabases(t, nowhere) } = options
   const { store, directory } = databases
   const parts = await openParts(t, store)
   const { ingest, pointsIngest, devices, metrics } = parts
@@ -160,7 +159,10 @@ export async function startAdmin(t: TestHooks, options: AdminOptions = {}): Prom
   }
   const { prefix, register } = adminFamily({
     eraseJobs: createEraseJobs(erasing),
-    readingsExport: createReadingsExport({ shards: [store.questdb.address], log: silentLog }),
+    readingsExport: createReadingsExport({
+      replicas: createReplicas([{ address: store.questdb.address }]),
+      log: silentLog,
+    }),
     findPrincipal,
     origins,
     accounts,
@@ -175,7 +177,6 @@ export async function startAdmin(t: TestHooks, options: AdminOptions = {}): Prom
     ingest,
     pointsIngest,
     store,
-    shards,
     log: silentLog,
     ranges: defaultRanges,
     aheadMsMax: 300_000,

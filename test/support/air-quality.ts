@@ -10,6 +10,7 @@ import { createWallClock } from '../../ingest/journal/wall-clock.ts'
 import { createRejections } from '../../ingest/rejections/rejections.ts'
 import { createPoints } from '../../query/points/points.ts'
 import type { PointsOptions } from '../../query/points/points-reader.ts'
+import { createReplicas } from '../../query/replicas.ts'
 import { type AccountsUnderTest, startAccounts } from './accounts.ts'
 import { createApp, trustedProxy } from './app.ts'
 import { silentLog, type TestHooks, temporaryFolder } from './databases.ts'
@@ -55,7 +56,8 @@ export async function startAirQuality(
 ): Promise<AirQualityUnderTest> {
   const people = await startAccounts(t)
   const { accounts, keys, stations, clock, store } = people
-  const points = createPoints({ questdb: store.questdb.address, log: accounts.log, ...pointsOptions })
+  const replicas = createReplicas([{ address: store.questdb.address }])
+  const points = createPoints({ replicas, log: accounts.log, ...pointsOptions })
   t.teardown(() => points.close())
   const pointsIngest = openPointsIngest({
     directory: temporaryFolder(t),

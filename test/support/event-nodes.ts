@@ -1,18 +1,16 @@
-/** Events as nodes tell them that read the same topics, each at its own pace; what the topics have is made up. */
+/** Nodes that read the same topic, each at its own pace, and send its events; the records of the topic are made up. */
 
 import { Registry } from 'prom-client'
 import type { Test } from 'tap'
-import { EventCursors, type Positions } from '../../live/events/event-cursor.ts'
+import { EventCursors } from '../../live/events/event-cursor.ts'
 import { EventHub, type HubOptions } from '../../live/events/event-hub.ts'
 import type { StoredReadings } from '../../live/events/reading-ring.ts'
 import { createEventMeter } from '../../service/event-metrics.ts'
 
 /** Ids of records of one group are closer to each other. */
 export const perGroup = 1000
-/** Values of one topic are closer to each other. */
-export const perTopic = 1_000_000
-export const eventNames = ['porch', 'attic', 'cellar']
-const topicIds = ['one', 'two', 'three'] as const
+const eventNames = ['porch', 'attic', 'cellar']
+const topicId = 'one'
 
 /** Its values count all readings of the topic. */
 export interface MadeGroup {
@@ -31,8 +29,8 @@ export function madeTopic(counts: readonly number[], firstValue = 0): MadeGroup[
   })
 }
 
-export function cursorAt(...positions: Positions): string {
-  return new EventCursors(topicIds.slice(0, positions.length)).text(positions)
+export function cursorAt(position: number): string {
+  return new EventCursors(topicId).text(position)
 }
 
 function storedOf({ offset, from, count }: MadeGroup, first: number, length: number): StoredReadings {
@@ -54,19 +52,19 @@ function storedOf({ offset, from, count }: MadeGroup, first: number, length: num
   }
 }
 
-/** A node that has read so many groups of each topic. */
+/** A node that has read so many groups of the topic. */
 export function openEventNode(
   t: Test,
-  topics: readonly (readonly MadeGroup[])[],
-  options: Partial<HubOptions> & { from?: readonly number[] } = {},
+  topic: readonly MadeGroup[],
+  options: Partial<HubOptions> & { from?: number } = {},
 ) {
-  const { from = topics.map(() => 0), ...given } = options
+  const { from = 0, ...given } = options
   const clock = { ms: 0 }
-  const read = [...from]
-  const next = from.map(offset => offset * perGroup)
+  let read = from
+  let next = from * perGroup
   const hub = new EventHub({
-    cursors: new EventCursors(topicIds.slice(0, topics.length)),
-    nextPositions: () => [...next],
+    cursors: new EventCursors(topicId),
+    nextPosition: () => next,
     windowMs: 300_000,
     windowBytes: 1024 ** 2,
     nameOf: number => eventNames[number],
@@ -79,34 +77,34 @@ export function openEventNode(
   })
   t.teardown(() => hub.close())
 
-  /** The next group of a topic, in pieces, as a feed tells them. */
-  function read1({ piece = perGroup, topic = 0 } = {}): void {
-    const offset = read[topic] as number
-    const group = topics[topic]?.[offset]
+  /** The next group of the topic, in pieces, as a feed hands them over. */
+  function read1(piece = perGroup): void {
+    const offset = read
+    const group = topic[offset]
     if (group === undefined) return
     for (let at = 0; at < group.count; at += piece) {
       const length = Math.min(piece, group.count - at)
-      next[topic] = offset * perGroup + at + length
-      hub.store(storedOf(group, at, length), topic)
+      next = offset * perGroup + at + length
+      hub.store(storedOf(group, at, length))
     }
-    read[topic] = offset + 1
-    next[topic] = (offset + 1) * perGroup
+    read = offset + 1
+    next = (offset + 1) * perGroup
   }
 
   return {
     hub,
     clock,
     read1,
-    readTo(offset: number, topic = 0) {
-      while ((read[topic] as number) < offset) read1({ topic })
+    readTo(offset: number) {
+      while (read < offset) read1()
     },
     /** Groups up to this offset are gone. */
-    missTo(offset: number, topic = 0) {
-      read[topic] = offset
-      next[topic] = offset * perGroup
+    missTo(offset: number) {
+      read = offset
+      next = offset * perGroup
       hub.missed()
     },
-    hasReadAll: () => topics.every((topic, at) => read[at] === topic.length),
+    hasReadAll: () => read === topic.length,
   }
 }
 

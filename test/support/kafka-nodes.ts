@@ -5,7 +5,7 @@ import type pg from 'pg'
 import { groupHeaderLength } from '../../ingest/journal/group.ts'
 import { offsetOf } from '../../ingest/journal/record.ts'
 import { prepareTopic } from '../../ingest/kafka/prepare-topics.ts'
-import { type ShardTopics, topicsOf } from '../../ingest/kafka/topic-names.ts'
+import { type ServiceTopicNames, topicsOf } from '../../ingest/kafka/topic-names.ts'
 import { makeClient } from '../../store/postgres/postgres-connect.ts'
 import { type Databases, settingsFor, startFaultDatabases } from '../faults/databases.ts'
 import { type TestHooks, temporaryFolder } from './databases.ts'
@@ -17,7 +17,7 @@ import { type Service, startService } from './service.ts'
 export interface KafkaNodes {
   kafka: TestKafka
   databases: Databases
-  topics: ShardTopics
+  topics: ServiceTopicNames
   postgres: pg.Client
   start(role?: 'api' | 'forward', environment?: Record<string, string>): Promise<Service>
   /** The one of these nodes that leads, when one does. */
@@ -41,7 +41,7 @@ export async function openKafkaNodes(
   { root, environment = {} }: KafkaNodesOptions = {},
 ): Promise<KafkaNodes> {
   const [kafka, databases] = await Promise.all([startKafka(t), startFaultDatabases(t, temporaryFolder(t))])
-  const topics = topicsOf('barograph-', 1)
+  const topics = topicsOf('barograph-')
   const client = await kafka.connect()
   const requirements = { replication: 1, retentionMs: 24 * hourMs }
   for (const topic of Object.values(topics)) await prepareTopic(client.admin, topic, { requirements, apply: false })
@@ -60,7 +60,7 @@ export async function openKafkaNodes(
   const postgres = makeClient({ connectionString: databases.postgresUrl })
   await postgres.connect()
   t.teardown(() => postgres.end())
-  const sql = `SELECT topic, committed_offset::float8 AS committed FROM shard_topics`
+  const sql = `SELECT topic, committed_offset::float8 AS committed FROM replica_topics`
 
   return {
     kafka,

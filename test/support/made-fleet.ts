@@ -65,7 +65,7 @@ export async function makeFleet(
     nowMs: () => clock.nowMs,
     aheadMs: 300_000,
     isCatchingUp: () => false,
-    ordinals: () => [{ taken: 0, applied: 0 }],
+    ordinals: () => ({ taken: 0, applied: 0 }),
     log: silentLog,
     ...options,
   })

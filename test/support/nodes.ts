@@ -12,7 +12,7 @@ import { startTcpPostgres } from './tcp-postgres.ts'
 export const leaseSeconds = 10
 const nodeProcess: NonNullable<ServiceSettings['command']> = [process.execPath, 'test/support/node-process.ts']
 /** Where nobody listens. */
-export const publicUrl = 'http://localhost:1'
+const publicUrl = 'http://localhost:1'
 
 export interface NodeCluster {
   postgres: Awaited<ReturnType<typeof startTcpPostgres>>

@@ -68,25 +68,6 @@ t.test('the status says who can read', async t => {
   )
 })
 
-t.test('the QuestDBs of further shards are facts of the databases', async t => {
-  const up = { kind: 'given', state: 'up', reason: null, version: '9.0', commit_mode: 'sync' } as const
-  const away = { ...up, state: 'away', reason: 'it is away', version: null } as const
-  const shards = [
-    { number: 1, ...up },
-    { number: 2, ...up },
-    { number: 3, ...away },
-  ]
-  const namesOf = (status: typeof madeStatus) =>
-    statusGroups(status)
-      .find(({ title }) => title === 'Databases')
-      ?.facts.filter(({ name }) => name.startsWith('QuestDB of'))
-  t.strictSame(namesOf({ ...madeStatus, shards }), [
-    { name: 'QuestDB of shard 2', text: 'up, 9.0, given', isBad: false },
-    { name: 'QuestDB of shard 3', text: 'away, given, it is away', isBad: true },
-  ])
-  t.strictSame(namesOf(madeStatus), [])
-})
-
 t.test('nodes and who forwards are facts of the status, none of them of a service that is alone', async t => {
   const forwarder = { holder: 'h-2 17', since: '2026-01-01T00:00:00.000Z' }
   const groups = statusGroups({ ...madeStatus, nodes: [madeNode, goneNode], kafka: { topics: [], forwarder } })

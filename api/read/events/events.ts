@@ -69,15 +69,15 @@ export function eventsGroup(access: ReadAccess, options: EventsOptions): Operati
   const hub = new EventHub({
     ...options,
     // Positions in the journal of this process alone are those of this run.
-    cursors: new EventCursors(ingest.shared?.journalIds ?? [randomUUID()]),
-    nextPositions: ingest.shared?.nextPositions,
+    cursors: new EventCursors(ingest.shared?.journalId ?? randomUUID()),
+    nextPosition: ingest.shared?.nextPosition,
     nameOf: number => devices.byNumber(number)?.name,
     ownerOf: number => devices.byNumber(number)?.owner ?? undefined,
     metricOf: (number, series) => metrics.metricOf(number, series)?.name,
     failed: error => log.error({ err: error }, 'events could not be told, clients disconnected'),
   })
   ingest.onStored(
-    (readings, journal) => hub.store(readings, journal),
+    readings => hub.store(readings),
     () => hub.missed(),
   )
   onState?.((device, state) => hub.stateChanged(device, state))

@@ -8,7 +8,6 @@ import { StationUnits } from '../../../query/shapes/station.ts'
 import { sumOf } from '../../../query/stations/point-units.ts'
 import { namedMetrics } from '../metrics-parameter.ts'
 import type { RangeContent } from '../range-sender.ts'
-import { shardText } from '../read-answers.ts'
 import type { ReadingsParameters } from '../readings-parameters.ts'
 import { type DescribedMetrics, stationMetrics } from './station-metrics.ts'
 
@@ -35,10 +34,7 @@ export async function stationRange(
   const named = namedMetrics(names, stationMetrics(metrics, station, undefined))
   if (typeof named === 'string') return { ok: false, code: 'PARAMETER_INVALID', text: named }
   const answer = await query.stationUnits(analysed(station).station, { fromUs, toUs }, client)
-  if (!answer.ok) {
-    const text = shardText(answer.shard)
-    return { ok: false, code: answer.code, ...(text !== undefined && { text }) }
-  }
+  if (!answer.ok) return { ok: false, code: answer.code }
   const { units } = StationUnits.parse(JSON.parse(Buffer.from(answer.body.bytes).toString()))
   const { id, sn } = station
   // A parameter without points in the range has a column for who asks for it.

@@ -16,7 +16,6 @@ import { createAlertRules } from '../../../alerts/store/rules.ts'
 import { qualityLimits } from '../../../analytics/quality/quality-limits.ts'
 import { writeAudit } from '../../../auth/audit.ts'
 import { noFeed } from '../../../auth/nodes/change-feed.ts'
-import { bucketCount, bucketOf } from '../../../placement/placement.ts'
 import { createAlertStore, everybody } from '../../support/alert-store.ts'
 import { nowhere, silentLog, startDatabases } from '../../support/databases.ts'
 import { waitFor } from '../../support/wait-for.ts'
@@ -346,29 +345,6 @@ t.test('a rule covers what its owner may read, as long as that is so', async t =
   world.blocked.add(account)
   await world.becomes('it ends', ['1 resolved not_selected'])
   t.equal(host.coverageOf(rule.id)?.covered, 0)
-})
-
-t.test('while readings of some devices cannot come in, others are silent', async t => {
-  const world = await createWorld(t)
-  const numbers = [1, 2]
-  for (const number of numbers) world.device(number)
-  for (const number of numbers) world.take(number, Date.now(), 20)
-  const outBuckets = new Uint8Array(bucketCount)
-  outBuckets[bucketOf(1)] = 1
-  let isPartlyOut = true
-  const live = liveOf(world.stored)
-  const silenceOf = (number: number) => {
-    const silence = live.silenceOf(number)
-    return silence && { ...silence, lateSeconds: 1, freshSeconds: 0 }
-  }
-  world.start({
-    outBuckets: () => (isPartlyOut ? outBuckets : undefined),
-    live: { ...live, silenceOf },
-  })
-  await world.addRule({ kind: 'silent' })
-  await world.becomes('one is silent', ['2 firing'])
-  isPartlyOut = false
-  await world.becomes('the other one is, too', ['2 firing', '1 firing'])
 })
 
 t.test('rules of the service and on batteries are told what is known now and then', async t => {

@@ -5,7 +5,6 @@ import { isOfWhole, type RuleCore } from '../../../alerts/core/rule.ts'
 import { furtherColumn, noColumn } from '../../../alerts/engine/engine-rule.ts'
 import { Evaluator } from '../../../alerts/engine/evaluator.ts'
 import type { EngineReading } from '../../../alerts/engine/value-watch.ts'
-import { bucketCount, bucketOf } from '../../../placement/placement.ts'
 
 const startMs = Date.UTC(2026, 0, 1)
 const never = { lateSeconds: 600, freshSeconds: 120, lastMs: Number.NaN, seenUs: Number.NaN }
@@ -55,12 +54,6 @@ function createWorld() {
     told,
     outage(isOut: boolean, second: number) {
       evaluator.outage(isOut, msOf(second))
-    },
-    /** Of these devices alone. */
-    outageOf(devices: number[], second: number) {
-      const outBuckets = new Uint8Array(bucketCount)
-      for (const device of devices) outBuckets[bucketOf(device)] = 1
-      evaluator.outage(false, msOf(second), outBuckets)
     },
   }
 }
@@ -180,26 +173,6 @@ test('an outage of our own is no silence of a device', async t => {
   // One interval with its grace, and what the rule waits.
   world.at(t, 5000 + 120 + 299)
   world.at(t, 5000 + 120 + 300, '1/1 opened 5420', '1/1 fired 5420')
-})
-
-test('an outage of some devices is no silence of these, and others are silent meanwhile', async t => {
-  const world = createWorld()
-  world.rule(1, { kind: 'silent', after_seconds: 300 }, [1, 2, 3])
-  world.rule(2, { kind: 'silent', after_seconds: 300 }, [1, 2], { for_seconds: 100 })
-  for (const device of [1, 2, 3]) world.read(device, 0)
-  world.advance(310)
-  const ofFirst = ['1/1', '1/2', '1/3'].flatMap(pair => [`${pair} opened 300`, `${pair} fired 300`])
-  t.strictSame(new Set(world.told(true)), new Set([...ofFirst, '2/1 opened 300', '2/2 opened 300']))
-  for (const device of [2, 3]) world.read(device, 311)
-  world.told()
-  for (let second = 320; second < 5000; second += 60) {
-    world.outageOf([1, 3], second)
-    world.advance(second)
-  }
-  t.strictSame(world.told(), ['2/1 dropped 300', '1/2 opened 611', '1/2 fired 611', '2/2 opened 611', '2/2 fired 711'])
-  world.advance(4940 + 120 + 299)
-  t.strictSame(world.told(), [], 'what fires goes on, and what may have been missed has time to come')
-  world.at(t, 4940 + 120 + 300, '1/3 opened 5360', '1/3 fired 5360')
 })
 
 test('a silence that is pending ends with an outage of our own', async t => {

@@ -10,6 +10,7 @@ import type { AuditEntry } from '../../../auth/audit.ts'
 import type { Station } from '../../../auth/stations/station.ts'
 import { defaultRanges } from '../../../ingest/reading.ts'
 import { createRejections } from '../../../ingest/rejections/rejections.ts'
+import { createReplicas } from '../../../query/replicas.ts'
 import { everybody, serveEverybody } from '../../support/admin-scope.ts'
 import { base, startAirQuality } from '../../support/air-quality.ts'
 import { createContractChecker } from '../../support/contract.ts'
@@ -18,7 +19,7 @@ import { startPointsQuestdb, type TestPoint } from '../../support/questdb-points
 
 const { address, write } = await startPointsQuestdb(t)
 const { ask, family, person, keyOf, addStation, people, pointsIngest } = await startAirQuality(t, 3, {
-  questdb: address,
+  replicas: createReplicas([{ address }]),
 })
 pointsIngest.startForwarding(address.http, true)
 people.clock.ms = Date.parse('2026-05-30T02:20:00Z')

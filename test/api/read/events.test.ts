@@ -21,9 +21,9 @@ import { runs } from '../../support/runs.ts'
 import { serveGroups } from '../../support/serve-groups.ts'
 import { waitFor } from '../../support/wait-for.ts'
 
-const cursors = new EventCursors(['a run'])
+const cursors = new EventCursors('a run')
 /** Each cursor begins with it. */
-const [run] = cursors.text([0]).split('-')
+const [run] = cursors.text(0).split('-')
 const meterNames = ['barograph_event_clients', 'barograph_events_sent_total', 'barograph_event_clients_dropped_total']
 const names = ['porch', 'attic', 'Küche "1"']
 

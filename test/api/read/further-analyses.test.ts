@@ -8,6 +8,7 @@ import { readingsGroup } from '../../../api/read/readings.ts'
 import type { Device } from '../../../auth/devices/device.ts'
 import { createLive } from '../../../live/live.ts'
 import { createReadingsExport } from '../../../query/export/readings-export.ts'
+import { createReplicas } from '../../../query/replicas.ts'
 import { createLiveMetrics } from '../../../service/live-metrics.ts'
 import { queryAt } from '../../query/query-at.ts'
 import { validatedRead } from '../../support/answer-shapes.ts'
@@ -99,7 +100,7 @@ const live = createLive({
   nowMs: Date.now,
   aheadMs: 300_000,
   isCatchingUp: () => false,
-  ordinals: () => [{ taken: 0, applied: 0 }],
+  ordinals: () => ({ taken: 0, applied: 0 }),
   metricsOf: createLiveMetrics(world.metrics, world.devices),
   log: silentLog,
 })
@@ -118,8 +119,8 @@ await world.send(bare, [[startMs, quantities(0)]])
 await world.send(listing, [[startMs, { ...quantities(0), co2: 500, noise: 7 }]])
 await world.applied()
 
-const shards = [world.store.questdb.address]
-const rangeReads = createReadingsExport({ shards, log: silentLog, limits: { timeoutMs: 600_000 } })
+const replicas = createReplicas([{ address: world.store.questdb.address }])
+const rangeReads = createReadingsExport({ replicas, log: silentLog, limits: { timeoutMs: 600_000 } })
 t.teardown(() => rangeReads.close())
 const rangeOptions = { rangeReads, metrics: world.metrics, nowMs: Date.now, log: silentLog }
 const expiredBeforeUs = () => Number.NEGATIVE_INFINITY

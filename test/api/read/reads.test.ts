@@ -13,6 +13,7 @@ import { loggerRules } from '../../../api/http/status-operations.ts'
 import { readingsGroup } from '../../../api/read/readings.ts'
 import { readsGroup } from '../../../api/read/reads.ts'
 import { createReadingsExport } from '../../../query/export/readings-export.ts'
+import { createReplicas } from '../../../query/replicas.ts'
 import { metrics } from '../../../store/tables.ts'
 import { makeDevice, queryAt } from '../../query/query-at.ts'
 import { silentLog } from '../../support/databases.ts'
@@ -62,7 +63,7 @@ app.register(async scope => registerGroup(scope, readsGroup(openReadsOf(devices)
   prefix: '/api',
 })
 const rangeReads = createReadingsExport({
-  shards: [questdb.address],
+  replicas: createReplicas([{ address: questdb.address }]),
   log: silentLog,
   limits: { timeoutMs: 600_000 },
 })

@@ -13,6 +13,7 @@ import { stationsGroup } from '../../../api/read/stations/stations.ts'
 import type { Parameter, Station } from '../../../auth/stations/station.ts'
 import { createReadingsExport } from '../../../query/export/readings-export.ts'
 import type { QueryLimits } from '../../../query/limits.ts'
+import { createReplicas } from '../../../query/replicas.ts'
 import { DailySummary } from '../../../query/shapes/daily.ts'
 import { DeviceDetail } from '../../../query/shapes/detail.ts'
 import { PastDays } from '../../../query/shapes/past.ts'
@@ -35,7 +36,7 @@ const firstMs = Date.parse('2026-03-08T00:00:00Z')
 const lastMs = Date.parse('2026-03-10T12:00:00Z')
 
 const { address, write: writePoints } = await startPointsQuestdb(t)
-const { people, person, keyOf, addStation } = await startAirQuality(t, 60, { questdb: address })
+const { people, person, keyOf, addStation } = await startAirQuality(t, 60, { replicas: createReplicas([{ address }]) })
 const ownerId = await person('owner@example.com')
 const owner = await keyOf(ownerId)
 const stranger = await keyOf(await person('stranger@example.com'))
@@ -92,7 +93,7 @@ async function write(points: readonly TestPoint[]): Promise<void> {
 }
 
 const unlimited: AuthRateLimit = { isExceeded: () => false }
-const rangeReads = createReadingsExport({ shards: [address], log: silentLog })
+const rangeReads = createReadingsExport({ replicas: createReplicas([{ address }]), log: silentLog })
 t.teardown(() => rangeReads.close())
 
 async function startReads(

@@ -8,7 +8,7 @@ import type { FaultBroker } from './fault-kafka.ts'
 
 /** A killed process is away for up to this long. */
 export const downMsMax = 3000
-/** Longer than the lock of a shard outlasts its holder, with the wait for late requests behind it; than a broker's session, too. */
+/** Longer than the lock of a replica outlasts its holder, with the wait for late requests behind it; than a broker's session, too. */
 export const frozenMs = 13_000
 /** Longer than a group is sent again, after which its outcome is unknown. */
 const swallowedMs = 36_000

@@ -23,7 +23,7 @@ export interface ClusterBed extends TestBed {
   counts: Map<string, number>
 }
 
-/** From the end of the last fault: the lock of the shard, the wait for late requests, a new leader, and a busy machine. */
+/** From the end of the last fault: the lock of the replica, the wait for late requests, a new leader, and a busy machine. */
 const shownMsMax = 120_000
 
 /** The environment of the options is that of all processes. */

@@ -1,17 +1,15 @@
-/** The rows of `npm run faults:cluster`: one for each fault, and random mixes of them; with two shards more than 300 faults. */
+/** The rows of `npm run faults:cluster`: one for each fault, and random mixes of them. */
 
-import type { ShardCount } from '../databases.ts'
 import type { Harness, Run } from '../experiment.ts'
 import type { MatrixRow } from '../matrix.ts'
 import { devicesOf } from '../rows/erase.ts'
-import { addShardMeanwhile } from './added-shard.ts'
 import { type ClusterBed, clusterExperiment } from './cluster-experiment.ts'
 import { changeableDevice, type FaultName, faults, faultsOf, happen, happenAny, rest, untilHeld } from './faults.ts'
 
 const faultsPerExperiment = 10
 
-export function clusterMatrix(brokers: 1 | 3, shards: ShardCount = 1): MatrixRow[] {
-  const single = faultsOf(brokers, shards).map((what, index) => {
+export function clusterMatrix(brokers: 1 | 3): MatrixRow[] {
+  const single = faultsOf(brokers).map((what, index) => {
     const [, cycles, seconds] = faults[what]
     return { row: `c${index + 1}`, what, cycles, minutes: (cycles * seconds) / 60, run: runFault(what) }
   })
@@ -19,14 +17,6 @@ export function clusterMatrix(brokers: 1 | 3, shards: ShardCount = 1): MatrixRow
     ...single,
     { row: 'mix', what: 'random mixes', cycles: 60, minutes: 30, run: inExperiments(happenAny) },
     { row: 'erase', what: 'erased and revoked meanwhile', cycles: 6, minutes: 3, run: eraseMeanwhile },
-    {
-      row: 'shard',
-      what: 'a shard added meanwhile',
-      cycles: 24,
-      minutes: 12,
-      startsDatabases: true,
-      run: (...given) => addShardMeanwhile(brokers, shards, ...given),
-    },
   ]
 }
 

@@ -3,11 +3,10 @@
 import { join } from 'node:path'
 import type { KafkaBroker } from '../../../demo/cluster/kafka-broker.ts'
 import { prepareTopic } from '../../../ingest/kafka/prepare-topics.ts'
-import { topicsOf, topicsOfShards } from '../../../ingest/kafka/topic-names.ts'
+import { topicsOf } from '../../../ingest/kafka/topic-names.ts'
 import { freePort } from '../../../store/process/free-port.ts'
 import type { TestHooks } from '../../support/databases.ts'
 import { startKafka } from '../../support/kafka.ts'
-import type { ShardCount } from '../databases.ts'
 import { createRandom } from '../seeded-random.ts'
 import { startTcpProxy, type TcpProxy } from '../tcp-proxy.ts'
 
@@ -18,7 +17,7 @@ export interface FaultBroker extends KafkaBroker {
 export interface FaultKafka {
   brokers: readonly FaultBroker[]
   settings: Record<'api' | 'forward', Record<string, string>>
-  /** Of the topic of readings of shard 1; undefined while there is none, or nobody knows. */
+  /** Of the topic of readings; undefined while there is none, or nobody knows. */
   leader(): Promise<FaultBroker | undefined>
 }
 
@@ -26,12 +25,7 @@ export interface FaultKafka {
 const retentionHours = 7 * 24
 const topicPrefix = 'faults-'
 
-export async function startFaultKafka(
-  t: TestHooks,
-  folder: string,
-  count: 1 | 3,
-  shards: ShardCount = 1,
-): Promise<FaultKafka> {
+export async function startFaultKafka(t: TestHooks, folder: string, count: 1 | 3): Promise<FaultKafka> {
   const ports = await Promise.all(Array.from({ length: count }, () => freePort()))
   const links = await Promise.all(ports.map(port => startTcpProxy(t, port, createRandom(port))))
   const kafka = await startKafka(t, {
@@ -44,9 +38,9 @@ export async function startFaultKafka(
     }),
   })
   const client = await kafka.connect()
-  const topics = topicsOf(topicPrefix, 1)
+  const topics = topicsOf(topicPrefix)
   const requirements = { replication: count, retentionMs: retentionHours * 3_600_000 }
-  for (const topic of topicsOfShards(topicPrefix, shards)) {
+  for (const topic of Object.values(topics)) {
     await prepareTopic(client.admin, topic, { requirements, apply: false })
   }
   const brokers = kafka.brokers.map((broker, index) => ({ ...broker, link: links[index] as TcpProxy }))

@@ -52,9 +52,6 @@ const postgres: Victims = ({ databases: { kill, pid } }) => [
   { pid: () => pid('postgres'), kill: () => kill('postgres') },
 ]
 const questdb: Victims = ({ databases: { kill, pid } }) => [{ pid: () => pid('questdb'), kill: () => kill('questdb') }]
-const questdbOf = (shard: number): Victims => {
-  return ({ databases }) => databases.furtherQuestdbs.slice(shard - 2, shard - 1)
-}
 
 function brokerOf({ random }: ClusterBed, broker: FaultBroker): Victim {
   return {
@@ -69,7 +66,7 @@ function brokerOf({ random }: ClusterBed, broker: FaultBroker): Victim {
 
 /**
  * Two that happen at once differ in their target. Then come how often it happens in a whole run, the seconds that it takes, about,
- * and what the cluster needs for it: three brokers, or it is another fault with one, and shards.
+ * and what the cluster needs for it: three brokers, or it is another fault with one.
  */
 type ClusterFault = readonly [
   target: string,
@@ -77,7 +74,7 @@ type ClusterFault = readonly [
   seconds: number,
   run: (bed: ClusterBed, victims: readonly Victim[]) => Promise<void>,
   victims?: Victims,
-  needs?: { brokers?: number; shards?: number },
+  needs?: { brokers: 3 },
 ]
 const none: Victims = () => []
 
@@ -107,10 +104,6 @@ export const faults = {
   'QuestDB killed': ['questdb', 14, 10, kill, questdb],
   'QuestDB frozen': ['questdb', 2, 20, freezeAll, questdb],
   'QuestDB frozen, holder killed': ['questdb', 3, 20, killBehindQuestdb],
-  'QuestDB of shard 2 killed': ['questdb-2', 14, 10, kill, questdbOf(2), { shards: 2 }],
-  'QuestDB of shard 2 frozen': ['questdb-2', 2, 20, freezeAll, questdbOf(2), { shards: 2 }],
-  'QuestDB of shard 3 killed': ['questdb-3', 6, 10, kill, questdbOf(3), { shards: 3 }],
-  'QuestDB of shard 3 frozen': ['questdb-3', 2, 20, freezeAll, questdbOf(3), { shards: 3 }],
 } as const satisfies Record<string, ClusterFault>
 
 export type FaultName = keyof typeof faults
@@ -122,7 +115,7 @@ async function killService(bed: ClusterBed, service: ServiceProcess): Promise<vo
 }
 
 /** A start fails where PostgreSQL or Kafka is away; whoever supervises it starts it again. */
-export async function startAgain(service: ServiceProcess): Promise<void> {
+async function startAgain(service: ServiceProcess): Promise<void> {
   await until('the process is started again', async () => {
     try {
       await service.start()
@@ -194,10 +187,10 @@ async function killBehindQuestdb(bed: ClusterBed): Promise<void> {
 }
 
 /** Those that a cluster of this size can have. */
-export function faultsOf(brokers: number, shards: number): FaultName[] {
+export function faultsOf(brokers: number): FaultName[] {
   return (Object.keys(faults) as FaultName[]).filter(name => {
-    const [, , , , , needs = {}]: ClusterFault = faults[name]
-    return brokers >= (needs.brokers ?? 1) && shards >= (needs.shards ?? 1)
+    const [, , , , , needs]: ClusterFault = faults[name]
+    return brokers >= (needs?.brokers ?? 1)
   })
 }
 
@@ -208,7 +201,7 @@ export async function rest({ random }: ClusterBed): Promise<void> {
 }
 
 export async function untilHeld(bed: ClusterBed): Promise<void> {
-  for (let shard = 1; shard <= shardCountOf(bed); shard++) await holderOf(bed.forwarders, shard)
+  await holderOf(bed.forwarders)
 }
 
 export async function happen(bed: ClusterBed, name: FaultName): Promise<void> {
@@ -228,7 +221,5 @@ export async function happenAny(bed: ClusterBed, index: number): Promise<void> {
 }
 
 function anyFault(bed: ClusterBed): FaultName {
-  return bed.random.pick(faultsOf(bed.kafka.brokers.length, shardCountOf(bed)))
+  return bed.random.pick(faultsOf(bed.kafka.brokers.length))
 }
-
-const shardCountOf = ({ databases }: ClusterBed): number => 1 + databases.furtherQuestdbs.length

@@ -1,6 +1,6 @@
 /**
  * The processes of an experiment: two api processes, each with a way of its own to PostgreSQL, and two forwarders, of which one
- * holds the shard, and the other one stands by, or holds the second shard.
+ * forwards, and the other one stands by.
  */
 
 import { copyFileSync, mkdirSync } from 'node:fs'
@@ -81,11 +81,11 @@ export async function startForwarders(
   return forwarders
 }
 
-/** Waits until one of them holds the shard. */
-export async function holderOf(forwarders: readonly Forwarder[], shard = 1): Promise<Forwarder> {
+/** Waits until one of them forwards. */
+export async function holderOf(forwarders: readonly Forwarder[]): Promise<Forwarder> {
   let holder: Forwarder | undefined
-  await until(`a forwarder holds shard ${shard}`, async () => {
-    for (const forwarder of forwarders) if (await isHolder(forwarder, shard)) holder = forwarder
+  await until('a forwarder forwards', async () => {
+    for (const forwarder of forwarders) if (await isHolder(forwarder)) holder = forwarder
     return holder !== undefined
   })
   return holder as Forwarder
@@ -96,14 +96,14 @@ export async function standbyOf(forwarders: readonly Forwarder[]): Promise<Forwa
   return forwarders.find(forwarder => forwarder !== holder) as Forwarder
 }
 
-async function isHolder(forwarder: Forwarder, shard: number): Promise<boolean> {
+async function isHolder(forwarder: Forwarder): Promise<boolean> {
   if (!isRunning(forwarder.pid())) return false
   try {
     const response = await fetch(`http://127.0.0.1:${forwarder.port}/metrics`, {
       headers: { authorization: `Bearer ${forwarder.adminToken()}` },
       signal: AbortSignal.timeout(answerMs),
     })
-    return (await response.text()).includes(`\nbarograph_shard_held{shard="${shard}"} 1\n`)
+    return (await response.text()).includes('\nbarograph_forwarder_held 1\n')
   } catch {
     return false
   }

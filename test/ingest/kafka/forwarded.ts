@@ -3,12 +3,12 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import type { Test } from 'tap'
 import { postgresUrl } from '../../../demo/cluster/database-settings.ts'
-import { createShardState } from '../../../ingest/kafka/shard-state.ts'
+import { createReplicaState } from '../../../ingest/kafka/replica-state.ts'
 import type { TopicPartition } from '../../../ingest/kafka/topic-partition.ts'
 import { readings } from '../../../ingest/readings-table.ts'
 import { readingsTable } from '../../../store/tables.ts'
 import { recordingLog, temporaryFolder } from '../../support/databases.ts'
-import { forwardShard, type TestShard } from '../../support/forward-shard.ts'
+import { forwardReplica, type TestReplica } from '../../support/forward-replica.ts'
 import { messageOf, until } from '../../support/processes.ts'
 import { questdbRows } from '../../support/questdb-rows.ts'
 import { topicGroup } from '../../support/topic-content.ts'
@@ -24,8 +24,8 @@ interface TopicUnderTest {
   partition: TopicPartition
   /** Its rows, by time. */
   device: number
-  shard(holder: string, more?: Partial<TestShard>): TestShard
-  state: ReturnType<typeof createShardState>
+  replica(holder: string, more?: Partial<TestReplica>): TestReplica
+  state: ReturnType<typeof createReplicaState>
 }
 
 /** A topic and a device of its own. */
@@ -38,22 +38,22 @@ export async function makeTopic(t: Test): Promise<TopicUnderTest> {
     topic,
     partition,
     device: newDevice(),
-    shard: (holder, more = {}) => ({ ...given, holder, folder: temporaryFolder(t), ...more }),
-    state: createShardState({ pool: store.postgres, tenure: undefined, tables: new Map([[topic, readings]]) }),
+    replica: (holder, more = {}) => ({ ...given, holder, folder: temporaryFolder(t), ...more }),
+    state: createReplicaState({ pool: store.postgres, tenure: undefined, tables: new Map([[topic, readings]]) }),
   }
 }
 
-export function forward(t: Test, shard: TestShard, log = recordingLog('error').log) {
-  const forwarder = forwardShard(shard, log)
+export function forward(t: Test, replica: TestReplica, log = recordingLog('error').log) {
+  const forwarder = forwardReplica(replica, log)
   t.teardown(() => forwarder.close())
   return forwarder
 }
 
-/** In a process of its own; resolves when it holds the shard. */
-export async function forwardApart(t: Test, shard: TestShard): Promise<ChildProcess> {
-  const child = fork(new URL('../../support/forward-shard.ts', import.meta.url), [JSON.stringify(shard)])
+/** In a process of its own; resolves when it holds the replica. */
+export async function forwardApart(t: Test, replica: TestReplica): Promise<ChildProcess> {
+  const child = fork(new URL('../../support/forward-replica.ts', import.meta.url), [JSON.stringify(replica)])
   t.teardown(() => child.kill('SIGKILL'))
-  await until(`${shard.holder} holds the shard`, async () => {
+  await until(`${replica.holder} holds the replica`, async () => {
     child.send('?')
     return await messageOf<boolean>(child)
   })

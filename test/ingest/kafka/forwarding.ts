@@ -1,4 +1,4 @@
-/** A shard is forwarded from its topic to QuestDB, by one process after the other, whatever happens to them. */
+/** A replica is forwarded from its topic to QuestDB, by one process after the other, whatever happens to them. */
 
 import { closeSync, openSync, readdirSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -29,7 +29,7 @@ t.test('what is appended comes to QuestDB once, and its offset is committed and 
   const of = await makeTopic(t)
   const first = nowUs()
   await append(of, records(device(of.device), [1, 2], first), records(device(of.device), [3], first + 10))
-  forward(t, of.shard('a'))
+  forward(t, of.replica('a'))
   await untilCommitted(of, 2)
   await append(of, records(device(of.device), [4], first + 20), records(device(of.device), [5], first - 86_400_000_000))
   await untilCommitted(of, 4)
@@ -48,12 +48,12 @@ t.test('what is appended comes to QuestDB once, and its offset is committed and 
 t.test('a process that is killed is followed by one with an empty folder, from the committed offset', async t => {
   const of = await makeTopic(t)
   const first = nowUs()
-  const killed = await forwardApart(t, of.shard('a'))
+  const killed = await forwardApart(t, of.replica('a'))
   await append(of, records(device(of.device), [1, 2], first))
   await untilCommitted(of, 1)
   killed.kill('SIGKILL')
   await append(of, records(device(of.device), [3], first + 10))
-  const next = forward(t, of.shard('b'))
+  const next = forward(t, of.replica('b'))
   await untilCommitted(of, 2)
   t.strictSame(await valuesOf(of.device), [1, 2, 3])
   t.match(next.status(), [{ topic: of.topic, status: { tenure: 2, appliedBefore: 1, forwarder: { rows: 1 } } }])
@@ -67,7 +67,7 @@ t.test('a row that QuestDB refuses becomes a letter in PostgreSQL, and its file 
   body[length + layoutOf(readings).symbolsAt + 1] = 0xff
   body.writeDoubleLE(-5000, 2 * length + offsetOf.timeUs)
   await append(of, records(device(of.device), [9], first - 1), body)
-  const forwarder = forward(t, of.shard('a'))
+  const forwarder = forward(t, of.replica('a'))
   await untilCommitted(of, 2)
   t.strictSame(await valuesOf(of.device), [9, 0, 3])
   const letters = (await of.state.letters.list(of.topic, -1, 10)).filter(isWhole)
@@ -93,7 +93,7 @@ t.test('of an erased series nothing is sent any more, which is confirmed', async
   await append(of, records(device(of.device), [1], first), records(device(other), [1], first))
   await of.state.addTombstones(of.topic, [of.device], 1)
   t.strictSame(await of.state.unconfirmedTombstones(of.topic), [[of.device, 1]])
-  const forwarder = forward(t, of.shard('a'))
+  const forwarder = forward(t, of.replica('a'))
   await untilCommitted(of, 2)
   await until('it is confirmed', async () => (await of.state.unconfirmedTombstones(of.topic)).length === 0)
   t.strictSame([await valuesOf(of.device), await valuesOf(other)], [[], [1]])
@@ -109,15 +109,15 @@ t.test('a process that stops commits what was applied, and the next one need not
   const of = await makeTopic(t)
   const first = nowUs()
   await append(of, records(device(of.device), [1], first))
-  const stopping = forward(t, of.shard('a'))
+  const stopping = forward(t, of.replica('a'))
   await until('it is applied', () => stopping.status()?.[0]?.status.applied === 1)
   await stopping.close()
   t.equal(await committed(of), 1)
-  t.strictSame((await store.postgres.query('SELECT holder FROM shards WHERE name = $1', [of.topic])).rows, [
+  t.strictSame((await store.postgres.query('SELECT holder FROM replicas WHERE name = $1', [of.topic])).rows, [
     { holder: null },
   ])
   await append(of, records(device(of.device), [2], first + 1))
-  forward(t, of.shard('b'))
+  forward(t, of.replica('b'))
   await untilCommitted(of, 2)
   t.strictSame(await valuesOf(of.device), [1, 2])
 })
@@ -126,11 +126,11 @@ t.test('what is damaged in a spool is fetched again', async t => {
   const of = await makeTopic(t)
   const { port } = store.questdb.address.http
   const proxy = await startTcpProxy(t, port, createRandom(1))
-  const shard = of.shard('a', { questdb: { ...store.questdb.address.http, host: '127.0.0.1', port: proxy.port } })
+  const replica = of.replica('a', { questdb: { ...store.questdb.address.http, host: '127.0.0.1', port: proxy.port } })
   const first = nowUs()
   const body = records(device(of.device), [1], first)
   const { log, texts } = recordingLog('error')
-  const forwarder = forward(t, shard, log)
+  const forwarder = forward(t, replica, log)
   const status = () => forwarder.status()?.[0]?.status
   await until('QuestDB has said how far it is', () => status()?.spool?.next === 0)
   proxy.trouble.refuses = true
@@ -139,7 +139,7 @@ t.test('what is damaged in a spool is fetched again', async t => {
   await until('the first is being sent', () => /ECONNRESET|EPIPE|hang up/.test(status()?.forwarder.issue ?? ''))
   await append(of, records(device(of.device), [2, 3], first + 10))
   await until('the second is in the spool', () => status()?.spool?.next === 2)
-  const folder = join(shard.folder, of.topic)
+  const folder = join(replica.folder, of.topic)
   const [segment = ''] = readdirSync(folder).filter(name => name.endsWith('.journal'))
   const file = openSync(join(folder, segment), 'r+')
   writeSync(file, Buffer.from('damage'), 0, 6, 3 * groupHeaderLength + body.length + 20)
@@ -154,9 +154,9 @@ t.test('what is damaged in a spool is fetched again', async t => {
 t.test('a topic that ends before the committed offset is forwarded from its end, with an alarm', async t => {
   const of = await makeTopic(t)
   await append(of, records(device(of.device), [1], nowUs()))
-  await store.postgres.query('INSERT INTO shard_topics (topic, committed_offset) VALUES ($1, 10)', [of.topic])
+  await store.postgres.query('INSERT INTO replica_topics (topic, committed_offset) VALUES ($1, 10)', [of.topic])
   const { log, texts } = recordingLog('error')
-  forward(t, of.shard('a'), log)
+  forward(t, of.replica('a'), log)
   await untilCommitted(of, 1)
   await append(of, records(device(of.device), [2], nowUs()))
   await untilCommitted(of, 2)

@@ -76,10 +76,9 @@ const hourSources = (expiredBeforeUs: number) => ({ rawFromUs: Number.NEGATIVE_I
 
 function compareOf(expiredBeforeUs: number): Promise<string> {
   const range = { preset: '24h' as const, nowMs: startMs + dayCount * dayMs, newestUs: startMs * 1000 + 1e15 }
-  const sources = { a: hourSources(expiredBeforeUs), b: hourSources(expiredBeforeUs) }
   const devices = { a: deviceOf('c-3'), b: deviceOf('nobody-9'), further: [] }
-  const query = { ...devices, ...range, withTimes: true, hourSources: sources }
-  return answerCompare(query, { a: context, b: context })
+  const query = { ...devices, ...range, withTimes: true, hourSources: hourSources(expiredBeforeUs) }
+  return answerCompare(query, context)
 }
 
 function deviceOf(symbol: string) {

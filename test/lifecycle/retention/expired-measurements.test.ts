@@ -88,8 +88,8 @@ async function compareOf(expiredBeforeUs: number): Promise<unknown> {
   const further = ofA.map((a, place) => ({ a, b: ofB[place] as FurtherMetric }))
   const hourSources = { rawFromUs: Number.NEGATIVE_INFINITY, expiredBeforeUs }
   const times = { nowMs, newestUs: nowMs * 1000, withTimes: true, preset: '7d' as const }
-  const query = { a: porch, b: roof, further, hourSources: { a: hourSources, b: hourSources }, ...times }
-  return JSON.parse(await answerCompare(query, { a: context, b: context }))
+  const query = { a: porch, b: roof, further, hourSources, ...times }
+  return JSON.parse(await answerCompare(query, context))
 }
 
 /** To the precision that sums in another order have. */

@@ -10,7 +10,7 @@ import { listRawDays } from '../../../lifecycle/retention/expired-days.ts'
 import { expiringMeasurements } from '../../../lifecycle/retention/expiring-tables.ts'
 import { dayMs } from '../../../lifecycle/retention/horizon.ts'
 import { openRetention, type Retention, type RetentionOptions } from '../../../lifecycle/retention/retention.ts'
-import type { ExpiringShard } from '../../../lifecycle/retention/retention-shard.ts'
+import type { ExpiringReplica } from '../../../lifecycle/retention/retention-replica.ts'
 import type { Log } from '../../../store/log.ts'
 import { createQuestdbClient } from '../../../store/questdb/client/questdb-client.ts'
 import { hourlyView, metrics } from '../../../store/tables.ts'
@@ -91,7 +91,7 @@ const withoutBugs = (t: Test, log: Log): Log => ({
 /** With nothing confirmed. */
 export async function openUnconfirmed(
   t: Test,
-  more: Partial<RetentionOptions & ExpiringShard> = {},
+  more: Partial<RetentionOptions & ExpiringReplica> = {},
 ): Promise<Retention> {
   const kept = 'days' in more ? more.days : days
   const { nowMs = Date.now } = more
@@ -100,7 +100,7 @@ export async function openUnconfirmed(
   const retention = openRetention({
     days: kept,
     acceptedFrom,
-    shards: [{ number: 1, questdb: store.questdb, exec, ingest, ...more }],
+    replicas: [{ number: 1, questdb: store.questdb, exec, ingest, ...more }],
     nowMs: Date.now,
     ...more,
     log: withoutBugs(t, more.log ?? silentLog),
@@ -111,7 +111,7 @@ export async function openUnconfirmed(
 }
 
 /** A person has confirmed what is due. */
-export async function open(t: Test, more: Partial<RetentionOptions & ExpiringShard> = {}): Promise<Retention> {
+export async function open(t: Test, more: Partial<RetentionOptions & ExpiringReplica> = {}): Promise<Retention> {
   const kept = 'days' in more ? more.days : days
   const acceptedFrom = await openAcceptedFrom({ pool: store.postgres, days: kept, nowMs: Date.now })
   if (kept !== undefined) await acceptedFrom.raise(today - kept * dayMs)

@@ -125,7 +125,7 @@ t.test('an erase waits for hours that are still being kept, by whomever', async 
     isLeft = false
   }
   let asked = 0
-  const shard = {
+  const replica = {
     ...{ number: 1, questdb: store.questdb },
     async exec(sql: string) {
       if (!sql.includes('query_activity()')) return await exec(sql)
@@ -135,7 +135,7 @@ t.test('an erase waits for hours that are still being kept, by whomever', async 
     },
   }
   const steps = createEraseSteps({
-    ...{ ingest: { readings: ingest, points: pointsIngest }, shards: [shard], log: silentLog, pause },
+    ...{ ingest: { readings: ingest, points: pointsIngest }, replicas: [replica], log: silentLog, pause },
     settle: async () => undefined,
     signal: new AbortController().signal,
     noteValues: async (_, values) => values,
@@ -367,7 +367,7 @@ async function openNode(name: string, checkEveryMs: number, slowMs = 0) {
   }
   const retention = openRetention({
     ...{ days, acceptedFrom, nowMs: Date.now, log: silentLog },
-    shards: [{ number: 1, questdb: store.questdb, ingest, exec: told }],
+    replicas: [{ number: 1, questdb: store.questdb, ingest, exec: told }],
     nodes: createRetentionNodes({ pool, feed, leads: () => leader === name }),
     timing: { checkEveryMs, marginMs: 0, graceMs: 0, knownMs: 1 },
   })

@@ -6,6 +6,7 @@ import type { Columns, Condition, SortColumn } from '../../../query/conditions/c
 import { selectRows } from '../../../query/conditions/select-rows.ts'
 import { createPoints, type PointPage, type Points } from '../../../query/points/points.ts'
 import type { Station } from '../../../query/points/station.ts'
+import { createReplicas } from '../../../query/replicas.ts'
 import { silentLog, type TestHooks } from '../../support/databases.ts'
 import { startPointsQuestdb, type TestPoint } from '../../support/questdb-points.ts'
 import { runs } from '../../support/runs.ts'
@@ -344,7 +345,11 @@ test('a running mean needs bounds of the time, at most 31 days apart', async t =
 /** Points that are read anew when a revision is raised. */
 function revised(t: TestHooks) {
   const revision = { number: 0 }
-  const points = createPoints({ questdb: questdb.address, revision: () => revision.number, log: silentLog })
+  const points = createPoints({
+    replicas: createReplicas([{ address: questdb.address }]),
+    revision: () => revision.number,
+    log: silentLog,
+  })
   t.teardown(() => points.close())
   return { points, revision }
 }

@@ -52,7 +52,6 @@ export function statusGroups(status: Status): StatusGroup[] {
         { name: 'QuestDB', text: databaseText(status.questdb), isBad: status.questdb.state !== 'up' },
         ...(status.questdb.suspended ? [{ name: 'Table', text: 'suspended: it shows nothing new', isBad: true }] : []),
         ...faults([status.questdb.fault]),
-        ...furtherShards(status.shards),
         { name: 'PostgreSQL', text: databaseText(status.postgres), isBad: status.postgres.state !== 'up' },
       ],
     },
@@ -143,15 +142,6 @@ function forwarderGroup(kafka: Status['kafka']): StatusGroup[] {
   const facts: StatusGroup['facts'] = [{ name: 'Process', text: holder ?? 'none', isBad: holder === null }]
   if (holder !== null && since !== null) facts.push({ name: 'Since', text: new Date(since) })
   return [{ title: 'Forwarder', facts }]
-}
-
-/** The first one is that of a service with one shard. */
-function furtherShards(shards: Status['shards'] = []): StatusGroup['facts'] {
-  return shards.slice(1).map(shard => ({
-    name: `QuestDB of shard ${shard.number}`,
-    text: databaseText(shard),
-    isBad: shard.state !== 'up',
-  }))
 }
 
 function percentText(share: number): string {

@@ -1,0 +1,114 @@
+/** Backup and restore of a service with Kafka: the command asks PostgreSQL, Kafka and QuestDB themselves, by the settings. */
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type pg from 'pg'
+import { BackupError } from '../backup/backup-error.ts'
+import { backUpTopics } from '../backup/topics-backup.ts'
+import { type RestoredTopics, restoreTopics } from '../backup/topics-restore.ts'
+import type { Log } from '../store/log.ts'
+import { parseQuestdbAddress } from '../store/questdb/client/questdb-address.ts'
+import { QuestdbError } from '../store/questdb/client/questdb-error.ts'
+import { StartError } from '../store/start-error.ts'
+import { packageVersion } from '../store/version.ts'
+import type { CommandContext } from './command-context.ts'
+import { CommandError, exitInterrupted } from './command-error.ts'
+import { createInterrupt } from './interrupt.ts'
+import { lockAlone } from './lock-alone.ts'
+import { printText } from './output.ts'
+import { withKafka } from './with-kafka.ts'
+import { withPostgres } from './with-postgres.ts'
+
+interface BackedUp {
+  files: number
+  bytes: number
+}
+
+/** `copyCommand`: for the shell, with FOLDER in its environment. */
+export async function backUpService(context: CommandContext, folder: string, copyCommand: string): Promise<BackedUp> {
+  const config = context.readSettings()
+  const interrupt = createInterrupt()
+  try {
+    const backUp = async (postgres: pg.Client): Promise<BackedUp> => {
+      return await backUpTopics({
+        folder: resolve(folder),
+        postgres,
+        ends: await topicEnds(context),
+        questdb: parseQuestdbAddress(config.QUESTDB_HTTP, config.QUESTDB_PG).http,
+        copyQuestdb: to => runCopy(context, copyCommand, to),
+        secrets: config.SECRETS_DIR,
+        version: packageVersion(),
+        signal: interrupt.signal,
+        onStep: step => printText(context.streams.stderr, `${step}\n`),
+        log: logTo(context),
+      })
+    }
+    return await withPostgres(config, backUp, { takesLong: true })
+  } catch (error) {
+    if (interrupt.signal.aborted) throw new CommandError('interrupted; nothing of the backup is left', exitInterrupted)
+    throw commandError(error)
+  } finally {
+    interrupt.stop()
+  }
+}
+
+async function topicEnds(context: CommandContext): Promise<Map<string, number>> {
+  return await withKafka(context, async (kafka, _settings, topics) => {
+    const ends = new Map<string, number>()
+    for (const topic of topics) {
+      const partition = await kafka.partition(topic)
+      const { end } = await partition.offsets().finally(() => partition.close())
+      ends.set(topic, end)
+    }
+    return ends
+  })
+}
+
+async function runCopy({ environment }: CommandContext, command: string, folder: string): Promise<void> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  // Standard output is the command's own, as for --json.
+  const child = spawn('sh', ['-c', command], {
+    env: { ...environment, FOLDER: folder },
+    stdio: ['ignore', 2, 2],
+  })
+  const [status] = await once(child, 'close')
+  if (status === 0) return
+  throw new BackupError(`The command that copies QuestDB has ended with status ${status}.`)
+}
+
+export async function restoreService(context: CommandContext, folder: string): Promise<RestoredTopics> {
+  const config = context.readSettings()
+  const { DATABASE_URL: databaseUrl } = config
+  if (databaseUrl === undefined) throw new CommandError('DATABASE_URL is not set, and the rows go to that database')
+  const lost = new AbortController()
+  const lock = await lockAlone(config, error => lost.abort(error))
+  try {
+    const onStep = (step: string) => printText(context.streams.stderr, `${step}\n`)
+    const log = logTo(context)
+    const restored = await restoreTopics({
+      folder: resolve(folder),
+      databaseUrl,
+      version: packageVersion(),
+      onStep,
+      log,
+    })
+    lost.signal.throwIfAborted()
+    return restored
+  } catch (error) {
+    throw commandError(error)
+  } finally {
+    await lock.close()
+  }
+}
+
+function logTo({ streams: { stderr } }: CommandContext): Log {
+  const tell = (_fields: unknown, text?: string) => printText(stderr, `${text ?? ''}\n`)
+  return { info: () => undefined, warn: tell, error: tell } as Log
+}
+
+function commandError(error: unknown): unknown {
+  const isTold = [BackupError, StartError, QuestdbError].some(kind => error instanceof kind)
+  return isTold ? new CommandError((error as Error).message) : error
+}

@@ -1,0 +1,42 @@
+/** Connects a command to Kafka, by the settings. */
+
+import { connectKafka, type Kafka } from '../ingest/kafka/connect.ts'
+import { isKafkaError } from '../ingest/kafka/kafka-errors.ts'
+import { topicsOf } from '../ingest/kafka/topic-names.ts'
+import type { Config } from '../settings/config.ts'
+import { type KafkaSettings, kafkaSettings } from '../settings/kafka.ts'
+import { StartError } from '../store/start-error.ts'
+import type { CommandContext } from './command-context.ts'
+import { CommandError } from './command-error.ts'
+
+type Use<Result> = (kafka: Kafka, settings: KafkaSettings, topics: string[]) => Promise<Result>
+
+export async function withKafka<Result>({ readSettings }: CommandContext, use: Use<Result>): Promise<Result> {
+  const config = readSettings()
+  const settings = settingsOf(config)
+  const topics = Object.values(topicsOf(settings.topicPrefix))
+  try {
+    const kafka = await connectKafka(settings.connection)
+    try {
+      return await use(kafka, settings, topics)
+    } finally {
+      await kafka.close()
+    }
+  } catch (error) {
+    if (!isKafkaError(error)) throw error
+    throw new CommandError(`Kafka at ${settings.connection.brokers.join(', ')}: ${error.message}`)
+  }
+}
+
+function settingsOf(config: Config): KafkaSettings {
+  try {
+    const settings = kafkaSettings(config)
+    if (settings !== undefined) return settings
+  } catch (error) {
+    if (error instanceof StartError) throw new CommandError(error.message)
+    throw error
+  }
+  throw new CommandError(
+    'KAFKA_BROKERS is not set, so the journals are on disk; set it to the addresses of the brokers',
+  )
+}

@@ -1,0 +1,151 @@
+/** A replica while this process holds it: its topics are forwarded, until it is lost or given back. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
+import type { ForwardStatus } from './forward-status.ts'
+import { messageOf } from './kafka-errors.ts'
+import type { ReplicaForwarderOptions } from './replica-forwarder-options.ts'
+import { TooManyLetters } from './replica-letters.ts'
+import type { HeldReplica } from './replica-lock.ts'
+import { LostReplica, type ReplicaState } from './replica-state.ts'
+import { TopicForwarder } from './topic-forwarder.ts'
+
+interface Forwarded {
+  topic: string
+  forwarder: TopicForwarder
+}
+
+const tickMs = 1000
+const retryMs = 1000
+
+export class ForwardedReplica {
+  readonly #options: ReplicaForwarderOptions
+  readonly #held: HeldReplica
+  readonly #closing: AbortSignal
+  readonly #state: ReplicaState
+  readonly #forwarded: Forwarded[]
+  readonly #lost = new AbortController()
+  /** Lost, or to be given back. */
+  readonly #ended: AbortSignal
+
+  constructor(options: ReplicaForwarderOptions, held: HeldReplica, closing: AbortSignal) {
+    const { topics, createState, openQuestdb, settle } = options
+    this.#options = options
+    this.#held = held
+    this.#closing = closing
+    this.#ended = AbortSignal.any([this.#lost.signal, closing])
+    this.#state = createState(held)
+    this.#forwarded = topics.map(forwarded => {
+      const { topic } = forwarded
+      const open = () => unlessAborted(this.#ended, openQuestdb(topic))
+      const own = { openQuestdb: open, settle }
+      const given = { ...options, ...forwarded, ...own, replica: held, state: this.#state }
+      return { topic, forwarder: new TopicForwarder(given) }
+    })
+  }
+
+  status(): { topic: string; status: ForwardStatus }[] {
+    return this.#forwarded.map(({ topic, forwarder }) => ({ topic, status: forwarder.status() }))
+  }
+
+  /** Resolves when nothing is sent any more, and PostgreSQL knows what is to be known of that. */
+  async run(): Promise<void> {
+    this.#held.onLost(reason => this.#lose(reason))
+    const ticking = this.#forwarded.map(each => this.#tickUntilEnded(each).catch(error => this.#fail(error)))
+    await aborted(this.#ended)
+    if (this.#lost.signal.aborted) await this.#leave()
+    else await this.#giveBack(ticking)
+    await Promise.all(ticking)
+  }
+
+  #lose(reason: string): void {
+    if (this.#lost.signal.aborted) return
+    this.#options.log.warn({ replica: this.#held.replica, reason }, 'replica lost')
+    this.#lost.abort()
+  }
+
+  #fail(error: Error): void {
+    this.#options.onFatal(error)
+    this.#lose(error.message)
+  }
+
+  async #tickUntilEnded({ topic, forwarder }: Forwarded): Promise<void> {
+    const { log } = this.#options
+    let issue: string | undefined
+    while (!this.#ended.aborted) {
+      const reason = await this.#tick(forwarder)
+      if (this.#ended.aborted) return
+      if (reason === undefined && issue !== undefined) log.info({ topic }, 'the state of the topic is kept again')
+      if (reason !== undefined && reason !== issue) {
+        log.warn({ topic, reason }, 'cannot keep the state of the topic, retrying')
+      }
+      issue = reason
+      await sleep(tickMs, undefined, { signal: this.#ended }).catch(() => undefined)
+    }
+  }
+
+  /** Why it is to be tried again; undefined when it succeeded. */
+  async #tick(forwarder: TopicForwarder): Promise<string | undefined> {
+    try {
+      await forwarder.tick()
+    } catch (error) {
+      if (this.#ended.aborted) return undefined
+      if (error instanceof LostReplica) this.#lose(error.message)
+      else if (!(isUnavailable(error) || error instanceof TooManyLetters)) throw error
+      return messageOf(error)
+    }
+    return undefined
+  }
+
+  /** The replica is another's, or may be at any moment. */
+  async #leave(): Promise<void> {
+    const stopping = this.#forwarded.map(async ({ topic, forwarder }) => ({ topic, late: await forwarder.stop(true) }))
+    const stopped = await Promise.all(stopping)
+    await this.#held.release()
+    for (const { topic, late } of stopped) if (late !== undefined) await this.#requestRewind(topic, late)
+  }
+
+  /** Until PostgreSQL has it. A process that closes before that leaves as it is what came late. */
+  async #requestRewind(topic: string, offset: number): Promise<void> {
+    const { log } = this.#options
+    for (;;) {
+      try {
+        await this.#state.requestRewind(topic, offset)
+        log.warn({ topic, offset }, 'replica lost with rows in flight; its next holder is asked to send them again')
+        return
+      } catch (error) {
+        if (!isUnavailable(error)) throw error
+        if (this.#closing.aborted) {
+          log.error({ topic, offset }, 'replica lost with rows in flight, and its next holder could not be told')
+          return
+        }
+      }
+      await sleep(retryMs, undefined, { signal: this.#closing }).catch(() => undefined)
+    }
+  }
+
+  async #giveBack(ticking: readonly Promise<void>[]): Promise<void> {
+    await Promise.all(ticking)
+    const stopped = await Promise.all(this.#forwarded.map(({ forwarder }) => forwarder.stop(false)))
+    for (const { topic, forwarder } of this.#forwarded) {
+      await forwarder.commitLast().catch((error: unknown) => {
+        const text = 'the last offset is not committed; what was forwarded since is sent again'
+        this.#options.log.warn({ err: error, topic }, text)
+      })
+    }
+    // Else the next holder waits, as for a process that was killed.
+    await this.#held.release(stopped.every(late => late === undefined))
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise(resolve => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}
+
+/** Rejects when it aborts before. */
+async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  return await Promise.race([work, aborted(signal).then(() => signal.throwIfAborted() as never)])
+}

@@ -1,0 +1,206 @@
+/** The dead letters of topics in PostgreSQL. */
+
+import type pg from 'pg'
+import type { Transaction } from '../../store/postgres/transaction.ts'
+import {
+  type DeadLetter,
+  deadLettersMax,
+  type ListedLetter,
+  recordOf,
+  withoutErased,
+} from '../forwarder/dead-letter.ts'
+import { erasedFurther } from '../journal/record.ts'
+import type { TableDescription } from '../table.ts'
+
+/** Ids are those of `letterId`. */
+export interface ReplicaLetters {
+  /** In the order of ids, behind the id `after`. */
+  list(topic: string, after: number, limit: number): Promise<ListedLetter[]>
+  /** How many of them there were. */
+  remove(topic: string, ids: readonly number[]): Promise<number>
+  /**
+   * Takes erased series out of all letters, further ones by the numbers of `erasedFurther`: see `withoutErased`. Resolves with the
+   * names of damaged ones, which may have values of them.
+   */
+  erase(topic: string, erased: ReadonlySet<number>): Promise<string[]>
+}
+
+/** They would be more than a person may look at, and `deadLettersMax` holds for a topic. */
+export class TooManyLetters extends Error {
+  constructor(topic: string) {
+    super(`topic ${topic} has ${deadLettersMax} dead letters; look at them, then replay or remove them`)
+    this.name = 'TooManyLetters'
+  }
+}
+
+interface ReplicaLettersOptions {
+  query: <Row extends pg.QueryResultRow>(text: string, values: unknown[]) => Promise<Row[]>
+  transact: <Result>(work: (transaction: Transaction) => Promise<Result>) => Promise<Result>
+  tableOf: (topic: string) => TableDescription
+}
+
+/** A record is at most 64 KiB. */
+const lettersPerStatement = 200
+
+export function createReplicaLetters({ query, transact, tableOf }: ReplicaLettersOptions): ReplicaLetters {
+  return {
+    async list(topic, after, limit) {
+      const rows = await query<LetterRow>(`${selectSql} WHERE topic = $1 AND id > $2 ORDER BY id LIMIT $3`, [
+        topic,
+        after,
+        limit,
+      ])
+      return rows.map(row => listedOf(tableOf(topic), row))
+    },
+    async remove(topic, ids) {
+      // Locked in their order, as by an erase: else the two could wait for each other.
+      const rows = await query(
+        `WITH chosen AS (SELECT id FROM replica_dead_letters WHERE topic = $1 AND id = ANY($2::bigint[]) ORDER BY id FOR UPDATE)
+         DELETE FROM replica_dead_letters USING chosen WHERE topic = $1 AND replica_dead_letters.id = chosen.id
+         RETURNING chosen.id`,
+        [topic, ids],
+      )
+      return rows.length
+    },
+    async erase(topic, erased) {
+      const damaged: string[] = []
+      let after: number | undefined = -1
+      while (after !== undefined) {
+        const next: EraseNext = { table: tableOf(topic), topic, after, erased, damaged }
+        after = await transact(transaction => eraseNext(transaction, next))
+      }
+      return damaged
+    },
+  }
+}
+
+interface EraseNext {
+  table: TableDescription
+  topic: string
+  /** An id. */
+  after: number
+  erased: ReadonlySet<number>
+  /** Gets their names. */
+  damaged: string[]
+}
+
+/** Looks at some letters behind an id, and returns the id of the last one; undefined when there are no more. */
+async function eraseNext(
+  transaction: Transaction,
+  { table, topic, after, erased, damaged }: EraseNext,
+): Promise<number | undefined> {
+  const { rows } = await transaction.query<LetterRow>(
+    `${selectSql} WHERE topic = $1 AND id > $2 AND (series = ANY($3::bigint[]) OR further IS NOT NULL)
+     ORDER BY id LIMIT ${lettersPerStatement} FOR UPDATE`,
+    [topic, after, [...erased]],
+  )
+  const gone: number[] = []
+  const changed: DeadLetter[] = []
+  for (const row of rows) {
+    const left = leftOf(table, row, erased, damaged)
+    if (left === 'nothing') gone.push(row.id)
+    else if (left !== 'unchanged') changed.push(left)
+  }
+  if (gone.length > 0) {
+    await transaction.query('DELETE FROM replica_dead_letters WHERE topic = $1 AND id = ANY($2::bigint[])', [
+      topic,
+      gone,
+    ])
+  }
+  if (changed.length > 0) await transaction.query(rewriteSql, [topic, textOf(changed)])
+  return rows.length < lettersPerStatement ? undefined : rows.at(-1)?.id
+}
+
+function leftOf(table: TableDescription, row: LetterRow, erased: ReadonlySet<number>, damaged: string[]) {
+  try {
+    return withoutErased(table, letterOf(row), erased)
+  } catch {
+    damaged.push(row.name)
+    return 'unchanged'
+  }
+}
+
+/** Adds those that are not there, without what tombstones erase. The caller has locked the topic. */
+export async function insertLetters(
+  transaction: Transaction,
+  table: TableDescription,
+  topic: string,
+  letters: readonly DeadLetter[],
+): Promise<void> {
+  for (let from = 0; from < letters.length; from += lettersPerStatement) {
+    const slice = letters.slice(from, from + lettersPerStatement)
+    const left = await withoutTombstones(transaction, table, topic, slice)
+    if (left.length > 0) await transaction.query(insertSql, [topic, textOf(left)])
+  }
+  const { rows } = await transaction.query<{ count: number }>(
+    'SELECT count(*)::int AS count FROM replica_dead_letters WHERE topic = $1',
+    [topic],
+  )
+  if (Number(rows[0]?.count) > deadLettersMax) throw new TooManyLetters(topic)
+}
+
+async function withoutTombstones(
+  transaction: Transaction,
+  table: TableDescription,
+  topic: string,
+  letters: readonly DeadLetter[],
+): Promise<DeadLetter[]> {
+  const series = letters.flatMap(letter => [letter.series, ...furtherNumbers(letter)])
+  const { rows } = await transaction.query<{ series: number }>(
+    'SELECT series::float8 AS series FROM replica_tombstones WHERE topic = $1 AND series = ANY($2::bigint[])',
+    [topic, series],
+  )
+  if (rows.length === 0) return [...letters]
+  const erased = new Set(rows.map(({ series }) => series))
+  return letters.flatMap(letter => {
+    const left = withoutErased(table, letter, erased)
+    return left === 'nothing' ? [] : left === 'unchanged' ? [letter] : [left]
+  })
+}
+
+function furtherNumbers({ further = [] }: DeadLetter): number[] {
+  return further.map(({ series }) => erasedFurther(series))
+}
+
+interface LetterRow extends Omit<DeadLetter, 'at' | 'further' | 'record'> {
+  at: Date
+  name: string
+  further: NonNullable<DeadLetter['further']> | null
+  record: Buffer
+}
+
+function letterOf({ at, name: _, further, record, ...row }: LetterRow): DeadLetter {
+  const more = further === null ? {} : { further }
+  return { ...row, at: at.toISOString(), ...more, record: record.toString('base64') }
+}
+
+function listedOf(table: TableDescription, row: LetterRow): ListedLetter {
+  const letter = letterOf(row)
+  try {
+    recordOf(table, letter)
+    return letter
+  } catch (error) {
+    return { id: row.id, name: row.name, damage: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+/** PostgreSQL has no text with a zero in it, nor with half a surrogate pair; the bytes of the record stay as they are. */
+function textOf(letters: readonly DeadLetter[]): string {
+  const clean = (text: string) => text.toWellFormed().replaceAll('\0', '\ufffd')
+  return JSON.stringify(
+    letters.map(letter => ({ ...letter, reason: clean(letter.reason), symbol: clean(letter.symbol) })),
+  )
+}
+
+const selectSql = `SELECT id::float8 AS id, 'dead letter ' || replica_dead_letters.id || ' of topic ' || topic AS name, at, reason, series::float8 AS series, symbol, time, "values", further, record
+  FROM replica_dead_letters`
+
+const givenSql = `json_to_recordset($2::json) AS given (id bigint, at timestamptz, reason text, series bigint, symbol text,
+  time text, "values" json, further json, record text)`
+
+const insertSql = `INSERT INTO replica_dead_letters (topic, id, at, reason, series, symbol, time, "values", further, record)
+  SELECT $1, id, at, reason, series, symbol, time, "values", further, decode(record, 'base64') FROM ${givenSql}
+  ON CONFLICT (topic, id) DO NOTHING`
+
+const rewriteSql = `UPDATE replica_dead_letters AS known SET further = given.further, record = decode(given.record, 'base64')
+  FROM ${givenSql} WHERE topic = $1 AND known.id = given.id`

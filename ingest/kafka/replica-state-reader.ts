@@ -1,0 +1,146 @@
+/**
+ * What forwarders publish about topics in PostgreSQL, as other processes read it: each second, and at once when they are notified. A
+ * notification may be lost, so the poll alone is enough. The connection is its own, since notifications come over it, and is
+ * made anew when it breaks. While PostgreSQL is away the last known states stay, and grow old.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
+import type { Log } from '../../store/log.ts'
+import { type PublishedState, publishedChannel } from './published-state.ts'
+
+export interface ReplicaStateReaderOptions<State extends PublishedState> {
+  /** A new connection without time limits of its own. */
+  readonly connect: () => Promise<pg.Client>
+  /** Reads the states of all topics; the query has a time limit. */
+  readonly read: (client: pg.Client) => Promise<ReadonlyMap<string, State>>
+  readonly log: Pick<Log, 'info' | 'warn'>
+  /** Called with what a listener throws; nothing is read any more. */
+  readonly onFatal: (error: Error) => void
+  readonly monotonicMs?: () => number
+  readonly pollMs?: number
+}
+
+export interface ReplicaStateReader<State extends PublishedState> {
+  /** Calls the listener with the state of the topic, and with each that is another one than the last. */
+  onState(topic: string, listener: (state: State) => void): void
+  /** How long ago the states that are known were asked for; Infinity before the first answer. */
+  ageMs(): number
+  /** Why they cannot be read at present. */
+  issue(): string | undefined
+  close(): Promise<void>
+}
+
+const pollMsUsual = 1000
+const retryMs = 500
+/** Between two reads, however many notifications come. */
+const gapMs = 50
+const answerMsMax = 2000
+const endMsMax = 500
+
+export function createReplicaStateReader<State extends PublishedState>(
+  options: ReplicaStateReaderOptions<State>,
+): ReplicaStateReader<State> {
+  const { connect, read, log, onFatal, monotonicMs = () => performance.now(), pollMs = pollMsUsual } = options
+  const bell = createBell()
+  const states = new Map<string, State>()
+  const listeners: { readonly topic: string; readonly call: (state: State) => void }[] = []
+  let client: pg.Client | undefined
+  let askedMs = Number.NEGATIVE_INFINITY
+  let issue: string | undefined
+  let isClosed = false
+
+  async function run(): Promise<void> {
+    while (!isClosed) {
+      bell.reset()
+      const atMs = monotonicMs()
+      const found = await tryRead()
+      if (found !== undefined && !isClosed) {
+        askedMs = atMs
+        for (const [topic, state] of found) take(topic, state)
+      }
+      await sleep(gapMs, undefined, { ref: false })
+      await bell.wait(found === undefined ? Math.min(pollMs, retryMs) : pollMs)
+    }
+  }
+
+  async function tryRead(): Promise<ReadonlyMap<string, State> | undefined> {
+    try {
+      client ??= await listen()
+      const found = await read(client)
+      note(undefined)
+      return found
+    } catch (error) {
+      void client?.end().catch(() => undefined)
+      client = undefined
+      note(error instanceof Error ? error.message || error.name : String(error))
+      return undefined
+    }
+  }
+
+  async function listen(): Promise<pg.Client> {
+    const made = await connect()
+    try {
+      made.on('notification', bell.ring)
+      made.once('end', bell.ring)
+      await made.query({ text: `LISTEN ${publishedChannel}`, query_timeout: answerMsMax } as pg.QueryConfig)
+      return made
+    } catch (error) {
+      void made.end().catch(() => undefined)
+      throw error
+    }
+  }
+
+  function take(topic: string, state: State): void {
+    if (JSON.stringify(state) === JSON.stringify(states.get(topic))) return
+    states.set(topic, state)
+    for (const listener of listeners) if (listener.topic === topic) listener.call(state)
+  }
+
+  function note(reason: string | undefined): void {
+    if (isClosed) return
+    if (reason !== undefined && issue === undefined) log.warn({ reason }, 'what forwarders publish cannot be read')
+    if (reason === undefined && issue !== undefined) log.info({}, 'what forwarders publish is read again')
+    issue = reason
+  }
+
+  const running = run().catch((error: unknown) => onFatal(error as Error))
+  return {
+    onState(topic, call) {
+      listeners.push({ topic, call })
+      const state = states.get(topic)
+      if (state !== undefined) call(state)
+    },
+    ageMs: () => monotonicMs() - askedMs,
+    issue: () => issue,
+    async close() {
+      isClosed = true
+      bell.ring()
+      const ended = Promise.all([client?.end().catch(() => undefined), running])
+      await Promise.race([ended, sleep(endMsMax, undefined, { ref: false })])
+    },
+  }
+}
+
+interface Bell {
+  ring(): void
+  /** Until it rings, or has rung since the reset; at most so long. */
+  wait(ms: number): Promise<void>
+  reset(): void
+}
+
+function createBell(): Bell {
+  let rung = Promise.withResolvers<void>()
+  return {
+    ring: () => rung.resolve(),
+    async wait(ms) {
+      const timer = setTimeout(() => rung.resolve(), ms)
+      timer.unref()
+      await rung.promise
+      clearTimeout(timer)
+    },
+    reset() {
+      rung = Promise.withResolvers<void>()
+    },
+  }
+}

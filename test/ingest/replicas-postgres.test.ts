@@ -1,0 +1,6 @@
+/** What the write path keeps in a real PostgreSQL: states of replicas, and claims of idempotency keys. */
+
+import './idempotency/claims.ts'
+import './replica-state.ts'
+import './replica-state-model.ts'
+import './replica-state-reader.ts'

@@ -1,0 +1,66 @@
+/** Topics with the state of their replicas, for tests, and letters for them. */
+
+import type pg from 'pg'
+import { type DeadLetter, deadLetterOf } from '../../ingest/forwarder/dead-letter.ts'
+import { letterId } from '../../ingest/kafka/letter-id.ts'
+import { createReplicaState, type ReplicaState, type ReplicaTenure } from '../../ingest/kafka/replica-state.ts'
+import { readingLength, readings, writeReading } from '../../ingest/readings-table.ts'
+
+export interface TestTopic {
+  topic: string
+  /** Of a process that forwards it. */
+  state: ReplicaState
+  open(tenure: ReplicaTenure | undefined): ReplicaState
+}
+
+/** Of all who share a database. */
+let count = 0
+
+export function createTopics(postgres: pg.Pool) {
+  /** Without the lock, which is a matter of other tests. */
+  async function takeOver(replica: string): Promise<ReplicaTenure> {
+    const { rows } = await postgres.query<{ epoch: number }>(
+      `INSERT INTO replicas AS known (name, epoch) VALUES ($1, 1)
+       ON CONFLICT (name) DO UPDATE SET epoch = known.epoch + 1 RETURNING epoch::float8 AS epoch`,
+      [replica],
+    )
+    const epoch = rows[0]?.epoch ?? 0
+    return { replica, epoch, holder: `process ${epoch}` }
+  }
+
+  /** A topic of its own, in a replica of the same name. */
+  async function openTopic(pool = postgres): Promise<TestTopic> {
+    const topic = `readings-${++count}`
+    const open = (tenure: ReplicaTenure | undefined) => {
+      return createReplicaState({ pool, tenure, tables: new Map([[topic, readings]]), stepMs: 60_000 })
+    }
+    return { topic, open, state: open(await takeOver(topic)) }
+  }
+
+  return { takeOver, openTopic }
+}
+
+const reading = { temperature: 20.5, humidity: 50, pressure: 1000, battery_voltage: Number.NaN, battery_percentage: 50 }
+
+/** It is found in the bytes of a record. */
+export const valueOfSeries = (series: number) => series * 1000 + 0.5
+
+/** Of a device, with a value of each of these further series. */
+export function letter(
+  offset: number,
+  device: number,
+  further: readonly number[] = [],
+  index = 0,
+  reason = 'why',
+): DeadLetter {
+  const values = further.map(valueOfSeries)
+  const given = {
+    ...reading,
+    timestampMs: 1,
+    ...(further.length === 0 ? {} : { further: { series: further, values } }),
+  }
+  const ref = { number: device, symbol: `device-${device}` }
+  const bytes = new Uint8Array(readingLength(ref, given))
+  writeReading(new DataView(bytes.buffer), 0, ref, 1000, false, given)
+  return deadLetterOf(readings, letterId(offset, index), bytes, reason, Date.UTC(2026, 0, 2))
+}
