@@ -22,12 +22,11 @@ import { madeMetrics } from '../support/made-metrics.ts'
 import { openReadsOf } from '../support/open-reads.ts'
 
 let fault: string | undefined
-let replica: { replica?: number } = {}
 const operations = [
   statusHistoryOperation({ address: parseQuestdbAddress(nowhere.questdbHttp, nowhere.questdbPg) }),
   exportOperation({
     readingsExport: {
-      pieces: async () => ({ ok: false, code: 'DATABASE_AWAY', ...replica }),
+      pieces: async () => ({ ok: false, code: 'DATABASE_AWAY' }),
       close: async () => undefined,
     },
     devices: { get: () => undefined, all: () => [] },
@@ -72,8 +71,6 @@ t.test('the status history, the export and the preview of a rule', async t => {
   t.strictSame(await detailsOf(), all('QuestDB does not answer'), 'where nothing more is known')
   fault = 'QuestDB is starting'
   t.strictSame(await detailsOf(), all('QuestDB is starting'))
-  replica = { replica: 2 }
-  t.strictSame((await detailsOf())[1], [503, 'database unavailable', 'QuestDB of replica 2 does not answer'])
 })
 
 t.test('what a QuestDB lacks is said, and the address of one that is away is not', async t => {

@@ -33,7 +33,7 @@ async function temperatures({ url }: Service): Promise<string> {
 async function isHeld({ url, dataDirectory }: Service): Promise<string | undefined> {
   const token = readFileSync(join(dataDirectory, 'secrets', 'admin-token'), 'utf8').trim()
   const response = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${token}` } })
-  return /^barograph_replica_held\{replica="1"\} (\d)$/m.exec(await response.text())?.[1]
+  return /^barograph_forwarder_held (\d)$/m.exec(await response.text())?.[1]
 }
 
 let holder: Service
