@@ -58,7 +58,7 @@ export const ManifestHead = z.object({
     /** Erase jobs that ended while the backup was made. */
     eraseAgain: z.array(z.int().min(1)).max(1_000_000),
   }),
-  /** Of replicas: the offset of each topic from which on its QuestDB may lack records. */
+  /** With Kafka: for each topic the offset from which on QuestDB may lack records. */
   topics: z
     .array(z.object({ name: z.string().min(1).max(249), offset: z.int().min(0) }))
     .max(topicsMax)

@@ -75,7 +75,7 @@ async function fill(
 }
 
 async function setOffsets(client: pg.Client, topics: RestoredTopics['topics']): Promise<void> {
-  // What a forwarder has told of later rows does not hold for the copied QuestDB.
+  // The status that a forwarder stored after the copy describes rows that the copied QuestDB lacks.
   const text = 'UPDATE replica_topics SET committed_offset = $2, rewind_to = NULL, status = NULL WHERE topic = $1'
   for (const { name, offset } of topics) await client.query(text, [name, offset])
   await client.query('UPDATE replicas SET holder = NULL')

@@ -116,7 +116,10 @@ export class ForwardedReplica {
       } catch (error) {
         if (!isUnavailable(error)) throw error
         if (this.#closing.aborted) {
-          log.error({ topic, offset }, 'replica lost with rows in flight, and its next holder could not be told')
+          log.error(
+            { topic, offset },
+            'replica lost with rows in flight; asking its next holder to send them again failed',
+          )
           return
         }
       }

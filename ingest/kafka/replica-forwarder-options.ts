@@ -1,4 +1,4 @@
-/** What forwards the topics of a replica is made of. */
+/** The parts of a forwarder of the topics of a replica. */
 
 import type { HeldReplica } from './replica-lock.ts'
 import type { ReplicaState, ReplicaTenure } from './replica-state.ts'

@@ -1,4 +1,4 @@
-/** Who forwards a replica, for who looks after it. */
+/** The process that forwards a replica, for operators. */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
 
@@ -8,7 +8,7 @@ export interface ReplicaHolder {
   takenMs: number | undefined
 }
 
-/** Of replica 1; undefined before a process has had it. */
+/** The holder of replica 1; undefined before a process has held it. */
 export async function readReplicaHolder(database: Transaction): Promise<ReplicaHolder | undefined> {
   const { rows } = await database.query<{ holder: string | null; taken_at: Date | null }>(
     "SELECT holder, taken_at FROM replicas WHERE name = 's1'",

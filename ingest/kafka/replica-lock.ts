@@ -3,7 +3,7 @@
  * one. A successor also waits for QuestDB's answers (`quiesce`). A process that was frozen with a request half sent asks its
  * successor to send again when it goes on (`requestRewind` of replica-state.ts).
  *
- * While PostgreSQL is away nobody forwards: the lock is lost, and `acquireReplica` tries until PostgreSQL is back.
+ * While PostgreSQL is away no process forwards: the lock is lost, and `acquireReplica` tries until PostgreSQL is back.
  */
 
 import type { Log } from '../../store/log.ts'
@@ -56,12 +56,12 @@ export async function acquireReplica(options: ReplicaLockOptions, signal: AbortS
   }
 }
 
-/** Tells once of each holder that this process waits for it. */
+/** Logs each process that this one stands by for, once. */
 function createStandbyLog({ replica, log }: ReplicaLockOptions): (holder: string | null) => void {
-  let told: string | null = null
+  let logged: string | null = null
   return holder => {
-    if (holder !== null && holder !== told)
+    if (holder !== null && holder !== logged)
       log.info({ replica, holder }, 'replica held by another process, standing by')
-    told = holder
+    logged = holder
   }
 }

@@ -1,4 +1,4 @@
-/** What is said of a replica over the session that holds its lock. */
+/** Statements about a replica on the session that holds its lock. */
 
 import type pg from 'pg'
 import { bug } from '../../limits/bug.ts'
@@ -29,7 +29,7 @@ export async function tryLock(session: pg.Client, number: number): Promise<boole
   return row?.got === true
 }
 
-/** By the session that has the lock, so that no two processes have the same epoch. */
+/** Runs on the session that has the lock, so that no two processes have the same epoch. */
 export async function raiseEpoch(
   session: pg.Client,
   replica: string,

@@ -63,7 +63,7 @@ export interface ReplicaState {
    * done, with LostReplica when another process has taken the replica over, and with TooManyLetters.
    */
   commit(topic: string, offset: number, letters: readonly DeadLetter[], status?: ForwardStatus): Promise<void>
-  /** For readers in other processes, who are notified (`barograph_replica`), as by a commit. Rejects with LostReplica as that does. */
+  /** Stores the status and notifies other processes (`barograph_replica`), as `commit` does. Rejects with LostReplica as that does. */
   publish(topic: string, status: ForwardStatus): Promise<void>
   /** What was published last, by topic. */
   published(): Promise<Map<string, PublishedStatus>>
@@ -79,7 +79,7 @@ export interface ReplicaState {
   /** The topic begins at this offset. */
   pruneTombstones(topic: string, logStart: number): Promise<void>
   /**
-   * Asks whoever forwards the replica to send everything again from this offset on: for a process that lost the replica while it
+   * Asks the process that forwards the replica to send everything again from this offset on: for a process that lost the replica while it
    * had requests in flight, since an older value that such a request brings late may have replaced a newer one of its successor.
    * It first destroys its connections to QuestDB. The offset is that of the oldest record in a request which was not answered
    * when its last successful heartbeat began: until then nobody else can have sent.
@@ -187,7 +187,7 @@ export function createReplicaState({ pool, tenure, tables, stepMs = stepMsUsual 
   }
 }
 
-/** Until the transaction ends nobody takes the replica over. */
+/** No other process takes the replica over before the transaction ends. */
 async function assertTenure(transaction: Transaction, tenure: ReplicaTenure | undefined): Promise<void> {
   const { rows } = await transaction.query('SELECT FROM replicas WHERE name = $1 AND epoch = $2 FOR SHARE', [
     tenure?.replica,

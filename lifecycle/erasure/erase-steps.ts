@@ -55,7 +55,7 @@ export interface EraseSteps {
   erase(job: EraseJob): Promise<{ rows: number; damaged: string[] }>
   /** Erases what has come back after all. */
   eraseAgain(rowsOf: ErasedRows, series: ErasedSeries): Promise<void>
-  /** That of each replica. */
+  /** Resolves when the QuestDB of each replica answers. */
   untilQuestdbIsUp(): Promise<void>
 }
 

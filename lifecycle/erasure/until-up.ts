@@ -1,4 +1,4 @@
-/** Waits for the QuestDB of a replica, and tells of it in the report of the job. */
+/** Waits for the QuestDB of a replica, and writes that into the report of the job. */
 
 import { replicaPrefix } from '../../store/questdb/questdb-replicas.ts'
 import { type ErasedReplica, replicasWith } from './erase-in-replica.ts'

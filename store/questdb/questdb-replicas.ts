@@ -11,7 +11,7 @@ export interface QuestdbReplica<Part = Questdb> extends Numbered {
   readonly questdb: Part
 }
 
-/** What a sentence about the replica begins with: of one alone nobody asks which. */
+/** The prefix of a message about a replica; empty where there is only one. */
 export function replicaPrefix(replicas: readonly Numbered[], { number }: Numbered): string {
   return replicas.length > 1 ? `replica ${number}: ` : ''
 }

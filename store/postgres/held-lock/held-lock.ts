@@ -18,7 +18,7 @@
  * most. Nor two servers of PostgreSQL that both answer, as when a standby is promoted beside its primary: each has locks of its
  * own.
  *
- * While PostgreSQL is away nobody holds the lock: it is lost, and `acquireLock` tries until PostgreSQL is back.
+ * While PostgreSQL is away no process holds the lock: it is lost, and `acquireLock` tries until PostgreSQL is back.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
