@@ -8,6 +8,7 @@ import type pg from 'pg'
 import { BackupError } from '../backup/backup-error.ts'
 import { backUpTopics } from '../backup/topics-backup.ts'
 import { type RestoredTopics, restoreTopics } from '../backup/topics-restore.ts'
+import { identityDifference } from '../ingest/kafka/kafka-identity.ts'
 import type { Log } from '../store/log.ts'
 import { parseQuestdbAddress } from '../store/questdb/client/questdb-address.ts'
 import { QuestdbError } from '../store/questdb/client/questdb-error.ts'
@@ -35,7 +36,7 @@ export async function backUpService(context: CommandContext, folder: string, cop
       return await backUpTopics({
         folder: resolve(folder),
         postgres,
-        ends: await topicEnds(context),
+        ends: await topicEnds(context, postgres),
         questdb: parseQuestdbAddress(config.QUESTDB_HTTP, config.QUESTDB_PG).http,
         copyQuestdb: to => runCopy(context, copyCommand, to),
         secrets: config.SECRETS_DIR,
@@ -54,8 +55,10 @@ export async function backUpService(context: CommandContext, folder: string, cop
   }
 }
 
-async function topicEnds(context: CommandContext): Promise<Map<string, number>> {
+async function topicEnds(context: CommandContext, postgres: pg.Client): Promise<Map<string, number>> {
   return await withKafka(context, async (kafka, _settings, topics) => {
+    const difference = await identityDifference(postgres, await kafka.identify(topics))
+    if (difference !== undefined) throw new CommandError(difference)
     const ends = new Map<string, number>()
     for (const topic of topics) {
       const partition = await kafka.partition(topic)

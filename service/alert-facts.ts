@@ -2,6 +2,7 @@
 
 import type { Fact } from '../alerts/core/fact.ts'
 import type { Ingest, PointsIngest } from '../ingest/ingest.ts'
+import type { TopicState } from '../ingest/kafka/topic-watch.ts'
 import type { DiskUse } from '../lifecycle/disk/disk-use.ts'
 import type { Questdb } from '../store/questdb/questdb.ts'
 import { type QuestdbReplica, replicaPrefix } from '../store/questdb/questdb-replicas.ts'
@@ -10,6 +11,8 @@ export interface AlertFactsOptions {
   replicas: readonly QuestdbReplica<Pick<Questdb, 'state'>>[]
   ingest: Pick<Ingest, 'status'>
   pointsIngest: Pick<PointsIngest, 'status'>
+  /** Of the topics that are the journals; undefined where these are on disk. */
+  topicStates?: (() => TopicState[]) | undefined
   diskUse: Pick<DiskUse, 'read'>
   nowMs: () => number
 }
@@ -18,7 +21,7 @@ const hourMs = 3_600_000
 
 /** To be asked several times a minute. */
 export function createAlertFacts(options: AlertFactsOptions): () => Promise<readonly Fact[]> {
-  const { replicas, ingest, pointsIngest, diskUse, nowMs } = options
+  const { replicas, ingest, pointsIngest, topicStates, diskUse, nowMs } = options
   let awaySinceMs: number | undefined
   let steps = ingest.status().clock.steps
   const steppedMs: number[] = []
@@ -33,6 +36,13 @@ export function createAlertFacts(options: AlertFactsOptions): () => Promise<read
     return { fact: 'questdb_away', value: seconds, text }
   }
 
+  function forwardingLate(): Fact {
+    const seconds = Math.max(ingest.status().lag.seconds, pointsIngest.status().lag.seconds)
+    const problems = (topicStates?.() ?? []).flatMap(({ problems }) => problems)
+    const text = problems.find(({ kind }) => kind === 'unforwarded')?.text ?? ''
+    return { fact: 'forwarding_late', value: Math.round(seconds), text }
+  }
+
   function deadLetters(): Fact {
     const count = ingest.status().forwarder.deadLetters + pointsIngest.status().forwarder.deadLetters
     return { fact: 'dead_letters', value: count, text: '' }
@@ -40,6 +50,8 @@ export function createAlertFacts(options: AlertFactsOptions): () => Promise<read
 
   function journalFull(): Fact {
     const shares = [ingest.status(), pointsIngest.status()].map(({ journal }) => journal.bytes / journal.bytesMax)
+    // The bound of a topic is its retention.
+    shares.push(...(topicStates?.() ?? []).map(({ share = 0 }) => share))
     return { fact: 'journal_full', value: Math.max(...shares), text: ingest.status().journal.issue ?? '' }
   }
 
@@ -55,5 +67,5 @@ export function createAlertFacts(options: AlertFactsOptions): () => Promise<read
     return { fact: 'disk_full', value: daysUntilFull ?? Number.POSITIVE_INFINITY, text: '' }
   }
 
-  return async () => [questdbAway(), deadLetters(), journalFull(), clockStepped(), await diskFull()]
+  return async () => [questdbAway(), forwardingLate(), deadLetters(), journalFull(), clockStepped(), await diskFull()]
 }

@@ -29,7 +29,7 @@ export function addKafka(registry: Registry, states: () => TopicState[]): void {
   seen('retention_seconds', 'How long Kafka keeps records; +Inf for ever.', ({ retentionMs }) => retentionMs / 1000)
   add('retention_used_ratio', 'Part of that which the oldest waiting record has used.', ({ share }) => share)
   add('unreachable', '1 while it cannot be looked at.', ({ problems }) => {
-    return Number(problems.some(({ kind }) => kind === 'unreachable'))
+    return Number(problems.some(({ kind }) => kind === 'unreachable' || kind === 'other'))
   })
 }
 

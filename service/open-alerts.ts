@@ -18,7 +18,7 @@ import type { Store } from '../store/store.ts'
 import { createBatteryDays } from './alert-battery-days.ts'
 import { alertDelivery } from './alert-delivery.ts'
 import { createAlertDevices } from './alert-devices.ts'
-import { createAlertFacts } from './alert-facts.ts'
+import { type AlertFactsOptions, createAlertFacts } from './alert-facts.ts'
 import { appliedMark } from './applied-mark.ts'
 import type { Clock } from './clock.ts'
 import type { ServiceAccounts } from './open-accounts.ts'
@@ -33,6 +33,7 @@ interface AlertParts {
   directory: Pick<DataDirectory, 'secret'>
   ingest: Ingest
   pointsIngest: PointsIngest
+  topicStates: AlertFactsOptions['topicStates']
   devices: Devices
   metrics: Metrics
   accounts: ServiceAccounts

@@ -1,35 +1,48 @@
 /** Connects to Kafka where its topics are the journals, checks them before anything is written, and watches them. */
 
 import { checkTopics } from '../ingest/kafka/check-topics.ts'
-import { connectKafka, type Kafka } from '../ingest/kafka/connect.ts'
+import { connectKafka, type Kafka, type KafkaOptions } from '../ingest/kafka/connect.ts'
+import { agreeOnKafka } from '../ingest/kafka/kafka-identity.ts'
 import { type ServiceTopicNames, topicsOf } from '../ingest/kafka/topic-names.ts'
 import type { TopicRequirements } from '../ingest/kafka/topic-settings.ts'
 import { type TopicState, type TopicWatch, watchTopic } from '../ingest/kafka/topic-watch.ts'
 import type { Config } from '../settings/config.ts'
 import { kafkaSettings } from '../settings/kafka.ts'
 import type { Log } from '../store/log.ts'
+import { StartError } from '../store/start-error.ts'
+import type { Store } from '../store/store.ts'
 
 export interface ServiceKafka {
   kafka: Kafka
+  /** For threads, which have connections of their own. */
+  connection: KafkaOptions
   topics: ServiceTopicNames
   requirements: TopicRequirements
   close(): Promise<void>
 }
 
-/** Undefined without KAFKA_BROKERS; then nothing of Kafka's client is loaded. */
-export async function openServiceKafka(config: Config): Promise<ServiceKafka | undefined> {
+/**
+ * Throws a StartError where Kafka cannot be reached, where its topics promise less than they should, and where it is not the one that
+ * PostgreSQL knows.
+ */
+export async function openServiceKafka(config: Config, { postgres }: Pick<Store, 'postgres'>): Promise<ServiceKafka> {
   const settings = kafkaSettings(config)
-  if (settings === undefined) return undefined
-  const { connection, topicPrefix, requirements } = settings
-  const kafka = await connectKafka(connection)
+  if (settings === undefined) throw new StartError('KAFKA_BROKERS is not set.')
+  const { topicPrefix, requirements } = settings
   const topics = topicsOf(topicPrefix)
+  const names = Object.values(topics)
+  const first = await connectKafka(settings.connection)
   try {
-    await checkTopics(kafka.admin, Object.values(topics), requirements)
-  } catch (error) {
-    await kafka.close()
-    throw error
+    await checkTopics(first.admin, names, requirements)
+    const identity = await first.identify(names)
+    const difference = await agreeOnKafka(postgres, identity)
+    if (difference !== undefined) throw new StartError(difference)
+    const connection = { ...settings.connection, identity }
+    const kafka = await connectKafka(connection)
+    return { kafka, connection, topics, requirements, close: () => kafka.close() }
+  } finally {
+    await first.close()
   }
-  return { kafka, topics, requirements, close: () => kafka.close() }
 }
 
 export interface TopicWatches {
@@ -42,6 +55,8 @@ export interface TopicWatches {
 export interface TopicWatchesOptions extends Pick<ServiceKafka, 'kafka' | 'topics' | 'requirements'> {
   /** Of a topic; undefined while nothing of it is in QuestDB. */
   appliedOffset: (topic: string) => Promise<number | undefined>
+  /** Replicas to which no process forwards. */
+  unforwarded: () => Promise<readonly string[]>
   nowMs: () => number
   log: Log
 }

@@ -5,6 +5,7 @@
 
 import type { ChangeFeed } from '../auth/nodes/change-feed.ts'
 import { watchClock } from '../ingest/clock-watch.ts'
+import type { ForwarderStatus } from '../ingest/forwarder/forwarder-status.ts'
 import { type Ingest, type PointsIngest, withStatus } from '../ingest/ingest.ts'
 import { type LeasedStamps, openLeasedStamps } from '../ingest/journal/leased-stamps.ts'
 import type { Timed } from '../ingest/journal/record.ts'
@@ -12,8 +13,8 @@ import { createStampClassRows } from '../ingest/journal/stamp-classes.ts'
 import { unappliedRecords } from '../ingest/journal/unapplied-records.ts'
 import type { WallClock } from '../ingest/journal/wall-clock.ts'
 import { readPublished } from '../ingest/kafka/forward-status.ts'
+import { readUnforwarded } from '../ingest/kafka/replica-holder.ts'
 import { createReplicaStateReader } from '../ingest/kafka/replica-state-reader.ts'
-import { refusalShare } from '../ingest/kafka/retention-share.ts'
 import type { TopicState, TopicWatch } from '../ingest/kafka/topic-watch.ts'
 import { openTopicWritePath, type TopicWritePathOptions } from '../ingest/kafka/topic-write-path.ts'
 import { pointWriter } from '../ingest/points-table.ts'
@@ -54,7 +55,7 @@ export async function openTopicIngest(options: TopicIngestOptions): Promise<Serv
     const stamps = await openLeasedStamps({ rows, nowUs: clock.nowUs, log })
     opened.push(stamps)
     const lease = { leaseLeftMs: feed.currentForMs, leaseTerm: feed.term }
-    const common = { published, clock, stamps, ...lease, nowMs, log, onFatal, opened }
+    const common = { pool: store.postgres, published, clock, stamps, ...lease, nowMs, log, onFatal, opened }
     const { ingest, points, states } = await openPaths(topics, common)
     return {
       ingest,
@@ -81,6 +82,7 @@ export async function openTopicIngest(options: TopicIngestOptions): Promise<Serv
 
 interface PathOptions
   extends Pick<TopicWritePathOptions<never, never>, 'published' | 'leaseLeftMs' | 'leaseTerm' | 'log' | 'onFatal'> {
+  pool: Store['postgres']
   clock: WallClock
   stamps: LeasedStamps
   nowMs: () => number
@@ -96,11 +98,12 @@ interface Paths {
 
 async function openPaths(
   { topics, state, kafka, connection, tables, requirements }: ServiceTopics,
-  { stamps, nowMs, opened, ...common }: PathOptions,
+  { pool, stamps, nowMs, opened, ...common }: PathOptions,
 ): Promise<Paths> {
   const { clock, log } = common
   const { appliedOffset } = state
-  const watches = await watchTopics({ kafka, topics, requirements, appliedOffset, nowMs, log })
+  const unforwarded = () => readUnforwarded(pool)
+  const watches = await watchTopics({ kafka, topics, requirements, appliedOffset, unforwarded, nowMs, log })
   opened.push(watches)
 
   async function openPath<Series, Values extends Timed>(
@@ -109,10 +112,19 @@ async function openPaths(
     own: Pick<TopicWritePathOptions<Series, Values>, 'writer' | 'stamper'>,
   ) {
     const table = tableOf(tables, topic)
-    const refusal = () => refusalOf(topic, watch)
-    const path = await openTopicWritePath({ ...common, ...own, kafka, connection, state, topic, table, refusal })
+    const path = await openTopicWritePath({
+      ...common,
+      ...own,
+      kafka,
+      connection,
+      state,
+      topic,
+      table,
+      refusal: watch.refusal,
+    })
     opened.push(path)
-    return withStatus(path, clock)
+    const status = () => withOldest(path.status(), watch.state().sight)
+    return withStatus({ ...path, status }, clock)
   }
 
   const ingest = await openPath(topics.readings, watches.readings, { writer: readingWriter, stamper: stamps.readings })
@@ -130,15 +142,18 @@ export function stampsOfAppliedJournal(directory: string): readonly number[] {
   )
 }
 
+/** While no process forwards, the last one's status has the age of what waited then. */
+function withOldest<Status extends { forwarder: ForwarderStatus }>(status: Status, sight: TopicState['sight']): Status {
+  const { applied, pendingSinceUs = Number.POSITIVE_INFINITY } = status.forwarder
+  if (sight?.oldestMs === undefined || applied > Math.max(sight.start, sight.applied)) return status
+  return {
+    ...status,
+    forwarder: { ...status.forwarder, pendingSinceUs: Math.min(pendingSinceUs, 1000 * sight.oldestMs) },
+  }
+}
+
 function tableOf(tables: ServiceTopics['tables'], topic: string): TableDescription {
   const table = tables.get(topic)
   if (table === undefined) throw bug(`there is no table of topic ${topic}`)
   return table
-}
-
-function refusalOf(topic: string, watch: TopicWatch): string | undefined {
-  const share = watch.retentionShare()
-  if (share === undefined || share < refusalShare) return undefined
-  const percent = Math.floor(100 * share)
-  return `the topic ${topic} has kept records for ${percent} % of its retention that are not in QuestDB yet`
 }

@@ -2,7 +2,6 @@
 
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import type { KafkaOptions } from '../ingest/kafka/connect.ts'
 import { type ReplicaForwarder, startReplicaForwarder } from '../ingest/kafka/replica-forwarder.ts'
 import { acquireReplica } from '../ingest/kafka/replica-lock.ts'
 import { createReplicaState, type ReplicaState, type ReplicaTenure } from '../ingest/kafka/replica-state.ts'
@@ -12,10 +11,8 @@ import { points } from '../ingest/points-table.ts'
 import { readings } from '../ingest/readings-table.ts'
 import type { TableDescription } from '../ingest/table.ts'
 import type { Config } from '../settings/config.ts'
-import { kafkaSettings } from '../settings/kafka.ts'
 import type { DataDirectory } from '../store/data-directory.ts'
 import type { Log } from '../store/log.ts'
-import { StartError } from '../store/start-error.ts'
 import type { Store } from '../store/store.ts'
 import { systemClock } from './clock.ts'
 import { openServiceKafka, type ServiceKafka } from './open-kafka.ts'
@@ -29,8 +26,6 @@ export interface TopicsOptions {
 }
 
 export interface ServiceTopics extends ServiceKafka {
-  /** For threads, which have connections of their own. */
-  connection: KafkaOptions
   /** Of a process that does not forward. */
   state: ReplicaState
   /** By topic. */
@@ -39,18 +34,16 @@ export interface ServiceTopics extends ServiceKafka {
 
 const hourMs = 3_600_000
 
-/** Throws a StartError where Kafka cannot be reached or its topics promise less than they should. */
+/** Throws a StartError as `openServiceKafka` does. */
 export async function openTopics({ config, store }: Pick<TopicsOptions, 'config' | 'store'>): Promise<ServiceTopics> {
-  const settings = kafkaSettings(config)
-  const opened = await openServiceKafka(config)
-  if (settings === undefined || opened === undefined) throw new StartError('KAFKA_BROKERS is not set.')
+  const opened = await openServiceKafka(config, store)
   const { topics } = opened
   const tables = new Map([
     [topics.readings, readings],
     [topics.points, points],
   ])
   const state = createReplicaState({ pool: store.postgres, tenure: undefined, tables })
-  return { ...opened, connection: settings.connection, state, tables }
+  return { ...opened, state, tables }
 }
 
 export interface ForwarderOptions {

@@ -83,7 +83,7 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   serviceIngest.forward(store, metrics)
   const retention = openServiceRetention(config, log, { store, replicas, acceptedFrom, clockMs, nodes: serviceNodes })
   onOpen(() => retention.close())
-  const stored = { store, replicas, ingest, pointsIngest, clockMs }
+  const stored = { store, replicas, ingest, pointsIngest, topicStates, clockMs }
   const readReplicas = openReadReplicas(replicas, retention)
   const queries = openServiceQueries(config, log, { ...stored, readReplicas })
   for (const { close } of Object.values(queries)) onOpen(close)

@@ -15,6 +15,7 @@ export interface MetricWords {
 
 export const factNames: Record<ServiceFact, string> = {
   questdb_away: 'QuestDB does not answer',
+  forwarding_late: 'Readings reach QuestDB late',
   dead_letters: 'QuestDB has refused readings',
   disk_full: 'The disk is nearly full',
   journal_full: 'The journal is nearly full',

@@ -57,7 +57,14 @@ const SiteSilent = z.strictObject({
 })
 
 /** What the service says of itself. */
-export const serviceFacts = ['questdb_away', 'dead_letters', 'disk_full', 'journal_full', 'clock_stepped'] as const
+export const serviceFacts = [
+  'questdb_away',
+  'forwarding_late',
+  'dead_letters',
+  'disk_full',
+  'journal_full',
+  'clock_stepped',
+] as const
 export type ServiceFact = (typeof serviceFacts)[number]
 
 const Service = z.strictObject({

@@ -33,6 +33,8 @@ function factText(fact: Extract<Condition, { kind: 'service' }>['fact'], value: 
   switch (fact) {
     case 'questdb_away':
       return `for ${roundedDuration(value)}`
+    case 'forwarding_late':
+      return `by ${roundedDuration(value)}`
     case 'dead_letters':
       return wholeText(value, 'reading')
     case 'disk_full':

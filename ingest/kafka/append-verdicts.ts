@@ -1,6 +1,6 @@
 /** What a failed attempt to append says: whether the group may be in the topic all the same, and whether to try again. */
 
-import { NotSent, Refused, TooLate } from './kafka-errors.ts'
+import { NotSent, OtherKafka, Refused, TooLate } from './kafka-errors.ts'
 
 export interface Verdict {
   /** Also of what the broker may do later. */
@@ -60,7 +60,7 @@ const verdicts: Record<string, Verdict> = {
 /** Of an error in or before the request that appends. */
 export function verdictOf(error: unknown): Verdict {
   if (error instanceof NotSent) return notNow
-  if (error instanceof TooLate) return refused
+  if (error instanceof TooLate || error instanceof OtherKafka) return refused
   if (error instanceof Refused) return verdicts[error.code] ?? inDoubt
   return inDoubt
 }

@@ -3,7 +3,8 @@
 import { isIP } from 'node:net'
 import type { Connection } from '@platformatic/kafka'
 import { createMutex } from '../../limits/mutex.ts'
-import { messageOf, NotSent, Refused, TooLate, Unanswered } from './kafka-errors.ts'
+import { messageOf, NotSent, OtherKafka, Refused, TooLate, Unanswered } from './kafka-errors.ts'
+import type { KafkaIdentity } from './kafka-identity.ts'
 
 export type Library = typeof import('@platformatic/kafka')
 
@@ -18,13 +19,15 @@ export interface ConnectionSettings {
   /** `ca`: certificates of authorities in PEM; without it those of Node. */
   tls?: { ca?: string | undefined } | undefined
   sasl?: { mechanism: 'PLAIN' | 'SCRAM-SHA-256' | 'SCRAM-SHA-512'; username: string; password: string } | undefined
+  /** What PostgreSQL knows of the journal: no other cluster or topic is used. */
+  identity?: KafkaIdentity | undefined
 }
 
 export interface BrokerConnection {
   /**
    * What the broker answers. Throws `NotSent`, `Refused`, or `Unanswered` after `timeoutMs` or when the connection is cut;
    * then the connection is closed, so that a late answer is not taken for another one's. `send` may throw `TooLate` instead of
-   * sending.
+   * sending. Throws `OtherKafka` when the broker, which each new connection asks, is of another cluster.
    */
   request<Answer>(broker: Broker, timeoutMs: number, send: (to: Connection) => Promise<Answer>): Promise<Answer>
   /** Cuts it, with the request that is under way; later ones are not sent. */
@@ -57,8 +60,10 @@ export function createBrokerConnection(library: Library, settings: ConnectionSet
     current = { connection, broker }
     try {
       await connection.connect(broker.host, broker.port)
+      await within(connectTimeoutMs, verify(connection, broker))
     } catch (error) {
       drop()
+      if (error instanceof OtherKafka) throw error
       throw new NotSent(`${nameOf(broker)}: ${causeOf(error)}`)
     }
     if (isClosed) {
@@ -68,23 +73,26 @@ export function createBrokerConnection(library: Library, settings: ConnectionSet
     return connection
   }
 
+  /** An address may lead to another cluster than before, which takes what comes under the same name of a topic. */
+  async function verify(to: Connection, broker: Broker): Promise<void> {
+    const clusterId = settings.identity?.clusterId
+    if (clusterId === undefined) return
+    const { clusterId: found } = await library.metadataV12.api.async(to, [], false)
+    if (found === clusterId) return
+    throw new OtherKafka(`${nameOf(broker)} is of the cluster ${found}, and the journal is in the cluster ${clusterId}`)
+  }
+
   return {
     request: (broker, timeoutMs, send) =>
       mutex.run(async () => {
         const connection = await connectTo(broker)
-        let timer: NodeJS.Timeout | undefined
-        const late = new Promise<never>((_, reject) => {
-          timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
-        })
         try {
-          return await Promise.race([send(connection), late])
+          return await within(timeoutMs, send(connection))
         } catch (error) {
           if (error instanceof TooLate) throw error
           if (error instanceof library.ResponseError) throw refusalOf(error)
           drop()
           throw new Unanswered(`${nameOf(broker)}: ${causeOf(error)}`)
-        } finally {
-          clearTimeout(timer)
         }
       }),
     close() {
@@ -100,6 +108,18 @@ function optionsFor({ host }: Broker, { tls, sasl }: ConnectionSettings) {
   const secured =
     tls === undefined ? {} : { tls: tls.ca === undefined ? {} : { ca: tls.ca }, tlsServerName: isIP(host) === 0 }
   return { ...timeouts, ...secured, ...(sasl === undefined ? {} : { sasl }) }
+}
+
+async function within<Answer>(timeoutMs: number, answer: Promise<Answer>): Promise<Answer> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
+  })
+  try {
+    return await Promise.race([answer, late])
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 /** The error of the partition stands behind those of its records. */

@@ -9,9 +9,10 @@ import {
   isSame,
   type Library,
 } from './broker-connection.ts'
-import { KafkaAway, messageOf, Refused } from './kafka-errors.ts'
+import { KafkaAway, messageOf, OtherKafka, Refused } from './kafka-errors.ts'
 
 interface Topic {
+  clusterId: string
   /** Another one when the topic was deleted and made again. */
   id: string
   partitions: Partition[]
@@ -26,9 +27,9 @@ export interface Partition {
 }
 
 export interface Cluster {
-  /** What the first broker answers that does; asks `avoided`, which has just failed, last. Throws `KafkaAway` and `Refused`. */
+  /** What the first broker answers that does; asks `avoided`, which has just failed, last. Throws `KafkaAway`, `OtherKafka` and `Refused`. */
   ask<Answer>(send: (to: Connection) => Promise<Answer>, avoided?: Broker): Promise<Answer>
-  /** Undefined when there is no such topic. */
+  /** Undefined when there is no such topic. Throws `OtherKafka` also where it was deleted and made again. */
   topic(name: string, avoided?: Broker): Promise<Topic | undefined>
   close(): void
 }
@@ -63,7 +64,7 @@ export function createCluster({ library, settings, bootstrap, requestTimeoutMs }
 
   const ask: Cluster['ask'] = (send, avoided) =>
     mutex.run(async () => {
-      const reasons: string[] = []
+      const errors: unknown[] = []
       for (const broker of inOrder(avoided)) {
         try {
           const answer = await connection.request(broker, requestTimeoutMs, send)
@@ -72,21 +73,25 @@ export function createCluster({ library, settings, bootstrap, requestTimeoutMs }
         } catch (error) {
           if (error instanceof Refused) throw error
           last = undefined
-          reasons.push(messageOf(error))
+          errors.push(error)
         }
       }
-      throw new KafkaAway(`no broker answers: ${reasons.slice(0, reasonsMax).join('; ')}`)
+      throw awayBy(errors)
     })
 
   return {
     ask,
     async topic(name, avoided) {
-      const { brokers, topics } = await ask(to => metadataOf(library, to, name), avoided)
+      const { clusterId, brokers, topics } = await ask(to => metadataOf(library, to, name), avoided)
       discovered = brokers.slice(0, discoveredMax).map(({ host, port }) => ({ host, port }))
       const [topic] = topics
       const code = library.protocolErrorsCodesById[topic?.errorCode ?? 3] ?? `error ${topic?.errorCode}`
       if (topic === undefined || code === 'UNKNOWN_TOPIC_OR_PARTITION') return undefined
       if (topic.errorCode !== 0) throw new Refused(code, `metadata of ${name}`)
+      const known = settings.identity?.topicIds[name]
+      if (known !== undefined && known !== topic.topicId) {
+        throw new OtherKafka(`the topic ${name} was deleted and made again: it is not the journal of this database`)
+      }
       const addresses = new Map(brokers.map(({ nodeId, host, port }) => [nodeId, { host, port }]))
       const partitions = topic.partitions
         .toSorted((one, other) => one.partitionIndex - other.partitionIndex)
@@ -95,10 +100,15 @@ export function createCluster({ library, settings, bootstrap, requestTimeoutMs }
           replicas: replicaNodes,
           inSync: isrNodes,
         }))
-      return { id: topic.topicId, partitions }
+      return { clusterId: clusterId ?? '', id: topic.topicId, partitions }
     },
     close: () => connection.close(),
   }
+}
+
+function awayBy(errors: readonly unknown[]): Error {
+  const other = errors.find(error => error instanceof OtherKafka)
+  return other ?? new KafkaAway(`no broker answers: ${errors.slice(0, reasonsMax).map(messageOf).join('; ')}`)
 }
 
 /** With the errors in it: a topic without a leader is described like another one. */

@@ -7,6 +7,8 @@
 import { randomInt } from 'node:crypto'
 import type { ConnectionSettings, Library } from './broker-connection.ts'
 import { createCluster } from './cluster.ts'
+import { TopicMissing } from './kafka-errors.ts'
+import type { KafkaIdentity } from './kafka-identity.ts'
 import { createTopicAdmin, type TopicAdmin } from './topic-admin.ts'
 import { openTopicPartition, type TopicPartition } from './topic-partition.ts'
 
@@ -24,6 +26,8 @@ export interface Kafka {
   /** Partition 0 of the topic. Throws `TopicMissing`, `KafkaAway`, and `Refused`, for instance without a permission. */
   partition(topic: string): Promise<TopicPartition>
   admin: TopicAdmin
+  /** The cluster and these topics, as they are now. Throws `TopicMissing`, `KafkaAway` and `Refused`. */
+  identify(topics: readonly string[]): Promise<KafkaIdentity>
   /** Closes the partitions too. */
   close(): Promise<void>
 }
@@ -31,8 +35,8 @@ export interface Kafka {
 /** Resolves before a broker is asked: nothing has to be up. */
 export async function connectKafka(options: KafkaOptions): Promise<Kafka> {
   const library: Library = await import('@platformatic/kafka')
-  const { brokers, requestTimeoutMs = 3000, appendDeadlineMs = 30_000, clientId, tls, sasl } = options
-  const settings = { clientId, tls, sasl }
+  const { brokers, requestTimeoutMs = 3000, appendDeadlineMs = 30_000, clientId, tls, sasl, identity } = options
+  const settings = { clientId, tls, sasl, identity }
   const bootstrap = shuffled(brokers).map(address => library.parseBroker(address))
   const cluster = createCluster({ library, settings, bootstrap, requestTimeoutMs })
   const partitions = new Set<TopicPartition>()
@@ -51,6 +55,17 @@ export async function connectKafka(options: KafkaOptions): Promise<Kafka> {
       return partition
     },
     admin: createTopicAdmin(library, cluster),
+    async identify(topics) {
+      const topicIds: Record<string, string> = {}
+      let clusterId = ''
+      for (const topic of topics) {
+        const found = await cluster.topic(topic)
+        if (found === undefined) throw new TopicMissing(`there is no topic ${topic}`)
+        topicIds[topic] = found.id
+        clusterId = found.clusterId
+      }
+      return { clusterId, topicIds }
+    },
     async close() {
       for (const partition of partitions) await partition.close()
       cluster.close()

@@ -3,7 +3,15 @@
 import { bug } from '../../limits/bug.ts'
 import type { Broker, BrokerConnection, Library } from './broker-connection.ts'
 import { type FetchedRecords, recordsFrom } from './fetched-records.ts'
-import { KafkaAway, messageOf, OffsetOutOfRange, Refused, TopicMissing, Unanswered } from './kafka-errors.ts'
+import {
+  KafkaAway,
+  messageOf,
+  OffsetOutOfRange,
+  OtherKafka,
+  Refused,
+  TopicMissing,
+  Unanswered,
+} from './kafka-errors.ts'
 import { offsetOf } from './offset.ts'
 import type { PartitionLeader } from './partition-leader.ts'
 
@@ -121,7 +129,7 @@ export class Fetcher {
     } catch (error) {
       if (isOutOfRange(error)) throw error
       if (broker !== undefined) leader.forget(broker)
-      if (error instanceof TopicMissing) throw error
+      if (error instanceof TopicMissing || error instanceof OtherKafka) throw error
       throw new KafkaAway(`${leader.topic} cannot be read: ${messageOf(error)}`)
     }
   }

@@ -10,6 +10,11 @@ export class TopicMissing extends Error {
   override name = 'TopicMissing'
 }
 
+/** The cluster or the topic is not the one that PostgreSQL knows as the journal: nothing may be appended to it or read from it. */
+export class OtherKafka extends Error {
+  override name = 'OtherKafka'
+}
+
 /** The records at the offset are gone, or it is behind the end. */
 export class OffsetOutOfRange extends Error {
   override name = 'OffsetOutOfRange'
@@ -52,7 +57,9 @@ export class Refused extends Error {
 
 /** Whether it is Kafka that failed, and not a part of ours. */
 export function isKafkaError(error: unknown): error is Error {
-  return [KafkaAway, TopicMissing, OffsetOutOfRange, NotSent, Unanswered, Refused].some(kind => error instanceof kind)
+  return [KafkaAway, TopicMissing, OtherKafka, OffsetOutOfRange, NotSent, Unanswered, Refused].some(
+    kind => error instanceof kind,
+  )
 }
 
 export function messageOf(error: unknown): string {

@@ -22,7 +22,7 @@ export async function replicaRow(session: pg.Client, replica: string): Promise<R
 }
 
 /** The key has two numbers, so that no other lock of the service has the same; the first is "shrd" in ASCII. */
-const lockClass = 1_936_224_868
+export const lockClass = 1_936_224_868
 
 export async function tryLock(session: pg.Client, number: number): Promise<boolean> {
   const [row] = await ask<{ got: boolean }>(session, `SELECT pg_try_advisory_lock(${lockClass}, $1) AS got`, [number])

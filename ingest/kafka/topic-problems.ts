@@ -11,9 +11,12 @@ export interface TopicProblem {
 }
 
 const kinds = {
+  other: { level: 'error', message: 'refusing writes: Kafka is not the journal of this database' },
   unreachable: { level: 'warn', message: 'cannot look at the topic' },
   weak: { level: 'error', message: 'the topic keeps less than was acknowledged' },
   underReplicated: { level: 'warn', message: 'replicas of the topic are not in sync' },
+  late: { level: 'warn', message: 'QuestDB lacks records for longer than a minute' },
+  unforwarded: { level: 'error', message: 'no process forwards the topic' },
   retention: { level: 'warn', message: 'records wait for QuestDB for a large part of the retention' },
   refused: { level: 'error', message: 'refusing writes until QuestDB has caught up' },
   deleted: { level: 'error', message: 'Kafka has deleted records that QuestDB has not taken' },
@@ -22,18 +25,47 @@ const kinds = {
 export interface ProblemInputs {
   sight: TopicSight | undefined
   fault: string | undefined
+  /** The fault is that it is another cluster or another topic. */
+  isOther?: boolean
   /** Of the retention, by the oldest record that waits. */
   share: number | undefined
+  /** How old the oldest record is that QuestDB lacks. */
+  lateMs?: number
+  /** For how long a replica has had no process that forwards to it. */
+  unforwardedMs?: number
 }
 
-export function topicProblems({ sight, fault, share = 0 }: ProblemInputs): TopicProblem[] {
+/** Beyond this, what dashboards show is old. */
+const lateMsMax = 60_000
+/** Another process takes over within some 10 s. */
+const unforwardedMsMax = 30_000
+
+export function topicProblems({
+  sight,
+  fault,
+  isOther = false,
+  share = 0,
+  lateMs = 0,
+  unforwardedMs = 0,
+}: ProblemInputs): TopicProblem[] {
   const problems: TopicProblem[] = []
-  if (fault !== undefined) problems.push({ kind: 'unreachable', text: `cannot be looked at: ${fault}` })
+  if (fault !== undefined) {
+    problems.push(
+      isOther ? { kind: 'other', text: fault } : { kind: 'unreachable', text: `cannot be looked at: ${fault}` },
+    )
+  }
   if (sight === undefined) return problems
   const { start, applied, replicas, inSync, weaknesses } = sight
   if (weaknesses.length > 0) problems.push({ kind: 'weak', text: weaknesses.join('; ') })
   if (inSync < replicas) {
     problems.push({ kind: 'underReplicated', text: `${inSync} of ${replicas} replicas are in sync` })
+  }
+  if (lateMs > lateMsMax) {
+    problems.push({ kind: 'late', text: `QuestDB lacks a record that Kafka took ${Math.round(lateMs / 1000)} s ago` })
+  }
+  if (unforwardedMs > unforwardedMsMax) {
+    const text = `no process forwards it to the replica ${sight.unforwarded.join(', ')}: start one with --role forward`
+    problems.push({ kind: 'unforwarded', text })
   }
   if (share >= alarmShare) {
     const text = `the oldest record that QuestDB has not taken has used ${percentText(share)} of the retention`

@@ -12,6 +12,8 @@ export interface TopicSources {
   partition: Pick<TopicPartition, 'offsets' | 'fetch'>
   /** Everything before it is in QuestDB; undefined while nothing is known to be. */
   appliedOffset: () => Promise<number | undefined>
+  /** Replicas to which no process forwards, by name. */
+  unforwarded: () => Promise<readonly string[]>
   requirements: TopicRequirements
 }
 
@@ -23,6 +25,7 @@ export interface TopicSight {
   applied: number
   /** When the oldest record came that is not in QuestDB, epoch milliseconds; undefined when none waits. */
   oldestMs: number | undefined
+  unforwarded: readonly string[]
   replicas: number
   inSync: number
   /** Infinity when Kafka deletes nothing. */
@@ -33,7 +36,7 @@ export interface TopicSight {
 
 /** `before` is what was seen the last time. Throws as the requests do. */
 export async function lookAtTopic(sources: TopicSources, before: TopicSight | undefined): Promise<TopicSight> {
-  const { topic, admin, partition, appliedOffset, requirements } = sources
+  const { topic, admin, partition, appliedOffset, unforwarded, requirements } = sources
   // This offset is asked for first, for then it is never ahead of the others.
   const applied = await appliedOffset()
   const described = await describeTopic(admin, topic)
@@ -42,6 +45,7 @@ export async function lookAtTopic(sources: TopicSources, before: TopicSight | un
   const waiting = { start, end, applied: applied ?? start }
   return {
     ...waiting,
+    unforwarded: await unforwarded(),
     ...replicasOf(described),
     oldestMs: await oldestOf(partition, waiting, before),
     retentionMs: retentionMsOf(described.settings) ?? requirements.retentionMs,

@@ -2,8 +2,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../../store/log.ts'
-import { messageOf } from './kafka-errors.ts'
-import { retentionShare } from './retention-share.ts'
+import { messageOf, OtherKafka } from './kafka-errors.ts'
+import { refusalShare, retentionShare } from './retention-share.ts'
 import { noteProblems, type TopicProblem, topicProblems } from './topic-problems.ts'
 import { lookAtTopic, type TopicSight, type TopicSources } from './topic-sight.ts'
 
@@ -26,8 +26,10 @@ export interface TopicState {
 
 export interface TopicWatch {
   state(): TopicState
-  /** The share alone; from `refusalShare` on nothing may be appended. */
+  /** The share alone. */
   retentionShare(): number | undefined
+  /** Why nothing may be appended. */
+  refusal(): string | undefined
   close(): Promise<void>
 }
 
@@ -39,6 +41,8 @@ export function watchTopic(options: TopicWatchOptions): TopicWatch {
   const { signal } = closing
   let sight: TopicSight | undefined
   let problems: TopicProblem[] = []
+  let other: string | undefined
+  let unforwardedSinceMs: number | undefined
 
   // By the clock and not by the last look, for the time passes also while Kafka does not answer.
   function share(): number | undefined {
@@ -47,14 +51,25 @@ export function watchTopic(options: TopicWatchOptions): TopicWatch {
 
   async function look(): Promise<void> {
     let fault: string | undefined
+    let isOther = false
     try {
       sight = await lookAtTopic(options, sight)
+      unforwardedSinceMs = sight.unforwarded.length === 0 ? undefined : (unforwardedSinceMs ?? nowMs())
     } catch (error) {
       fault = messageOf(error)
+      isOther = error instanceof OtherKafka
     }
     // What a close has interrupted is no fault.
     if (signal.aborted) return
-    const found = topicProblems({ sight, fault, share: share() })
+    other = isOther ? fault : undefined
+    const found = topicProblems({
+      sight,
+      fault,
+      isOther,
+      share: share(),
+      lateMs: sight?.oldestMs === undefined ? 0 : nowMs() - sight.oldestMs,
+      unforwardedMs: unforwardedSinceMs === undefined ? 0 : nowMs() - unforwardedSinceMs,
+    })
     noteProblems(log, topic, problems, found)
     problems = found
   }
@@ -70,6 +85,12 @@ export function watchTopic(options: TopicWatchOptions): TopicWatch {
   return {
     state: () => ({ topic, sight, share: share(), problems }),
     retentionShare: share,
+    refusal() {
+      const used = share() ?? 0
+      if (other !== undefined || used < refusalShare) return other
+      const percent = Math.floor(100 * used)
+      return `the topic ${topic} has kept records for ${percent} % of its retention that are not in QuestDB yet`
+    },
     async close() {
       closing.abort()
       await running

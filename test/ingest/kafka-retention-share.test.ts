@@ -29,6 +29,7 @@ const well: TopicSight = {
   end: 30,
   applied: 20,
   oldestMs: 1000,
+  unforwarded: [],
   replicas: 3,
   inSync: 3,
   retentionMs: 10_000,
@@ -43,6 +44,17 @@ test('what is wrong with a topic is told, each by itself', async t => {
   t.match(told(undefined, undefined, 'away'), [{ kind: 'unreachable', text: 'cannot be looked at: away' }])
   t.match(told({ inSync: 2 }, 0), [{ kind: 'underReplicated', text: '2 of 3 replicas' }])
   t.match(told({ weaknesses: ['b', 'c'] }, 0), [{ kind: 'weak', text: 'b; c' }])
+  const late = topicProblems({
+    sight: { ...well, unforwarded: ['s1'] },
+    fault: undefined,
+    share: 0,
+    lateMs: 61_000,
+    unforwardedMs: 31_000,
+  })
+  t.match(late, [
+    { kind: 'late', text: 'QuestDB lacks a record that Kafka took 61 s ago' },
+    { kind: 'unforwarded', text: /no process forwards it to the replica s1/ },
+  ])
   t.match(told({}, 0.5), [{ kind: 'retention', text: /has used 50 % of the retention/ }])
   t.match(told({}, 0.8), [{ kind: 'retention' }, { kind: 'refused' }])
   t.match(told({ applied: 7 }, 0), [{ kind: 'deleted', text: /deleted records 7 to 9, which QuestDB has not taken/ }])
@@ -53,7 +65,14 @@ test('replicas that are not in sync are seen', async t => {
   const admin = { partitions: async () => partitions, settings: async () => new Map<string, string>() }
   const partition = { offsets: async () => ({ start: 0, end: 0 }) } as never
   const requirements = { replication: 3, retentionMs: 1 }
-  const sources = { topic: 'a', admin, partition, requirements, appliedOffset: async () => undefined }
+  const sources = {
+    topic: 'a',
+    admin,
+    partition,
+    requirements,
+    appliedOffset: async () => undefined,
+    unforwarded: async () => [],
+  }
   t.match(await lookAtTopic(sources, undefined), { replicas: 3, inSync: 2, oldestMs: undefined })
 })
 

@@ -8,6 +8,7 @@ import { Worker } from 'node:worker_threads'
 import type pg from 'pg'
 import t, { type Test } from 'tap'
 import { postgresUrl } from '../../demo/cluster/database-settings.ts'
+import { readUnforwarded } from '../../ingest/kafka/replica-holder.ts'
 import { acquireReplica, type HeldReplica, type ReplicaLockOptions } from '../../ingest/kafka/replica-lock.ts'
 import { createReplicaState } from '../../ingest/kafka/replica-state.ts'
 import { holdMs } from '../../store/postgres/held-lock/heartbeat.ts'
@@ -42,7 +43,9 @@ async function holderPid(): Promise<number> {
 }
 
 t.test('of two contenders one gets the replica, and the other one when it is given back', async t => {
+  t.strictSame(await readUnforwarded(store.postgres), ['s1'], 'the one that there is before the first forwarder')
   const first = await acquire(t, optionsOf('two', 'a'))
+  t.strictSame(await readUnforwarded(store.postgres), [])
   t.equal(first.isHeld(), true)
   t.match(first, { predecessor: undefined, waitMs: 0 })
   const { log, texts } = recordingLog('info')
@@ -57,6 +60,7 @@ t.test('of two contenders one gets the replica, and the other one when it is giv
   const other = await acquire(t, optionsOf('another replica', 'b'))
   t.equal(other.epoch, 1, 'replicas do not wait for each other')
   await other.release()
+  t.strictSame(await readUnforwarded(store.postgres), ['another replica'])
   await first.release()
   t.equal(first.isHeld(), false)
   const held = await second
