@@ -1,8 +1,10 @@
 /** Opens what the service listens on: the HTTP server with its routes, and MQTT. */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { createServer } from '../api/http/server.ts'
 import { clockFault } from '../auth/nodes/clock-fault.ts'
+import { advisedFault } from '../auth/nodes/settings-differ.ts'
 import { type Mqtt, openMqtt } from '../mqtt/mqtt.ts'
 import type { Config } from '../settings/config.ts'
 import { listenError } from '../settings/listen-address.ts'
@@ -15,6 +17,9 @@ import { databaseFaultOf, readinessOf } from './readiness.ts'
 import { openSelfMonitoring } from './self-monitoring/self-monitoring.ts'
 import { addServiceMetrics } from './service-metrics.ts'
 import type { ServiceParts } from './service-parts.ts'
+
+/** Longer than a load balancer that asks each second takes to find that a node is not ready. */
+const drainMs = 2500
 
 /** Resolves to the address that it listens on. `onOpen` gets what closes it. */
 export async function listen(
@@ -40,6 +45,10 @@ export async function listen(
   })
   onOpen(async () => {
     isStopping = true
+    if (parts.nodes.several !== undefined) {
+      ingress.connections.drain()
+      await sleep(drainMs)
+    }
     await Promise.all([mqtt?.close(), app.close()])
   })
   await app.ready()
@@ -102,6 +111,7 @@ function createServiceServer(
       connections: connections.fault,
       topics: parts.topicStates,
       clock: () => clockFault(parts.nodes.several?.own().clockAheadMs),
+      settings: () => advisedFault(parts.nodes.several?.own().differing ?? []),
       ...state,
     })
   const families = createFamilies({ config, log, parts, ingress, readiness })

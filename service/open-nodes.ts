@@ -7,6 +7,7 @@ import { type ChangeFeed, noFeed } from '../auth/nodes/change-feed.ts'
 import { type Nodes, openNodes } from '../auth/nodes/nodes.ts'
 import { SettingsDiffer } from '../auth/nodes/settings-differ.ts'
 import type { Config } from '../settings/config.ts'
+import { Settings } from '../settings/settings.ts'
 import type { DataDirectory } from '../store/data-directory.ts'
 import type { Log } from '../store/log.ts'
 import { endNodeEpoch } from '../store/postgres/node-epoch.ts'
@@ -67,6 +68,15 @@ const equalSettings = [
   'RANGE_BATTERY_PERCENTAGE',
 ] as const satisfies (keyof Config)[]
 
+/** Of a process or its machine. All others should be the same: one with another rate would grant senders more than is meant. */
+const ownSettings: ReadonlySet<string> = new Set<keyof Config>([
+  ...(['HOST', 'PORT', 'DATA_DIR', 'SECRETS_DIR', 'PARENT_PID', 'LOG_LEVEL', 'LOG_FORMAT'] as const),
+  ...(['DATABASE_URL', 'QUESTDB_HTTP', 'QUESTDB_PG', 'QUESTDB_COMMIT_MODE', 'QUESTDB_PG_PORT'] as const),
+  ...(['KAFKA_BROKERS', 'KAFKA_TLS', 'KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD'] as const),
+  ...(['TLS_CERT', 'TLS_KEY', 'TRUST_PROXY', 'MQTT_PORT', 'CONNECTIONS_MAX', 'CONNECTIONS_PER_ADDRESS'] as const),
+  ...(['JOURNAL_MAX', 'JOURNAL_RESERVE', 'LATEST_BYTES_MAX', 'CACHE_BYTES_MAX', 'EVENTS_CLIENTS_MAX'] as const),
+])
+
 const alone: ServiceNodes = {
   feed: noFeed,
   join: async () => undefined,
@@ -79,6 +89,8 @@ const alone: ServiceNodes = {
 }
 
 const retryMs = 250
+/** It is compared with each renewal of a lease. */
+const digestLength = 11
 
 /** Before anything is read into memory. Rejects with StartError. */
 export async function openServiceNodes(options: ServiceNodesOptions): Promise<ServiceNodes> {
@@ -95,6 +107,7 @@ export async function openServiceNodes(options: ServiceNodesOptions): Promise<Se
     role: 'api',
     version: packageVersion(),
     host: hostname(),
+    advised: advisedDigests(config, directory),
     settings: { ...settingDigests(config), ...secretFingerprints(config, directory) },
     leaseMs,
     sessionSecret: config.MQTT_PORT === undefined ? undefined : directory.secret('csrf-secret'),
@@ -134,6 +147,18 @@ function settingDigests(config: Config): Record<string, string> {
       .update(JSON.stringify(config[name] ?? null))
       .digest('hex')
   return Object.fromEntries(equalSettings.map(name => [name, digest(name)]))
+}
+
+/** With a key, as a password may be among them. */
+function advisedDigests(config: Config, { secret }: Pick<DataDirectory, 'secret'>): Record<string, string> {
+  const key = secret('service-secret')
+  const refused: readonly string[] = [...equalSettings, 'SESSION_SECRETS', 'SERVICE_SECRET']
+  const names = Object.keys(Settings.shape).filter(name => !(ownSettings.has(name) || refused.includes(name)))
+  const digest = (name: string) => {
+    const value = JSON.stringify(config[name as keyof Config] ?? null)
+    return createHmac('sha256', key).update(value).digest('base64url').slice(0, digestLength)
+  }
+  return Object.fromEntries(names.map(name => [name, digest(name)]))
 }
 
 /** They tell whether two secrets are the same, and nothing else. */

@@ -21,6 +21,8 @@ export interface ReadinessOptions {
   topics?: (() => TopicState[]) | undefined
   /** Why the clock is wrong, of a node. */
   clock: () => string | undefined
+  /** Which settings differ from those of other nodes. */
+  settings: () => string | undefined
   /** Why no readings come from an outside broker. */
   broker: () => string | undefined
   isStopping: () => boolean
@@ -50,6 +52,7 @@ export function readinessOf(options: ReadinessOptions): Readiness {
     connections(),
     options.broker(),
     options.clock(),
+    options.settings(),
   ]
   reasons.push(...issues.filter(issue => issue !== undefined))
   reasons.push(...(options.topics?.() ?? []).flatMap(faultsOfTopic))

@@ -14,7 +14,7 @@ import type { RetentionState } from '../../lifecycle/retention/retention-state.t
 import type { Questdb } from '../../store/questdb/questdb.ts'
 import type { Store } from '../../store/store.ts'
 import { packageVersion } from '../../store/version.ts'
-import { nodeStatus } from './node-status.ts'
+import { nodeStatuses } from './node-status.ts'
 import { type AdminOperation, operation } from './operation.ts'
 import { Status } from './status-answer.ts'
 import { forwarderStatus, topicStatus } from './topic-status.ts'
@@ -148,7 +148,7 @@ async function kafkaOf(topics: readonly TopicState[], pool: pg.Pool): Promise<St
 
 async function nodesOf({ own, states }: Pick<Nodes, 'own' | 'states'>): Promise<Status['nodes']> {
   const { id } = own()
-  return (await states()).map(state => nodeStatus(state, id))
+  return nodeStatuses(await states(), id, Date.now())
 }
 
 function retentionOf(state: RetentionState): Status['retention'] {

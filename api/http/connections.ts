@@ -20,6 +20,9 @@ export interface Connections {
   bound(server: Server | HttpServer): void
   /** Why connections are refused, or were a short while ago; for the readiness. */
   fault(): string | undefined
+  /** From now on each response ends its connection, so that the next request goes elsewhere. */
+  drain(): void
+  isDraining(): boolean
   /** Closes what is idle or becomes so, and in the end the rest. Resolves at once. */
   closeAll(): void
 }
@@ -32,6 +35,7 @@ const recentMs = 60_000
 
 export function createConnections({ max, perAddress, isTrusted, log }: ConnectionsOptions): Connections {
   const servers = new Set<Server | HttpServer>()
+  let isDraining = false
   /** By network. */
   const sockets = new Capacity<Socket>({ max })
   const full = createIncident(() => log.warn({ max }, 'connections refused: limit reached (CONNECTIONS_MAX)'))
@@ -71,6 +75,10 @@ export function createConnections({ max, perAddress, isTrusted, log }: Connectio
       if (areFilesExhausted() || filesOut.isRecent()) return 'the process is out of file descriptors'
       return full.isRecent() ? `connections were refused: limit of ${max} reached` : undefined
     },
+    drain() {
+      isDraining = true
+    },
+    isDraining: () => isDraining,
     closeAll() {
       // A connection that was busy when the stop began turns idle afterwards and would wait out its keep-alive time.
       const sweep = setInterval(() => {

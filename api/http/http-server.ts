@@ -55,6 +55,7 @@ export function createHttpServers({ tls, connections }: HttpServerOptions): Http
         refuseMessage(response, error)
         return
       }
+      if (connections.isDraining()) response.setHeader('connection', 'close')
       emitEndOfEmptyBody(request)
       handle(request, response)
     }

@@ -12,6 +12,8 @@ export interface Node {
   version: string
   host: string
   settings: NodeSettings
+  /** Of those that should be the same and are not refused. */
+  advised: NodeSettings
 }
 
 export interface NodeRow extends Node {
@@ -24,6 +26,8 @@ export interface RenewedLease {
   postgresMs: number
   /** How many other nodes take requests by then. */
   others: number
+  /** The advised settings of those that have any otherwise. */
+  differing: NodeSettings[]
 }
 
 // Any fixed number serves; it is "barojoin" in ASCII.
@@ -56,7 +60,7 @@ export async function readLiveSettings(database: Transaction, id: string): Promi
  */
 export async function renewLease(
   database: Transaction,
-  { id, role, version, host, settings, clockAheadMs }: NodeRow,
+  { id, role, version, host, settings, advised, clockAheadMs }: NodeRow,
   head: FeedHead,
   leaseMs: number,
 ): Promise<RenewedLease | undefined> {
@@ -64,17 +68,23 @@ export async function renewLease(
     `WITH head AS (
        SELECT FROM feed_head WHERE seq = $5::bigint AND epoch = $6::uuid FOR SHARE
      ), renewed AS (
-       INSERT INTO nodes (id, role, version, settings, applied, expires_at, host, clock_ahead_ms)
+       INSERT INTO nodes (id, role, version, settings, applied, expires_at, host, clock_ahead_ms, advised)
        SELECT $1::uuid, $2::text, $3::text, $4::jsonb, $5::bigint, clock_timestamp() + $7::float8 * interval '1 ms',
-         $8::text, $9::float8 FROM head
+         $8::text, $9::float8, $10::jsonb FROM head
        ON CONFLICT (id) DO UPDATE SET applied = excluded.applied, expires_at = excluded.expires_at,
          clock_ahead_ms = excluded.clock_ahead_ms
        RETURNING expires_at
      )
      SELECT (date_part('epoch', expires_at) * 1000)::float8 - $7::float8 AS "postgresMs", (
        SELECT count(*)::int FROM nodes WHERE id <> $1::uuid AND role = 'api' AND nodes.expires_at > clock_timestamp()
-     ) AS others FROM renewed`,
-    [id, role, version, JSON.stringify(settings), head.seq, head.epoch, leaseMs, host, clockAheadMs ?? null],
+     ) AS others, (
+       SELECT coalesce(json_agg(advised), '[]') FROM nodes
+       WHERE id <> $1::uuid AND role = 'api' AND nodes.expires_at > clock_timestamp() AND advised <> $10::jsonb
+     ) AS differing FROM renewed`,
+    [
+      ...[id, role, version, JSON.stringify(settings), head.seq, head.epoch, leaseMs, host, clockAheadMs ?? null],
+      JSON.stringify(advised),
+    ],
   )
   return rows[0]
 }

@@ -1,6 +1,8 @@
 /** The nodes of a service, for who looks after them. */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
+import type { NodeSettings } from './node-rows.ts'
+import { differentAdvised } from './settings-differ.ts'
 
 export interface NodeState {
   id: string
@@ -16,6 +18,8 @@ export interface NodeState {
   /** Undefined while it was not measured. */
   clockAheadMs: number | undefined
   leads: boolean
+  /** Settings that should be the same and differ from those of the node that is asked; of that one, from those of any other. */
+  differing: readonly string[]
 }
 
 interface NodeStateRow {
@@ -28,6 +32,7 @@ interface NodeStateRow {
   applied: number
   clock_ahead_ms: number | null
   leads: boolean
+  advised: NodeSettings
 }
 
 /** A node that has ended without a word is told of for so long. */
@@ -35,9 +40,13 @@ const goneMsMax = 600_000
 const nodesMax = 100
 
 /** In the order of their starts. All leases have the same length. */
-export async function readNodeStates(database: Transaction, leaseMs: number): Promise<NodeState[]> {
+export async function readNodeStates(
+  database: Transaction,
+  leaseMs: number,
+  advised: NodeSettings,
+): Promise<NodeState[]> {
   const { rows } = await database.query<NodeStateRow>(
-    `SELECT id, role, version, host, applied::float8 AS applied, clock_ahead_ms,
+    `SELECT id, role, version, host, applied::float8 AS applied, clock_ahead_ms, advised,
        leads_since IS NOT NULL AND expires_at > clock_timestamp() AS leads,
        (date_part('epoch', started_at) * 1000)::float8 AS started_ms,
        (date_part('epoch', expires_at - clock_timestamp()) * 1000)::float8 AS left_ms
@@ -45,12 +54,13 @@ export async function readNodeStates(database: Transaction, leaseMs: number): Pr
      ORDER BY started_at DESC, id LIMIT $2`,
     [goneMsMax, nodesMax],
   )
-  return rows.reverse().map(({ started_ms, left_ms, clock_ahead_ms, ...told }) => ({
+  return rows.reverse().map(({ started_ms, left_ms, clock_ahead_ms, advised: other, ...told }) => ({
     ...told,
     startedMs: started_ms,
     isLeaseValid: left_ms > 0,
     leaseAgeMs: Math.max(0, leaseMs - left_ms),
     clockAheadMs: clock_ahead_ms ?? undefined,
+    differing: differentAdvised(advised, [other]),
   }))
 }
 

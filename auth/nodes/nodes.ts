@@ -49,7 +49,7 @@ export interface Nodes {
   close(): Promise<void>
 }
 
-export interface NodesOptions extends Pick<Node, 'role' | 'version' | 'host' | 'settings'> {
+export interface NodesOptions extends Omit<Node, 'id'> {
   pool: pg.Pool
   /** A connection of its own, without time limits. */
   connect: () => Promise<pg.Client>
@@ -103,7 +103,7 @@ export async function openNodes(options: NodesOptions): Promise<Nodes> {
     leads: leadership.leads,
     count: () => own.others() + 1,
     own: ownState,
-    states: () => readNodeStates(pool, leaseMs).catch(() => [ownState()]),
+    states: () => readNodeStates(pool, leaseMs, node.advised).catch(() => [ownState()]),
     sessions,
     requireLead: transaction => requireLead(transaction, node.id),
     async close() {

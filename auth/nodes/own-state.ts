@@ -6,6 +6,7 @@ import type { Lease } from './lease.ts'
 import type { Node, NodeRow, RenewedLease } from './node-rows.ts'
 import type { NodeState } from './node-states.ts'
 import type { ForwardStep, PostgresClock } from './postgres-clock.ts'
+import { advisedFault, differentAdvised } from './settings-differ.ts'
 
 export interface OwnStateOptions {
   node: Node
@@ -30,10 +31,20 @@ export function createOwnState({ node, lease, clock, step, log }: OwnStateOption
   const { id, role, version, host } = node
   const tellClock = createClockLog(log)
   let others = 0
+  let differing: readonly string[] = []
 
   function clockAheadMs(): number | undefined {
     const postgresMs = clock.nowMs()
     return postgresMs === undefined ? undefined : Date.now() - postgresMs
+  }
+
+  function noteDiffering(names: readonly string[]): void {
+    const isSame = names.join() === differing.join()
+    differing = names
+    if (isSame) return
+    const fault = advisedFault(names)
+    if (fault === undefined) log.info({}, 'all nodes have the same settings')
+    else log.warn({ settings: names }, fault)
   }
 
   return {
@@ -42,6 +53,7 @@ export function createOwnState({ node, lease, clock, step, log }: OwnStateOption
       clock.note(startMs, renewed.postgresMs)
       step.note(startMs, renewed.postgresMs)
       others = renewed.others
+      noteDiffering(differentAdvised(node.advised, renewed.differing))
       tellClock(clockAheadMs())
     },
     others: () => others,
@@ -54,6 +66,7 @@ export function createOwnState({ node, lease, clock, step, log }: OwnStateOption
       isLeaseValid: lease.isValid(),
       leaseAgeMs: lease.ageMs(),
       clockAheadMs: clockAheadMs(),
+      differing,
       ...more,
     }),
   }

@@ -11,6 +11,16 @@ export class SettingsDiffer extends Error {
   }
 }
 
+/** The names of those that one of the others has otherwise. A node of another version may lack some. */
+export function differentAdvised(own: NodeSettings, others: readonly NodeSettings[]): string[] {
+  const names = Object.keys(own).filter(name => others.some(other => name in other && other[name] !== own[name]))
+  return names.toSorted((one, other) => one.localeCompare(other))
+}
+
+export function advisedFault(names: readonly string[]): string | undefined {
+  return names.length === 0 ? undefined : `nodes have different values of ${names.join(', ')}: give all nodes the same`
+}
+
 /** The names of those that one of the others has otherwise, or only one of the two has. */
 export function differentSettings(own: NodeSettings, others: readonly NodeSettings[]): string[] {
   const names = new Set<string>()

@@ -168,6 +168,19 @@ test('one address may hold a share of the connections, a trusted proxy all of th
   await until('there is room again', async () => !(await ask('127.0.0.2')).closed)
 })
 
+test('a server that drains answers requests of old and new connections, and closes each behind its answer', async t => {
+  const { url, connections } = await listen(t, (_request, response) => void response.end('ok'))
+  const old = await openRaw(t, url)
+  old.socket.write(get('/'))
+  await until('it is answered', () => old.answers() === 1)
+  connections.drain()
+  const ended = once(old.socket, 'end')
+  old.socket.write(get('/'))
+  await ended
+  t.equal(old.answers(), 2)
+  t.match(await exchangeRaw(t, url, get('/')), /connection: close/i)
+})
+
 test('networks', async t => {
   const contains = createNetworks(['10.0.0.0/8', '192.0.2.7', 'fd00::/8', '::1'])
   for (const address of ['10.1.2.3', '192.0.2.7', 'fd12::1', '::1', '::ffff:10.0.0.1']) t.ok(contains(address), address)

@@ -182,7 +182,7 @@ test('durations are by route, method and class of the status, never by address',
 
 test('the topics of Kafka have metrics where they are the journals, and none elsewhere', async t => {
   const offsets = { start: 5, end: 30, applied: 20, oldestMs: 1000 }
-  const sight = { ...offsets, replicas: 3, inSync: 2, retentionMs: 604_800_000, weaknesses: [] }
+  const sight = { ...offsets, replicas: 3, inSync: 2, retentionMs: 604_800_000, weaknesses: [], unforwarded: [] }
   const seen: TopicState = { topic: 'a', sight, share: 0.25, problems: [] }
   const problems: TopicState['problems'] = [{ kind: 'unreachable', text: 'away' }]
   const unseen: TopicState = { topic: 'b', sight: undefined, share: undefined, problems }
@@ -203,7 +203,7 @@ test('the topics of Kafka have metrics where they are the journals, and none els
 
 test('a node among others names itself, and a service that is alone does not', async t => {
   const name = { id: '0123456789abcdef', role: 'api', version: '1', host: 'h-1', startedMs: 0 }
-  const lease = { isLeaseValid: true, leaseAgeMs: 1_500, applied: 12, clockAheadMs: -250, leads: false }
+  const lease = { isLeaseValid: true, leaseAgeMs: 1_500, applied: 12, clockAheadMs: -250, leads: false, differing: [] }
   const state = { ...name, ...lease }
   const several = { own: () => state, states: async () => [state], sessions: undefined }
   const body = await startMetrics(t, { nodes: { count: () => 3, several } }).scrape()

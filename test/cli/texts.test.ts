@@ -1,7 +1,8 @@
 /** The disk, nodes, topics of Kafka and retention, as the terminal shows them. */
 
 import t from 'tap'
-import { nodeStatus } from '../../api/admin/node-status.ts'
+import { nodeStatuses } from '../../api/admin/node-status.ts'
+import type { NodeStatus } from '../../api/admin/status-answer.ts'
 import { topicStatus } from '../../api/admin/topic-status.ts'
 import type { NodeState } from '../../auth/nodes/node-states.ts'
 import { diskText, isDiskFillingUp } from '../../cli/disk-text.ts'
@@ -42,8 +43,13 @@ const node: NodeState = {
   applied: 12,
   clockAheadMs: 999,
   leads: true,
+  differing: [],
 }
-const nodeOf = (changes: Partial<NodeState> = {}, ownId = 'another') => nodeStatus({ ...node, ...changes }, ownId)
+const nodesOf = (ownId: string, ...changes: Partial<NodeState>[]) => {
+  const states = changes.map(each => ({ ...node, ...each }))
+  return nodeStatuses(states, ownId, 100_000)
+}
+const nodeOf = (changes: Partial<NodeState> = {}, ownId = 'another') => nodesOf(ownId, changes)[0] as NodeStatus
 
 t.test('a node in words', async t => {
   t.equal(nodeText(nodeOf()), 'api on h-1, 1.2.3, leads, lease renewed 1.5 s ago, change 12, clock 1.00 s ahead')
@@ -56,13 +62,26 @@ t.test('a node in words', async t => {
 })
 
 t.test('what is wrong with nodes', async t => {
-  const changes = [{}, { clockAheadMs: -2_100 }, { clockAheadMs: 65_000 }, { isLeaseValid: false }]
+  const changes = [
+    {},
+    { clockAheadMs: -2_100 },
+    { clockAheadMs: 65_000 },
+    { isLeaseValid: false },
+    { differing: ['A', 'B'] },
+  ]
   const nodes = changes.map(each => nodeOf(each))
   t.strictSame(nodeProblemsOf(nodes), [
     'node 01234567: the clock of this node is 2.1 s behind that of PostgreSQL',
     'node 01234567: the clock of this node is 65.0 s ahead of that of PostgreSQL',
     'node 01234567: its lease has expired: it has ended without a word, or PostgreSQL does not answer it',
+    'node 01234567: nodes have different values of A, B: give all nodes the same',
   ])
+  const killed = { isLeaseValid: false, leaseAgeMs: 60_000 }
+  const [early, late] = [{ startedMs: 39_000 }, { startedMs: 41_000 }]
+  const endedIn = (...states: Partial<NodeState>[]) => nodeProblemsOf(nodesOf('another', ...states)).length
+  t.equal(endedIn(killed, early), 1, 'the other one ran already')
+  t.equal(endedIn(killed, late), 0, 'it was replaced')
+  t.equal(endedIn(killed, killed, early, late), 1, 'one of two was replaced')
   t.strictSame(nodeProblemsOf(undefined), [], 'a service that is alone')
 })
 
@@ -81,6 +100,7 @@ const sight = {
   end: 150,
   applied: 140,
   oldestMs: Date.UTC(2026, 0, 1),
+  unforwarded: [],
   replicas: 3,
   inSync: 2,
   retentionMs: 604_800_000,

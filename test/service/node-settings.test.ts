@@ -3,14 +3,16 @@
 import t from 'tap'
 import { openServiceNodes } from '../../service/open-nodes.ts'
 import { readConfig } from '../../settings/config.ts'
+import type { Log } from '../../store/log.ts'
 import { withSharedSecrets } from '../../store/shared-secrets.ts'
-import { nowhere, silentLog, startDatabases, temporaryFolder } from '../support/databases.ts'
+import { nowhere, recordingLog, silentLog, startDatabases, temporaryFolder } from '../support/databases.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 const { store } = await startDatabases(t, nowhere)
 
 const own = (name: string) => name
 
-async function join(settings: Record<string, string>, secret = own): Promise<void> {
+async function join(settings: Record<string, string>, secret = own, log: Log = silentLog) {
   const environment = {
     DATABASE_URL: 'postgresql://127.0.0.1/barograph',
     KAFKA_BROKERS: '127.0.0.1:9',
@@ -23,11 +25,12 @@ async function join(settings: Record<string, string>, secret = own): Promise<voi
     config: readConfig(environment),
     directory: { secret },
     store,
-    log: silentLog,
+    log,
     onFatal: error => t.error(error),
   })
   t.teardown(() => nodes.close())
   await nodes.join()
+  return nodes
 }
 
 t.test('a node whose topics have other names is refused, and one with the same joins', async t => {
@@ -47,4 +50,19 @@ t.test('a node with other secrets is refused, and one that lacks one is told how
     name: 'StartError',
     message: new RegExp(`^The secret ${folder}/[a-z-]+ is missing: make it with "openssl rand -hex 32"`),
   })
+})
+
+t.test('a node with another rate joins, and every node says so until it is gone', async t => {
+  const { log, texts } = recordingLog('warn')
+  const usual = { KAFKA_TOPIC_PREFIX: 'one-', PORT: '1' }
+  const one = await join(usual, own, log)
+  const other = await join({ ...usual, PORT: '2', DEVICE_RATE: '7', SMTP_URL: 'smtp://user:secret@127.0.0.1' })
+  const names = ['DEVICE_RATE', 'SMTP_URL']
+  t.strictSame(other.several?.own().differing, names)
+  await waitFor('the first one knows', async () => one.several?.own().differing.join() === names.join())
+  t.match(texts.join(), /nodes have different values of DEVICE_RATE, SMTP_URL: give all nodes the same/)
+  const states = (await one.several?.states())?.filter(({ differing }) => differing.length > 0)
+  t.match(states, [{ id: other.several?.own().id, differing: names }])
+  await other.close()
+  await waitFor('it is gone', async () => one.several?.own().differing.length === 0)
 })

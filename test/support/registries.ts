@@ -83,6 +83,7 @@ export async function openNode(
     role: 'api',
     version: '0',
     host: 'test',
+    advised: {},
     settings,
     leaseMs,
     sessionSecret,

@@ -66,9 +66,9 @@ test('a step of the clock of PostgreSQL is known for the length of a lease', asy
   t.equal(step.sizeMs(1_300_000 + nowMs), 0)
   const renewed = new ForwardStep(60_000, () => 0)
   const log = { info: () => {}, warn: () => {} }
-  const node = { id: 'own', role: 'api', version: '1', host: 'here', settings: {} }
+  const node = { id: 'own', role: 'api', version: '1', host: 'here', settings: {}, advised: {} }
   const own = createOwnState({ node, lease: new Lease(60_000), clock: new PostgresClock(), step: renewed, log })
-  own.renewed(0, { postgresMs: 1_000_000, others: 0 })
+  own.renewed(0, { postgresMs: 1_000_000, others: 0, differing: [] })
   t.equal(renewed.sizeMs(1_300_000), 300_000, 'each renewal of a lease notes the clock')
 })
 

@@ -355,7 +355,7 @@ async function connect(slowMs: number) {
 async function openNode(name: string, checkEveryMs: number, slowMs = 0) {
   const pool = store.postgres
   const node = await openNodes({
-    ...{ pool, leaseMs: 60_000, role: 'api', version: '0', host: 'test', settings: {}, log: silentLog },
+    ...{ pool, leaseMs: 60_000, role: 'api', version: '0', host: 'test', advised: {}, settings: {}, log: silentLog },
     connect: () => connect(slowMs),
     onFatal: error => t.fail(error.message),
   })
