@@ -142,7 +142,7 @@ function startService(dataDirectory: string, onLine: (sentence: string) => void)
 
 function startCluster(config: Config, folder: string, onLine: (sentence: string) => void): DemoService {
   say('Eleven processes start; the first time they also fetch QuestDB and Kafka.')
-  return startDemoCluster({ config, folder, brokers: 3, signal: stop.signal, onLine })
+  return startDemoCluster({ config, settings: process.env, folder, brokers: 3, signal: stop.signal, onLine })
 }
 
 async function run(): Promise<void> {
@@ -155,7 +155,9 @@ async function run(): Promise<void> {
   // Without the service there is nothing to go on for.
   let isStopping = false
   const ended = service.ended.then(status => {
-    if (!stop.signal.aborted && !isStopping) fail(`The service has ended by itself, with status ${status}.`)
+    // The reason of a start that fails is still to be reported.
+    if (stop.signal.aborted || isStopping) return
+    fail(`The service has ended by itself, with status ${status}.`)
     stop.abort()
   })
   try {
@@ -181,4 +183,6 @@ try {
 } catch (error) {
   // What a stop cuts short is no fault.
   if (!stop.signal.aborted) fail(error instanceof Error ? error.message : String(error))
+} finally {
+  stop.abort()
 }

@@ -21,6 +21,8 @@ import { placeProcess, superviseProcess, watchReadiness } from './processes.ts'
 
 export interface DemoClusterOptions {
   config: Config
+  /** The environment that the settings came from. */
+  settings: Environment
   /** Everything is in it. */
   folder: string
   /** One is enough to see the rest work. */
@@ -47,7 +49,7 @@ export function startDemoCluster(options: DemoClusterOptions): DemoService {
 }
 
 async function start(options: DemoClusterOptions, onOpen: (close: () => unknown) => void): Promise<Started> {
-  const { config, folder, brokers, signal, onLine } = options
+  const { config, settings, folder, brokers, signal, onLine } = options
   const { HOST, cacheDirectory, environment } = config
   const port = config.PORT === 0 ? await freePort() : config.PORT
   const log = sentencesOf(onLine)
@@ -68,12 +70,12 @@ async function start(options: DemoClusterOptions, onOpen: (close: () => unknown)
     [1, 2].flatMap(id => [placeProcess('api', id, folder), placeProcess('forward', id, folder)]),
   )
   const shared = {
-    ...environment,
+    ...passedOn(settings),
     ...questdbSettings(store.questdb.address),
     DATABASE_URL: postgresUrl(store.postgres),
     ...kafkaSettings,
     SECRETS_DIR: directory.secrets,
-    PUBLIC_URL: url,
+    PUBLIC_URL: config.PUBLIC_URL ?? url,
     AUTH_HOST: 'on',
     LOG_FORMAT: 'json',
     PARENT_PID: String(process.pid),
@@ -100,6 +102,13 @@ async function start(options: DemoClusterOptions, onOpen: (close: () => unknown)
     admin: { url: `http://127.0.0.1:${first.port}`, dataDirectory: first.folder },
     token: readFileSync(join(first.folder, 'secrets', 'admin-token'), 'utf8').trim(),
   }
+}
+
+/** Those of one process, and those of databases and brokers that are not ours. */
+const notPassedOn = /^(MQTT_PORT|TLS_.*|KAFKA_.*|QUESTDB_(?!ACCEPT).*)$/
+
+function passedOn(settings: Environment): Environment {
+  return Object.fromEntries(Object.entries(settings).filter(([name]) => !notPassedOn.test(name)))
 }
 
 function makeFolder(folder: string, name: string): string {

@@ -1,7 +1,7 @@
 /** The demo as a newcomer sees it: one command, history and live readings, Ctrl-C, and again. */
 
 import type { ChildProcess } from 'node:child_process'
-import { readFileSync, statSync } from 'node:fs'
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import t, { type Test } from 'tap'
@@ -186,3 +186,12 @@ async function stopDemo(t: Test, demo: Demo): Promise<void> {
   t.strictSame(await demo.exited, [0, null])
   t.notOk(pids.some(isRunning), 'no process is left')
 }
+
+t.test('a cluster that cannot start ends with its reason and status 1', async t => {
+  const dataDirectory = temporaryFolder(t)
+  mkdirSync(join(dataDirectory, 'cluster'))
+  writeFileSync(join(dataDirectory, 'cluster', 'kafka'), 'a file in place of the folder of the brokers')
+  const environment = { ...process.env, DATA_DIR: dataDirectory, PORT: '0' }
+  const ended = await runToEnd(process.execPath, ['demo/demo.ts', '--cluster'], { folder: root, environment })
+  t.match(ended, { status: 1, stderr: /EEXIST.*kafka/ })
+})

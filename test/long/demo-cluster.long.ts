@@ -1,5 +1,6 @@
 /** The processes of `script/cluster`, over one broker. */
 
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { startDemoCluster } from '../../demo/cluster/demo-cluster.ts'
@@ -15,6 +16,7 @@ const lines: string[] = []
 function start() {
   const cluster = startDemoCluster({
     config,
+    settings: { ...process.env, ALERT_TARGETS_ALLOWED: '127.0.0.0/8' },
     folder,
     brokers: 1,
     signal: new AbortController().signal,
@@ -44,6 +46,7 @@ t.test('one address serves whichever process is killed, and the data outlives a 
   const headers = { authorization, 'content-type': 'application/json' }
   const made = await fetch(`${admin.url}/api/admin/devices`, { method: 'POST', headers, body: '{"name":"porch"}' })
   t.equal(made.status, 201)
+  t.match(readFileSync(`/proc/${pidOf('api-2')}/environ`, 'utf8'), 'ALERT_TARGETS_ALLOWED=127.0.0.0/8')
   for (const name of ['api-1', 'api-2']) {
     const killed = pidOf(name)
     process.kill(killed, 'SIGKILL')
