@@ -1,17 +1,22 @@
 /** `barograph kafka`: makes the topics that are the journals, and shows them. It asks Kafka itself, by the settings. */
 
-import type { Command } from 'commander'
+import { Argument, type Command, InvalidArgumentError } from 'commander'
 import type { Partition } from '../ingest/kafka/cluster.ts'
 import type { Kafka } from '../ingest/kafka/connect.ts'
 import { type PreparedTopic, prepareTopic } from '../ingest/kafka/prepare-topics.ts'
 import { describeTopic } from '../ingest/kafka/topic-description.ts'
 import { differenceText, type TopicDifference } from '../ingest/kafka/topic-differences.ts'
+import { topicsOf } from '../ingest/kafka/topic-names.ts'
 import { retentionMsOf } from '../ingest/kafka/topic-settings.ts'
+import { points } from '../ingest/points-table.ts'
+import { readings } from '../ingest/readings-table.ts'
 import type { CommandContext } from './command-context.ts'
 import { CommandError } from './command-error.ts'
 import { durationText } from './duration-text.ts'
 import { backUpService, restoreService } from './kafka-backup.ts'
-import { bytesText, printJson, printTable, printText, type Streams } from './output.ts'
+import { catTopic } from './kafka-cat.ts'
+import { countUpTo } from './option-values.ts'
+import { bytesText, type Output, printable, printJson, printTable, printText, type Streams } from './output.ts'
 import { withKafka } from './with-kafka.ts'
 
 const prepareHelp = `
@@ -24,6 +29,12 @@ Example:
 const showHelp = `
 Example:
   barograph kafka show --json | jq '.[].end_offset'`
+
+const catHelp = `
+It ends where the topic ended when it began. docs/scaling.md describes the fields.
+
+Example:
+  barograph kafka cat readings --from 1200 | jq 'select(.device == "kitchen")'`
 
 const backupHelp = `
 The service runs. The command of --copy is run by sh while QuestDB keeps the files of a checkpoint; FOLDER is a folder of the backup.
@@ -78,6 +89,23 @@ export function defineKafka(command: Command, context: CommandContext): void {
       else printTable(streams, [header, ...shown.map(rowOf)])
     })
   command
+    .command('cat')
+    .description('print the records of a topic as NDJSON')
+    .addArgument(
+      new Argument('[journal]', 'topic of readings or of points').choices(['readings', 'points']).default('readings'),
+    )
+    .option('--from <offset>', 'first offset (default: the first one that the topic has)', offsetIn)
+    .option('--groups <count>', 'groups of records at most', countUpTo(Number.MAX_SAFE_INTEGER))
+    .addHelpText('after', catHelp)
+    .action(async (journal: 'readings' | 'points', { from, groups }: { from?: number; groups?: number }) => {
+      await withKafka(context, async (kafka, { topicPrefix }) => {
+        const partition = await kafka.partition(topicsOf(topicPrefix)[journal])
+        const table = journal === 'readings' ? readings : points
+        const print = (line: object) => writeLine(streams.stdout, line)
+        await catTopic({ partition, table, from, groupsMax: groups ?? Number.POSITIVE_INFINITY, print })
+      })
+    })
+  command
     .command('backup')
     .description('copy PostgreSQL, the offsets of the topics, the secrets and, by a command, QuestDB')
     .argument('<folder>', 'new or empty folder')
@@ -124,6 +152,18 @@ export function refuseWeak(prepared: readonly PreparedTopic[]): void {
   const weak = prepared.flatMap(({ left }) => left).filter(({ isRequired }) => isRequired)
   if (weak.length === 0) return
   throw new CommandError('the service does not start with these topics, for they would not keep what it acknowledges')
+}
+
+function offsetIn(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('Expected an offset.')
+}
+
+/** Resolves when it is written. */
+function writeLine(stdout: Output, line: object): Promise<void> {
+  return new Promise((resolve, reject) => {
+    stdout.write(`${printable(JSON.stringify(line))}\n`, error => (error ? reject(error) : resolve()))
+  })
 }
 
 interface ShownTopic {

@@ -1,7 +1,9 @@
 /** `barograph kafka` and the doctor, against a real broker. */
 
 import t from 'tap'
+import { groupHeaderLength, sealGroup } from '../../ingest/journal/group.ts'
 import { topicSettings } from '../../ingest/kafka/topic-settings.ts'
+import { readingWriter } from '../../ingest/readings-table.ts'
 import { barograph } from '../support/command-line.ts'
 import { temporaryFolder } from '../support/databases.ts'
 import { startKafka } from '../support/kafka.ts'
@@ -44,6 +46,36 @@ t.test('show tells offsets, replicas and the retention', async t => {
     { topic: 'barograph-points-s1', end_offset: 0 },
   ])
   t.match((await run('kafka show')).stdout, /barograph-readings-s1 +127\.0\.0\.1:\d+ +1 +1 +0 +1 +7 d 0 h\n/)
+})
+
+t.test('cat prints the records of groups as NDJSON, and where a group is damaged', async t => {
+  const values = { temperature: 21.5, humidity: 40, pressure: Number.NaN, battery_voltage: 3, battery_percentage: 80 }
+  const reading = { timestampMs: undefined, ...values, further: { series: [5, 6], values: [1.25, Number.NaN] } }
+  const device = { number: 7, symbol: 'porch' }
+  const bodyLength = 2 * readingWriter.length(device, reading)
+  const group = new Uint8Array(groupHeaderLength + bodyLength)
+  const view = new DataView(group.buffer)
+  const timeUs = Date.UTC(2026, 0, 2) * 1000
+  const next = readingWriter.write(view, groupHeaderLength, device, timeUs + 7, false, reading)
+  readingWriter.write(view, next, device, timeUs, true, reading)
+  const header = { bodyLength, recordCount: 2, backfillCount: 1, position: 0, firstOrdinal: 0 }
+  sealGroup(group, { ...header, receiptUs: timeUs, lastStampUs: timeUs })
+  const partition = await (await kafka.connect()).partition('barograph-readings-s1')
+  t.match(await partition.append(group), { outcome: 'stored', offset: 1 })
+  const lines = async (words: string) => {
+    const { stdout } = await run(`kafka cat ${words}`)
+    return stdout.split('\n').flatMap(line => (line === '' ? [] : [JSON.parse(line)]))
+  }
+  const { pressure: _, ...given } = values
+  const line = { offset: 1, series: 7, device: 'porch', ...given, further: [{ series: 5, value: 1.25 }] }
+  const [damaged, first, second, ...rest] = await lines('readings')
+  t.match(damaged, { offset: 0, damaged_bytes: 1 })
+  t.match(first, { ...line, ts: '2026-01-02T00:00:00.000007Z', backfill: false, appended: /^2\d{3}-/ })
+  t.match(second, { ...line, ts: '2026-01-02T00:00:00.000000Z', backfill: true })
+  t.strictSame([rest, 'pressure' in first], [[], false])
+  t.strictSame(await lines('readings --from 1'), [first, second])
+  t.strictSame(await lines('readings --groups 1'), [damaged])
+  t.strictSame(await lines('points'), [])
 })
 
 t.test('a weaker topic is named setting by setting, and changed where that is asked for', async t => {

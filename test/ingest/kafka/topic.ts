@@ -1,6 +1,7 @@
 /** A topic as a journal: what is appended is read in its order, and what cannot be appended is refused. */
 
 import { randomBytes } from 'node:crypto'
+import { Connection, fetchV13 } from '@platformatic/kafka'
 import t from 'tap'
 import { groupBodyMax, groupHeaderLength } from '../../../ingest/journal/group.ts'
 import type { TopicPartition } from '../../../ingest/kafka/topic-partition.ts'
@@ -30,6 +31,25 @@ t.test('groups of any length are read as they were appended, one after the other
   const written = groups.map(group => group.toString('base64'))
   t.ok((await readAll(partition)).join() === written.join(), 'with a bound in bytes')
   t.ok((await readAll(partition, 1)).join() === written.join(), 'one by one, however long')
+})
+
+t.test('a long group is compressed, and read as it was appended', async t => {
+  const partition = await kafka.partition(await broker.makeTopic('compressed'))
+  const groups = [Buffer.alloc(100_000, 'kitchen 21.5 '), Buffer.from('short')]
+  for (const group of groups) await partition.append(group)
+  t.strictSame(
+    (await partition.fetch(0, 1024 * 1024, 0)).records.map(({ value }) => value),
+    groups,
+  )
+  const connection = new Connection('test')
+  t.teardown(() => connection.close())
+  const [host = '', port] = broker.addresses[0]?.split(':') ?? []
+  await connection.connect(host, Number(port))
+  const place = { partition: 0, currentLeaderEpoch: -1, fetchOffset: 0n, lastFetchedEpoch: -1, partitionMaxBytes: 9999 }
+  const topics = [{ topicId: partition.topicId, partitions: [place] }]
+  const { responses } = await fetchV13.api.async(connection, 0, 1, 9999, 0, 0, -1, topics, [], '')
+  const codecs = responses[0]?.partitions[0]?.records?.map(({ attributes }) => attributes & 0b111)
+  t.strictSame(codecs, [4, 0], 'zstd, and none')
 })
 
 t.test('a fetch begins at its offset, tells when records were appended, and waits for the next one', async t => {
