@@ -3,7 +3,7 @@
 import type { Log } from '../../store/log.ts'
 import { isSystemError } from '../forwarder/issue-log.ts'
 import type { Sleeper } from '../forwarder/sleeper.ts'
-import { KafkaAway, TopicMissing } from './kafka-errors.ts'
+import { isKafkaError } from './kafka-errors.ts'
 
 const retryMs = 1000
 
@@ -62,6 +62,6 @@ export class SpoolRetry {
 }
 
 function isExpected(error: unknown): error is Error {
-  if (error instanceof KafkaAway || error instanceof TopicMissing || error instanceof SpoolFull) return true
+  if (isKafkaError(error) || error instanceof SpoolFull) return true
   return isSystemError(error)
 }

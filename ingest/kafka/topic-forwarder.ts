@@ -12,7 +12,7 @@ import type { ForwarderStatus } from '../forwarder/forwarder-status.ts'
 import type { Settled } from '../forwarder/settle-position.ts'
 import type { KafkaOptions } from './connect.ts'
 import type { ForwardStatus } from './forward-status.ts'
-import { KafkaAway, messageOf, TopicMissing } from './kafka-errors.ts'
+import { isKafkaError, messageOf } from './kafka-errors.ts'
 import { LetterFiles } from './letter-files.ts'
 import { TooManyLetters } from './replica-letters.ts'
 import type { HeldReplica } from './replica-lock.ts'
@@ -176,7 +176,7 @@ export class TopicForwarder {
     try {
       return await this.#options.settle(this.#options.topic, offset, async () => await this.#running?.handle.stop())
     } catch (error) {
-      if (!(error instanceof QuestdbError || error instanceof KafkaAway || error instanceof TopicMissing)) throw error
+      if (!(error instanceof QuestdbError || isKafkaError(error))) throw error
       if (this.#running === undefined) this.#noteUnfit(messageOf(error))
       return undefined
     }
