@@ -3,8 +3,9 @@
  * are running; at the end a summary.
  */
 
-import type { ChildProcess } from 'node:child_process'
+import { type ChildProcess, execFileSync } from 'node:child_process'
 import type { EventEmitter } from 'node:events'
+import { readFileSync } from 'node:fs'
 
 interface TestFile extends EventEmitter {
   name: string
@@ -18,11 +19,25 @@ interface Suite extends EventEmitter {
 const silenceMsMax = 60_000
 const linesPerFailure = 25
 const commentsMax = 50
-const slowestCount = 10
+const dearestCount = 60
 
-export function reportProgress(suite: Suite, total: number): void {
+interface Duration {
+  seconds: number
+  /** Of the processor, with the processes that the file has started and waited for. */
+  processorSeconds: number
+}
+
+/** Returns what prints the summary, once the workers have ended. */
+export function reportProgress(suite: Suite, total: number): () => void {
   const startedMs = new Map<TestFile, number>()
-  const secondsOf = new Map<string, number>()
+  const durations = new Map<string, Duration>()
+  const ticksPerSecond = Number(execFileSync('getconf', ['CLK_TCK']))
+  let ticksSeen = ticksOfChildren()
+  const processorSeconds = () => {
+    const ticksBefore = ticksSeen
+    ticksSeen = ticksOfChildren()
+    return (ticksSeen - ticksBefore) / ticksPerSecond
+  }
   const secondsSince = (file: TestFile) => (performance.now() - (startedMs.get(file) ?? 0)) / 1000
   const elapsed = (file: TestFile) => `${Math.round(secondsSince(file))} s`
   const say = (line: string) => {
@@ -40,13 +55,15 @@ export function reportProgress(suite: Suite, total: number): void {
       started.stdout?.on('data', text => (output += text))
       // What a test writes there, such as what it waits for, is for people.
       started.stderr?.pipe(process.stderr, { end: false })
+      // Node reaps one process after the other, so the difference is that of this one.
+      started.once('exit', () => {
+        durations.set(file.name, { seconds: secondsSince(file), processorSeconds: processorSeconds() })
+      })
       // tap knows of a process that ended by an error between two tests only here.
       started.once('close', status => {
-        secondsOf.set(file.name, secondsSince(file))
-        say(`${status === 0 ? 'passed' : 'FAILED'} (${secondsOf.size} of ${total}) ${file.name}, ${elapsed(file)}`)
+        say(`${status === 0 ? 'passed' : 'FAILED'} (${durations.size} of ${total}) ${file.name}, ${elapsed(file)}`)
         if (status !== 0) say(failuresIn(output))
         startedMs.delete(file)
-        if (secondsOf.size === total) say(summaryOf(secondsOf))
       })
     })
   })
@@ -54,18 +71,35 @@ export function reportProgress(suite: Suite, total: number): void {
     clearInterval(silence)
     for (const { fullname, diag } of suite.lists.fail) say(`failed: ${fullname} ${JSON.stringify(diag) ?? ''}`)
   })
+  return () => say(summaryOf(durations, processorSeconds() + process.resourceUsage().userCPUTime / 1e6))
 }
 
-/** A line for each folder with its files and their seconds, which overlap, and one with the slowest files. */
-function summaryOf(secondsOf: ReadonlyMap<string, number>): string {
-  const files = [...secondsOf].sort(([, one], [, other]) => other - one)
+/** Clock ticks of the processes that have ended: `cutime` and `cstime` of proc(5). */
+function ticksOfChildren(): number {
+  const stat = readFileSync('/proc/self/stat', 'utf8')
+  const [user = 0, system = 0] = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .slice(13, 15)
+    .map(Number)
+  return user + system
+}
+
+/** A line for each folder with its files and their seconds, which overlap, and one with the dearest files. */
+function summaryOf(durations: ReadonlyMap<string, Duration>, workerSeconds: number): string {
+  const files = [...durations].sort(([, one], [, other]) => other.processorSeconds - one.processorSeconds)
+  const sum = (own: readonly [string, Duration][], key: keyof Duration) =>
+    Math.round(own.reduce((total, [, duration]) => total + duration[key], 0))
+  const line = (name: string, own: readonly [string, Duration][]) =>
+    `${name}: ${own.length} files, ${sum(own, 'seconds')} s, ${sum(own, 'processorSeconds')} s of processor`
   const folders = Map.groupBy(files, ([name]) => name.split('/').slice(0, 2).join('/'))
-  const lines = [...folders].map(([folder, own]) => {
-    const seconds = own.reduce((sum, [, seconds]) => sum + seconds, 0)
-    return `${folder}: ${own.length} files, ${Math.round(seconds)} s`
-  })
-  const slowest = files.slice(0, slowestCount).map(([name, seconds]) => `${name}, ${Math.round(seconds)} s`)
-  return [...lines, `slowest: ${slowest.join('; ')}`].join('\n')
+  const dearest = files.slice(0, dearestCount)
+  return [
+    ...[...folders].map(([folder, own]) => line(folder, own)),
+    `the workers and what they lend: ${Math.round(workerSeconds)} s of processor`,
+    line('all', files),
+    `most of the processor: ${dearest.map(([name, { processorSeconds }]) => `${name}, ${Math.round(processorSeconds)} s`).join('; ')}`,
+  ].join('\n')
 }
 
 /** What the file has commented, then every failed assertion with what tap says of it. */

@@ -41,10 +41,11 @@ export async function runTestFiles(
   // What tap writes of it all is read by nobody: what counts is told as it comes.
   t.pipe(new PassThrough().resume())
   t.jobs = jobs
-  reportProgress(t, files.length)
+  const summarize = reportProgress(t, files.length)
   t.plan(files.length)
   const waiting = [...files]
   await Promise.all(Array.from({ length: jobs }, () => runWorker(waiting, environment, nodeOptions)))
+  summarize()
   const { pass, total } = t.counts
   return { pass, fail: Math.max(total - pass, t.passing() && files.length > 0 ? 0 : 1) }
 }

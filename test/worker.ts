@@ -5,7 +5,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { lenderVariable } from './support/borrow.ts'
 import { launchBrowser } from './support/browser.ts'
-import { type SharedService, startService } from './support/service.ts'
+import { familyOf } from './support/processes.ts'
+import { type Service, startService } from './support/service.ts'
+import { waitFor } from './support/wait-for.ts'
 import { type LentQuestdb, type RunningQuestdb, startWorkerQuestdb } from './support/worker-questdb.ts'
 
 export interface Worker {
@@ -16,17 +18,23 @@ export interface Worker {
   close(): Promise<void>
 }
 
-/** Each is started by the first file that asks for it. */
+/**
+ * Each is started by the first file that asks for it, and stopped by a signal while no file has it: an idle QuestDB, service or
+ * browser takes a twentieth to a tenth of a processor.
+ */
 export async function openWorker(environment: NodeJS.ProcessEnv): Promise<Worker> {
   let ends: (() => unknown)[] = []
   const hooks = { teardown: (work: () => unknown) => void ends.unshift(work) }
   let questdb: RunningQuestdb | undefined
   let isQuestdbLent = false
-  let service: Promise<SharedService> | undefined
-  let browser: Promise<string> | undefined
+  let service: Promise<Service> | undefined
+  let browser: Promise<{ url: string; pid: number }> | undefined
   let lending: Promise<unknown> = Promise.resolve()
+  const freezer = createFreezer()
+  process.once('exit', freezer.thawAll)
 
   async function end(): Promise<void> {
+    freezer.thawAll()
     const works = ends
     ends = []
     const ending = questdb
@@ -41,6 +49,7 @@ export async function openWorker(environment: NodeJS.ProcessEnv): Promise<Worker
     if (isQuestdbLent) return undefined
     isQuestdbLent = true
     try {
+      freezer.thaw('questdb')
       if (questdb !== undefined) return await questdb.empty()
     } catch {
       await questdb?.close()
@@ -53,10 +62,12 @@ export async function openWorker(environment: NodeJS.ProcessEnv): Promise<Worker
     if (what === '/questdb') return await lendQuestdb()
     if (what === '/browser') {
       browser ??= launchBrowser(hooks)
-      return await browser
+      freezer.thaw('browser')
+      return (await browser).url
     }
     service ??= startService(hooks, { environment })
     const { url, dataDirectory } = await service
+    if (freezer.thaw('service')) await waitFor('the service is ready', () => isReady(url))
     return { url, dataDirectory }
   }
 
@@ -77,13 +88,54 @@ export async function openWorker(environment: NodeJS.ProcessEnv): Promise<Worker
       // The file may have ended before it was there.
       await lending
       isQuestdbLent = false
-      if (hasPassed) questdb?.setFrozen(true)
-      else await end()
+      if (!hasPassed) return await end()
+      freezer.freeze('questdb', questdb?.pid())
+      freezer.freeze('service', (await service)?.child.pid)
+      freezer.freeze('browser', (await browser)?.pid)
     },
     async close() {
       server.close()
       server.closeAllConnections()
       await end()
+      process.off('exit', freezer.thawAll)
     },
   }
+}
+
+/** What waited for a database meanwhile is over. */
+async function isReady(url: string): Promise<boolean> {
+  const { status } = (await (await fetch(`${url}/health/ready`)).json()) as { status: string }
+  return status === 'ok'
+}
+
+/** Stops processes, with those that they have started, until they are used. */
+function createFreezer() {
+  const frozen = new Map<string, number[]>()
+
+  /** The parent last: by then its servers have answered. */
+  function thaw(name: string): boolean {
+    const family = frozen.get(name) ?? []
+    frozen.delete(name)
+    for (const each of family.reverse()) signal(each, 'SIGCONT')
+    return family.length > 0
+  }
+
+  return {
+    /** The parent first, which starts the others. */
+    freeze(name: string, pid: number | undefined): void {
+      if (pid === undefined || frozen.has(name)) return
+      const family = familyOf(pid)
+      frozen.set(name, family)
+      for (const each of family) signal(each, 'SIGSTOP')
+    },
+    thaw,
+    thawAll: () => [...frozen.keys()].forEach(thaw),
+  }
+}
+
+/** One of a family may end by itself. */
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name)
+  } catch {}
 }

@@ -19,10 +19,12 @@ export async function openBrowser(): Promise<Browser> {
 }
 
 /** Returns where test files connect to it. */
-export async function launchBrowser(t: TestHooks): Promise<string> {
+export async function launchBrowser(t: TestHooks): Promise<{ url: string; pid: number }> {
   const server = await chromium.launchServer({ ...launchOptions(), host: '127.0.0.1' })
   t.teardown(() => server.close())
-  return server.wsEndpoint()
+  const { pid } = server.process()
+  if (pid === undefined) throw new Error('Chromium did not start')
+  return { url: server.wsEndpoint(), pid }
 }
 
 /** A machine without one fails the test: a page that nobody looked at has not been tested. */

@@ -47,7 +47,7 @@ export const withoutQuestdb = {
 }
 
 /** Where a service is. */
-export type SharedService = Pick<ServiceClient, 'url' | 'dataDirectory'>
+type SharedService = Pick<ServiceClient, 'url' | 'dataDirectory'>
 
 export interface ServiceSettings {
   /** Used again after a stop; without it the data are in a temporary folder of their own. */

@@ -5,7 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 /** Only for hangs: many times what the slowest machine needs. */
 const deadlineMs = 15 * 60_000
 const noticeEveryMs = 60_000
-const pollEveryMs = 20
+/** Most conditions ask a database, so the pauses grow with the wait: by a tenth of it. */
+const [pollMsMin, pollMsMax] = [20, 250]
 
 /** Resolves when the condition holds, and fails with the name of what did not happen. A condition that throws fails it too. */
 export async function waitFor(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
@@ -21,7 +22,9 @@ export async function waitFor(what: string, condition: () => boolean | Promise<b
     }, noticeEveryMs)
   })
   const met = async () => {
-    while (!isOver && !(await condition())) await sleep(pollEveryMs)
+    for (let pollMs = pollMsMin; !isOver && !(await condition()); pollMs = Math.min(pollMs * 1.1, pollMsMax)) {
+      await sleep(pollMs)
+    }
   }
   try {
     await Promise.race([met(), deadline])

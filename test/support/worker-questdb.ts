@@ -11,8 +11,8 @@ import { findJava } from '../../store/questdb/java.ts'
 import { questdbJar } from '../../store/questdb/questdb-jar.ts'
 import { planQuestdb, questdbRoot, startQuestdb } from '../../store/questdb/questdb-server.ts'
 import { borrow, giveBack } from './borrow.ts'
-import { storeOptions, type TestHooks, temporaryFolder } from './databases.ts'
-import { isRunning, recordedPid } from './processes.ts'
+import { type Databases, startDatabases, storeOptions, type TestHooks, temporaryFolder } from './databases.ts'
+import { recordedPid } from './processes.ts'
 import { waitFor } from './wait-for.ts'
 
 const answerMsMax = 10_000
@@ -31,11 +31,18 @@ export async function borrowQuestdb(t: TestHooks): Promise<LentQuestdb | undefin
   return lent
 }
 
+/** Both databases, with the QuestDB that the runner lends. */
+export async function startLentDatabases(t: TestHooks): Promise<Databases> {
+  const lent = await borrowQuestdb(t)
+  const databases = await startDatabases(t, lent && { questdbHttp: lent.QUESTDB_HTTP, questdbPg: lent.QUESTDB_PG })
+  await databases.store.questdb.ready
+  return databases
+}
+
 export interface RunningQuestdb {
   /** Resolves when it has no table any more. */
   empty(): Promise<LentQuestdb>
-  /** One that idles takes a thirtieth of a processor. */
-  setFrozen(isFrozen: boolean): void
+  pid(): number | undefined
   close(): Promise<void>
 }
 
@@ -50,16 +57,10 @@ export async function startWorkerQuestdb(environment: NodeJS.ProcessEnv): Promis
   const failed = Promise.withResolvers<never>()
   const server = startQuestdb({ ...options, java, jar, managed, onEnd: () => undefined, onFailure: failed.reject })
   hooks.teardown(() => server.close())
-  hooks.teardown(() => setFrozen(false))
   const client = createQuestdbClient(managed.address.http)
   hooks.teardown(() => client.close())
   const { QUESTDB_HTTP = '', QUESTDB_PG = '' } = questdbSettings(managed.address)
   const exec = (sql: string) => client.exec(sql, answerMsMax)
-
-  function setFrozen(isFrozen: boolean): void {
-    const pid = recordedPid(directory, 'questdb')
-    if (pid !== undefined && isRunning(pid)) process.kill(pid, isFrozen ? 'SIGSTOP' : 'SIGCONT')
-  }
 
   async function answers(): Promise<boolean> {
     try {
@@ -77,13 +78,12 @@ export async function startWorkerQuestdb(environment: NodeJS.ProcessEnv): Promis
   await Promise.race([waitFor('QuestDB answers', answers), failed.promise])
   return {
     async empty() {
-      setFrozen(false)
       // With the views and materialized views.
       await exec('DROP ALL')
       await waitFor('QuestDB is empty', isEmpty)
       return { QUESTDB_HTTP, QUESTDB_PG, root: questdbRoot(directory) }
     },
-    setFrozen,
+    pid: () => recordedPid(directory, 'questdb'),
     async close() {
       for (const work of works) await work()
     },
