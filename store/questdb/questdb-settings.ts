@@ -28,6 +28,14 @@ const idleWorkerSettings = Object.fromEntries(
   ]),
 )
 
+/** QuestDB wakes them 100 times a second by default, a fifth of its idle load. No plain view exists, and the hourly one may lag. */
+const rareWorkerSettings = {
+  'view.compiler.worker.count': '1',
+  'view.compiler.worker.sleep.threshold': '100',
+  'view.compiler.worker.sleep.timeout': '100',
+  'mat.view.refresh.worker.sleep.timeout': '100',
+}
+
 /** Why each number: small pools are enough for few, large requests; small pages keep a small table small on disk. */
 export function managedSettings(managed: ManagedQuestdb): Record<string, string> {
   const { address, httpUser, httpPassword, minHttpPort, commitMode, readOnlyUser } = managed
@@ -60,6 +68,7 @@ export function managedSettings(managed: ManagedQuestdb): Record<string, string>
     'wal.apply.worker.count': '1',
     'mat.view.refresh.worker.count': '1',
     ...idleWorkerSettings,
+    ...rareWorkerSettings,
     // What QuestDB has applied is on disk; the journal is trimmed by that.
     'cairo.commit.mode': commitMode,
     'cairo.writer.data.append.page.size': '1M',
