@@ -5,7 +5,7 @@ import tap, { type Test } from 'tap'
 import { until } from '../support/processes.ts'
 import { exchangeRaw, openRaw } from '../support/raw-connection.ts'
 import { basic } from '../support/service.ts'
-import { startWriteServer } from '../support/write-server.ts'
+import { startWriteServer } from './write-server.ts'
 
 const good = { device: 'kitchen', temperature: 21.5, humidity: 48, pressure: 1013.2 }
 const body = JSON.stringify(good)

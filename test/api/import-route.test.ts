@@ -13,8 +13,8 @@ import type { Device } from '../../auth/devices/device.ts'
 import { ChangeInDoubt } from '../../auth/record-cache.ts'
 import { defaultRanges } from '../../ingest/reading.ts'
 import { everybody, serveEverybody } from '../support/admin-scope.ts'
-import { noMetrics } from '../support/no-metrics.ts'
 import { waitFor } from '../support/wait-for.ts'
+import { noMetrics } from './no-metrics.ts'
 
 const header = 'timestamp,device,temperature,humidity,pressure\n'
 const alamosa = readFileSync(new URL('../../demo/data/alamosa-minutes.csv', import.meta.url))

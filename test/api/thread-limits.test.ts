@@ -11,8 +11,8 @@ import { parseQuestdbAddress } from '../../store/questdb/client/questdb-address.
 import { makeDevice, queryAt } from '../query/query-at.ts'
 import { nowhere, silentLog, temporaryFolder } from '../support/databases.ts'
 import { openReadsOf } from '../support/open-reads.ts'
-import { serveGroups } from '../support/serve-groups.ts'
 import { waitFor } from '../support/wait-for.ts'
+import { serveGroups } from './serve-groups.ts'
 
 interface ThreadLimits {
   heapBytesMax: number

@@ -7,7 +7,7 @@ import { runSensor, type Sensor } from '../../demo/sensors.ts'
 import { stations } from '../../demo/stations.ts'
 import { pressureAt } from '../../demo/weather.ts'
 import { createReadingCheck } from '../../ingest/reading.ts'
-import { startAnswering } from '../support/answering-server.ts'
+import { startAnswering } from './answering-server.ts'
 
 const sensor: Sensor = {
   name: 'roof',

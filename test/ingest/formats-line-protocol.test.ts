@@ -9,8 +9,8 @@ import { type Precision, readTimestamp, unitOf } from '../../ingest/formats/line
 import { MergedRows } from '../../ingest/formats/merged-rows.ts'
 import { defaultRanges } from '../../ingest/reading.ts'
 import { type Metric, metrics } from '../../store/tables.ts'
-import { readReference } from '../support/line-protocol-reference.ts'
 import { runs } from '../support/runs.ts'
+import { readReference } from './line-protocol-reference.ts'
 
 const nowMs = Date.UTC(2026, 5, 1)
 const timeMs = nowMs - 3_600_000

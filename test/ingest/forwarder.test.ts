@@ -14,10 +14,10 @@ import { Tombstones } from '../../ingest/journal/tombstones.ts'
 import { readings } from '../../ingest/readings-table.ts'
 import { systemTiming } from '../../ingest/timing.ts'
 import { silentLog, type TestHooks, temporaryFolder } from '../support/databases.ts'
-import { openFaultyDisk } from '../support/faulty-disk.ts'
 import { device, records, unsealed } from '../support/journal-parts.ts'
-import { createSimulatedQuestdb, type SimulatedQuestdb } from '../support/simulated-questdb.ts'
 import { waitFor } from '../support/wait-for.ts'
+import { openFaultyDisk } from './faulty-disk.ts'
+import { createSimulatedQuestdb, type SimulatedQuestdb } from './model/simulated-questdb.ts'
 
 interface Entry {
   device: number

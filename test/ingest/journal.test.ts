@@ -5,7 +5,7 @@ import type { Outcome } from '../../ingest/journal/outcome.ts'
 import { SegmentReader } from '../../ingest/journal/segment-reader.ts'
 import { temporaryFolder } from '../support/databases.ts'
 import { device, reading, readReading, records } from '../support/journal-parts.ts'
-import { openTestJournal, type ReadingJournal } from '../support/test-journal.ts'
+import { openTestJournal, type ReadingJournal } from './test-journal.ts'
 
 const hourUs = 3_600_000_000
 

@@ -7,8 +7,8 @@ import { readRecord } from '../../ingest/journal/record.ts'
 import { readingLengthMax, readings, writeReading } from '../../ingest/readings-table.ts'
 import { symbolColumns, type TableDescription } from '../../ingest/table.ts'
 import { metrics, readingsTable } from '../../store/tables.ts'
-import { pointWriter, seriesOf } from '../support/points-table.ts'
 import { runs } from '../support/runs.ts'
+import { pointWriter, seriesOf } from './points-table.ts'
 
 const options = await SenderOptions.fromConfig('http::addr=127.0.0.1:9000;protocol_version=2;auto_flush=off')
 

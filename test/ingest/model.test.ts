@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { test } from 'tap'
-import { commands, runHistory } from '../support/model-history.ts'
-import { createWorld, devicesMax, furtherMax } from '../support/model-world.ts'
 import { runs } from '../support/runs.ts'
+import { commands, runHistory } from './model/history.ts'
+import { createWorld, devicesMax, furtherMax } from './model/world.ts'
 
 const { numRuns: seeds } = runs(2, 20)
 const { numRuns: manySeeds } = runs(6, 40)

@@ -3,7 +3,7 @@
 import t from 'tap'
 import { KafkaAway, TopicMissing } from '../../ingest/kafka/kafka-errors.ts'
 import { offsetsAtStart } from '../../ingest/kafka/offsets-at-start.ts'
-import { createVirtualTime } from '../support/virtual-time.ts'
+import { createVirtualTime } from './model/virtual-time.ts'
 
 /** Of a partition that fails until `ledAtMs`. */
 function asked(ledAtMs: number, error: Error) {

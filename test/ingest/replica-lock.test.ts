@@ -127,7 +127,7 @@ t.test('what waiting does not mend is thrown', async t => {
 t.test('a holder that is frozen loses the replica, and sees that first when it goes on', async t => {
   const successor = join(temporaryFolder(t), 'successor')
   const words = [postgresUrl(store.postgres), 'frozen', successor]
-  const child = fork(new URL('../support/hold-replica.ts', import.meta.url), words)
+  const child = fork(new URL('./hold-replica.ts', import.meta.url), words)
   t.teardown(() => child.kill('SIGKILL'))
   t.equal(await messageOf(child), true)
   freezeProcess(child.pid ?? 0)

@@ -10,9 +10,9 @@ import { type Chunk, SegmentReader } from '../../ingest/journal/segment-reader.t
 import { SegmentWriter } from '../../ingest/journal/segment-writer.ts'
 import { listSegments, segmentName } from '../../ingest/journal/segments.ts'
 import { temporaryFolder } from '../support/databases.ts'
-import { openFaultyDisk } from '../support/faulty-disk.ts'
 import { device, readReading, records, unsealed } from '../support/journal-parts.ts'
 import { runs } from '../support/runs.ts'
+import { openFaultyDisk } from './faulty-disk.ts'
 
 const empty = { position: 0, ordinal: 0, lastStampUs: 0 }
 

@@ -26,7 +26,7 @@ import type { Timing } from '../../ingest/timing.ts'
 import { recordingLog, silentLog, temporaryFolder } from '../support/databases.ts'
 import { device, records } from '../support/journal-parts.ts'
 import { runs } from '../support/runs.ts'
-import { TopicContent, topicGroup } from '../support/topic-content.ts'
+import { TopicContent, topicGroup } from './topic-content.ts'
 
 /** Sleeps are over at once. */
 const timing: Timing = {

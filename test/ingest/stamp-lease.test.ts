@@ -8,9 +8,9 @@ import { createStampClassRows, leasedModulus, readHighestStamps } from '../../in
 import { StampLease } from '../../ingest/journal/stamp-lease.ts'
 import { nowhere, recordingLog, silentLog, startDatabases } from '../support/databases.ts'
 import { runs } from '../support/runs.ts'
-import { ModelClassRows } from '../support/stamp-class-model.ts'
-import { type HistoryRows, history, runHistory } from '../support/stamp-history.ts'
 import { waitFor } from '../support/wait-for.ts'
+import { ModelClassRows } from './model/stamp-class-model.ts'
+import { type HistoryRows, history, runHistory } from './model/stamp-history.ts'
 
 const { store } = await startDatabases(t, nowhere)
 const pool = store.postgres

@@ -6,8 +6,8 @@ import type { JournalThreadHooks } from '../../ingest/journal/journal-worker.ts'
 import type { Outcome } from '../../ingest/journal/outcome.ts'
 import { silentLog, type TestHooks, temporaryFolder } from '../support/databases.ts'
 import { device, reading, records } from '../support/journal-parts.ts'
-import { openTestJournal, type ReadingJournal, type TestJournalOptions } from '../support/test-journal.ts'
 import { waitFor } from '../support/wait-for.ts'
+import { openTestJournal, type ReadingJournal, type TestJournalOptions } from './test-journal.ts'
 
 function openJournal(t: TestHooks, options: Partial<TestJournalOptions> = {}) {
   const journal = openTestJournal(t, temporaryFolder(t), options)

@@ -2,8 +2,8 @@
 
 import fc from 'fast-check'
 import { test } from 'tap'
-import { ForwardedTopic, type Lane, seriesNumbers } from '../support/forwarded-topic.ts'
 import { runs } from '../support/runs.ts'
+import { ForwardedTopic, type Lane, seriesNumbers } from './forwarded-topic.ts'
 
 type Step = (topic: ForwardedTopic) => void | Promise<void>
 

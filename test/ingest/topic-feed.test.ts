@@ -8,7 +8,7 @@ import { TopicWatermark } from '../../ingest/kafka/topic-watermark.ts'
 import { UnappliedSeries } from '../../ingest/kafka/unapplied-series.ts'
 import { readings } from '../../ingest/readings-table.ts'
 import { recordingLog, silentLog } from '../support/databases.ts'
-import { damaged, FakePartition, groupOf } from '../support/fake-partition.ts'
+import { damaged, FakePartition, groupOf } from './fake-partition.ts'
 
 const atStart: PublishedState = { tenure: 1, losses: 0, committed: 0, applied: 0, sequenced: undefined }
 

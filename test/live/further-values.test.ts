@@ -4,9 +4,9 @@ import t from 'tap'
 import type { LiveMetric } from '../../live/live-metrics.ts'
 import { liveStates } from '../../live/live-state.ts'
 import { queryAt } from '../query/query-at.ts'
-import { madeDevice, makeFleet } from '../support/made-fleet.ts'
 import { until } from '../support/processes.ts'
 import { startQuestdb } from '../support/questdb.ts'
+import { madeDevice, makeFleet } from './made-fleet.ts'
 
 const nowMs = Date.UTC(2026, 5, 1, 12)
 const minuteMs = 60_000

@@ -6,7 +6,7 @@ import { threeHourChange, trendOf } from '../../analytics/summary/three-hour-tre
 import { Columns } from '../../live/columns.ts'
 import { countValue, meanOf, mergeMean, replaceMean } from '../../live/hour-means.ts'
 import { hourMs, minuteMs } from '../analytics/series.ts'
-import { type MadeFleet, type MadeReading, madeDevice, makeFleet } from '../support/made-fleet.ts'
+import { type MadeFleet, type MadeReading, madeDevice, makeFleet } from './made-fleet.ts'
 
 const startMs = Date.UTC(2026, 5, 1, 12)
 const devices = [madeDevice(1, { expected_interval_seconds: 600 }), madeDevice(2)]

@@ -6,8 +6,8 @@ import { type LiveDevice, LiveFleet } from '../../live/live-fleet.ts'
 import type { LiveState } from '../../live/live-state.ts'
 import { liveStates } from '../../live/live-state.ts'
 import { hourMs, minuteMs } from '../analytics/series.ts'
-import { type MadeFleet, madeDevice, makeFleet, stored } from '../support/made-fleet.ts'
 import { until } from '../support/processes.ts'
+import { type MadeFleet, madeDevice, makeFleet, stored } from './made-fleet.ts'
 
 const startMs = Date.UTC(2026, 5, 1, 12)
 const all = { states: liveStates, order: 'state', after: undefined, limit: 1000 } as const

@@ -6,9 +6,9 @@ import { deviceHours, deviceRow, lastRow } from '../../query/answers/fleet-rows.
 import { allFromReadings } from '../../query/questdb/hourly-sql.ts'
 import { hourMs, minuteMs } from '../analytics/series.ts'
 import { queryAt } from '../query/query-at.ts'
-import { madeDevice, makeFleet } from '../support/made-fleet.ts'
 import { until } from '../support/processes.ts'
 import { startQuestdb, type TestReading } from '../support/questdb.ts'
+import { madeDevice, makeFleet } from './made-fleet.ts'
 
 const questdb = await startQuestdb(t)
 const { pg, http } = questdb.address

@@ -1,8 +1,8 @@
 /** Events of several nodes that read the same topic, each at its own pace: a client may go from one to the other. */
 
 import { test } from 'tap'
-import { connectTo, cursorAt, madeTopic, numbers, openEventNode, perGroup } from '../support/event-nodes.ts'
 import { waitFor } from '../support/wait-for.ts'
+import { connectTo, cursorAt, madeTopic, numbers, openEventNode, perGroup } from './event-nodes.ts'
 
 test('a client whose place a node has not read yet waits for it, and is reset when it does not come', async t => {
   const topic = madeTopic([3, 4, 5])

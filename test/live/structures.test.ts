@@ -13,8 +13,8 @@ import { hourShareOf } from '../../live/silence.ts'
 import { Slots } from '../../live/slots.ts'
 import { gzipLevel } from '../../query/cache/encode-body.ts'
 import { uniform } from '../analytics/series.ts'
-import { madeDevice, makeFleet, stored } from '../support/made-fleet.ts'
 import { runs } from '../support/runs.ts'
+import { madeDevice, makeFleet, stored } from './made-fleet.ts'
 
 t.test('deadlines come in the order of time, whatever is set and taken away', async () => {
   const change = fc.record({ slot: fc.nat(200), timeMs: fc.oneof(fc.nat(50), fc.constant(Number.POSITIVE_INFINITY)) })

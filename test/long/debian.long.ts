@@ -6,9 +6,9 @@
 import { execFileSync } from 'node:child_process'
 import { join, resolve } from 'node:path'
 import t, { type Test } from 'tap'
-import { type DebianRun, makeDebian } from '../support/debian.ts'
-import { keepPrinted } from '../support/printed.ts'
 import { until } from '../support/processes.ts'
+import { type DebianRun, makeDebian } from './debian.ts'
+import { keepPrinted } from './printed.ts'
 
 const root = resolve(import.meta.dirname, '..', '..')
 const clone = '/opt/barograph'

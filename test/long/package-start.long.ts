@@ -4,10 +4,10 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t from 'tap'
 import { temporaryFolder } from '../support/databases.ts'
-import { asFromShell, installPackage, pack, runOutside } from '../support/package.ts'
 import { until } from '../support/processes.ts'
 import { sampleLines } from '../support/sample-content-files.ts'
 import { startService } from '../support/service.ts'
+import { asFromShell, installPackage, pack, runOutside } from './package.ts'
 
 const root = resolve(import.meta.dirname, '..', '..')
 const base = temporaryFolder(t)

@@ -3,8 +3,8 @@
 import { delimiter, join } from 'node:path'
 import t from 'tap'
 import { temporaryFolder } from '../support/databases.ts'
-import { asFromShell, installPackage, npm, pack, runOutside } from '../support/package.ts'
 import { startService } from '../support/service.ts'
+import { asFromShell, installPackage, npm, pack, runOutside } from './package.ts'
 
 const versions = [
   { node: '18.20.8', npm: '10.8.2' },

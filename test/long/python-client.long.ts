@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { temporaryFolder } from '../support/databases.ts'
-import { keepPrinted } from '../support/printed.ts'
-import { makePython } from '../support/python.ts'
 import { startService } from '../support/service.ts'
+import { keepPrinted } from './printed.ts'
+import { makePython } from './python.ts'
 
 const own = join(import.meta.dirname, 'python-client')
 const folder = temporaryFolder(t)

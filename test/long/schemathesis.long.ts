@@ -7,11 +7,11 @@ import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { becomes } from '../support/becomes.ts'
-import { type Credentials, makeCredentials } from '../support/credentials.ts'
 import { temporaryFolder } from '../support/databases.ts'
-import { keepPrinted } from '../support/printed.ts'
-import { makePython } from '../support/python.ts'
 import { startService } from '../support/service.ts'
+import { type Credentials, makeCredentials } from './credentials.ts'
+import { keepPrinted } from './printed.ts'
+import { makePython } from './python.ts'
 
 /** So many requests of one client are refused otherwise. */
 const environment = {

@@ -9,7 +9,7 @@ import { PacketChannel } from '../../mqtt/packet-channel.ts'
 import { ByteBudget } from '../../mqtt/packet-reader.ts'
 import { type Publish, readPacket } from '../../mqtt/packets.ts'
 import { TopicAliases } from '../../mqtt/topic-aliases.ts'
-import { publish } from '../support/mqtt-bytes.ts'
+import { publish } from './mqtt-bytes.ts'
 
 test('one turn of the event loop works on few large messages of a connection', async t => {
   const message = publish(4, { qos: 0, payload: Buffer.alloc(60_000) })

@@ -16,8 +16,8 @@ import { createBrokerRate } from '../../mqtt/broker-rate.ts'
 import { perOwner } from '../support/accounts.ts'
 import { recordingLog, silentLog } from '../support/databases.ts'
 import { connectClient, createIntakeParts, type IntakeParts, reading } from '../support/mqtt.ts'
-import { properties, publish } from '../support/mqtt-bytes.ts'
 import { messageOf, until } from '../support/processes.ts'
+import { properties, publish } from './mqtt-bytes.ts'
 
 const broker = fork(join(import.meta.dirname, '..', 'support', 'mqtt-broker.ts'), { stdio: 'inherit' })
 t.teardown(() => broker.kill())

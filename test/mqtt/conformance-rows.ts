@@ -13,7 +13,7 @@ import {
   text,
   uint16,
   uint32,
-} from '../support/mqtt-bytes.ts'
+} from './mqtt-bytes.ts'
 
 type Packets = ReturnType<typeof packetsOf>
 

@@ -5,8 +5,8 @@
 
 import { test } from 'tap'
 import { startListener } from '../support/mqtt.ts'
-import { exchange } from '../support/mqtt-bytes.ts'
 import { packetsOf, type Row, rowsOf5, rowsOf311, sharedRows } from './conformance-rows.ts'
+import { exchange } from './mqtt-bytes.ts'
 
 const [of311, of5] = [packetsOf(4), packetsOf(5)]
 const shared311 = sharedRows.map(([what, sent, answers]): Row => [what, sent(of311), answers])

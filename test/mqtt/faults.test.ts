@@ -14,9 +14,9 @@ import type { Writer } from '../../auth/writers.ts'
 import type { Credential } from '../../mqtt/credentials.ts'
 import { silentLog } from '../support/databases.ts'
 import { openRawMqtt, reading, startListener } from '../support/mqtt.ts'
-import { inWords, publish } from '../support/mqtt-bytes.ts'
 import { until } from '../support/processes.ts'
 import { runs } from '../support/runs.ts'
+import { inWords, publish } from './mqtt-bytes.ts'
 
 /** How a part answers: at once, later, or not as it has promised to. */
 const manners = ['well', 'late', 'rejects', 'throws'] as const

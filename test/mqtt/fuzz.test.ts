@@ -7,10 +7,10 @@ import { PacketError } from '../../mqtt/packet-error.ts'
 import { ByteBudget, PacketReader, packetTypes, type RawPacket } from '../../mqtt/packet-reader.ts'
 import { readPacket } from '../../mqtt/packets.ts'
 import { connectClient, openRawMqtt, reading, startListener } from '../support/mqtt.ts'
-import { connect, publish } from '../support/mqtt-bytes.ts'
 import { until } from '../support/processes.ts'
 import { runs } from '../support/runs.ts'
 import { packetsOf, rowsOf5, rowsOf311, sharedRows } from './conformance-rows.ts'
+import { connect, publish } from './mqtt-bytes.ts'
 
 type Version = 4 | 5
 

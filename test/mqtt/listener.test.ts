@@ -4,9 +4,9 @@ import { connectAsync } from 'mqtt'
 import { generate } from 'mqtt-packet'
 import { test } from 'tap'
 import { connectClient, eventOf, openRawMqtt, reading, startListener } from '../support/mqtt.ts'
-import { connect, inWords, publish, text } from '../support/mqtt-bytes.ts'
 import { until } from '../support/processes.ts'
 import { openRaw } from '../support/raw-connection.ts'
+import { connect, inWords, publish, text } from './mqtt-bytes.ts'
 
 const versions = [4, 5] as const
 const connectWrongly = connect(4, { payload: [text('bytes'), text('porch'), text('x')] })

@@ -11,8 +11,8 @@ import { ByteBudget } from '../../mqtt/packet-reader.ts'
 import { MqttSession } from '../../mqtt/session.ts'
 import { perOwner } from '../support/accounts.ts'
 import { createIntakeParts, openRawMqtt } from '../support/mqtt.ts'
-import { inWords, publish } from '../support/mqtt-bytes.ts'
 import { until } from '../support/processes.ts'
+import { inWords, publish } from './mqtt-bytes.ts'
 
 async function startSession(t: Test) {
   const parts = createIntakeParts()

@@ -3,8 +3,8 @@
 import { generate, type IConnackPacket, type Packet } from 'mqtt-packet'
 import { type Test, test } from 'tap'
 import { devicePassword, openRawMqtt, reading, startListener } from '../support/mqtt.ts'
-import { connect, inWords, packetsIn, properties, publish, text, uint16, uint32 } from '../support/mqtt-bytes.ts'
 import { until } from '../support/processes.ts'
+import { connect, inWords, packetsIn, properties, publish, text, uint16, uint32 } from './mqtt-bytes.ts'
 
 const protocolVersion = 5
 

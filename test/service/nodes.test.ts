@@ -10,13 +10,13 @@ import { freePort } from '../../store/process/free-port.ts'
 import { createRandom } from '../faults/seeded-random.ts'
 import { startTcpProxy } from '../faults/tcp-proxy.ts'
 import { basicOf } from '../support/air-quality.ts'
-import { startAlternatingProxy } from '../support/alternating-proxy.ts'
 import { barograph } from '../support/command-line.ts'
 import { eventOf } from '../support/mqtt.ts'
 import { openCluster } from '../support/nodes.ts'
 import { makePerson, password } from '../support/people.ts'
 import { basic, type Service } from '../support/service.ts'
 import { waitFor } from '../support/wait-for.ts'
+import { startAlternatingProxy } from './alternating-proxy.ts'
 
 const attemptsMax = 20
 const port = await freePort()

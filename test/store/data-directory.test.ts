@@ -10,7 +10,7 @@ import { StartError } from '../../store/start-error.ts'
 import { packageVersion } from '../../store/version.ts'
 import { openTestDirectory, temporaryFolder } from '../support/databases.ts'
 import { messageOf } from '../support/processes.ts'
-import { recordSyncs } from '../support/synced-paths.ts'
+import { recordSyncs } from './synced-paths.ts'
 
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8)
 
@@ -100,7 +100,7 @@ test('the process that has it is named until it closes it or is killed', async t
   t.throws(() => openDataDirectory(path), { message: new RegExp(busy) }, 'a refusal does not free it')
   first.close()
   first.close()
-  const holder = fork(new URL('../support/hold-directory.ts', import.meta.url), [path])
+  const holder = fork(new URL('./hold-directory.ts', import.meta.url), [path])
   t.teardown(() => holder.kill('SIGKILL'))
   await messageOf(holder)
   t.throws(() => openDataDirectory(path), { message: new RegExp(`locked by the process ${holder.pid},`) })
@@ -135,7 +135,7 @@ test('nobody else may open the lock, also where an earlier version has made it',
 test('whoever has the lock is named, and nobody who had it before', async t => {
   const path = join(temporaryFolder(t), 'data')
   openDataDirectory(path).close()
-  const holder = fork(new URL('../support/hold-lock.ts', import.meta.url), [join(path, 'lock.db')])
+  const holder = fork(new URL('./hold-lock.ts', import.meta.url), [join(path, 'lock.db')])
   t.teardown(() => holder.kill('SIGKILL'))
   await messageOf(holder)
   t.throws(() => openDataDirectory(path), { message: new RegExp(`locked by the process ${holder.pid},`) })

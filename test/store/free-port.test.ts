@@ -9,7 +9,7 @@ import { messageOf } from '../support/processes.ts'
 const count = 400
 
 test('two processes that look for ports at the same time get different ones', async t => {
-  const other = fork(new URL('../support/take-ports.ts', import.meta.url), [String(count)])
+  const other = fork(new URL('./take-ports.ts', import.meta.url), [String(count)])
   t.teardown(() => other.kill('SIGKILL'))
   const own = await Promise.all(Array.from({ length: count }, freePort))
   const others = await messageOf<number[]>(other)

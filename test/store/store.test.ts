@@ -11,7 +11,7 @@ import { readingsTable } from '../../store/tables.ts'
 import { nowhere, openTestDirectory, recordingLog, startDatabases, storeOptions } from '../support/databases.ts'
 import { freezeProcess } from '../support/frozen.ts'
 import { isRunning, recordedPid, serverPid, until } from '../support/processes.ts'
-import { recordSyncs } from '../support/synced-paths.ts'
+import { recordSyncs } from './synced-paths.ts'
 
 const hangMs = 600_000
 

@@ -14,7 +14,7 @@ import { historyPanels, historyTable, hoursOf } from '../../web/pages/admin/serv
 import { bytesText, statusGroups } from '../../web/pages/admin/status-facts.ts'
 import { auditFacts, auditSentence } from '../../web/text/audit-words.ts'
 import { passwordsCsv } from '../../web/text/passwords-csv.ts'
-import { goneNode, madeNode, madeStatus } from '../support/made-status.ts'
+import { goneNode, madeNode, madeStatus } from './made-status.ts'
 
 t.test('a list of devices is read, whatever its quotes and line ends', async t => {
   const text =

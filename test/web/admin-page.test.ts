@@ -9,8 +9,8 @@ import { becomes, within } from '../support/becomes.ts'
 import { desk, inBrowser, inspect, textOf } from '../support/browser-page.ts'
 import { signIn as cookieOf, password } from '../support/people.ts'
 import { startService, withoutQuestdb } from '../support/service.ts'
-import { submitSignIn, useSession } from '../support/sign-in-page.ts'
 import { fill, pageTests } from './page-tests.ts'
+import { submitSignIn, useSession } from './sign-in-page.ts'
 
 const run = promisify(execFile)
 const markup = '<img src=x onerror=alert(1)> & "Küche"'

@@ -3,9 +3,9 @@
 import type { Page } from 'playwright-core'
 import t from 'tap'
 import { NewRule } from '../../alerts/core/rule.ts'
-import { madeAlert, madePreview, openAlertsServer } from '../support/alerts-server.ts'
 import { becomes, within } from '../support/becomes.ts'
 import { inspect, textOf } from '../support/browser-page.ts'
+import { madeAlert, madePreview, openAlertsServer } from './alerts-server.ts'
 import { pageTests } from './page-tests.ts'
 
 const { onDesk, onPhone } = await pageTests(t)

@@ -5,9 +5,9 @@ import { becomes } from '../support/becomes.ts'
 import { textOf } from '../support/browser-page.ts'
 import { makePerson } from '../support/people.ts'
 import { sharedService } from '../support/service.ts'
-import { useSession } from '../support/sign-in-page.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { pageTests } from './page-tests.ts'
+import { useSession } from './sign-in-page.ts'
 
 const device = 'alerts-freezer'
 

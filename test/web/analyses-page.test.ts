@@ -13,9 +13,9 @@ import {
 import { becomes } from '../support/becomes.ts'
 import { charts, inspect, region, spoken, textOf, unfold } from '../support/browser-page.ts'
 import { sharedService } from '../support/service.ts'
-import { press } from '../support/shown-range.ts'
 import { pageTests, showTable } from './page-tests.ts'
 import { addMetric, air, dayMs, dayWave, hourMs, minuteMs, requestsOf, seed, times } from './seed.ts'
+import { press } from './shown-range.ts'
 
 const service = await sharedService(t)
 const { onDesk, onPhone } = await pageTests(t)

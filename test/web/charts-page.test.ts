@@ -19,9 +19,9 @@ import { becomes } from '../support/becomes.ts'
 import { charts, inBrowser, inspect, phone, region, spoken, textOf } from '../support/browser-page.ts'
 import { makePerson } from '../support/people.ts'
 import { sharedService } from '../support/service.ts'
-import { useSession } from '../support/sign-in-page.ts'
 import { pageTests, showTable } from './page-tests.ts'
 import { air, hourMs, minuteMs, requestsOf, seed, times } from './seed.ts'
+import { useSession } from './sign-in-page.ts'
 
 const stepMs = 10 * minuteMs
 const quantities = quantitiesOf()

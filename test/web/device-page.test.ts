@@ -7,11 +7,11 @@ import type { Detail } from '../../web/pages/device/answers.ts'
 import { createZone } from '../../web/text/zone.ts'
 import { becomes } from '../support/becomes.ts'
 import { charts, inspect, lookAgain, region, spoken, textOf, unfold } from '../support/browser-page.ts'
-import { type Colour, colourOf, columnsOf, difference } from '../support/pixels.ts'
 import { sharedService } from '../support/service.ts'
-import { gestures, nextRange, plot, press, type ShownRange, shownRange, windowIn } from '../support/shown-range.ts'
 import { pageTests, showTable } from './page-tests.ts'
+import { type Colour, colourOf, columnsOf, difference } from './pixels.ts'
 import { air, dayMs, dayWave, hourMs, minuteMs, seed, times } from './seed.ts'
+import { gestures, nextRange, plot, press, type ShownRange, shownRange, windowIn } from './shown-range.ts'
 
 const markup = '<img src=x onerror=alert(1)>'
 

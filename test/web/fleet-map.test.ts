@@ -10,8 +10,8 @@ import { readView } from '../../web/pages/fleet/fleet-view.ts'
 import { mapArguments } from '../../web/pages/fleet/map-arguments.ts'
 import { becomes } from '../support/becomes.ts'
 import { inspect } from '../support/browser-page.ts'
-import { madeDevices, markAt, noCounts, openFleetServer } from '../support/fleet-server.ts'
 import { waitFor } from '../support/wait-for.ts'
+import { madeDevices, markAt, noCounts, openFleetServer } from './fleet-server.ts'
 import { pageTests } from './page-tests.ts'
 
 type Mark = FleetMap['marks'][number]

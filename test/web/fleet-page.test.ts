@@ -4,8 +4,8 @@ import type { Page } from 'playwright-core'
 import t from 'tap'
 import { becomes, within } from '../support/becomes.ts'
 import { desk, inspect, lookAgain, textOf } from '../support/browser-page.ts'
-import { madeDevices, noInsights, openFleetServer } from '../support/fleet-server.ts'
 import { waitFor } from '../support/wait-for.ts'
+import { madeDevices, noInsights, openFleetServer } from './fleet-server.ts'
 import { pageTests } from './page-tests.ts'
 
 const { on, onDesk, onPhone } = await pageTests(t)

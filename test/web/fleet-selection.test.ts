@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 import t from 'tap'
 import { becomes } from '../support/becomes.ts'
 import { inspect, region } from '../support/browser-page.ts'
-import { madeDevices, openFleetServer } from '../support/fleet-server.ts'
+import { madeDevices, openFleetServer } from './fleet-server.ts'
 import { pageTests } from './page-tests.ts'
 
 const { onDesk, onPhone } = await pageTests(t)

@@ -10,8 +10,8 @@ import { becomes, within } from '../support/becomes.ts'
 import { openBrowser } from '../support/browser.ts'
 import { charts, desk, inBrowser, inspect, phone, region, spoken, textOf, unfold } from '../support/browser-page.ts'
 import { sharedService } from '../support/service.ts'
-import { press } from '../support/shown-range.ts'
 import { addMetric, air, dayMs, dayWave, hourMs, minuteMs, type SeedReadings, seed, times } from './seed.ts'
+import { press } from './shown-range.ts'
 
 await buildWeb()
 const service = await sharedService(t)

@@ -5,11 +5,11 @@ import t from 'tap'
 import { noPreferences, type Preferences } from '../../auth/accounts/preference-values.ts'
 import { becomes, within } from '../support/becomes.ts'
 import { desk, inBrowser, inspect } from '../support/browser-page.ts'
-import { madeDevices, openFleetServer } from '../support/fleet-server.ts'
 import { password } from '../support/people.ts'
 import { sharedService } from '../support/service.ts'
-import { signInFor } from '../support/sign-in-page.ts'
+import { madeDevices, openFleetServer } from './fleet-server.ts'
 import { pageTests } from './page-tests.ts'
+import { signInFor } from './sign-in-page.ts'
 
 const { browser, onPhone } = await pageTests(t)
 

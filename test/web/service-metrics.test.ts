@@ -8,8 +8,8 @@ import { webFamily } from '../../api/web/web.ts'
 import { createApp } from '../support/app.ts'
 import { becomes } from '../support/becomes.ts'
 import { charts, inspect, lookAgain, spoken, textOf } from '../support/browser-page.ts'
-import { goneNode, madeNode, madeStatus as status } from '../support/made-status.ts'
 import { waitFor } from '../support/wait-for.ts'
+import { goneNode, madeNode, madeStatus as status } from './made-status.ts'
 import { pageTests } from './page-tests.ts'
 
 const dayMs = 86_400_000

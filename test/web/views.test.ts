@@ -12,8 +12,8 @@ import { inBrowser, inspect, phone } from '../support/browser-page.ts'
 import { readHtml } from '../support/html-document.ts'
 import { makePerson } from '../support/people.ts'
 import { startService, withoutQuestdb } from '../support/service.ts'
-import { useSession } from '../support/sign-in-page.ts'
 import { pageTests } from './page-tests.ts'
+import { useSession } from './sign-in-page.ts'
 
 /** Another site, whose page has this body. */
 let body = ''

@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { fitCards } from '../../web/wall/fit-cards.ts'
 import { becomes } from '../support/becomes.ts'
 import { inspect, lookAgain, phone } from '../support/browser-page.ts'
-import { madeDevices, markAt, openFleetServer } from '../support/fleet-server.ts'
+import { madeDevices, markAt, openFleetServer } from './fleet-server.ts'
 import { pageTests } from './page-tests.ts'
 
 const { on, onDesk, onPhone } = await pageTests(t)

@@ -6,8 +6,8 @@ import { grantsMax } from '../../../auth/grants/grant-limits.ts'
 import { digestOf, isKeyText } from '../../../auth/keys/key-text.ts'
 import { digestOfKey } from '../../../auth/rate-limits.ts'
 import { publicUrl, startAccounts } from '../../support/accounts.ts'
-import { createDevices, type DeviceUnderTest } from '../../support/device-authorization.ts'
 import { waitFor } from '../../support/wait-for.ts'
+import { createDevices, type DeviceUnderTest } from './device-authorization.ts'
 
 const service = await startAccounts(t)
 const { ask, person, clock, store, mails, warnings } = service

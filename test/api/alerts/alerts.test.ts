@@ -12,8 +12,8 @@ import type { Scope } from '../../../auth/keys/key.ts'
 import { BodyInterrupted } from '../../../query/pieces.ts'
 import { goodPassword, serviceSecret } from '../../support/accounts.ts'
 import { type AlertStore, createAlertStore, effects, startMs } from '../../support/alert-store.ts'
-import { startAlertsApi, tokenHeaders } from '../../support/alerts-api.ts'
 import { until } from '../../support/processes.ts'
+import { startAlertsApi, tokenHeaders } from './alerts-api.ts'
 
 const nowMs = Date.UTC(2026, 10, 26)
 const [hourMs, dayMs] = [3_600_000, 86_400_000]

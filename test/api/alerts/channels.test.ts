@@ -8,9 +8,9 @@ import { unsubscribeFamily } from '../../../api/alerts/unsubscribe.ts'
 import type { Mail } from '../../../auth/mail/templates.ts'
 import { addChannel, deliveryParts, openDelivery, queueNotification, service } from '../../support/alert-delivery.ts'
 import { startReceiver } from '../../support/alert-receiver.ts'
-import { startAlertsApi, tokenHeaders } from '../../support/alerts-api.ts'
 import { silentLog } from '../../support/databases.ts'
 import { waitFor } from '../../support/wait-for.ts'
+import { startAlertsApi, tokenHeaders } from './alerts-api.ts'
 
 let delivery: Delivery | undefined
 let parts: ReturnType<typeof deliveryParts> | undefined

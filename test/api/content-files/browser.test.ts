@@ -10,7 +10,7 @@ import { renderPage } from '../../../api/content-files/html/page.ts'
 import { contentSecurityPolicy } from '../../../api/content-files/html/style.ts'
 import { becomes } from '../../support/becomes.ts'
 import { openBrowser } from '../../support/browser.ts'
-import { invalidPage, listPage } from '../../support/sample-page.ts'
+import { invalidPage, listPage } from './sample-page.ts'
 
 const longWord = 'W'.repeat(400)
 const widePage: BrowsablePage = {

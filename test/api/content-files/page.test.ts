@@ -13,7 +13,7 @@ import { createPage, type Shown } from '../../../api/content-files/page-model.ts
 import { Query } from '../../../api/content-files/query-string.ts'
 import { type HtmlElement, readHtml } from '../../support/html-document.ts'
 import { runs } from '../../support/runs.ts'
-import { invalidPage, listPage, missingPage } from '../../support/sample-page.ts'
+import { invalidPage, listPage, missingPage } from './sample-page.ts'
 
 const path = '/api/v1/contentfiles/'
 const choices = {

@@ -15,9 +15,9 @@ import { openGate } from '../../support/pg-gate.ts'
 import { plainDevice } from '../../support/plain-device.ts'
 import { until } from '../../support/processes.ts'
 import { startQuestdb } from '../../support/questdb.ts'
-import { type Read, readClient, refusing } from '../../support/reading-client.ts'
 import { runs } from '../../support/runs.ts'
-import { serveGroups } from '../../support/serve-groups.ts'
+import { serveGroups } from '../serve-groups.ts'
+import { type Read, readClient, refusing } from './reading-client.ts'
 
 const questdb = await startQuestdb(t)
 

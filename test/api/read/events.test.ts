@@ -18,8 +18,8 @@ import { openReadsOf } from '../../support/open-reads.ts'
 import { published } from '../../support/published.ts'
 import { openRaw } from '../../support/raw-connection.ts'
 import { runs } from '../../support/runs.ts'
-import { serveGroups } from '../../support/serve-groups.ts'
 import { waitFor } from '../../support/wait-for.ts'
+import { serveGroups } from '../serve-groups.ts'
 
 const cursors = new EventCursors('a run')
 /** Each cursor begins with it. */

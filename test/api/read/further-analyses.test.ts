@@ -14,8 +14,8 @@ import { queryAt } from '../../query/query-at.ts'
 import { validatedRead } from '../../support/answer-shapes.ts'
 import { silentLog } from '../../support/databases.ts'
 import { startFurtherReadings } from '../../support/further-readings.ts'
-import { readClient, refusing } from '../../support/reading-client.ts'
-import { serveGroups } from '../../support/serve-groups.ts'
+import { serveGroups } from '../serve-groups.ts'
+import { readClient, refusing } from './reading-client.ts'
 
 const minuteMs = 60_000
 const stepMs = 10 * minuteMs

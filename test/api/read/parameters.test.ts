@@ -16,8 +16,8 @@ import { madeMetrics } from '../../support/made-metrics.ts'
 import { openReadsOf } from '../../support/open-reads.ts'
 import { openRaw } from '../../support/raw-connection.ts'
 import { runs } from '../../support/runs.ts'
-import { serveGroups } from '../../support/serve-groups.ts'
 import { waitFor } from '../../support/wait-for.ts'
+import { serveGroups } from '../serve-groups.ts'
 
 t.test('any query of the fleet is taken as it is meant or refused with a sentence', async () => {
   const text = fc.oneof(

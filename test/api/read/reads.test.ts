@@ -21,7 +21,7 @@ import { madeMetrics } from '../../support/made-metrics.ts'
 import { openReadsOf } from '../../support/open-reads.ts'
 import { openGate } from '../../support/pg-gate.ts'
 import { startQuestdb } from '../../support/questdb.ts'
-import { readClient, refusing } from '../../support/reading-client.ts'
+import { readClient, refusing } from './reading-client.ts'
 
 const questdb = await startQuestdb(t)
 const gate = await openGate(t, questdb.address.pg)

@@ -27,9 +27,9 @@ import { addDeviceTo, openParts } from '../../support/admin.ts'
 import { nowhere, silentLog, startDatabases, type TestHooks, temporaryFolder } from '../../support/databases.ts'
 import { holdToContract } from '../../support/held-answers.ts'
 import { readingsIn } from '../../support/journal-parts.ts'
-import { noMetrics } from '../../support/no-metrics.ts'
 import { basic } from '../../support/service.ts'
 import { waitFor } from '../../support/wait-for.ts'
+import { noMetrics } from '../no-metrics.ts'
 
 const { store } = await startDatabases(t, nowhere)
 const { ingest, devices } = await openParts(t, store)

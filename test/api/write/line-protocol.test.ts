@@ -26,9 +26,9 @@ import { createApp } from '../../support/app.ts'
 import { recordingLog, silentLog, type TestHooks, temporaryFolder } from '../../support/databases.ts'
 import { holdToContract } from '../../support/held-answers.ts'
 import { readingsIn } from '../../support/journal-parts.ts'
-import { noMetrics } from '../../support/no-metrics.ts'
 import { basic } from '../../support/service.ts'
 import { waitFor } from '../../support/wait-for.ts'
+import { noMetrics } from '../no-metrics.ts'
 
 const { keyOf, keys, person, store } = await startAccounts(t)
 const devices = await openDevices({ pool: store.postgres, now: Date.now, log: silentLog, graceMs: 3_600_000 })

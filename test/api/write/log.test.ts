@@ -7,7 +7,7 @@ import tap, { type Test } from 'tap'
 import { until } from '../../support/processes.ts'
 import { exchangeRaw, openRaw } from '../../support/raw-connection.ts'
 import { basic } from '../../support/service.ts'
-import { startWriteServer } from '../../support/write-server.ts'
+import { startWriteServer } from '../write-server.ts'
 
 const settings = {
   FAILED_ATTEMPTS: '30',

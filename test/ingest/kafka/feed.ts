@@ -6,9 +6,9 @@ import { openTopicFeed } from '../../../ingest/kafka/topic-feed.ts'
 import type { TopicPartition } from '../../../ingest/kafka/topic-partition.ts'
 import { readings } from '../../../ingest/readings-table.ts'
 import { silentLog, type TestHooks } from '../../support/databases.ts'
-import { groupOf } from '../../support/fake-partition.ts'
 import { answered } from '../../support/kafka.ts'
 import { waitFor } from '../../support/wait-for.ts'
+import { groupOf } from '../fake-partition.ts'
 import { kafka } from './broker.ts'
 
 const state: PublishedState = { tenure: 1, losses: 0, committed: 0, applied: 0, sequenced: undefined }

@@ -8,11 +8,11 @@ import type { TopicPartition } from '../../../ingest/kafka/topic-partition.ts'
 import { readings } from '../../../ingest/readings-table.ts'
 import { readingsTable } from '../../../store/tables.ts'
 import { recordingLog, temporaryFolder } from '../../support/databases.ts'
-import { forwardReplica, type TestReplica } from '../../support/forward-replica.ts'
 import { messageOf, until } from '../../support/processes.ts'
 import { questdbRows } from '../../support/questdb-rows.ts'
-import { topicGroup } from '../../support/topic-content.ts'
+import { topicGroup } from '../topic-content.ts'
 import { kafka as broker, client as kafka, store } from './broker.ts'
+import { forwardReplica, type TestReplica } from './forward-replica.ts'
 
 let topics = 0
 let devices = 0
@@ -51,7 +51,7 @@ export function forward(t: Test, replica: TestReplica, log = recordingLog('error
 
 /** In a process of its own; resolves when it holds the replica. */
 export async function forwardApart(t: Test, replica: TestReplica): Promise<ChildProcess> {
-  const child = fork(new URL('../../support/forward-replica.ts', import.meta.url), [JSON.stringify(replica)])
+  const child = fork(new URL('./forward-replica.ts', import.meta.url), [JSON.stringify(replica)])
   t.teardown(() => child.kill('SIGKILL'))
   await until(`${replica.holder} holds the replica`, async () => {
     child.send('?')

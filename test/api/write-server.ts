@@ -1,0 +1,113 @@
+/** The way in of single readings on a real socket, with real registries and a real journal, without QuestDB. */
+
+import { createServer } from '../../api/http/server.ts'
+import { serverFamily } from '../../api/http/server-family.ts'
+import { loggerFamily } from '../../api/logger/logger.ts'
+import type { Devices } from '../../auth/devices/devices.ts'
+import type { Metrics } from '../../auth/metrics/metrics.ts'
+import { createClaims } from '../../ingest/idempotency/claims.ts'
+import { defaultRanges, type Reading } from '../../ingest/reading.ts'
+import { createIngress } from '../../service/ingress.ts'
+import { readConfig } from '../../settings/config.ts'
+import { type AccountsUnderTest, openVariant } from '../support/accounts.ts'
+import { addDeviceTo, openParts } from '../support/admin.ts'
+import { nowhere, silentLog, startDatabases, type TestHooks } from '../support/databases.ts'
+import { holdToContract } from '../support/held-answers.ts'
+import { openReadsOf } from '../support/open-reads.ts'
+import { basic } from '../support/service.ts'
+
+export interface WriteServer {
+  url: string
+  devices: Devices
+  metrics: Metrics
+  people: AccountsUnderTest
+  /** What came to the journal, in its order. */
+  stored: { device: string; reading: Reading }[]
+  /** Makes a device and returns its password. */
+  addDevice(name: string, more?: object): Promise<string>
+  /** Makes an account with a verified address and returns a key of it. */
+  addKey(email: string, more?: object): Promise<{ key: string; owner: number; keyId: number }>
+  /** `PUT /api/log` with the device's credentials. */
+  put(device: string, password: string, body: unknown, headers?: Record<string, string>): Promise<Response>
+}
+
+/** `settings` are those of the service. */
+export async function startWriteServer(t: TestHooks, settings: Record<string, string> = {}): Promise<WriteServer> {
+  const config = readConfig({ CONNECTIONS_PER_ADDRESS: '1000', ...settings })
+  const { store } = await startDatabases(t, nowhere)
+  const pool = store.postgres
+  const { devices, metrics, ingest: journal } = await openParts(t, store)
+  const people = await openVariant(t, store, { devices })
+  const { findPrincipal } = people
+  const stored: WriteServer['stored'] = []
+  const ingest: typeof journal = {
+    ...journal,
+    async accept(device, reading, stampUs) {
+      const outcome = await journal.accept(device, reading, stampUs)
+      if (outcome === 'stored') stored.push({ device: devices.byNumber(device.number)?.name ?? '', reading })
+      return outcome
+    },
+  }
+  const rowsPerWriterMax = config.IDEMPOTENCY_KEYS_MAX
+  const claims = createClaims({ pool, ingest, nowMs: Date.now, log: silentLog, rowsPerWriterMax })
+  t.teardown(() => claims.close())
+  const {
+    intake,
+    meter,
+    writers,
+    authRateLimit,
+    connections,
+    metrics: scraped,
+  } = createIngress(config, silentLog, {
+    clockMs: Date.now,
+    ingest,
+    devices,
+    metrics,
+    accounts: { isAdministrator: async () => false },
+    claims,
+    acceptedFrom: { ms: () => Number.NEGATIVE_INFINITY } as never,
+    nodes: { count: () => 1 },
+  })
+  const logger = loggerFamily({
+    log: silentLog,
+    ingest: { intake, meter, writers, findPrincipal, authRateLimit, ranges: defaultRanges },
+    access: openReadsOf([]),
+    events: { ingest: { onStored: () => undefined }, nowMs: () => 0 } as never,
+    annotations: {} as never,
+    batch: { ingest: {}, ranges: defaultRanges } as never,
+    live: {} as never,
+    stations: {} as never,
+    reads: { readings: {} } as never,
+  })
+  const families = [logger, serverFamily({ readiness: () => ({ status: 'ok' }), metrics: scraped })]
+  const app = createServer({ config, connections, measure: scraped.measure, families, log: silentLog })
+  holdToContract(t, app)
+  t.teardown(() => app.close())
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+
+  return {
+    url,
+    devices,
+    metrics,
+    people,
+    stored,
+    addDevice: (name, more = {}) => addDeviceTo(devices, name, more),
+    addKey: (email, more = {}) => addKeyOf(people, email, more),
+    put: (device, password, body, headers = {}) =>
+      fetch(`${url}/api/log`, {
+        method: 'PUT',
+        headers: { authorization: basic(device, password), 'content-type': 'application/json', ...headers },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      }),
+  }
+}
+
+async function addKeyOf({ person, accounts, keys }: AccountsUnderTest, email: string, more: object) {
+  const owner = await person(email)
+  const account = await accounts.find(owner)
+  if (account === undefined) throw new Error('no such account')
+  const wanted = { name: 'test', scopes: ['ingest' as const], createDevices: false, expiresInDays: undefined, ...more }
+  const made = await keys.create(account, wanted)
+  if (!made.ok) throw new Error(made.code)
+  return { key: made.value.text, owner, keyId: Number(made.value.id) }
+}

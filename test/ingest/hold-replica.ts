@@ -1,0 +1,27 @@
+/** A process for tests: takes a replica, and says whether it may send, then and as soon as a file says that it has a successor. */
+
+import { existsSync } from 'node:fs'
+import { acquireReplica } from '../../ingest/kafka/replica-lock.ts'
+import { makeClient } from '../../store/postgres/postgres-connect.ts'
+import { silentLog } from '../support/databases.ts'
+
+const [, , connectionString = '', replica = '', successor = ''] = process.argv
+
+async function connect() {
+  const client = makeClient({ connectionString })
+  await client.connect()
+  return client
+}
+
+/** Blocks until the file is there. No event is handled meanwhile, neither a timer nor what the connection says. */
+function blockUntil(path: string): void {
+  const cell = new Int32Array(new SharedArrayBuffer(4))
+  while (!existsSync(path)) Atomics.wait(cell, 0, 0, 10)
+}
+
+const { signal } = new AbortController()
+const held = await acquireReplica({ replica, holder: 'child', connect, log: silentLog }, signal)
+process.send?.(held.isHeld(), () => {
+  blockUntil(successor)
+  process.send?.(held.isHeld())
+})

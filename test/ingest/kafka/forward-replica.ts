@@ -1,0 +1,79 @@
+/** Forwards a replica for tests, in this process or, run as a program, in one that can be killed and frozen. */
+
+import { join } from 'node:path'
+import pg from 'pg'
+import { connectKafka, type KafkaOptions } from '../../../ingest/kafka/connect.ts'
+import { type ReplicaForwarder, startReplicaForwarder } from '../../../ingest/kafka/replica-forwarder.ts'
+import { acquireReplica } from '../../../ingest/kafka/replica-lock.ts'
+import { createReplicaState } from '../../../ingest/kafka/replica-state.ts'
+import { createTopicSettler } from '../../../ingest/kafka/settle-topics.ts'
+import { readings } from '../../../ingest/readings-table.ts'
+import type { Log } from '../../../store/log.ts'
+import { makeClient } from '../../../store/postgres/postgres-connect.ts'
+import type { QuestdbHttp } from '../../../store/questdb/client/questdb-address.ts'
+import { silentLog } from '../../support/databases.ts'
+
+/** Plain data. */
+export interface TestReplica {
+  /** The name of the process. */
+  holder: string
+  /** Of readings; the replica has the same name. */
+  topic: string
+  /** For its spool. */
+  folder: string
+  kafka: KafkaOptions
+  postgres: string
+  questdb: QuestdbHttp
+}
+
+export function forwardReplica(replica: TestReplica, log: Log = silentLog): ReplicaForwarder {
+  const { holder, topic, folder, kafka, postgres, questdb } = replica
+  const pool = new pg.Pool({ connectionString: postgres, max: 3 })
+  pool.on('error', () => undefined)
+  async function connect() {
+    const client = makeClient({ connectionString: postgres })
+    await client.connect()
+    return client
+  }
+  const connected = connectKafka(kafka)
+  const settler = createTopicSettler({
+    database: pool,
+    questdb,
+    partition: async topic => (await connected).partition(topic),
+    tables: new Map([[topic, readings]]),
+    acceptedMs: undefined,
+    nowMs: Date.now,
+  })
+  const forwarder = startReplicaForwarder({
+    topics: [{ topic, table: readings, directory: join(folder, topic), damagedDirectory: join(folder, 'damaged') }],
+    kafka,
+    bytesMax: 64 * 1024 * 1024,
+    reserveBytes: 0,
+    keepMs: 0,
+    log,
+    onFatal: error => {
+      throw error
+    },
+    acquire: signal => acquireReplica({ replica: topic, holder, connect, log }, signal),
+    createState: tenure => createReplicaState({ pool, tenure, tables: new Map([[topic, readings]]) }),
+    settle: settler.settle,
+    openQuestdb: async () => ({ questdb, isSynced: true, furtherSeries: new Uint32Array() }),
+  })
+  let closing: Promise<void> | undefined
+  return {
+    status: forwarder.status,
+    close() {
+      closing ??= forwarder.close().then(async () => {
+        settler.close()
+        await (await connected).close()
+        await pool.end()
+      })
+      return closing
+    },
+  }
+}
+
+if (process.send !== undefined && process.argv[2] !== undefined) {
+  const forwarder = forwardReplica(JSON.parse(process.argv[2]))
+  process.on('message', () => process.send?.(forwarder.status() !== undefined))
+}

@@ -1,0 +1,39 @@
+/** Programs of Python, in a virtual environment of their own with exact versions from the package index. Needs python3 with venv. */
+
+import { join } from 'node:path'
+import { type TestHooks, temporaryFolder } from '../support/databases.ts'
+import { type ProgramRun, runToEnd } from '../support/run-program.ts'
+
+export interface Python {
+  /** Runs a program of the environment, which stands first in PATH. */
+  run(words: readonly [program: string, ...words: string[]], settings: PythonSettings): Promise<ProgramRun>
+}
+
+interface PythonSettings {
+  folder: string
+  /** Undefined takes one out. */
+  environment?: Record<string, string | undefined>
+}
+
+/** `requirements` is the path of a file as pip takes it, with all that the programs need. Throws with what pip printed. */
+export async function makePython(t: TestHooks, requirements: string): Promise<Python> {
+  const home = temporaryFolder(t)
+  const folder = join(home, 'python')
+  const programs = join(folder, 'bin')
+  const path = [programs, process.env['PATH']].join(':')
+
+  const python: Python = {
+    run: ([program, ...words], { folder, environment = {} }) =>
+      runToEnd(join(programs, program), words, { folder, environment: { ...process.env, PATH: path, ...environment } }),
+  }
+
+  expectSuccess(await runToEnd('python3', ['-m', 'venv', folder], { folder: home, environment: process.env }))
+  const quiet = ['--quiet', '--disable-pip-version-check', '--no-input']
+  // A version that the environment brings along is not among the requirements.
+  expectSuccess(await python.run(['pip', 'install', ...quiet, '--no-deps', '-r', requirements], { folder: home }))
+  return python
+}
+
+function expectSuccess({ status, stdout, stderr }: ProgramRun): void {
+  if (status !== 0) throw new Error(`${stdout}${stderr}`)
+}
