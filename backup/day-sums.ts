@@ -68,8 +68,13 @@ export interface OpenDaySums {
   close(): Promise<void>
 }
 
-/** Resolves at once, whatever the size of the table. The connection ends with the signal. */
-export async function openDaySums(address: QuestdbPg, table: string, signal?: AbortSignal): Promise<OpenDaySums> {
+/** Resolves at once, whatever the size of the table. The connection ends with the signal. `fromMs`: the start of the first day. */
+export async function openDaySums(
+  address: QuestdbPg,
+  table: string,
+  signal?: AbortSignal,
+  fromMs?: number,
+): Promise<OpenDaySums> {
   signal?.throwIfAborted()
   const { host, port, user, password, database } = address
   const options = `-c statement_timeout=${statementTimeoutMs}`
@@ -81,7 +86,7 @@ export async function openDaySums(address: QuestdbPg, table: string, signal?: Ab
   const timer = setTimeout(close, openMsMax)
   try {
     await client.connect()
-    const cursor = client.query(new Cursor<DaySums>(daySumsSql(table), [], { rowMode: 'array' }))
+    const cursor = client.query(new Cursor<DaySums>(daySumsSql(table, fromMs), [], { rowMode: 'array' }))
     await cursor.read(1)
     return { read: () => readDays(cursor).finally(close), close }
   } catch (error) {
@@ -96,13 +101,14 @@ export async function openDaySums(address: QuestdbPg, table: string, signal?: Ab
  * A statement reads its tables as they were when it began, and it has begun when its first row is there. That one costs
  * nothing; the days, which are computed when they are asked for, come behind it.
  */
-function daySumsSql(table: string): string {
+function daySumsSql(table: string, fromMs: number | undefined): string {
+  const where = fromMs === undefined ? '' : ` WHERE ts >= cast(${fromMs * 1000} AS TIMESTAMP)`
   const terms = ['count()', ...(summed[table] ?? []).map(term => `sum(${term})`)]
   const columns = (textOf: (term: string, name: string) => string) =>
     terms.map((term, index) => `${textOf(term, `term${index}`)} AS term${index}`).join(', ')
   return `SELECT cast(NULL AS VARCHAR) AS day, ${columns(() => 'cast(NULL AS VARCHAR)')} FROM long_sequence(1)
     UNION ALL SELECT cast(day AS VARCHAR) AS day, ${columns((_, name) => `cast(${name} AS VARCHAR)`)}
-    FROM (SELECT timestamp_floor('d', ts) AS day, ${columns(term => term)} FROM ${table})`
+    FROM (SELECT timestamp_floor('d', ts) AS day, ${columns(term => term)} FROM ${table}${where})`
 }
 
 async function readDays(cursor: Cursor<DaySums>): Promise<DaySums[]> {

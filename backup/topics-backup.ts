@@ -56,7 +56,7 @@ export async function backUpTopics(options: TopicsBackupOptions): Promise<{ file
     onStep('waiting until QuestDB has what was acknowledged')
     const topics = await untilApplied(postgres, options.ends, signal)
     const doneBefore = await listDone(postgres)
-    const questdbVersion = await copyQuestdb(options, target)
+    const questdbVersion = await copyQuestdb(options, join(target, 'questdb'))
     await topics.assertKept()
     onStep('PostgreSQL')
     await postgres.query(beginSnapshot)
@@ -83,8 +83,11 @@ export async function backUpTopics(options: TopicsBackupOptions): Promise<{ file
   }
 }
 
-/** Resolves to its version. */
-async function copyQuestdb(options: TopicsBackupOptions, target: string): Promise<string> {
+/** While its checkpoint is held; resolves to its version. */
+export async function copyQuestdb(
+  options: Pick<TopicsBackupOptions, 'questdb' | 'copyQuestdb' | 'signal' | 'onStep' | 'log'>,
+  folder: string,
+): Promise<string> {
   const { questdb, signal, onStep, log } = options
   const client = createQuestdbClient(questdb)
   const exec = (sql: string) => client.exec(sql, execTimeoutMs)
@@ -97,7 +100,7 @@ async function copyQuestdb(options: TopicsBackupOptions, target: string): Promis
     const checkpoint = await createOpenCheckpoint(exec)
     signal.throwIfAborted()
     onStep('QuestDB')
-    await options.copyQuestdb(join(target, 'questdb'))
+    await options.copyQuestdb(folder)
     await checkpoint.assertHeld()
     const build = String((await exec('SELECT build'))[0]?.[0] ?? '')
     return (/QuestDB (\S+?),/.exec(build)?.[1] ?? build).slice(0, 100)

@@ -1,14 +1,11 @@
 /** Backup and restore of a service with Kafka: the command asks PostgreSQL, Kafka and QuestDB themselves, by the settings. */
 
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type pg from 'pg'
 import { BackupError } from '../backup/backup-error.ts'
 import { backUpTopics } from '../backup/topics-backup.ts'
 import { type RestoredTopics, restoreTopics } from '../backup/topics-restore.ts'
-import { identityDifference } from '../ingest/kafka/kafka-identity.ts'
 import type { Log } from '../store/log.ts'
 import { parseQuestdbAddress } from '../store/questdb/client/questdb-address.ts'
 import { QuestdbError } from '../store/questdb/client/questdb-error.ts'
@@ -19,7 +16,8 @@ import { CommandError, exitInterrupted } from './command-error.ts'
 import { createInterrupt } from './interrupt.ts'
 import { lockAlone } from './lock-alone.ts'
 import { printText } from './output.ts'
-import { withKafka } from './with-kafka.ts'
+import { runCopy } from './run-copy.ts'
+import { topicEnds } from './with-kafka.ts'
 import { withPostgres } from './with-postgres.ts'
 
 interface BackedUp {
@@ -38,7 +36,10 @@ export async function backUpService(context: CommandContext, folder: string, cop
         postgres,
         ends: await topicEnds(context, postgres),
         questdb: parseQuestdbAddress(config.QUESTDB_HTTP, config.QUESTDB_PG).http,
-        copyQuestdb: to => runCopy(context, copyCommand, to),
+        copyQuestdb(to) {
+          mkdirSync(to, { recursive: true, mode: 0o700 })
+          return runCopy(context, copyCommand, { FOLDER: to })
+        },
         secrets: config.SECRETS_DIR,
         version: packageVersion(),
         signal: interrupt.signal,
@@ -53,32 +54,6 @@ export async function backUpService(context: CommandContext, folder: string, cop
   } finally {
     interrupt.stop()
   }
-}
-
-async function topicEnds(context: CommandContext, postgres: pg.Client): Promise<Map<string, number>> {
-  return await withKafka(context, async (kafka, _settings, topics) => {
-    const difference = await identityDifference(postgres, await kafka.identify(topics))
-    if (difference !== undefined) throw new CommandError(difference)
-    const ends = new Map<string, number>()
-    for (const topic of topics) {
-      const partition = await kafka.partition(topic)
-      const { end } = await partition.offsets().finally(() => partition.close())
-      ends.set(topic, end)
-    }
-    return ends
-  })
-}
-
-async function runCopy({ environment }: CommandContext, command: string, folder: string): Promise<void> {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  // Standard output is the command's own, as for --json.
-  const child = spawn('sh', ['-c', command], {
-    env: { ...environment, FOLDER: folder },
-    stdio: ['ignore', 2, 2],
-  })
-  const [status] = await once(child, 'close')
-  if (status === 0) return
-  throw new BackupError(`The command that copies QuestDB has ended with status ${status}.`)
 }
 
 export async function restoreService(context: CommandContext, folder: string): Promise<RestoredTopics> {

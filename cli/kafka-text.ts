@@ -16,10 +16,15 @@ export function topicProblemsOf(kafka: Status['kafka']): string[] {
   return (kafka?.topics ?? []).flatMap(({ topic, problems }) => problems.map(problem => `topic ${topic}: ${problem}`))
 }
 
-/** None where it is not known. */
-export function forwarderText(kafka: Status['kafka']): string[] {
-  const forwarder = kafka?.forwarder ?? undefined
-  if (forwarder === undefined) return []
-  const { holder, since } = forwarder
-  return [holder === null ? 'none: the last one has given up' : `process ${holder}, since ${since}`]
+/** A line of name and text for each replica of QuestDB. */
+export function replicaTexts(kafka: Status['kafka']): [string, string][] {
+  return (kafka?.replicas ?? []).map(({ number, is_read, state, reason, behind_seconds, holder, since }) => {
+    const facts = [
+      reason === null ? state : `${state}: ${reason}`,
+      is_read ? 'read here' : undefined,
+      behind_seconds < 1 ? undefined : `${durationText(behind_seconds)} behind`,
+      holder === null ? 'no process forwards to it' : `process ${holder} forwards to it since ${since}`,
+    ]
+    return [`replica ${number}`, facts.filter(fact => fact !== undefined).join(', ')]
+  })
 }

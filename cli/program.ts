@@ -102,6 +102,10 @@ const commands: Readonly<Record<string, Entry>> = {
     description: 'make the topics of Kafka that are the journals, and show them',
     load: async () => (await import('./kafka.ts')).defineKafka,
   },
+  replicas: {
+    description: 'show the replicas of QuestDB, make one from another, send records again',
+    load: async () => (await import('./replicas.ts')).defineReplicas,
+  },
   backup: {
     description: 'copy everything that the running service stores into a folder',
     load: async () => (await import('./backup.ts')).defineBackup,

@@ -5,7 +5,7 @@ import { Status } from '../api/admin/status-answer.ts'
 import type { CommandContext } from './command-context.ts'
 import { diskText } from './disk-text.ts'
 import { durationText } from './duration-text.ts'
-import { forwarderText, topicProblemsOf, topicText } from './kafka-text.ts'
+import { replicaTexts, topicProblemsOf, topicText } from './kafka-text.ts'
 import { nodeProblemsOf, nodeText } from './node-text.ts'
 import { bytesText, printJson, printTable } from './output.ts'
 import { retentionProblems, retentionText } from './retention-text.ts'
@@ -43,7 +43,7 @@ function rowsOf(status: Status, url: string): string[][] {
     ['PostgreSQL', databaseText(postgres)],
     ...writePaths.flatMap(writePathRows),
     ...(kafka?.topics ?? []).map(topic => [`topic ${topic.topic}`, topicText(topic)]),
-    ...forwarderText(kafka).map(text => ['forwarder', text]),
+    ...replicaTexts(kafka),
     ...(retention.days === null ? [] : [['retention', retentionText(retention)]]),
     ['disk', diskText(disk)],
     ...problemsOfAll.map(problem => ['problem', problem]),

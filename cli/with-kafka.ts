@@ -1,7 +1,9 @@
 /** Connects a command to Kafka, by the settings. */
 
+import type pg from 'pg'
 import { connectKafka, type Kafka } from '../ingest/kafka/connect.ts'
 import { isKafkaError } from '../ingest/kafka/kafka-errors.ts'
+import { identityDifference } from '../ingest/kafka/kafka-identity.ts'
 import { topicsOf } from '../ingest/kafka/topic-names.ts'
 import type { Config } from '../settings/config.ts'
 import { type KafkaSettings, kafkaSettings } from '../settings/kafka.ts'
@@ -26,6 +28,21 @@ export async function withKafka<Result>({ readSettings }: CommandContext, use: U
     if (!isKafkaError(error)) throw error
     throw new CommandError(`Kafka at ${settings.connection.brokers.join(', ')}: ${error.message}`)
   }
+}
+
+/** The offset behind the last record of each topic, of the Kafka that this database belongs to. */
+export async function topicEnds(context: CommandContext, postgres: pg.Client): Promise<Map<string, number>> {
+  return await withKafka(context, async (kafka, _settings, topics) => {
+    const difference = await identityDifference(postgres, await kafka.identify(topics))
+    if (difference !== undefined) throw new CommandError(difference)
+    const ends = new Map<string, number>()
+    for (const topic of topics) {
+      const partition = await kafka.partition(topic)
+      const { end } = await partition.offsets().finally(() => partition.close())
+      ends.set(topic, end)
+    }
+    return ends
+  })
 }
 
 function settingsOf(config: Config): KafkaSettings {

@@ -65,6 +65,26 @@ export interface ErasedRecords {
   damaged: string[]
 }
 
+/** What the QuestDB of a replica shows of the rows. */
+export interface ShownReplica {
+  readonly number: number
+  /** Everything before this position in the journal; undefined while that is not known. */
+  applied(): number | undefined
+  /** Raised whenever rows of the series became visible. Two series may share one. */
+  revision(seriesNumber: number): number
+  /**
+   * The time of the oldest row that was sent since this transaction of QuestDB's table, microseconds; Infinity when there is none,
+   * -Infinity when that is not known. Transactions must be passed in ascending order.
+   */
+  oldestSentSince(txn: number): number
+  /** Calls the listener whenever QuestDB may have lost what it had applied, and the journal is sent again. */
+  onLost(listener: (reason: string) => void): void
+  /** Why it is not in use until it is a new copy of another replica; undefined while it is. */
+  lost(): string | undefined
+  /** In what it differs from the first one in use, by the last comparison; undefined for nothing. */
+  differs(): string | undefined
+}
+
 export interface WritePath<Series, Values extends Timed> {
   /**
    * Takes one row; its promise resolves when it is on disk, or says why nothing was stored. `reservedUs`: a stamp that was reserved, for a row without a
@@ -91,14 +111,9 @@ export interface WritePath<Series, Values extends Timed> {
    * may have lacked then. `onMissed` is called when there were records that the listener was not told.
    */
   onStored(listener: StoredListener, onMissed?: () => void): void
-  /** Raised whenever rows of the series became visible. Two series may share one. */
-  revision(seriesNumber: number): number
-  /**
-   * The time of the oldest row that was sent since this transaction of QuestDB's table, microseconds; Infinity when there
-   * is none. Transactions must be passed in ascending order.
-   */
-  oldestSentSince(txn: number): number
-  /** Calls the listener whenever QuestDB may have lost what it had applied, and the journal is sent again. */
+  /** By number. A journal on disk has one. */
+  readonly replicas: readonly [ShownReplica, ...ShownReplica[]]
+  /** As that of each replica. */
   onLost(listener: (reason: string) => void): void
   /**
    * From now on no row of these series goes to QuestDB, whatever is sent again and over any restart; further series stand
@@ -175,8 +190,17 @@ export function openWritePath<Series, Values extends Timed>(
     raiseStamps: medium.stamper.raise,
     reserveStampsUs: count => journal.reserveStampsUs(count),
     onStored: listener => journal.onStored(listener),
-    revision: seriesNumber => revisions[seriesNumber % revisionSlots] ?? 0,
-    oldestSentSince: forwarder.oldestSentSince,
+    replicas: [
+      {
+        number: 1,
+        applied: () => forwarder.status().applied,
+        revision: seriesNumber => revisions[seriesNumber % revisionSlots] ?? 0,
+        oldestSentSince: forwarder.oldestSentSince,
+        onLost: forwarder.onLost,
+        lost: () => undefined,
+        differs: () => undefined,
+      },
+    ],
     startForwarding(questdb, isSynced, furtherSeries = new Uint32Array(), place) {
       forwarder.start({ questdb, isSynced, furtherSeries, place, keepMs, keepBytesMax: options.journalBytesMax / 2 })
     },

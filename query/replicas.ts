@@ -1,5 +1,9 @@
-/** Chooses which replica of QuestDB queries read. Each replica has all rows. */
+/**
+ * Chooses which replica of QuestDB queries read. Each replica has all rows, some later than others: one that shows less than was read
+ * before is not chosen, so that no reader goes back in time.
+ */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { QuestdbAddress } from '../store/questdb/client/questdb-address.ts'
 import type { Pool, PoolResult, QueriesOf } from './pool.ts'
 import { allFromReadings, type HourSources } from './questdb/hourly-sql.ts'
@@ -8,8 +12,16 @@ export interface ReadReplica {
   readonly address: QuestdbAddress
   /** Whether it answered the last probe, and its expired days are known. Without it every query is sent. */
   readonly answers?: () => boolean | Promise<boolean>
+  /** The position in each journal before which it shows everything. Without it the replica is never behind. */
+  readonly shown?: () => readonly number[]
   /** Without it all hours are computed from raw readings. */
   readonly hourSources?: () => HourSources
+}
+
+export interface ReplicasOptions {
+  /** The number of the one that is read while it answers and is not behind. */
+  readonly preferred?: number | undefined
+  readonly monotonicMs?: () => number
 }
 
 export interface Replicas {
@@ -17,37 +29,111 @@ export interface Replicas {
   readonly addresses: readonly QuestdbAddress[]
   /** The number of the replica that was chosen last. */
   current(): number
-  /** Where the hours of that replica are. */
-  hourSources(): HourSources
+  /** How often another one was chosen. */
+  changes(): number
+  /** Where the hours of a replica are, by default of the current one. */
+  hourSources(number?: number): HourSources
   /** Whether a replica answers: a read in pieces stays on the replica that it began with. */
   answers(number: number): boolean | Promise<boolean>
   /** The number of a replica that answers, the current one if it does; undefined when none does. A promise while one is probed. */
   choose(): number | undefined | Promise<number | undefined>
+  /** For how long each replica has shown less than another one, milliseconds, by number less 1. */
+  behindMs(): readonly number[]
 }
 
-export function createReplicas(replicas: readonly ReadReplica[]): Replicas {
-  let current = 1
-  const answersAt = (number: number) => replicas[number - 1]?.answers?.() ?? true
+/** One that is further behind is not read while another one is not. */
+const behindMsMax = 10_000
+/** How long a read waits for a replica that shows what was read before. */
+const waitMsMax = 5_000
+const pollMs = 50
 
-  async function chooseAmong(answers: boolean | Promise<boolean>): Promise<number | undefined> {
-    if (await answers) return current
-    const others = replicas.map((_, at) => at + 1).filter(number => number !== current)
-    for (const number of others) {
-      if (!(await answersAt(number))) continue
-      current = number
-      return number
+export function createReplicas(replicas: readonly ReadReplica[], options: ReplicasOptions = {}): Replicas {
+  const { preferred, monotonicMs = () => performance.now() } = options
+  const progress = createProgress(replicas, monotonicMs)
+  let current = preferred ?? 1
+  let changes = 0
+  /** What was shown by the replica that was read, when it was chosen. */
+  let floor: readonly number[] = []
+  const answersAt = (number: number) => replicas[number - 1]?.answers?.() ?? true
+  const shownAt = (number: number) => replicas[number - 1]?.shown?.() ?? []
+  const isAtFloor = (number: number) => isAtLeast(shownAt(number), floor)
+
+  function chosen(number: number): number {
+    if (number !== current) changes++
+    current = number
+    floor = shownAt(number)
+    return number
+  }
+
+  /** In the order in which they are to be read. */
+  function ranked(): number[] {
+    const behindMs = progress.behindMs()
+    const rankOf = (number: number) => {
+      const ms = behindMs[number - 1] ?? 0
+      if (ms > behindMsMax) return ms
+      return number === preferred ? -2 : number === current ? -1 : 0
     }
-    return undefined
+    return replicas.map((_, at) => at + 1).sort((one, other) => rankOf(one) - rankOf(other))
+  }
+
+  async function findOne(): Promise<number | undefined> {
+    let isLagging = false
+    for (const number of ranked()) {
+      if (!(await answersAt(number))) continue
+      if (isAtFloor(number)) return chosen(number)
+      isLagging = true
+    }
+    return isLagging ? 0 : undefined
+  }
+
+  async function findInTime(): Promise<number | undefined> {
+    const endMs = monotonicMs() + waitMsMax
+    for (;;) {
+      const found = await findOne()
+      if (found !== 0) return found
+      if (monotonicMs() > endMs) return undefined
+      await sleep(pollMs)
+    }
   }
 
   return {
     addresses: replicas.map(({ address }) => address),
     current: () => current,
-    hourSources: () => replicas[current - 1]?.hourSources?.() ?? allFromReadings,
+    changes: () => changes,
+    hourSources: (number = current) => replicas[number - 1]?.hourSources?.() ?? allFromReadings,
     answers: answersAt,
     choose() {
-      const answers = answersAt(current)
-      return answers === true ? current : chooseAmong(answers)
+      const [best] = replicas.length === 1 ? [current] : ranked()
+      const isBest = best === current && isAtFloor(current)
+      return isBest && answersAt(current) === true ? chosen(current) : findInTime()
+    },
+    behindMs: progress.behindMs,
+  }
+}
+
+function isAtLeast(shown: readonly number[], floor: readonly number[]): boolean {
+  return floor.every((position, at) => (shown[at] ?? 0) >= position)
+}
+
+/** How far replicas are behind the one of them that shows most. */
+function createProgress(replicas: readonly ReadReplica[], monotonicMs: () => number) {
+  /** What the best one showed when a replica was last seen to advance. It is behind since then, if it shows less now. */
+  const marks = replicas.map(() => ({ position: [] as readonly number[], atMs: monotonicMs() }))
+
+  return {
+    behindMs(): readonly number[] {
+      const nowMs = monotonicMs()
+      const shown = replicas.map(replica => replica.shown?.() ?? [])
+      const best = (shown[0] ?? []).map((_, at) => Math.max(...shown.map(positions => positions[at] ?? 0)))
+      return marks.map((mark, at) => {
+        if (isAtLeast(shown[at] ?? [], best)) {
+          Object.assign(mark, { position: best, atMs: nowMs })
+          return 0
+        }
+        const behindMs = nowMs - mark.atMs
+        if (isAtLeast(shown[at] ?? [], mark.position)) Object.assign(mark, { position: best, atMs: nowMs })
+        return behindMs
+      })
     },
   }
 }
@@ -65,5 +151,5 @@ export async function runOnReplica<Queries extends QueriesOf<Queries>, Result, N
   const chosen = replicas.choose()
   const replica = chosen instanceof Promise ? await chosen : chosen
   if (replica === undefined) return noReplicaAnswers
-  return await pool.run(name, { ...queryOf(replicas.hourSources()), replica }, signal, sinceMs)
+  return await pool.run(name, { ...queryOf(replicas.hourSources(replica)), replica }, signal, sinceMs)
 }

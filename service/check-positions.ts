@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { Database } from '../ingest/forwarder/known-journals.ts'
 import { positionIssue, type Settled, settlePosition } from '../ingest/forwarder/settle-position.ts'
 import type { ForwardingIngest, ForwardingPointsIngest } from '../ingest/ingest.ts'
+import { journalsOf } from '../ingest/kafka/topic-names.ts'
 import type { TableDescription } from '../ingest/table.ts'
 import type { QuestdbHttp } from '../store/questdb/client/questdb-address.ts'
 import type { ContentCheck } from '../store/questdb/content-guard.ts'
@@ -97,12 +98,12 @@ export interface CheckedTopic {
   start: () => number
 }
 
-/** For processes that read what another one forwards. */
-export function checkTopics(database: Database, topics: readonly CheckedTopic[]): ContentCheck {
+/** For processes that read what another one forwards to this replica. */
+export function checkTopics(database: Database, replica: number, topics: readonly CheckedTopic[]): ContentCheck {
   return async exec => {
     const issues: string[] = []
     for (const { topic, table, start } of topics) {
-      const issue = await positionIssue({ database, exec, journal: topic, table }, start())
+      const issue = await positionIssue({ database, exec, ...journalsOf(topic, replica), table }, start())
       if (issue !== undefined) issues.push(issue)
     }
     return issues.length === 0 ? undefined : issues.join('; ')

@@ -26,6 +26,7 @@ import { checkOptionsOf } from './check-options.ts'
 import { createEntityMetrics } from './entity-metrics.ts'
 import type { Ingress } from './ingress.ts'
 import { rejectedReadings } from './rejected-readings.ts'
+import { questdbRead, replicaStatuses } from './replicas.ts'
 import type { ServiceParts } from './service-parts.ts'
 import { readSetAside } from './set-aside.ts'
 
@@ -95,7 +96,7 @@ function openEraseJobs({ log, parts, ingress }: FamilyInputs): EraseJobs {
     stations,
     ingest: { readings: ingest, points: pointsIngest },
     store,
-    replicas,
+    replicas: replicas.map(replica => ({ ...replica, isLost: () => replica.readings.lost() !== undefined })),
     whileNoDayExpires: retention.whileNoDayExpires,
     syncNames: names.sync,
     forgetSeries: live.seriesErased,
@@ -148,9 +149,9 @@ function createLogger({ config, log, parts, ingress }: FamilyInputs): RouteFamil
   })
 }
 
-/** Undefined where nothing is. */
-function missingIn({ store }: Pick<ServiceParts, 'store'>): string | undefined {
-  const { isLost, reason } = store.questdb.state()
+/** Of the replica that is read; undefined where nothing is. */
+function missingIn({ replicas, readReplicas }: Pick<ServiceParts, 'replicas' | 'readReplicas'>): string | undefined {
+  const { isLost, reason } = questdbRead(replicas, readReplicas)
   return isLost ? reason : undefined
 }
 
@@ -180,6 +181,7 @@ function createAdmin({ config, log, parts, ingress }: FamilyInputs, eraseJobs: E
     diskUse: parts.diskUse,
     retention: parts.retention,
     topics: parts.topicStates,
+    replicas: () => replicaStatuses(parts.replicas, parts.readReplicas),
     alertEngine() {
       const { isLive, backlog, refused, partialRules } = parts.alerts.meter.engine()
       return isLive ? { backlog, refused, partial_rules: partialRules.slice(0, partialRulesMax) } : undefined

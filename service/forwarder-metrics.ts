@@ -1,23 +1,33 @@
 /** Metrics of a process that forwards, read at each scrape. */
 
 import { Gauge, type Registry } from 'prom-client'
-import { gauge } from '../api/http/metric-kinds.ts'
 import type { ForwardStatus } from '../ingest/kafka/forward-status.ts'
-import type { ReplicaForwarder } from '../ingest/kafka/replica-forwarder.ts'
+import type { NumberedForwarder } from './open-topics.ts'
 
-export function addForwarder(registry: Registry, { status }: Pick<ReplicaForwarder, 'status'>): void {
-  gauge(registry, 'barograph_forwarder_held', '1 while this process forwards, 0 while it stands by.', () =>
-    status() === undefined ? 0 : 1,
-  )
+export function addForwarders(
+  registry: Registry,
+  forwarders: readonly Pick<NumberedForwarder, 'number' | 'status'>[],
+): void {
+  new Gauge({
+    name: 'barograph_forwarder_held',
+    help: '1 while this process forwards to the replica, 0 while it stands by.',
+    labelNames: ['replica'],
+    registers: [registry],
+    collect() {
+      for (const { number, status } of forwarders) this.set({ replica: number }, status() === undefined ? 0 : 1)
+    },
+  })
   const add = (name: string, help: string, value: (status: ForwardStatus) => number) => {
     new Gauge({
       name: `barograph_forwarder_${name}`,
       help: `${help} None while it stands by.`,
-      labelNames: ['topic'],
+      labelNames: ['replica', 'topic'],
       registers: [registry],
       collect() {
         this.reset()
-        for (const { topic, status: of } of status() ?? []) this.set({ topic }, value(of))
+        for (const { number, status } of forwarders) {
+          for (const each of status() ?? []) this.set({ replica: number, topic: each.topic }, value(each.status))
+        }
       },
     })
   }

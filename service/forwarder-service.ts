@@ -12,13 +12,13 @@ import { createServer } from '../api/http/server.ts'
 import { serverFamily } from '../api/http/server-family.ts'
 import { readSeriesPairs } from '../auth/metrics/metrics.ts'
 import type { ForwardStatus } from '../ingest/kafka/forward-status.ts'
-import type { ReplicaForwarder } from '../ingest/kafka/replica-forwarder.ts'
 import { checkListenAddress, listenError } from '../settings/listen-address.ts'
 import { openDataDirectory } from '../store/data-directory.ts'
+import { type QuestdbReplica, replicaPrefix } from '../store/questdb/questdb-replicas.ts'
 import { openStore, type Store } from '../store/store.ts'
-import { addForwarder } from './forwarder-metrics.ts'
+import { addForwarders } from './forwarder-metrics.ts'
 import { openConnections } from './open-connections.ts'
-import { openTopics, startForwarder } from './open-topics.ts'
+import { type NumberedForwarder, openTopics, startForwarders } from './open-topics.ts'
 import type { ServiceOptions } from './service.ts'
 import { type Service, startParts } from './start-parts.ts'
 
@@ -49,14 +49,16 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   const topics = await openTopics(given)
   onOpen(() => topics.close())
   const { questdb, postgres } = store
-  const forwarder = startForwarder(given, topics, { questdb, seriesPairs: () => readSeriesPairs(postgres) })
-  onOpen(() => forwarder.close())
-  return await listen(options, directory.secret('admin-token'), { store, forwarder }, onOpen)
+  const forwarders = startForwarders(given, topics, { questdb, seriesPairs: () => readSeriesPairs(postgres) })
+  onOpen(() => Promise.all(forwarders.map(forwarder => forwarder.close())))
+  const replicas = [{ number: 1, questdb }, ...topics.furtherReplicas]
+  return await listen(options, directory.secret('admin-token'), { store, replicas, forwarders }, onOpen)
 }
 
 interface ForwarderParts {
   store: Store
-  forwarder: Pick<ReplicaForwarder, 'status'>
+  replicas: readonly QuestdbReplica[]
+  forwarders: readonly Pick<NumberedForwarder, 'number' | 'status'>[]
 }
 
 async function listen(
@@ -69,7 +71,7 @@ async function listen(
   const isTrusted = createNetworks(config.TRUST_PROXY ?? [])
   const isToken = createTokenCheck(adminToken)
   const metrics = createMetrics({ isAdmin: async ({ rawHeaders }) => isToken(rawHeaders), isTrusted })
-  addForwarder(metrics.registry, parts.forwarder)
+  addForwarders(metrics.registry, parts.forwarders)
   const readiness = () => readinessOf(parts, isStopping)
   const families = [serverFamily({ readiness, metrics })]
   const connections = openConnections(config, log, isTrusted)
@@ -85,10 +87,15 @@ async function listen(
   }
 }
 
-function readinessOf({ store, forwarder }: ForwarderParts, isStopping: boolean): Readiness {
+function readinessOf({ store, replicas, forwarders }: ForwarderParts, isStopping: boolean): Readiness {
   if (isStopping) return { status: 'unavailable', reasons: ['the service is stopping'] }
   const postgresFault = store.postgresFault()
-  const reasons = [...(forwarder.status() ?? []).flatMap(issuesOf), ...questdbFault(store.questdb)]
+  const faults = replicas.map(replica => {
+    const forwarder = forwarders.find(({ number }) => number === replica.number)
+    const found = [...(forwarder?.status() ?? []).flatMap(issuesOf), ...questdbFault(replica.questdb)]
+    return found.map(fault => `${replicaPrefix(replicas, replica)}${fault}`)
+  })
+  const reasons = faults.flat()
   if (postgresFault !== undefined) reasons.push(postgresFault)
   return reasons.length === 0 ? { status: 'ok' } : { status: 'degraded', reasons }
 }

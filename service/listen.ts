@@ -14,6 +14,7 @@ import { addAlertMetrics } from './alert-metrics.ts'
 import { createFamilies, visitsOf } from './families.ts'
 import { createIngress, type Ingress } from './ingress.ts'
 import { databaseFaultOf, readinessOf } from './readiness.ts'
+import { questdbRead, replicaFaults } from './replicas.ts'
 import { openSelfMonitoring } from './self-monitoring/self-monitoring.ts'
 import { addServiceMetrics } from './service-metrics.ts'
 import type { ServiceParts } from './service-parts.ts'
@@ -95,12 +96,12 @@ function createServiceServer(
   ingress: Ingress,
   state: { isStopping: () => boolean; broker: () => string | undefined },
 ): FastifyInstance {
-  const { store, ingest, pointsIngest, devices, query, live, retention } = parts
+  const { store, replicas, readReplicas, ingest, pointsIngest, devices, query } = parts
   const { connections, metrics } = ingress
   const databases = {
-    questdb: () => store.questdb.state(),
+    questdb: () => questdbRead(replicas, readReplicas),
     postgres: () => store.postgresFault(),
-    reads: () => loadingOf({ live, retention }),
+    reads: () => loadingOf(parts),
   }
   const readiness = () =>
     readinessOf({
@@ -110,6 +111,7 @@ function createServiceServer(
       node: parts.nodes.fault,
       connections: connections.fault,
       topics: parts.topicStates,
+      replicas: () => replicaFaults(replicas, readReplicas),
       clock: () => clockFault(parts.nodes.several?.own().clockAheadMs),
       settings: () => advisedFault(parts.nodes.several?.own().differing ?? []),
       ...state,
@@ -119,7 +121,7 @@ function createServiceServer(
     ingest: ingest.status,
     points: pointsIngest.status,
     devices: () => devices.size(),
-    isQuestdbUp: () => store.questdb.state().state === 'up',
+    questdbs: replicas.map(({ number, questdb }) => ({ number, isUp: () => questdb.state().state === 'up' })),
     queriesQueued: query.queueLengths,
     cache: query.cacheStatus,
     states: () => (parts.live.isLoaded() ? parts.live.counts() : undefined),
@@ -142,7 +144,11 @@ function createServiceServer(
 }
 
 /** What the reads of the contract wait for after a start, once QuestDB is up. */
-function loadingOf({ live, retention }: Pick<ServiceParts, 'live' | 'retention'>): string | undefined {
-  if (!retention.isKnown()) return 'it is being looked up which days have expired'
+function loadingOf({
+  live,
+  retention,
+  replicas,
+}: Pick<ServiceParts, 'live' | 'retention' | 'replicas'>): string | undefined {
+  if (!replicas.some(({ number }) => retention.isKnown(number))) return 'it is being looked up which days have expired'
   return live.isLoaded() ? undefined : 'the state of the fleet is being loaded'
 }

@@ -23,7 +23,7 @@ import { appliedMark } from './applied-mark.ts'
 import type { Clock } from './clock.ts'
 import type { ServiceAccounts } from './open-accounts.ts'
 import type { ServiceNodes } from './open-nodes.ts'
-import type { ServiceReplica } from './replicas.ts'
+import { questdbRead, type ServiceReplica } from './replicas.ts'
 import { faultOf, noteSetAside } from './set-aside.ts'
 
 interface AlertParts {
@@ -73,7 +73,7 @@ export function openServiceAlerts(config: Config, log: Log, parts: AlertParts): 
     onStored: ingest.onStored,
     isOut: () => ingest.status().journal.issue !== undefined || (ingest.shared?.untoldSeconds() ?? 0) > 0,
     isSettled: () =>
-      replicas.every(({ questdb }) => questdb.state().state === 'up') && live.isLoaded() && !live.isCatchingUp(),
+      questdbRead(replicas, parts.readReplicas).state === 'up' && live.isLoaded() && !live.isCatchingUp(),
     markTaken: () => appliedMark(ingest),
     readings: readings.read,
     batteryDays: createBatteryDays(parts.insights, parts.devices),

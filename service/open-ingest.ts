@@ -18,6 +18,7 @@ import { readings } from '../ingest/readings-table.ts'
 import type { Config } from '../settings/config.ts'
 import type { DataDirectory } from '../store/data-directory.ts'
 import type { Log } from '../store/log.ts'
+import type { QuestdbReplica } from '../store/questdb/questdb-replicas.ts'
 import { StartError } from '../store/start-error.ts'
 import type { Store } from '../store/store.ts'
 import { checkDiskJournals } from './check-positions.ts'
@@ -35,6 +36,8 @@ export interface ServiceIngest {
   pointsIngest: PointsIngest
   /** Readings and points are accepted before QuestDB is ready; from then on they are forwarded to it. */
   forward(store: Pick<Store, 'questdb' | 'postgres'>, metrics: Pick<Metrics, 'seriesPairs'>): void
+  /** From replica 2 on; undefined where there is one alone. */
+  furtherReplicas?: readonly QuestdbReplica[] | undefined
   /** Of the topics that are the journals; undefined where these are on disk. */
   topicStates?: (() => TopicState[]) | undefined
   close(): Promise<void>
@@ -95,11 +98,10 @@ function forwardWhenReady(
   { ingest, pointsIngest }: { ingest: ForwardingIngest; pointsIngest: ForwardingPointsIngest },
   metrics: Pick<Metrics, 'seriesPairs'>,
 ): void {
-  const { ready, address, commitMode, hourlyView } = questdb
+  const { ready, address, commitMode } = questdb
   let isReady = false
   const startWith = (furtherSeries: () => Uint32Array) => () =>
     isReady ? { questdb: address.http, isSynced: commitMode() === 'sync', furtherSeries: furtherSeries() } : undefined
-  ingest.onLost(hourlyView.markSuspect)
   const checkNow = questdb.guard(
     checkDiskJournals({
       database: postgres,

@@ -56,7 +56,7 @@ export interface TopicWatchesOptions extends Pick<ServiceKafka, 'kafka' | 'topic
   /** Of a topic; undefined while nothing of it is in QuestDB. */
   appliedOffset: (topic: string) => Promise<number | undefined>
   /** Replicas to which no process forwards. */
-  unforwarded: () => Promise<readonly string[]>
+  unforwarded: () => Promise<readonly number[]>
   nowMs: () => number
   log: Log
 }

@@ -75,6 +75,8 @@ const ownSettings: ReadonlySet<string> = new Set<keyof Config>([
   ...(['KAFKA_BROKERS', 'KAFKA_TLS', 'KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD'] as const),
   ...(['TLS_CERT', 'TLS_KEY', 'TRUST_PROXY', 'MQTT_PORT', 'CONNECTIONS_MAX', 'CONNECTIONS_PER_ADDRESS'] as const),
   ...(['JOURNAL_MAX', 'JOURNAL_RESERVE', 'LATEST_BYTES_MAX', 'CACHE_BYTES_MAX', 'EVENTS_CLIENTS_MAX'] as const),
+  // A node may read the replica that is near.
+  ...(['QUESTDB_REPLICAS', 'QUESTDB_READ'] as const),
 ])
 
 const alone: ServiceNodes = {

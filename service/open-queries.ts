@@ -1,6 +1,5 @@
 /** Opens the queries of readings and of points, the exports and the reads of ranges, by the settings. */
 
-import type { Ingest, PointsIngest } from '../ingest/ingest.ts'
 import type { Retention } from '../lifecycle/retention/retention.ts'
 import { createReadingsExport, type ReadingsExport } from '../query/export/readings-export.ts'
 import { createPoints, type Points } from '../query/points/points.ts'
@@ -16,8 +15,7 @@ const everUs = Number.NEGATIVE_INFINITY
 
 interface QueryParts {
   readReplicas: Replicas
-  ingest: Pick<Ingest, 'revision'>
-  pointsIngest: Pick<PointsIngest, 'revision'>
+  replicas: readonly ServiceReplica[]
   clockMs: Clock
 }
 
@@ -41,31 +39,28 @@ export function openServiceQueries(config: Config, log: Log, parts: QueryParts):
 export function openReadReplicas(
   replicas: readonly ServiceReplica[],
   retention: Pick<Retention, 'expiredBeforeUs' | 'isKnown'>,
+  preferred: number | undefined,
 ): Replicas {
-  return createReplicas(
-    replicas.map(replica => ({
-      address: replica.questdb.address,
-      // As long as it is not known which days have expired there, their hours would be missing.
-      answers: () => retention.isKnown(replica.number) && replica.questdb.answers(),
-      hourSources: () => ({
-        rawFromUs: rawFromUs(replica),
-        expiredBeforeUs: retention.expiredBeforeUs(replica.number),
-      }),
-    })),
-  )
+  const read = replicas.map(({ number, questdb, readings, points }) => ({
+    address: questdb.address,
+    // As long as it is not known which days have expired there, their hours would be missing.
+    answers: () => readings.lost() === undefined && retention.isKnown(number) && questdb.answers(),
+    shown: () => [readings.applied() ?? 0, points.applied() ?? 0] as const,
+    hourSources: () => ({
+      rawFromUs: rawFromUs({ questdb, readings }),
+      expiredBeforeUs: retention.expiredBeforeUs(number),
+    }),
+  }))
+  return createReplicas(read, { preferred })
 }
 
-function openServiceQuery(
-  config: Config,
-  log: Log,
-  { readReplicas: replicas, ingest, pointsIngest, clockMs }: QueryParts,
-): Query {
+function openServiceQuery(config: Config, log: Log, parts: QueryParts): Query {
   return createQuery({
-    replicas,
+    replicas: parts.readReplicas,
     timeZone: config.TIME_ZONE,
-    now: clockMs,
-    revision: ingest.revision,
-    pointsRevision: pointsIngest.revision,
+    now: parts.clockMs,
+    revision: revisionOf(parts, 'readings'),
+    pointsRevision: revisionOf(parts, 'points'),
     limits: {
       latestBytesMax: config.LATEST_BYTES_MAX,
       cacheBytesMax: config.CACHE_BYTES_MAX,
@@ -76,19 +71,29 @@ function openServiceQuery(
   })
 }
 
+/** Of the replica that is read. What another one answered is not a valid answer of it, so a change of the replica changes all revisions. */
+function revisionOf({ readReplicas, replicas }: QueryParts, rows: 'readings' | 'points'): (series: number) => number {
+  return series => {
+    const revision = replicas[readReplicas.current() - 1]?.[rows].revision(series) ?? 0
+    return readReplicas.changes() * revisionsPerChange + revision
+  }
+}
+
+const revisionsPerChange = 2 ** 32
+
 /** From this time on the hourly view may lack readings; without a valid view, all hours do. */
-function rawFromUs({ questdb: { hourlyView }, ingest }: ServiceReplica): number {
+function rawFromUs({ questdb: { hourlyView }, readings }: Pick<ServiceReplica, 'questdb' | 'readings'>): number {
   const txn = hourlyView.validThroughTxn()
   if (txn === undefined) return everUs
-  const oldestUs = ingest.oldestSentSince(txn)
+  const oldestUs = readings.oldestSentSince(txn)
   // The view may have been invalidated in between.
   return hourlyView.validThroughTxn() === txn ? oldestUs : everUs
 }
 
-function openServicePoints(config: Config, log: Log, { readReplicas: replicas, pointsIngest }: QueryParts): Points {
+function openServicePoints(config: Config, log: Log, parts: QueryParts): Points {
   return createPoints({
-    revision: pointsIngest.revision,
-    replicas,
+    revision: revisionOf(parts, 'points'),
+    replicas: parts.readReplicas,
     limits: { timeoutMs: config.QUERY_TIMEOUT_SECONDS * 1000 },
     log,
   })

@@ -1,6 +1,7 @@
 /** Opens what makes readings expire, by the settings, with connections of its own to each QuestDB. */
 
 import { noFeed } from '../auth/nodes/change-feed.ts'
+import type { Ingest } from '../ingest/ingest.ts'
 import type { AcceptedFrom } from '../lifecycle/retention/accepted-from.ts'
 import { openRetention, type Retention } from '../lifecycle/retention/retention.ts'
 import { createRetentionNodes } from '../lifecycle/retention/retention-nodes.ts'
@@ -15,6 +16,7 @@ import type { ServiceReplica } from './replicas.ts'
 interface RetentionParts {
   store: Pick<Store, 'postgres'>
   replicas: readonly ServiceReplica[]
+  ingest: Pick<Ingest, 'endOfAll'>
   acceptedFrom: AcceptedFrom
   clockMs: Clock
   nodes: Pick<ServiceNodes, 'feed' | 'leads'>
@@ -30,7 +32,7 @@ const knownMs = 45_000
 const marginMs = 60 * minuteMs
 
 export function openServiceRetention(config: Config, log: Log, parts: RetentionParts): Retention {
-  const { store, replicas, acceptedFrom, clockMs } = parts
+  const { store, replicas, ingest, acceptedFrom, clockMs } = parts
   const { feed, leads } = parts.nodes
   const nodes = feed === noFeed ? undefined : createRetentionNodes({ pool: store.postgres, feed, leads })
   const clients = replicas.map(({ questdb }) => createQuestdbClient(questdb.address.http))
@@ -39,7 +41,12 @@ export function openServiceRetention(config: Config, log: Log, parts: RetentionP
     acceptedFrom,
     replicas: replicas.map((replica, at) => {
       const client = clients[at] as (typeof clients)[number]
-      return { ...replica, exec: sql => client.exec(sql, execTimeoutMs) }
+      return {
+        ...replica,
+        readings: { ...replica.readings, endOfAll: ingest.endOfAll },
+        isLost: () => replica.readings.lost() !== undefined,
+        exec: sql => client.exec(sql, execTimeoutMs),
+      }
     }),
     nowMs: clockMs,
     nodes,

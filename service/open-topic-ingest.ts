@@ -13,7 +13,8 @@ import { createStampClassRows } from '../ingest/journal/stamp-classes.ts'
 import { unappliedRecords } from '../ingest/journal/unapplied-records.ts'
 import type { WallClock } from '../ingest/journal/wall-clock.ts'
 import { readPublished } from '../ingest/kafka/forward-status.ts'
-import { readUnforwarded } from '../ingest/kafka/replica-holder.ts'
+import { watchLostReplicas } from '../ingest/kafka/lost-replicas.ts'
+import { markLost, readUnforwarded } from '../ingest/kafka/replica-rows.ts'
 import { createReplicaStateReader } from '../ingest/kafka/replica-state-reader.ts'
 import type { TopicState, TopicWatch } from '../ingest/kafka/topic-watch.ts'
 import { openTopicWritePath, type TopicWritePathOptions } from '../ingest/kafka/topic-write-path.ts'
@@ -22,17 +23,20 @@ import { readingWriter } from '../ingest/readings-table.ts'
 import type { TableDescription } from '../ingest/table.ts'
 import { bug } from '../limits/bug.ts'
 import type { DataDirectory } from '../store/data-directory.ts'
+import { inTransaction } from '../store/postgres/transaction.ts'
 import { StartError } from '../store/start-error.ts'
 import type { Store } from '../store/store.ts'
 import { checkTopics } from './check-positions.ts'
 import type { ServiceIngest, ServiceIngestOptions } from './open-ingest.ts'
 import { watchTopics } from './open-kafka.ts'
-import { openTopics, type ServiceTopics, startForwarder } from './open-topics.ts'
+import { openTopics, type ServiceTopics, startForwarders } from './open-topics.ts'
 
 export interface TopicIngestOptions extends ServiceIngestOptions {
   directory: Pick<DataDirectory, 'path' | 'journal' | 'pointsJournal'>
   store: Pick<Store, 'postgres' | 'connectPostgres'>
   feed: Pick<ChangeFeed, 'currentForMs' | 'term'>
+  /** Whether this process does what one node does for all. */
+  leads: () => boolean
 }
 
 export async function openTopicIngest(options: TopicIngestOptions): Promise<ServiceIngest> {
@@ -55,8 +59,10 @@ export async function openTopicIngest(options: TopicIngestOptions): Promise<Serv
     const stamps = await openLeasedStamps({ rows, nowUs: clock.nowUs, log })
     opened.push(stamps)
     const lease = { leaseLeftMs: feed.currentForMs, leaseTerm: feed.term }
-    const common = { pool: store.postgres, published, clock, stamps, ...lease, nowMs, log, onFatal, opened }
+    const kafka = { published, replicas: topics.replicas, pool: store.postgres }
+    const common = { ...kafka, clock, stamps, ...lease, nowMs, log, onFatal, opened }
     const { ingest, points, states } = await openPaths(topics, common)
+    if (topics.replicas.length > 1) opened.push(await watchLost(options, topics, { ingest, points, states }))
     return {
       ingest,
       pointsIngest: points,
@@ -66,11 +72,13 @@ export async function openTopicIngest(options: TopicIngestOptions): Promise<Serv
           table: tableOf(topics.tables, topic),
           start: () => states().find(state => state.topic === topic)?.sight?.start ?? 0,
         }))
-        questdb.guard(checkTopics(store.postgres, checked))
-        ingest.onLost(questdb.hourlyView.markSuspect)
+        for (const replica of [{ number: 1, questdb }, ...topics.furtherReplicas]) {
+          replica.questdb.guard(checkTopics(store.postgres, replica.number, checked))
+        }
         if (config.role !== 'all') return
-        opened.push(startForwarder(options, topics, { questdb, seriesPairs: async () => metrics.seriesPairs() }))
+        opened.push(...startForwarders(options, topics, { questdb, seriesPairs: async () => metrics.seriesPairs() }))
       },
+      furtherReplicas: topics.furtherReplicas,
       topicStates: states,
       close,
     }
@@ -80,8 +88,37 @@ export async function openTopicIngest(options: TopicIngestOptions): Promise<Serv
   }
 }
 
+async function watchLost(
+  { store, leads, nowMs, log }: TopicIngestOptions,
+  { kafka, topics }: ServiceTopics,
+  { ingest, points, states }: Paths,
+) {
+  async function watched(topic: string, { replicas }: Ingest | PointsIngest) {
+    const retentionMs = () => states().find(state => state.topic === topic)?.sight?.retentionMs
+    return { topic, partition: await kafka.partition(topic), replicas, retentionMs }
+  }
+  const found = [await watched(topics.readings, ingest), await watched(topics.points, points)]
+  const watch = watchLostReplicas({
+    topics: found,
+    leads,
+    markLost: (replica, reason) =>
+      inTransaction(store.postgres, { stepMs: 4000 }, client => markLost(client, replica, reason)),
+    nowMs,
+    log,
+  })
+  return {
+    async close() {
+      await watch.close()
+      await Promise.all(found.map(({ partition }) => partition.close()))
+    },
+  }
+}
+
 interface PathOptions
-  extends Pick<TopicWritePathOptions<never, never>, 'published' | 'leaseLeftMs' | 'leaseTerm' | 'log' | 'onFatal'> {
+  extends Pick<
+    TopicWritePathOptions<never, never>,
+    'published' | 'replicas' | 'leaseLeftMs' | 'leaseTerm' | 'log' | 'onFatal'
+  > {
   pool: Store['postgres']
   clock: WallClock
   stamps: LeasedStamps
@@ -102,7 +139,7 @@ async function openPaths(
 ): Promise<Paths> {
   const { clock, log } = common
   const { appliedOffset } = state
-  const unforwarded = () => readUnforwarded(pool)
+  const unforwarded = () => readUnforwarded(pool, common.replicas)
   const watches = await watchTopics({ kafka, topics, requirements, appliedOffset, unforwarded, nowMs, log })
   opened.push(watches)
 

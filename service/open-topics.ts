@@ -1,4 +1,4 @@
-/** Opens the topics that are the journals, and starts what forwards them to QuestDB. */
+/** Opens the topics that are the journals and the QuestDBs of further replicas, and starts what forwards the topics to each replica. */
 
 import { hostname } from 'node:os'
 import { join } from 'node:path'
@@ -13,6 +13,8 @@ import type { TableDescription } from '../ingest/table.ts'
 import type { Config } from '../settings/config.ts'
 import type { DataDirectory } from '../store/data-directory.ts'
 import type { Log } from '../store/log.ts'
+import { openGivenQuestdb } from '../store/questdb/questdb.ts'
+import type { QuestdbReplica } from '../store/questdb/questdb-replicas.ts'
 import type { Store } from '../store/store.ts'
 import { systemClock } from './clock.ts'
 import { openServiceKafka, type ServiceKafka } from './open-kafka.ts'
@@ -25,7 +27,14 @@ export interface TopicsOptions {
   onFatal: (error: Error) => void
 }
 
+/** The number, and the QuestDB, of a replica. */
+type OpenReplica = QuestdbReplica<Store['questdb']>
+
 export interface ServiceTopics extends ServiceKafka {
+  /** From replica 2 on. */
+  furtherReplicas: readonly OpenReplica[]
+  /** Of all replicas, from 1 on. */
+  replicas: readonly [number, ...number[]]
   /** Of a process that does not forward. */
   state: ReplicaState
   /** By topic. */
@@ -35,32 +44,62 @@ export interface ServiceTopics extends ServiceKafka {
 const hourMs = 3_600_000
 
 /** Throws a StartError as `openServiceKafka` does. */
-export async function openTopics({ config, store }: Pick<TopicsOptions, 'config' | 'store'>): Promise<ServiceTopics> {
+export async function openTopics({
+  config,
+  store,
+  log,
+}: Pick<TopicsOptions, 'config' | 'store' | 'log'>): Promise<ServiceTopics> {
   const opened = await openServiceKafka(config, store)
   const { topics } = opened
   const tables = new Map([
     [topics.readings, readings],
     [topics.points, points],
   ])
-  const state = createReplicaState({ pool: store.postgres, tenure: undefined, tables })
-  return { ...opened, state, tables }
+  const furtherReplicas = (config.QUESTDB_REPLICAS ?? []).map(({ number, http, pg }) => {
+    const questdb = openGivenQuestdb({ questdbHttp: http, questdbPg: pg, leavesHourlyView: config.role !== 'all', log })
+    return { number, questdb }
+  })
+  const replicas = [1, ...furtherReplicas.map(({ number }) => number)] as [number, ...number[]]
+  const state = createReplicaState({ pool: store.postgres, tenure: undefined, replicas, tables })
+  async function close(): Promise<void> {
+    await Promise.all([opened.close(), ...furtherReplicas.map(({ questdb }) => questdb.close())])
+  }
+  return { ...opened, furtherReplicas, replicas, state, tables, close }
 }
 
-export interface ForwarderOptions {
+export interface ForwardersOptions {
+  /** Of replica 1. */
   questdb: Store['questdb']
   /** As `startForwarding` takes them, as they are in PostgreSQL now. */
   seriesPairs: () => Promise<Uint32Array>
 }
 
-export function startForwarder(
+export interface NumberedForwarder extends ReplicaForwarder {
+  number: number
+}
+
+/** Forwards each replica that no other process holds, and stands by for the others. */
+export function startForwarders(
+  options: TopicsOptions,
+  topics: ServiceTopics,
+  { questdb, seriesPairs }: ForwardersOptions,
+): NumberedForwarder[] {
+  const replicas: OpenReplica[] = [{ number: 1, questdb }, ...topics.furtherReplicas]
+  return replicas.map(replica => ({
+    number: replica.number,
+    ...startForwarder(options, topics, { replica, seriesPairs }),
+  }))
+}
+
+function startForwarder(
   { config, directory, store, log, onFatal }: TopicsOptions,
   { connection, topics, tables, requirements, kafka }: ServiceTopics,
-  { questdb, seriesPairs }: ForwarderOptions,
+  { replica: { number, questdb }, seriesPairs }: Pick<ForwardersOptions, 'seriesPairs'> & { replica: OpenReplica },
 ): ReplicaForwarder {
-  const spools = join(directory.path, 'spool')
+  const spools = join(directory.path, number === 1 ? 'spool' : `spool-${number}`)
   const askedMs = config.JOURNAL_KEEP_HOURS * hourMs
   const keepMs = keptMs(askedMs, requirements.retentionMs)
-  if (keepMs < askedMs) {
+  if (keepMs < askedMs && number === 1) {
     const limits = { askedHours: askedMs / hourMs, keptHours: keepMs / hourMs }
     log.info(limits, 'JOURNAL_KEEP_HOURS is limited to a sixth of KAFKA_RETENTION_HOURS')
   }
@@ -70,6 +109,7 @@ export function startForwarder(
   const settler = createTopicSettler({
     database: store.postgres,
     questdb: questdb.address.http,
+    replica: number,
     partition: kafka.partition,
     tables,
     acceptedMs: config.QUESTDB_ACCEPT_LOSS,
@@ -83,7 +123,7 @@ export function startForwarder(
       directory: join(spools, table.name),
       damagedDirectory: join(directory.path, 'damaged-groups'),
     })),
-    acquire: signal => acquireReplica({ replica: 's1', holder, connect: store.connectPostgres, log }, signal),
+    acquire: signal => acquireReplica({ replica: number, holder, connect: store.connectPostgres, log }, signal),
     createState,
     async openQuestdb(topic) {
       await questdb.ready

@@ -19,6 +19,8 @@ export interface ReadinessOptions {
   connections: () => string | undefined
   /** Of the topics that are the journals; undefined where these are on disk. */
   topics?: (() => TopicState[]) | undefined
+  /** What is wrong with replicas of QuestDB that are not read at present, too. */
+  replicas?: () => readonly string[]
   /** Why the clock is wrong, of a node. */
   clock: () => string | undefined
   /** Which settings differ from those of other nodes. */
@@ -55,7 +57,7 @@ export function readinessOf(options: ReadinessOptions): Readiness {
     options.settings(),
   ]
   reasons.push(...issues.filter(issue => issue !== undefined))
-  reasons.push(...(options.topics?.() ?? []).flatMap(faultsOfTopic))
+  reasons.push(...(options.topics?.() ?? []).flatMap(faultsOfTopic), ...(options.replicas?.() ?? []))
   return reasons.length === 0 ? { status: 'ok' } : { status: 'degraded', reasons }
 }
 

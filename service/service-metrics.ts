@@ -15,7 +15,8 @@ import type { ServiceNodes } from './open-nodes.ts'
 
 export interface ServiceMetricsOptions extends IngestMetricsOptions {
   devices: () => number
-  isQuestdbUp: () => boolean
+  /** Of each replica. */
+  questdbs: readonly { readonly number: number; readonly isUp: () => boolean }[]
   /** Number of queued queries by pool. */
   queriesQueued: () => Readonly<Record<string, number>>
   cache: () => CacheStatus
@@ -34,13 +35,27 @@ export function addServiceMetrics(registry: Registry, options: ServiceMetricsOpt
   if (options.topics !== undefined) addKafka(registry, options.topics)
   addNode(registry, options.nodes)
   gauge(registry, 'barograph_devices', 'Devices in the registry.', options.devices)
-  gauge(registry, 'barograph_questdb_up', '1 when QuestDB answers.', () => (options.isQuestdbUp() ? 1 : 0))
+  addQuestdbs(registry, options.questdbs)
   addQueries(registry, options.queriesQueued)
   addCache(registry, options.cache)
   addStates(registry, options.states)
   addDisk(registry, options.disk)
   addRetention(registry, options.retention)
   addBuildInfo(registry, options.version)
+}
+
+/** One alone has no label. */
+function addQuestdbs(registry: Registry, questdbs: ServiceMetricsOptions['questdbs']): void {
+  const isAlone = questdbs.length === 1
+  new Gauge({
+    name: 'barograph_questdb_up',
+    help: isAlone ? '1 when QuestDB answers.' : '1 when the QuestDB of the replica answers.',
+    labelNames: isAlone ? [] : ['replica'],
+    registers: [registry],
+    collect() {
+      for (const { number, isUp } of questdbs) this.set(isAlone ? {} : { replica: number }, isUp() ? 1 : 0)
+    },
+  })
 }
 
 function addQueries(registry: Registry, waiting: ServiceMetricsOptions['queriesQueued']): void {

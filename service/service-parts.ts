@@ -9,6 +9,7 @@ import type { AcceptedFrom } from '../lifecycle/retention/accepted-from.ts'
 import type { Retention } from '../lifecycle/retention/retention.ts'
 import type { Live } from '../live/live.ts'
 import type { Insights } from '../query/insights.ts'
+import type { Replicas } from '../query/replicas.ts'
 import type { DataDirectory } from '../store/data-directory.ts'
 import type { Store } from '../store/store.ts'
 import type { Clock } from './clock.ts'
@@ -25,6 +26,8 @@ export interface ServiceParts extends ServiceQueries, Registries {
   store: Store
   /** The first one has the QuestDB of the store. */
   replicas: readonly ServiceReplica[]
+  /** Which of them is read. */
+  readReplicas: Replicas
   ingest: Ingest
   pointsIngest: PointsIngest
   /** Of the topics that are the journals; undefined where these are on disk. */

@@ -5,6 +5,7 @@ import { readCertificate } from '../api/http/certificate.ts'
 import { createClaims } from '../ingest/idempotency/claims.ts'
 import { watchDiskUse } from '../lifecycle/disk/disk-use.ts'
 import { openAcceptedFrom } from '../lifecycle/retention/accepted-from.ts'
+import { bug } from '../limits/bug.ts'
 import type { Config } from '../settings/config.ts'
 import { checkListenAddress } from '../settings/listen-address.ts'
 import { type DataDirectory, openDataDirectory } from '../store/data-directory.ts'
@@ -29,7 +30,7 @@ import { openReadReplicas, openServiceQueries } from './open-queries.ts'
 import { openRegistries } from './open-registries.ts'
 import { openServiceRetention } from './open-retention.ts'
 import { openSignIn } from './open-sign-in.ts'
-import type { ServiceReplica } from './replicas.ts'
+import { compareServiceReplicas, type ServiceReplica } from './replicas.ts'
 import { setAsideFailedWork } from './set-aside.ts'
 import { withSharedView } from './shared-view.ts'
 import { type Service, startParts } from './start-parts.ts'
@@ -72,7 +73,8 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   const { feed, leads } = serviceNodes
   await setAsideFailedWork({ dataDirectory: directory.path, pool: opened.postgres, log })
   const { ingest, pointsIngest, topicStates } = serviceIngest
-  const { store, replicas } = await openReplicas(opened, ingest, serviceNodes, log, onOpen)
+  const replicas = await openReplicas(opened, serviceIngest, serviceNodes, log, onOpen)
+  const store: Store = { ...opened, questdb: replicas[0].questdb }
   const days = config.RETENTION_DAYS
   const acceptedFrom = await openAcceptedFrom({ pool: store.postgres, days, nowMs: clockMs, feed })
   const isShared = ingest.shared !== undefined
@@ -81,10 +83,11 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   // Also those that other nodes took.
   if (pointsIngest.shared !== undefined) pointsIngest.onStored(stations.heard)
   serviceIngest.forward(store, metrics)
-  const retention = openServiceRetention(config, log, { store, replicas, acceptedFrom, clockMs, nodes: serviceNodes })
+  const stored = { store, replicas, ingest, pointsIngest, topicStates, acceptedFrom, clockMs, nodes: serviceNodes }
+  const retention = openServiceRetention(config, log, stored)
   onOpen(() => retention.close())
-  const stored = { store, replicas, ingest, pointsIngest, topicStates, clockMs }
-  const readReplicas = openReadReplicas(replicas, retention)
+  if (replicas.length > 1) onOpen(compareServiceReplicas(log, { ...stored, retention }))
+  const readReplicas = openReadReplicas(replicas, retention, config.QUESTDB_READ)
   const queries = openServiceQueries(config, log, { ...stored, readReplicas })
   for (const { close } of Object.values(queries)) onOpen(close)
   const live = openServiceLive(config, log, { replicas, ingest, devices, metrics, query: queries.query, clockMs })
@@ -94,19 +97,8 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   let ownUrl = 'http://localhost'
   const publicUrl = () => (config.PUBLIC_URL ?? ownUrl).replace(/\/$/, '')
   const isAdminToken = createTokenCheck(directory.secret('admin-token'))
-  const accounts = await openServiceAccounts({
-    config,
-    log,
-    nowMs: clockMs,
-    directory,
-    pool: store.postgres,
-    devices,
-    stations,
-    feed,
-    leads,
-    publicUrl,
-    isAdminToken,
-  })
+  const known = { pool: store.postgres, nowMs: clockMs, devices, stations, feed, leads, publicUrl, isAdminToken }
+  const accounts = await openServiceAccounts({ config, log, directory, ...known })
   onOpen(() => accounts.close())
   const signIn = await openSignIn({ config, accounts, directory, log })
   const rowsPerWriterMax = config.IDEMPOTENCY_KEYS_MAX
@@ -115,28 +107,34 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   const diskUse = watchDiskUse({ directory, config, retention, nowMs: clockMs, log })
   onOpen(() => diskUse.close())
   const alerting = { ...stored, readReplicas, directory, devices, metrics, accounts, live, insights, diskUse }
-  const alerts = openServiceAlerts(config, log, { ...alerting, nodes: serviceNodes })
+  const alerts = openServiceAlerts(config, log, alerting)
   onOpen(() => alerts.close())
-  const journals = { ingest, pointsIngest, topicStates }
-  const base = { directory, clockMs, store, replicas, acceptedFrom, ...journals, ...registries, diskUse, retention }
-  const parts = { ...base, ...queries, insights, accounts, signIn, claims, live, alerts, nodes: serviceNodes }
+  const base = { ...stored, readReplicas, directory, ...registries, diskUse, retention }
+  const parts = { ...base, ...queries, insights, accounts, signIn, claims, live, alerts }
   ownUrl = await listen(config, log, parts, onOpen)
   await signIn.announceSetup()
   return ownUrl
 }
 
-/** With the hourly view that one of the processes sees to, where several share it. */
+/** With the hourly views that one of the processes maintains, where several share them. */
 async function openReplicas(
   store: Store,
-  ingest: ServiceIngest['ingest'],
+  { ingest, pointsIngest, furtherReplicas = [] }: ServiceIngest,
   nodes: ServiceNodes,
   log: Log,
   onOpen: (close: () => unknown) => void,
-): Promise<{ store: Store; replicas: readonly ServiceReplica[] }> {
-  const first: ServiceReplica = { number: 1, questdb: store.questdb, ingest }
-  if (nodes.several === undefined) return { store, replicas: [first] }
-  const viewed = await withSharedView(first, { ...nodes, pool: store.postgres, log, onOpen })
-  return { store: { ...store, questdb: viewed.questdb }, replicas: [viewed] }
+): Promise<readonly [ServiceReplica, ...ServiceReplica[]]> {
+  const replicas: ServiceReplica[] = []
+  for (const replica of [{ number: 1, questdb: store.questdb }, ...furtherReplicas]) {
+    const readings = ingest.replicas.find(({ number }) => number === replica.number)
+    const points = pointsIngest.replicas.find(({ number }) => number === replica.number)
+    if (readings === undefined || points === undefined) throw bug(`no topic is read for replica ${replica.number}`)
+    const shared = { ...nodes, pool: store.postgres, log, onOpen }
+    const { questdb } = nodes.several === undefined ? replica : await withSharedView(replica, shared)
+    readings.onLost(questdb.hourlyView.markSuspect)
+    replicas.push({ number: replica.number, questdb, readings, points })
+  }
+  return replicas as [ServiceReplica, ...ServiceReplica[]]
 }
 
 /** The databases take a second to start; meanwhile a journal on disk recovers and starts its threads. */
@@ -162,7 +160,7 @@ async function openStoreAndIngest(
     return { store, serviceNodes, serviceIngest: disk.serviceIngest }
   }
   const { openTopicIngest } = await import('./open-topic-ingest.ts')
-  const serviceIngest = await openTopicIngest({ ...given, store, feed: serviceNodes.feed })
+  const serviceIngest = await openTopicIngest({ ...given, store, ...serviceNodes })
   onOpen(() => serviceIngest.close())
   return { store, serviceNodes, serviceIngest }
 }

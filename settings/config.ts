@@ -47,6 +47,7 @@ export function readConfig(environment: Record<string, string | undefined>, role
       'Wrong settings: QUESTDB_PG_PORT is that of the managed QuestDB, and QUESTDB_PG names another.',
     )
   }
+  assertReplicas(config)
   const ofKafka = Object.keys(given).filter(name => name.startsWith('KAFKA_') && name in Settings.shape)
   if (config.KAFKA_BROKERS === undefined && ofKafka.length > 0) {
     throw new ConfigError(`Wrong settings: ${ofKafka.join(', ')} without KAFKA_BROKERS, so no Kafka would be used.`)
@@ -74,6 +75,15 @@ function assertRole(role: Role, given: Record<string, unknown>): void {
     throw new ConfigError(
       `--role ${role} needs QUESTDB_HTTP, QUESTDB_PG and DATABASE_URL: processes of their own share these databases.`,
     )
+  }
+}
+
+function assertReplicas(config: z.infer<typeof Settings>): void {
+  if (config.QUESTDB_REPLICAS !== undefined && [config.KAFKA_BROKERS, config.QUESTDB_HTTP].includes(undefined)) {
+    throw new ConfigError('Wrong settings: QUESTDB_REPLICAS needs KAFKA_BROKERS, QUESTDB_HTTP and QUESTDB_PG.')
+  }
+  if ((config.QUESTDB_READ ?? 1) > 1 + (config.QUESTDB_REPLICAS?.length ?? 0)) {
+    throw new ConfigError('Wrong settings: QUESTDB_READ names a replica that QUESTDB_REPLICAS does not.')
   }
 }
 

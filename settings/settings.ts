@@ -6,6 +6,7 @@ import { parseEmailAddress } from '../auth/accounts/email-address.ts'
 import { signUpModes } from '../auth/accounts/sign-up.ts'
 import { isTimeZone } from '../auth/time-zone.ts'
 import { defaultDeviceTags } from '../ingest/formats/line-protocol-names.ts'
+import { questdbReplicas } from './questdb-replicas.ts'
 import {
   brokers,
   bytes,
@@ -78,6 +79,19 @@ export const Settings = z.object({
     .optional()
     .describe(
       'Kafka brokers, comma-separated host:port, whose topics are the journals; default is none, with journals on disk.',
+    ),
+  QUESTDB_REPLICAS: questdbReplicas
+    .optional()
+    .describe(
+      'QuestDBs of the replicas from 2 on, where Kafka is the journal: number=HTTP address,PostgreSQL-wire address, with blanks between replicas.',
+    ),
+  QUESTDB_READ: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .optional()
+    .describe(
+      'Number of the replica of QuestDB that this process reads while it answers and is not behind; default is the one that is least behind.',
     ),
   KAFKA_TLS: z
     .string()

@@ -20,6 +20,24 @@ const journalFields = {
   fault: z.string().nullable(),
 }
 
+const ReplicaStatus = z.object({
+  number: z.int(),
+  /** Whether this process reads it. */
+  is_read: z.boolean(),
+  state: z.string(),
+  /** Why it is not up, or is lost; null otherwise. */
+  reason: z.string().nullable(),
+  /** For how long it has shown less than another one. */
+  behind_seconds: z.number(),
+  /**
+   * The host and number of the process that forwards to it. Null before the first one, when the last one has given that up, and while
+   * PostgreSQL does not answer; one that was killed stays until another one forwards.
+   */
+  holder: z.string().nullable(),
+  since: z.iso.datetime().nullable(),
+})
+export type ReplicaStatus = z.infer<typeof ReplicaStatus>
+
 const TopicStatus = z.object({
   topic: z.string(),
   /** As Kafka last told it; null until the first time. */
@@ -104,15 +122,8 @@ export const Status = z.object({
   kafka: z
     .object({
       topics: z.array(TopicStatus),
-      /** The process that forwards; null before the first one, and while PostgreSQL does not answer. */
-      forwarder: z
-        .object({
-          /** Its host and number. Null when it has given that up; one that was killed is told of until another one forwards. */
-          holder: z.string().nullable(),
-          since: z.iso.datetime().nullable(),
-        })
-        .nullable()
-        .optional(),
+      /** Those of QuestDB. */
+      replicas: z.array(ReplicaStatus).optional(),
     })
     .optional(),
   /** Those that take requests, oldest first, where there may be several; only the one that answers while PostgreSQL does not answer. */

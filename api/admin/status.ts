@@ -4,7 +4,7 @@ import type pg from 'pg'
 import type { Devices } from '../../auth/devices/devices.ts'
 import type { Nodes } from '../../auth/nodes/nodes.ts'
 import type { Ingest, IngestStatus, PointsIngest } from '../../ingest/ingest.ts'
-import { readReplicaHolder } from '../../ingest/kafka/replica-holder.ts'
+import { readReplicaHolders } from '../../ingest/kafka/replica-rows.ts'
 import type { TopicState } from '../../ingest/kafka/topic-watch.ts'
 import type { DiskUse } from '../../lifecycle/disk/disk-use.ts'
 import type { WaitingDays } from '../../lifecycle/retention/due-days.ts'
@@ -16,8 +16,8 @@ import type { Store } from '../../store/store.ts'
 import { packageVersion } from '../../store/version.ts'
 import { nodeStatuses } from './node-status.ts'
 import { type AdminOperation, operation } from './operation.ts'
-import { Status } from './status-answer.ts'
-import { forwarderStatus, topicStatus } from './topic-status.ts'
+import { type ReplicaStatus, Status } from './status-answer.ts'
+import { topicStatus } from './topic-status.ts'
 
 type ToldQuestdb = Pick<Questdb, 'managed' | 'state' | 'version' | 'commitMode'>
 
@@ -31,6 +31,8 @@ export interface StatusOptions {
   retention: Pick<Retention, 'state'>
   /** Undefined where the journals are on disk. */
   topics?: (() => TopicState[]) | undefined
+  /** Without what PostgreSQL has of them. */
+  replicas?: (() => readonly Omit<ReplicaStatus, 'holder' | 'since'>[]) | undefined
   /** Undefined for a service that is alone. */
   nodes?: Pick<Nodes, 'own' | 'states'> | undefined
   /** Undefined where no rules are evaluated. */
@@ -63,6 +65,7 @@ async function readStatus({
   diskUse,
   retention,
   topics,
+  replicas,
   nodes,
   alertEngine,
   setAside,
@@ -76,7 +79,7 @@ async function readStatus({
   const [postgresFault, disk, several, aside = []] = await Promise.all([
     askPostgres(store.postgres),
     diskUse.read(),
-    processesOf({ topics, nodes, store }),
+    processesOf({ topics, replicas, nodes, store }),
     // Without PostgreSQL the rest of the status counts.
     setAside?.().catch(() => undefined),
   ])
@@ -134,16 +137,32 @@ function questdbOf({ managed, state, version, commitMode }: ToldQuestdb) {
 /** Of the parts of a service that may be several processes. */
 async function processesOf({
   topics,
+  replicas,
   nodes,
   store,
-}: Pick<StatusOptions, 'topics' | 'nodes' | 'store'>): Promise<Pick<Status, 'kafka' | 'nodes'>> {
-  const [kafka, states] = await Promise.all([topics && kafkaOf(topics(), store.postgres), nodes && nodesOf(nodes)])
+}: Pick<StatusOptions, 'topics' | 'replicas' | 'nodes' | 'store'>): Promise<Pick<Status, 'kafka' | 'nodes'>> {
+  const kafkaNow = topics && kafkaOf(topics(), replicas?.() ?? [], store.postgres)
+  const [kafka, states] = await Promise.all([kafkaNow, nodes && nodesOf(nodes)])
   return { ...(kafka === undefined ? {} : { kafka }), ...(states === undefined ? {} : { nodes: states }) }
 }
 
-async function kafkaOf(topics: readonly TopicState[], pool: pg.Pool): Promise<Status['kafka']> {
-  const holder = await readReplicaHolder(pool).catch(() => undefined)
-  return { topics: topics.map(topicStatus), forwarder: holder === undefined ? null : forwarderStatus(holder) }
+async function kafkaOf(
+  topics: readonly TopicState[],
+  replicas: ReturnType<NonNullable<StatusOptions['replicas']>>,
+  pool: pg.Pool,
+): Promise<Status['kafka']> {
+  const holders = await readReplicaHolders(pool).catch(() => [])
+  return {
+    topics: topics.map(topicStatus),
+    replicas: replicas.map(replica => {
+      const { holder, takenMs } = holders.find(({ number }) => number === replica.number) ?? {}
+      return {
+        ...replica,
+        holder: holder ?? null,
+        since: takenMs === undefined ? null : new Date(takenMs).toISOString(),
+      }
+    }),
+  }
 }
 
 async function nodesOf({ own, states }: Pick<Nodes, 'own' | 'states'>): Promise<Status['nodes']> {

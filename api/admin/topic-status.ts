@@ -1,8 +1,7 @@
-/** A topic of Kafka that is a journal, and who forwards it, as `GET /status` tells of them. */
+/** A topic of Kafka that is a journal, as `GET /status` shows it. */
 
-import type { ReplicaHolder } from '../../ingest/kafka/replica-holder.ts'
 import type { TopicState } from '../../ingest/kafka/topic-watch.ts'
-import type { Status, TopicStatus } from './status-answer.ts'
+import type { TopicStatus } from './status-answer.ts'
 
 export function topicStatus({ topic, sight, share, problems }: TopicState): TopicStatus {
   const { start, end, applied, oldestMs, replicas, inSync, retentionMs = Number.POSITIVE_INFINITY } = sight ?? {}
@@ -17,8 +16,4 @@ export function topicStatus({ topic, sight, share, problems }: TopicState): Topi
     retention_used: share ?? null,
     problems: problems.map(({ text }) => text),
   }
-}
-
-export function forwarderStatus({ holder, takenMs }: ReplicaHolder): NonNullable<Status['kafka']>['forwarder'] {
-  return { holder: holder ?? null, since: takenMs === undefined ? null : new Date(takenMs).toISOString() }
 }

@@ -1,5 +1,5 @@
 /**
- * `script/cluster`: three brokers, a QuestDB, a PostgreSQL, two processes that take requests behind one address,
+ * `script/cluster`: three brokers, two replicas of QuestDB, a PostgreSQL, two processes that take requests behind one address,
  * and two that forward, all on this machine. A process of Barograph that is killed is started again.
  */
 
@@ -11,6 +11,7 @@ import { openDataDirectory } from '../../store/data-directory.ts'
 import type { Log } from '../../store/log.ts'
 import { type Environment, runProgram } from '../../store/process/find-program.ts'
 import { freePort } from '../../store/process/free-port.ts'
+import { openQuestdb } from '../../store/questdb/questdb.ts'
 import { sharedSecrets } from '../../store/shared-secrets.ts'
 import { openStore } from '../../store/store.ts'
 import type { DemoService, Started } from '../service.ts'
@@ -63,7 +64,11 @@ async function start(options: DemoClusterOptions, onOpen: (close: () => unknown)
   // One of the processes that take requests sees to the hourly view.
   const store = await openStore({ ...jars, directory, leavesHourlyView: true })
   onOpen(() => store.close())
-  await store.questdb.ready
+  const secondDirectory = openDataDirectory(makeFolder(folder, 'second-replica'))
+  onOpen(() => secondDirectory.close())
+  const second = await openQuestdb({ ...jars, directory: secondDirectory, leavesHourlyView: true }, signal)
+  onOpen(() => second.close())
+  await Promise.all([store.questdb.ready, second.ready])
   for (const name of sharedSecrets) directory.secret(name)
   const url = `http://${HOST}:${port}`
   const processes = await Promise.all(
@@ -72,6 +77,7 @@ async function start(options: DemoClusterOptions, onOpen: (close: () => unknown)
   const shared = {
     ...passedOn(settings),
     ...questdbSettings(store.questdb.address),
+    QUESTDB_REPLICAS: `2=${Object.values(questdbSettings(second.address)).join()}`,
     DATABASE_URL: postgresUrl(store.postgres),
     ...kafkaSettings,
     SECRETS_DIR: directory.secrets,

@@ -9,6 +9,8 @@ export interface KnownJournal {
   /** Of a topic. */
   readonly committed: number
   readonly committedMs: number
+  /** QuestDB had no row when its first position was written. */
+  readonly beganEmpty: boolean
 }
 
 export type Database = Pick<pg.Pool, 'query'>
@@ -25,10 +27,14 @@ export async function readKnownJournals(database: Database): Promise<Map<string,
 }
 
 /** Rejects when another process has noted it meanwhile. */
-export async function noteKnownJournal(database: Database, name: string, id: string, sinceMs: number): Promise<void> {
+export async function noteKnownJournal(
+  database: Database,
+  name: string,
+  { id, sinceMs, beganEmpty }: Pick<KnownJournal, 'id' | 'sinceMs' | 'beganEmpty'>,
+): Promise<void> {
   await database.query({
-    text: 'INSERT INTO applied_journals (journal, id, since) VALUES ($1, $2, to_timestamp($3))',
-    values: [name, id, sinceMs / 1000],
+    text: 'INSERT INTO applied_journals (journal, id, since, began_empty) VALUES ($1, $2, to_timestamp($3), $4)',
+    values: [name, id, sinceMs / 1000, beganEmpty],
     query_timeout: answerMsMax,
   } as pg.QueryConfig)
 }
@@ -36,5 +42,5 @@ export async function noteKnownJournal(database: Database, name: string, id: str
 /** What a rewind asks for is sent again from there. */
 const readSql = `SELECT journal, id, (extract(epoch FROM since) * 1000)::float8 AS "sinceMs",
     coalesce(CASE WHEN committed_offset > rewind_to THEN rewind_to ELSE committed_offset END, 0)::float8 AS committed,
-    coalesce(extract(epoch FROM committed_at) * 1000, 0)::float8 AS "committedMs"
+    coalesce(extract(epoch FROM committed_at) * 1000, 0)::float8 AS "committedMs", began_empty AS "beganEmpty"
   FROM applied_journals LEFT JOIN replica_topics ON topic = journal`

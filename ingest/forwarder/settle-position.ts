@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { type FurtherTable, type TableDescription, tableNames } from '../table.ts'
 import { type Exec, type FoundPosition, putPosition, readPosition } from './applied-positions.ts'
-import { type Database, noteKnownJournal, readKnownJournals } from './known-journals.ts'
+import { type Database, type KnownJournal, noteKnownJournal, readKnownJournals } from './known-journals.ts'
 import { isAccepted, type JournalPlace, judgePosition, verdictText } from './position-verdict.ts'
 
 export interface SettleOptions {
@@ -11,6 +11,8 @@ export interface SettleOptions {
   exec: Exec
   /** As PostgreSQL knows it. */
   journal: string
+  /** Where the journal is that of a further replica: that of the first one, which tells whether the topic has all rows. */
+  firstJournal?: string | undefined
   table: TableDescription
   /** The loss that ends at this time is accepted. */
   acceptedMs: number | undefined
@@ -44,7 +46,10 @@ export async function settlePosition(options: SettleOptions, place: SettledPlace
   const { database, exec, journal, table, acceptedMs, nowMs } = options
   const known = await readKnownJournals(database)
   const own = known.get(journal)
-  if (own === undefined) return await adopt(options, place)
+  if (own === undefined) {
+    const issue = copyIssue(known, options.firstJournal, place.start)
+    return issue === undefined ? await adopt(options, place) : { kind: 'unfit', issue }
+  }
   const { id, sinceMs, committedMs: untilMs } = own
   const key = { id, tables: tableNames(table) }
   const found = await readPosition(exec, key, idsOf(known))
@@ -63,6 +68,19 @@ export async function settlePosition(options: SettleOptions, place: SettledPlace
   return { kind: 'again', id, from, issue: verdictText(table.name, verdict.kind === 'again' ? verdict : filling) }
 }
 
+/** Why a further replica cannot begin with an empty QuestDB; undefined where it can, and for the first one. */
+function copyIssue(
+  known: ReadonlyMap<string, KnownJournal>,
+  firstJournal: string | undefined,
+  start: number,
+): string | undefined {
+  if (firstJournal === undefined) return undefined
+  const first = known.get(firstJournal)
+  if (first === undefined) return 'the first replica has no position yet'
+  if (first.beganEmpty && start === 0) return undefined
+  return 'it has no copy of another replica: run "barograph replicas add"'
+}
+
 /** QuestDB has a position behind the end: of a journal whose folder is gone, as one in a new folder begins at 0. */
 function isOfAnother({ applied }: FoundPosition, { end }: SettledPlace): boolean {
   return applied !== undefined && Math.max(applied.position, applied.wholeFrom) > end
@@ -70,12 +88,12 @@ function isOfAnother({ applied }: FoundPosition, { end }: SettledPlace): boolean
 
 /** Why QuestDB must not be read for this table, without a change of anything. */
 export async function positionIssue(
-  { database, exec, journal, table }: Pick<SettleOptions, 'database' | 'exec' | 'journal' | 'table'>,
+  { database, exec, journal, firstJournal, table }: Omit<SettleOptions, 'acceptedMs' | 'beforeAgain' | 'nowMs'>,
   start: number,
 ): Promise<string | undefined> {
   const all = await readKnownJournals(database)
   const known = all.get(journal)
-  if (known === undefined) return undefined
+  if (known === undefined) return copyIssue(all, firstJournal, start) ?? (firstJournal && 'it has no position yet')
   const found = await readPosition(exec, { id: known.id, tables: tableNames(table) }, idsOf(all))
   const { committed, sinceMs, committedMs: untilMs } = known
   return verdictText(table.name, judgePosition(found, { committed, start, sinceMs, untilMs }))
@@ -87,7 +105,9 @@ async function adopt({ database, exec, journal, table, nowMs }: SettleOptions, p
   const recordedMs = nowMs()
   const position = { position: place.committed, wholeFrom: 0, recordedMs }
   await putPosition(exec, { id, tables: tableNames(table) }, position)
-  await noteKnownJournal(database, journal, id, Math.min(recordedMs, await oldestMs(exec, table)))
+  const oldest = await oldestMs(exec, table)
+  const beganEmpty = oldest === Number.POSITIVE_INFINITY
+  await noteKnownJournal(database, journal, { id, sinceMs: Math.min(recordedMs, oldest), beganEmpty })
   return { kind: 'fits', id, issue: undefined }
 }
 

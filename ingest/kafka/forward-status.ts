@@ -6,6 +6,7 @@
 import type pg from 'pg'
 import type { ForwarderStatus } from '../forwarder/forwarder-status.ts'
 import type { SpoolStatus } from './spool-status.ts'
+import { replicaOfSql } from './topic-names.ts'
 
 export interface ForwardStatus {
   /** Rises with each process that takes the replica over. Published before its first request. */
@@ -26,16 +27,20 @@ export interface ForwardStatus {
 export interface PublishedStatus extends ForwardStatus {
   /** No row before this offset is sent again, by this process or a later one; 0 before the first commit. */
   committed: number
+  /** Why its replica is not in use until it is a new copy of another one; null while it is. */
+  lost: string | null
+  /** In what it differs from the first one in use, by the last comparison. */
+  differs: string | null
 }
 
-/** Of each topic that was forwarded at some time. */
+/** Of each topic that was forwarded to a replica at some time, by state key. */
 export async function readPublished(database: {
   query(query: pg.QueryConfig): Promise<pg.QueryResult>
 }): Promise<Map<string, PublishedStatus>> {
   const { rows } = await database.query({ text: publishedSql, query_timeout: answerMsMax } as pg.QueryConfig)
-  return new Map(rows.map(({ topic, committed, status }) => [topic, { ...status, committed }]))
+  return new Map(rows.map(({ topic, status, ...row }) => [topic, { ...status, ...row }]))
 }
 
 const answerMsMax = 2000
-const publishedSql = `SELECT topic, coalesce(committed_offset, 0)::float8 AS committed, status FROM replica_topics
-  WHERE status IS NOT NULL`
+const publishedSql = `SELECT topic, coalesce(committed_offset, 0)::float8 AS committed, lost, differs, status
+  FROM replica_topics LEFT JOIN replicas ON number = ${replicaOfSql('topic')} WHERE status IS NOT NULL`

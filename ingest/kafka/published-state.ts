@@ -23,4 +23,8 @@ export interface PublishedState {
    * before the first answer of QuestDB.
    */
   readonly sequenced?: { readonly txn: number; readonly offset: number } | undefined
+  /** Why the replica is not in use until it is a new copy of another one. */
+  readonly lost?: string | null
+  /** In what it differs from the first one in use, by the last comparison. */
+  readonly differs?: string | null
 }

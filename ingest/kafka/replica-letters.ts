@@ -12,7 +12,7 @@ import {
 import { erasedFurther } from '../journal/record.ts'
 import type { TableDescription } from '../table.ts'
 
-/** Ids are those of `letterId`. */
+/** Ids are those of `letterId`. Several replicas may have a letter of the same record: it counts as one. */
 export interface ReplicaLetters {
   /** In the order of ids, behind the id `after`. */
   list(topic: string, after: number, limit: number): Promise<ListedLetter[]>
@@ -37,37 +37,39 @@ interface ReplicaLettersOptions {
   query: <Row extends pg.QueryResultRow>(text: string, values: unknown[]) => Promise<Row[]>
   transact: <Result>(work: (transaction: Transaction) => Promise<Result>) => Promise<Result>
   tableOf: (topic: string) => TableDescription
+  /** The state keys of a topic, one for each replica. */
+  keysOf: (topic: string) => readonly string[]
 }
 
 /** A record is at most 64 KiB. */
 const lettersPerStatement = 200
 
-export function createReplicaLetters({ query, transact, tableOf }: ReplicaLettersOptions): ReplicaLetters {
+export function createReplicaLetters({ query, transact, tableOf, keysOf }: ReplicaLettersOptions): ReplicaLetters {
   return {
     async list(topic, after, limit) {
-      const rows = await query<LetterRow>(`${selectSql} WHERE topic = $1 AND id > $2 ORDER BY id LIMIT $3`, [
-        topic,
-        after,
-        limit,
-      ])
+      const listSql = `${selectSql('DISTINCT ON (id)')} WHERE topic = ANY($1) AND id > $2 ORDER BY id, topic LIMIT $3`
+      const rows = await query<LetterRow>(listSql, [keysOf(topic), after, limit])
       return rows.map(row => listedOf(tableOf(topic), row))
     },
     async remove(topic, ids) {
       // Locked in their order, as by an erase: else the two could wait for each other.
-      const rows = await query(
-        `WITH chosen AS (SELECT id FROM replica_dead_letters WHERE topic = $1 AND id = ANY($2::bigint[]) ORDER BY id FOR UPDATE)
-         DELETE FROM replica_dead_letters USING chosen WHERE topic = $1 AND replica_dead_letters.id = chosen.id
+      const rows = await query<{ id: string }>(
+        `WITH chosen AS (SELECT topic, id FROM replica_dead_letters WHERE topic = ANY($1) AND id = ANY($2::bigint[])
+           ORDER BY topic, id FOR UPDATE)
+         DELETE FROM replica_dead_letters AS letter USING chosen WHERE letter.topic = chosen.topic AND letter.id = chosen.id
          RETURNING chosen.id`,
-        [topic, ids],
+        [keysOf(topic), ids],
       )
-      return rows.length
+      return new Set(rows.map(({ id }) => id)).size
     },
     async erase(topic, erased) {
       const damaged: string[] = []
-      let after: number | undefined = -1
-      while (after !== undefined) {
-        const next: EraseNext = { table: tableOf(topic), topic, after, erased, damaged }
-        after = await transact(transaction => eraseNext(transaction, next))
+      for (const key of keysOf(topic)) {
+        let after: number | undefined = -1
+        while (after !== undefined) {
+          const next: EraseNext = { table: tableOf(topic), key, after, erased, damaged }
+          after = await transact(transaction => eraseNext(transaction, next))
+        }
       }
       return damaged
     },
@@ -76,7 +78,7 @@ export function createReplicaLetters({ query, transact, tableOf }: ReplicaLetter
 
 interface EraseNext {
   table: TableDescription
-  topic: string
+  key: string
   /** An id. */
   after: number
   erased: ReadonlySet<number>
@@ -87,12 +89,12 @@ interface EraseNext {
 /** Looks at some letters behind an id, and returns the id of the last one; undefined when there are no more. */
 async function eraseNext(
   transaction: Transaction,
-  { table, topic, after, erased, damaged }: EraseNext,
+  { table, key, after, erased, damaged }: EraseNext,
 ): Promise<number | undefined> {
   const { rows } = await transaction.query<LetterRow>(
-    `${selectSql} WHERE topic = $1 AND id > $2 AND (series = ANY($3::bigint[]) OR further IS NOT NULL)
+    `${selectSql()} WHERE topic = $1 AND id > $2 AND (series = ANY($3::bigint[]) OR further IS NOT NULL)
      ORDER BY id LIMIT ${lettersPerStatement} FOR UPDATE`,
-    [topic, after, [...erased]],
+    [key, after, [...erased]],
   )
   const gone: number[] = []
   const changed: DeadLetter[] = []
@@ -102,12 +104,9 @@ async function eraseNext(
     else if (left !== 'unchanged') changed.push(left)
   }
   if (gone.length > 0) {
-    await transaction.query('DELETE FROM replica_dead_letters WHERE topic = $1 AND id = ANY($2::bigint[])', [
-      topic,
-      gone,
-    ])
+    await transaction.query('DELETE FROM replica_dead_letters WHERE topic = $1 AND id = ANY($2::bigint[])', [key, gone])
   }
-  if (changed.length > 0) await transaction.query(rewriteSql, [topic, textOf(changed)])
+  if (changed.length > 0) await transaction.query(rewriteSql, [key, textOf(changed)])
   return rows.length < lettersPerStatement ? undefined : rows.at(-1)?.id
 }
 
@@ -120,35 +119,35 @@ function leftOf(table: TableDescription, row: LetterRow, erased: ReadonlySet<num
   }
 }
 
-/** Adds those that are not there, without what tombstones erase. The caller has locked the topic. */
+/** Adds those that are not there, without what tombstones erase. The caller has locked the state of this key. */
 export async function insertLetters(
   transaction: Transaction,
   table: TableDescription,
-  topic: string,
+  key: string,
   letters: readonly DeadLetter[],
 ): Promise<void> {
   for (let from = 0; from < letters.length; from += lettersPerStatement) {
     const slice = letters.slice(from, from + lettersPerStatement)
-    const left = await withoutTombstones(transaction, table, topic, slice)
-    if (left.length > 0) await transaction.query(insertSql, [topic, textOf(left)])
+    const left = await withoutTombstones(transaction, table, key, slice)
+    if (left.length > 0) await transaction.query(insertSql, [key, textOf(left)])
   }
   const { rows } = await transaction.query<{ count: number }>(
     'SELECT count(*)::int AS count FROM replica_dead_letters WHERE topic = $1',
-    [topic],
+    [key],
   )
-  if (Number(rows[0]?.count) > deadLettersMax) throw new TooManyLetters(topic)
+  if (Number(rows[0]?.count) > deadLettersMax) throw new TooManyLetters(key)
 }
 
 async function withoutTombstones(
   transaction: Transaction,
   table: TableDescription,
-  topic: string,
+  key: string,
   letters: readonly DeadLetter[],
 ): Promise<DeadLetter[]> {
   const series = letters.flatMap(letter => [letter.series, ...furtherNumbers(letter)])
   const { rows } = await transaction.query<{ series: number }>(
     'SELECT series::float8 AS series FROM replica_tombstones WHERE topic = $1 AND series = ANY($2::bigint[])',
-    [topic, series],
+    [key, series],
   )
   if (rows.length === 0) return [...letters]
   const erased = new Set(rows.map(({ series }) => series))
@@ -192,7 +191,9 @@ function textOf(letters: readonly DeadLetter[]): string {
   )
 }
 
-const selectSql = `SELECT id::float8 AS id, 'dead letter ' || replica_dead_letters.id || ' of topic ' || topic AS name, at, reason, series::float8 AS series, symbol, time, "values", further, record
+const selectSql = (
+  distinct = '',
+) => `SELECT ${distinct} id::float8 AS id, 'dead letter ' || replica_dead_letters.id || ' of topic ' || topic AS name, at, reason, series::float8 AS series, symbol, time, "values", further, record
   FROM replica_dead_letters`
 
 const givenSql = `json_to_recordset($2::json) AS given (id bigint, at timestamptz, reason text, series bigint, symbol text,

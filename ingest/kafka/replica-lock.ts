@@ -13,7 +13,7 @@ import { clearHolder, raiseEpoch, replicaRow, tryLock } from './replica-session.
 import type { ReplicaTenure } from './replica-state.ts'
 
 export interface ReplicaLockOptions extends Pick<LockOptions<unknown>, 'connect'> {
-  replica: string
+  replica: number
   /** The name of this process, for people. */
   holder: string
   log: Log
@@ -29,14 +29,14 @@ export interface HeldReplica extends ReplicaTenure, Omit<HeldLock<unknown>, 'tak
 /** Resolves when this process has the lock; rejects when the signal aborts, or with an error that waiting does not mend. */
 export async function acquireReplica(options: ReplicaLockOptions, signal: AbortSignal): Promise<HeldReplica> {
   const { replica, holder, connect, log } = options
-  const tellStandby = createStandbyLog(options)
+  const logStandby = createStandbyLog(options)
   const { taken, ...held } = await acquireLock(
     {
       connect,
       async tryLock(session) {
         const row = await replicaRow(session, replica)
-        if (await tryLock(session, row.number)) return true
-        tellStandby(row.holder)
+        if (row.lost === null && (await tryLock(session, replica))) return true
+        logStandby(row)
         return false
       },
       take: session => raiseEpoch(session, replica, holder),
@@ -56,12 +56,14 @@ export async function acquireReplica(options: ReplicaLockOptions, signal: AbortS
   }
 }
 
-/** Logs each process that this one stands by for, once. */
-function createStandbyLog({ replica, log }: ReplicaLockOptions): (holder: string | null) => void {
+/** Logs each reason to stand by once. */
+function createStandbyLog({ replica, log }: ReplicaLockOptions) {
   let logged: string | null = null
-  return holder => {
-    if (holder !== null && holder !== logged)
-      log.info({ replica, holder }, 'replica held by another process, standing by')
-    logged = holder
+  return ({ holder, lost }: { holder: string | null; lost: string | null }) => {
+    const reason = lost ?? holder
+    if (reason === logged) return
+    logged = reason
+    if (lost !== null) log.error({ replica, reason: lost }, 'replica lost, nothing is forwarded to it')
+    else if (holder !== null) log.info({ replica, holder }, 'replica held by another process, standing by')
   }
 }

@@ -6,16 +6,16 @@ import { ask } from '../../store/postgres/held-lock/lock-session.ts'
 import type { ReplicaTenure } from './replica-state.ts'
 
 interface ReplicaRow {
-  /** In the key of its lock. */
-  number: number
   holder: string | null
+  /** Why nothing is forwarded to it until it is a new copy of another one. */
+  lost: string | null
 }
 
-export async function replicaRow(session: pg.Client, replica: string): Promise<ReplicaRow> {
-  const find = () => ask<ReplicaRow>(session, 'SELECT number, holder FROM replicas WHERE name = $1', [replica])
+export async function replicaRow(session: pg.Client, replica: number): Promise<ReplicaRow> {
+  const find = () => ask<ReplicaRow>(session, 'SELECT holder, lost FROM replicas WHERE number = $1', [replica])
   const [known] = await find()
   if (known !== undefined) return known
-  await ask(session, 'INSERT INTO replicas (name) VALUES ($1) ON CONFLICT (name) DO NOTHING', [replica])
+  await ask(session, 'INSERT INTO replicas (number) VALUES ($1) ON CONFLICT (number) DO NOTHING', [replica])
   const [made] = await find()
   if (made === undefined) throw bug(`replica ${replica} has no row`)
   return made
@@ -24,21 +24,21 @@ export async function replicaRow(session: pg.Client, replica: string): Promise<R
 /** The key has two numbers, so that no other lock of the service has the same; the first is "shrd" in ASCII. */
 export const lockClass = 1_936_224_868
 
-export async function tryLock(session: pg.Client, number: number): Promise<boolean> {
-  const [row] = await ask<{ got: boolean }>(session, `SELECT pg_try_advisory_lock(${lockClass}, $1) AS got`, [number])
+export async function tryLock(session: pg.Client, replica: number): Promise<boolean> {
+  const [row] = await ask<{ got: boolean }>(session, `SELECT pg_try_advisory_lock(${lockClass}, $1) AS got`, [replica])
   return row?.got === true
 }
 
 /** Runs on the session that has the lock, so that no two processes have the same epoch. */
 export async function raiseEpoch(
   session: pg.Client,
-  replica: string,
+  replica: number,
   holder: string,
 ): Promise<{ epoch: number; predecessor: string | undefined }> {
   const [row] = await ask<{ epoch: number; predecessor: string | null }>(
     session,
     `UPDATE replicas SET epoch = epoch + 1, holder = $2, taken_at = now()
-     FROM (SELECT holder FROM replicas WHERE name = $1) AS before WHERE name = $1
+     FROM (SELECT holder FROM replicas WHERE number = $1) AS before WHERE number = $1
      RETURNING epoch::float8 AS epoch, before.holder AS predecessor`,
     [replica, holder],
   )
@@ -48,5 +48,5 @@ export async function raiseEpoch(
 
 /** Says that the process has nothing in flight. */
 export async function clearHolder(session: pg.Client, { replica, epoch }: ReplicaTenure): Promise<void> {
-  await ask(session, 'UPDATE replicas SET holder = NULL WHERE name = $1 AND epoch = $2', [replica, epoch])
+  await ask(session, 'UPDATE replicas SET holder = NULL WHERE number = $1 AND epoch = $2', [replica, epoch])
 }

@@ -22,8 +22,8 @@ export interface ReplicaStateReaderOptions<State extends PublishedState> {
 }
 
 export interface ReplicaStateReader<State extends PublishedState> {
-  /** Calls the listener with the state of the topic, and with each that is another one than the last. */
-  onState(topic: string, listener: (state: State) => void): void
+  /** Calls the listener with the state of this key, and with each that is another one than the last. */
+  onState(key: string, listener: (state: State) => void): void
   /** How long ago the states that are known were asked for; Infinity before the first answer. */
   ageMs(): number
   /** Why they cannot be read at present. */
@@ -44,7 +44,7 @@ export function createReplicaStateReader<State extends PublishedState>(
   const { connect, read, log, onFatal, monotonicMs = () => performance.now(), pollMs = pollMsUsual } = options
   const bell = createBell()
   const states = new Map<string, State>()
-  const listeners: { readonly topic: string; readonly call: (state: State) => void }[] = []
+  const listeners: { readonly key: string; readonly call: (state: State) => void }[] = []
   let client: pg.Client | undefined
   let askedMs = Number.NEGATIVE_INFINITY
   let issue: string | undefined
@@ -57,7 +57,7 @@ export function createReplicaStateReader<State extends PublishedState>(
       const found = await tryRead()
       if (found !== undefined && !isClosed) {
         askedMs = atMs
-        for (const [topic, state] of found) take(topic, state)
+        for (const [key, state] of found) take(key, state)
       }
       await sleep(gapMs, undefined, { ref: false })
       await bell.wait(found === undefined ? Math.min(pollMs, retryMs) : pollMs)
@@ -91,10 +91,10 @@ export function createReplicaStateReader<State extends PublishedState>(
     }
   }
 
-  function take(topic: string, state: State): void {
-    if (JSON.stringify(state) === JSON.stringify(states.get(topic))) return
-    states.set(topic, state)
-    for (const listener of listeners) if (listener.topic === topic) listener.call(state)
+  function take(key: string, state: State): void {
+    if (JSON.stringify(state) === JSON.stringify(states.get(key))) return
+    states.set(key, state)
+    for (const listener of listeners) if (listener.key === key) listener.call(state)
   }
 
   function note(reason: string | undefined): void {
@@ -106,9 +106,9 @@ export function createReplicaStateReader<State extends PublishedState>(
 
   const running = run().catch((error: unknown) => onFatal(error as Error))
   return {
-    onState(topic, call) {
-      listeners.push({ topic, call })
-      const state = states.get(topic)
+    onState(key, call) {
+      listeners.push({ key, call })
+      const state = states.get(key)
       if (state !== undefined) call(state)
     },
     ageMs: () => monotonicMs() - askedMs,

@@ -20,10 +20,12 @@ import { isRewoundSql, reachedOffsetSql } from './applied-offset.ts'
 import { type ForwardStatus, type PublishedStatus, readPublished } from './forward-status.ts'
 import { publishedChannel } from './published-state.ts'
 import { createReplicaLetters, insertLetters, type ReplicaLetters } from './replica-letters.ts'
+import { replicaOfSql, stateKey } from './topic-names.ts'
 
 /** Which process forwards a replica, and since when: by each process that takes it over the epoch rises. */
 export interface ReplicaTenure {
-  replica: string
+  /** From 1 on. */
+  replica: number
   epoch: number
   /** The name of the process, for people. */
   holder: string
@@ -39,6 +41,8 @@ export interface ReplicaStateOptions {
   pool: pg.Pool
   /** Undefined in a process that does not forward; there `commit` and `takeRewind` reject with LostReplica. */
   tenure: ReplicaTenure | undefined
+  /** Whose state it is: that of the tenure, or of all replicas that a process reads. By default the first one's. */
+  replicas?: readonly number[]
   /** What the records of a topic are, by its name. */
   tables: ReadonlyMap<string, TableDescription>
   /** How long PostgreSQL may take for each statement. */
@@ -48,11 +52,11 @@ export interface ReplicaStateOptions {
 export interface ReplicaState {
   /**
    * Where to begin, undefined when nothing was ever committed: the committed offset, or the one to which a rewind is asked for
-   * when that is lower. And the tombstones.
+   * when that is lower; of several replicas the highest one. And the tombstones.
    */
   load(topic: string): Promise<{ offset: number | undefined; tombstones: Tombstone[] }>
   /**
-   * Everything before it is in QuestDB, as was told last; undefined while nothing was committed. What is sent again after a takeover, since
+   * Everything before it is in the QuestDB of a replica, as was published last; undefined while nothing was committed. What is sent again after a takeover, since
    * QuestDB does not sync it, counts as being there until QuestDB is found to have lost rows.
    */
   appliedOffset(topic: string): Promise<number | undefined>
@@ -65,14 +69,14 @@ export interface ReplicaState {
   commit(topic: string, offset: number, letters: readonly DeadLetter[], status?: ForwardStatus): Promise<void>
   /** Stores the status and notifies other processes (`barograph_replica`), as `commit` does. Rejects with LostReplica as that does. */
   publish(topic: string, status: ForwardStatus): Promise<void>
-  /** What was published last, by topic. */
+  /** What was published last, by state key. */
   published(): Promise<Map<string, PublishedStatus>>
   /**
    * Erases these series, further ones as `erasedFurther` tells them. No letter of them is committed from now on; those that were are
    * erased by `letters.erase`, afterwards. What was let in of them stands before the offset.
    */
   addTombstones(topic: string, series: readonly number[], beforeOffset: number): Promise<void>
-  /** Those of which `confirmTombstones` does not know. */
+  /** Those that a replica has not confirmed, unless it is lost. */
   unconfirmedTombstones(topic: string): Promise<Tombstone[]>
   /** Nothing that they erase is in flight or is sent any more, by whichever process. Rejects with LostReplica as `commit` does. */
   confirmTombstones(topic: string, tombstones: readonly Tombstone[]): Promise<void>
@@ -110,7 +114,13 @@ export class LostReplica extends Error {
 /** Notified when something of a topic was published or confirmed. */
 const stepMsUsual = 4000
 
-export function createReplicaState({ pool, tenure, tables, stepMs = stepMsUsual }: ReplicaStateOptions): ReplicaState {
+export function createReplicaState({
+  pool,
+  tenure,
+  replicas = [tenure?.replica ?? 1],
+  tables,
+  stepMs = stepMsUsual,
+}: ReplicaStateOptions): ReplicaState {
   const query = async <Row extends pg.QueryResultRow>(text: string, values: unknown[]): Promise<Row[]> => {
     return (await pool.query<Row>({ text, values, query_timeout: stepMs } as pg.QueryConfig)).rows
   }
@@ -122,13 +132,17 @@ export function createReplicaState({ pool, tenure, tables, stepMs = stepMsUsual 
     return table
   }
 
+  const keysOf = (topic: string) => replicas.map(replica => stateKey(topic, replica))
+  /** Of the replica that this process forwards. */
+  const keyOf = (topic: string) => stateKey(topic, tenure?.replica ?? replicas[0] ?? 1)
+
   return {
     async load(topic) {
-      const [row] = await query<{ offset: number | null; tombstones: [number, number][] }>(loadSql, [topic])
+      const [row] = await query<{ offset: number | null; tombstones: [number, number][] }>(loadSql, [keysOf(topic)])
       return { offset: row?.offset ?? undefined, tombstones: row?.tombstones ?? [] }
     },
     async appliedOffset(topic) {
-      const [row] = await query<{ applied: number | null }>(appliedSql, [topic])
+      const [row] = await query<{ applied: number | null }>(appliedSql, [keysOf(topic)])
       return row?.applied ?? undefined
     },
     async commit(topic, offset, letters, status) {
@@ -136,68 +150,70 @@ export function createReplicaState({ pool, tenure, tables, stepMs = stepMsUsual 
       await transact(async transaction => {
         await assertTenure(transaction, tenure)
         // First, since it locks the topic: a tombstone that comes later is seen by the erase of letters that follows it.
-        await transaction.query(commitSql, [topic, offset, tenure?.holder])
-        if (letters.length > 0) await insertLetters(transaction, tableOf(topic), topic, letters)
-        if (status !== undefined) await publishIn(transaction, topic, status)
+        await transaction.query(commitSql, [keyOf(topic), offset, tenure?.holder])
+        if (letters.length > 0) await insertLetters(transaction, tableOf(topic), keyOf(topic), letters)
+        if (status !== undefined) await publishIn(transaction, keyOf(topic), status)
       })
     },
     async publish(topic, status) {
       await transact(async transaction => {
         await assertTenure(transaction, tenure)
-        await publishIn(transaction, topic, status)
+        await publishIn(transaction, keyOf(topic), status)
       })
     },
     published: () => readPublished(pool),
     async addTombstones(topic, series, beforeOffset) {
       assertOffset(beforeOffset)
       await transact(async transaction => {
-        await transaction.query(lockTopicSql, [topic])
-        await transaction.query(addTombstonesSql, [topic, series, beforeOffset])
+        await transaction.query(lockTopicsSql, [keysOf(topic)])
+        await transaction.query(addTombstonesSql, [keysOf(topic), series, beforeOffset])
       })
     },
     async unconfirmedTombstones(topic) {
-      const rows = await query<{ series: number; before: number }>(unconfirmedSql, [topic])
+      const rows = await query<{ series: number; before: number }>(unconfirmedSql, [keysOf(topic)])
       return rows.map(({ series, before }) => [series, before])
     },
     async confirmTombstones(topic, tombstones) {
       await transact(async transaction => {
         await assertTenure(transaction, tenure)
-        await transaction.query(confirmSql, [topic, JSON.stringify(tombstones)])
+        await transaction.query(confirmSql, [keyOf(topic), JSON.stringify(tombstones)])
         await transaction.query(`NOTIFY ${publishedChannel}`)
       })
     },
     async pruneTombstones(topic, logStart) {
-      await query('DELETE FROM replica_tombstones WHERE topic = $1 AND before_offset <= $2', [topic, logStart])
+      await query('DELETE FROM replica_tombstones WHERE topic = $1 AND before_offset <= $2', [keyOf(topic), logStart])
     },
     async requestRewind(topic, offset) {
       assertOffset(offset)
-      await query(requestRewindSql, [topic, offset])
+      await query(requestRewindSql, [keyOf(topic), offset])
     },
     async takeRewind(topic) {
-      const [asked] = await query('SELECT FROM replica_topics WHERE topic = $1 AND rewind_to IS NOT NULL', [topic])
+      const [asked] = await query('SELECT FROM replica_topics WHERE topic = $1 AND rewind_to IS NOT NULL', [
+        keyOf(topic),
+      ])
       if (asked === undefined) return undefined
       return await transact(async transaction => {
         await assertTenure(transaction, tenure)
-        const { rows } = await transaction.query<{ offset: number | null }>(rewindSql, [topic])
-        await transaction.query(takeRewindSql, [topic])
+        const { rows } = await transaction.query<{ offset: number | null }>(rewindSql, [keyOf(topic)])
+        await transaction.query(takeRewindSql, [keyOf(topic)])
         return rows[0]?.offset ?? undefined
       })
     },
-    letters: createReplicaLetters({ query, transact, tableOf }),
+    letters: createReplicaLetters({ query, transact, tableOf, keysOf }),
   }
 }
 
 /** No other process takes the replica over before the transaction ends. */
 async function assertTenure(transaction: Transaction, tenure: ReplicaTenure | undefined): Promise<void> {
-  const { rows } = await transaction.query('SELECT FROM replicas WHERE name = $1 AND epoch = $2 FOR SHARE', [
+  const { rows } = await transaction.query('SELECT FROM replicas WHERE number = $1 AND epoch = $2 FOR SHARE', [
     tenure?.replica,
     tenure?.epoch,
   ])
   if (rows.length === 0) throw new LostReplica(tenure)
 }
 
-async function publishIn(transaction: Transaction, topic: string, status: ForwardStatus): Promise<void> {
-  await transaction.query(publishSql, [topic, JSON.stringify(status)])
+async function publishIn(transaction: Transaction, key: string, status: ForwardStatus): Promise<void> {
+  await transaction.query(publishSql, [key, JSON.stringify(status)])
   await transaction.query(`NOTIFY ${publishedChannel}`)
 }
 
@@ -212,11 +228,12 @@ function assertOffset(offset: number): void {
 export const firstOffset = 'CASE WHEN committed_offset > rewind_to THEN rewind_to ELSE committed_offset END'
 
 const loadSql = `SELECT
-  (SELECT (${firstOffset})::float8 FROM replica_topics WHERE topic = $1) AS "offset",
+  (SELECT max(${firstOffset})::float8 FROM replica_topics WHERE topic = ANY($1)) AS "offset",
   (SELECT coalesce(json_agg(json_build_array(series, before_offset) ORDER BY series), '[]')
-   FROM replica_tombstones WHERE topic = $1) AS tombstones`
+   FROM (SELECT series, max(before_offset) AS before_offset FROM replica_tombstones WHERE topic = ANY($1) GROUP BY series) AS each)
+   AS tombstones`
 
-const appliedSql = `SELECT (${reachedOffsetSql})::float8 AS applied FROM replica_topics WHERE topic = $1`
+const appliedSql = `SELECT max(${reachedOffsetSql})::float8 AS applied FROM replica_topics WHERE topic = ANY($1)`
 
 const commitSql = `INSERT INTO replica_topics AS known (topic, committed_offset, committed_by, committed_at)
   VALUES ($1, $2, $3, now())
@@ -226,15 +243,16 @@ const commitSql = `INSERT INTO replica_topics AS known (topic, committed_offset,
 const publishSql = `INSERT INTO replica_topics (topic, status) VALUES ($1, $2)
   ON CONFLICT (topic) DO UPDATE SET status = excluded.status`
 
-const lockTopicSql = `INSERT INTO replica_topics (topic) VALUES ($1)
+const lockTopicsSql = `INSERT INTO replica_topics (topic) SELECT key FROM unnest($1::text[]) AS key ORDER BY key
   ON CONFLICT (topic) DO UPDATE SET topic = excluded.topic`
 
 const addTombstonesSql = `INSERT INTO replica_tombstones AS known (topic, series, before_offset)
-  SELECT DISTINCT $1::text, series, $3::bigint FROM unnest($2::bigint[]) AS series
+  SELECT DISTINCT key, series, $3::bigint FROM unnest($1::text[]) AS key, unnest($2::bigint[]) AS series
   ON CONFLICT (topic, series) DO UPDATE SET before_offset = greatest(known.before_offset, excluded.before_offset)`
 
-const unconfirmedSql = `SELECT series::float8 AS series, before_offset::float8 AS before FROM replica_tombstones
-  WHERE topic = $1 AND (confirmed_before IS NULL OR confirmed_before < before_offset) ORDER BY before_offset, series`
+const unconfirmedSql = `SELECT series::float8 AS series, max(before_offset)::float8 AS before FROM replica_tombstones
+  WHERE topic = ANY($1) AND NOT EXISTS (SELECT FROM replicas WHERE number = ${replicaOfSql('topic')} AND lost IS NOT NULL)
+    AND (confirmed_before IS NULL OR confirmed_before < before_offset) GROUP BY series ORDER BY before, series`
 
 const confirmSql = `UPDATE replica_tombstones AS known SET confirmed_before = (given.pair->>1)::bigint
   FROM json_array_elements($2::json) AS given (pair) WHERE topic = $1 AND series = (given.pair->>0)::bigint`

@@ -5,9 +5,12 @@ import type { QuestdbHttp } from '../../store/questdb/client/questdb-address.ts'
 import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import { type Settled, type SettleOptions, settlePosition } from '../forwarder/settle-position.ts'
 import type { TableDescription } from '../table.ts'
+import { journalsOf } from './topic-names.ts'
 import type { TopicPartition } from './topic-partition.ts'
 
 export interface TopicSettlerOptions extends Pick<SettleOptions, 'database' | 'acceptedMs' | 'nowMs'> {
+  /** Its number; by default the first one. */
+  replica?: number
   questdb: QuestdbHttp
   partition: (topic: string) => Promise<Pick<TopicPartition, 'offsets' | 'close'>>
   tables: ReadonlyMap<string, TableDescription>
@@ -21,7 +24,13 @@ export interface TopicSettler {
 
 const answerMsMax = 10_000
 
-export function createTopicSettler({ questdb, partition, tables, ...given }: TopicSettlerOptions): TopicSettler {
+export function createTopicSettler({
+  questdb,
+  replica = 1,
+  partition,
+  tables,
+  ...given
+}: TopicSettlerOptions): TopicSettler {
   const client = createQuestdbClient(questdb, 1)
   return {
     async settle(topic, committed, beforeAgain) {
@@ -32,7 +41,7 @@ export function createTopicSettler({ questdb, partition, tables, ...given }: Top
         const range = await opened.offsets()
         const exec = (sql: string) => client.exec(sql, answerMsMax)
         return await settlePosition(
-          { ...given, exec, journal: topic, table, beforeAgain },
+          { ...given, exec, ...journalsOf(topic, replica), table, beforeAgain },
           { ...range, committed: committed ?? 0 },
         )
       } finally {

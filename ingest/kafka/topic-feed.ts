@@ -11,15 +11,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../../store/log.ts'
 import { createStoredListeners, type StoredListener } from '../journal/stored-records.ts'
 import type { TableDescription } from '../table.ts'
+import type { ShownReplica } from '../write-path.ts'
 import { GroupTaker } from './group-taker.ts'
 import type { PublishedState } from './published-state.ts'
+import { stateKey } from './topic-names.ts'
 import { type ReadPartition, TopicReader } from './topic-reader.ts'
 import { TopicVisibility } from './topic-visibility.ts'
 
 /** Of the state of the topic in PostgreSQL, what is known of it here. */
 interface PublishedSource {
-  /** Calls the listener with each state that is another one than the last, also with the first. */
-  onState(topic: string, listener: (state: PublishedState) => void): void
+  /** Calls the listener with each state of this key that is another one than the last, also with the first. */
+  onState(key: string, listener: (state: PublishedState) => void): void
   /** How long ago the state was asked for that is known. */
   ageMs(): number
 }
@@ -35,6 +37,8 @@ export interface TopicFeedOptions {
   /** The first offset that listeners are told; not before `from`. */
   readonly tellFrom: number
   readonly published: PublishedSource
+  /** Their numbers; by default there is one. */
+  readonly replicas?: readonly [number, ...number[]] | undefined
   readonly log: Log
   /** Nothing is read before there is a listener, so that it is told all from `tellFrom` on. */
   readonly waitsForListener?: boolean
@@ -50,35 +54,32 @@ interface TopicFeedStatus {
   /** Offsets: of the next group to be read, and of the end of the topic. */
   readonly position: number
   readonly end: number
-  /** QuestDB shows everything before this offset; undefined before the first word of a forwarder. */
-  readonly applied: number | undefined
   /** Groups that are not read yet. */
   readonly lagGroups: number
   /** How long ago everything was read that was in the topic then. */
   readonly lagSeconds: number
   readonly damagedGroups: number
-  /** That were read since this was opened, and of these, how many QuestDB shows. */
-  readonly rows: { readonly read: number; readonly applied: number }
   /** Why nothing can be read at present. */
   readonly issue: string | undefined
 }
 
+/**
+ * Positions are offsets. What was appended within the last two seconds may not be read yet: `oldestSentSince` may lack it, and the
+ * revision of its series is raised when it is read, if it shows by then.
+ */
+export interface TopicReplica extends ShownReplica {
+  /** Rows that were read since the feed was opened, and of these, how many it shows. */
+  rows(): { readonly read: number; readonly applied: number }
+}
+
 export interface TopicFeed {
+  /** In the order of `replicas`. */
+  readonly replicas: readonly [TopicReplica, ...TopicReplica[]]
   /**
    * Calls the listener with the records of each group from `tellFrom` on, in the order of the topic, in one or more pieces; and
    * `onMissed` when records were stored that it was not told, and will not be.
    */
   onStored(listener: StoredListener, onMissed?: () => void): void
-  /** Raised whenever rows of the series became visible. Two series may share one. */
-  revision(seriesNumber: number): number
-  /**
-   * The time of the oldest row that came into QuestDB's table since this transaction, microseconds; Infinity when there is none,
-   * -Infinity when that is not known. Transactions must be passed in ascending order. What was appended within the last two seconds
-   * may not be read yet: the revision of its series is raised when it is, if it shows by then.
-   */
-  oldestSentSince(txn: number): number
-  /** Calls the listener whenever QuestDB may have lost what it had applied, and the topic is sent again. */
-  onLost(listener: (reason: string) => void): void
   /** Records may be in the topic unread for longer than a moment. */
   isBehind(): boolean
   /** How long ago everything was told that was in the topic then; 0 while that is a moment. */
@@ -99,24 +100,29 @@ const stateAgeMsMax = 3000
 const toldPollMs = 10
 
 export function openTopicFeed(options: TopicFeedOptions): TopicFeed {
-  const { topic, partition, from, published, log, onFatal } = options
+  const { topic, partition, from, published, replicas: numbers = [1], log, onFatal } = options
   const { monotonicMs = () => performance.now() } = options
   const closing = new AbortController()
   const { signal } = closing
   const listeners = createStoredListeners(log)
-  const visibility = new TopicVisibility(from)
-  const groups = new GroupTaker({ ...options, monotonicMs, listeners, visibility, signal })
+  const visibilities = numbers.map(number => ({ number, visibility: new TopicVisibility(from) }))
+  function show(offset: number, group: DataView): void {
+    for (const { visibility } of visibilities) visibility.take(offset, group)
+  }
+  const groups = new GroupTaker({ ...options, monotonicMs, listeners, visibility: { take: show }, signal })
   const reader = new TopicReader({
     ...options,
     monotonicMs,
     take: (offset, value) => groups.take(offset, value),
     onGap(offset) {
       groups.skipTo(offset)
-      visibility.missedBefore(offset)
+      for (const { visibility } of visibilities) visibility.missedBefore(offset)
       listeners.missed()
     },
   })
-  published.onState(topic, state => visibility.published(state))
+  for (const { number, visibility } of visibilities) {
+    published.onState(stateKey(topic, number), state => visibility.published(state))
+  }
   let running: Promise<void> | undefined
   const begin = () => {
     running ??= reader.run(signal).catch((error: unknown) => onFatal(error as Error))
@@ -125,18 +131,29 @@ export function openTopicFeed(options: TopicFeedOptions): TopicFeed {
 
   const lagSeconds = () => (reader.isBehind() ? reader.ageSeconds() : 0)
 
+  function replicaOf({ number, visibility }: { number: number; visibility: TopicVisibility }): TopicReplica {
+    return {
+      number,
+      applied: () => visibility.applied,
+      rows: () => visibility.rows,
+      revision: series => visibility.revision(series),
+      oldestSentSince(txn) {
+        const isUnread = reader.isBehind() || reader.position < (visibility.applied ?? 0)
+        const isUnknown = isUnread || published.ageMs() > stateAgeMsMax
+        return isUnknown ? Number.NEGATIVE_INFINITY : visibility.oldestSince(txn)
+      },
+      onLost: listener => visibility.onLost(listener),
+      lost: () => visibility.lost,
+      differs: () => visibility.differs,
+    }
+  }
+
   return {
+    replicas: visibilities.map(replicaOf) as [TopicReplica, ...TopicReplica[]],
     onStored(listener, onMissed) {
       listeners.add(listener, onMissed)
       begin()
     },
-    revision: number => visibility.revision(number),
-    oldestSentSince(txn) {
-      const isUnread = reader.isBehind() || reader.position < (visibility.applied ?? 0)
-      const isUnknown = isUnread || published.ageMs() > stateAgeMsMax
-      return isUnknown ? Number.NEGATIVE_INFINITY : visibility.oldestSince(txn)
-    },
-    onLost: listener => visibility.onLost(listener),
     isBehind: () => reader.isBehind(),
     lagSeconds,
     nextId: () => groups.nextId,
@@ -147,11 +164,9 @@ export function openTopicFeed(options: TopicFeedOptions): TopicFeed {
     status: () => ({
       position: reader.position,
       end: reader.end,
-      applied: visibility.applied,
       lagGroups: reader.end - reader.position,
       lagSeconds: lagSeconds(),
       damagedGroups: groups.damaged,
-      rows: visibility.rows,
       issue: reader.issue,
     }),
     async close() {

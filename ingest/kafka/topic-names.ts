@@ -5,6 +5,23 @@ export interface ServiceTopicNames {
   points: string
 }
 
+/**
+ * The key of a topic's state in PostgreSQL, of each replica its own: that of the first one is the topic. No topic of Kafka has an `@`.
+ */
+export function stateKey(topic: string, replica: number): string {
+  return replica === 1 ? topic : `${topic}@${replica}`
+}
+
+/** The journals of a replica and of the first one, as `settlePosition` and `positionIssue` know them. */
+export function journalsOf(topic: string, replica: number) {
+  return { journal: stateKey(topic, replica), firstJournal: replica === 1 ? undefined : topic }
+}
+
+/** The number of the replica whose state has this key. */
+export function replicaOfSql(key: string): string {
+  return `CASE split_part(${key}, '@', 2) WHEN '' THEN 1 ELSE split_part(${key}, '@', 2)::int END`
+}
+
 export function topicsOf(prefix: string): ServiceTopicNames {
   return { readings: `${prefix}readings-s1`, points: `${prefix}points-s1` }
 }

@@ -13,7 +13,7 @@ export interface TopicSources {
   /** Everything before it is in QuestDB; undefined while nothing is known to be. */
   appliedOffset: () => Promise<number | undefined>
   /** Replicas to which no process forwards, by name. */
-  unforwarded: () => Promise<readonly string[]>
+  unforwarded: () => Promise<readonly number[]>
   requirements: TopicRequirements
 }
 
@@ -25,7 +25,7 @@ export interface TopicSight {
   applied: number
   /** When the oldest record came that is not in QuestDB, epoch milliseconds; undefined when none waits. */
   oldestMs: number | undefined
-  unforwarded: readonly string[]
+  unforwarded: readonly number[]
   replicas: number
   inSync: number
   /** Infinity when Kafka deletes nothing. */

@@ -1,5 +1,5 @@
 /**
- * Which rows of a topic QuestDB shows, as a process knows it that does not forward the topic itself: by the groups that it has read,
+ * Which rows of a topic the QuestDB of a replica shows, as a process knows it that does not forward the topic itself: by the groups that it has read,
  * and by what the forwarder publishes.
  */
 
@@ -27,6 +27,16 @@ export class TopicVisibility {
   /** QuestDB shows everything before this offset; undefined before the first word of a forwarder. */
   get applied(): number | undefined {
     return this.#state?.applied
+  }
+
+  /** Why its replica is not in use until it is a new copy of another one; undefined while it is. */
+  get lost(): string | undefined {
+    return this.#state?.lost ?? undefined
+  }
+
+  /** In what its replica differs from the first one in use; undefined for nothing. */
+  get differs(): string | undefined {
+    return this.#state?.differs ?? undefined
   }
 
   /** Rows that were read here, and of these, how many show. */

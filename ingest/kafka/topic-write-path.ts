@@ -16,6 +16,7 @@ import type { ReplicaState } from './replica-state.ts'
 import type { ReplicaStateReader } from './replica-state-reader.ts'
 import { openTopicFeed, type TopicFeed } from './topic-feed.ts'
 import { createTopicMedium, type TopicMediumOptions } from './topic-medium.ts'
+import { stateKey } from './topic-names.ts'
 
 export interface TopicWritePathOptions<Series, Values extends Timed>
   extends Pick<WritePathOptions<Series, Values>, 'table' | 'writer' | 'clock' | 'log' | 'onFatal'>,
@@ -23,6 +24,8 @@ export interface TopicWritePathOptions<Series, Values extends Timed>
   kafka: Kafka
   state: ReplicaState
   published: Pick<ReplicaStateReader<PublishedStatus>, 'onState' | 'ageMs' | 'issue'>
+  /** Their numbers. */
+  replicas: readonly [number, ...number[]]
 }
 
 const confirmPollMs = 200
@@ -31,20 +34,18 @@ const confirmPollMs = 200
 export async function openTopicWritePath<Series, Values extends Timed>(
   options: TopicWritePathOptions<Series, Values>,
 ): Promise<WritePath<Series, Values>> {
-  const { table, writer, clock, kafka, topic, state, published, log, onFatal } = options
+  const { table, writer, clock, kafka, topic, state, published, replicas, log, onFatal } = options
   const { nowUs } = clock
   const partition = await kafka.partition(topic)
   const { start, end } = await offsetsAtStart(partition)
   const { offset: committed = start } = await state.load(topic)
   const medium = createTopicMedium({ ...options, end })
   const journal = new Journal({ writer, medium, liveWindowUs, nowUs, log, onFatal })
-  // The first listener is told all that QuestDB may lack.
+  // The first listener is told all that the replica may lack that has most: those that have less are not read before they have as much.
   const tells = { from: committed, tellFrom: committed, waitsForListener: true }
-  const feed = openTopicFeed({ topic, table, partition, ...tells, published, log, onFatal })
-  let latest: PublishedStatus | undefined
-  published.onState(topic, found => {
-    latest = found
-  })
+  const feed = openTopicFeed({ topic, table, partition, ...tells, published, replicas, log, onFatal })
+  const latest = new Map<number, PublishedStatus>()
+  for (const replica of replicas) published.onState(stateKey(topic, replica), found => latest.set(replica, found))
   const append = (records: Uint8Array, term?: number) => appendInPieces(journal, records, term)
   const closing = new AbortController()
   let closed: Promise<void> | undefined
@@ -74,9 +75,10 @@ export async function openTopicWritePath<Series, Values extends Timed>(
     reserveStampsUs: count => journal.reserveStampsUs(count),
     // The journal knows of what this process appends alone.
     onStored: feed.onStored,
-    revision: feed.revision,
-    oldestSentSince: feed.oldestSentSince,
-    onLost: feed.onLost,
+    replicas: feed.replicas,
+    onLost(listener) {
+      for (const replica of feed.replicas) replica.onLost(listener)
+    },
     async erase(seriesNumbers) {
       const before = await journal.endSeries(seriesNumbers)
       await state.addTombstones(topic, seriesNumbers, before)
@@ -114,14 +116,21 @@ function sharedJournal(topicId: string, feed: TopicFeed): SharedJournal {
   }
 }
 
-/** Positions are offsets, and rows are counted from the first one on that QuestDB lacked when this process started. */
+/**
+ * Positions are offsets, and rows are counted from the first one on that QuestDB lacked when this process started. Of several replicas
+ * the forwarder of that one is meant which shows most, with the dead letters of the one that has most of them.
+ */
 function statusOf(
   journal: Pick<Journal<never, never>, 'status'>,
-  feed: Pick<TopicFeed, 'status'>,
-  latest: PublishedStatus | undefined,
+  feed: Pick<TopicFeed, 'status' | 'replicas'>,
+  states: ReadonlyMap<number, PublishedStatus>,
   issue: string | undefined,
 ): ReturnType<WritePath<never, never>['status']> {
-  const { position, rows, damagedGroups, ...read } = feed.status()
+  const { position, damagedGroups, ...read } = feed.status()
+  const first = feed.replicas.reduce((one, other) => ((other.applied() ?? -1) > (one.applied() ?? -1) ? other : one))
+  const latest = states.get(first.number)
+  const deadLetters = Math.max(0, ...[...states.values()].map(({ forwarder }) => forwarder.deadLetters))
+  const rows = first.rows()
   const status = journal.status()
   const end = Math.max(status.end, read.end)
   // Of groups that are not read yet nobody knows how many rows they have: at least one.
@@ -132,6 +141,7 @@ function statusOf(
     journal: { ...status, end, ordinal: rows.read + unread },
     forwarder: {
       ...told,
+      deadLetters,
       live: applied,
       backfill: applied,
       applied,

@@ -1,10 +1,9 @@
 /** Takes the rows of series out of the QuestDB of one replica, however many keys there are, until none has values any more. */
 
-import type { Ingest } from '../../ingest/ingest.ts'
 import type { Log } from '../../store/log.ts'
 import { refreshHourlyView } from '../../store/questdb/hourly-view.ts'
 import type { Questdb } from '../../store/questdb/questdb.ts'
-import { type QuestdbReplica, replicaPrefix } from '../../store/questdb/questdb-replicas.ts'
+import { atEachReplica, type QuestdbReplica, replicaPrefix } from '../../store/questdb/questdb-replicas.ts'
 import { type Exec, untilTableApplied } from '../../store/questdb/until-applied.ts'
 import { readingsTable } from '../../store/tables.ts'
 import type { ErasedRows, ErasedSeries } from './erase-records.ts'
@@ -13,13 +12,25 @@ import { countRows, type ErasedTable, eraseRows, keysPresent } from './erase-row
 /** Statements go to its QuestDB. */
 export interface ErasedReplica extends QuestdbReplica<Pick<Questdb, 'state'>> {
   exec: Exec
-  /** What takes its readings; without it, that of the service does. */
-  ingest?: Pick<Ingest, 'erase'>
+  /** Whether it has to be a new copy of another one before it is in use again: nothing is erased in it. */
+  isLost?: (() => boolean) | undefined
 }
 
-/** Points are in the first one. */
-export function replicasWith(rowsOf: ErasedRows, replicas: readonly ErasedReplica[]): readonly ErasedReplica[] {
-  return rowsOf === 'points' ? replicas.slice(0, 1) : replicas
+/** Of a replica that is lost meanwhile there is no result. */
+export async function atEachInUse<Result>(
+  replicas: readonly ErasedReplica[],
+  work: (replica: ErasedReplica) => Promise<Result>,
+): Promise<Result[]> {
+  const inUse = replicas.filter(({ isLost }) => isLost?.() !== true)
+  const results = await atEachReplica(inUse, async replica => {
+    try {
+      return { result: await work(replica) }
+    } catch (error) {
+      if (replica.isLost?.() === true) return undefined
+      throw error
+    }
+  })
+  return results.flatMap(one => (one === undefined ? [] : [one.result]))
 }
 
 export interface ReplicaErasureOptions {

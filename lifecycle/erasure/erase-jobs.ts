@@ -59,7 +59,7 @@ export interface EraseJobsOptions extends Pick<EraseStepsOptions, 'whileNoDayExp
   store: Pick<Store, 'postgres' | 'questdb'>
   /** In the order of their numbers; without them all is in the QuestDB of the store. */
   replicas?: readonly (QuestdbReplica<Pick<Questdb, 'address' | 'ready' | 'state' | 'commitMode'>> &
-    Pick<ErasedReplica, 'ingest'>)[]
+    Pick<ErasedReplica, 'isLost'>)[]
   /** Whoever has told others of a device takes it, or the values of a metric, out of what is kept of that. */
   forgetDevices?: (job: Pick<EraseJob, 'numbers' | 'name' | 'metric' | 'requestedAt'>) => Promise<void>
   /** Removes entries about a device or station of this name from memory. */

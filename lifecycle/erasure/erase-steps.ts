@@ -7,10 +7,9 @@ import type { Ingest, PointsIngest } from '../../ingest/ingest.ts'
 import { erasedFurther } from '../../ingest/journal/record.ts'
 import type { ErasedRecords } from '../../ingest/write-path.ts'
 import type { Log } from '../../store/log.ts'
-import { atEachReplica } from '../../store/questdb/questdb-replicas.ts'
 import { untilTableApplied } from '../../store/questdb/until-applied.ts'
 import type { SharedLock } from '../retention/shared-lock.ts'
-import { createReplicaErasure, type ErasedReplica, replicasWith } from './erase-in-replica.ts'
+import { atEachInUse, createReplicaErasure, type ErasedReplica } from './erase-in-replica.ts'
 import type { ErasedRows, ErasedSeries, EraseJob } from './erase-records.ts'
 import { countRows, erasedTables } from './erase-rows.ts'
 import { untilNoHoursAreKept } from './kept-hours.ts'
@@ -24,7 +23,7 @@ type ErasingPaths = Record<'readings' | 'points', ErasingIngest>
 
 export interface EraseStepsOptions {
   ingest: ErasingPaths
-  /** Each has names of all devices; what it has no rows of it tells at once. Points are in the first one. */
+  /** Each has all rows. */
   replicas: readonly ErasedReplica[]
   log: Log
   /** Rejects when the signal is raised. */
@@ -70,21 +69,18 @@ export function createEraseSteps(options: EraseStepsOptions): EraseSteps {
     const { rowsOf, numbers } = job
     // Who asked for it may have ended before this was so.
     await options.settle()
+    const { before, damaged } = await stopRecords(job)
     if (rowsOf !== 'measurements') {
-      const erased = await atEachReplica(replicasWith(rowsOf, replicas), async replica => {
-        const { before, damaged } = await stopRecords(replica, job)
-        return { rows: await eraseBefore(replica, job, before), damaged }
-      })
-      return { rows: sumOf(erased.map(({ rows }) => rows)), damaged: erased.flatMap(({ damaged }) => damaged) }
+      const rows = await atEachInUse(replicas, replica => eraseBefore(replica, job, before))
+      return { rows: Math.max(0, ...rows), damaged }
     }
-    const stopped = await atEachReplica(replicas, async one => ({ ...one, ...(await stopRecords(one, job)) }))
     await options.forgetSeries?.(numbers)
     const rows = await countValues(job)
-    await atEachReplica(stopped, replica => eraseBefore(replica, job, replica.before))
-    return { rows, damaged: stopped.flatMap(({ damaged }) => damaged) }
+    await atEachInUse(replicas, replica => eraseBefore(replica, job, before))
+    return { rows, damaged }
   }
 
-  /** `end`: the position in the journal of the replica that all records of the series stand before. */
+  /** `end`: the position in the journal that all records of the series stand before. */
   async function eraseBefore(replica: ErasedReplica, job: EraseJob, end: number): Promise<number> {
     await untilUp(replica, job)
     if (job.rowsOf !== 'points') await syncNames?.(replica.number)
@@ -99,22 +95,22 @@ export function createEraseSteps(options: EraseStepsOptions): EraseSteps {
     return rows
   }
 
-  /** In all replicas, before the first of them is erased. */
+  /** Before the first replica is erased. */
   async function countValues(job: EraseJob): Promise<number> {
-    const present = await atEachReplica(replicas, async replica => {
+    const present = await atEachInUse(replicas, async replica => {
       await untilUp(replica, job)
       const { exec } = replica
       const [table] = await erasedTables(exec, job.rowsOf)
       await untilTableApplied(exec, table.name, () => pause(pauseMs))
       return (await countRows(exec, table, table.keysOf(job))).present
     })
-    return await options.noteValues(job.id, sumOf(present))
+    return await options.noteValues(job.id, Math.max(0, ...present))
   }
 
-  /** Nothing of the series comes to the QuestDB from now on. */
-  async function stopRecords({ ingest }: ErasedReplica, job: EraseJob): Promise<ErasedRecords> {
+  /** Nothing of the series comes to a QuestDB from now on. */
+  async function stopRecords(job: EraseJob): Promise<ErasedRecords> {
     const { rowsOf, numbers } = job
-    const path = rowsOf === 'points' ? options.ingest.points : (ingest ?? options.ingest.readings)
+    const path = options.ingest[rowsOf === 'points' ? 'points' : 'readings']
     const keys = rowsOf === 'measurements' ? numbers.map(erasedFurther) : numbers
     // What is in flight there has to be answered.
     await noteAway(job)
@@ -137,10 +133,10 @@ export function createEraseSteps(options: EraseStepsOptions): EraseSteps {
   return {
     erase,
     async untilQuestdbIsUp() {
-      for (const replica of replicas) await untilUp(replica)
+      await atEachInUse(replicas, replica => untilUp(replica))
     },
     async eraseAgain(rowsOf, series) {
-      await atEachReplica(replicasWith(rowsOf, replicas), replica =>
+      await atEachInUse(replicas, replica =>
         whileNoDayExpires(async () => {
           await untilNoHoursAreKept(replica.exec, () => pause(pauseMs))
           for (const table of await erasedTables(replica.exec, rowsOf)) {
@@ -150,10 +146,6 @@ export function createEraseSteps(options: EraseStepsOptions): EraseSteps {
       )
     },
   }
-}
-
-function sumOf(counts: readonly number[]): number {
-  return counts.reduce((sum, count) => sum + count, 0)
 }
 
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {

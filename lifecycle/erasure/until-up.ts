@@ -1,7 +1,7 @@
 /** Waits for the QuestDB of a replica, and writes that into the report of the job. */
 
 import { replicaPrefix } from '../../store/questdb/questdb-replicas.ts'
-import { type ErasedReplica, replicasWith } from './erase-in-replica.ts'
+import type { ErasedReplica } from './erase-in-replica.ts'
 import type { EraseJob } from './erase-records.ts'
 
 export interface UntilUpOptions {
@@ -15,7 +15,7 @@ export interface UntilUpOptions {
 const pauseMs = 100
 
 export interface UntilUp {
-  /** Resolves when the QuestDB of the replica is up. */
+  /** Resolves when the QuestDB of the replica is up; rejects when the replica is lost. */
   untilUp(replica: ErasedReplica, job?: EraseJob): Promise<void>
   /** Notes which replicas are away. */
   noteAway(job: EraseJob): Promise<void>
@@ -27,7 +27,7 @@ export function createUntilUp({ replicas, pause, noteDelay }: UntilUpOptions): U
   /** That QuestDB is away is known where there is one alone. */
   async function noteAway(job: EraseJob): Promise<void> {
     if (replicas.length === 1) return
-    const away = replicasWith(job.rowsOf, replicas).filter(replica => !isUp(replica))
+    const away = replicas.filter(replica => !(isUp(replica) || replica.isLost?.() === true))
     const reasons = away.map(replica => `${replicaPrefix(replicas, replica)}QuestDB is unavailable`)
     await noteDelay?.(job, reasons.length === 0 ? null : reasons.join('; '))
   }
@@ -35,7 +35,10 @@ export function createUntilUp({ replicas, pause, noteDelay }: UntilUpOptions): U
   return {
     noteAway,
     async untilUp(replica, job) {
-      while (!isUp(replica)) await pause(pauseMs)
+      while (!isUp(replica)) {
+        if (replica.isLost?.() === true) throw new Error(`${replicaPrefix(replicas, replica)}it is lost`)
+        await pause(pauseMs)
+      }
       if (job !== undefined) await noteAway(job)
     },
   }

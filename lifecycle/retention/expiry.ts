@@ -9,6 +9,7 @@
  */
 
 import type { Ingest } from '../../ingest/ingest.ts'
+import type { ShownReplica } from '../../ingest/write-path.ts'
 import { bug } from '../../limits/bug.ts'
 import { ensureExpiryTables } from '../../store/questdb/questdb-tables.ts'
 import type { Exec } from '../../store/questdb/until-applied.ts'
@@ -30,7 +31,8 @@ import type { SharedLock } from './shared-lock.ts'
 export interface ExpiryOptions {
   acceptedFrom: Pick<AcceptedFrom, 'raise' | 'raisedMs'>
   exec: Exec
-  ingest: Pick<Ingest, 'status' | 'endOfAll' | 'onLost'>
+  /** What is in the journal, and of it, what the QuestDB shows. */
+  readings: Pick<Ingest, 'endOfAll'> & Pick<ShownReplica, 'applied' | 'onLost'>
   /** Held while a day is marked or removed. */
   lock: Pick<SharedLock, 'tryExclusive'>
   monotonicMs: () => number
@@ -61,7 +63,7 @@ export class Expiry {
     this.#options = options
     // Nobody had planned a query when the service started.
     this.#toldMs = options.tellNodes === undefined ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY
-    options.ingest.onLost(() => this.#losses++)
+    options.readings.onLost(() => this.#losses++)
   }
 
   /** The days before this have expired; -Infinity when none have. Epoch milliseconds. */
@@ -158,14 +160,14 @@ export class Expiry {
 
   /** Whether all readings from before the moment are applied that were ever accepted. */
   async #isComplete(beforeMs: number): Promise<boolean> {
-    const { acceptedFrom, ingest } = this.#options
+    const { acceptedFrom, readings } = this.#options
     await acceptedFrom.raise(beforeMs)
     const fromMs = acceptedFrom.raisedMs()
     if (fromMs < beforeMs) throw bug(`readings from ${fromMs} on are accepted, and the days before ${beforeMs} expire`)
     if (this.#needed?.beforeMs !== beforeMs || this.#needed.losses !== this.#losses) {
       const losses = this.#losses
-      this.#needed = { beforeMs, position: await ingest.endOfAll(), losses }
+      this.#needed = { beforeMs, position: await readings.endOfAll(), losses }
     }
-    return ingest.status().forwarder.applied >= this.#needed.position
+    return (readings.applied() ?? 0) >= this.#needed.position
   }
 }

@@ -21,7 +21,12 @@ export interface RetentionTiming {
 }
 
 /** What retention needs of a replica. */
-export type ExpiringReplica = QuestdbReplica<Pick<Questdb, 'ready' | 'state'>> & Pick<ExpiryOptions, 'exec' | 'ingest'>
+export interface ExpiringReplica
+  extends QuestdbReplica<Pick<Questdb, 'ready' | 'state'>>,
+    Pick<ExpiryOptions, 'exec' | 'readings'> {
+  /** Whether it has to be a new copy of another one before it is in use again. */
+  isLost?: () => boolean
+}
 
 export interface RetentionReplicaOptions extends Pick<ExpiryOptions, 'acceptedFrom' | 'marksEmptyDays'> {
   replica: ExpiringReplica
@@ -35,6 +40,7 @@ export interface RetentionReplicaOptions extends Pick<ExpiryOptions, 'acceptedFr
 export interface RetentionReplica {
   readonly number: number
   isUp(): boolean
+  isLost(): boolean
   /** Asks QuestDB which days have expired, and which have raw readings. */
   look(): Promise<void>
   /** The days that had raw readings when it last looked; undefined before. */
@@ -61,7 +67,7 @@ const waitMsMax = 600_000
 
 export function createRetentionReplica(options: RetentionReplicaOptions): RetentionReplica {
   const { replica, nodes, timing, monotonicMs, signal } = options
-  const { number, questdb, ingest } = replica
+  const { number, questdb, readings, isLost = () => false } = replica
   /** Statements of a node that was frozen would meet those of the one that leads now. */
   let isChanging = false
   const exec: Exec = async sql => {
@@ -69,7 +75,7 @@ export function createRetentionReplica(options: RetentionReplicaOptions): Retent
     return await replica.exec(sql)
   }
   const tellNodes = nodes && ((beforeMs: number) => nodes.tell(number, beforeMs))
-  const expiry = new Expiry({ ...options, ingest, exec, graceMs: timing.graceMs, tellNodes })
+  const expiry = new Expiry({ ...options, readings, exec, graceMs: timing.graceMs, tellNodes })
   nodes?.onTold((ofReplica, beforeMs) => {
     if (ofReplica === number) expiry.heard(beforeMs)
   })
@@ -102,6 +108,7 @@ export function createRetentionReplica(options: RetentionReplicaOptions): Retent
   return {
     number,
     isUp: () => isReady && questdb.state().state === 'up',
+    isLost,
     look,
     rawDays: () => rawDays,
     newestMs: () => readNewestMs(exec),

@@ -65,7 +65,8 @@ export function createRetentionRun(options: RetentionRunOptions): RetentionRun {
   /** A day has expired when no replica has its raw readings any more. */
   function noteRemoved(): void {
     for (const [startMs, readings] of removed) {
-      if (!replicas.every(replica => replica.rawDays()?.every(day => day.startMs !== startMs))) continue
+      const inUse = replicas.filter(replica => !replica.isLost())
+      if (!inUse.every(replica => replica.rawDays()?.every(day => day.startMs !== startMs))) continue
       removed.delete(startMs)
       log.info({ day: dayText(startMs), readings }, 'raw readings of a day expired; their hours stay')
       state.expiredDays++
@@ -74,8 +75,8 @@ export function createRetentionRun(options: RetentionRunOptions): RetentionRun {
 
   return {
     async run(clock) {
-      const up = replicas.filter(replica => replica.isUp())
-      const away = replicas.filter(replica => !up.includes(replica))
+      const up = replicas.filter(replica => replica.isUp() && !replica.isLost())
+      const away = replicas.filter(replica => !(up.includes(replica) || replica.isLost()))
       const faults: unknown[] = away.map(replica =>
         replicaFault(replicas, replica, new Error('QuestDB is unavailable')),
       )
@@ -101,7 +102,7 @@ export function createRetentionRun(options: RetentionRunOptions): RetentionRun {
     },
     async follow() {
       const faults: unknown[] = []
-      const up = replicas.filter(replica => replica.isUp())
+      const up = replicas.filter(replica => replica.isUp() && !replica.isLost())
       await atEach(up, faults, replica => replica.look())
       Object.assign(state, stateAtStart(days), await nodes?.read())
       throwFaults(faults)

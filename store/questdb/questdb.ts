@@ -41,6 +41,13 @@ export function openQuestdb(options: StoreOptions, signal: AbortSignal): Promise
 /** Away at the start is no reason not to start: readings are taken, and it is asked again until it is there. */
 async function openExternal(options: StoreOptions): Promise<OpenQuestdb> {
   await stopQuestdbLeftBehind(options.directory, options.log)
+  return openGivenQuestdb(options)
+}
+
+/** Of further replicas there is nothing on this machine. */
+export function openGivenQuestdb(
+  options: Pick<StoreOptions, 'questdbHttp' | 'questdbPg' | 'leavesHourlyView' | 'log'>,
+): OpenQuestdb {
   const { questdbHttp, questdbPg, leavesHourlyView = false, log } = options
   const address = parseQuestdbAddress(questdbHttp, questdbPg)
   const name = `QuestDB at ${address.http.host}:${address.http.port}`
@@ -49,12 +56,12 @@ async function openExternal(options: StoreOptions): Promise<OpenQuestdb> {
     if (commitMode !== 'sync') log.warn({ commitMode }, `${name} does not sync its commits: a power cut may lose some`)
   }
   const monitor = monitorQuestdb({ address, name, retryMsMax: 5000, startsNow: false, checkSettings, log })
-  const watched = leavesHourlyView ? { ...monitor, hourlyView: noHourlyView } : withHourlyView(monitor, address, log)
+  const watched = leavesHourlyView ? withoutHourlyView(monitor) : withHourlyView(monitor, address, log)
   return { ...watched, address, managed: false, java: undefined }
 }
 
 async function openManaged(options: StoreOptions, signal: AbortSignal): Promise<OpenQuestdb> {
-  const { directory, environment, cacheDirectory, log } = options
+  const { directory, environment, cacheDirectory, leavesHourlyView = false, log } = options
   const java = await findJava(environment, cacheDirectory)
   const maven = mavenEnvironment(environment, java, cacheDirectory)
   const jar = await questdbJar({ cacheDirectory, environment: maven, log, signal })
@@ -83,7 +90,7 @@ async function openManaged(options: StoreOptions, signal: AbortSignal): Promise<
     },
   })
   const { markAway: onEnd, fail: onFailure } = monitor
-  const watched = withHourlyView(monitor, address, log)
+  const watched = leavesHourlyView ? withoutHourlyView(monitor) : withHourlyView(monitor, address, log)
   const server = startQuestdb({ directory, environment, java, jar, managed, log, onEnd, onFailure })
   async function close(): Promise<void> {
     await Promise.all([watched.close(), server.close()])
@@ -91,7 +98,9 @@ async function openManaged(options: StoreOptions, signal: AbortSignal): Promise<
   return { ...watched, address, managed: true, java: java.version, close }
 }
 
-const noHourlyView: Questdb['hourlyView'] = { validThroughTxn: () => undefined, markSuspect: () => undefined }
+function withoutHourlyView(monitor: QuestdbMonitor) {
+  return { ...monitor, hourlyView: { validThroughTxn: () => undefined, markSuspect: () => undefined } }
+}
 
 /**
  * It is ready when the view was checked: a table that has lost transactions shows by a view that is ahead of it, but

@@ -176,7 +176,9 @@ async function fill() {
   await acceptedFrom.raise(today - days * dayMs)
   const retention = openRetention({
     ...{ days, acceptedFrom, nowMs: Date.now, log: silentLog },
-    replicas: [{ number: 1, questdb: store.questdb, ingest, exec }],
+    replicas: [
+      { number: 1, questdb: store.questdb, readings: { ...ingest.replicas[0], endOfAll: ingest.endOfAll }, exec },
+    ],
     timing: { checkEveryMs: 50, marginMs: 0, graceMs: 0 },
   })
   t.teardown(() => retention.close())

@@ -6,7 +6,7 @@ import type { NodeStatus } from '../../api/admin/status-answer.ts'
 import { topicStatus } from '../../api/admin/topic-status.ts'
 import type { NodeState } from '../../auth/nodes/node-states.ts'
 import { diskText, isDiskFillingUp } from '../../cli/disk-text.ts'
-import { forwarderText, topicProblemsOf, topicText } from '../../cli/kafka-text.ts'
+import { replicaTexts, topicProblemsOf, topicText } from '../../cli/kafka-text.ts'
 import { nodeProblemsOf, nodeText } from '../../cli/node-text.ts'
 import { retentionProblems, retentionText } from '../../cli/retention-text.ts'
 import type { TopicState } from '../../ingest/kafka/topic-watch.ts'
@@ -85,14 +85,30 @@ t.test('what is wrong with nodes', async t => {
   t.strictSame(nodeProblemsOf(undefined), [], 'a service that is alone')
 })
 
-t.test('who forwards, in words', async t => {
-  const text = (forwarder: { holder: string | null; since: string | null } | null) =>
-    forwarderText({ topics: [], forwarder })
-  const since = '2026-01-01T00:00:00.000Z'
-  t.strictSame(text({ holder: 'h-2 17', since }), [`process h-2 17, since ${since}`])
-  t.strictSame(text({ holder: null, since: null }), ['none: the last one has given up'])
-  t.strictSame(text(null), [])
-  t.strictSame(forwarderText(undefined), [])
+t.test('replicas and who forwards to them, in words', async t => {
+  const replica = {
+    number: 1,
+    is_read: true,
+    state: 'up',
+    reason: null,
+    behind_seconds: 0,
+    holder: 'h-2 17',
+    since: 'then',
+  }
+  const other = {
+    ...replica,
+    number: 2,
+    is_read: false,
+    state: 'lost',
+    reason: 'why',
+    behind_seconds: 90,
+    holder: null,
+  }
+  t.strictSame(replicaTexts({ topics: [], replicas: [replica, other] }), [
+    ['replica 1', 'up, read here, process h-2 17 forwards to it since then'],
+    ['replica 2', 'lost: why, 1 min 30 s behind, no process forwards to it'],
+  ])
+  t.strictSame(replicaTexts(undefined), [])
 })
 
 const sight = {

@@ -25,6 +25,7 @@ import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 export interface Databases {
   questdb: QuestdbAddress
   sql: QuestdbSql
+  questdbRoot: string
   postgresUrl: string
   postgresSocket: string
   pid(server: 'questdb' | 'postgres'): number
@@ -37,10 +38,11 @@ export async function startFaultDatabases(t: TestHooks, folder: string): Promise
   t.teardown(() => directory.close())
   const postgres = await openPostgres(storeOptions(directory), new AbortController().signal)
   t.teardown(() => postgres.close())
-  const { address, sql, ...questdb } = await startFaultQuestdb(t, directory)
+  const { address, sql, root, ...questdb } = await startFaultQuestdb(t, directory)
   return {
     questdb: address,
     sql,
+    questdbRoot: root,
     postgresUrl: postgresUrl(postgres.pool),
     postgresSocket: join(postgres.pool.options.host ?? '', `.s.PGSQL.${postgres.pool.options.port}`),
     pid: server => (server === 'questdb' ? questdb.pid() : serverPid(directory, server)),
@@ -80,16 +82,18 @@ export async function startPostgresLink(
   return { link, url: new URL(postgresUrl.replace(/@.*\//, `@127.0.0.1:${link.port}/`)).href }
 }
 
-interface FaultQuestdb {
+export interface FaultQuestdb {
   address: QuestdbAddress
   sql: QuestdbSql
+  /** Its folder. */
+  root: string
   pid(): number
   kill(): Promise<void>
 }
 
 const stopSteps = [{ signal: 'SIGTERM', waitMs: 3000 } as const, { signal: 'SIGKILL', waitMs: 1000 } as const] as const
 
-async function startFaultQuestdb(t: TestHooks, directory: DataDirectory): Promise<FaultQuestdb> {
+export async function startFaultQuestdb(t: TestHooks, directory: DataDirectory): Promise<FaultQuestdb> {
   const options = storeOptions(directory)
   const { log, environment, cacheDirectory } = options
   const own = await planQuestdb(directory)
@@ -125,6 +129,7 @@ async function startFaultQuestdb(t: TestHooks, directory: DataDirectory): Promis
   return {
     address: own.address,
     sql,
+    root,
     pid: () => serverPid(directory, 'questdb'),
     async kill() {
       await until('QuestDB runs', () => isRunning(recordedPid(directory, 'questdb') ?? 0))

@@ -79,7 +79,7 @@ export class ForwardedTopic {
       },
       () => this.#missed++,
     )
-    feed.onLost(() => this.#losses++)
+    feed.replicas[0].onLost(() => this.#losses++)
     return feed
   }
 
@@ -212,7 +212,7 @@ export class ForwardedTopic {
   assert(): void {
     const { position } = this.#feed.status()
     this.#assertTold(position)
-    const reported = this.#feed.oldestSentSince(this.#viewTxn)
+    const reported = this.#feed.replicas[0].oldestSentSince(this.#viewTxn)
     for (const { row, txn } of this.#table) {
       if (txn > this.#viewTxn && row.offset < position && row.timeUs < reported) {
         throw new Error(`reported ${reported}, but a row of ${row.timeUs} in group ${row.offset} came with ${txn}`)
@@ -222,7 +222,7 @@ export class ForwardedTopic {
     const applied = this.#delivered?.applied ?? 0
     const touched = new Set(this.#seriesOf(row => row.offset >= this.#from && row.offset < Math.min(applied, position)))
     for (const series of seriesNumbers) {
-      const revision = this.#feed.revision(series)
+      const revision = this.#feed.replicas[0].revision(series)
       if (!touched.has(series) && revision !== 0) throw new Error(`series ${series} was raised before its rows show`)
     }
   }
@@ -253,7 +253,7 @@ export class ForwardedTopic {
     this.publish()
     this.deliver()
     this.refreshView(Number.POSITIVE_INFINITY)
-    const reported = this.#feed.oldestSentSince(this.#viewTxn)
+    const reported = this.#feed.replicas[0].oldestSentSince(this.#viewTxn)
     if (reported !== Number.POSITIVE_INFINITY) throw new Error(`reported ${reported} when all had settled`)
   }
 
@@ -262,12 +262,12 @@ export class ForwardedTopic {
   }
 
   #revisions(): Map<number, number> {
-    return new Map(seriesNumbers.map(series => [series, this.#feed.revision(series)]))
+    return new Map(seriesNumbers.map(series => [series, this.#feed.replicas[0].revision(series)]))
   }
 
   #assertRaised(before: ReadonlyMap<number, number>, series: readonly number[], when: string): void {
     for (const number of series) {
-      if (this.#feed.revision(number) <= (before.get(number) ?? 0)) {
+      if (this.#feed.replicas[0].revision(number) <= (before.get(number) ?? 0)) {
         throw new Error(`the revision of series ${number} was not raised ${when}`)
       }
     }

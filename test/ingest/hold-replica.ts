@@ -20,7 +20,7 @@ function blockUntil(path: string): void {
 }
 
 const { signal } = new AbortController()
-const held = await acquireReplica({ replica, holder: 'child', connect, log: silentLog }, signal)
+const held = await acquireReplica({ replica: Number(replica), holder: 'child', connect, log: silentLog }, signal)
 process.send?.(held.isHeld(), () => {
   blockUntil(successor)
   process.send?.(held.isHeld())

@@ -45,7 +45,7 @@ test('what is wrong with a topic is told, each by itself', async t => {
   t.match(told({ inSync: 2 }, 0), [{ kind: 'underReplicated', text: '2 of 3 replicas' }])
   t.match(told({ weaknesses: ['b', 'c'] }, 0), [{ kind: 'weak', text: 'b; c' }])
   const late = topicProblems({
-    sight: { ...well, unforwarded: ['s1'] },
+    sight: { ...well, unforwarded: [1] },
     fault: undefined,
     share: 0,
     lateMs: 61_000,
@@ -53,7 +53,7 @@ test('what is wrong with a topic is told, each by itself', async t => {
   })
   t.match(late, [
     { kind: 'late', text: 'QuestDB lacks a record that Kafka took 61 s ago' },
-    { kind: 'unforwarded', text: /no process forwards it to the replica s1/ },
+    { kind: 'unforwarded', text: /no process forwards it to the replica 1/ },
   ])
   t.match(told({}, 0.5), [{ kind: 'retention', text: /has used 50 % of the retention/ }])
   t.match(told({}, 0.8), [{ kind: 'retention' }, { kind: 'refused' }])

@@ -8,8 +8,8 @@ import { Worker } from 'node:worker_threads'
 import type pg from 'pg'
 import t, { type Test } from 'tap'
 import { postgresUrl } from '../../demo/cluster/database-settings.ts'
-import { readUnforwarded } from '../../ingest/kafka/replica-holder.ts'
 import { acquireReplica, type HeldReplica, type ReplicaLockOptions } from '../../ingest/kafka/replica-lock.ts'
+import { readUnforwarded } from '../../ingest/kafka/replica-rows.ts'
 import { createReplicaState } from '../../ingest/kafka/replica-state.ts'
 import { holdMs } from '../../store/postgres/held-lock/heartbeat.ts'
 import { Hold } from '../../store/postgres/held-lock/hold.ts'
@@ -19,8 +19,15 @@ import { messageOf, serverPid, until } from '../support/processes.ts'
 
 const { store, directory } = await startDatabases(t, nowhere)
 
-function optionsOf(replica: string, holder: string, more: Partial<ReplicaLockOptions> = {}): ReplicaLockOptions {
-  return { replica, holder, connect: () => store.connectPostgres(), log: silentLog, ...more }
+const names: string[] = []
+/** Each name is that of a replica of its own. */
+function numberOf(name: string): number {
+  if (!names.includes(name)) names.push(name)
+  return names.indexOf(name) + 1
+}
+
+function optionsOf(name: string, holder: string, more: Partial<ReplicaLockOptions> = {}): ReplicaLockOptions {
+  return { replica: numberOf(name), holder, connect: () => store.connectPostgres(), log: silentLog, ...more }
 }
 
 async function acquire(
@@ -43,9 +50,10 @@ async function holderPid(): Promise<number> {
 }
 
 t.test('of two contenders one gets the replica, and the other one when it is given back', async t => {
-  t.strictSame(await readUnforwarded(store.postgres), ['s1'], 'the one that there is before the first forwarder')
+  const unforwarded = () => readUnforwarded(store.postgres, [numberOf('two'), numberOf('another replica')])
+  t.strictSame(await unforwarded(), [1, 2], 'before the first forwarder')
   const first = await acquire(t, optionsOf('two', 'a'))
-  t.strictSame(await readUnforwarded(store.postgres), [])
+  t.strictSame(await unforwarded(), [2])
   t.equal(first.isHeld(), true)
   t.match(first, { predecessor: undefined, waitMs: 0 })
   const { log, texts } = recordingLog('info')
@@ -60,11 +68,11 @@ t.test('of two contenders one gets the replica, and the other one when it is giv
   const other = await acquire(t, optionsOf('another replica', 'b'))
   t.equal(other.epoch, 1, 'replicas do not wait for each other')
   await other.release()
-  t.strictSame(await readUnforwarded(store.postgres), ['another replica'])
+  t.strictSame(await unforwarded(), [2])
   await first.release()
   t.equal(first.isHeld(), false)
   const held = await second
-  t.match(held, { epoch: first.epoch + 1, predecessor: undefined, waitMs: 0, replica: 'two', holder: 'b' })
+  t.match(held, { epoch: first.epoch + 1, predecessor: undefined, waitMs: 0, replica: numberOf('two'), holder: 'b' })
   t.equal(held.isHeld(), true)
   t.equal(texts.filter(text => /standing by/.test(text)).length, 1, 'that it waits is told once')
   first.onLost(() => t.fail('what was given back is not lost'))
@@ -126,7 +134,7 @@ t.test('what waiting does not mend is thrown', async t => {
 
 t.test('a holder that is frozen loses the replica, and sees that first when it goes on', async t => {
   const successor = join(temporaryFolder(t), 'successor')
-  const words = [postgresUrl(store.postgres), 'frozen', successor]
+  const words = [postgresUrl(store.postgres), String(numberOf('frozen')), successor]
   const child = fork(new URL('./hold-replica.ts', import.meta.url), words)
   t.teardown(() => child.kill('SIGKILL'))
   t.equal(await messageOf(child), true)

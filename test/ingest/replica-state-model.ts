@@ -117,7 +117,7 @@ const anyStep = fc.oneof(
   }),
   step('take over', nothing, async world => {
     const { topic, state, open } = world
-    world.state = open(await takeOver(topic))
+    world.state = open(await takeOver())
     await t.rejects(state.commit(topic, 21, [letter(0, 1)]), LostReplica)
   }),
 )

@@ -155,10 +155,10 @@ test('records that are gone unread are logged, and listeners know that they miss
   await partition.serve(1)
   t.equal(missed.times, 1)
   t.equal(feed.status().position, 4)
-  t.ok(feed.revision(200) > 0, 'any series may have got rows')
-  const before = feed.revision(200)
+  t.ok(feed.replicas[0].revision(200) > 0, 'any series may have got rows')
+  const before = feed.replicas[0].revision(200)
   publish({ ...atStart, applied: 3 })
-  t.ok(feed.revision(200) > before, 'a row that was not read may have been applied')
+  t.ok(feed.replicas[0].revision(200) > before, 'a row that was not read may have been applied')
   await partition.serve(9)
   t.strictSame(told, [0, 4, 5])
   t.strictSame(texts, ['records of a topic are gone unread, by its retention'])
@@ -168,21 +168,21 @@ test('what is not known is said to be any time', async t => {
   const { feed, partition, clock, append, publish } = open(t)
   const unknown = Number.NEGATIVE_INFINITY
   append([1], 500)
-  t.equal(feed.oldestSentSince(0), unknown, 'before the end was reached')
+  t.equal(feed.replicas[0].oldestSentSince(0), unknown, 'before the end was reached')
   await partition.serve(9)
-  t.equal(feed.oldestSentSince(0), 500)
+  t.equal(feed.replicas[0].oldestSentSince(0), 500)
   append([2], 700)
   publish({ ...atStart, applied: 2, sequenced: { txn: 3, offset: 1 } })
-  t.equal(feed.oldestSentSince(3), unknown, 'a row is in the table that was not read')
+  t.equal(feed.replicas[0].oldestSentSince(3), unknown, 'a row is in the table that was not read')
   await partition.serve(9)
-  t.equal(feed.oldestSentSince(3), 700)
+  t.equal(feed.replicas[0].oldestSentSince(3), 700)
   clock.stateAgeMs = 3001
-  t.equal(feed.oldestSentSince(3), unknown, 'another process may send again')
+  t.equal(feed.replicas[0].oldestSentSince(3), unknown, 'another process may send again')
   clock.stateAgeMs = 0
   publish({ ...atStart, tenure: 2, committed: 0, sequenced: undefined })
-  t.equal(feed.oldestSentSince(3), 500, 'the first row is sent again')
+  t.equal(feed.replicas[0].oldestSentSince(3), 500, 'the first row is sent again')
   clock.ms = 2001
-  t.equal(feed.oldestSentSince(3), unknown, 'nothing was heard of the topic')
+  t.equal(feed.replicas[0].oldestSentSince(3), unknown, 'nothing was heard of the topic')
 })
 
 test('a view that is not refreshed for long costs no memory, and a late row stays known', async t => {

@@ -53,7 +53,7 @@ const stepUs = 55_000_000
 
 function rawFromUs(): number {
   const txn = view.validThroughTxn()
-  return txn === undefined ? Number.NEGATIVE_INFINITY : ingest.oldestSentSince(txn)
+  return txn === undefined ? Number.NEGATIVE_INFINITY : ingest.replicas[0].oldestSentSince(txn)
 }
 
 function hoursOf({ symbol }: DeviceRef, from = Number.NEGATIVE_INFINITY): Promise<HourlySeries> {

@@ -1,26 +1,36 @@
 /**
- * Two processes that take requests and two that forward, with topics of one broker as their journals: each shows what both have
- * taken, and another one goes on where one is killed.
+ * Two processes that take requests and two that forward, with topics of one broker as their journals and two replicas of QuestDB: each
+ * shows what both have taken, and another one goes on where one is killed.
  */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import pg from 'pg'
 import t from 'tap'
+import { compareReplicas } from '../../backup/compare-replicas.ts'
+import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import { basicOf } from '../support/air-quality.ts'
+import { barograph } from '../support/command-line.ts'
+import { silentLog, temporaryFolder } from '../support/databases.ts'
 import { createEventSource } from '../support/event-source.ts'
+import { freeze } from '../support/frozen.ts'
 import { openKafkaNodes } from '../support/kafka-nodes.ts'
 import { makePerson } from '../support/people.ts'
 import type { Service } from '../support/service.ts'
 import { waitFor } from '../support/wait-for.ts'
 
-const cluster = await openKafkaNodes(t)
-const nodes = [await cluster.start('api'), await cluster.start('api')] as const
+const cluster = await openKafkaNodes(t, { replicas: 2 })
+const nodes = [
+  await cluster.start('api', { QUESTDB_READ: '1' }),
+  await cluster.start('api', { QUESTDB_READ: '2' }),
+] as const
 const [one, other] = nodes
 const password = await one.addDevice('porch')
 const sinceStart = `start=${new Date().toISOString()}`
 
+const reading = { device: 'porch', humidity: 50, pressure: 1000 }
 const put = async (node: Service, device: string, secret: string, temperature: number) =>
-  (await node.put(device, secret, { device, temperature, humidity: 50, pressure: 1000 })).status
+  (await node.put(device, secret, { ...reading, device, temperature })).status
 
 async function temperatures({ url }: Service): Promise<string> {
   const response = await fetch(`${url}/api/readings/porch?${sinceStart}&format=ndjson`)
@@ -29,11 +39,13 @@ async function temperatures({ url }: Service): Promise<string> {
   return lines.map(line => (JSON.parse(line) as { temperature: number }).temperature).join()
 }
 
-/** Of a process, whether it has the lock of the replica. */
+/** Of a process, whether it has the lock of each replica. */
 async function isHeld({ url, dataDirectory }: Service): Promise<string | undefined> {
   const token = readFileSync(join(dataDirectory, 'secrets', 'admin-token'), 'utf8').trim()
   const response = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${token}` } })
-  return /^barograph_forwarder_held (\d)$/m.exec(await response.text())?.[1]
+  return [...(await response.text()).matchAll(/^barograph_forwarder_held\{replica="\d"\} (\d)$/gm)]
+    .map(([, held]) => held)
+    .join()
 }
 
 let holder: Service
@@ -57,11 +69,26 @@ t.test('before anything is forwarded, the event of a reading is sent by both nod
   }
 })
 
-t.test('of two forwarders one has the replica, and both nodes show what it forwards', async t => {
+interface ReplicaStates {
+  kafka: {
+    replicas: { number: number; is_read: boolean; state: string; reason: string | null; holder: string | null }[]
+  }
+}
+
+async function replicasAt({ admin }: Service): Promise<ReplicaStates['kafka']['replicas']> {
+  return ((await admin('GET', '/status')).body as ReplicaStates).kafka.replicas
+}
+
+t.test('of two forwarders one has both replicas, and both nodes show what it forwards', async t => {
   holder = await cluster.start('forward')
   for (const node of nodes) await waitFor('all are shown', async () => (await temperatures(node)) === '1,2,3,4')
   standby = await cluster.start('forward')
-  t.strictSame([await isHeld(holder), await isHeld(standby)], ['1', '0'])
+  t.strictSame([await isHeld(holder), await isHeld(standby)], ['1,1', '0,0'])
+  const read = await Promise.all(nodes.map(async node => (await replicasAt(node)).find(({ is_read }) => is_read)))
+  t.match(read, [
+    { number: 1, state: 'up', holder: String },
+    { number: 2, state: 'up', holder: String },
+  ])
   await waitFor('it is ready', async () => (await fetch(`${standby.url}/health/ready`)).status === 200)
   t.equal((await fetch(`${standby.url}/api/fleet`)).status, 404, 'it takes no requests')
 })
@@ -83,6 +110,19 @@ t.test('points of a station that one node has taken are known to both', async t 
   for (const node of nodes) await waitFor('it is known', async () => (await lastData(node)) !== null)
 })
 
+t.test('a node reads the other replica while its own one is frozen, and misses nothing', async t => {
+  const letGo = freeze(cluster.databases.pid('questdb'))
+  t.teardown(letGo)
+  t.equal(await put(one, 'porch', password, 4.5), 200)
+  await waitFor('the other replica is read', async () => (await temperatures(one)) === '1,2,3,4,4.5')
+  const read = async () => (await replicasAt(one)).find(({ is_read }) => is_read)?.number
+  t.equal(await read(), 2)
+  t.match(await (await fetch(`${one.url}/health/ready`)).json(), { status: 'degraded', reasons: [/^replica 1: /] })
+  letGo()
+  await waitFor('its own replica is read again', async () => (await temperatures(one)) !== '' && (await read()) === 1)
+  t.equal(await temperatures(one), '1,2,3,4,4.5')
+})
+
 t.test('when the forwarder and a node are killed others take over, and nothing goes with them', async t => {
   const gone = await one.addDevice('gone')
   t.equal(await put(one, 'gone', gone, 5), 200)
@@ -90,8 +130,8 @@ t.test('when the forwarder and a node are killed others take over, and nothing g
   t.equal(await put(one, 'porch', password, 5), 200)
   await one.end('SIGKILL')
   t.equal(await put(other, 'porch', password, 6), 200)
-  await waitFor('all are shown', async () => (await temperatures(other)) === '1,2,3,4,5,6')
-  t.equal(await isHeld(standby), '1')
+  await waitFor('all are shown', async () => (await temperatures(other)) === '1,2,3,4,4.5,5,6')
+  t.equal(await isHeld(standby), '1,1')
 
   interface NodeStates {
     nodes: { is_self: boolean; leads: boolean }[]
@@ -104,5 +144,78 @@ t.test('when the forwarder and a node are killed others take over, and nothing g
   t.match(await other.admin('POST', '/devices/gone/erase'), { status: 202 })
   const erased = async () => ((await other.admin('GET', '/devices/gone/erase')).body as { state: string }).state
   await waitFor('the job of the node that leads is done', async () => (await erased()) === 'done')
-  t.equal(await temperatures(other), '1,2,3,4,5,6')
+  t.equal(await temperatures(other), '1,2,3,4,4.5,5,6')
+  const rowsOf = (sql: typeof cluster.databases.sql) =>
+    sql('SELECT device, ts, temperature FROM readings WHERE temperature IS NOT NULL ORDER BY device, ts')
+  t.strictSame(
+    await rowsOf(cluster.databases.sql),
+    await rowsOf(cluster.second?.sql ?? cluster.databases.sql),
+    'both replicas are equal',
+  )
 })
+
+const { databases, second } = cluster
+if (second === undefined) throw new Error('there is no second replica')
+
+t.test('a day in which a replica lacks a row is found by the comparison, and shown', async t => {
+  const old = '2026-01-02T03:04:05.000Z'
+  const late = await other.put('porch', password, { ...reading, temperature: 7, timestamp: old })
+  t.equal(late.status, 200)
+  await cluster.untilForwarded()
+  await second.sql("INSERT INTO readings (ts, device, temperature) VALUES ('2026-01-01T00:00:00Z', 'porch', 1)")
+  await waitFor('it is applied', async () => {
+    const rows = await second.sql("SELECT count() FROM readings WHERE ts < '2026-01-02'")
+    return Number(rows[0]?.[0]) === 1
+  })
+  const pool = new pg.Pool({ connectionString: databases.postgresUrl })
+  t.teardown(() => pool.end())
+  const replicas = [databases.questdb, second.address].map((address, at) => {
+    const client = createQuestdbClient(address.http)
+    t.teardown(() => client.close())
+    const exec = (sql: string) => client.exec(sql, 30_000)
+    return { number: at + 1, questdb: { address, state: () => ({ state: 'up' }) as never }, exec, isLost: () => false }
+  })
+  const comparison = compareReplicas({
+    ...{ replicas, pool, leads: () => true, nowMs: Date.now, log: silentLog, everyMs: 100, pauseMs: 0 },
+    expiredBeforeMs: () => Number.NEGATIVE_INFINITY,
+  })
+  t.teardown(() => comparison.close())
+  const reasonOf = async () => (await replicasAt(other)).find(({ number }) => number === 2)?.reason
+  await waitFor('it is shown', async () => (await reasonOf()) === 'it differs from replica 1 on 2026-01-01 readings')
+})
+
+t.test('a replica that is removed is made again from the other one, and has what comes meanwhile', async t => {
+  const environment = { ...cluster.environment, DATA_DIR: temporaryFolder(t) }
+  const run = (...words: string[]) => barograph(['replicas', ...words], { environment })
+  t.match(await run('remove', '2'), { status: 0 })
+  t.match(await run('remove', '1'), { status: 1, stderr: /no other replica is in use/ })
+  const [state] = await waitForReplica('lost')
+  t.match(state, { number: 2, reason: 'it was removed' })
+  t.equal(await put(other, 'porch', password, 9), 200)
+  const copy = `cd ${second.root} && rm -rf db && cp -a ${databases.questdbRoot}/db ${databases.questdbRoot}/.checkpoint . && touch _restore && kill -9 ${second.pid()}`
+  t.match(await run('add', '2', '--from', '2', '--copy', 'true'), { status: 1 })
+  t.match(await run('add', '2', '--from', '1', '--copy', copy), { status: 0, stdout: /is a copy of replica 1/ })
+  t.equal(await put(other, 'porch', password, 10), 200)
+  await cluster.untilForwarded()
+  const rowsOf = (sql: typeof databases.sql) =>
+    sql('SELECT device, ts, temperature FROM readings WHERE temperature IS NOT NULL ORDER BY device, ts')
+  t.strictSame(await rowsOf(second.sql), await rowsOf(databases.sql))
+  await waitForReplica('up')
+  t.match(await run('list', '--json'), { status: 0, stdout: /"state": *"up"/ })
+  t.match(await run('resend', '2', '--from', new Date(0).toISOString()), {
+    stdout: /readings-s1: sent again from offset 0/,
+  })
+  await waitFor('it is sent again', async () => {
+    const { rows } = await cluster.postgres.query('SELECT FROM replica_topics WHERE rewind_to IS NOT NULL')
+    return rows.length === 0
+  })
+  await cluster.untilForwarded()
+  t.strictSame(await rowsOf(second.sql), await rowsOf(databases.sql), 'each row is there once')
+})
+
+async function waitForReplica(state: string) {
+  await waitFor(`replica 2 is ${state}`, async () =>
+    (await replicasAt(other)).some(one => one.number === 2 && one.state === state),
+  )
+  return (await replicasAt(other)).filter(({ number }) => number === 2)
+}

@@ -1,13 +1,22 @@
 /** Nodes of one service on a real broker, QuestDB and PostgreSQL, each a process of its own, and one that forwards. */
 
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
+import { questdbSettings } from '../../demo/cluster/database-settings.ts'
 import { groupHeaderLength } from '../../ingest/journal/group.ts'
 import { offsetOf } from '../../ingest/journal/record.ts'
 import { prepareTopic } from '../../ingest/kafka/prepare-topics.ts'
-import { type ServiceTopicNames, topicsOf } from '../../ingest/kafka/topic-names.ts'
+import { type ServiceTopicNames, stateKey, topicsOf } from '../../ingest/kafka/topic-names.ts'
+import { openDataDirectory } from '../../store/data-directory.ts'
 import { makeClient } from '../../store/postgres/postgres-connect.ts'
-import { type Databases, settingsFor, startFaultDatabases } from '../faults/databases.ts'
+import {
+  type Databases,
+  type FaultQuestdb,
+  settingsFor,
+  startFaultDatabases,
+  startFaultQuestdb,
+} from '../faults/databases.ts'
 import { type TestHooks, temporaryFolder } from './databases.ts'
 import { startKafka, type TestKafka } from './kafka.ts'
 import { leaseSeconds, makeSecrets } from './nodes.ts'
@@ -17,7 +26,11 @@ import { type Service, startService } from './service.ts'
 export interface KafkaNodes {
   kafka: TestKafka
   databases: Databases
+  /** The QuestDB of replica 2; undefined where there is one alone. */
+  second: FaultQuestdb | undefined
   topics: ServiceTopicNames
+  /** Of each process. */
+  environment: Record<string, string>
   postgres: pg.Client
   start(role?: 'api' | 'forward', environment?: Record<string, string>): Promise<Service>
   /** The one of these nodes that leads, when one does. */
@@ -32,15 +45,18 @@ export interface KafkaNodesOptions {
   /** Where the services are started from. */
   root?: string
   environment?: Record<string, string>
+  /** Of QuestDB. */
+  replicas?: 1 | 2
 }
 
 const hourMs = 3_600_000
 
 export async function openKafkaNodes(
   t: TestHooks,
-  { root, environment = {} }: KafkaNodesOptions = {},
+  { root, environment = {}, replicas = 1 }: KafkaNodesOptions = {},
 ): Promise<KafkaNodes> {
   const [kafka, databases] = await Promise.all([startKafka(t), startFaultDatabases(t, temporaryFolder(t))])
+  const second = replicas === 1 ? undefined : await startSecondQuestdb(t)
   const topics = topicsOf('barograph-')
   const client = await kafka.connect()
   const requirements = { replication: 1, retentionMs: 24 * hourMs }
@@ -50,6 +66,7 @@ export async function openKafkaNodes(
     KAFKA_REPLICATION: '1',
     KAFKA_RETENTION_HOURS: '24',
     ...settingsFor(databases, databases.questdb.http.port),
+    ...(second === undefined ? {} : { QUESTDB_REPLICAS: replicaSetting(second.address) }),
     PUBLIC_URL: 'http://localhost:1',
     SECRETS_DIR: makeSecrets(t),
     NODE_LEASE_SECONDS: String(leaseSeconds),
@@ -65,7 +82,9 @@ export async function openKafkaNodes(
   return {
     kafka,
     databases,
+    second,
     topics,
+    environment: shared,
     postgres,
     start: (role = 'api', own = {}) =>
       startService(t, {
@@ -87,7 +106,9 @@ export async function openKafkaNodes(
         const { end } = await endsOf(kafka, topic)
         await until(`${topic} is forwarded`, async () => {
           const { rows } = await postgres.query<{ topic: string; committed: number | null }>(sql)
-          return (rows.find(row => row.topic === topic)?.committed ?? 0) >= end
+          return Array.from({ length: replicas }, (_, at) => stateKey(topic, at + 1)).every(
+            key => (rows.find(row => row.topic === key)?.committed ?? 0) >= end,
+          )
         })
       }
     },
@@ -104,6 +125,17 @@ export async function openKafkaNodes(
       return found
     },
   }
+}
+
+async function startSecondQuestdb(t: TestHooks): Promise<FaultQuestdb> {
+  const directory = openDataDirectory(join(temporaryFolder(t), 'second'))
+  t.teardown(() => directory.close())
+  return await startFaultQuestdb(t, directory)
+}
+
+function replicaSetting(address: FaultQuestdb['address']): string {
+  const { QUESTDB_HTTP, QUESTDB_PG } = questdbSettings(address)
+  return `2=${QUESTDB_HTTP},${QUESTDB_PG}`
 }
 
 async function endsOf(kafka: TestKafka, topic: string): Promise<{ end: number }> {

@@ -18,23 +18,23 @@ let count = 0
 
 export function createTopics(postgres: pg.Pool) {
   /** Without the lock, which is a matter of other tests. */
-  async function takeOver(replica: string): Promise<ReplicaTenure> {
+  async function takeOver(replica = 1): Promise<ReplicaTenure> {
     const { rows } = await postgres.query<{ epoch: number }>(
-      `INSERT INTO replicas AS known (name, epoch) VALUES ($1, 1)
-       ON CONFLICT (name) DO UPDATE SET epoch = known.epoch + 1 RETURNING epoch::float8 AS epoch`,
+      `INSERT INTO replicas AS known (number, epoch) VALUES ($1, 1)
+       ON CONFLICT (number) DO UPDATE SET epoch = known.epoch + 1 RETURNING epoch::float8 AS epoch`,
       [replica],
     )
     const epoch = rows[0]?.epoch ?? 0
     return { replica, epoch, holder: `process ${epoch}` }
   }
 
-  /** A topic of its own, in a replica of the same name. */
+  /** A topic of its own; states of earlier topics have lost the replica. */
   async function openTopic(pool = postgres): Promise<TestTopic> {
     const topic = `readings-${++count}`
     const open = (tenure: ReplicaTenure | undefined) => {
       return createReplicaState({ pool, tenure, tables: new Map([[topic, readings]]), stepMs: 60_000 })
     }
-    return { topic, open, state: open(await takeOver(topic)) }
+    return { topic, open, state: open(await takeOver()) }
   }
 
   return { takeOver, openTopic }

@@ -69,8 +69,13 @@ t.test('the status says who can read', async t => {
 })
 
 t.test('nodes and who forwards are facts of the status, none of them of a service that is alone', async t => {
-  const forwarder = { holder: 'h-2 17', since: '2026-01-01T00:00:00.000Z' }
-  const groups = statusGroups({ ...madeStatus, nodes: [madeNode, goneNode], kafka: { topics: [], forwarder } })
+  const since = '2026-01-01T00:00:00.000Z'
+  const replica = { number: 1, is_read: true, state: 'up', reason: null, behind_seconds: 0, holder: 'h-2 17', since }
+  const groups = statusGroups({
+    ...madeStatus,
+    nodes: [madeNode, goneNode],
+    kafka: { topics: [], replicas: [replica] },
+  })
   const factsOf = (title: string) => groups.find(group => group.title === title)?.facts
   t.strictSame(factsOf('Node 01234567'), [
     { name: 'Host', text: 'h-1, which answers here' },
@@ -93,9 +98,14 @@ t.test('nodes and who forwards are facts of the status, none of them of a servic
     {},
     { name: 'Problems', text: 'one', isBad: true },
   ])
-  t.match(factsOf('Forwarder'), [{ name: 'Process', text: 'h-2 17', isBad: false }, { name: 'Since' }])
-  const none = statusGroups({ ...madeStatus, kafka: { topics: [], forwarder: { holder: null, since: null } } })
-  t.match(none.find(({ title }) => title === 'Forwarder')?.facts, [{ text: 'none', isBad: true }])
+  t.match(factsOf('Replica 1'), [{ text: 'up, read here', isBad: false }, {}, { text: 'h-2 17', isBad: false }, {}])
+  const bad = { ...replica, is_read: false, state: 'lost', reason: 'why', behind_seconds: 90, holder: null }
+  const none = statusGroups({ ...madeStatus, kafka: { topics: [], replicas: [bad] } })
+  t.match(none.find(({ title }) => title === 'Replica 1')?.facts, [
+    { text: 'lost: why', isBad: true },
+    { isBad: true },
+    { text: 'none', isBad: true },
+  ])
   t.equal(groups.length, statusGroups(madeStatus).length + 3)
 })
 

@@ -72,8 +72,8 @@ t.test('two feeds see what two producers append, in one order', async t => {
   const [reader] = feeds
   if (reader === undefined) throw new Error('no feed')
   const { feed, publish } = reader
-  t.equal(feed.oldestSentSince(0), 999, 'the row of before')
+  t.equal(feed.replicas[0].oldestSentSince(0), 999, 'the row of before')
   publish({ ...state, committed: 1, applied: 42, sequenced: { txn: 5, offset: 41 } })
-  t.ok(feed.revision(1) > 0 && feed.revision(2) > 0)
-  t.equal(feed.oldestSentSince(5), 101_000, 'the last group alone')
+  t.ok(feed.replicas[0].revision(1) > 0 && feed.replicas[0].revision(2) > 0)
+  t.equal(feed.replicas[0].oldestSentSince(5), 101_000, 'the last group alone')
 })

@@ -17,7 +17,7 @@ import { silentLog } from '../../support/databases.ts'
 export interface TestReplica {
   /** The name of the process. */
   holder: string
-  /** Of readings; the replica has the same name. */
+  /** Of readings, for replica 1. */
   topic: string
   /** For its spool. */
   folder: string
@@ -54,7 +54,7 @@ export function forwardReplica(replica: TestReplica, log: Log = silentLog): Repl
     onFatal: error => {
       throw error
     },
-    acquire: signal => acquireReplica({ replica: topic, holder, connect, log }, signal),
+    acquire: signal => acquireReplica({ replica: 1, holder, connect, log }, signal),
     createState: tenure => createReplicaState({ pool, tenure, tables: new Map([[topic, readings]]) }),
     settle: settler.settle,
     openQuestdb: async () => ({ questdb, isSynced: true, furtherSeries: new Uint32Array() }),

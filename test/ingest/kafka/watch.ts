@@ -37,7 +37,7 @@ t.test('what waits is told with its age, and the share of the retention that it 
   let passedMs = 0
   const nowMs = () => Date.now() + passedMs
   let holders = 1
-  const unforwarded = async () => (holders === 0 ? ['s1'] : [])
+  const unforwarded = async () => (holders === 0 ? [1] : [])
   const topic = { topic: 'waiting', partition, admin: client.admin, requirements }
   const watch = watchTopic({
     ...topic,

@@ -1,6 +1,5 @@
 /** A process that makes days expire in a QuestDB, and is killed at one of its writing statements. */
 
-import type { Ingest } from '../../../ingest/ingest.ts'
 import { Expiry, type ExpiryOptions } from '../../../lifecycle/retention/expiry.ts'
 import { createSharedLock } from '../../../lifecycle/retention/shared-lock.ts'
 import type { QuestdbHttp } from '../../../store/questdb/client/questdb-address.ts'
@@ -17,11 +16,10 @@ export interface Kill {
 
 /** All days before this one are refused already, and all that was accepted is applied. */
 export function createExpiry(exec: ExpiryOptions['exec'], beforeMs: number): Expiry {
-  const status = () => ({ journal: { end: 0 }, forwarder: { applied: 0 } }) as ReturnType<Ingest['status']>
   return new Expiry({
     ...{ exec, lock: createSharedLock(), monotonicMs: () => performance.now(), graceMs: 0 },
     acceptedFrom: { raise: async () => undefined, raisedMs: () => beforeMs },
-    ingest: { status, endOfAll: async () => 0, onLost: () => undefined },
+    readings: { applied: () => 0, endOfAll: async () => 0, onLost: () => undefined },
   })
 }
 

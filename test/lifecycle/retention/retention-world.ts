@@ -100,7 +100,15 @@ export async function openUnconfirmed(
   const retention = openRetention({
     days: kept,
     acceptedFrom,
-    replicas: [{ number: 1, questdb: store.questdb, exec, ingest, ...more }],
+    replicas: [
+      {
+        number: 1,
+        questdb: store.questdb,
+        exec,
+        readings: { ...ingest.replicas[0], endOfAll: ingest.endOfAll },
+        ...more,
+      },
+    ],
     nowMs: Date.now,
     ...more,
     log: withoutBugs(t, more.log ?? silentLog),

@@ -179,8 +179,8 @@ t.test('no day expires beside an erase or a backup, nor before all that was acce
     monotonicMs: () => performance.now(),
     graceMs: 0,
     acceptedFrom: { raise: async ms => void raised.push(ms), raisedMs: () => Math.max(...raised) },
-    ingest: {
-      status: () => status as never,
+    readings: {
+      applied: () => status.forwarder.applied,
       endOfAll: async () => position,
       onLost: listener => void losses.push(listener),
     },
@@ -205,8 +205,10 @@ t.test('no day expires beside an erase or a backup, nor before all that was acce
   work.resolve()
   await backup
   t.equal(await isExpired(), true)
-  const other = lock.shared(() => new Promise<void>(resolve => setTimeout(resolve, 50)))
+  const erase = Promise.withResolvers<void>()
+  const other = lock.shared(() => erase.promise)
   t.strictSame(await expiry.remove(pause), [])
+  erase.resolve()
   await other
   t.equal((await rawStarts())[0], firstDay)
   t.equal((await expiry.remove(pause)).length, 3)
@@ -367,7 +369,9 @@ async function openNode(name: string, checkEveryMs: number, slowMs = 0) {
   }
   const retention = openRetention({
     ...{ days, acceptedFrom, nowMs: Date.now, log: silentLog },
-    replicas: [{ number: 1, questdb: store.questdb, ingest, exec: told }],
+    replicas: [
+      { number: 1, questdb: store.questdb, readings: { ...ingest.replicas[0], endOfAll: ingest.endOfAll }, exec: told },
+    ],
     nodes: createRetentionNodes({ pool, feed, leads: () => leader === name }),
     timing: { checkEveryMs, marginMs: 0, graceMs: 0, knownMs: 1 },
   })

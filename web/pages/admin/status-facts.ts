@@ -1,6 +1,6 @@
 /** How the service is, in words, from `GET /api/admin/status`. */
 
-import type { NodeStatus, Status, TopicStatus } from '../../../api/admin/status-answer.ts'
+import type { NodeStatus, ReplicaStatus, Status, TopicStatus } from '../../../api/admin/status-answer.ts'
 import { countOf, countText } from '../../text/numbers.ts'
 import { spanText } from '../../text/times.ts'
 
@@ -45,7 +45,7 @@ export function statusGroups(status: Status): StatusGroup[] {
     },
     ...(status.nodes ?? []).map(nodeGroup),
     ...(status.kafka?.topics ?? []).map(topicGroup),
-    ...forwarderGroup(status.kafka),
+    ...(status.kafka?.replicas ?? []).map(replicaGroup),
     {
       title: 'Databases',
       facts: [
@@ -135,13 +135,15 @@ function clockText(aheadSeconds: number): string {
     : `${text}\u202fs ${aheadSeconds < 0 ? 'behind' : 'ahead of'} PostgreSQL`
 }
 
-function forwarderGroup(kafka: Status['kafka']): StatusGroup[] {
-  const forwarder = kafka?.forwarder ?? undefined
-  if (forwarder === undefined) return []
-  const { holder, since } = forwarder
-  const facts: StatusGroup['facts'] = [{ name: 'Process', text: holder ?? 'none', isBad: holder === null }]
+function replicaGroup({ number, is_read, state, reason, behind_seconds, holder, since }: ReplicaStatus): StatusGroup {
+  const name = is_read ? `${state}, read here` : state
+  const facts: StatusGroup['facts'] = [
+    { name: 'QuestDB', text: reason === null ? name : `${name}: ${reason}`, isBad: state !== 'up' },
+    { name: 'Behind', text: spanText(behind_seconds * 1000), isBad: behind_seconds > 60 },
+    { name: 'Forwarded by', text: holder ?? 'none', isBad: holder === null },
+  ]
   if (holder !== null && since !== null) facts.push({ name: 'Since', text: new Date(since) })
-  return [{ title: 'Forwarder', facts }]
+  return { title: `Replica ${number}`, facts }
 }
 
 function percentText(share: number): string {

@@ -1,0 +1,255 @@
+/** `barograph replicas`: shows the replicas of QuestDB, and makes one from another. It asks Kafka, PostgreSQL and QuestDB itself. */
+
+import type { Command } from 'commander'
+import type pg from 'pg'
+import { BackupError } from '../backup/backup-error.ts'
+import { copyReplica } from '../backup/copy-replica.ts'
+import { readPublished } from '../ingest/kafka/forward-status.ts'
+import { offsetAt } from '../ingest/kafka/offset-at.ts'
+import { markLost, readReplicaHolders } from '../ingest/kafka/replica-rows.ts'
+import { createReplicaState } from '../ingest/kafka/replica-state.ts'
+import { stateKey, topicsOf } from '../ingest/kafka/topic-names.ts'
+import { points } from '../ingest/points-table.ts'
+import { readings } from '../ingest/readings-table.ts'
+import type { TableDescription } from '../ingest/table.ts'
+import type { Config } from '../settings/config.ts'
+import { parseQuestdbAddress, type QuestdbAddress } from '../store/questdb/client/questdb-address.ts'
+import { createQuestdbClient } from '../store/questdb/client/questdb-client.ts'
+import { QuestdbError } from '../store/questdb/client/questdb-error.ts'
+import type { CommandContext } from './command-context.ts'
+import { CommandError, exitInterrupted } from './command-error.ts'
+import { createInterrupt } from './interrupt.ts'
+import { bytesText, printJson, printTable, printText } from './output.ts'
+import { runCopy } from './run-copy.ts'
+import { topicEnds, withKafka } from './with-kafka.ts'
+import { withPostgres } from './with-postgres.ts'
+
+const addHelp = `
+QUESTDB_REPLICAS names the new replica, and all processes run with it. The command of --copy is run by sh while QuestDB of the
+other replica keeps the files of a checkpoint: it copies db and .checkpoint into the root of the new QuestDB, with an empty
+file _restore beside them, and starts it. The service runs meanwhile. A replica that is lost is made again in the same way.
+
+Example:
+  barograph replicas add 2 --from 1 --copy 'ssh questdb-2 make-copy-of questdb-1'`
+
+const resendHelp = `
+What the topics have from there on is sent again. Rows that the replica has are stored once.
+
+Example:
+  barograph replicas resend 2 --from 2026-11-27T00:00:00Z`
+
+interface Json {
+  json?: boolean
+}
+
+export function defineReplicas(command: Command, context: CommandContext): void {
+  const { streams } = context
+  command
+    .command('list')
+    .description('show each replica with its state, its process, its offsets and its size')
+    .option('--json', 'print as JSON')
+    .action(async ({ json }: Json) => {
+      const shown = await listReplicas(context)
+      if (json === true) printJson(streams, shown)
+      else printTable(streams, [header, ...shown.map(rowOf)])
+    })
+  command
+    .command('add')
+    .description('make a replica as a copy of another one, without a stop of the service')
+    .argument('<number>', 'of the new replica')
+    .requiredOption('--from <number>', 'replica that is copied')
+    .requiredOption('--copy <command>', 'copies the files of QuestDB and starts the new one')
+    .addHelpText('after', addHelp)
+    .action(async (number: string, { from, copy }: { from: string; copy: string }) => {
+      const topics = await addReplica(context, Number(from), Number(number), copy)
+      const lines = topics.map(({ topic, offset }) => `topic ${topic}: sent from offset ${offset} on\n`)
+      printText(streams.stdout, `replica ${number} is a copy of replica ${from}\n${lines.join('')}`)
+    })
+  command
+    .command('remove')
+    .description('forward nothing more to a replica, and wait for it with no erase')
+    .argument('<number>', 'of the replica')
+    .action(async (number: string) => {
+      const config = context.readSettings()
+      addressOf(config, Number(number))
+      await withPostgres(config, async postgres => {
+        const others = (await readReplicaHolders(postgres)).filter(
+          one => one.number !== Number(number) && one.lost === undefined,
+        )
+        if (others.length === 0)
+          throw new CommandError('no other replica is in use, so nothing would have the readings')
+        await markLost(postgres, Number(number), 'it was removed')
+      })
+      printText(streams.stdout, `replica ${number} is removed; barograph replicas add makes it again\n`)
+    })
+  command
+    .command('resend')
+    .description('send the records of the topics to a replica again')
+    .argument('<number>', 'of the replica')
+    .requiredOption('--from <time or offset>', 'ISO time, or an offset of the topic of readings')
+    .addHelpText('after', resendHelp)
+    .action(async (number: string, { from }: { from: string }) => {
+      for (const { topic, offset } of await resend(context, Number(number), from)) {
+        printText(streams.stdout, `topic ${topic}: sent again from offset ${offset} on\n`)
+      }
+    })
+}
+
+/** By number, from 1 on. */
+function addressesOf(config: Config): QuestdbAddress[] {
+  const { QUESTDB_HTTP, QUESTDB_PG, QUESTDB_REPLICAS = [] } = config
+  return [{ http: QUESTDB_HTTP, pg: QUESTDB_PG }, ...QUESTDB_REPLICAS].map(({ http, pg }) =>
+    parseQuestdbAddress(http, pg),
+  )
+}
+
+function addressOf(config: Config, number: number): QuestdbAddress {
+  const address = addressesOf(config)[number - 1]
+  if (address === undefined) throw new CommandError(`QUESTDB_REPLICAS has no replica ${number}`)
+  return address
+}
+
+interface ShownReplica {
+  number: number
+  address: string
+  state: string
+  reason: string | null
+  holder: string | null
+  topics: { topic: string; committed_offset: number | null; applied_offset: number | null; end_offset: number }[]
+  readings: number | null
+  bytes: number | null
+}
+
+async function listReplicas(context: CommandContext): Promise<ShownReplica[]> {
+  const config = context.readSettings()
+  const { ends, holders, published } = await withPostgres(config, async postgres => ({
+    ends: await topicEnds(context, postgres),
+    holders: await readReplicaHolders(postgres),
+    published: await readPublished(postgres),
+  }))
+  return await Promise.all(
+    addressesOf(config).map(async (address, at) => {
+      const number = at + 1
+      const known = holders.find(one => one.number === number)
+      const size = await sizeOf(address)
+      const topics = [...ends].map(([topic, end_offset]) => {
+        const { committed = null, applied = null } = published.get(stateKey(topic, number)) ?? {}
+        return { topic, committed_offset: committed, applied_offset: applied, end_offset }
+      })
+      return {
+        number,
+        address: `${address.http.host}:${address.http.port}`,
+        state: known?.lost !== undefined ? 'lost' : known === undefined ? 'new' : size.reason === null ? 'up' : 'away',
+        reason: known?.lost ?? size.reason,
+        holder: known?.holder ?? null,
+        topics,
+        readings: size.readings,
+        bytes: size.bytes,
+      }
+    }),
+  )
+}
+
+async function sizeOf({ http }: QuestdbAddress): Promise<Pick<ShownReplica, 'readings' | 'bytes' | 'reason'>> {
+  const client = createQuestdbClient(http)
+  try {
+    const rows = await client.exec('SELECT tableName, rowCount, diskSize FROM table_storage()', sizeMsMax)
+    const readingsRow = rows.find(([name]) => name === readings.name)
+    const bytes = rows.reduce((sum, [, , size]) => sum + Number(size), 0)
+    return { readings: Number(readingsRow?.[1] ?? 0), bytes, reason: null }
+  } catch (error) {
+    if (!(error instanceof QuestdbError)) throw error
+    return { readings: null, bytes: null, reason: error.message }
+  } finally {
+    client.close()
+  }
+}
+
+const sizeMsMax = 10_000
+const header = ['replica', 'QuestDB', 'state', 'process', 'applied offsets', 'records behind', 'readings', 'size']
+
+function rowOf({ number, address, state, reason, holder, topics, readings: count, bytes }: ShownReplica): string[] {
+  return [
+    String(number),
+    address,
+    reason === null ? state : `${state}: ${reason}`,
+    holder ?? 'none',
+    topics.map(({ applied_offset }) => applied_offset ?? 'none').join(' | '),
+    topics.map(({ applied_offset, end_offset }) => Math.max(0, end_offset - (applied_offset ?? 0))).join(' | '),
+    count === null ? 'unknown' : String(count),
+    bytes === null ? 'unknown' : bytesText(bytes),
+  ]
+}
+
+async function tablesByTopic(context: CommandContext): Promise<Map<string, TableDescription>> {
+  return await withKafka(context, async (_kafka, { topicPrefix }) => {
+    const topics = topicsOf(topicPrefix)
+    return new Map([
+      [topics.readings, readings],
+      [topics.points, points],
+    ])
+  })
+}
+
+async function addReplica(context: CommandContext, from: number, to: number, copyCommand: string) {
+  const config = context.readSettings()
+  if (from === to) throw new CommandError('a replica is made from another one')
+  const tables = await tablesByTopic(context)
+  const interrupt = createInterrupt()
+  const { stderr } = context.streams
+  const tell = (_fields: unknown, text?: string) => printText(stderr, `${text ?? ''}\n`)
+  const copy = (postgres: pg.Client) =>
+    copyReplica({
+      from: { number: from, http: addressOf(config, from).http },
+      to: { number: to, http: addressOf(config, to).http },
+      postgres,
+      tables,
+      copyFiles: () => runCopy(context, copyCommand),
+      signal: interrupt.signal,
+      onStep: step => printText(stderr, `${step}\n`),
+      log: { info: () => undefined, warn: tell, error: tell } as never,
+    })
+  try {
+    return await withPostgres(config, copy, { takesLong: true })
+  } catch (error) {
+    if (interrupt.signal.aborted)
+      throw new CommandError(`interrupted; replica ${to} is lost until it is added`, exitInterrupted)
+    if (error instanceof BackupError || error instanceof QuestdbError) throw new CommandError(error.message)
+    throw error
+  } finally {
+    interrupt.stop()
+  }
+}
+
+async function resend(context: CommandContext, number: number, from: string) {
+  const config = context.readSettings()
+  addressOf(config, number)
+  const offsets = await withKafka(context, async (kafka, _settings, topics) => {
+    const found: { topic: string; offset: number }[] = []
+    for (const [at, topic] of topics.entries()) {
+      const partition = await kafka.partition(topic)
+      try {
+        if (/^\d{1,15}$/.test(from)) {
+          if (at === 0) found.push({ topic, offset: Number(from) })
+          continue
+        }
+        const timeMs = Date.parse(from)
+        if (Number.isNaN(timeMs)) throw new CommandError(`${from} is neither an ISO time nor an offset`)
+        found.push({ topic, offset: await offsetAt(partition, timeMs) })
+      } finally {
+        await partition.close()
+      }
+    }
+    return found
+  })
+  await withPostgres(config, async postgres => {
+    const state = createReplicaState({
+      pool: postgres as never,
+      tenure: undefined,
+      replicas: [number],
+      tables: new Map(),
+    })
+    for (const { topic, offset } of offsets) await state.requestRewind(topic, offset)
+  })
+  return offsets
+}

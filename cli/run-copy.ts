@@ -1,0 +1,18 @@
+/** Runs the command of an operator that copies the files of QuestDB. */
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { BackupError } from '../backup/backup-error.ts'
+import type { CommandContext } from './command-context.ts'
+
+/** Rejects with a BackupError when it fails. */
+export async function runCopy(
+  { environment }: CommandContext,
+  command: string,
+  more: Record<string, string> = {},
+): Promise<void> {
+  // Standard output is the command's own, as for --json.
+  const child = spawn('sh', ['-c', command], { env: { ...environment, ...more }, stdio: ['ignore', 2, 2] })
+  const [status] = await once(child, 'close')
+  if (status !== 0) throw new BackupError(`The command that copies QuestDB has ended with status ${status}.`)
+}

@@ -1,0 +1,74 @@
+/** Which replica is read: one that answers, is not behind, and shows no less than was read before. */
+
+import t from 'tap'
+import { createReplicas } from '../../query/replicas.ts'
+
+const address = {} as never
+
+function world(preferred?: number) {
+  let nowMs = 0
+  const state = () => ({ isUp: true, shown: [0, 0] })
+  const states = [state(), state()] as const
+  const replicas = createReplicas(
+    states.map(state => ({ address, answers: () => state.isUp, shown: () => state.shown })),
+    { preferred, monotonicMs: () => nowMs },
+  )
+  function pass(ms: number): void {
+    nowMs += ms
+  }
+  return { replicas, states, pass }
+}
+
+t.test('a replica that answers and is not behind stays the one that is read', async t => {
+  const { replicas, states, pass } = world()
+  t.equal(replicas.choose(), 1)
+  states[1].shown.splice(0, 2, 9, 9)
+  pass(9_000)
+  t.equal(replicas.choose(), 1, 'it may be behind for a moment')
+  pass(11_000)
+  t.equal(await replicas.choose(), 2)
+  t.strictSame([replicas.current(), replicas.changes()], [2, 1])
+  states[0].shown.splice(0, 2, 9, 9)
+  t.equal(replicas.choose(), 2, 'without a preference it does not change again')
+})
+
+t.test('the preferred replica is read again when it answers and has caught up', async t => {
+  const { replicas, states, pass } = world(2)
+  t.equal(replicas.choose(), 2)
+  states[1].isUp = false
+  t.equal(await replicas.choose(), 1)
+  states[0].shown.splice(0, 2, 5, 5)
+  t.equal(replicas.behindMs()[0], 0)
+  pass(20_000)
+  states[1].isUp = true
+  t.equal(await replicas.choose(), 1, 'it is 20 s behind')
+  states[1].shown.splice(0, 2, 5, 5)
+  t.equal(await replicas.choose(), 2)
+})
+
+t.test('no reader goes back in time', async t => {
+  const { replicas, states, pass } = world()
+  states[0].shown.splice(0, 2, 5, 5)
+  t.equal(replicas.choose(), 1)
+  states[0].isUp = false
+  states[1].shown.splice(0, 2, 5, 4)
+  const chosen = replicas.choose()
+  const waiting = Symbol()
+  t.equal(await Promise.race([chosen, Promise.resolve(waiting)]), waiting, 'points are missing')
+  states[1].shown.splice(0, 2, 5, 5)
+  t.equal(await chosen, 2)
+  states[1].shown.splice(0, 2, 6, 6)
+  t.equal(replicas.choose(), 2)
+  states[1].isUp = false
+  states[0].isUp = true
+  const late = replicas.choose()
+  pass(6_000)
+  t.equal(await late, undefined, 'after some seconds the read fails')
+  t.equal(replicas.current(), 2)
+})
+
+t.test('without any that answers nothing is chosen', async t => {
+  const { replicas, states } = world()
+  states[0].isUp = states[1].isUp = false
+  t.equal(await replicas.choose(), undefined)
+})
