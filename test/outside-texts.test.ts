@@ -50,8 +50,8 @@ const repeated = ['0', '9', 'a', ' ', '%', '%41', '+', ',', ';', '&', '=', '/', 
 const parts = ['a,', 'a=1&', 'a&', ';q=0.1,', 'a/b;c="d",', '1.', '1e', '",', '\\"', 'https://', 'http://(', '(', '[{']
 const endings = ['', 'x', '"']
 
-/** The headers of a request, its address included, may have 64 kB; what is linear takes some 20 ms for half of it. */
-const scale = { lengthMax: 32_000, negligibleMs: 60 }
+/** What is linear takes some 8 ms, and the cheapest that is quadratic 100 ms. */
+const scale = { lengthMax: 12_000, negligibleMs: 40 }
 
 function worst(): ((length: number) => string)[] {
   return [...repeated, ...parts].flatMap(part =>

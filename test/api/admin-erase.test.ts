@@ -18,15 +18,12 @@ import { createEraseSteps } from '../../lifecycle/erasure/erase-steps.ts'
 import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import type { Exec } from '../../store/questdb/until-applied.ts'
 import { openParts } from '../support/admin.ts'
-import { silentLog, startDatabases } from '../support/databases.ts'
+import { silentLog } from '../support/databases.ts'
 import { records } from '../support/journal-parts.ts'
 import { until } from '../support/processes.ts'
-import { borrowQuestdb } from '../support/worker-questdb.ts'
+import { startLentDatabases } from '../support/worker-questdb.ts'
 
-const lent = await borrowQuestdb(t)
-const address = lent && { questdbHttp: lent.QUESTDB_HTTP, questdbPg: lent.QUESTDB_PG }
-const { store } = await startDatabases(t, address)
-await store.questdb.ready
+const { store } = await startLentDatabases(t)
 const { ingest, pointsIngest, devices, metrics, journal, pointsJournal } = await openParts(t, store)
 const stations = openStations({ pool: store.postgres, nowMs: Date.now, log: silentLog })
 t.teardown(() => stations.close())

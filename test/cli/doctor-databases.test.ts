@@ -2,12 +2,12 @@
 
 import t from 'tap'
 import { barograph } from '../support/command-line.ts'
-import { startDatabases, temporaryFolder } from '../support/databases.ts'
+import { temporaryFolder } from '../support/databases.ts'
 import { startTcpPostgres } from '../support/tcp-postgres.ts'
+import { startLentDatabases } from '../support/worker-questdb.ts'
 
-const { store } = await startDatabases(t)
+const { store } = await startLentDatabases(t)
 const { password, url } = await startTcpPostgres(t)
-await store.questdb.ready
 const { http, pg } = store.questdb.address
 const [name, secret] = Buffer.from((http.authorization ?? '').slice('Basic '.length), 'base64')
   .toString()

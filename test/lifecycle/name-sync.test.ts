@@ -17,12 +17,12 @@ import {
   seriesNamesTable,
 } from '../../store/tables.ts'
 import { openParts } from '../support/admin.ts'
-import { recordingLog, silentLog, startDatabases, type TestHooks } from '../support/databases.ts'
+import { recordingLog, silentLog, type TestHooks } from '../support/databases.ts'
 import { until } from '../support/processes.ts'
+import { startLentDatabases } from '../support/worker-questdb.ts'
 
-const { store } = await startDatabases(t)
+const { store } = await startLentDatabases(t)
 const { questdb } = store
-await questdb.ready
 const { ingest, pointsIngest, devices, metrics } = await openParts(t, store)
 for (const path of [ingest, pointsIngest]) path.startForwarding(questdb.address.http, true)
 const stations = openStations({ pool: store.postgres, nowMs: Date.now, log: silentLog })

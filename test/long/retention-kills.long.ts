@@ -1,4 +1,4 @@
-/** Kills at each statement by which days expire: what `test/lifecycle/retention/retention.test.ts` does at four of them. */
+/** Kills at each statement by which days expire: what `test/lifecycle/retention/retention.test.ts` does at two of them. */
 
 import t from 'tap'
 import {

@@ -2,9 +2,13 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { resolve } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { Test } from 'tap'
+import { basicOf } from './air-quality.ts'
 import type { TestHooks } from './databases.ts'
-import { until } from './processes.ts'
+import { familyOf, isRunning, until } from './processes.ts'
+import { runToEnd } from './run-program.ts'
 
 const root = resolve(import.meta.dirname, '..', '..')
 
@@ -35,4 +39,35 @@ export async function startDemo(t: TestHooks, dataDirectory: string): Promise<De
   const isStored = (sn: string) => output.includes(`data points of ${sn} are stored`)
   const caughtUp = () => until('the data points are stored', () => ['DEL-01', 'NBO-02'].every(isStored))
   return { url, child, output: () => output, exited, caughtUp }
+}
+
+export async function json(url: string, key?: string): Promise<Record<string, unknown>> {
+  const response = await fetch(url, key === undefined ? {} : { headers: { authorization: basicOf(key) } })
+  return (await response.json()) as Record<string, unknown>
+}
+
+/** The blocks of shell commands in a section of a guide. */
+export function commandsIn(file: string, section: string): string[] {
+  const guide = readFileSync(join(root, file), 'utf8')
+  const text = guide.split(/^## /m).find(each => each.startsWith(`${section}\n`)) ?? ''
+  return [...text.matchAll(/^```\n(.*?)^```$/gms)].map(match => match[1] ?? '')
+}
+
+/** Runs commands of a guide behind the line that the demo has printed, as a newcomer does; returns the answer of each curl. */
+export async function runCommands(demo: { output(): string }, commands: string): Promise<string[]> {
+  const settings = /^ *export PORT=.*$/m.exec(demo.output())?.[0]
+  const curl = `curl() { command curl --silent --show-error --fail "$@"; printf '\\n==\\n'; }`
+  const words = ['-u', 'PORT', '-u', 'DATA_DIR', 'sh', '-ec', `${settings}\n${curl}\n${commands}`]
+  const { status, stdout, stderr } = await runToEnd('env', words, { folder: root, environment: process.env })
+  if (status !== 0) throw new Error(stderr)
+  return stdout.split('\n==\n').slice(0, -1)
+}
+
+/** As Ctrl-C does. */
+export async function stopDemo(t: Test, demo: Demo): Promise<void> {
+  const pids = familyOf(demo.child.pid ?? 0)
+  t.ok(pids.length >= 4, 'the demo, the service and two databases are processes')
+  demo.child.kill('SIGINT')
+  t.strictSame(await demo.exited, [0, null])
+  t.notOk(pids.some(isRunning), 'no process is left')
 }

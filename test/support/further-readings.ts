@@ -10,9 +10,9 @@ import { createWallClock } from '../../ingest/journal/wall-clock.ts'
 import { NewMetric } from '../../metrics/metric.ts'
 import type { Store } from '../../store/store.ts'
 import { metrics as columns, type Metric } from '../../store/tables.ts'
-import { silentLog, startDatabases, type TestHooks, temporaryFolder } from './databases.ts'
+import { silentLog, type TestHooks, temporaryFolder } from './databases.ts'
 import { until } from './processes.ts'
-import { borrowQuestdb } from './worker-questdb.ts'
+import { startLentDatabases } from './worker-questdb.ts'
 
 /** By the names of metrics; null is a missing value. */
 type Values = Readonly<Record<string, number | null>>
@@ -32,10 +32,7 @@ export interface FurtherReadings {
 }
 
 export async function startFurtherReadings(t: TestHooks): Promise<FurtherReadings> {
-  const lent = await borrowQuestdb(t)
-  const address = lent && { questdbHttp: lent.QUESTDB_HTTP, questdbPg: lent.QUESTDB_PG }
-  const { store } = await startDatabases(t, address)
-  await store.questdb.ready
+  const { store } = await startLentDatabases(t)
   const pool = store.postgres
   const devices = await openDevices({ pool, now: Date.now, log: silentLog, graceMs: 1000 })
   t.teardown(() => devices.close())

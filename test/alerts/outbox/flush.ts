@@ -118,8 +118,7 @@ t.test('a kind that wants all gets all in slices, and again before it forgets th
   t.strictSame(await flush(), ['refresh 500 0', 'resolved 1 0'])
   alerts.pass(60)
   t.strictSame(await flush(), ['refresh 500 0'])
-  const ids = (await alerts.alerts.page(everybody, { states: ['firing'], limit: 1000 })).map(({ id }) => id)
-  for (const id of ids) await alerts.alerts.acknowledge(everybody, id, 'ada')
+  await pool.query("UPDATE alerts SET acknowledged_by = 'ada', acknowledged_at = now()")
   alerts.pass(60)
   t.strictSame(await flush(), ['refresh 500 0'], 'acknowledged or not')
   const text = "SELECT kind || ' ' || state AS told, count(*)::int FROM alert_notifications GROUP BY told ORDER BY told"

@@ -15,14 +15,14 @@ import type { Log } from '../../../store/log.ts'
 import { createQuestdbClient } from '../../../store/questdb/client/questdb-client.ts'
 import { hourlyView, metrics } from '../../../store/tables.ts'
 import { openParts } from '../../support/admin.ts'
-import { silentLog, startDatabases } from '../../support/databases.ts'
+import { silentLog } from '../../support/databases.ts'
 import { records } from '../../support/journal-parts.ts'
 import { until } from '../../support/processes.ts'
 import { openReadingsSource } from '../../support/readings-source.ts'
+import { startLentDatabases } from '../../support/worker-questdb.ts'
 import type { Kill } from './expiring-process.ts'
 
-export const { store } = await startDatabases(t)
-await store.questdb.ready
+export const { store } = await startLentDatabases(t)
 export const { ingest, pointsIngest, devices, metrics: registry } = await openParts(t, store)
 for (const path of [ingest, pointsIngest]) path.startForwarding(store.questdb.address.http, true)
 export const { address } = store.questdb
