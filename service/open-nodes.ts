@@ -72,7 +72,8 @@ const equalSettings = [
 const ownSettings: ReadonlySet<string> = new Set<keyof Config>([
   ...(['HOST', 'PORT', 'DATA_DIR', 'SECRETS_DIR', 'PARENT_PID', 'LOG_LEVEL', 'LOG_FORMAT'] as const),
   ...(['DATABASE_URL', 'QUESTDB_HTTP', 'QUESTDB_PG', 'QUESTDB_COMMIT_MODE', 'QUESTDB_PG_PORT'] as const),
-  ...(['KAFKA_BROKERS', 'KAFKA_TLS', 'KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD'] as const),
+  ...(['KAFKA_BROKERS', 'KAFKA_TLS', 'KAFKA_TLS_CERT', 'KAFKA_TLS_KEY'] as const),
+  ...(['KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD'] as const),
   ...(['TLS_CERT', 'TLS_KEY', 'TRUST_PROXY', 'MQTT_PORT', 'CONNECTIONS_MAX', 'CONNECTIONS_PER_ADDRESS'] as const),
   ...(['JOURNAL_MAX', 'JOURNAL_RESERVE', 'LATEST_BYTES_MAX', 'CACHE_BYTES_MAX', 'EVENTS_CLIENTS_MAX'] as const),
   // A node may read the replica that is near.

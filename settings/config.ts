@@ -19,6 +19,7 @@ export class ConfigError extends Error {}
 const setTogether = [
   ['TLS_CERT', 'TLS_KEY'],
   ['QUESTDB_HTTP', 'QUESTDB_PG'],
+  ['KAFKA_TLS_CERT', 'KAFKA_TLS_KEY'],
   ['KAFKA_SASL_MECHANISM', 'KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD'],
   ['DRIVE_CLIENT_ID', 'DRIVE_CLIENT_SECRET', 'DRIVE_AUTHORIZATION_URL', 'DRIVE_TOKEN_URL', 'DRIVE_OPENER_ORIGIN'],
 ] as const
@@ -52,6 +53,7 @@ export function readConfig(environment: Record<string, string | undefined>, role
   if (config.KAFKA_BROKERS === undefined && ofKafka.length > 0) {
     throw new ConfigError(`Wrong settings: ${ofKafka.join(', ')} without KAFKA_BROKERS, so no Kafka would be used.`)
   }
+  assertKafka(config)
   const others = Object.entries(environment).filter(([name]) => !(name in Settings.shape))
   return {
     ...config,
@@ -60,6 +62,20 @@ export function readConfig(environment: Record<string, string | undefined>, role
     role,
     cacheDirectory: cacheDirectoryOf(environment),
     environment: Object.fromEntries(others),
+  }
+}
+
+function assertKafka(config: z.infer<typeof Settings>): void {
+  const { KAFKA_TLS, KAFKA_TLS_CERT, KAFKA_SASL_MECHANISM, KAFKA_SASL_TOKEN_URL, KAFKA_SASL_SCOPE } = config
+  if (KAFKA_TLS_CERT !== undefined && KAFKA_TLS === undefined) {
+    throw new ConfigError('Wrong settings: KAFKA_TLS_CERT without KAFKA_TLS, so no TLS would be used.')
+  }
+  const isOauth = KAFKA_SASL_MECHANISM === 'OAUTHBEARER'
+  if (isOauth && KAFKA_SASL_TOKEN_URL === undefined) {
+    throw new ConfigError('Wrong settings: KAFKA_SASL_MECHANISM is OAUTHBEARER, which needs KAFKA_SASL_TOKEN_URL.')
+  }
+  if (!isOauth && (KAFKA_SASL_TOKEN_URL ?? KAFKA_SASL_SCOPE) !== undefined) {
+    throw new ConfigError('Wrong settings: KAFKA_SASL_TOKEN_URL and KAFKA_SASL_SCOPE are for OAUTHBEARER alone.')
   }
 }
 

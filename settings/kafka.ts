@@ -1,6 +1,6 @@
 /** What the settings say about Kafka, as the parts take it. */
 
-import { X509Certificate } from 'node:crypto'
+import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { KafkaOptions } from '../ingest/kafka/connect.ts'
 import type { TopicRequirements } from '../ingest/kafka/topic-settings.ts'
@@ -34,30 +34,35 @@ export function kafkaSettings(config: Config): KafkaSettings | undefined {
 }
 
 /** Without certificates of its own it trusts those that Node does. */
-function tlsOf({ KAFKA_TLS }: Config): KafkaOptions['tls'] {
+function tlsOf({ KAFKA_TLS, KAFKA_TLS_CERT, KAFKA_TLS_KEY }: Config): KafkaOptions['tls'] {
   if (KAFKA_TLS === undefined) return undefined
-  return KAFKA_TLS === 'true' ? {} : { ca: readCertificates(KAFKA_TLS) }
+  const toCas = 'set it to true, or to a PEM file with CA certificates'
+  const certificate = (pem: string) => new X509Certificate(pem)
+  const ca = KAFKA_TLS === 'true' ? {} : { ca: readPem('KAFKA_TLS', KAFKA_TLS, certificate, toCas) }
+  if (KAFKA_TLS_CERT === undefined || KAFKA_TLS_KEY === undefined) return ca
+  return {
+    ...ca,
+    cert: readPem('KAFKA_TLS_CERT', KAFKA_TLS_CERT, certificate, 'set it to a PEM file with a certificate'),
+    key: readPem('KAFKA_TLS_KEY', KAFKA_TLS_KEY, createPrivateKey, 'set it to a PEM file with a private key'),
+  }
 }
 
-function readCertificates(path: string): string {
+/** `parse` throws where the file has something else. */
+function readPem(name: string, path: string, parse: (pem: string) => unknown, remedy: string): string {
   try {
     const pem = readFileSync(path, 'utf8')
-    // It throws where there is no certificate.
-    new X509Certificate(pem)
+    parse(pem)
     return pem
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    throw new StartError(
-      `KAFKA_TLS ${path} cannot be used (${code ?? message}): set it to true, or to a PEM file with CA certificates.`,
-    )
+    throw new StartError(`${name} ${path} cannot be used (${code ?? message}): ${remedy}.`)
   }
 }
 
-function saslOf({ KAFKA_SASL_MECHANISM, KAFKA_SASL_USERNAME, KAFKA_SASL_PASSWORD }: Config): KafkaOptions['sasl'] {
-  if (KAFKA_SASL_MECHANISM === undefined) return undefined
-  return {
-    mechanism: KAFKA_SASL_MECHANISM,
-    username: KAFKA_SASL_USERNAME ?? '',
-    password: KAFKA_SASL_PASSWORD ?? '',
-  }
+function saslOf(config: Config): KafkaOptions['sasl'] {
+  const { KAFKA_SASL_MECHANISM: mechanism, KAFKA_SASL_TOKEN_URL: tokenUrl = '', KAFKA_SASL_SCOPE: scope } = config
+  const { KAFKA_SASL_USERNAME: username = '', KAFKA_SASL_PASSWORD: password = '' } = config
+  if (mechanism === undefined) return undefined
+  if (mechanism !== 'OAUTHBEARER') return { mechanism, username, password }
+  return { mechanism, oauth: { tokenUrl, clientId: username, clientSecret: password, scope } }
 }

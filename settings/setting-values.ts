@@ -46,7 +46,7 @@ export const statedUnits = z.string().transform((text, context) => {
 })
 
 /** Those of Kafka that need no more than a name and a password. */
-export const saslMechanisms = ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512'] as const
+export const saslMechanisms = ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512', 'OAUTHBEARER'] as const
 
 const brokersMax = 100
 

@@ -98,12 +98,27 @@ export const Settings = z.object({
     .regex(/^true$|[./]/, 'must be true or the path of a file with CA certificates (PEM)')
     .optional()
     .describe('TLS to the brokers: true, or the path of a file (PEM) with the CA certificates that are trusted.'),
+  KAFKA_TLS_CERT: z
+    .string()
+    .optional()
+    .describe('File with the certificate of this client for the brokers (PEM), for mutual TLS; needs KAFKA_TLS.'),
+  KAFKA_TLS_KEY: z.string().optional().describe('File with its private key (PEM).'),
   KAFKA_SASL_MECHANISM: z
     .enum(saslMechanisms, { error: `must be ${saslMechanisms.slice(0, -1).join(', ')} or ${saslMechanisms.at(-1)}` })
     .optional()
-    .describe('How the service signs in at the brokers: PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512; default is not at all.'),
-  KAFKA_SASL_USERNAME: z.string().optional().describe('User name at the brokers.'),
-  KAFKA_SASL_PASSWORD: z.string().optional().describe('Password at the brokers.'),
+    .describe(
+      'How the service signs in at the brokers: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER; default is not at all.',
+    ),
+  KAFKA_SASL_USERNAME: z
+    .string()
+    .optional()
+    .describe('User name at the brokers; for OAUTHBEARER the client identifier.'),
+  KAFKA_SASL_PASSWORD: z.string().optional().describe('Password at the brokers; for OAUTHBEARER the client secret.'),
+  KAFKA_SASL_TOKEN_URL: z
+    .url({ protocol: /^https?$/, error: 'must be an address such as https://login.example/oauth2/token' })
+    .optional()
+    .describe('Where OAUTHBEARER gets tokens, by the OAuth 2.0 grant of client credentials.'),
+  KAFKA_SASL_SCOPE: z.string().optional().describe('Scope of these tokens.'),
   KAFKA_TOPIC_PREFIX: z
     .string()
     .regex(/^[A-Za-z0-9._-]{1,100}$/, 'must be 1 to 100 letters, digits, dots, underscores and hyphens')

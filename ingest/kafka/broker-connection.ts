@@ -3,8 +3,10 @@
 import { isIP } from 'node:net'
 import type { Connection } from '@platformatic/kafka'
 import { createMutex } from '../../limits/mutex.ts'
+import { packageVersion } from '../../store/version.ts'
 import { messageOf, NotSent, OtherKafka, Refused, TooLate, Unanswered } from './kafka-errors.ts'
 import type { KafkaIdentity } from './kafka-identity.ts'
+import { createTokenProvider, type OauthClient } from './oauth-token.ts'
 
 export type Library = typeof import('@platformatic/kafka')
 
@@ -16,9 +18,12 @@ export interface Broker {
 /** Plain data, so that it can go to a thread. */
 export interface ConnectionSettings {
   clientId: string
-  /** `ca`: certificates of authorities in PEM; without it those of Node. */
-  tls?: { ca?: string | undefined } | undefined
-  sasl?: { mechanism: 'PLAIN' | 'SCRAM-SHA-256' | 'SCRAM-SHA-512'; username: string; password: string } | undefined
+  /** `ca`: certificates of authorities in PEM; without it those of Node. `cert` and `key`: of this client. */
+  tls?: { ca?: string | undefined; cert?: string | undefined; key?: string | undefined } | undefined
+  sasl?:
+    | { mechanism: 'PLAIN' | 'SCRAM-SHA-256' | 'SCRAM-SHA-512'; username: string; password: string }
+    | { mechanism: 'OAUTHBEARER'; oauth: OauthClient }
+    | undefined
   /** What PostgreSQL knows of the journal: no other cluster or topic is used. */
   identity?: KafkaIdentity | undefined
 }
@@ -36,6 +41,11 @@ export interface BrokerConnection {
 
 /** A broker behind it is away: it is asked elsewhere meanwhile. */
 const connectTimeoutMs = 3000
+/** With TLS and a sign-in, which a broker or an authorization server may leave without an answer. */
+const readyTimeoutMs = 10_000
+const clientName = 'barograph'
+/** As Kafka names the error. */
+export const unsupportedVersion = 'UNSUPPORTED_VERSION'
 /** Never reached, as we have timeouts of our own, by request. */
 const libraryTimeoutMs = 10 * 60_000
 
@@ -43,27 +53,31 @@ export function createBrokerConnection(library: Library, settings: ConnectionSet
   const mutex = createMutex()
   let current: { connection: Connection; broker: Broker } | undefined
   let isClosed = false
+  const sasl = saslOf(settings)
+  const clientVersion = packageVersion()
 
   function drop(): void {
-    // Not `close()`, which waits until a frozen broker has taken what was written.
-    current?.connection.socket?.destroy()
+    const dropped = current?.connection
     current = undefined
+    // `close()` alone waits until a frozen broker has taken what was written; it ends the timer for signing in again.
+    dropped?.socket?.destroy()
+    void dropped?.close().catch(() => undefined)
   }
 
   async function connectTo(broker: Broker): Promise<Connection> {
     if (isClosed) throw new NotSent('the connection was closed')
     if (current?.connection.isConnected() && isSame(current.broker, broker)) return current.connection
     drop()
-    const connection = new library.Connection(settings.clientId, optionsFor(broker, settings))
+    const connection = new library.Connection(settings.clientId, optionsFor(broker, settings, sasl))
     // Each request is told by itself that the connection failed.
     connection.on('error', () => undefined)
     current = { connection, broker }
     try {
-      await connection.connect(broker.host, broker.port)
-      await within(connectTimeoutMs, verify(connection, broker))
+      await within(readyTimeoutMs, Promise.resolve(connection.connect(broker.host, broker.port)))
+      await within(readyTimeoutMs, verify(connection, broker))
     } catch (error) {
       drop()
-      if (error instanceof OtherKafka) throw error
+      if (error instanceof OtherKafka || error instanceof Refused) throw error
       throw new NotSent(`${nameOf(broker)}: ${causeOf(error)}`)
     }
     if (isClosed) {
@@ -75,6 +89,12 @@ export function createBrokerConnection(library: Library, settings: ConnectionSet
 
   /** An address may lead to another cluster than before, which takes what comes under the same name of a topic. */
   async function verify(to: Connection, broker: Broker): Promise<void> {
+    const { apiKeys } = await library.apiVersionsV3.api.async(to, clientName, clientVersion)
+    const lacking = missingVersions(library, apiKeys)
+    if (lacking.length > 0) {
+      const text = `${nameOf(broker)} lacks versions of requests (${lacking.join(', ')}): Kafka 3.1 or a newer one is needed`
+      throw new Refused(unsupportedVersion, text)
+    }
     const clusterId = settings.identity?.clusterId
     if (clusterId === undefined) return
     const { clusterId: found } = await library.metadataV12.api.async(to, [], false)
@@ -102,12 +122,43 @@ export function createBrokerConnection(library: Library, settings: ConnectionSet
   }
 }
 
-function optionsFor({ host }: Broker, { tls, sasl }: ConnectionSettings) {
+function saslOf({ sasl }: ConnectionSettings) {
+  if (sasl?.mechanism !== 'OAUTHBEARER') return sasl
+  return { mechanism: sasl.mechanism, token: createTokenProvider(sasl.oauth) }
+}
+
+function optionsFor({ host }: Broker, { tls }: ConnectionSettings, sasl: ReturnType<typeof saslOf>) {
   const timeouts = { connectTimeout: connectTimeoutMs, requestTimeout: libraryTimeoutMs }
   // The name that is asked for (SNI) must not be an address.
-  const secured =
-    tls === undefined ? {} : { tls: tls.ca === undefined ? {} : { ca: tls.ca }, tlsServerName: isIP(host) === 0 }
+  const given = Object.fromEntries(Object.entries(tls ?? {}).filter(([, pem]) => pem !== undefined))
+  const secured = tls === undefined ? {} : { tls: given, tlsServerName: isIP(host) === 0 }
   return { ...timeouts, ...secured, ...(sasl === undefined ? {} : { sasl }) }
+}
+
+interface VersionRange {
+  apiKey: number
+  minVersion: number
+  maxVersion: number
+}
+
+/** Each request has the version that its module sends, so a broker has to have just this one. */
+export function missingVersions(library: Library, ranges: readonly VersionRange[]): string[] {
+  const needed = {
+    Produce: library.produceV9.api,
+    InitProducerId: library.initProducerIdV4.api,
+    Fetch: library.fetchV13.api,
+    ListOffsets: library.listOffsetsV7.api,
+    Metadata: library.metadataV12.api,
+    DescribeConfigs: library.describeConfigsV4.api,
+  }
+  return Object.entries(needed).flatMap(([name, { key, version }]) => {
+    const range = ranges.find(({ apiKey }) => apiKey === key)
+    if (range === undefined) return [`no ${name}`]
+    const { minVersion, maxVersion } = range
+    return version >= minVersion && version <= maxVersion
+      ? []
+      : [`${name} ${version}, it has ${minVersion} to ${maxVersion}`]
+  })
 }
 
 async function within<Answer>(timeoutMs: number, answer: Promise<Answer>): Promise<Answer> {

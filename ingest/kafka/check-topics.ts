@@ -1,6 +1,7 @@
 /** Whether the topics are there and promise what the service promises: looked at before anything is written to them. */
 
 import { StartError } from '../../store/start-error.ts'
+import { unsupportedVersion } from './broker-connection.ts'
 import { isKafkaError, Refused } from './kafka-errors.ts'
 import { describeTopic, type TopicSource } from './topic-description.ts'
 import { differenceText, topicDifferences } from './topic-differences.ts'
@@ -34,13 +35,16 @@ export async function topicWeaknesses(
   })
 }
 
+function remedyOf(error: Error): string {
+  if (!(error instanceof Refused)) return 'start it, or correct KAFKA_BROKERS'
+  return error.code === unsupportedVersion ? 'update it' : 'see docs/scaling.md for the rights'
+}
+
 async function describe(admin: TopicSource, topic: string) {
   try {
     return await describeTopic(admin, topic)
   } catch (error) {
     if (!isKafkaError(error)) throw error
-    const remedy =
-      error instanceof Refused ? 'see docs/scaling.md for the rights' : 'start it, or correct KAFKA_BROKERS'
-    throw new StartError(`Kafka does not describe the topic ${topic} (${error.message}): ${remedy}.`)
+    throw new StartError(`Kafka does not describe the topic ${topic} (${error.message}): ${remedyOf(error)}.`)
   }
 }

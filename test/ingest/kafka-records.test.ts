@@ -3,6 +3,7 @@
 import { createRecordsBatch, Reader, readRecordsBatches } from '@platformatic/kafka'
 import fc from 'fast-check'
 import { test } from 'tap'
+import { missingVersions } from '../../ingest/kafka/broker-connection.ts'
 import { recordsFrom } from '../../ingest/kafka/fetched-records.ts'
 
 const appendTime = 8
@@ -56,4 +57,17 @@ test('records from an offset on, with their offsets and times, and without those
     return JSON.stringify(found) === JSON.stringify(expected) && nextOffset === Math.max(from, next)
   })
   fc.assert(property, { numRuns: 500 })
+})
+
+test('versions of requests that a broker lacks are named', async t => {
+  const library = await import('@platformatic/kafka')
+  const all = [0, 1, 2, 3, 22, 32].map(apiKey => ({ apiKey, minVersion: 0, maxVersion: 15 }))
+  t.strictSame(missingVersions(library, all), [])
+  const [produce, fetch, ...rest] = all
+  const older = [{ ...produce, minVersion: 10 }, { ...fetch, maxVersion: 12 }, ...rest.slice(1)] as typeof all
+  t.strictSame(missingVersions(library, older), [
+    'Produce 9, it has 10 to 15',
+    'Fetch 13, it has 0 to 12',
+    'no ListOffsets',
+  ])
 })

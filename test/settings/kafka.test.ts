@@ -28,6 +28,29 @@ test('TLS and SASL reach the client, and only where they are set', async t => {
   })
 })
 
+test('a client certificate and a client of OAuth reach the client, and not in part', async t => {
+  const { cert, key } = makeCertificate(temporaryFolder(t))
+  const certificate = { KAFKA_TLS: 'true', KAFKA_TLS_CERT: cert, KAFKA_TLS_KEY: key }
+  const pems = { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') }
+  t.strictSame(read({ KAFKA_BROKERS, ...certificate })?.connection.tls, pems)
+  const user = { KAFKA_SASL_MECHANISM: 'OAUTHBEARER', KAFKA_SASL_USERNAME: 'u', KAFKA_SASL_PASSWORD: 'p' }
+  const tokenUrl = 'https://login.example/token'
+  t.strictSame(
+    read({ KAFKA_BROKERS, ...user, KAFKA_SASL_TOKEN_URL: tokenUrl, KAFKA_SASL_SCOPE: 's' })?.connection.sasl,
+    {
+      mechanism: 'OAUTHBEARER',
+      oauth: { tokenUrl, clientId: 'u', clientSecret: 'p', scope: 's' },
+    },
+  )
+  const refused = (settings: Record<string, string>, message: RegExp) =>
+    t.throws(() => read({ KAFKA_BROKERS, ...settings }), { message })
+  refused({ ...certificate, KAFKA_TLS: '' }, /KAFKA_TLS_CERT without KAFKA_TLS/)
+  refused({ ...certificate, KAFKA_TLS_KEY: '' }, /KAFKA_TLS_CERT and KAFKA_TLS_KEY must be set together/)
+  refused({ ...certificate, KAFKA_TLS_KEY: cert }, /KAFKA_TLS_KEY .*cert.pem cannot be used/)
+  refused(user, /OAUTHBEARER, which needs KAFKA_SASL_TOKEN_URL/)
+  refused({ ...user, KAFKA_SASL_MECHANISM: 'PLAIN', KAFKA_SASL_TOKEN_URL: tokenUrl }, /for OAUTHBEARER alone/)
+})
+
 test('the CA certificates are read at the start, and a file without any is refused', async t => {
   const folder = temporaryFolder(t)
   const { cert, key } = makeCertificate(folder)

@@ -20,6 +20,7 @@ const security = 'org.apache.kafka.common.security'
 const scram = `${security}.scram.ScramLoginModule required;`
 
 export const cert = readFileSync(certPath, 'utf8')
+export const privateKey = readFileSync(key, 'utf8')
 export const securedPort = await freePort()
 export const proxy = await startKafkaProxy(t)
 proxy.targetPort = await freePort()
@@ -32,7 +33,10 @@ export const kafka = await startKafka(t, {
       listeners: [...listeners, `CONTROLLER://127.0.0.1:${controllerPort}`].join(),
       'advertised.listeners': listeners.join().replace(`:${proxy.targetPort}`, `:${proxy.port}`),
       'listener.security.protocol.map': 'CLIENT:PLAINTEXT,PROXIED:PLAINTEXT,SECURED:SASL_SSL,CONTROLLER:PLAINTEXT',
-      'sasl.enabled.mechanisms': 'PLAIN,SCRAM-SHA-256,SCRAM-SHA-512',
+      'sasl.enabled.mechanisms': 'PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER',
+      // A certificate of a client has to be one that the broker trusts.
+      'listener.name.secured.ssl.client.auth': 'requested',
+      'listener.name.secured.oauthbearer.sasl.jaas.config': `${security}.oauthbearer.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub="node";`,
       'ssl.keystore.type': 'PEM',
       'ssl.keystore.location': keystore,
       'ssl.truststore.type': 'PEM',

@@ -1,12 +1,17 @@
 /** A broker that asks for TLS and a password. */
 
 import { pbkdf2Sync, randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { alterUserScramCredentialsV0, Connection } from '@platformatic/kafka'
 import t from 'tap'
 import type { Kafka } from '../../../ingest/kafka/connect.ts'
+import { createTokenProvider } from '../../../ingest/kafka/oauth-token.ts'
+import { makeCertificate } from '../../support/certificate.ts'
+import { temporaryFolder } from '../../support/databases.ts'
 import { appendText, textsOf } from '../../support/kafka.ts'
+import { startProvider } from '../../support/oauth-provider.ts'
 import { until } from '../../support/processes.ts'
-import { cert, kafka, securedPort } from './broker.ts'
+import { cert, kafka, privateKey, securedPort } from './broker.ts'
 
 const brokers = [`127.0.0.1:${securedPort}`]
 const tls = { ca: cert }
@@ -38,6 +43,38 @@ t.test('without the authority, the password or TLS no broker answers, and the re
   t.match(await reason({ tls, sasl: { ...plain, password: 'other' } }), /^KafkaAway: .*[Aa]uthentication/)
   t.match(await reason({ tls }), /^KafkaAway: /)
   t.match(await reason({}), /^KafkaAway: /)
+})
+
+t.test('a client with a certificate is let in when the broker trusts that, and else not', async t => {
+  const admits = async (given: object) => {
+    const client = await kafka.connect({ brokers, tls: { ...tls, ...given }, sasl: plain, requestTimeoutMs: 10_000 })
+    return await isTaken(client)
+  }
+  t.ok(await admits({ cert, key: privateKey }))
+  const other = makeCertificate(temporaryFolder(t))
+  t.notOk(await admits({ cert: readFileSync(other.cert, 'utf8'), key: readFileSync(other.key, 'utf8') }))
+})
+
+t.test('a token of an authorization server lets in, and is used until it ends', async t => {
+  const provider = await startProvider(t)
+  const nowSeconds = Math.floor(Date.now() / 1000)
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const token = `${part({ alg: 'none' })}.${part({ sub: 'node', iat: nowSeconds, exp: nowSeconds + 3600 })}.`
+  provider.answerWith(response => response.end(JSON.stringify({ access_token: token, expires_in: 3600 })))
+  const oauth = { tokenUrl: provider.url, clientId: 'node', clientSecret: 'p', scope: 'kafka' }
+  const sasl = { mechanism: 'OAUTHBEARER', oauth } as const
+  const client = await kafka.connect({ brokers, tls, sasl })
+  const partition = await client.partition('secured')
+  t.match(await appendText(partition, 'by token'), { outcome: 'stored' })
+  t.match(provider.forms[0], { grant_type: 'client_credentials', scope: 'kafka' })
+  provider.answerWith(response => void response.writeHead(401).end())
+  const refused = await kafka.connect({ brokers, tls, sasl })
+  await t.rejects(refused.partition('secured'), { name: 'KafkaAway', message: /answers 401/ })
+
+  provider.answerWith(response => response.end(JSON.stringify({ access_token: 'a', expires_in: 3600 })))
+  const next = createTokenProvider(oauth)
+  const { length } = provider.forms
+  t.strictSame([await next(), await next(), provider.forms.length - length], ['a', 'a', 1])
 })
 
 async function isTaken(client: Kafka): Promise<boolean> {
