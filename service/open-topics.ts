@@ -7,6 +7,7 @@ import { acquireReplica } from '../ingest/kafka/replica-lock.ts'
 import { createReplicaState, type ReplicaState, type ReplicaTenure } from '../ingest/kafka/replica-state.ts'
 import { keptMs } from '../ingest/kafka/retention-share.ts'
 import { createTopicSettler } from '../ingest/kafka/settle-topics.ts'
+import { showGroup } from '../ingest/kafka/shown-group.ts'
 import { points } from '../ingest/points-table.ts'
 import { readings } from '../ingest/readings-table.ts'
 import type { TableDescription } from '../ingest/table.ts'
@@ -137,9 +138,18 @@ function startForwarder(
     log,
     onFatal,
   })
+  const shown = showGroup({
+    kafka,
+    group: `${config.KAFKA_TOPIC_PREFIX}s1`,
+    topics: [...tables.keys()],
+    appliedOffset: createState(undefined).appliedOffset,
+    isForwarding: () => forwarder.status() !== undefined,
+    log,
+  })
   return {
     status: forwarder.status,
     async close() {
+      await shown.close()
       await forwarder.close()
       settler.close()
     },

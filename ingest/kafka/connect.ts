@@ -1,13 +1,9 @@
-/**
- * Kafka, as the journal uses it: topics, and for each one its partition. The client library is loaded here, and only here.
- *
- * Requests have versions that brokers from 3.1 on take, so that none has to be asked which ones it knows.
- */
+/** Kafka, as the journal uses it: topics, and for each one its partition. The client library is loaded here, and only here. */
 
 import { randomInt } from 'node:crypto'
-import type { ConnectionSettings, Library } from './broker-connection.ts'
-import { createCluster } from './cluster.ts'
-import { TopicMissing } from './kafka-errors.ts'
+import { type Broker, type ConnectionSettings, createBrokerConnection, type Library } from './broker-connection.ts'
+import { type Cluster, createCluster } from './cluster.ts'
+import { Refused, TopicMissing } from './kafka-errors.ts'
 import type { KafkaIdentity } from './kafka-identity.ts'
 import { createTopicAdmin, type TopicAdmin } from './topic-admin.ts'
 import { openTopicPartition, type TopicPartition } from './topic-partition.ts'
@@ -28,6 +24,8 @@ export interface Kafka {
   admin: TopicAdmin
   /** The cluster and these topics, as they are now. Throws `TopicMissing`, `KafkaAway` and `Refused`. */
   identify(topics: readonly string[]): Promise<KafkaIdentity>
+  /** Of partition 0 of each topic, in a consumer group without members. Throws `KafkaAway`, `Unanswered`, `NotSent` and `Refused`. */
+  commitOffsets(group: string, offsets: ReadonlyMap<string, number>): Promise<void>
   /** Closes the partitions too. */
   close(): Promise<void>
 }
@@ -40,6 +38,7 @@ export async function connectKafka(options: KafkaOptions): Promise<Kafka> {
   const bootstrap = shuffled(brokers).map(address => library.parseBroker(address))
   const cluster = createCluster({ library, settings, bootstrap, requestTimeoutMs })
   const partitions = new Set<TopicPartition>()
+  const coordination = createBrokerConnection(library, settings)
   return {
     async partition(topic) {
       const opened = { library, settings, cluster, requestTimeoutMs, appendDeadlineMs }
@@ -66,11 +65,35 @@ export async function connectKafka(options: KafkaOptions): Promise<Kafka> {
       }
       return { clusterId, topicIds }
     },
+    async commitOffsets(group, offsets) {
+      const coordinator = await coordinatorOf(library, cluster, group)
+      const topics = [...offsets].map(([name, offset]) => ({
+        name,
+        partitions: [{ partitionIndex: 0, committedOffset: BigInt(offset), committedLeaderEpoch: -1 }],
+      }))
+      await coordination.request(coordinator, requestTimeoutMs, to =>
+        library.offsetCommitV8.api.async(to, group, noGeneration, '', null, topics),
+      )
+    },
     async close() {
+      coordination.close()
       for (const partition of partitions) await partition.close()
       cluster.close()
     },
   }
+}
+
+const groupKey = 0
+/** Of one that commits without being a member. */
+const noGeneration = -1
+
+async function coordinatorOf(library: Library, cluster: Cluster, group: string): Promise<Broker> {
+  const { coordinators } = await cluster.ask(to => library.findCoordinatorV4.api.async(to, groupKey, [group]))
+  const [found] = coordinators
+  if (found === undefined || found.errorCode !== 0) {
+    throw new Refused(library.protocolErrorsCodesById[found?.errorCode ?? 15] ?? 'UNKNOWN', `coordinator of ${group}`)
+  }
+  return { host: found.host, port: found.port }
 }
 
 /** So that not all nodes begin with the same broker. */

@@ -3,6 +3,7 @@
 import { Admin } from '@platformatic/kafka'
 import t from 'tap'
 import { prepareTopic } from '../../../ingest/kafka/prepare-topics.ts'
+import { showGroup } from '../../../ingest/kafka/shown-group.ts'
 import { topicsOf } from '../../../ingest/kafka/topic-names.ts'
 import type { TopicProblem } from '../../../ingest/kafka/topic-problems.ts'
 import { watchTopic } from '../../../ingest/kafka/topic-watch.ts'
@@ -184,4 +185,21 @@ t.test('a topic that is deleted and made again takes nothing, and it is said', a
   t.match(watch.refusal(), /topic again was deleted and made again/)
   t.strictSame(kindsOf(watch.state().problems), ['other'])
   await t.rejects(own.partition(topic), { name: 'OtherKafka' })
+})
+
+t.test("Kafka's own tools show how far a topic is applied", async t => {
+  const topic = await kafka.makeTopic('shown')
+  let offset = 3
+  const own = { group: 'barograph-s1', topics: [topic], appliedOffset: async () => offset, isForwarding: () => true }
+  const shown = showGroup({ ...own, kafka: client, log: silentLog, everyMs: 20 })
+  t.teardown(() => shown.close())
+  const admin = new Admin({ clientId: 'test', bootstrapBrokers: [...kafka.addresses] })
+  t.teardown(() => admin.close())
+  const committed = async () => {
+    const [group] = await admin.listConsumerGroupOffsets({ groups: ['barograph-s1'] }).catch(() => [])
+    return group?.topics[0]?.partitions[0]?.committedOffset
+  }
+  await waitFor('it is shown', async () => (await committed()) === 3n)
+  offset = 7
+  await waitFor('it goes on', async () => (await committed()) === 7n)
 })

@@ -1,0 +1,67 @@
+/**
+ * Commits the applied offsets of the topics to a consumer group as well, so that Kafka's own tools show the lag
+ * (`kafka-consumer-groups.sh --describe`). Nothing is read from there: the offsets in PostgreSQL are the truth.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Log } from '../../store/log.ts'
+import type { Kafka } from './connect.ts'
+import { messageOf } from './kafka-errors.ts'
+
+export interface ShownGroupOptions {
+  kafka: Pick<Kafka, 'commitOffsets'>
+  group: string
+  topics: readonly string[]
+  /** Of a topic; undefined while nothing of it is in QuestDB. */
+  appliedOffset: (topic: string) => Promise<number | undefined>
+  /** Whether this process is the one that forwards. */
+  isForwarding: () => boolean
+  log: Pick<Log, 'info' | 'warn'>
+  everyMs?: number
+}
+
+const everyMsUsual = 5000
+
+export function showGroup(options: ShownGroupOptions): { close(): Promise<void> } {
+  const { kafka, group, topics, appliedOffset, isForwarding, log, everyMs = everyMsUsual } = options
+  const closing = new AbortController()
+  const { signal } = closing
+  let isFailing = false
+
+  async function commit(): Promise<void> {
+    const offsets = new Map<string, number>()
+    for (const topic of topics) {
+      const offset = await appliedOffset(topic)
+      if (offset !== undefined) offsets.set(topic, offset)
+    }
+    if (offsets.size > 0) await kafka.commitOffsets(group, offsets)
+  }
+
+  async function tryCommit(): Promise<void> {
+    try {
+      await commit()
+      if (isFailing) log.info({ group }, 'Kafka has the offsets of the group again')
+      isFailing = false
+    } catch (error) {
+      if (signal.aborted) return
+      const reason = messageOf(error)
+      if (!isFailing) log.warn({ group, reason }, "Kafka's tools do not show the lag: the offsets cannot be committed")
+      isFailing = true
+    }
+  }
+
+  async function run(): Promise<void> {
+    while (!signal.aborted) {
+      if (isForwarding()) await tryCommit()
+      await sleep(everyMs, undefined, { signal, ref: false }).catch(() => undefined)
+    }
+  }
+
+  const running = run()
+  return {
+    async close() {
+      closing.abort()
+      await running
+    },
+  }
+}
