@@ -140,9 +140,10 @@ function startForwarder(
   })
   const shown = showGroup({
     kafka,
-    group: `${config.KAFKA_TOPIC_PREFIX}s1`,
+    group: `${config.KAFKA_TOPIC_PREFIX}s${number}`,
     topics: [...tables.keys()],
-    appliedOffset: createState(undefined).appliedOffset,
+    appliedOffset: createReplicaState({ pool: store.postgres, tenure: undefined, replicas: [number], tables })
+      .appliedOffset,
     isForwarding: () => forwarder.status() !== undefined,
     log,
   })
