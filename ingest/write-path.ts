@@ -70,6 +70,8 @@ export interface ShownReplica {
   readonly number: number
   /** Everything before this position in the journal; undefined while that is not known. */
   applied(): number | undefined
+  /** The same, with what a forwarder before this one had applied: it is there, unless QuestDB is found to have lost rows. */
+  shown(): number | undefined
   /** Raised whenever rows of the series became visible. Two series may share one. */
   revision(seriesNumber: number): number
   /**
@@ -194,6 +196,7 @@ export function openWritePath<Series, Values extends Timed>(
       {
         number: 1,
         applied: () => forwarder.status().applied,
+        shown: () => forwarder.status().applied,
         revision: seriesNumber => revisions[seriesNumber % revisionSlots] ?? 0,
         oldestSentSince: forwarder.oldestSentSince,
         onLost: forwarder.onLost,

@@ -50,6 +50,7 @@ const pollMs = 50
 export function createReplicas(replicas: readonly ReadReplica[], options: ReplicasOptions = {}): Replicas {
   const { preferred, monotonicMs = () => performance.now() } = options
   const progress = createProgress(replicas, monotonicMs)
+  const isAlone = replicas.length === 1
   let current = preferred ?? 1
   let changes = 0
   /** What was shown by the replica that was read, when it was chosen. */
@@ -63,6 +64,13 @@ export function createReplicas(replicas: readonly ReadReplica[], options: Replic
     current = number
     floor = shownAt(number)
     return number
+  }
+
+  /** It is read whatever it has lost: no other one has more. */
+  function chooseAlone(): number | undefined | Promise<number | undefined> {
+    const answers = answersAt(1)
+    if (answers instanceof Promise) return answers.then(isAnswering => (isAnswering ? 1 : undefined))
+    return answers ? 1 : undefined
   }
 
   /** In the order in which they are to be read. */
@@ -103,8 +111,8 @@ export function createReplicas(replicas: readonly ReadReplica[], options: Replic
     hourSources: (number = current) => replicas[number - 1]?.hourSources?.() ?? allFromReadings,
     answers: answersAt,
     choose() {
-      const [best] = replicas.length === 1 ? [current] : ranked()
-      const isBest = best === current && isAtFloor(current)
+      if (isAlone) return chooseAlone()
+      const isBest = ranked()[0] === current && isAtFloor(current)
       return isBest && answersAt(current) === true ? chosen(current) : findInTime()
     },
     behindMs: progress.behindMs,

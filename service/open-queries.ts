@@ -45,7 +45,7 @@ export function openReadReplicas(
     address: questdb.address,
     // As long as it is not known which days have expired there, their hours would be missing.
     answers: () => readings.lost() === undefined && retention.isKnown(number) && questdb.answers(),
-    shown: () => [readings.applied() ?? 0, points.applied() ?? 0] as const,
+    shown: () => [readings.shown() ?? 0, points.shown() ?? 0] as const,
     hourSources: () => ({
       rawFromUs: rawFromUs({ questdb, readings }),
       expiredBeforeUs: retention.expiredBeforeUs(number),

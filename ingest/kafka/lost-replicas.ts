@@ -12,7 +12,7 @@ import type { TopicPartition } from './topic-partition.ts'
 export interface WatchedTopic {
   readonly topic: string
   readonly partition: Pick<TopicPartition, 'offsets' | 'fetch'>
-  readonly replicas: readonly Pick<ShownReplica, 'number' | 'applied' | 'lost'>[]
+  readonly replicas: readonly Pick<ShownReplica, 'number' | 'shown' | 'lost'>[]
   /** Of the topic as it is; undefined until that is known. */
   readonly retentionMs: () => number | undefined
 }
@@ -75,11 +75,11 @@ export async function lostIn(
   nowMs: number,
 ): Promise<[replica: number, reason: string][]> {
   const inUse = replicas.filter(({ lost }) => lost() === undefined)
-  const most = Math.max(...inUse.map(({ applied }) => applied() ?? 0))
+  const most = Math.max(...inUse.map(({ shown }) => shown() ?? 0))
   const found: [number, string][] = []
   const { start } = await partition.offsets()
-  for (const { number, applied } of inUse) {
-    const offset = applied() ?? 0
+  for (const { number, shown } of inUse) {
+    const offset = shown() ?? 0
     if (offset >= most) continue
     if (offset < start && most >= start) {
       found.push([number, `Kafka has deleted records of ${topic} that it lacks`])

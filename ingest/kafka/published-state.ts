@@ -18,6 +18,8 @@ export interface PublishedState {
   readonly committed: number
   /** QuestDB shows all rows before this offset. */
   readonly applied: number
+  /** It had shown those before this one when the process took the replica over, and is not found to have lost any since. */
+  readonly appliedBefore?: number | undefined
   /**
    * Every row before this offset came into the table up to this transaction, also those that this process has sent again. Undefined
    * before the first answer of QuestDB.

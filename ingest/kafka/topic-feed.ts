@@ -135,6 +135,7 @@ export function openTopicFeed(options: TopicFeedOptions): TopicFeed {
     return {
       number,
       applied: () => visibility.applied,
+      shown: () => visibility.shown,
       rows: () => visibility.rows,
       revision: series => visibility.revision(series),
       oldestSentSince(txn) {

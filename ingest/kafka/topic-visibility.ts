@@ -29,6 +29,11 @@ export class TopicVisibility {
     return this.#state?.applied
   }
 
+  /** As `applied`, with what was applied before the process that forwards took the replica over. */
+  get shown(): number | undefined {
+    return this.#state && Math.max(this.#state.applied, this.#state.appliedBefore ?? 0)
+  }
+
   /** Why its replica is not in use until it is a new copy of another one; undefined while it is. */
   get lost(): string | undefined {
     return this.#state?.lost ?? undefined
