@@ -98,6 +98,10 @@ const commands: Readonly<Record<string, Entry>> = {
     description: 'confirm that raw readings expire which wait for a person',
     load: async () => (await import('./retention.ts')).defineRetention,
   },
+  archive: {
+    description: 'list, verify and restore days of raw rows outside of QuestDB',
+    load: async () => (await import('./archive.ts')).defineArchive,
+  },
   kafka: {
     description: 'make the topics of Kafka that are the journals, and show them',
     load: async () => (await import('./kafka.ts')).defineKafka,

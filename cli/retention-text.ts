@@ -16,6 +16,9 @@ export function retentionProblems({ fault, waiting }: Retention): string[] {
   const problems = fault === null ? [] : [`days cannot expire (${fault}); it is tried again`]
   if (waiting === null) return problems
   const what = `raw readings of ${waiting.days} days from ${waiting.from} on`
+  if (waiting.reason === 'archive_unavailable') {
+    return [...problems, `${what} are due and stay, since the archive is unavailable`]
+  }
   const why = {
     several_days: 'are due at once and stay',
     no_newer_readings: 'are due and stay, since no newer readings came',

@@ -83,6 +83,7 @@ function openEraseJobs({ log, parts, ingress }: FamilyInputs): EraseJobs {
     pointsIngest,
     store,
     replicas,
+    archive,
     retention,
     names,
     live,
@@ -97,6 +98,7 @@ function openEraseJobs({ log, parts, ingress }: FamilyInputs): EraseJobs {
     ingest: { readings: ingest, points: pointsIngest },
     store,
     replicas: replicas.map(replica => ({ ...replica, isLost: () => replica.readings.lost() !== undefined })),
+    archive,
     whileNoDayExpires: retention.whileNoDayExpires,
     syncNames: names.sync,
     forgetSeries: live.seriesErased,
@@ -112,7 +114,8 @@ function openEraseJobs({ log, parts, ingress }: FamilyInputs): EraseJobs {
 }
 
 function createLogger({ config, log, parts, ingress }: FamilyInputs): RouteFamily {
-  const { clockMs, ingest, devices, metrics, query, rangeReads, live, retention, claims, accounts, stations } = parts
+  const { clockMs, ingest, devices, metrics, query, rangeReads, live, archive, retention, claims, accounts, stations } =
+    parts
   const { intake, meter, bulkMeter, fairShare, writers, authRateLimit } = ingress
   const { ranges, ...timeLimits } = checkOptionsOf(config, parts)
   const { findPrincipal } = accounts
@@ -141,7 +144,10 @@ function createLogger({ config, log, parts, ingress }: FamilyInputs): RouteFamil
       query,
       metrics,
       rejectedOf: ({ name }) => rejectedReadings(ingress.rejections, name, nowMs()),
-      readings: { rangeReads, metrics, nowMs, expiredBeforeUs: retention.expiredBeforeUs, log },
+      readings: {
+        ...{ rangeReads, metrics, nowMs, expiredBeforeUs: retention.expiredBeforeUs, log },
+        archivedFiles: (fromUs, toUs, filesMax) => archive.filesBetween(fromUs / 1000, toUs / 1000, filesMax),
+      },
     },
     annotations: { annotations: parts.annotations, findPrincipal },
     stations: { stations, metrics, query, findPrincipal, authRateLimit, nowMs },
@@ -179,6 +185,7 @@ function createAdmin({ config, log, parts, ingress }: FamilyInputs, eraseJobs: E
     directory: parts.directory,
     reserveBytes: config.JOURNAL_RESERVE,
     diskUse: parts.diskUse,
+    archive: parts.archive,
     retention: parts.retention,
     topics: parts.topicStates,
     replicas: () => replicaStatuses(parts.replicas, parts.readReplicas),

@@ -1,11 +1,17 @@
-/** Opens what makes readings expire, by the settings, with connections of its own to each QuestDB. */
+/** Opens what makes readings expire, and their archive, by the settings, with connections of its own to each QuestDB. */
 
+import { join } from 'node:path'
 import { noFeed } from '../auth/nodes/change-feed.ts'
 import type { Ingest } from '../ingest/ingest.ts'
+import { type Archive, createArchive } from '../lifecycle/archive/archive.ts'
+import { type ArchiveTarget, openFolder } from '../lifecycle/archive/archive-target.ts'
+import { openBucket } from '../lifecycle/archive/s3-target.ts'
 import type { AcceptedFrom } from '../lifecycle/retention/accepted-from.ts'
 import { openRetention, type Retention } from '../lifecycle/retention/retention.ts'
 import { createRetentionNodes } from '../lifecycle/retention/retention-nodes.ts'
+import { bug } from '../limits/bug.ts'
 import type { Config } from '../settings/config.ts'
+import type { DataDirectory } from '../store/data-directory.ts'
 import type { Log } from '../store/log.ts'
 import { createQuestdbClient } from '../store/questdb/client/questdb-client.ts'
 import type { Store } from '../store/store.ts'
@@ -14,6 +20,7 @@ import type { ServiceNodes } from './open-nodes.ts'
 import type { ServiceReplica } from './replicas.ts'
 
 interface RetentionParts {
+  directory: DataDirectory
   store: Pick<Store, 'postgres'>
   replicas: readonly ServiceReplica[]
   ingest: Pick<Ingest, 'endOfAll'>
@@ -31,9 +38,23 @@ const knownMs = 45_000
 /** An import may take this long from the check of a piece to the journal, and a clock be wrong, without harm. */
 const marginMs = 60 * minuteMs
 
-export function openServiceRetention(config: Config, log: Log, parts: RetentionParts): Retention {
-  const { store, replicas, ingest, acceptedFrom, clockMs } = parts
+export function openServiceRetention(
+  config: Config,
+  log: Log,
+  parts: RetentionParts,
+): { archive: Archive; retention: Retention } {
+  const { store, ingest, acceptedFrom, clockMs } = parts
+  const replicas = parts.replicas.map(replica => ({ ...replica, isLost: () => replica.readings.lost() !== undefined }))
   const { feed, leads } = parts.nodes
+  const closing = new AbortController()
+  const archive = createArchive({
+    target: targetOf(config, closing.signal),
+    pool: store.postgres,
+    replicas,
+    directory: join(parts.directory.path, 'archive-spool'),
+    reserveBytes: config.JOURNAL_RESERVE,
+    leads,
+  })
   const nodes = feed === noFeed ? undefined : createRetentionNodes({ pool: store.postgres, feed, leads })
   const clients = replicas.map(({ questdb }) => createQuestdbClient(questdb.address.http))
   const retention = openRetention({
@@ -41,11 +62,14 @@ export function openServiceRetention(config: Config, log: Log, parts: RetentionP
     acceptedFrom,
     replicas: replicas.map((replica, at) => {
       const client = clients[at] as (typeof clients)[number]
+      const { number } = replica
       return {
         ...replica,
         readings: { ...replica.readings, endOfAll: ingest.endOfAll },
-        isLost: () => replica.readings.lost() !== undefined,
         exec: sql => client.exec(sql, execTimeoutMs),
+        archive: archive.isOn
+          ? { keep: ms => archive.keep(number, ms), holds: ms => archive.holds(number, ms) }
+          : undefined,
       }
     }),
     nowMs: clockMs,
@@ -60,7 +84,18 @@ export function openServiceRetention(config: Config, log: Log, parts: RetentionP
   })
   async function close(): Promise<void> {
     for (const client of clients) client.close()
+    // What it is doing for retention ends with it.
+    archive.close()
+    closing.abort()
     await retention.close()
   }
-  return { ...retention, close }
+  return { archive, retention: { ...retention, close } }
+}
+
+function targetOf(config: Config, signal: AbortSignal): ArchiveTarget | undefined {
+  const { ARCHIVE_URL: url, ARCHIVE_S3_REGION: region, ARCHIVE_S3_KEY_ID: keyId, ARCHIVE_S3_SECRET: secret } = config
+  if (url?.protocol !== 's3:') return url && openFolder(url)
+  if (keyId === undefined || secret === undefined) throw bug('the settings have no keys of the archive')
+  const endpoint = config.ARCHIVE_S3_ENDPOINT ?? `https://s3.${region}.amazonaws.com`
+  return openBucket({ url, endpoint, region, keyId, secret, signal })
 }

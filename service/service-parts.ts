@@ -4,6 +4,7 @@ import type { Alerts } from '../alerts/alerts.ts'
 import type { Claims } from '../ingest/idempotency/claims.ts'
 import type { Ingest, PointsIngest } from '../ingest/ingest.ts'
 import type { TopicState } from '../ingest/kafka/topic-watch.ts'
+import type { Archive } from '../lifecycle/archive/archive.ts'
 import type { DiskUse } from '../lifecycle/disk/disk-use.ts'
 import type { AcceptedFrom } from '../lifecycle/retention/accepted-from.ts'
 import type { Retention } from '../lifecycle/retention/retention.ts'
@@ -40,6 +41,7 @@ export interface ServiceParts extends ServiceQueries, Registries {
   insights: Insights
   alerts: Alerts
   acceptedFrom: AcceptedFrom
+  archive: Archive
   retention: Retention
   nodes: Pick<ServiceNodes, 'join' | 'feed' | 'leads' | 'fault' | 'count' | 'several'>
 }

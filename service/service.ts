@@ -83,8 +83,9 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   // Also those that other nodes took.
   if (pointsIngest.shared !== undefined) pointsIngest.onStored(stations.heard)
   serviceIngest.forward(store, metrics)
-  const stored = { store, replicas, ingest, pointsIngest, topicStates, acceptedFrom, clockMs, nodes: serviceNodes }
-  const retention = openServiceRetention(config, log, stored)
+  const journals = { ingest, pointsIngest, topicStates }
+  const stored = { directory, store, replicas, ...journals, acceptedFrom, clockMs, nodes: serviceNodes }
+  const { archive, retention } = openServiceRetention(config, log, stored)
   onOpen(() => retention.close())
   if (replicas.length > 1) onOpen(compareServiceReplicas(log, { ...stored, retention }))
   const readReplicas = openReadReplicas(replicas, retention, config.QUESTDB_READ)
@@ -106,10 +107,10 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   onOpen(() => claims.close())
   const diskUse = watchDiskUse({ directory, config, retention, nowMs: clockMs, log })
   onOpen(() => diskUse.close())
-  const alerting = { ...stored, readReplicas, directory, devices, metrics, accounts, live, insights, diskUse }
+  const alerting = { ...stored, readReplicas, devices, metrics, accounts, live, insights, diskUse }
   const alerts = openServiceAlerts(config, log, alerting)
   onOpen(() => alerts.close())
-  const base = { ...stored, readReplicas, directory, ...registries, diskUse, retention }
+  const base = { ...stored, readReplicas, ...registries, diskUse, archive, retention }
   const parts = { ...base, ...queries, insights, accounts, signIn, claims, live, alerts }
   ownUrl = await listen(config, log, parts, onOpen)
   await signIn.announceSetup()

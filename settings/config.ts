@@ -20,6 +20,7 @@ const setTogether = [
   ['TLS_CERT', 'TLS_KEY'],
   ['QUESTDB_HTTP', 'QUESTDB_PG'],
   ['KAFKA_TLS_CERT', 'KAFKA_TLS_KEY'],
+  ['ARCHIVE_S3_KEY_ID', 'ARCHIVE_S3_SECRET'],
   ['KAFKA_SASL_MECHANISM', 'KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD'],
   ['DRIVE_CLIENT_ID', 'DRIVE_CLIENT_SECRET', 'DRIVE_AUTHORIZATION_URL', 'DRIVE_TOKEN_URL', 'DRIVE_OPENER_ORIGIN'],
 ] as const
@@ -49,6 +50,9 @@ export function readConfig(environment: Record<string, string | undefined>, role
     )
   }
   assertReplicas(config)
+  if ((config.ARCHIVE_URL?.protocol === 's3:') !== (config.ARCHIVE_S3_KEY_ID !== undefined)) {
+    throw new ConfigError('Wrong settings: ARCHIVE_URL of s3:// needs ARCHIVE_S3_KEY_ID, and no other has it.')
+  }
   const ofKafka = Object.keys(given).filter(name => name.startsWith('KAFKA_') && name in Settings.shape)
   if (config.KAFKA_BROKERS === undefined && ofKafka.length > 0) {
     throw new ConfigError(`Wrong settings: ${ofKafka.join(', ')} without KAFKA_BROKERS, so no Kafka would be used.`)

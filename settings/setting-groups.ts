@@ -19,6 +19,7 @@ const beginnings = {
   SMTP_URL: 'Mail and notifications',
   DRIVE_NAME: 'External drive',
   TIMESTAMP_AHEAD_SECONDS: 'Times and retention',
+  ARCHIVE_URL: 'Archive',
   LATEST_BYTES_MAX: 'Queries',
   RANGE_TEMPERATURE: 'Accepted values',
 } satisfies Record<string, string>

@@ -60,6 +60,15 @@ export const brokers = list.refine(
 export const databaseUrl = (protocol: RegExp, example: string) =>
   z.string().refine(text => readUrl(text, protocol) !== undefined, `must be an address such as ${example}`)
 
+/** A folder by its full path, or a bucket with the beginning of the names in it. */
+export const archiveUrl = z
+  .string()
+  .refine(
+    text => /^(file:\/\/\/[^?#%]{1,1000}|s3:\/\/[a-z0-9.-]{3,63}(\/[A-Za-z0-9._/-]{0,500})?)$/.test(text),
+    'must be an address such as file:///var/archive or s3://bucket/prefix',
+  )
+  .transform(text => new URL(text))
+
 export const serverUrl = (protocol: RegExp, example: string) =>
   z.string().refine(text => Boolean(readUrl(text, protocol)?.hostname), `must be an address such as ${example}`)
 

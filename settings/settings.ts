@@ -8,6 +8,7 @@ import { isTimeZone } from '../auth/time-zone.ts'
 import { defaultDeviceTags } from '../ingest/formats/line-protocol-names.ts'
 import { questdbReplicas } from './questdb-replicas.ts'
 import {
+  archiveUrl,
   brokers,
   bytes,
   databaseUrl,
@@ -395,6 +396,22 @@ export const Settings = z.object({
   ROTATION_GRACE_HOURS: wholeNumber(0, 8760)
     .default(24)
     .describe('How long the old password of a device and the old secret of a tenant stay valid after a rotation.'),
+  ARCHIVE_URL: archiveUrl
+    .optional()
+    .describe(
+      'Where days of raw rows are written as Parquet before they expire: file:///folder or s3://bucket/prefix; default is none.',
+    ),
+  ARCHIVE_S3_ENDPOINT: z
+    .url({ protocol: /^https?$/, error: 'must be an address such as https://s3.example' })
+    .optional()
+    .describe('Address of the S3-compatible store; default is that of AWS in the region.'),
+  ARCHIVE_S3_REGION: z
+    .string()
+    .regex(/^[a-z0-9-]{1,40}$/, 'must be lower-case letters, digits and hyphens')
+    .default('us-east-1')
+    .describe('Region of the bucket.'),
+  ARCHIVE_S3_KEY_ID: z.string().optional().describe('Access key id at the store.'),
+  ARCHIVE_S3_SECRET: z.string().optional().describe('Secret access key at the store.'),
   LATEST_BYTES_MAX: bytes
     .refine(value => value >= 1024, 'must be at least 1KiB')
     .default(32 * 1024 ** 2)

@@ -128,6 +128,12 @@ function daysTableSql(table: string): string {
 ) TIMESTAMP(ts) PARTITION BY YEAR WAL DEDUP UPSERT KEYS(ts)`
 }
 
+/** Rows of archived days that were restored, for who reads QuestDB itself; they are erased as all others are. */
+export const restoredReadingsTable = 'readings_restored'
+export const restoredReadingsTableSql = readingsTableSql.replace(readingsTable, restoredReadingsTable)
+export const restoredMeasurementsTable = 'measurements_restored'
+export const restoredMeasurementsTableSql = measurementsTableSql.replace(measurementsTable, restoredMeasurementsTable)
+
 /**
  * Up to where each journal is applied, a row an hour: a copy of this QuestDB says how old it is. The transactions are those of the
  * journal's tables, so that a copy of which a table is older says that, too. A journal's last row holds.

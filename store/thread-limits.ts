@@ -14,6 +14,8 @@ export const threadLimits = {
   journal: { maxYoungGenerationSizeMb: 4 },
   /** Kafka's client makes some objects a request. */
   topicJournal: { maxYoungGenerationSizeMb: 8 },
+  /** A group of 100,000 rows is in memory as plain arrays. */
+  archive: { maxOldGenerationSizeMb: 1024, maxYoungGenerationSizeMb: 32 },
   copies: { maxYoungGenerationSizeMb: 4 },
   /** Its hashes lie outside the heap. */
   passwords: { maxYoungGenerationSizeMb: 2 },

@@ -80,6 +80,9 @@ export const adminErrors = {
   BACKUP_RUNNING: { status: 409, text: 'backup running' },
   // Retention.
   NO_WAITING_DAYS: { status: 409, text: 'no waiting days' },
+  // The archive.
+  FILE_NOT_ARCHIVED: { status: 404, text: 'file not archived' },
+  ARCHIVE_FAILED: { status: 503, text: 'archive failed', retryAfterSeconds },
   // Imports.
   CONTENT_UNKNOWN: { status: 400, text: 'unknown content' },
   HEADER_INVALID: { status: 400, text: 'invalid header' },

@@ -14,6 +14,7 @@ import type { ReadingsExport } from '../../query/export/readings-export.ts'
 import type { DataDirectory } from '../../store/data-directory.ts'
 import type { Log } from '../../store/log.ts'
 import type { Store } from '../../store/store.ts'
+import { type ArchiveRouteOptions, archiveOperations } from './archive.ts'
 import { auditOperation } from './audit.ts'
 import { deadLetterOperations } from './dead-letters.ts'
 import { exportOperation } from './export.ts'
@@ -36,6 +37,7 @@ export interface StateOptions extends Pick<TimeLimits, 'aheadMsMax'> {
   store: Store
   directory: Pick<DataDirectory, 'path'>
   diskUse: Pick<DiskUse, 'read'>
+  archive: ArchiveRouteOptions['archive']
   retention: Pick<Retention, 'state' | 'confirm'>
   /** Of the topics of Kafka that are the journals; undefined where these are on disk. */
   topics?: (() => TopicState[]) | undefined
@@ -65,6 +67,7 @@ export function stateOperations(options: StateOptions, audit: WriteLateAudit): A
     auditOperation(store.postgres),
     statusOperation({ ...options, dataDirectory: options.directory.path }),
     statusHistoryOperation(store.questdb),
+    ...archiveOperations({ archive: options.archive, audit }),
     retentionOperation({ retention: options.retention, audit }),
   ]
 }

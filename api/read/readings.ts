@@ -17,7 +17,12 @@ export interface ReadingsOptions extends RangeSenderOptions {
   metrics: DeviceMetrics
   /** Readings before this moment have expired. */
   expiredBeforeUs: () => number
+  /** Names of archived files with rows of a range, so many at most; without it nothing is archived. */
+  archivedFiles?: ((fromUs: number, toUs: number, filesMax: number) => Promise<readonly string[]>) | undefined
 }
+
+/** A header of some 4 kB. */
+const archivedFilesMax = 60
 
 export const rangeSuccess = {
   status: 200,
@@ -33,14 +38,23 @@ export function readingsGroup(
   options: ReadingsOptions,
   sendRange: SendRange = createRangeSender(access, options),
 ): OperationGroup<ReadOperation> {
-  const { metrics, expiredBeforeUs } = options
+  const { metrics, expiredBeforeUs, archivedFiles } = options
+
+  /** Raw readings that are not in the answer any more. */
+  async function archiveHeaders(fromUs: number, toUs: number): Promise<Readonly<Record<string, string>>> {
+    if (archivedFiles === undefined || fromUs >= toUs) return {}
+    // The answer does not depend on them.
+    const files = await archivedFiles(fromUs, toUs, archivedFilesMax).catch(() => [])
+    return files.length === 0 ? {} : { 'archive-files': files.join(', ') }
+  }
 
   function send(device: Device, request: RangeRequest, reply: FastifyReply): Promise<FastifyReply> {
-    return sendRange(request, reply, ({ fromUs, toUs }) => {
+    return sendRange(request, reply, async ({ fromUs, toUs }) => {
       const found = chooseMetrics(request.query['metrics'], device, metrics)
       if (!found.ok) return { ok: false, code: 'PARAMETER_INVALID', text: found.status }
       const from = Math.min(Math.max(fromUs, expiredBeforeUs()), toUs)
-      return { ok: true, content: { fromUs: from, toUs, devices: [device], ...found.chosen } }
+      const headers = await archiveHeaders(fromUs, from)
+      return { ok: true, content: { fromUs: from, toUs, devices: [device], ...found.chosen, headers } }
     })
   }
 

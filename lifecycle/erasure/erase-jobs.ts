@@ -12,6 +12,7 @@ import { createQuestdbClient } from '../../store/questdb/client/questdb-client.t
 import type { Questdb } from '../../store/questdb/questdb.ts'
 import { type QuestdbReplica, replicaFault } from '../../store/questdb/questdb-replicas.ts'
 import type { Store } from '../../store/store.ts'
+import type { Archive } from '../archive/archive.ts'
 import { type ErasedReplica, EraseFailure } from './erase-in-replica.ts'
 import { createEraseLoop, NotLeading } from './erase-loop.ts'
 import {
@@ -64,6 +65,8 @@ export interface EraseJobsOptions extends Pick<EraseStepsOptions, 'whileNoDayExp
   forgetDevices?: (job: Pick<EraseJob, 'numbers' | 'name' | 'metric' | 'requestedAt'>) => Promise<void>
   /** Removes entries about a device or station of this name from memory. */
   forgetName?: (name: string) => void
+  /** Erased before QuestDB; without it there is none. */
+  archive?: Pick<Archive, 'erase'>
   feed?: ChangeFeed
   /** Whether this node runs the jobs; without it the service is alone. */
   leads?: () => boolean
@@ -199,10 +202,11 @@ async function runJob(
   steps: EraseSteps,
   signal: AbortSignal,
 ): Promise<EraseEnd> {
-  const { store, forgetDevices, forgetName } = options
+  const { store, archive, forgetDevices, forgetName } = options
   try {
     await learnRemoval(job, options)
-    const { rows, damaged } = await steps.erase(job)
+    const erase = () => steps.erase(job)
+    const { rows, damaged } = await (archive === undefined ? erase() : archive.erase(job.rowsOf, job, erase))
     const numbers = job.device === null ? job.numbers : [job.device]
     if (job.rowsOf !== 'measurements') forgetName?.(job.name)
     if (job.rowsOf !== 'points') await forgetDevices?.({ ...job, numbers })

@@ -17,6 +17,8 @@ import {
   metrics,
   pointsTable,
   readingsTable,
+  restoredMeasurementsTable,
+  restoredReadingsTable,
   seriesNamesTable,
 } from '../../store/tables.ts'
 import type { ErasedRows, ErasedSeries } from './erase-records.ts'
@@ -37,23 +39,28 @@ export interface ErasedTable {
   keysOf(series: ErasedSeries): string[]
 }
 
-const tables: Record<ErasedRows | 'expiredHours' | 'expiredSeriesHours' | 'names' | 'seriesNames', ErasedTable> = {
-  readings: {
-    name: readingsTable,
-    keyColumn: 'device',
-    values: metrics,
-    unit: 'd',
-    keyOf: quoteSymbol,
-    keysOf: ({ symbols }) => symbols.map(quoteSymbol),
-  },
-  measurements: {
-    name: measurementsTable,
-    keyColumn: 'series',
-    values: ['value'],
-    unit: 'd',
-    keyOf: number => number,
-    keysOf: ({ furtherSeries }) => furtherSeries.map(String),
-  },
+const readings: ErasedTable = {
+  name: readingsTable,
+  keyColumn: 'device',
+  values: metrics,
+  unit: 'd',
+  keyOf: quoteSymbol,
+  keysOf: ({ symbols }) => symbols.map(quoteSymbol),
+}
+const measurements: ErasedTable = {
+  name: measurementsTable,
+  keyColumn: 'series',
+  values: ['value'],
+  unit: 'd',
+  keyOf: number => number,
+  keysOf: ({ furtherSeries }) => furtherSeries.map(String),
+}
+
+const tables = {
+  readings,
+  measurements,
+  restoredReadings: { ...readings, name: restoredReadingsTable },
+  restoredMeasurements: { ...measurements, name: restoredMeasurementsTable },
   expiredHours: {
     name: expiredHoursTable,
     keyColumn: 'device',
@@ -96,16 +103,21 @@ const tables: Record<ErasedRows | 'expiredHours' | 'expiredSeriesHours' | 'names
     keyOf: number => number,
     keysOf: ({ numbers }) => numbers.map(String),
   },
-}
+} satisfies Record<string, ErasedTable>
 
-/** The table of the rows first. The others are there only where readings have expired, and where names are copied. */
+/** The table of the rows first. The others are there only where readings have expired or were restored, and where names are copied. */
 export async function erasedTables(exec: Exec, rowsOf: ErasedRows): Promise<[ErasedTable, ...ErasedTable[]]> {
   if (rowsOf === 'points') return [tables.points]
   const found = new Set((await exec('SELECT table_name FROM tables()')).map(([name]) => name))
   const present = (some: readonly ErasedTable[]) => some.filter(({ name }) => found.has(name))
-  const ofSeries = present([tables.expiredSeriesHours, tables.seriesNames])
+  const ofSeries = present([tables.expiredSeriesHours, tables.restoredMeasurements, tables.seriesNames])
   if (rowsOf === 'measurements') return [tables.measurements, ...ofSeries]
-  return [tables.readings, tables.measurements, ...ofSeries, ...present([tables.expiredHours, tables.names])]
+  return [
+    tables.readings,
+    tables.measurements,
+    ...ofSeries,
+    ...present([tables.expiredHours, tables.restoredReadings, tables.names]),
+  ]
 }
 
 /**

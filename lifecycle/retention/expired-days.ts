@@ -26,7 +26,10 @@ export interface RawDay {
 }
 
 /** The days that have a partition, ascending. */
-export async function listRawDays(exec: Exec, { name: table } = expiringReadings): Promise<RawDay[]> {
+export async function listRawDays(
+  exec: Exec,
+  { name: table }: Pick<ExpiringTable, 'name'> = expiringReadings,
+): Promise<RawDay[]> {
   const partitions = await exec(`SELECT name, numRows FROM table_partitions('${table}')`)
   const days = new Map<number, number>()
   for (const [name, rows] of partitions) {
@@ -128,7 +131,7 @@ const readingsPerStatement = 20_000_000
 const hourMs = 3_600_000
 
 /** Of whole hours. */
-function piecesOf(startMs: number, readings: number): HoursRange[] {
+export function piecesOf(startMs: number, readings: number): HoursRange[] {
   const hours = Math.max(1, Math.floor(24 / Math.ceil(Math.max(1, readings) / readingsPerStatement)))
   const lengthMs = hours * hourMs
   return Array.from({ length: Math.ceil(24 / hours) }, (_, index) => {

@@ -2,10 +2,11 @@
  * Makes raw readings expire by whole days, while their hours stay. In this order, in which it may stop anywhere and begin again:
  *
  * 1. Readings of the day are refused, durably, and all that was accepted before is applied in QuestDB.
- * 2. The hours of the day are kept in tables of their own and compared with the readings and their values without a column.
- * 3. The day is marked: from then on queries take its hours from those tables, whatever the others have of it. Other nodes are told.
- * 4. When no query is left that was planned before, at whichever node, its partitions go; so does what a replay of the journal brings
- *    back later.
+ * 2. Where there is an archive, the rows of the day are written to it and read back.
+ * 3. The hours of the day are kept in tables of their own and compared with the readings and their values without a column.
+ * 4. The day is marked: from then on queries take its hours from those tables, whatever the others have of it. Other nodes are told.
+ * 5. When no query is left that was planned before, at whichever node, its partitions go; so does what a replay of the journal brings
+ *    back later, when the archive has that, too.
  */
 
 import type { Ingest } from '../../ingest/ingest.ts'
@@ -28,6 +29,14 @@ import { type ExpiringTable, expiringMeasurements, expiringReadings } from './ex
 import { dayMs } from './horizon.ts'
 import type { SharedLock } from './shared-lock.ts'
 
+/** Of the QuestDB whose days expire. */
+interface DayArchive {
+  /** Resolves when all rows of a day are archived. */
+  keep(startMs: number): Promise<void>
+  /** Whether they still are: rows may have come since. */
+  holds(startMs: number): Promise<boolean>
+}
+
 export interface ExpiryOptions {
   acceptedFrom: Pick<AcceptedFrom, 'raise' | 'raisedMs'>
   exec: Exec
@@ -42,6 +51,8 @@ export interface ExpiryOptions {
   tellNodes?: ((beforeMs: number) => Promise<void>) | undefined
   /** Days are marked of which there are no readings here, and may be in other replicas: all are to be marked up to the same day. */
   marksEmptyDays?: boolean
+  /** Has each day before it is marked or removed; undefined where nothing is archived. */
+  archive?: DayArchive | undefined
 }
 
 type Pause = () => Promise<void>
@@ -97,14 +108,18 @@ export class Expiry {
     for (const day of await this.#daysBefore(beforeMs)) {
       if (day.startMs < this.#expiredBeforeMs) continue
       // The next day is another turn: an erase or a backup comes in between, and the rest has time until the next run.
-      const isDone = await lock.tryExclusive(async () => {
+      await this.#options.archive?.keep(day.startMs)
+      let isMarked = false
+      await lock.tryExclusive(async () => {
+        if (!(await this.#areArchived([day.startMs]))) return
         await expireDay(exec, day, pause)
         this.#expiredBeforeMs = await readExpiredBeforeMs(exec)
         // A QuestDB that does not sync and was restarted just now has lost the mark.
         if (this.#expiredBeforeMs < day.startMs + dayMs) throw new Error(`the mark of ${dayText(day.startMs)} is lost`)
+        isMarked = true
       })
-      if (isDone) await this.#tell()
-      if (!isDone || this.#needed?.losses !== this.#losses) return
+      if (isMarked) await this.#tell()
+      if (!isMarked || this.#needed?.losses !== this.#losses) return
     }
   }
 
@@ -125,13 +140,24 @@ export class Expiry {
     const readings = await this.#listExpired(expiringReadings)
     const measurements = await this.#listExpired(expiringMeasurements)
     if (readings.length === 0 && measurements.length === 0) return []
-    const isDone = await lock.tryExclusive(async () => {
+    const starts = new Set([...readings, ...measurements].map(({ startMs }) => startMs))
+    for (const startMs of starts) await this.#options.archive?.keep(startMs)
+    let isDone = false
+    await lock.tryExclusive(async () => {
+      if (!(await this.#areArchived(starts))) return
       await this.#ensureHours(readings, measurements, pause)
       // Values are read beside their readings, so those that a crash between the two leaves behind are seen by nobody.
       if (readings.length > 0) await dropDays(exec, expiringReadings, this.#expiredBeforeMs, pause)
       if (measurements.length > 0) await dropDays(exec, expiringMeasurements, this.#expiredBeforeMs, pause)
+      isDone = true
     })
     return isDone ? readings : []
+  }
+
+  async #areArchived(starts: Iterable<number>): Promise<boolean> {
+    const { archive } = this.#options
+    for (const startMs of starts) if ((await archive?.holds(startMs)) === false) return false
+    return true
   }
 
   async #tell(): Promise<void> {

@@ -23,7 +23,7 @@ export interface RetentionTiming {
 /** What retention needs of a replica. */
 export interface ExpiringReplica
   extends QuestdbReplica<Pick<Questdb, 'ready' | 'state'>>,
-    Pick<ExpiryOptions, 'exec' | 'readings'> {
+    Pick<ExpiryOptions, 'exec' | 'readings' | 'archive'> {
   /** Whether it has to be a new copy of another one before it is in use again. */
   isLost?: () => boolean
 }
@@ -67,7 +67,7 @@ const waitMsMax = 600_000
 
 export function createRetentionReplica(options: RetentionReplicaOptions): RetentionReplica {
   const { replica, nodes, timing, monotonicMs, signal } = options
-  const { number, questdb, readings, isLost = () => false } = replica
+  const { number, questdb, readings, archive, isLost = () => false } = replica
   /** Statements of a node that was frozen would meet those of the one that leads now. */
   let isChanging = false
   const exec: Exec = async sql => {
@@ -75,7 +75,7 @@ export function createRetentionReplica(options: RetentionReplicaOptions): Retent
     return await replica.exec(sql)
   }
   const tellNodes = nodes && ((beforeMs: number) => nodes.tell(number, beforeMs))
-  const expiry = new Expiry({ ...options, readings, exec, graceMs: timing.graceMs, tellNodes })
+  const expiry = new Expiry({ ...options, readings, archive, exec, graceMs: timing.graceMs, tellNodes })
   nodes?.onTold((ofReplica, beforeMs) => {
     if (ofReplica === number) expiry.heard(beforeMs)
   })

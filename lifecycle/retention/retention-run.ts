@@ -5,8 +5,9 @@
 
 import type { Log } from '../../store/log.ts'
 import { replicaFault } from '../../store/questdb/questdb-replicas.ts'
+import { ArchiveWait } from '../archive/archive.ts'
 import type { AcceptedFrom } from './accepted-from.ts'
-import { dueDays } from './due-days.ts'
+import { type DueDays, dueDays, type WaitingDays } from './due-days.ts'
 import { dayText, type RawDay } from './expired-days.ts'
 import { type ClockHorizon, horizonMs } from './horizon.ts'
 import type { RetentionNodes } from './retention-nodes.ts'
@@ -53,13 +54,15 @@ export function createRetentionRun(options: RetentionRunOptions): RetentionRun {
     })
   }
 
-  function dueBeforeMs(some: readonly RetentionReplica[], clock: ClockHorizon, days: number): number {
+  function dueIn(some: readonly RetentionReplica[], clock: ClockHorizon, days: number): DueDays {
     const newestHorizonMs = horizonMs(Math.max(...newestMs.values()), days)
     const rawDays = unexpiredDays(some)
-    const due = dueDays({ rawDays, ...clock, newestHorizonMs, confirmedMs: acceptedFrom.raisedMs() })
-    if (due.waiting?.reason !== state.waiting?.reason) logWaiting(log, due.waiting)
-    state.waiting = due.waiting
-    return due.expireBeforeMs
+    return dueDays({ rawDays, ...clock, newestHorizonMs, confirmedMs: acceptedFrom.raisedMs() })
+  }
+
+  function noteWaiting(waiting: WaitingDays | undefined): void {
+    if (waiting?.reason !== state.waiting?.reason) logWaiting(log, waiting)
+    state.waiting = waiting
   }
 
   /** A day has expired when no replica has its raw readings any more. */
@@ -86,16 +89,20 @@ export function createRetentionRun(options: RetentionRunOptions): RetentionRun {
         const asked = await atEach(looked, faults, async replica => {
           newestMs.set(replica.number, await replica.newestMs())
         })
-        const dueMs = asked.length === 0 ? Number.NEGATIVE_INFINITY : dueBeforeMs(asked, clock, days)
+        const due = asked.length === 0 ? undefined : dueIn(asked, clock, days)
         // What has expired in another replica while this one was away.
         const elsewhereMs = Math.max(...replicas.map(replica => replica.expiredBeforeMs()))
-        const beforeMs = Math.max(dueMs, Math.min(elsewhereMs, clock.steadyMs))
+        const beforeMs = Math.max(
+          due?.expireBeforeMs ?? Number.NEGATIVE_INFINITY,
+          Math.min(elsewhereMs, clock.steadyMs),
+        )
         await atEach(asked, faults, async replica => {
           const days = await replica.expire(beforeMs)
           for (const { startMs, readings } of days) removed.set(startMs, (removed.get(startMs) ?? 0) + readings)
           if (days.length > 0) await replica.look()
         })
         noteRemoved()
+        if (due !== undefined) noteWaiting(due.waiting ?? archiveWait(asked, beforeMs, faults))
         state.oldestDayMs = oldestMs(replicas)
       }
       throwFaults(faults)
@@ -121,6 +128,19 @@ function unexpiredDays(replicas: readonly RetentionReplica[]): RawDay[] {
   }
   const days = [...readings].map(([startMs, readings]) => ({ startMs, readings }))
   return days.sort((a, b) => a.startMs - b.startMs)
+}
+
+/** The days that stay because the archive does not have them. */
+function archiveWait(
+  replicas: readonly RetentionReplica[],
+  beforeMs: number,
+  faults: readonly unknown[],
+): WaitingDays | undefined {
+  const isAway = faults.some(fault => fault instanceof ArchiveWait || (fault as Error).cause instanceof ArchiveWait)
+  const due = unexpiredDays(replicas).filter(({ startMs }) => startMs < beforeMs)
+  const [oldest] = due
+  if (!isAway || oldest === undefined) return undefined
+  return { fromMs: oldest.startMs, beforeMs, days: due.length, reason: 'archive_unavailable' }
 }
 
 function oldestMs(replicas: readonly RetentionReplica[]): number | undefined {

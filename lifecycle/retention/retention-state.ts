@@ -36,6 +36,9 @@ export function logWaiting(log: Log, waiting: WaitingDays | undefined): void {
   const { fromMs, beforeMs, days, reason } = waiting
   const fields = { days, from: dayText(fromMs), before: dayText(beforeMs) }
   const remedy = `if the clock is right: barograph retention confirm ${fields.before}`
-  if (reason === 'several_days') log.warn(fields, `raw readings of several days are due at once and stay; ${remedy}`)
+  if (reason === 'archive_unavailable')
+    log.warn(fields, 'raw readings are due and stay, since the archive is unavailable')
+  else if (reason === 'several_days')
+    log.warn(fields, `raw readings of several days are due at once and stay; ${remedy}`)
   else log.warn(fields, `raw readings are due and stay, since no newer readings came; ${remedy}`)
 }

@@ -100,7 +100,8 @@ export function openRetention(options: RetentionOptions): Retention {
   async function confirm(beforeMs: number): Promise<boolean> {
     const told = leads() ? state : { ...state, ...(await nodes?.read()) }
     const { waiting } = told
-    if (waiting === undefined || beforeMs <= waiting.fromMs || beforeMs > waiting.beforeMs) return false
+    if (waiting === undefined || waiting.reason === 'archive_unavailable') return false
+    if (beforeMs <= waiting.fromMs || beforeMs > waiting.beforeMs) return false
     await acceptedFrom.raise(beforeMs)
     state.waiting = undefined
     await nodes?.publish({ ...told, waiting: undefined })

@@ -25,6 +25,10 @@ import {
   pointsTableSql,
   readingsTable,
   readingsTableSql,
+  restoredMeasurementsTable,
+  restoredMeasurementsTableSql,
+  restoredReadingsTable,
+  restoredReadingsTableSql,
   seriesHourColumns,
   seriesNamesTable,
   seriesNamesTableSql,
@@ -116,6 +120,11 @@ export async function ensureExpiryTables(client: Pick<QuestdbClient, 'exec'>): P
   await ensureTable(client, expiredDaysTable, expiredDaysTableSql, expiredDaysColumns)
   await ensureTable(client, expiredSeriesHoursTable, expiredSeriesHoursTableSql, expiredSeriesHoursColumns)
   await ensureTable(client, expiredSeriesDaysTable, expiredSeriesDaysTableSql, expiredDaysColumns)
+}
+
+export async function ensureRestoredTables(client: Pick<QuestdbClient, 'exec'>): Promise<void> {
+  await ensureTable(client, restoredReadingsTable, restoredReadingsTableSql, readingsColumns)
+  await ensureTable(client, restoredMeasurementsTable, restoredMeasurementsTableSql, measurementsColumns)
 }
 
 /** With the view that has them beside the readings. */

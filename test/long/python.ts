@@ -1,5 +1,6 @@
 /** Programs of Python, in a virtual environment of their own with exact versions from the package index. Needs python3 with venv. */
 
+import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { type TestHooks, temporaryFolder } from '../support/databases.ts'
 import { type ProgramRun, runToEnd } from '../support/run-program.ts'
@@ -7,6 +8,8 @@ import { type ProgramRun, runToEnd } from '../support/run-program.ts'
 export interface Python {
   /** Runs a program of the environment, which stands first in PATH. */
   run(words: readonly [program: string, ...words: string[]], settings: PythonSettings): Promise<ProgramRun>
+  /** Starts a program that is killed at the end of the test. */
+  start(words: readonly [program: string, ...words: string[]], environment: Record<string, string>): void
 }
 
 interface PythonSettings {
@@ -25,6 +28,11 @@ export async function makePython(t: TestHooks, requirements: string): Promise<Py
   const python: Python = {
     run: ([program, ...words], { folder, environment = {} }) =>
       runToEnd(join(programs, program), words, { folder, environment: { ...process.env, PATH: path, ...environment } }),
+    start([program, ...words], environment) {
+      const env = { ...process.env, PATH: path, ...environment }
+      const child = spawn(join(programs, program), words, { cwd: home, env, stdio: 'ignore' })
+      t.teardown(() => child.kill('SIGKILL'))
+    },
   }
 
   expectSuccess(await runToEnd('python3', ['-m', 'venv', folder], { folder: home, environment: process.env }))

@@ -72,6 +72,13 @@ const retentionState = {
   },
 }
 
+const noArchive = {
+  days: async () => [],
+  fault: async () => undefined,
+  restore: async () => undefined,
+  dropRestored: async () => undefined,
+}
+
 interface Answer {
   status: number
   headers: Record<string, unknown>
@@ -187,6 +194,7 @@ export async function startAdmin(t: TestHooks, options: AdminOptions = {}): Prom
     diskUse: { read: async () => diskState },
     isPostgresManaged: true,
     reads: 'open',
+    archive: noArchive,
     retention: {
       state: () => retentionState,
       confirm: async beforeMs => beforeMs <= retentionState.waiting.beforeMs,

@@ -24,6 +24,7 @@ const admin = adminFamily({
   directory: {},
   ingest: {},
   pointsIngest: {},
+  archive: {},
   retention: {},
   store: {},
 } as never)

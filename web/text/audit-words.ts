@@ -48,6 +48,8 @@ const deeds: Readonly<Record<string, string>> = {
   'drive.link-failed': 'could not link a drive to $',
   'email.change-request': 'asked to change the e-mail address of $',
   'email.verify': 'confirmed the e-mail address of $',
+  'archive.drop_restored': 'removed the restored rows of $',
+  'archive.restore': 'restored $',
   import: 'imported $',
   'invitation.add': 'invited $',
   'invitation.revoke': 'revoked $',

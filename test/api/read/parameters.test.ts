@@ -199,7 +199,8 @@ async function openRoute(t: Test, piecesMax = Number.POSITIVE_INFINITY) {
     },
     metrics: madeMetrics(),
     nowMs: Date.now,
-    expiredBeforeUs: () => Number.NEGATIVE_INFINITY,
+    expiredBeforeUs: () => 500_000,
+    archivedFiles: async (...range) => [`of-${range.join('-')}.parquet`],
     log,
   })
   const { url } = await serveGroups(t, group)
@@ -211,6 +212,14 @@ async function openRoute(t: Test, piecesMax = Number.POSITIVE_INFINITY) {
   }
   return { state, url, ask, texts }
 }
+
+test('an answer names the archived files of what has expired of its range', async t => {
+  const { url } = await openRoute(t)
+  const { headers } = await fetch(`${url}/readings/porch?start=0&end=1000`, { method: 'HEAD' })
+  t.equal(headers.get('archive-files'), 'of-0-500000-60.parquet')
+  const kept = await fetch(`${url}/readings/porch?start=500&end=1000`, { method: 'HEAD' })
+  t.notOk(kept.headers.has('archive-files'))
+})
 
 test('a client that leaves ends its query', async t => {
   const { state, ask } = await openRoute(t)

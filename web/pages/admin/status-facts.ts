@@ -157,6 +157,10 @@ function faults(texts: readonly (string | null)[]): StatusGroup['facts'] {
 function waitingDays({ waiting }: Status['retention']): StatusGroup['facts'] {
   if (waiting === null) return []
   const { from, before, days, reason } = waiting
+  if (reason === 'archive_unavailable') {
+    const text = `${countOf(days, 'day')} from ${from} on, due, but the archive is unavailable`
+    return [{ name: 'Stays until archived', text, isBad: true }]
+  }
   const why = reason === 'several_days' ? 'due at once' : 'due, but no newer readings came'
   const text = `${countOf(days, 'day')} from ${from} on, ${why}; if the clock is right: barograph retention confirm ${before}`
   return [{ name: 'Stays until confirmed', text, isBad: true }]

@@ -1,0 +1,136 @@
+/** Archived days by HTTP: lists them, and verifies and restores single files, which bounds the duration of a request. */
+
+import type { FastifyReply } from 'fastify'
+import { z } from 'zod'
+import type { Archive } from '../../lifecycle/archive/archive.ts'
+import type { ArchivedDay, ArchivedFile } from '../../lifecycle/archive/archive-records.ts'
+import { archivedNames } from '../../lifecycle/archive/archived-tables.ts'
+import { dayText } from '../../lifecycle/retention/expired-days.ts'
+import type { WriteLateAudit } from './late-audit.ts'
+import { type AdminOperation, operation } from './operation.ts'
+import { sendProblem } from './problem.ts'
+
+export interface ArchiveRouteOptions {
+  archive: Pick<Archive, 'days' | 'fault' | 'restore' | 'dropRestored'>
+  audit: WriteLateAudit
+}
+
+const daysPerPage = 100
+
+const ListQuery = z.strictObject({
+  from: z.iso
+    .date()
+    .default('1970-01-01')
+    .meta({ default: undefined, description: 'The first day; `next` of the page before' }),
+})
+const FileOfDay = z.strictObject({ day: z.iso.date(), file: z.string().meta({ description: 'As the list has it' }) })
+const RestoredDay = z.strictObject({ day: z.iso.date() })
+
+const File = z.object({
+  file: z.string(),
+  table: z.enum(archivedNames),
+  rows: z.int(),
+  bytes: z.int(),
+  sha256: z.string(),
+})
+export const ArchivedDays = z.object({
+  days: z.array(z.object({ day: z.iso.date(), written_at: z.iso.datetime(), files: z.array(File) })),
+  next: z.iso.date().nullable(),
+})
+export type ArchivedDays = z.infer<typeof ArchivedDays>
+/** `fault`: how the file differs from its note; null if it does not. */
+export const Verified = z.object({ file: z.string(), fault: z.string().nullable() })
+export const Restored = z.object({ file: z.string(), rows: z.int() })
+export const Dropped = z.object({ day: z.iso.date() })
+
+export function archiveOperations({ archive, audit }: ArchiveRouteOptions): AdminOperation[] {
+  /** Replies with 404 where there is no such file. */
+  async function withFile(
+    { day, file }: z.infer<typeof FileOfDay>,
+    reply: FastifyReply,
+    work: (file: ArchivedFile) => Promise<FastifyReply>,
+  ): Promise<FastifyReply> {
+    const [found] = await archive.days(Date.parse(day), 1)
+    const noted = found?.startMs === Date.parse(day) ? found.files.find(({ key }) => key === file) : undefined
+    if (noted === undefined) return sendProblem(reply, 'FILE_NOT_ARCHIVED', { detail: `${file} of ${day}` })
+    return await work(noted)
+  }
+
+  return [
+    operation({
+      method: 'GET',
+      path: '/archive',
+      name: 'admin_list_archive',
+      summary: 'Archived days and their files',
+      parameters: { query: ListQuery },
+      success: { status: 200, description: 'A page of them', json: ArchivedDays.meta({ id: 'ArchivedDays' }) },
+      async handle({ query: { from } }, reply) {
+        const days = await archive.days(Date.parse(from), daysPerPage + 1)
+        const behind = days[daysPerPage]
+        const next = behind === undefined ? null : dayText(behind.startMs)
+        return reply.send({ days: days.slice(0, daysPerPage).map(dayOf), next } satisfies ArchivedDays)
+      },
+    }),
+    operation({
+      method: 'POST',
+      path: '/archive/verify',
+      name: 'admin_verify_archive',
+      summary: 'Compare an archived file with its note',
+      description: 'Reads the file: its digest, its rows and its sums.',
+      body: { json: FileOfDay.meta({ id: 'ArchivedFile' }) },
+      success: { status: 200, description: 'What was found', json: Verified.meta({ id: 'ArchiveVerified' }) },
+      refusals: ['FILE_NOT_ARCHIVED'],
+      handle: ({ body }, reply) =>
+        withFile(body, reply, async noted =>
+          reply.send({ file: noted.key, fault: (await archive.fault(noted)) ?? null } satisfies z.infer<
+            typeof Verified
+          >),
+        ),
+    }),
+    operation({
+      method: 'POST',
+      path: '/archive/restore',
+      name: 'admin_restore_archive',
+      summary: 'Restore an archived file',
+      description: 'Its rows come to `readings_restored` or `measurements_restored` in QuestDB.',
+      body: { json: FileOfDay.meta({ id: 'ArchivedFile' }) },
+      success: { status: 200, description: 'Its rows are there', json: Restored.meta({ id: 'ArchiveRestored' }) },
+      refusals: ['FILE_NOT_ARCHIVED', 'ARCHIVE_FAILED'],
+      handle: ({ body, actor }, reply) =>
+        withFile(body, reply, async noted => {
+          const fault = await archive.restore(noted).then(
+            () => undefined,
+            error => String(error.message),
+          )
+          if (fault !== undefined) return sendProblem(reply, 'ARCHIVE_FAILED', { detail: fault })
+          await audit({ actor, action: 'archive.restore', subject: noted.key })
+          return reply.send({ file: noted.key, rows: rowsOf(noted) } satisfies z.infer<typeof Restored>)
+        }),
+    }),
+    operation({
+      method: 'POST',
+      path: '/archive/drop-restored',
+      name: 'admin_drop_restored',
+      summary: 'Remove the restored rows of a day',
+      body: { json: RestoredDay.meta({ id: 'RestoredDay' }) },
+      success: { status: 200, description: 'They are gone', json: Dropped.meta({ id: 'RestoredDropped' }) },
+      async handle({ body: { day }, actor }, reply) {
+        await archive.dropRestored(Date.parse(day))
+        await audit({ actor, action: 'archive.drop_restored', subject: day })
+        return reply.send({ day } satisfies z.infer<typeof Dropped>)
+      },
+    }),
+  ]
+}
+
+function dayOf({ startMs, writtenAt, files }: ArchivedDay): ArchivedDays['days'][number] {
+  return {
+    day: dayText(startMs),
+    written_at: writtenAt.toISOString(),
+    files: files.map(file => ({ ...file, file: file.key, rows: rowsOf(file) })).map(file => File.parse(file)),
+  }
+}
+
+function rowsOf({ sums }: ArchivedFile): number {
+  return Number(sums[0])
+}
