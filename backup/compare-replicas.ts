@@ -12,7 +12,7 @@ import type { Exec } from '../store/questdb/until-applied.ts'
 import { measurementsTable, pointsTable, readingsTable } from '../store/tables.ts'
 import { openDaySums } from './day-sums.ts'
 
-export interface ComparedReplica extends QuestdbReplica<Pick<Questdb, 'address' | 'state'>> {
+interface ComparedReplica extends QuestdbReplica<Pick<Questdb, 'address' | 'state'>> {
   exec: Exec
   isLost: () => boolean
 }

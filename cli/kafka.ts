@@ -31,7 +31,7 @@ Example:
   barograph kafka show --json | jq '.[].end_offset'`
 
 const catHelp = `
-It ends where the topic ended when it began. docs/scaling.md describes the fields.
+It ends where the topic ended when it began. docs/kafka.md describes the fields.
 
 Example:
   barograph kafka cat readings --from 1200 | jq 'select(.device == "kitchen")'`

@@ -37,7 +37,7 @@ export async function topicWeaknesses(
 
 function remedyOf(error: Error): string {
   if (!(error instanceof Refused)) return 'start it, or correct KAFKA_BROKERS'
-  return error.code === unsupportedVersion ? 'update it' : 'see docs/scaling.md for the rights'
+  return error.code === unsupportedVersion ? 'update it' : 'see docs/kafka.md for the rights'
 }
 
 async function describe(admin: TopicSource, topic: string) {

@@ -43,7 +43,7 @@ export async function identityDifference(database: Database, found: KafkaIdentit
   return undefined
 }
 
-const remedy = 'another KAFKA_TOPIC_PREFIX to move to new topics (docs/scaling.md)'
+const remedy = 'another KAFKA_TOPIC_PREFIX to move to new topics (docs/kafka.md)'
 const answerMsMax = 5000
 const noteSql = `INSERT INTO kafka_topics (topic, cluster_id, topic_id)
   SELECT topic, $1, topic_id FROM unnest($2::text[], $3::text[]) AS found (topic, topic_id)

@@ -9,7 +9,7 @@ import type { ShownReplica } from '../write-path.ts'
 import { messageOf } from './kafka-errors.ts'
 import type { TopicPartition } from './topic-partition.ts'
 
-export interface WatchedTopic {
+interface WatchedTopic {
   readonly topic: string
   readonly partition: Pick<TopicPartition, 'offsets' | 'fetch'>
   readonly replicas: readonly Pick<ShownReplica, 'number' | 'shown' | 'lost'>[]

@@ -67,7 +67,7 @@ interface TopicFeedStatus {
  * Positions are offsets. What was appended within the last two seconds may not be read yet: `oldestSentSince` may lack it, and the
  * revision of its series is raised when it is read, if it shows by then.
  */
-export interface TopicReplica extends ShownReplica {
+interface TopicReplica extends ShownReplica {
   /** Rows that were read since the feed was opened, and of these, how many it shows. */
   rows(): { readonly read: number; readonly applied: number }
 }

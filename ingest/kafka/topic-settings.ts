@@ -1,5 +1,5 @@
 /**
- * What a topic has to be like, so that an acknowledgement means what docs/scaling.md says. Values of settings are texts, as
+ * What a topic has to be like, so that an acknowledgement means what docs/kafka.md says. Values of settings are texts, as
  * Kafka has them; a topic that promises more than is wanted is good enough.
  */
 
