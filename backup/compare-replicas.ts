@@ -15,6 +15,8 @@ import { openDaySums } from './day-sums.ts'
 interface ComparedReplica extends QuestdbReplica<Pick<Questdb, 'address' | 'state'>> {
   exec: Exec
   isLost: () => boolean
+  /** The position in each journal before which it shows everything. */
+  shown: () => readonly number[]
 }
 
 export interface CompareOptions {
@@ -26,9 +28,9 @@ export interface CompareOptions {
   expiredBeforeMs: () => number
   nowMs: () => number
   log: Pick<Log, 'error' | 'warn'>
-  /** Between two looks at whether a comparison is due. */
+  /** The pause between two checks whether a comparison is due. */
   everyMs?: number
-  /** Between two comparisons of days that differ: rows may be on their way to one of the replicas. */
+  /** The pause before a difference is checked again: rows may be on their way to one of the replicas. */
   pauseMs?: number
 }
 
@@ -42,7 +44,7 @@ const differencesShownMax = 10
 type Difference = string
 
 export function compareReplicas(options: CompareOptions): { close(): Promise<void> } {
-  const { replicas, pool, leads, log, everyMs = 600_000 } = options
+  const { replicas, pool, leads, log, everyMs = 600_000, pauseMs = 60_000 } = options
   const closing = new AbortController()
   const { signal } = closing
 
@@ -52,12 +54,20 @@ export function compareReplicas(options: CompareOptions): { close(): Promise<voi
     if (first === undefined) return
     for (const other of others) {
       const { rowCount } = await pool.query(dueSql, [other.number])
-      if (rowCount === 0 || signal.aborted || !leads()) continue
-      const differences = await lastingDifferences(options, first, other, signal)
+      if (rowCount === 0 || !(await isCaughtUp(first, other)) || signal.aborted || !leads()) continue
+      const differences = await lastingDifferences({ ...options, pauseMs }, first, other, signal)
       const text = differences.length === 0 ? null : differenceText(first.number, differences)
       await pool.query(noteSql, [other.number, text])
       if (text !== null) log.error({ replica: other.number, reason: text }, 'replicas differ')
     }
+  }
+
+  /** A replica that is behind would differ by the rows that it lacks yet. */
+  async function isCaughtUp(first: ComparedReplica, other: ComparedReplica): Promise<boolean> {
+    const wanted = first.shown()
+    await sleep(pauseMs, undefined, { signal, ref: false })
+    const shown = other.shown()
+    return wanted.every((position, at) => (shown[at] ?? 0) >= position)
   }
 
   async function run(): Promise<void> {
@@ -90,16 +100,16 @@ function differenceText(first: number, differences: readonly Difference[]): stri
   return `it differs from replica ${first} on ${shown}${more > 0 ? ` and ${more} more` : ''}`
 }
 
-/** Those that each of several looks has found. */
+/** Returns the differences that each of several looks has found. */
 async function lastingDifferences(
-  options: CompareOptions,
+  options: CompareOptions & { pauseMs: number },
   one: ComparedReplica,
   other: ComparedReplica,
   signal: AbortSignal,
 ): Promise<Difference[]> {
   let found = await differences(options, one, other, signal)
   for (let look = 1; look < looks && found.length > 0; look++) {
-    await sleep(options.pauseMs ?? 60_000, undefined, { signal, ref: false })
+    await sleep(options.pauseMs, undefined, { signal, ref: false })
     const again = new Set(await differences(options, one, other, signal))
     found = found.filter(difference => again.has(difference))
   }
@@ -133,7 +143,7 @@ async function both<Result>(
   return await Promise.all([work(one), work(other)])
 }
 
-/** What a table has of each day, as a text; the day in epoch milliseconds. */
+/** Returns a text for each day of a table, which is the same in equal replicas. Keys are days in epoch milliseconds. */
 async function daysOf(
   { exec, questdb }: ComparedReplica,
   table: (typeof tables)[number],
@@ -143,7 +153,7 @@ async function daysOf(
   const found = new Map<number, string>()
   const counts = new Map<number, number>()
   for (const [name, rows] of await exec(`SELECT name, numRows FROM table_partitions('${table}')`)) {
-    // One that was split by late rows has a time behind its day.
+    // A partition that late rows have split has a time behind its day.
     const startMs = Date.parse(String(name).slice(0, 10))
     counts.set(startMs, (counts.get(startMs) ?? 0) + Number(rows))
   }

@@ -35,7 +35,7 @@ export interface CopyReplicaOptions {
   from: NumberedQuestdb
   to: NumberedQuestdb
   postgres: pg.Client
-  /** By topic. */
+  /** The table of each topic. */
   tables: ReadonlyMap<string, TableDescription>
   /** Copies the files of the QuestDB of `from` to that of `to`, while its checkpoint is held. */
   copyFiles(): Promise<void>
@@ -48,7 +48,7 @@ interface CopiedTopic {
   topic: string
   table: TableDescription
   offset: number
-  /** Of the source, in QuestDB. */
+  /** The key of the journal of the source, in QuestDB. */
   sourceId: string
   id: string
 }
@@ -106,7 +106,7 @@ async function copiedTopics({ from, postgres, tables }: CopyReplicaOptions): Pro
   return copied
 }
 
-/** QuestDB answers, and has the positions of the source. */
+/** Resolves when QuestDB answers. Rejects when it lacks positions of the source. */
 async function untilCopied(exec: Exec, copied: readonly CopiedTopic[], signal: AbortSignal): Promise<void> {
   while (!(await isUp(exec))) await sleep(pauseMs, undefined, { signal })
   for (const { topic, offset, sourceId } of copied) {

@@ -81,12 +81,14 @@ export async function restoreService(context: CommandContext, folder: string): P
   }
 }
 
-function logTo({ streams: { stderr } }: CommandContext): Log {
-  const tell = (_fields: unknown, text?: string) => printText(stderr, `${text ?? ''}\n`)
-  return { info: () => undefined, warn: tell, error: tell } as Log
+/** Prints warnings and errors as lines. */
+export function logTo({ streams: { stderr } }: CommandContext): Log {
+  const print = (_fields: unknown, text?: string) => printText(stderr, `${text ?? ''}\n`)
+  return { info: () => undefined, warn: print, error: print } as Log
 }
 
-function commandError(error: unknown): unknown {
-  const isTold = [BackupError, StartError, QuestdbError].some(kind => error instanceof kind)
-  return isTold ? new CommandError((error as Error).message) : error
+/** Reduces an error that an operator can mend to its message. */
+export function commandError(error: unknown): unknown {
+  const isMendable = [BackupError, StartError, QuestdbError].some(kind => error instanceof kind)
+  return isMendable ? new CommandError((error as Error).message) : error
 }

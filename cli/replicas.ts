@@ -2,7 +2,6 @@
 
 import type { Command } from 'commander'
 import type pg from 'pg'
-import { BackupError } from '../backup/backup-error.ts'
 import { copyReplica } from '../backup/copy-replica.ts'
 import { readPublished } from '../ingest/kafka/forward-status.ts'
 import { offsetAt } from '../ingest/kafka/offset-at.ts'
@@ -19,6 +18,7 @@ import { QuestdbError } from '../store/questdb/client/questdb-error.ts'
 import type { CommandContext } from './command-context.ts'
 import { CommandError, exitInterrupted } from './command-error.ts'
 import { createInterrupt } from './interrupt.ts'
+import { commandError, logTo } from './kafka-backup.ts'
 import { bytesText, printJson, printTable, printText } from './output.ts'
 import { runCopy } from './run-copy.ts'
 import { topicEnds, withKafka } from './with-kafka.ts'
@@ -95,7 +95,7 @@ export function defineReplicas(command: Command, context: CommandContext): void 
     })
 }
 
-/** By number, from 1 on. */
+/** Returns the addresses by number, from 1 on. */
 function addressesOf(config: Config): QuestdbAddress[] {
   const { QUESTDB_HTTP, QUESTDB_PG, QUESTDB_REPLICAS = [] } = config
   return [{ http: QUESTDB_HTTP, pg: QUESTDB_PG }, ...QUESTDB_REPLICAS].map(({ http, pg }) =>
@@ -197,7 +197,6 @@ async function addReplica(context: CommandContext, from: number, to: number, cop
   const tables = await tablesByTopic(context)
   const interrupt = createInterrupt()
   const { stderr } = context.streams
-  const tell = (_fields: unknown, text?: string) => printText(stderr, `${text ?? ''}\n`)
   const copy = (postgres: pg.Client) =>
     copyReplica({
       from: { number: from, http: addressOf(config, from).http },
@@ -207,15 +206,14 @@ async function addReplica(context: CommandContext, from: number, to: number, cop
       copyFiles: () => runCopy(context, copyCommand),
       signal: interrupt.signal,
       onStep: step => printText(stderr, `${step}\n`),
-      log: { info: () => undefined, warn: tell, error: tell } as never,
+      log: logTo(context),
     })
   try {
     return await withPostgres(config, copy, { takesLong: true })
   } catch (error) {
     if (interrupt.signal.aborted)
       throw new CommandError(`interrupted; replica ${to} is lost until it is added`, exitInterrupted)
-    if (error instanceof BackupError || error instanceof QuestdbError) throw new CommandError(error.message)
-    throw error
+    throw commandError(error)
   } finally {
     interrupt.stop()
   }

@@ -81,9 +81,9 @@ export interface ShownReplica {
   oldestSentSince(txn: number): number
   /** Calls the listener whenever QuestDB may have lost what it had applied, and the journal is sent again. */
   onLost(listener: (reason: string) => void): void
-  /** Why it is not in use until it is a new copy of another replica; undefined while it is. */
+  /** The reason why it has to be a new copy of another replica; undefined while it is in use. */
   lost(): string | undefined
-  /** In what it differs from the first one in use, by the last comparison; undefined for nothing. */
+  /** The difference that the last comparison found; undefined for none. */
   differs(): string | undefined
 }
 
@@ -113,9 +113,9 @@ export interface WritePath<Series, Values extends Timed> {
    * may have lacked then. `onMissed` is called when there were records that the listener was not told.
    */
   onStored(listener: StoredListener, onMissed?: () => void): void
-  /** By number. A journal on disk has one. */
+  /** The replicas by number. A journal on disk has one. */
   readonly replicas: readonly [ShownReplica, ...ShownReplica[]]
-  /** As that of each replica. */
+  /** Calls the listener as each replica does. */
   onLost(listener: (reason: string) => void): void
   /**
    * From now on no row of these series goes to QuestDB, whatever is sent again and over any restart; further series stand

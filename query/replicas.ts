@@ -138,9 +138,9 @@ function createProgress(replicas: readonly ReadReplica[], monotonicMs: () => num
           Object.assign(mark, { position: best, atMs: nowMs })
           return 0
         }
-        const behindMs = nowMs - mark.atMs
-        if (isAtLeast(shown[at] ?? [], mark.position)) Object.assign(mark, { position: best, atMs: nowMs })
-        return behindMs
+        if (!isAtLeast(shown[at] ?? [], mark.position)) return nowMs - mark.atMs
+        Object.assign(mark, { position: best, atMs: nowMs })
+        return 0
       })
     },
   }

@@ -35,7 +35,7 @@ export interface TopicIngestOptions extends ServiceIngestOptions {
   directory: Pick<DataDirectory, 'path' | 'journal' | 'pointsJournal'>
   store: Pick<Store, 'postgres' | 'connectPostgres'>
   feed: Pick<ChangeFeed, 'currentForMs' | 'term'>
-  /** Whether this process does what one node does for all. */
+  /** Whether this process does the work that one node does for all. */
   leads: () => boolean
 }
 

@@ -32,9 +32,9 @@ export interface TopicsOptions {
 type OpenReplica = QuestdbReplica<Store['questdb']>
 
 export interface ServiceTopics extends ServiceKafka {
-  /** From replica 2 on. */
+  /** The replicas from 2 on. */
   furtherReplicas: readonly OpenReplica[]
-  /** Of all replicas, from 1 on. */
+  /** The numbers of all replicas, from 1 on. */
   replicas: readonly [number, ...number[]]
   /** Of a process that does not forward. */
   state: ReplicaState

@@ -20,11 +20,12 @@ export function compareServiceReplicas(
 ): () => Promise<void> {
   const clients = replicas.map(({ questdb }) => createQuestdbClient(questdb.address.http))
   const comparison = compareReplicas({
-    replicas: replicas.map(({ number, questdb, readings }, at) => ({
+    replicas: replicas.map(({ number, questdb, readings, points }, at) => ({
       number,
       questdb,
       exec: sql => (clients[at] as (typeof clients)[number]).exec(sql, execTimeoutMs),
       isLost: () => readings.lost() !== undefined,
+      shown: () => [readings.shown() ?? 0, points.shown() ?? 0],
     })),
     pool: store.postgres,
     leads: nodes.leads,

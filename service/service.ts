@@ -87,8 +87,8 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   const stored = { directory, store, replicas, ...journals, acceptedFrom, clockMs, nodes: serviceNodes }
   const { archive, retention } = openServiceRetention(config, log, stored)
   onOpen(() => retention.close())
-  if (replicas.length > 1) onOpen(compareServiceReplicas(log, { ...stored, retention }))
   const readReplicas = openReadReplicas(replicas, retention, config.QUESTDB_READ)
+  if (replicas.length > 1) onOpen(compareServiceReplicas(log, { ...stored, retention }))
   const queries = openServiceQueries(config, log, { ...stored, readReplicas })
   for (const { close } of Object.values(queries)) onOpen(close)
   const live = openServiceLive(config, log, { replicas, ingest, devices, metrics, query: queries.query, clockMs })

@@ -41,7 +41,6 @@ export interface StateOptions extends Pick<TimeLimits, 'aheadMsMax'> {
   retention: Pick<Retention, 'state' | 'confirm'>
   /** Of the topics of Kafka that are the journals; undefined where these are on disk. */
   topics?: (() => TopicState[]) | undefined
-  /** As StatusOptions. */
   replicas?: StatusOptions['replicas']
   /** Undefined for a service that is alone. */
   nodes?: Pick<Nodes, 'own' | 'states'> | undefined

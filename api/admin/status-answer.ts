@@ -25,9 +25,9 @@ const ReplicaStatus = z.object({
   /** Whether this process reads it. */
   is_read: z.boolean(),
   state: z.string(),
-  /** Why it is not up, or is lost; null otherwise. */
+  /** The reason why it is not up, is lost, or differs; null otherwise. */
   reason: z.string().nullable(),
-  /** For how long it has shown less than another one. */
+  /** The time for which it has shown less than another replica. */
   behind_seconds: z.number(),
   /**
    * The host and number of the process that forwards to it. Null before the first one, when the last one has given that up, and while
@@ -122,7 +122,7 @@ export const Status = z.object({
   kafka: z
     .object({
       topics: z.array(TopicStatus),
-      /** Those of QuestDB. */
+      /** The replicas of QuestDB. */
       replicas: z.array(ReplicaStatus).optional(),
     })
     .optional(),

@@ -31,7 +31,7 @@ export interface StatusOptions {
   retention: Pick<Retention, 'state'>
   /** Undefined where the journals are on disk. */
   topics?: (() => TopicState[]) | undefined
-  /** Without what PostgreSQL has of them. */
+  /** The state of each replica; PostgreSQL adds the process that forwards to it. */
   replicas?: (() => readonly Omit<ReplicaStatus, 'holder' | 'since'>[]) | undefined
   /** Undefined for a service that is alone. */
   nodes?: Pick<Nodes, 'own' | 'states'> | undefined

@@ -27,9 +27,9 @@ export interface ForwardStatus {
 export interface PublishedStatus extends ForwardStatus {
   /** No row before this offset is sent again, by this process or a later one; 0 before the first commit. */
   committed: number
-  /** Why its replica is not in use until it is a new copy of another one; null while it is. */
+  /** The reason why its replica has to be a new copy of another one before it is in use; null while it is in use. */
   lost: string | null
-  /** In what it differs from the first one in use, by the last comparison. */
+  /** The difference that the last comparison found; null for none. */
   differs: string | null
 }
 

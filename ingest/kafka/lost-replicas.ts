@@ -13,7 +13,7 @@ interface WatchedTopic {
   readonly topic: string
   readonly partition: Pick<TopicPartition, 'offsets' | 'fetch'>
   readonly replicas: readonly Pick<ShownReplica, 'number' | 'shown' | 'lost'>[]
-  /** Of the topic as it is; undefined until that is known. */
+  /** The retention of the topic, milliseconds; undefined until it is known. */
   readonly retentionMs: () => number | undefined
 }
 
@@ -27,7 +27,7 @@ export interface LostReplicasOptions {
   readonly everyMs?: number
 }
 
-/** Of the retention: the rest is for a person, to bring the replica back. */
+/** The share of the retention that a person has to bring the replica back. */
 const lostShare = 0.5
 
 export function watchLostReplicas(options: LostReplicasOptions): { close(): Promise<void> } {
@@ -69,7 +69,7 @@ export function watchLostReplicas(options: LostReplicasOptions): { close(): Prom
   }
 }
 
-/** The numbers of the replicas, with the reasons. */
+/** Returns the numbers of lost replicas, with the reasons. */
 export async function lostIn(
   { topic, partition, replicas, retentionMs }: WatchedTopic,
   nowMs: number,

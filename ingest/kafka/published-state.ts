@@ -25,8 +25,8 @@ export interface PublishedState {
    * before the first answer of QuestDB.
    */
   readonly sequenced?: { readonly txn: number; readonly offset: number } | undefined
-  /** Why the replica is not in use until it is a new copy of another one. */
+  /** The reason why the replica has to be a new copy of another one before it is in use. */
   readonly lost?: string | null
-  /** In what it differs from the first one in use, by the last comparison. */
+  /** The difference that the last comparison found. */
   readonly differs?: string | null
 }

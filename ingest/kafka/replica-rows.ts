@@ -10,7 +10,7 @@ export interface ReplicaHolder {
   /** The host and the process; undefined where the replica was given back. One that was killed stays until another one has it. */
   holder: string | undefined
   takenMs: number | undefined
-  /** Why nothing is forwarded to it; undefined while it is in use. */
+  /** The reason why nothing is forwarded to it; undefined while it is in use. */
   lost: string | undefined
 }
 
@@ -21,7 +21,7 @@ interface Row {
   lost: string | null
 }
 
-/** By number. A replica that no process has held yet is not among them. */
+/** Returns the replicas by number. A replica that no process has held yet is not among them. */
 export async function readReplicaHolders(database: Transaction): Promise<ReplicaHolder[]> {
   const { rows } = await database.query<Row>('SELECT number, holder, taken_at, lost FROM replicas ORDER BY number')
   return rows.map(({ number, holder, taken_at, lost }) => ({
@@ -32,7 +32,7 @@ export async function readReplicaHolders(database: Transaction): Promise<Replica
   }))
 }
 
-/** Those of these replicas that are in use, and of which no process has the lock: nothing is forwarded to them. */
+/** Returns which of these replicas are in use without a process that has their lock: nothing is forwarded to them. */
 export async function readUnforwarded(database: Transaction, replicas: readonly number[]): Promise<number[]> {
   const { rows } = await database.query<{ number: number }>({
     text: unforwardedSql,

@@ -7,7 +7,7 @@ import type { ReplicaTenure } from './replica-state.ts'
 
 interface ReplicaRow {
   holder: string | null
-  /** Why nothing is forwarded to it until it is a new copy of another one. */
+  /** The reason why nothing is forwarded to it until it is a new copy of another one. */
   lost: string | null
 }
 

@@ -24,7 +24,7 @@ import { replicaOfSql, stateKey } from './topic-names.ts'
 
 /** Which process forwards a replica, and since when: by each process that takes it over the epoch rises. */
 export interface ReplicaTenure {
-  /** From 1 on. */
+  /** Its number, from 1 on. */
   replica: number
   epoch: number
   /** The name of the process, for people. */
@@ -41,7 +41,7 @@ export interface ReplicaStateOptions {
   pool: pg.Pool
   /** Undefined in a process that does not forward; there `commit` and `takeRewind` reject with LostReplica. */
   tenure: ReplicaTenure | undefined
-  /** Whose state it is: that of the tenure, or of all replicas that a process reads. By default the first one's. */
+  /** The replicas whose state it is: that of the tenure, or all that a process reads. The default is replica 1. */
   replicas?: readonly number[]
   /** What the records of a topic are, by its name. */
   tables: ReadonlyMap<string, TableDescription>
@@ -133,7 +133,7 @@ export function createReplicaState({
   }
 
   const keysOf = (topic: string) => replicas.map(replica => stateKey(topic, replica))
-  /** Of the replica that this process forwards. */
+  /** The key of the replica that this process forwards to. */
   const keyOf = (topic: string) => stateKey(topic, tenure?.replica ?? replicas[0] ?? 1)
 
   return {

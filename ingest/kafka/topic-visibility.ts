@@ -34,12 +34,12 @@ export class TopicVisibility {
     return this.#state && Math.max(this.#state.applied, this.#state.appliedBefore ?? 0)
   }
 
-  /** Why its replica is not in use until it is a new copy of another one; undefined while it is. */
+  /** The reason why its replica has to be a new copy of another one; undefined while it is in use. */
   get lost(): string | undefined {
     return this.#state?.lost ?? undefined
   }
 
-  /** In what its replica differs from the first one in use; undefined for nothing. */
+  /** The difference that the last comparison found in its replica; undefined for none. */
   get differs(): string | undefined {
     return this.#state?.differs ?? undefined
   }

@@ -173,7 +173,8 @@ t.test('a day in which a replica lacks a row is found by the comparison, and sho
     const client = createQuestdbClient(address.http)
     t.teardown(() => client.close())
     const exec = (sql: string) => client.exec(sql, 30_000)
-    return { number: at + 1, questdb: { address, state: () => ({ state: 'up' }) as never }, exec, isLost: () => false }
+    const questdb = { address, state: () => ({ state: 'up' }) as never }
+    return { number: at + 1, questdb, exec, isLost: () => false, shown: () => [] }
   })
   const comparison = compareReplicas({
     ...{ replicas, pool, leads: () => true, nowMs: Date.now, log: silentLog, everyMs: 100, pauseMs: 0 },
