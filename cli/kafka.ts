@@ -16,7 +16,7 @@ import { durationText } from './duration-text.ts'
 import { backUpService, restoreService } from './kafka-backup.ts'
 import { catTopic } from './kafka-cat.ts'
 import { countUpTo } from './option-values.ts'
-import { bytesText, type Output, printable, printJson, printTable, printText, type Streams } from './output.ts'
+import { bytesText, printJson, printTable, printText, type Streams, writeJsonLine } from './output.ts'
 import { withKafka } from './with-kafka.ts'
 
 const prepareHelp = `
@@ -101,7 +101,7 @@ export function defineKafka(command: Command, context: CommandContext): void {
       await withKafka(context, async (kafka, { topicPrefix }) => {
         const partition = await kafka.partition(topicsOf(topicPrefix)[journal])
         const table = journal === 'readings' ? readings : points
-        const print = (line: object) => writeLine(streams.stdout, line)
+        const print = (line: object) => writeJsonLine(streams, line)
         await catTopic({ partition, table, from, groupsMax: groups ?? Number.POSITIVE_INFINITY, print })
       })
     })
@@ -157,13 +157,6 @@ export function refuseWeak(prepared: readonly PreparedTopic[]): void {
 function offsetIn(text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text)
   throw new InvalidArgumentError('Expected an offset.')
-}
-
-/** Resolves when it is written. */
-function writeLine(stdout: Output, line: object): Promise<void> {
-  return new Promise((resolve, reject) => {
-    stdout.write(`${printable(JSON.stringify(line))}\n`, error => (error ? reject(error) : resolve()))
-  })
 }
 
 interface ShownTopic {

@@ -31,6 +31,13 @@ export function printJson({ stdout }: Streams, value: unknown): void {
   printText(stdout, `${JSON.stringify(value)}\n`)
 }
 
+/** Resolves when the line is written, so that a long output needs no memory. */
+export function writeJsonLine({ stdout }: Pick<Streams, 'stdout'>, value: object): Promise<void> {
+  return new Promise((resolve, reject) => {
+    stdout.write(`${printable(JSON.stringify(value))}\n`, error => (error ? reject(error) : resolve()))
+  })
+}
+
 /** Columns side by side; the last one may be of any length. */
 export function printTable({ stdout }: Streams, rows: readonly (readonly string[])[]): void {
   const printed = rows.map(row => row.map(printable))

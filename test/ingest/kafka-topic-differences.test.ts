@@ -119,7 +119,7 @@ test('the check names all that is missing or weaker at once', async t => {
     check(() => {
       throw error
     })
-  const rights = /describe the topic a \(TOPIC_AUTHORIZATION_FAILED\): see docs\/scaling\.md/
+  const rights = /describe the topic a \(TOPIC_AUTHORIZATION_FAILED\): see docs\/kafka\.md/
   const forbidden = failing(new Refused('TOPIC_AUTHORIZATION_FAILED', undefined))
   await t.rejects(forbidden, { name: 'StartError', message: rights })
   const away = { name: 'StartError', message: /no broker answers.*KAFKA_BROKERS/ }
