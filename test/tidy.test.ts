@@ -65,7 +65,7 @@ const arrows: Record<string, string[]> = {
     'auth/time-zone.ts',
   ],
   // Definitions alone: of what a registry has, callers tell it.
-  ingest: [...questdbLeaves, ...postgresLeaves, 'metrics', 'store/start-error.ts'],
+  ingest: [...questdbLeaves, ...postgresLeaves, 'metrics', 'store/start-error.ts', 'store/version.ts'],
   // Definitions alone: texts of people are checked as they are everywhere.
   metrics: ['auth/plain-text.ts'],
   analytics: [],

@@ -111,7 +111,7 @@ test('a wrong setting is named with what it should be', async t => {
     [{ ...kafka, KAFKA_RETENTION_HOURS: '0' }, /KAFKA_RETENTION_HOURS must be from 1/],
     [
       { ...kafka, KAFKA_SASL_MECHANISM: 'GSSAPI' },
-      /KAFKA_SASL_MECHANISM must be PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512/,
+      /KAFKA_SASL_MECHANISM must be PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER/,
     ],
     [{ ...kafka, KAFKA_SASL_USERNAME: 'a' }, /KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD must be set together/],
     [{ ...kafka, KAFKA_SASL_USERNAME: 'a', KAFKA_SASL_PASSWORD: 'b' }, /KAFKA_SASL_MECHANISM, .* must be set together/],

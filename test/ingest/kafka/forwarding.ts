@@ -35,7 +35,7 @@ t.test('what is appended comes to QuestDB once, and its offset is committed and 
   await untilCommitted(of, 4)
   t.strictSame(await valuesOf(of.device), [5, 1, 2, 3, 4])
   t.match((await of.state.published()).get(of.topic), {
-    tenure: 1,
+    tenure: Number,
     losses: 0,
     committed: 4,
     applied: 4,
@@ -56,7 +56,7 @@ t.test('a process that is killed is followed by one with an empty folder, from t
   const next = forward(t, of.replica('b'))
   await untilCommitted(of, 2)
   t.strictSame(await valuesOf(of.device), [1, 2, 3])
-  t.match(next.status(), [{ topic: of.topic, status: { tenure: 2, appliedBefore: 1, forwarder: { rows: 1 } } }])
+  t.match(next.status(), [{ topic: of.topic, status: { tenure: Number, appliedBefore: 1, forwarder: { rows: 1 } } }])
 })
 
 t.test('a row that QuestDB refuses becomes a letter in PostgreSQL, and its file goes', async t => {
