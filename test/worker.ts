@@ -7,7 +7,6 @@ import { lenderVariable } from './support/borrow.ts'
 import { launchBrowser } from './support/browser.ts'
 import { familyOf } from './support/processes.ts'
 import { type Service, startService } from './support/service.ts'
-import { waitFor } from './support/wait-for.ts'
 import { type LentQuestdb, type RunningQuestdb, startWorkerQuestdb } from './support/worker-questdb.ts'
 
 export interface Worker {
@@ -19,8 +18,8 @@ export interface Worker {
 }
 
 /**
- * Each is started by the first file that asks for it, and stopped by a signal while no file has it: an idle QuestDB, service or
- * browser takes a twentieth to a tenth of a processor.
+ * Each is started by the first file that asks for it. QuestDB and the browser are stopped by a signal while no file has them: an idle
+ * one takes a tenth of a processor. A service that was stopped for minutes was seen not to become ready again.
  */
 export async function openWorker(environment: NodeJS.ProcessEnv): Promise<Worker> {
   let ends: (() => unknown)[] = []
@@ -67,7 +66,6 @@ export async function openWorker(environment: NodeJS.ProcessEnv): Promise<Worker
     }
     service ??= startService(hooks, { environment })
     const { url, dataDirectory } = await service
-    if (freezer.thaw('service')) await waitFor('the service is ready', () => isReady(url))
     return { url, dataDirectory }
   }
 
@@ -90,7 +88,6 @@ export async function openWorker(environment: NodeJS.ProcessEnv): Promise<Worker
       isQuestdbLent = false
       if (!hasPassed) return await end()
       freezer.freeze('questdb', questdb?.pid())
-      freezer.freeze('service', (await service)?.child.pid)
       freezer.freeze('browser', (await browser)?.pid)
     },
     async close() {
@@ -102,22 +99,15 @@ export async function openWorker(environment: NodeJS.ProcessEnv): Promise<Worker
   }
 }
 
-/** What waited for a database meanwhile is over. */
-async function isReady(url: string): Promise<boolean> {
-  const { status } = (await (await fetch(`${url}/health/ready`)).json()) as { status: string }
-  return status === 'ok'
-}
-
 /** Stops processes, with those that they have started, until they are used. */
 function createFreezer() {
   const frozen = new Map<string, number[]>()
 
   /** The parent last: by then its servers have answered. */
-  function thaw(name: string): boolean {
+  function thaw(name: string): void {
     const family = frozen.get(name) ?? []
     frozen.delete(name)
     for (const each of family.reverse()) signal(each, 'SIGCONT')
-    return family.length > 0
   }
 
   return {
