@@ -47,6 +47,8 @@ export class ApplyPoller {
   /** More is applied than was removed. */
   #isTrimDue = false
   #isRecordFailing = false
+  /** The last query failed. A later one that succeeds ends that issue, also when nothing is sent any more. */
+  #isQueryFailing = false
 
   constructor(options: ApplyPollerOptions) {
     const { tables, connection, timing, log } = options
@@ -83,9 +85,11 @@ export class ApplyPoller {
       isSynced = await commitMode.query(issues.wasUnavailable)
       states = await readTableStates(connection, tables)
       this.#polledAtMs = timing.monotonicMs()
-      if (isIdle) issues.note(undefined)
+      if (isIdle || this.#isQueryFailing) issues.note(undefined)
+      this.#isQueryFailing = false
       for (const [table, state] of states.entries()) await this.#suspensions[table]?.observe(state)
     } catch (error) {
+      this.#isQueryFailing = true
       issues.noteUnavailable(error instanceof Error ? error.message : String(error))
       await sleeper.sleep(pauseMs)
       return
