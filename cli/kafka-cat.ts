@@ -8,7 +8,7 @@ import { symbolColumns, type TableDescription } from '../ingest/table.ts'
 export interface CatOptions {
   partition: Pick<TopicPartition, 'fetch' | 'offsets'>
   table: TableDescription
-  /** By default the first offset that the topic has. */
+  /** The first offset that is printed; the default is the first one of the topic. */
   from: number | undefined
   /** Groups at most. */
   groupsMax: number
@@ -65,7 +65,7 @@ function recordLine(table: TableDescription, { series, symbols, timeUs, isBackfi
   }
 }
 
-/** With microseconds. */
+/** Returns the time as ISO 8601 with microseconds. */
 function timeText(us: number): string {
   const ms = Math.floor(us / 1000)
   return `${new Date(ms).toISOString().slice(0, -1)}${String(us - 1000 * ms).padStart(3, '0')}Z`

@@ -12,7 +12,7 @@ export interface Node {
   version: string
   host: string
   settings: NodeSettings
-  /** Of those that should be the same and are not refused. */
+  /** Digests of settings that should be the same at all nodes. A difference is reported, not refused. */
   advised: NodeSettings
 }
 

@@ -110,7 +110,7 @@ async function start(options: DemoClusterOptions, onOpen: (close: () => unknown)
   }
 }
 
-/** Those of one process, and those of databases and brokers that are not ours. */
+/** Settings of a single process, and those of databases and brokers that the demo starts itself. */
 const notPassedOn = /^(MQTT_PORT|TLS_.*|KAFKA_.*|QUESTDB_(?!ACCEPT).*)$/
 
 function passedOn(settings: Environment): Environment {

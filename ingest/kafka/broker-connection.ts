@@ -24,7 +24,7 @@ export interface ConnectionSettings {
     | { mechanism: 'PLAIN' | 'SCRAM-SHA-256' | 'SCRAM-SHA-512'; username: string; password: string }
     | { mechanism: 'OAUTHBEARER'; oauth: OauthClient }
     | undefined
-  /** What PostgreSQL knows of the journal: no other cluster or topic is used. */
+  /** The identity of the journal that PostgreSQL has noted: no other cluster or topic is used. */
   identity?: KafkaIdentity | undefined
 }
 
@@ -41,10 +41,10 @@ export interface BrokerConnection {
 
 /** A broker behind it is away: it is asked elsewhere meanwhile. */
 const connectTimeoutMs = 3000
-/** With TLS and a sign-in, which a broker or an authorization server may leave without an answer. */
+/** Bounds connecting with TLS and a sign-in: a broker or an authorization server may never answer. */
 const readyTimeoutMs = 10_000
 const clientName = 'barograph'
-/** As Kafka names the error. */
+/** The name that Kafka gives the error. */
 export const unsupportedVersion = 'UNSUPPORTED_VERSION'
 /** Never reached, as we have timeouts of our own, by request. */
 const libraryTimeoutMs = 10 * 60_000
