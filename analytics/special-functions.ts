@@ -5,7 +5,7 @@
  * (incomplete beta); W. J. Lentz's continued fractions as modified by Thompson and Barnett (1986).
  */
 
-import { bug } from '../limits/bug.ts'
+import { bug } from '../store/limits/bug.ts'
 
 const halfLogTwoPi = 0.918_938_533_204_672_7
 const twoOverSqrtPi = Math.PI ** -0.5 * 2

@@ -1,7 +1,7 @@
 /** Tracks when a device or a key was last seen, and saves it in PostgreSQL in batches instead of at every request. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { bug } from '../limits/bug.ts'
+import { bug } from '../store/limits/bug.ts'
 
 /** What is seen, as it is held in memory. */
 export interface SeenRecord {

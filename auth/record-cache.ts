@@ -4,7 +4,7 @@
  * is unknown what came of a change, its record cannot be read at all.
  */
 
-import { bug } from '../limits/bug.ts'
+import { bug } from '../store/limits/bug.ts'
 import { OutcomeUnknown } from '../store/postgres/postgres-errors.ts'
 import { createReadCache } from './read-cache.ts'
 

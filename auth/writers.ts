@@ -1,11 +1,11 @@
 /** Which devices a credential may write readings of: the one answer for every way in. */
 
+import { composed } from '../store/plain-text.ts'
 import type { Role } from './accounts/role.ts'
 import { actorOf } from './actor.ts'
 import { type Device, DeviceName, NewDevice, nameFault } from './devices/device.ts'
 import { createScopeCheck } from './devices/device-scope.ts'
 import type { Devices } from './devices/devices.ts'
-import { composed } from './plain-text.ts'
 import { authorize, type Principal, writeScopeOf } from './policy.ts'
 
 /** Why a reading of a device is not taken, with a sentence for people. */

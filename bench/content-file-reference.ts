@@ -1,7 +1,7 @@
 /** Expected results of listing queries, computed from the generated files: random queries of every kind, with counts and ids. */
 
-import type { GeneratedFile } from '../demo/content-file-generator.ts'
-import type { Random } from '../demo/noise.ts'
+import type { GeneratedFile } from '../cli/demo/content-file-generator.ts'
+import type { Random } from '../cli/demo/noise.ts'
 
 /** Files of one run with the same tags. */
 interface Group {

@@ -2,7 +2,7 @@
 
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { type LiveDevice, LiveFleet, type StoredReadings } from '../live/live-fleet.ts'
+import { type LiveDevice, LiveFleet, type StoredReadings } from '../query/live/live-fleet.ts'
 
 const rounds = 3
 const intervalUs = 60_000_000

@@ -56,7 +56,7 @@ interface Outcome {
 }
 
 function seriesOf(station: string): Series[] {
-  const lines = readFileSync(join(import.meta.dirname, '..', 'demo', 'data', `${station}-hours.csv`), 'utf8')
+  const lines = readFileSync(join(import.meta.dirname, '..', 'cli', 'demo', 'data', `${station}-hours.csv`), 'utf8')
   const rows = lines
     .trimEnd()
     .split('\n')

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type KafkaCluster, startKafkaCluster } from '../demo/cluster/kafka-cluster.ts'
+import { type KafkaCluster, startKafkaCluster } from '../cli/demo/cluster/kafka-cluster.ts'
 import { openDisk } from '../ingest/journal/disk.ts'
 import { Journal } from '../ingest/journal/journal.ts'
 import type { JournalMedium } from '../ingest/journal/medium.ts'

@@ -1,6 +1,6 @@
 /** Databases for a bench: started by the bench and passed to the service as external ones, so that the bench can count the rows. */
 
-import { postgresUrl } from '../demo/cluster/database-settings.ts'
+import { postgresUrl } from '../cli/demo/cluster/database-settings.ts'
 import { connectQuestdb } from '../ingest/forwarder/questdb.ts'
 import { readTableStates } from '../ingest/forwarder/table-state.ts'
 import type { Log } from '../store/log.ts'

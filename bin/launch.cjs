@@ -13,7 +13,7 @@ const root = dirname(__dirname)
 /** The package holds JavaScript made of the sources (see script/build.ts), because Node strips no types inside node_modules. */
 const isCheckout = existsSync(join(root, 'service', 'main.ts'))
 /** The demo is no part of the package. */
-const programs = isCheckout ? { start: 'service/main', demo: 'demo/demo' } : { start: 'service/main' }
+const programs = isCheckout ? { start: 'service/main', demo: 'cli/demo/demo' } : { start: 'service/main' }
 
 const needed = require('../package.json').dependencies.node
 

@@ -2,8 +2,8 @@
 
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { Annotation } from '../annotations/annotation.ts'
 import { AnnotationPage } from '../api/annotations/annotations.ts'
+import { Annotation } from '../auth/annotations/annotation.ts'
 import type { AdminClient } from './admin-client.ts'
 import { listAll, recordId } from './alert-options.ts'
 import type { CommandContext } from './command-context.ts'

@@ -1,6 +1,6 @@
 /** What a backup holds, as `backup` and `restore` print it. */
 
-import type { BackupResult } from '../backup/backup.ts'
+import type { BackupResult } from '../service/backup/backup.ts'
 import { bytesText } from './output.ts'
 
 export function backupSummary({ files, bytes, rows }: BackupResult): string {

@@ -2,7 +2,7 @@
 
 import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
-import { cacheDirectoryOf } from '../settings/cache-directory.ts'
+import { cacheDirectoryOf } from '../service/settings/cache-directory.ts'
 import { packageVersion } from '../store/version.ts'
 
 const { stdin, stdout, stderr } = process

@@ -1,7 +1,7 @@
 /** What the commands work with: the server, the streams, the settings. */
 
 import type { Readable } from 'node:stream'
-import { type Config, ConfigError, readConfig } from '../settings/config.ts'
+import { type Config, ConfigError, readConfig } from '../service/settings/config.ts'
 import { type AdminClient, createAdminClient } from './admin-client.ts'
 import { CommandError } from './command-error.ts'
 import { findServer, type ServerOptions } from './find-server.ts'

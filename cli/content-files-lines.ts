@@ -2,7 +2,7 @@
 
 import type { Readable } from 'node:stream'
 import type { z } from 'zod'
-import { chunkBytes, type ImportedFiles, lineBytesMax, linesMax, type Reject } from '../content/import/answer.ts'
+import { chunkBytes, type ImportedFiles, lineBytesMax, linesMax, type Reject } from '../query/content/import/answer.ts'
 import type { AdminClient } from './admin-client.ts'
 import { CommandError, exitInterrupted, exitRejected } from './command-error.ts'
 import type { ImportStreams } from './import.ts'

@@ -2,9 +2,9 @@
 
 import { Readable } from 'node:stream'
 import type { Command } from 'commander'
-import { ChangedFiles, ImportedFiles } from '../content/import/answer.ts'
-import type { NameAction } from '../content/import/named-files.ts'
-import type { ContentFileName } from '../content/line.ts'
+import { ChangedFiles, ImportedFiles } from '../query/content/import/answer.ts'
+import type { NameAction } from '../query/content/import/named-files.ts'
+import type { ContentFileName } from '../query/content/line.ts'
 import { type AdminClient, refusal } from './admin-client.ts'
 import type { CommandContext } from './command-context.ts'
 import { CommandError, exitRejected, exitUsage } from './command-error.ts'

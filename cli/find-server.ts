@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { isIPv6 } from 'node:net'
 import { join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
-import type { Config } from '../settings/config.ts'
+import type { Config } from '../service/settings/config.ts'
 import type { ServerAddress } from './admin-client.ts'
 import { CommandError, exitUsage } from './command-error.ts'
 

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { type Duplex, pipeline, Readable } from 'node:stream'
 import { createGunzip, createZstdDecompress } from 'node:zlib'
 import { arrayBody } from '../ingest/import/array-body.ts'
-import { bug } from '../limits/bug.ts'
+import { bug } from '../store/limits/bug.ts'
 import { CommandError } from './command-error.ts'
 import { printable } from './output.ts'
 

@@ -1,6 +1,6 @@
 /** The lock of the database for a command beside which no service may run. */
 
-import type { Config } from '../settings/config.ts'
+import type { Config } from '../service/settings/config.ts'
 import { type DatabaseLock, lockDatabase } from '../store/postgres/database-lock.ts'
 import { makeClient } from '../store/postgres/postgres-connect.ts'
 import { StartError } from '../store/start-error.ts'

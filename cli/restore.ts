@@ -2,9 +2,9 @@
 
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { BackupError } from '../backup/backup-error.ts'
-import { restore } from '../backup/restore.ts'
-import type { Config } from '../settings/config.ts'
+import { BackupError } from '../service/backup/backup-error.ts'
+import { restore } from '../service/backup/restore.ts'
+import type { Config } from '../service/settings/config.ts'
 import type { Log } from '../store/log.ts'
 import { StartError } from '../store/start-error.ts'
 import { packageVersion } from '../store/version.ts'

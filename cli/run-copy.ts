@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { BackupError } from '../backup/backup-error.ts'
+import { BackupError } from '../service/backup/backup-error.ts'
 import type { CommandContext } from './command-context.ts'
 
 /** Rejects with a BackupError when it fails. */

@@ -3,7 +3,7 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { z } from 'zod'
 import { StationDetails, StationPage } from '../auth/stations/station-details.ts'
-import { StationEraseReport } from '../lifecycle/erasure/erase-records.ts'
+import { StationEraseReport } from '../service/lifecycle/erasure/erase-records.ts'
 import type { AdminClient } from './admin-client.ts'
 import type { CommandContext } from './command-context.ts'
 import { CommandError, exitUsage } from './command-error.ts'

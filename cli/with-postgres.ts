@@ -1,7 +1,7 @@
 /** A connection to the PostgreSQL of DATABASE_URL, for a command that asks it itself. */
 
 import type pg from 'pg'
-import type { Config } from '../settings/config.ts'
+import type { Config } from '../service/settings/config.ts'
 import { connectFailure, makeClient } from '../store/postgres/postgres-connect.ts'
 import { CommandError } from './command-error.ts'
 

@@ -1,7 +1,7 @@
 /** The fields that a reading may have, in all their spellings, and the names of those that are not stored. */
 
-import { catalogueEntry } from '../metrics/catalogue.ts'
-import { metricNameOf, timeFieldOf } from '../metrics/metric-name.ts'
+import { catalogueEntry } from '../store/metrics/catalogue.ts'
+import { metricNameOf, timeFieldOf } from '../store/metrics/metric-name.ts'
 import { metrics as columns, type Metric } from '../store/tables.ts'
 
 export type Fields = Record<string, unknown>

@@ -1,6 +1,6 @@
 /** A point of an air-quality station, and the one check that every point passes, by whichever way it comes in. */
 
-import { catalogueEntry } from '../metrics/catalogue.ts'
+import { catalogueEntry } from '../store/metrics/catalogue.ts'
 import { pointUnits } from '../store/tables.ts'
 import type { Fields } from './field-names.ts'
 import { ReadTime } from './formats/iso-time.ts'

@@ -1,6 +1,6 @@
 /** The table of the readings, for the journal and the forwarder, and how a reading becomes a record. */
 
-import { metricsPerDeviceMax } from '../metrics/metric-counts.ts'
+import { metricsPerDeviceMax } from '../store/metrics/metric-counts.ts'
 import { measurementsTable, metrics, readingsTable } from '../store/tables.ts'
 import { furtherLength, layoutOf, offsetOf, type RecordWriter, writeFurther, writeHeader } from './journal/record.ts'
 import type { Reading } from './reading.ts'

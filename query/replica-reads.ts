@@ -1,6 +1,6 @@
 /** Connections of a thread to the replicas of QuestDB, opened when a task first reads one. */
 
-import { bug } from '../limits/bug.ts'
+import { bug } from '../store/limits/bug.ts'
 import { createPgConnection, type PgConnection } from '../store/questdb/client/questdb-pg.ts'
 import { type ColumnsReader, createColumnsReader } from './questdb/columns-reader.ts'
 import { createValuesSource, type MeasurementsSource } from './questdb/measurements-source.ts'

@@ -10,7 +10,7 @@ import { buildWeb } from '../web/build.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const output = join(root, 'dist')
-const assets = ['store/questdb/pom.xml', 'store/postgres/migrations', 'theme', 'web/dist', 'docs']
+const assets = ['store/questdb/pom.xml', 'store/postgres/migrations', 'web/theme', 'web/dist', 'docs']
 
 /** The compiler rewrites imports, and leaves the addresses of worker threads to us. */
 const workerAddress = /(new URL\('\.\.?\/[\w./-]+\.)ts(', import\.meta\.url\))/g

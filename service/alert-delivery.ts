@@ -4,13 +4,13 @@ import { networkInterfaces } from 'node:os'
 import type { AlertsOptions } from '../alerts/alerts.ts'
 import { queueMail } from '../auth/mail/outbox-rows.ts'
 import { createSecretBox } from '../auth/secret-box.ts'
-import { createBrokerPublisher } from '../mqtt/broker-publisher.ts'
-import { brokerAddressOf } from '../mqtt/mqtt.ts'
-import type { Config } from '../settings/config.ts'
+import { createBrokerPublisher } from '../ingest/mqtt/broker-publisher.ts'
+import { brokerAddressOf } from '../ingest/mqtt/mqtt.ts'
 import type { DataDirectory } from '../store/data-directory.ts'
 import type { Log } from '../store/log.ts'
 import type { Clock } from './clock.ts'
 import type { ServiceAccounts } from './open-accounts.ts'
+import type { Config } from './settings/config.ts'
 
 interface DeliveryParts {
   directory: Pick<DataDirectory, 'secret'>

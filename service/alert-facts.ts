@@ -3,9 +3,9 @@
 import type { Fact } from '../alerts/core/fact.ts'
 import type { Ingest, PointsIngest } from '../ingest/ingest.ts'
 import type { TopicState } from '../ingest/kafka/topic-watch.ts'
-import type { DiskUse } from '../lifecycle/disk/disk-use.ts'
 import type { Questdb } from '../store/questdb/questdb.ts'
 import { type QuestdbReplica, replicaPrefix } from '../store/questdb/questdb-replicas.ts'
+import type { DiskUse } from './lifecycle/disk/disk-use.ts'
 
 export interface AlertFactsOptions {
   replicas: readonly QuestdbReplica<Pick<Questdb, 'state'>>[]

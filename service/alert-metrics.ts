@@ -2,7 +2,7 @@
 
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { Alerts } from '../alerts/alerts.ts'
-import { counter, gauge } from '../api/http/metric-kinds.ts'
+import { counter, gauge } from '../store/metric-kinds.ts'
 
 export function addAlertMetrics(registry: Registry, { alerts, meter }: Pick<Alerts, 'alerts' | 'meter'>): void {
   new Gauge({

@@ -1,8 +1,8 @@
 /** What a reading may hold and which time it may have, as the settings say. */
 
 import { defaultRanges, type Ranges, type TimeLimits } from '../ingest/reading.ts'
-import type { AcceptedFrom } from '../lifecycle/retention/accepted-from.ts'
-import type { Config } from '../settings/config.ts'
+import type { AcceptedFrom } from './lifecycle/retention/accepted-from.ts'
+import type { Config } from './settings/config.ts'
 
 export function checkOptionsOf(
   config: Config,

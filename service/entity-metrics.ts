@@ -2,8 +2,8 @@
 
 import type { Metrics } from '../auth/metrics/metrics.ts'
 import type { EntityMetric } from '../ingest/formats/line-protocol-entities.ts'
-import { catalogueEntry } from '../metrics/catalogue.ts'
-import type { StatedUnits } from '../metrics/stated-units.ts'
+import { catalogueEntry } from '../store/metrics/catalogue.ts'
+import type { StatedUnits } from '../store/metrics/stated-units.ts'
 
 /** `units`: of entities that state none. */
 export function createEntityMetrics(

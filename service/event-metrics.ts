@@ -1,8 +1,8 @@
 /** Metrics of `GET /api/events`: connected clients, events sent, clients disconnected. */
 
 import type { Registry } from 'prom-client'
-import { counter, gauge } from '../api/http/metric-kinds.ts'
-import type { EventMeter } from '../live/events/event-meter.ts'
+import type { EventMeter } from '../query/live/events/event-meter.ts'
+import { counter, gauge } from '../store/metric-kinds.ts'
 
 export function createEventMeter(registry: Registry): EventMeter {
   let [clients, sent, dropped] = [0, 0, 0]

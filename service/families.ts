@@ -19,16 +19,16 @@ import { openReads, privateReads } from '../api/read/read-access.ts'
 import { webFamily } from '../api/web/web.ts'
 import { lineProtocolFamilies } from '../api/write/line-protocol/line-protocol.ts'
 import { createBulkFields } from '../auth/metrics/bulk-fields.ts'
-import { createEraseJobs, type EraseJobs } from '../lifecycle/erasure/erase-jobs.ts'
-import type { Config } from '../settings/config.ts'
 import type { Log } from '../store/log.ts'
 import { checkOptionsOf } from './check-options.ts'
 import { createEntityMetrics } from './entity-metrics.ts'
 import type { Ingress } from './ingress.ts'
+import { createEraseJobs, type EraseJobs } from './lifecycle/erasure/erase-jobs.ts'
 import { rejectedReadings } from './rejected-readings.ts'
 import { questdbRead, replicaStatuses } from './replicas.ts'
 import type { ServiceParts } from './service-parts.ts'
 import { readSetAside } from './set-aside.ts'
+import type { Config } from './settings/config.ts'
 
 /** Then a client of events connects again, so that a credential that was withdrawn shows. */
 const privateStreamMsMax = 10 * 60_000

@@ -1,8 +1,8 @@
 /** What the write paths tell of themselves at each scrape. */
 
 import type { Registry } from 'prom-client'
-import { counter, gauge } from '../api/http/metric-kinds.ts'
 import type { IngestStatus } from '../ingest/ingest.ts'
+import { counter, gauge } from '../store/metric-kinds.ts'
 
 export interface IngestMetricsOptions {
   /** Of the readings. */

@@ -1,26 +1,26 @@
 /** What all ways in of readings share: limits, metrics, and the check that every reading passes. */
 
-import type { Connections } from '../api/http/connections.ts'
 import { createMetrics, type Metrics } from '../api/http/metrics.ts'
-import { createNetworks } from '../api/http/networks.ts'
 import { createAcceptOnce } from '../api/write/accept-once.ts'
-import { createIntake, type Intake, type IntakeOptions } from '../api/write/intake.ts'
 import type { Devices } from '../auth/devices/devices.ts'
 import type { Metrics as MetricRegistry } from '../auth/metrics/metrics.ts'
 import { createWriters, type Writers } from '../auth/writers.ts'
 import type { Claims } from '../ingest/idempotency/claims.ts'
 import type { Ingest } from '../ingest/ingest.ts'
+import { createIntake, type Intake, type IntakeOptions } from '../ingest/intake/intake.ts'
 import { createReadingCheck } from '../ingest/reading.ts'
-import type { AcceptedFrom } from '../lifecycle/retention/accepted-from.ts'
-import type { Config } from '../settings/config.ts'
+import type { Connections } from '../store/limits/connections.ts'
+import { createNetworks } from '../store/limits/networks.ts'
 import type { Log } from '../store/log.ts'
 import { checkOptionsOf } from './check-options.ts'
 import type { Clock } from './clock.ts'
+import type { AcceptedFrom } from './lifecycle/retention/accepted-from.ts'
 import { createMeters, type Meters } from './meters.ts'
 import type { ServiceAccounts } from './open-accounts.ts'
 import { openConnections } from './open-connections.ts'
 import type { ServiceNodes } from './open-nodes.ts'
 import { createSenderRates, type SenderRates } from './sender-rates.ts'
+import type { Config } from './settings/config.ts'
 
 export interface Ingress extends Meters, Pick<SenderRates, 'fairShare' | 'authRateLimit'> {
   isTrusted: (address: string) => boolean

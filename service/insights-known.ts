@@ -2,9 +2,9 @@
 
 import { ageSecondsOf } from '../analytics/reliability/freshness.ts'
 import type { Metrics } from '../auth/metrics/metrics.ts'
-import type { Live } from '../live/live.ts'
-import { descriptionOf } from '../metrics/metric-description.ts'
 import type { InsightsKnown } from '../query/insights-fleet.ts'
+import type { Live } from '../query/live/live.ts'
+import { descriptionOf } from '../store/metrics/metric-description.ts'
 
 export function createInsightsKnown(
   metrics: Pick<Metrics, 'metricsOf' | 'series'>,

@@ -5,9 +5,8 @@ import type { FastifyInstance } from 'fastify'
 import { createServer } from '../api/http/server.ts'
 import { clockFault } from '../auth/nodes/clock-fault.ts'
 import { advisedFault } from '../auth/nodes/settings-differ.ts'
-import { type Mqtt, openMqtt } from '../mqtt/mqtt.ts'
-import type { Config } from '../settings/config.ts'
-import { listenError } from '../settings/listen-address.ts'
+import { type Mqtt, openMqtt } from '../ingest/mqtt/mqtt.ts'
+import { listenError } from '../store/listen-address.ts'
 import type { Log } from '../store/log.ts'
 import { packageVersion } from '../store/version.ts'
 import { addAlertMetrics } from './alert-metrics.ts'
@@ -18,6 +17,7 @@ import { questdbRead, replicaFaults } from './replicas.ts'
 import { openSelfMonitoring } from './self-monitoring/self-monitoring.ts'
 import { addServiceMetrics } from './service-metrics.ts'
 import type { ServiceParts } from './service-parts.ts'
+import type { Config } from './settings/config.ts'
 
 /** Longer than a load balancer that asks each second takes to find that a node is not ready. */
 const drainMs = 2500
@@ -72,7 +72,7 @@ async function openServiceMqtt(
 ): Promise<Mqtt> {
   const { writers, intake, brokerIntake, meter, authRateLimit, connections, metrics, senderLog } = ingress
   return await openMqtt({
-    config,
+    settings: config,
     log,
     devices,
     writers,

@@ -3,8 +3,8 @@
 import type { Devices } from '../auth/devices/devices.ts'
 import { createShownMetrics } from '../auth/metrics/device-metrics.ts'
 import type { Metrics } from '../auth/metrics/metrics.ts'
-import type { LiveMetric, LiveMetricsOf } from '../live/live-metrics.ts'
-import { descriptionOf } from '../metrics/metric-description.ts'
+import type { LiveMetric, LiveMetricsOf } from '../query/live/live-metrics.ts'
+import { descriptionOf } from '../store/metrics/metric-description.ts'
 
 export function createLiveMetrics(metrics: Metrics, devices: Pick<Devices, 'byNumber'>): LiveMetricsOf {
   const shownOf = createShownMetrics(metrics)

@@ -1,7 +1,7 @@
 /** The service's log on standard output: JSON for programs, lines to read on a terminal. */
 
 import { type Logger, pino } from 'pino'
-import type { Config } from '../settings/config.ts'
+import type { Config } from './settings/config.ts'
 
 export async function createLog({ LOG_LEVEL, LOG_FORMAT }: Config, isTerminal: boolean): Promise<Logger> {
   const options = { level: LOG_LEVEL }

@@ -5,7 +5,7 @@
 
 import { enableCompileCache, flushCompileCache } from 'node:module'
 import { join } from 'node:path'
-import { cacheDirectoryOf } from '../settings/cache-directory.ts'
+import { cacheDirectoryOf } from './settings/cache-directory.ts'
 
 /** As long as nothing has started there is nothing to stop. */
 let onSignal: (signal: NodeJS.Signals) => void = () => process.exit()

@@ -1,8 +1,8 @@
 /** What a node among others tells of itself at each scrape; a service that is alone has none of it. */
 
 import { Gauge, type Registry } from 'prom-client'
-import { gauge } from '../api/http/metric-kinds.ts'
 import { shortNodeId } from '../auth/nodes/node-states.ts'
+import { gauge } from '../store/metric-kinds.ts'
 import type { ServiceNodes } from './open-nodes.ts'
 
 export function addNode(registry: Registry, { count, several }: Pick<ServiceNodes, 'count' | 'several'>): void {

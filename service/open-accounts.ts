@@ -13,7 +13,6 @@ import { type ChangeFeed, requireCurrent } from '../auth/nodes/change-feed.ts'
 import type { Stations } from '../auth/stations/stations.ts'
 import { createTenants, type Tenants } from '../auth/tenants/tenants.ts'
 import { openViewLinks } from '../auth/views/links.ts'
-import type { Config } from '../settings/config.ts'
 import type { DataDirectory } from '../store/data-directory.ts'
 import type { Log } from '../store/log.ts'
 import type { Clock } from './clock.ts'
@@ -21,6 +20,7 @@ import { createDeviceOf } from './linked-devices.ts'
 import { openDrive } from './open-drive.ts'
 import { openSessions, type ServiceSessions, tokenLifetimeSecondsOf } from './open-sessions.ts'
 import { createRequestIdentity, type RequestIdentity } from './request-identity.ts'
+import type { Config } from './settings/config.ts'
 
 export interface ServiceAccounts extends ServiceSessions, RequestIdentity {
   service: AccountService

@@ -1,9 +1,9 @@
 /** The connections as the settings and the limit of open files bound them. */
 
-import { type Connections, createConnections } from '../api/http/connections.ts'
-import { connectionsThatFit } from '../api/http/open-files.ts'
-import type { Config } from '../settings/config.ts'
+import { type Connections, createConnections } from '../store/limits/connections.ts'
+import { connectionsThatFit } from '../store/limits/open-files.ts'
 import type { Log } from '../store/log.ts'
+import type { Config } from './settings/config.ts'
 
 /** Every connection is a file, so call it when those of the journal and the databases are open. */
 export function openConnections(config: Config, log: Log, isTrusted: (address: string) => boolean): Connections {

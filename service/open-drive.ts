@@ -3,9 +3,9 @@
 import type { Drive } from '../api/accounts/drive/drive.ts'
 import type { DriveClient } from '../api/accounts/drive/drive-client.ts'
 import { createDriveStates } from '../api/accounts/drive/drive-state.ts'
-import type { Config } from '../settings/config.ts'
 import type { DataDirectory } from '../store/data-directory.ts'
 import type { Clock } from './clock.ts'
+import type { Config } from './settings/config.ts'
 
 export function openDrive(config: Config, directory: DataDirectory, nowMs: Clock): Drive {
   const name = config.DRIVE_NAME

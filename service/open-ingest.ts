@@ -15,13 +15,13 @@ import { readHighestStamps } from '../ingest/journal/stamp-classes.ts'
 import type { TopicState } from '../ingest/kafka/topic-watch.ts'
 import { points } from '../ingest/points-table.ts'
 import { readings } from '../ingest/readings-table.ts'
-import type { Config } from '../settings/config.ts'
 import type { DataDirectory } from '../store/data-directory.ts'
 import type { Log } from '../store/log.ts'
 import type { QuestdbReplica } from '../store/questdb/questdb-replicas.ts'
 import { StartError } from '../store/start-error.ts'
 import type { Store } from '../store/store.ts'
 import { checkDiskJournals } from './check-positions.ts'
+import type { Config } from './settings/config.ts'
 
 export interface ServiceIngestOptions {
   config: Config

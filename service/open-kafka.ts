@@ -6,11 +6,11 @@ import { agreeOnKafka } from '../ingest/kafka/kafka-identity.ts'
 import { type ServiceTopicNames, topicsOf } from '../ingest/kafka/topic-names.ts'
 import type { TopicRequirements } from '../ingest/kafka/topic-settings.ts'
 import { type TopicState, type TopicWatch, watchTopic } from '../ingest/kafka/topic-watch.ts'
-import type { Config } from '../settings/config.ts'
-import { kafkaSettings } from '../settings/kafka.ts'
 import type { Log } from '../store/log.ts'
 import { StartError } from '../store/start-error.ts'
 import type { Store } from '../store/store.ts'
+import type { Config } from './settings/config.ts'
+import { kafkaSettings } from './settings/kafka.ts'
 
 export interface ServiceKafka {
   kafka: Kafka

@@ -3,14 +3,14 @@
 import type { Devices } from '../auth/devices/devices.ts'
 import type { Metrics } from '../auth/metrics/metrics.ts'
 import type { Ingest } from '../ingest/ingest.ts'
-import { createLive, type Live, type LiveOptions } from '../live/live.ts'
+import { createLive, type Live, type LiveOptions } from '../query/live/live.ts'
 import type { Query } from '../query/query.ts'
-import type { Config } from '../settings/config.ts'
 import type { Log } from '../store/log.ts'
 import { appliedMark } from './applied-mark.ts'
 import type { Clock } from './clock.ts'
 import { createLiveMetrics } from './live-metrics.ts'
 import type { ServiceReplica } from './replicas.ts'
+import type { Config } from './settings/config.ts'
 
 interface LiveParts {
   replicas: readonly Pick<ServiceReplica, 'questdb'>[]

@@ -6,8 +6,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type ChangeFeed, noFeed } from '../auth/nodes/change-feed.ts'
 import { type Nodes, openNodes } from '../auth/nodes/nodes.ts'
 import { SettingsDiffer } from '../auth/nodes/settings-differ.ts'
-import type { Config } from '../settings/config.ts'
-import { Settings } from '../settings/settings.ts'
 import type { DataDirectory } from '../store/data-directory.ts'
 import type { Log } from '../store/log.ts'
 import { endNodeEpoch } from '../store/postgres/node-epoch.ts'
@@ -15,6 +13,8 @@ import type { Transaction } from '../store/postgres/transaction.ts'
 import { StartError } from '../store/start-error.ts'
 import type { Store } from '../store/store.ts'
 import { packageVersion } from '../store/version.ts'
+import type { Config } from './settings/config.ts'
+import { Settings } from './settings/settings.ts'
 
 export interface ServiceNodes {
   feed: ChangeFeed

@@ -1,14 +1,14 @@
 /** Opens the queries of readings and of points, the exports and the reads of ranges, by the settings. */
 
-import type { Retention } from '../lifecycle/retention/retention.ts'
 import { createReadingsExport, type ReadingsExport } from '../query/export/readings-export.ts'
 import { createPoints, type Points } from '../query/points/points.ts'
 import { createQuery, type Query } from '../query/query.ts'
 import { createReplicas, type Replicas } from '../query/replicas.ts'
-import type { Config } from '../settings/config.ts'
 import type { Log } from '../store/log.ts'
 import type { Clock } from './clock.ts'
+import type { Retention } from './lifecycle/retention/retention.ts'
 import type { ServiceReplica } from './replicas.ts'
+import type { Config } from './settings/config.ts'
 
 /** Before any reading. */
 const everUs = Number.NEGATIVE_INFINITY

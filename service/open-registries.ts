@@ -1,17 +1,17 @@
 /** The registries of this process: devices, with their names in QuestDB and annotations, stations, and metrics. */
 
-import { type Annotations, createAnnotations } from '../annotations/annotations.ts'
+import { type Annotations, createAnnotations } from '../auth/annotations/annotations.ts'
 import { type Devices, openDevices } from '../auth/devices/devices.ts'
 import { type Metrics, openMetrics } from '../auth/metrics/metrics.ts'
 import type { ChangeFeed } from '../auth/nodes/change-feed.ts'
 import { openStations, type Stations } from '../auth/stations/stations.ts'
-import { type Names, openNames } from '../lifecycle/name-sync/name-sync.ts'
-import type { Config } from '../settings/config.ts'
 import type { Log } from '../store/log.ts'
 import type { QuestdbReplica } from '../store/questdb/questdb-replicas.ts'
 import type { Store } from '../store/store.ts'
 import { rangesOf } from './check-options.ts'
 import type { Clock } from './clock.ts'
+import { type Names, openNames } from './lifecycle/name-sync/name-sync.ts'
+import type { Config } from './settings/config.ts'
 
 export interface Registries {
   devices: Devices

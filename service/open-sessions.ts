@@ -4,10 +4,10 @@ import type { Accounts } from '../auth/accounts/accounts.ts'
 import { createBearerTokens } from '../auth/sessions/bearer-tokens.ts'
 import { createSessionCodec, type SessionCodec } from '../auth/sessions/session-codec.ts'
 import { createSessions, type Sessions } from '../auth/sessions/sessions.ts'
-import type { Config } from '../settings/config.ts'
 import type { DataDirectory } from '../store/data-directory.ts'
 import type { Log } from '../store/log.ts'
 import type { Clock } from './clock.ts'
+import type { Config } from './settings/config.ts'
 
 export interface ServiceSessions {
   sessions: Sessions

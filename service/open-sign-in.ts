@@ -1,14 +1,14 @@
 /** Where people sign in: the pages and the Auth.js host, unless another service does it. */
 
 import type { RouteFamily } from '../api/http/route-family.ts'
+import { authHostFamily } from '../api/sign-in/auth-host/auth-host.ts'
+import { loadAuthJs } from '../api/sign-in/auth-host/auth-js.ts'
+import { pagesFamily } from '../api/sign-in/pages/pages.ts'
 import { createSetup } from '../auth/accounts/setup.ts'
-import type { Config } from '../settings/config.ts'
-import { authHostFamily } from '../sign-in/auth-host/auth-host.ts'
-import { loadAuthJs } from '../sign-in/auth-host/auth-js.ts'
-import { pagesFamily } from '../sign-in/pages/pages.ts'
 import type { DataDirectory } from '../store/data-directory.ts'
 import type { Log } from '../store/log.ts'
 import type { ServiceAccounts } from './open-accounts.ts'
+import type { Config } from './settings/config.ts'
 
 export interface SignIn {
   families: readonly RouteFamily[]

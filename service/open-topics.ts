@@ -11,7 +11,6 @@ import { showGroup } from '../ingest/kafka/shown-group.ts'
 import { points } from '../ingest/points-table.ts'
 import { readings } from '../ingest/readings-table.ts'
 import type { TableDescription } from '../ingest/table.ts'
-import type { Config } from '../settings/config.ts'
 import type { DataDirectory } from '../store/data-directory.ts'
 import type { Log } from '../store/log.ts'
 import { openGivenQuestdb } from '../store/questdb/questdb.ts'
@@ -19,6 +18,7 @@ import type { QuestdbReplica } from '../store/questdb/questdb-replicas.ts'
 import type { Store } from '../store/store.ts'
 import { systemClock } from './clock.ts'
 import { openServiceKafka, type ServiceKafka } from './open-kafka.ts'
+import type { Config } from './settings/config.ts'
 
 export interface TopicsOptions {
   config: Config

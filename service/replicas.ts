@@ -1,16 +1,16 @@
 /** A replica of a service: its QuestDB, and what that shows of the journals. */
 
-import { compareReplicas } from '../backup/compare-replicas.ts'
 import type { ShownReplica } from '../ingest/write-path.ts'
-import type { Retention } from '../lifecycle/retention/retention.ts'
-import { bug } from '../limits/bug.ts'
 import type { Replicas } from '../query/replicas.ts'
+import { bug } from '../store/limits/bug.ts'
 import type { Log } from '../store/log.ts'
 import { createQuestdbClient } from '../store/questdb/client/questdb-client.ts'
 import type { Questdb } from '../store/questdb/questdb.ts'
 import type { QuestdbReplica } from '../store/questdb/questdb-replicas.ts'
 import type { Store } from '../store/store.ts'
+import { compareReplicas } from './backup/compare-replicas.ts'
 import type { Clock } from './clock.ts'
+import type { Retention } from './lifecycle/retention/retention.ts'
 import type { ServiceNodes } from './open-nodes.ts'
 
 /** Gives what ends it. */

@@ -1,10 +1,6 @@
 /** Reads the settings, starts the service, and stops it on a signal. */
 
 import { isatty } from 'node:tty'
-import { type Config, ConfigError, readConfig } from '../settings/config.ts'
-import { misspeltSettings, misspeltText } from '../settings/misspelt-settings.ts'
-import { type Role, readStartArguments, UsageError } from '../settings/start-arguments.ts'
-import { startHelp } from '../settings/start-help.ts'
 import { StartError } from '../store/start-error.ts'
 import { collectGarbage } from './collect-garbage.ts'
 import { startForwarderService } from './forwarder-service.ts'
@@ -12,6 +8,10 @@ import { createLog } from './log-output.ts'
 import { watchParent } from './parent.ts'
 import { startService } from './service.ts'
 import { noteFailedWork } from './set-aside.ts'
+import { type Config, ConfigError, readConfig } from './settings/config.ts'
+import { misspeltSettings, misspeltText } from './settings/misspelt-settings.ts'
+import { type Role, readStartArguments, UsageError } from './settings/start-arguments.ts'
+import { startHelp } from './settings/start-help.ts'
 import type { Service } from './start-parts.ts'
 
 /** A stop that takes longer is given up: whoever runs us kills us soon anyway, and the journal is ready for that. */

@@ -1,15 +1,15 @@
 /** How much a sender may send, one for all ways in, and how often anybody may fail to authenticate. */
 
-import { type AuthRateLimit, createAuthRateLimit } from '../api/http/auth-rate-limit.ts'
-import { createDeviceRate } from '../api/write/device-rate.ts'
-import { createFairShare, type FairShare } from '../api/write/fair-share.ts'
-import type { IntakeOptions } from '../api/write/intake.ts'
+import { type AuthRateLimit, createAuthRateLimit } from '../auth/auth-rate-limit.ts'
 import { createBulkJournal } from '../ingest/import/bulk-journal.ts'
 import type { Ingest } from '../ingest/ingest.ts'
-import { type ProcessCount, sharedRate } from '../limits/shared-rate.ts'
-import { createBrokerRate } from '../mqtt/broker-rate.ts'
-import type { Config } from '../settings/config.ts'
+import { createDeviceRate } from '../ingest/intake/device-rate.ts'
+import { createFairShare, type FairShare } from '../ingest/intake/fair-share.ts'
+import type { IntakeOptions } from '../ingest/intake/intake.ts'
+import { createBrokerRate } from '../ingest/mqtt/broker-rate.ts'
+import { type ProcessCount, sharedRate } from '../store/limits/shared-rate.ts'
 import type { Clock } from './clock.ts'
+import type { Config } from './settings/config.ts'
 
 type IsWithinRate = IntakeOptions['isWithinRate']
 

@@ -1,15 +1,15 @@
 /** Metrics of the service's parts: each is asked at each scrape. */
 
 import { Gauge, type Registry } from 'prom-client'
-import { counter, gauge } from '../api/http/metric-kinds.ts'
 import type { TopicState } from '../ingest/kafka/topic-watch.ts'
-import type { DiskState, DiskUse } from '../lifecycle/disk/disk-use.ts'
-import type { Retention } from '../lifecycle/retention/retention.ts'
-import type { LiveCounts } from '../live/live-state.ts'
-import { liveStates } from '../live/live-state.ts'
 import type { CacheStatus } from '../query/cache/body-cache.ts'
+import type { LiveCounts } from '../query/live/live-state.ts'
+import { liveStates } from '../query/live/live-state.ts'
+import { counter, gauge } from '../store/metric-kinds.ts'
 import { addIngest, type IngestMetricsOptions } from './ingest-metrics.ts'
 import { addKafka } from './kafka-metrics.ts'
+import type { DiskState, DiskUse } from './lifecycle/disk/disk-use.ts'
+import type { Retention } from './lifecycle/retention/retention.ts'
 import { addNode } from './node-metrics.ts'
 import type { ServiceNodes } from './open-nodes.ts'
 

@@ -6,10 +6,10 @@ import type pg from 'pg'
 import { z } from 'zod'
 import { setNotificationAside } from '../alerts/delivery/outcome-rows.ts'
 import { removeMail } from '../auth/mail/outbox-rows.ts'
-import { setJobAside } from '../lifecycle/erasure/erase-records.ts'
-import { blameWork, workKinds } from '../limits/attributed-work.ts'
+import { blameWork, workKinds } from '../store/limits/attributed-work.ts'
 import type { Log } from '../store/log.ts'
 import { inTransaction, type Transaction } from '../store/postgres/transaction.ts'
+import { setJobAside } from './lifecycle/erasure/erase-records.ts'
 
 const FailedWork = z.object({
   kind: z.enum(workKinds),

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
-import { bug } from '../limits/bug.ts'
+import { bug } from './limits/bug.ts'
 
 export function packageVersion(): string {
   // The sources are one folder nearer to it than what the package holds.

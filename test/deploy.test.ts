@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { test } from 'tap'
-import { Settings } from '../settings/settings.ts'
+import { Settings } from '../service/settings/settings.ts'
 import { findProgram } from '../store/process/find-program.ts'
 import { managedSettings } from '../store/questdb/questdb-settings.ts'
 import { sharedSecrets } from '../store/shared-secrets.ts'
@@ -47,7 +47,7 @@ test("the image holds the service's folders and nothing of what it does not need
   t.equal(first, '*')
   const taken = shown.map(line => line.slice(1))
   const folders = readdirSync(root, { withFileTypes: true }).filter(entry => entry.isDirectory())
-  const others = ['bench', 'data', 'demo', 'deploy', 'dist', 'node_modules', 'script', 'test']
+  const others = ['bench', 'data', 'deploy', 'dist', 'node_modules', 'script', 'test']
   const wanted = folders.map(({ name }) => name).filter(name => !name.startsWith('.') && !others.includes(name))
   t.strictSame(
     wanted.filter(name => !taken.includes(name)),
@@ -80,7 +80,7 @@ test('the web pages are built of what the image holds', async t => {
 
 test('the brokers are of the version that is tested, and the secrets are those that all nodes share', async t => {
   const version = matches(
-    read('demo', 'cluster', 'pom.xml'),
+    read('cli', 'demo', 'cluster', 'pom.xml'),
     /<artifactId>kafka_2.13<\/artifactId>\s*<version>([^<]+)</g,
   )
   t.equal(version.length, 1)

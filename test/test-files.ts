@@ -21,8 +21,8 @@ const longest = [
   'test/faults/',
   'test/web/',
   'test/service/',
-  'test/demo/',
-  'test/backup/',
+  'test/cli/demo/',
+  'test/service/backup/',
 ]
 
 export interface TestCounts {

@@ -7,165 +7,45 @@ import { readsAtOnce } from './support/awaited-reads.ts'
 
 const root = resolve(import.meta.dirname, '..')
 
-/** Any folder may import it. */
-const forAll = 'limits'
-
-/** Which folder may import from which; a file name stands for that file alone. */
-const postgresLeaves = [
-  'store/log.ts',
-  'store/postgres/postgres-errors.ts',
-  'store/postgres/transaction.ts',
-  'store/postgres/held-lock',
-]
-const threadLeaves = ['store/thread-limits.ts', 'store/thread-priority.ts']
-const questdbLeaves = [
-  'store/log.ts',
-  'store/tables.ts',
-  'store/counter-sql.ts',
-  ...threadLeaves,
-  'store/questdb/client',
-]
-
-/** What a family of routes may use besides the domains. */
-const doorParts = ['api/http', 'api/docs', 'api/credentials']
-/** What takes readings in has in common, of whichever protocol. */
-const intakeParts = ['intake', 'reading-meter', 'rejection-source', 'refusal-text', 'fair-share'].map(
-  name => `api/write/${name}.ts`,
-)
-const connectionParts = ['networks', 'certificate', 'connections', 'auth-rate-limit', 'metric-kinds', 'json-body'].map(
-  name => `api/http/${name}.ts`,
-)
-const domains = [
-  'metrics',
-  'store',
-  'settings',
-  'ingest',
-  'analytics',
-  'query',
-  'live',
-  'auth',
-  'content',
-  'lifecycle',
-  'backup',
-  'alerts',
-  'annotations',
-]
-
+/** Which room may import from which; a file name stands for that file alone. */
 const arrows: Record<string, string[]> = {
-  [forAll]: [],
   store: [],
-  // The types of values that a setting may have are those of the part that it is for.
-  settings: [
-    'store/start-error.ts',
-    'store/tables.ts',
-    'ingest/formats/line-protocol-names.ts',
-    'metrics/stated-units.ts',
-    'auth/accounts/email-address.ts',
-    'auth/accounts/sign-up.ts',
-    'auth/time-zone.ts',
+  analytics: ['store/limits'],
+  auth: ['store'],
+  ingest: ['store', 'auth'],
+  query: ['analytics', 'store'],
+  alerts: ['analytics', 'query', 'store', 'auth'],
+  // Units convert alike for senders and readers, and a rule or a finding has the same words on a page as in an answer.
+  web: ['store/metrics/units.ts', 'alerts/core/condition-text.ts', 'analytics/findings/finding-text.ts'],
+  api: [
+    ...['analytics', 'store', 'auth', 'ingest', 'query', 'alerts', 'web/theme', 'web/dist', 'docs'],
+    // The care of data, which routes ask and start.
+    ...['service/settings', 'service/lifecycle', 'service/backup'],
   ],
-  // Definitions alone: of what a registry has, callers tell it.
-  ingest: [...questdbLeaves, ...postgresLeaves, 'metrics', 'store/start-error.ts', 'store/version.ts'],
-  // Definitions alone: texts of people are checked as they are everywhere.
-  metrics: ['auth/plain-text.ts'],
-  analytics: [],
-  query: ['analytics', ...questdbLeaves],
-  live: ['analytics', 'query', ...questdbLeaves],
-  auth: ['metrics', ...postgresLeaves, ...threadLeaves],
-  content: [...postgresLeaves, ...threadLeaves],
-  backup: ['store', 'ingest'],
-  lifecycle: ['store', 'ingest', 'auth', 'settings'],
-  // Accounts, keys and sessions are none of its business: of devices and owners it is told.
-  alerts: [
-    'analytics',
-    'live',
-    'metrics',
-    'store/tables.ts',
-    ...postgresLeaves,
-    ...threadLeaves,
-    'auth/secret-box.ts',
-    'auth/plain-text.ts',
-    'auth/outcome.ts',
-    'auth/devices/selector.ts',
-    'auth/devices/tag.ts',
-    'auth/nodes/change-feed.ts',
-    'auth/accounts/email-address.ts',
-    'auth/mail/mail-html.ts',
-  ],
-  // Of accounts, no more than what somebody may do.
-  annotations: [
-    ...postgresLeaves,
-    'auth/plain-text.ts',
-    'auth/audit.ts',
-    'auth/policy.ts',
-    'auth/devices/device-scope.ts',
-  ],
-  theme: [],
-  // What makes a value of one unit a value of another one is the same for senders and for readers, and so is what a rule says; a
-  // finding is the same sentence in an answer and on a page.
-  web: ['theme', 'metrics/units.ts', 'alerts/core/condition-text.ts', 'analytics/findings/finding-text.ts'],
-  'api/http': ['settings/config.ts', 'store/log.ts', 'store/start-error.ts', 'theme'],
-  'api/credentials': ['auth'],
-  'api/docs': ['api/http', 'api/accounts/kit/errors.ts', 'docs'],
-  // Families of routes: none imports another one, but for what is named here.
-  'api/logger': [...doorParts, ...domains, 'api/read', 'api/write'],
-  'api/read': [...doorParts, ...domains],
-  'api/write': [...doorParts, ...domains],
-  'api/accounts': [...doorParts, ...domains],
-  'api/admin': [...doorParts, ...domains, 'api/accounts/api-keys.ts', 'api/write/bulk-meter.ts'],
-  'api/air-quality': [...doorParts, ...domains],
-  // It tells problems, and looks at requests, as the admin API does.
-  'api/alerts': [
-    ...doorParts,
-    ...domains,
-    ...[
-      'operation',
-      'record-operations',
-      'problem',
-      'problem-family',
-      'guard',
-      'errors',
-      'failures',
-      'record-id',
-      'query-fields',
-    ].map(name => `api/admin/${name}.ts`),
-  ],
-  'api/annotations': [
-    ...doorParts,
-    ...domains,
-    ...['operation', 'record-operations', 'problem', 'problem-family', 'guard', 'record-id', 'query-fields'].map(
-      name => `api/admin/${name}.ts`,
-    ),
-  ],
-  'api/content-files': [...doorParts, ...domains],
-  // A protocol of its own: it shares with the routes how a reading is taken in, and the limits of connections.
-  mqtt: ['ingest', 'auth', 'settings', 'store/log.ts', ...intakeParts, ...connectionParts],
-  // Pages of a browser, with the schemas, the errors and the limits of the operations that do the same.
-  'sign-in': ['auth', 'metrics/units.ts', 'store', 'theme', 'api/http', 'api/credentials', 'api/accounts'],
-  // What was built of the pages.
-  'api/web': ['api/http', 'theme', 'web/dist'],
-  service: ['api', 'mqtt', 'sign-in', ...domains],
-  cli: ['api/admin', 'api/alerts', 'api/annotations', ...domains],
-  // The cell of a device discharges by the curve of its type.
-  demo: [
-    'analytics/battery/curves.ts',
-    'api/admin',
-    'api/alerts',
-    'auth',
-    'content',
-    'cli',
-    'settings',
+  service: ['analytics', 'store', 'auth', 'ingest', 'query', 'alerts', 'web/theme', 'api'],
+  cli: [
+    ...['analytics', 'store', 'auth', 'ingest', 'query', 'alerts'],
+    ...['api/admin', 'api/alerts', 'api/annotations', 'service/settings', 'service/lifecycle', 'service/backup'],
     'service/parent.ts',
-    'store',
   ],
 }
 
-/** Where a folder may import from besides, by `import type` alone: the pages read what these schemas describe. */
+/** Where a room may import from besides, by `import type` alone: the pages read the answers that these schemas describe. */
 const typeArrows: Record<string, string[]> = {
-  settings: ['ingest/kafka'],
-  query: ['metrics/metric.ts'],
-  alerts: ['auth/mail/mail-transport.ts', 'auth/mail/templates.ts'],
-  web: ['api/admin', 'api/alerts', 'api/read', 'alerts/core', 'annotations', 'auth', 'live', 'metrics', 'query/shapes'],
+  web: ['api', 'alerts', 'auth', 'query', 'store/metrics'],
+}
+
+/** A family of routes imports these, and no other family except in the rows below. */
+const familyParts = ['http', 'docs', 'credentials']
+const familyArrows: Record<string, string[]> = {
+  // Both are under one prefix.
+  logger: ['read', 'write'],
+  admin: ['accounts/api-keys.ts', 'write/bulk-meter.ts'],
+  // They report problems and check requests as the admin API does.
+  alerts: ['admin'],
+  annotations: ['admin'],
+  'sign-in': ['accounts'],
+  docs: ['accounts/kit/errors.ts'],
 }
 
 /** What a test of a page imports. */
@@ -200,7 +80,7 @@ function isIn(places: readonly string[], target: string): boolean {
 }
 
 function isAllowed(folder: string, target: string): boolean {
-  return target === 'package.json' || isIn([folder, forAll, ...(arrows[folder] ?? [])], target)
+  return target === 'package.json' || isIn([folder, ...(arrows[folder] ?? [])], target)
 }
 
 function areTypesAllowed(folder: string, target: string): boolean {
@@ -245,7 +125,7 @@ function filesInCircles(imports: ReadonlyMap<string, readonly string[]>): string
 }
 
 test('no import circles, those of types included', async t => {
-  const files = [...Object.keys(arrows), 'bench', 'demo'].flatMap(sourceFiles)
+  const files = [...Object.keys(arrows), 'bench'].flatMap(sourceFiles)
   t.strictSame(filesInCircles(new Map(files.map(file => [file, importsOf(file)]))), [])
 })
 
@@ -300,7 +180,7 @@ test('only the configuration reads the environment', async t => {
   const readers = [...Object.keys(arrows)].flatMap(sourceFiles).filter(file => /process\.env/.test(textOf(file)))
   t.strictSame(
     readers.sort(),
-    ['cli/barograph.ts', 'demo/demo.ts', 'service/main.ts'],
+    ['cli/barograph.ts', 'cli/demo/demo.ts', 'service/main.ts'],
     'programs hand it to the configuration',
   )
 })
@@ -311,21 +191,32 @@ test('npm start and the command start Node without flags, as the tests and the d
   t.match(readFileSync(join(root, bin.barograph), 'utf8'), '\nexec "$node" "$package/bin/launch.cjs" "$@"\n')
 })
 
-test('the table of folders in the architecture names each folder once', async t => {
-  const [, table = ''] = textOf('docs/architecture.md').split('\n| folder | contents | may import |\n')
-  const rows = table.slice(0, table.indexOf('\n\n')).split('\n').slice(1)
-  const named = rows.flatMap(row => [...(row.split('|')[1] ?? '').matchAll(/`([\w-]+)\/`/g)].map(match => match[1]))
-  const top = Object.keys(arrows).filter(folder => !folder.includes('/'))
-  t.strictSame(named.sort(), [...top, ...leaves, 'api', 'deploy'].sort())
+test('a family of routes imports no other family, except where the table says', async t => {
+  const families = readdirSync(join(root, 'api'))
+  const wrong = families
+    .filter(family => !familyParts.includes(family) || family in familyArrows)
+    .flatMap(family => {
+      const allowed = [family, ...familyParts, ...(familyArrows[family] ?? [])].map(place => `api/${place}`)
+      const others = (target: string) => target.startsWith('api/') && !isIn(allowed, target)
+      return sourceFiles(`api/${family}`).flatMap(file =>
+        importsOf(file)
+          .filter(others)
+          .map(target => `${file} imports ${target}`),
+      )
+    })
+  t.ok(families.includes('write'))
+  t.strictSame(wrong, [])
 })
 
-test('every folder with code is in the table, and every room of the API', async t => {
-  const foldersIn = (place: string) =>
-    readdirSync(join(root, place), { withFileTypes: true }).filter(entry => entry.isDirectory())
-  const folders = foldersIn('.')
-    .map(({ name }) => name)
-    .filter(name => !/^(\.|api$|node_modules$|data$|deploy$|dist$|docs$)/.test(name))
-  const rooms = foldersIn('api').map(({ name }) => `api/${name}`)
-  t.strictSame([...folders, ...rooms].sort(), [...Object.keys(arrows), ...leaves].sort())
-  t.strictSame(readdirSync(join(root, 'api')).length, rooms.length, 'no file lies beside them')
+test('the table of rooms in the architecture names each folder once', async t => {
+  const [, table = ''] = textOf('docs/architecture.md').split('\n| room | contents | may import |\n')
+  const rows = table.slice(0, table.indexOf('\n\n')).split('\n').slice(1)
+  const named = rows.flatMap(row => [...(row.split('|')[1] ?? '').matchAll(/`([\w-]+)\/`/g)].map(match => match[1]))
+  const folders = readdirSync(root, { withFileTypes: true }).filter(entry => entry.isDirectory())
+  const own = folders.map(({ name }) => name).filter(name => !/^(\.|node_modules$|data$|dist$)/.test(name))
+  t.strictSame(named.sort(), own.sort())
+  t.strictSame(
+    own.filter(name => !['deploy', 'docs'].includes(name)).sort(),
+    [...Object.keys(arrows), ...leaves].sort(),
+  )
 })

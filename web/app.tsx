@@ -3,7 +3,6 @@
 import { computed } from '@preact/signals'
 import type { ComponentType } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { navigation, tracePath } from '../theme/frame.ts'
 import { addressOf, path } from './client/address.ts'
 import { firingAlerts } from './client/firing.ts'
 import { type Route, routeOf } from './client/routes.ts'
@@ -13,6 +12,7 @@ import { ViewsMenu } from './parts/views-menu.tsx'
 import { VisitorMenu } from './parts/visitor-menu.tsx'
 import { countText } from './text/numbers.ts'
 import { preferences } from './text/preferences.ts'
+import { navigation, tracePath } from './theme/frame.ts'
 
 const route = computed(() => routeOf(path.value))
 

@@ -14,7 +14,7 @@ const output = join(web, 'dist')
 /** Beside the output: what it was made of. */
 const stampFile = 'sources.sha256'
 /** What is bundled beside the folder of the pages. */
-const sharedFolders = ['alerts/core', 'analytics/findings', 'metrics', 'theme']
+const sharedFolders = ['alerts/core', 'analytics/findings', 'store/metrics']
 
 /** Vite is loaded only when there is something to make, as it takes most of a second. */
 export async function buildWeb(): Promise<void> {

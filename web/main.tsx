@@ -1,6 +1,6 @@
 /** Starts the app in the document that the service sends for all of its addresses. */
 
-import '../theme/base.css'
+import './theme/base.css'
 import './app.css'
 import './parts/parts.css'
 import { render } from 'preact'

@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { parseEmailAddress } from '../../auth/accounts/email-address.ts'
-import { plainText } from '../../auth/plain-text.ts'
+import { plainText } from '../../store/plain-text.ts'
 
 /** Its form; whether something may be sent there is checked where it is set, and at each connection. */
 const Address = plainText({ min: 1, max: 2000 }).meta({ description: 'An address, with https.' })

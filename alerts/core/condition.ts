@@ -1,7 +1,7 @@
 /** When a rule fires; a kind for each that is evaluated in its own way. */
 
 import { z } from 'zod'
-import { MetricName } from '../../metrics/metric-name.ts'
+import { MetricName } from '../../store/metrics/metric-name.ts'
 
 const yearSeconds = 31_622_400
 const weekSeconds = 604_800

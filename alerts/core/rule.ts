@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { Selector } from '../../auth/devices/selector.ts'
-import { plainText } from '../../auth/plain-text.ts'
+import { plainText } from '../../store/plain-text.ts'
 import { bounds } from './bounds.ts'
 import { Condition } from './condition.ts'
 

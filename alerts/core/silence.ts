@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { createSelection, type SelectableDevice, Selector } from '../../auth/devices/selector.ts'
-import { plainText } from '../../auth/plain-text.ts'
+import { plainText } from '../../store/plain-text.ts'
 import { isInWindows, type WeeklyWindow, WeeklyWindows } from './silence-window.ts'
 
 const time = z.iso.datetime({ offset: true })

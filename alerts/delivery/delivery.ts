@@ -3,7 +3,7 @@
 import type pg from 'pg'
 import type { MailTransport } from '../../auth/mail/mail-transport.ts'
 import type { SecretBox } from '../../auth/secret-box.ts'
-import { TokenBuckets } from '../../limits/token-buckets.ts'
+import { TokenBuckets } from '../../store/limits/token-buckets.ts'
 import type { Log } from '../../store/log.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import type { Owner } from '../core/outcome.ts'

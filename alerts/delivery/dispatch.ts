@@ -1,6 +1,6 @@
 /** Serves the channels: what is due is claimed, sent and noted, by the node that leads. */
 
-import { attributed, isBlamed } from '../../limits/attributed-work.ts'
+import { attributed, isBlamed } from '../../store/limits/attributed-work.ts'
 import { isDone } from './attempt.ts'
 import { createChannelQueue } from './channel-queue.ts'
 import { type ClaimOptions, claimNext, giveBackClaim, waitingChannels } from './claim-rows.ts'

@@ -1,6 +1,6 @@
 /** Tells rules on batteries how many days each has left at least. */
 
-import type { Live } from '../../live/live.ts'
+import type { Live } from '../../query/live/live.ts'
 import type { AlertDevice, AlertDevices } from '../core/devices.ts'
 import type { Rule } from '../core/rule.ts'
 import type { EngineRun } from './engine-run.ts'

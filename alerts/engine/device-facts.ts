@@ -1,6 +1,6 @@
 /** What the live state knows of devices, as the evaluation of their silence needs it. */
 
-import type { DeviceSilence } from '../../live/silence.ts'
+import type { DeviceSilence } from '../../query/live/silence.ts'
 import type { DeviceFacts } from './device-times.ts'
 
 /**

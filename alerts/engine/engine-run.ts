@@ -4,7 +4,7 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Live } from '../../live/live.ts'
+import type { Live } from '../../query/live/live.ts'
 import type { Log } from '../../store/log.ts'
 import { metricOf } from '../core/condition.ts'
 import type { EndReason, Observation } from '../core/observation.ts'

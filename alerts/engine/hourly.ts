@@ -1,7 +1,7 @@
 /** Tells rules on completeness how much of each full hour there is, some minutes after its end. */
 
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Live } from '../../live/live.ts'
+import type { Live } from '../../query/live/live.ts'
 import type { Rule } from '../core/rule.ts'
 import type { EngineRun } from './engine-run.ts'
 import type { RuleCoverage } from './rule-coverage.ts'

@@ -1,7 +1,7 @@
 /** Tells rules what is no reading: facts of the service, full hours, and how long batteries last. Each has a time of its own. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Live } from '../../live/live.ts'
+import type { Live } from '../../query/live/live.ts'
 import type { Log } from '../../store/log.ts'
 import type { AlertDevices } from '../core/devices.ts'
 import type { Fact } from '../core/fact.ts'

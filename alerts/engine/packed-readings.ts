@@ -1,6 +1,6 @@
 /** Readings on their way to the thread that evaluates them, as numbers in buffers that are handed over. */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import { metrics } from '../../store/tables.ts'
 import type { EngineReading } from './value-watch.ts'
 

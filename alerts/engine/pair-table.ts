@@ -3,8 +3,8 @@
  * any 36.
  */
 
-import { bug } from '../../limits/bug.ts'
-import { Slots } from '../../live/slots.ts'
+import { Slots } from '../../query/live/slots.ts'
+import { bug } from '../../store/limits/bug.ts'
 
 const none = -1
 

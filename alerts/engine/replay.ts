@@ -1,7 +1,7 @@
 /** Reads stored readings again, for the evaluation to go on from where it was. */
 
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Live } from '../../live/live.ts'
+import type { Live } from '../../query/live/live.ts'
 import { metrics } from '../../store/tables.ts'
 import type { AlertDevices } from '../core/devices.ts'
 import { type AlertReadings, type AskedReadings, askedColumns, type ReadAlertReadings } from '../core/readings.ts'

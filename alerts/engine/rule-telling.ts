@@ -1,6 +1,6 @@
 /** Tells the engine's thread of rules, of the devices that each covers, and of what is known of those. */
 
-import type { Live } from '../../live/live.ts'
+import type { Live } from '../../query/live/live.ts'
 import { metricOf } from '../core/condition.ts'
 import type { AlertDevices } from '../core/devices.ts'
 import type { EndReason } from '../core/observation.ts'

@@ -1,4 +1,4 @@
-/** When which pair of a rule on silence is to be looked at; see live/deadlines.ts. */
+/** When which pair of a rule on silence is to be looked at; see query/live/deadlines.ts. */
 
 import { stillFromMs } from '../core/flapping.ts'
 import type { PairState } from '../core/pair.ts'

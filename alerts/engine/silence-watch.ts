@@ -3,7 +3,7 @@
  * devices are heard long before: one that has passed is computed again.
  */
 
-import { Deadlines } from '../../live/deadlines.ts'
+import { Deadlines } from '../../query/live/deadlines.ts'
 import type { Observation } from '../core/observation.ts'
 import type { PairState } from '../core/pair.ts'
 import { noDevice } from '../core/rule.ts'

@@ -1,7 +1,7 @@
 /** The thread of the previews as its owner sees it. It is started with the first preview, and ends when there was none for a minute. */
 
 import { Worker } from 'node:worker_threads'
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import { threadLimits } from '../../store/thread-limits.ts'
 import type { AlertReadings } from '../core/readings.ts'
 import type { PreviewCommand, PreviewJob, PreviewReply, PreviewResult } from './preview-job.ts'

@@ -1,6 +1,6 @@
 /** The condition on a site: how many of all devices are silent, whenever that changes. */
 
-import { Deadlines } from '../../live/deadlines.ts'
+import { Deadlines } from '../../query/live/deadlines.ts'
 import { stillFromMs } from '../core/flapping.ts'
 import type { PairState } from '../core/pair.ts'
 import type { AlertReadings } from '../core/readings.ts'

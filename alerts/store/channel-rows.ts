@@ -1,7 +1,7 @@
 /** The rows of channels: what may be shown of one, and what is encrypted. */
 
 import type { SecretBox } from '../../auth/secret-box.ts'
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import type { Channel, ChannelKindName } from '../core/channel.ts'
 import type { Owner } from '../core/outcome.ts'

@@ -5,7 +5,7 @@
  * the same cells, as the metrics of one device mostly do, have one mask, and their pairs are counted once.
  */
 
-import { detachBuffers } from '../../limits/detach-buffers.ts'
+import { detachBuffers } from '../../store/limits/detach-buffers.ts'
 import { fftPlan, transformSize } from '../spectrum/fft-plans.ts'
 import { momentsOf, spreadOf } from '../summary/moments.ts'
 

@@ -3,7 +3,7 @@
  * of the autumn change under its one label. Reference: pandas `groupby(local hour)` with `mean` and `quantile`.
  */
 
-import { detachBuffers } from '../../limits/detach-buffers.ts'
+import { detachBuffers } from '../../store/limits/detach-buffers.ts'
 import { quantilesInPlace } from '../summary/quantile.ts'
 
 /** In the unit of the readings; null where the hour has none. */

@@ -4,15 +4,15 @@ import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import type pg from 'pg'
 import { writeAudit } from '../../auth/audit.ts'
-import { exportLines } from '../../content/export.ts'
-import { ChangedFiles, chunkBytes, ImportedFiles } from '../../content/import/answer.ts'
+import { exportLines } from '../../query/content/export.ts'
+import { ChangedFiles, chunkBytes, ImportedFiles } from '../../query/content/import/answer.ts'
 import {
   type ContentFileImporter,
   createContentFileImporter,
   type ImporterOptions,
   type Refused,
-} from '../../content/import/importer.ts'
-import { type NameAction, nameActions } from '../../content/import/named-files.ts'
+} from '../../query/content/import/importer.ts'
+import { type NameAction, nameActions } from '../../query/content/import/named-files.ts'
 import { mediaTypeOf } from '../http/media-type.ts'
 import type { OperationGroup } from '../http/register-operations.ts'
 import { type AdminOperation, type Asked, operation } from './operation.ts'

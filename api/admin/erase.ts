@@ -1,9 +1,9 @@
 /** Erasing a device with all its readings, or its values of one metric, by HTTP: asked for once, reported on until it is done. */
 
 import { z } from 'zod'
-import { composed } from '../../auth/plain-text.ts'
-import type { EraseJobs } from '../../lifecycle/erasure/erase-jobs.ts'
-import { EraseReport, MetricEraseReport } from '../../lifecycle/erasure/erase-records.ts'
+import type { EraseJobs } from '../../service/lifecycle/erasure/erase-jobs.ts'
+import { EraseReport, MetricEraseReport } from '../../service/lifecycle/erasure/erase-records.ts'
+import { composed } from '../../store/plain-text.ts'
 import { DevicePath, deviceRecords, sendRefusal } from './devices.ts'
 import { requireSettled } from './failures.ts'
 import { type AdminOperation, operation } from './operation.ts'

@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { authorize, type Permission, type Principal } from '../../auth/policy.ts'
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import type { Log } from '../../store/log.ts'
 import type { FindPrincipal } from '../credentials/find-principal.ts'
 import type { Origins } from '../credentials/origins.ts'

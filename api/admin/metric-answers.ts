@@ -1,7 +1,7 @@
 /** What the admin API says of metrics that are common, and of units. */
 
 import { z } from 'zod'
-import { metricKinds } from '../../metrics/metric.ts'
+import { metricKinds } from '../../store/metrics/metric.ts'
 
 export const MetricCatalogue = z.object({
   metrics: z.array(

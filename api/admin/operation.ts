@@ -3,7 +3,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { actorOf } from '../../auth/actor.ts'
 import type { Principal } from '../../auth/policy.ts'
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import { type Checked, checkBody, checkPart, type Operation } from '../http/operation.ts'
 import type { Rules } from '../http/register-operations.ts'
 import type { AdminErrorCode } from './errors.ts'

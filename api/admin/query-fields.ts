@@ -1,7 +1,7 @@
 /** Arguments that several routes of the admin API take. */
 
 import { z } from 'zod'
-import { plainText } from '../../auth/plain-text.ts'
+import { plainText } from '../../store/plain-text.ts'
 
 /** A whole number in an address. */
 export function wholeNumber(minimum: 0 | 1, maximum: number, error: string) {

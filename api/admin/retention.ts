@@ -1,7 +1,7 @@
 /** `POST /retention/confirm`: days of raw readings that wait for a person may expire. */
 
 import { z } from 'zod'
-import type { Retention } from '../../lifecycle/retention/retention.ts'
+import type { Retention } from '../../service/lifecycle/retention/retention.ts'
 import type { WriteLateAudit } from './late-audit.ts'
 import { type AdminOperation, operation } from './operation.ts'
 import { sendProblem } from './problem.ts'

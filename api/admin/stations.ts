@@ -14,8 +14,8 @@ import {
   stationPage,
 } from '../../auth/stations/station-details.ts'
 import type { Stations } from '../../auth/stations/stations.ts'
-import type { EraseJobs } from '../../lifecycle/erasure/erase-jobs.ts'
-import { StationEraseReport } from '../../lifecycle/erasure/erase-records.ts'
+import type { EraseJobs } from '../../service/lifecycle/erasure/erase-jobs.ts'
+import { StationEraseReport } from '../../service/lifecycle/erasure/erase-records.ts'
 import type { AdminErrorCode } from './errors.ts'
 import { type AdminOperation, operation } from './operation.ts'
 import { type FindAccounts, ownerIdsOf } from './owners.ts'

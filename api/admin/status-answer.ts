@@ -1,7 +1,7 @@
 /** What `GET /status` answers. */
 
 import { z } from 'zod'
-import { waitReasons } from '../../lifecycle/retention/wait-reasons.ts'
+import { waitReasons } from '../../service/lifecycle/retention/wait-reasons.ts'
 
 const Database = z.object({
   /** Started here, or one that was given. */

@@ -1,10 +1,10 @@
 /** Who asks: the holder of the API key that is the user name of HTTP Basic. The password does not count. */
 
 import type { FastifyRequest } from 'fastify'
+import { createAuthRateLimit } from '../../auth/auth-rate-limit.ts'
 import type { Keys } from '../../auth/keys/keys.ts'
 import type { KeyPrincipal } from '../../auth/stations/permissions.ts'
-import type { ProcessCount } from '../../limits/shared-rate.ts'
-import { createAuthRateLimit } from '../http/auth-rate-limit.ts'
+import type { ProcessCount } from '../../store/limits/shared-rate.ts'
 import { readBasicCredentials } from '../http/basic-credentials.ts'
 
 export type Authenticated = { ok: true; key: KeyPrincipal } | { ok: false; code: 'UNAUTHORIZED' | 'TOO_MANY_ATTEMPTS' }

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { bounds } from '../../alerts/core/bounds.ts'
 import { NewRule, type Rule } from '../../alerts/core/rule.ts'
-import { plainText } from '../../auth/plain-text.ts'
+import { plainText } from '../../store/plain-text.ts'
 import type { Issue } from '../admin/problem.ts'
 
 const ChannelName = plainText({ min: 1, max: 64 })

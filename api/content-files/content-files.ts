@@ -2,7 +2,7 @@
  * The listing of content files: who asks what, and in which form the answer goes out.
  *
  * A request is judged in this order (rules.ts): its path (requested-path.ts), how many arguments it has, `format` and Accept
- * (negotiation.ts), its method, its filters (filters.ts), its id. The repository (content/repository.ts) answers it from two sources. An index of
+ * (negotiation.ts), its method, its filters (filters.ts), its id. The repository (query/content/repository.ts) answers it from two sources. An index of
  * all published files in memory (listing-index.ts), made of columns of numbers in the order of the listing, tells how
  * many files a filter lets through, and which ids stand at an offset (by class in file-classes.ts, by run in
  * file-selection.ts); so neither a count nor a deep offset costs PostgreSQL anything. Those ids are then read there by
@@ -14,8 +14,8 @@
 
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type pg from 'pg'
-import { createIndexHolder } from '../../content/index-holder.ts'
-import { createRepository } from '../../content/repository.ts'
+import { createIndexHolder } from '../../query/content/index-holder.ts'
+import { createRepository } from '../../query/content/repository.ts'
 import type { Log } from '../../store/log.ts'
 import { hasBody } from '../http/body-deadlines.ts'
 import type { FindVisitor } from '../http/page-document.ts'

@@ -1,7 +1,7 @@
 /** What narrows the list, read from the query; wrong values are all reported, one message for each argument. */
 
-import type { Filters, UnknownCodes } from '../../content/filters.ts'
-import { foldCase } from '../../content/fold-case.ts'
+import type { Filters, UnknownCodes } from '../../query/content/filters.ts'
+import { foldCase } from '../../query/content/fold-case.ts'
 import { type Query, valueCharactersMax } from './query-string.ts'
 
 /** A message by argument, in the order in which they are reported. */

@@ -2,8 +2,8 @@
 
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import type { Filters } from '../../content/filters.ts'
-import type { Repository } from '../../content/repository.ts'
+import type { Filters } from '../../query/content/filters.ts'
+import type { Repository } from '../../query/content/repository.ts'
 import type { Operation } from '../http/operation.ts'
 import { type Answer, listAnswer } from './answer.ts'
 import { type ContentFileErrorCode, errorAnswer, invalidFilters } from './errors.ts'

@@ -1,7 +1,7 @@
 /** An answer as the browsable page shows it: links that keep the query, a form of the filters, a numbered pager. */
 
 import { STATUS_CODES } from 'node:http'
-import type { Coded } from '../../content/listing-index.ts'
+import type { Coded } from '../../query/content/listing-index.ts'
 import { type Answer, indented, parsed } from './answer.ts'
 import type { BrowsablePage, FilterField, FilterForm } from './browsable-page.ts'
 import { filterNames } from './filters.ts'

@@ -1,8 +1,8 @@
 /** How a request is judged before and after its operation: the redirect, the negotiation, the form of the answer. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { IndexHolder } from '../../content/index-holder.ts'
-import { bug } from '../../limits/bug.ts'
+import type { IndexHolder } from '../../query/content/index-holder.ts'
+import { bug } from '../../store/limits/bug.ts'
 import type { Log } from '../../store/log.ts'
 import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
 import { setRetryAfter } from '../http/errors.ts'

@@ -1,7 +1,7 @@
 /** What may be asked of the content files and what is answered, as the contract has it; filters.ts and paging.ts read it. */
 
 import { z } from 'zod'
-import { ContentFileLine } from '../../content/line.ts'
+import { ContentFileLine } from '../../query/content/line.ts'
 import { filterNames } from './filters.ts'
 
 /** Without what only the store knows; all of them are there. */

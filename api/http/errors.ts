@@ -4,6 +4,7 @@
  */
 
 import type { FastifyReply } from 'fastify'
+import { refusalTexts } from '../../ingest/intake/refusal.ts'
 
 export interface ErrorEntry {
   status: number
@@ -16,8 +17,8 @@ export type ErrorTable = Readonly<Record<string, ErrorEntry>>
 
 export const serverErrors = {
   BAD_REQUEST: { status: 400, text: 'bad request' },
-  JSON_INVALID: { status: 400, text: 'invalid json' },
-  UNAUTHORIZED: { status: 401, text: 'unauthorized' },
+  JSON_INVALID: { status: 400, text: refusalTexts.JSON_INVALID },
+  UNAUTHORIZED: { status: 401, text: refusalTexts.UNAUTHORIZED },
   NOT_FOUND: { status: 404, text: 'not found' },
   METHOD_NOT_ALLOWED: { status: 405, text: 'method not allowed' },
   TIMEOUT: { status: 408, text: 'timeout' },
@@ -35,20 +36,20 @@ export type ServerErrorCode = keyof typeof serverErrors
 /** Of causes behind the routes of several families: one code and one text each, in whichever shape. */
 export const commonErrors = {
   BODY_BROKEN: { status: 400, text: 'broken body' },
-  FORBIDDEN: { status: 403, text: 'forbidden' },
-  DEVICE_UNKNOWN: { status: 404, text: 'device unknown' },
+  FORBIDDEN: { status: 403, text: refusalTexts.FORBIDDEN },
+  DEVICE_UNKNOWN: { status: 404, text: refusalTexts.DEVICE_UNKNOWN },
   STATION_UNKNOWN: { status: 404, text: 'station unknown' },
   SN_TAKEN: { status: 409, text: 'sn taken' },
   REGISTRY_FULL: { status: 409, text: 'registry full' },
-  TOO_MANY_ATTEMPTS: { status: 429, text: 'too many failed attempts', retryAfterSeconds: 5 },
-  TOO_MANY_READINGS: { status: 429, text: 'too many readings', retryAfterSeconds: 5 },
-  STORAGE_FAILED: { status: 500, text: 'storage failed' },
-  STORAGE_FULL: { status: 503, text: 'storage full', retryAfterSeconds: 5 },
-  DATABASE_AWAY: { status: 503, text: 'database unavailable', retryAfterSeconds: 5 },
+  TOO_MANY_ATTEMPTS: { status: 429, text: refusalTexts.TOO_MANY_ATTEMPTS, retryAfterSeconds: 5 },
+  TOO_MANY_READINGS: { status: 429, text: refusalTexts.TOO_MANY_READINGS, retryAfterSeconds: 5 },
+  STORAGE_FAILED: { status: 500, text: refusalTexts.STORAGE_FAILED },
+  STORAGE_FULL: { status: 503, text: refusalTexts.STORAGE_FULL, retryAfterSeconds: 5 },
+  DATABASE_AWAY: { status: 503, text: refusalTexts.DATABASE_AWAY, retryAfterSeconds: 5 },
   TIMED_OUT: { status: 503, text: 'database unavailable', retryAfterSeconds: 10 },
   OUTCOME_UNKNOWN: { status: 503, text: 'outcome unknown', retryAfterSeconds: 5 },
   QUEUE_FULL: { status: 503, text: 'too many queries at once', retryAfterSeconds: 2 },
-  CLOSING: { status: 503, text: 'shutting down', retryAfterSeconds: 5 },
+  CLOSING: { status: 503, text: refusalTexts.CLOSING, retryAfterSeconds: 5 },
   HTTP_VERSION: { status: 505, text: 'HTTP/1.1 needed' },
 } as const satisfies ErrorTable
 

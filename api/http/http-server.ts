@@ -2,9 +2,9 @@
 
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerOptions } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
+import type { Certificate } from '../../store/certificate.ts'
+import type { Connections } from '../../store/limits/connections.ts'
 import { answerBrokenRequest } from './broken-requests.ts'
-import type { Certificate } from './certificate.ts'
-import type { Connections } from './connections.ts'
 import { createDeadlines } from './deadlines.ts'
 import { emitEndOfEmptyBody } from './empty-bodies.ts'
 import { createLingeringClose } from './lingering-close.ts'

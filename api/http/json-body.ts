@@ -1,6 +1,7 @@
 /** JSON bodies, strictly: nothing compressed, and a body that dribbles in is given up after a few seconds. */
 
 import { MIMEType } from 'node:util'
+import { parseJson } from '../../store/strict-json.ts'
 import { BodyError, createBodyDeadlines, hasBody } from './body-deadlines.ts'
 import type { Scope } from './scope.ts'
 
@@ -23,8 +24,8 @@ export function addJsonBody(app: Scope): void {
     }
     try {
       done(null, parseJson(body as Buffer))
-    } catch (error) {
-      done(error as Error)
+    } catch {
+      done(invalidJson())
     }
   })
 
@@ -53,20 +54,6 @@ function isUtf8Type(contentType: string | undefined): boolean {
     return charset === null || utf8Charsets.has(charset.toLowerCase())
   } catch {
     return true
-  }
-}
-
-/** Strictly, since a lenient one stores U+FFFD for what somebody sent. It drops a byte order mark (RFC 8259, 8.1). */
-const utf8 = new TextDecoder('utf-8', { fatal: true })
-
-/** Throws a `BodyError`. */
-export function parseJson(body: Buffer): unknown {
-  // Many clients name JSON as the type of every request, also of one that has no body.
-  if (body.length === 0) return undefined
-  try {
-    return JSON.parse(utf8.decode(body))
-  } catch {
-    throw invalidJson()
   }
 }
 

@@ -1,7 +1,7 @@
 /** A page as one text, in the frame of all pages. It needs nothing but its style, which stands in it: no font, no picture. */
 
 import type { IncomingMessage } from 'node:http'
-import { type NavigationPage, navigation, tracePath } from '../../theme/frame.ts'
+import { type NavigationPage, navigation, tracePath } from '../../web/theme/frame.ts'
 import { type Html, html } from './html.ts'
 
 /** Who is signed in, as the frame shows it. */

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { type Html, html } from './html.ts'
 
-const common = readFileSync(new URL('../../theme/base.css', import.meta.url), 'utf8')
+const common = readFileSync(new URL('../../web/theme/base.css', import.meta.url), 'utf8')
 
 export interface PageStyle {
   element: Html

@@ -6,7 +6,7 @@
 
 import type { ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
-import { Capacity } from '../../limits/capacity.ts'
+import { Capacity } from '../../store/limits/capacity.ts'
 import { setRetryAfter } from './errors.ts'
 
 export interface SendBudgetOptions {

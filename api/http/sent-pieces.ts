@@ -3,7 +3,7 @@
  * collection of the whole heap of the main thread, which costs more than all else that this thread does for them.
  */
 
-import { detachBuffers } from '../../limits/detach-buffers.ts'
+import { detachBuffers } from '../../store/limits/detach-buffers.ts'
 
 /** A shorter one may lie in memory that it shares with others. */
 const ownBytesMin = 64 * 1024

@@ -2,6 +2,7 @@
 
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
+import { refusalTexts } from '../../ingest/intake/refusal.ts'
 import { devicesMax } from './devices-parameter.ts'
 import { commonErrors, type ErrorTable, serverErrors, setRefusal } from './errors.ts'
 import { argumentsMax } from './query-limits.ts'
@@ -11,19 +12,23 @@ const tooLarge = 'too many readings for one answer'
 export const loggerErrors = {
   ...serverErrors,
   // PUT /api/log
-  PAYLOAD_INVALID: { status: 400, text: 'invalid payload' },
-  KEY_INVALID: { status: 400, text: 'invalid idempotency key' },
-  DEVICE_MISMATCH: { status: 403, text: 'device mismatch' },
-  LOGGING_DISABLED: { status: 403, text: 'logging disabled' },
-  TOO_MANY_OF_OWNER: { status: 403, text: 'too many devices of the owner' },
-  KEY_REUSED: { status: 422, text: 'idempotency key belongs to another request' },
+  PAYLOAD_INVALID: { status: 400, text: refusalTexts.PAYLOAD_INVALID },
+  KEY_INVALID: { status: 400, text: refusalTexts.KEY_INVALID },
+  DEVICE_MISMATCH: { status: 403, text: refusalTexts.DEVICE_MISMATCH },
+  LOGGING_DISABLED: { status: 403, text: refusalTexts.LOGGING_DISABLED },
+  TOO_MANY_OF_OWNER: { status: 403, text: refusalTexts.TOO_MANY_OF_OWNER },
+  KEY_REUSED: { status: 422, text: refusalTexts.KEY_REUSED },
   TOO_MANY_ATTEMPTS: commonErrors.TOO_MANY_ATTEMPTS,
   TOO_MANY_READINGS: commonErrors.TOO_MANY_READINGS,
-  TOO_MANY_IDEMPOTENCY_KEYS_OF_WRITER: { status: 429, text: 'too many idempotency keys', retryAfterSeconds: 600 },
+  TOO_MANY_IDEMPOTENCY_KEYS_OF_WRITER: {
+    status: 429,
+    text: refusalTexts.TOO_MANY_IDEMPOTENCY_KEYS_OF_WRITER,
+    retryAfterSeconds: 600,
+  },
   STORAGE_FAILED: commonErrors.STORAGE_FAILED,
   // 401 would say for good what may not be so: a client sends again what got a 503.
-  DEVICE_SUSPENDED: { status: 503, text: 'device is being changed', retryAfterSeconds: 5 },
-  TOO_MANY_IDEMPOTENCY_KEYS: { status: 503, text: 'too many idempotency keys', retryAfterSeconds: 60 },
+  DEVICE_SUSPENDED: { status: 503, text: refusalTexts.DEVICE_SUSPENDED, retryAfterSeconds: 5 },
+  TOO_MANY_IDEMPOTENCY_KEYS: { status: 503, text: refusalTexts.TOO_MANY_IDEMPOTENCY_KEYS, retryAfterSeconds: 60 },
   STORAGE_FULL: commonErrors.STORAGE_FULL,
   // POST /api/log/batch
   BODY_BROKEN: commonErrors.BODY_BROKEN,

@@ -4,9 +4,9 @@
  */
 
 import type { ServerResponse } from 'node:http'
-import { Capacity } from '../../limits/capacity.ts'
-import { oneProcess, type ProcessCount, sharedCount } from '../../limits/shared-rate.ts'
-import { networkOf } from './networks.ts'
+import { Capacity } from '../../store/limits/capacity.ts'
+import { networkOf } from '../../store/limits/networks.ts'
+import { oneProcess, type ProcessCount, sharedCount } from '../../store/limits/shared-rate.ts'
 
 export interface StreamSlotsOptions {
   slotsMax: number

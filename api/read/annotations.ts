@@ -2,9 +2,9 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { type Annotation, DeviceAnnotations } from '../../annotations/annotation.ts'
-import type { Annotations } from '../../annotations/annotations.ts'
-import { annotatorOf } from '../../annotations/annotator.ts'
+import { type Annotation, DeviceAnnotations } from '../../auth/annotations/annotation.ts'
+import type { Annotations } from '../../auth/annotations/annotations.ts'
+import { annotatorOf } from '../../auth/annotations/annotator.ts'
 import type { Device } from '../../auth/devices/device.ts'
 import { isPassing } from '../../auth/passing-errors.ts'
 import type { FindPrincipal } from '../credentials/find-principal.ts'

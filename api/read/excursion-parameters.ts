@@ -1,7 +1,7 @@
 /** What `excursions` may be asked: a metric, thresholds, how long, and a range. */
 
 import { z } from 'zod'
-import { isMetricName } from '../../metrics/metric-name.ts'
+import { isMetricName } from '../../store/metrics/metric-name.ts'
 import { parameter, wholeNumber } from './parameter-kit.ts'
 import { checkRange, moment } from './window-parameter.ts'
 

@@ -2,13 +2,13 @@
 
 import { furtherMetricsOf, type MetricDevice } from '../../auth/metrics/device-metrics.ts'
 import type { Metrics } from '../../auth/metrics/metrics.ts'
-import { calmSpeed, speedOfDirection } from '../../metrics/direction-speed.ts'
-import type { Metric } from '../../metrics/metric.ts'
-import { metricsPerDeviceMax } from '../../metrics/metric-counts.ts'
-import { descriptionOf } from '../../metrics/metric-description.ts'
-import { isMetricName } from '../../metrics/metric-name.ts'
 import type { FurtherMetric, PairedSpeed, ValuesPlace } from '../../query/further-metric.ts'
 import type { ComparedFurther } from '../../query/task.ts'
+import { calmSpeed, speedOfDirection } from '../../store/metrics/direction-speed.ts'
+import type { Metric } from '../../store/metrics/metric.ts'
+import { metricsPerDeviceMax } from '../../store/metrics/metric-counts.ts'
+import { descriptionOf } from '../../store/metrics/metric-description.ts'
+import { isMetricName } from '../../store/metrics/metric-name.ts'
 import { metrics as columns } from '../../store/tables.ts'
 import { parameter, published } from './parameter-kit.ts'
 

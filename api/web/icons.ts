@@ -18,7 +18,7 @@ const files: readonly (readonly [path: string, file: string, type: string])[] = 
 
 export function serveIcons(scope: FastifyInstance): void {
   for (const [path, file, type] of files) {
-    const bytes = readFileSync(new URL(`../../theme/${file}`, import.meta.url))
+    const bytes = readFileSync(new URL(`../../web/theme/${file}`, import.meta.url))
     scope.get(path, (_request, reply) =>
       reply.header('content-type', type).header('cache-control', 'public, max-age=86400').send(bytes),
     )

@@ -6,8 +6,8 @@
 import { hash } from 'node:crypto'
 import type { Claims } from '../../ingest/idempotency/claims.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
+import { type IntakeOptions, invalidReading, type KeyedReading, refusalOfWrite } from '../../ingest/intake/intake.ts'
 import { expiredReason, type TimeLimits } from '../../ingest/reading.ts'
-import { type IntakeOptions, invalidReading, type KeyedReading, refusalOfWrite } from './intake.ts'
 import { claimRefusals } from './key-errors.ts'
 
 export interface AcceptOnceOptions {

@@ -15,9 +15,9 @@ import type { Failure, ImportResult, ImportSource } from '../../ingest/import/im
 import type { ResolveNames } from '../../ingest/import/thread-body.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
 import { expiredReason, type Ranges, type TimeLimits } from '../../ingest/reading.ts'
-import { Capacity } from '../../limits/capacity.ts'
+import { Capacity } from '../../store/limits/capacity.ts'
+import type { LoggerErrorCode } from '../http/status-errors.ts'
 import type { BatchHead } from './batch-head.ts'
-import type { Refusal } from './intake.ts'
 import { claimRefusals } from './key-errors.ts'
 import { createFindKnown, resolveDevices } from './resolve-devices.ts'
 import { createFieldResolver, known } from './resolve-fields.ts'
@@ -52,7 +52,7 @@ const defaultLimits = {
 
 interface BatchResult extends ImportResult {
   /** Why nothing of the body was stored though it could be read. */
-  refusal?: Pick<Refusal, 'code' | 'members'>
+  refusal?: { code: LoggerErrorCode; members?: object | undefined }
 }
 
 export interface BatchImporter {

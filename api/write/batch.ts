@@ -5,25 +5,25 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import type { AuthRateLimit } from '../../auth/auth-rate-limit.ts'
 import { isPassing } from '../../auth/passing-errors.ts'
 import type { CredentialWriter, NoWriter } from '../../auth/writers.ts'
+import type { FairShare } from '../../ingest/intake/fair-share.ts'
+import { textWithDetails } from '../../ingest/intake/refusal.ts'
+import { sourceOf } from '../../ingest/intake/rejection-source.ts'
 import type { Ranges } from '../../ingest/reading.ts'
-import type { AuthRateLimit } from '../http/auth-rate-limit.ts'
 import { bodyOf } from '../http/coded-body.ts'
 import { setRetryAfter } from '../http/errors.ts'
 import type { OperationGroup } from '../http/register-operations.ts'
-import { type LoggerErrorCode, sendError } from '../http/status-errors.ts'
+import { type LoggerErrorCode, loggerErrors, sendError } from '../http/status-errors.ts'
 import type { Declared, WriteOperation } from '../http/status-operations.ts'
 import { answerBatch, askForCredential, BatchAnswer, BatchError, failureText } from './batch-answer.ts'
 import { BatchParameters, readBatchHead } from './batch-head.ts'
 import { type BatchImportOptions, createBatchImporter } from './batch-import.ts'
 import type { BulkMeter, BulkSource } from './bulk-meter.ts'
-import type { FairShare } from './fair-share.ts'
 import { createFindWriter, type FindWriterOptions } from './find-writer.ts'
 import { IdempotencyKey, refusalsOfWrites, writeCredentials } from './published-writes.ts'
 import { readingBody } from './reading-body.ts'
-import { refusalText } from './refusal-text.ts'
-import { sourceOf } from './rejection-source.ts'
 
 export interface BatchOptions extends FindWriterOptions, BatchImportOptions {
   authRateLimit: AuthRateLimit
@@ -45,7 +45,7 @@ export function batchGroup(options: BatchOptions): OperationGroup<WriteOperation
 
   /** The body stays unread, so the connection cannot be used again. */
   function refuseUnread(reply: FastifyReply, code: LoggerErrorCode, members: object = {}): FastifyReply {
-    meter.refused(sourceOfBatch(reply.request), refusalText({ code, members }))
+    meter.refused(sourceOfBatch(reply.request), textWithDetails(loggerErrors[code].text, members))
     return sendError(reply.header('connection', 'close'), code, members)
   }
 
@@ -85,7 +85,7 @@ export function batchGroup(options: BatchOptions): OperationGroup<WriteOperation
     fairShare.charge(writer.id, report.linesDone, report.bytes)
     const source = sourceOfBatch(request)
     if (refusal !== undefined) {
-      meter.refused(source, refusalText(refusal))
+      meter.refused(source, textWithDetails(loggerErrors[refusal.code].text, refusal.members))
       return sendError(reply, refusal.code, { ...refusal.members, stored: 0 })
     }
     meter.taken(source, report.accepted, report)

@@ -1,10 +1,10 @@
 /** Metrics of bodies of readings: how many are stored and rejected, by way in; the rejections keep the reasons. */
 
 import { Counter, type Registry } from 'prom-client'
+import { timesLeftOut } from '../../ingest/intake/intake.ts'
+import type { IntervalMeter } from '../../ingest/intake/interval-meter.ts'
 import type { RejectionSource } from '../../ingest/rejections/rejection.ts'
 import type { RejectedLines, Rejections } from '../../ingest/rejections/rejections.ts'
-import { timesLeftOut } from './intake.ts'
-import type { IntervalMeter } from './interval-meter.ts'
 
 const bulkWays = ['batch', 'line_protocol', 'import'] as const
 type BulkWay = (typeof bulkWays)[number]

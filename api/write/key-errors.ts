@@ -1,7 +1,8 @@
 /** Why a request is refused for its idempotency key. */
 
 import type { ClaimRefusal } from '../../ingest/idempotency/claim-group.ts'
-import { databaseAway, outcomeRefusals, type Refusal } from './intake.ts'
+import { databaseAway, outcomeRefusals } from '../../ingest/intake/intake.ts'
+import type { Refusal } from '../../ingest/intake/refusal.ts'
 
 export const claimRefusals: Record<ClaimRefusal, Refusal> = {
   ...outcomeRefusals,

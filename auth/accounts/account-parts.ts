@@ -1,7 +1,7 @@
 /** What the parts of the account service share. */
 
 import type pg from 'pg'
-import type { Asker } from '../../limits/semaphore.ts'
+import type { Asker } from '../../store/limits/semaphore.ts'
 import type { Log } from '../../store/log.ts'
 import { inTransaction, type Transaction } from '../../store/postgres/transaction.ts'
 import type { Devices } from '../devices/devices.ts'

@@ -7,7 +7,7 @@
  */
 
 import type pg from 'pg'
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import { digestOfKey } from '../rate-limits.ts'
 import { emailKeyOf } from './email-address.ts'
 

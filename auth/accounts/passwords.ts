@@ -1,7 +1,7 @@
 /** Passwords of people: Argon2id as PHC strings, a few at a time, and the same work where there is nothing to compare. */
 
 import type { Options } from '@node-rs/argon2'
-import { type Asker, createSemaphore } from '../../limits/semaphore.ts'
+import { type Asker, createSemaphore } from '../../store/limits/semaphore.ts'
 import { tooManyWait } from '../too-busy.ts'
 import { createHashingThreads } from './hashing-threads.ts'
 

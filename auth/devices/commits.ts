@@ -1,7 +1,7 @@
 /** Commits one change after the other: in PostgreSQL first, then in memory, and says what came of it. */
 
 import type pg from 'pg'
-import type { Mutex } from '../../limits/mutex.ts'
+import type { Mutex } from '../../store/limits/mutex.ts'
 import {
   isForeignKeyViolation,
   isUnavailable,

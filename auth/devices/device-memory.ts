@@ -1,7 +1,7 @@
 /** All devices in memory, by name for authentication, and in the order of names for lists: of all, and of each owner. */
 
-import { bug } from '../../limits/bug.ts'
-import { composed } from '../plain-text.ts'
+import { bug } from '../../store/limits/bug.ts'
+import { composed } from '../../store/plain-text.ts'
 import { DeviceRecord, type DeviceRow } from './device-record.ts'
 import { NameList } from './name-list.ts'
 import { type DeviceLists, TaggedDevices } from './tagged-devices.ts'

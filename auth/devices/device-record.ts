@@ -1,6 +1,6 @@
 /** One device in memory: its settings as everybody reads them, and its credential, which nothing hands out. */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import type { SeenRecord } from '../last-seen.ts'
 import type { Device, DeviceDetails, QualityLimits } from './device.ts'
 import type { BatteryType, Profile } from './device-profile.ts'

@@ -1,10 +1,10 @@
 /** What a device is: the shapes of a record, of what makes one and of what changes one. */
 
 import { z } from 'zod'
-import { metricsPerDeviceMax } from '../../metrics/metric-counts.ts'
-import { MetricLimits } from '../../metrics/metric-limits.ts'
-import { MetricName } from '../../metrics/metric-name.ts'
-import { composed, plainText, visibleTextFault } from '../plain-text.ts'
+import { metricsPerDeviceMax } from '../../store/metrics/metric-counts.ts'
+import { MetricLimits } from '../../store/metrics/metric-limits.ts'
+import { MetricName } from '../../store/metrics/metric-name.ts'
+import { composed, plainText, visibleTextFault } from '../../store/plain-text.ts'
 import { coordinates, withBothOrNone, withBothOrUnchanged } from './coordinates.ts'
 import { BatteryCells, BatteryType, Profile } from './device-profile.ts'
 import { namePattern } from './name-pattern.ts'

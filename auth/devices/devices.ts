@@ -4,7 +4,7 @@
  */
 
 import type pg from 'pg'
-import { createMutex } from '../../limits/mutex.ts'
+import { createMutex } from '../../store/limits/mutex.ts'
 import type { Log } from '../../store/log.ts'
 import { hasEnded } from '../../store/postgres/transaction.ts'
 import { type MetricRow, readMetricsNamed } from '../metrics/metric-rows.ts'

@@ -1,6 +1,6 @@
 /** Devices in the order of their names, by UTF-16 units: the same on every machine. It is put in order when somebody asks. */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import type { DeviceRecord } from './device-record.ts'
 
 /** Stale entries that stand in a list until somebody asks for it, beside as many as it has others. */

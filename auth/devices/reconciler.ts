@@ -3,7 +3,7 @@
  * asked for the transaction until that has ended; then what it changed is read.
  */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 
 /** There is one at a time, since no change begins while another one's outcome is unknown. */
 interface UnknownOutcome {

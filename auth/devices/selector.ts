@@ -1,7 +1,7 @@
 /** Which devices something is about: some by their names, those with tags, or all. */
 
 import { z } from 'zod'
-import { composed } from '../plain-text.ts'
+import { composed } from '../../store/plain-text.ts'
 import { createTagMatcher, type Tagged, TagMatch, tagsMax } from './tag.ts'
 
 const namesMax = 1000

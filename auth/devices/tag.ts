@@ -1,7 +1,7 @@
 /** Tags: `key:value` on a device, as `site:berlin`, by which devices are found and selected. */
 
 import { z } from 'zod'
-import { composed, visibleTextFault } from '../plain-text.ts'
+import { composed, visibleTextFault } from '../../store/plain-text.ts'
 import { tagPattern } from './name-pattern.ts'
 
 /** Of a device. */

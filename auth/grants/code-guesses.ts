@@ -5,7 +5,7 @@
  * up by those of others behind its network.
  */
 
-import { type Asker, createSemaphore } from '../../limits/semaphore.ts'
+import { type Asker, createSemaphore } from '../../store/limits/semaphore.ts'
 import type { Log } from '../../store/log.ts'
 import type { Outcome } from '../outcome.ts'
 import type { RateLimit, RateLimits } from '../rate-limits.ts'

@@ -4,7 +4,7 @@
  */
 
 import type pg from 'pg'
-import { attributed } from '../../limits/attributed-work.ts'
+import { attributed } from '../../store/limits/attributed-work.ts'
 import type { Log } from '../../store/log.ts'
 import { issueToken, isTokenPurpose, type TokenPurpose } from '../accounts/account-tokens.ts'
 import { emailKeyOf } from '../accounts/email-address.ts'

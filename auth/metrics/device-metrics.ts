@@ -1,6 +1,6 @@
 /** Which metrics a device has, in the order in which they are read and shown. */
 
-import type { Metric } from '../../metrics/metric.ts'
+import type { Metric } from '../../store/metrics/metric.ts'
 import type { Device } from '../devices/device.ts'
 import type { Metrics } from './metrics.ts'
 

@@ -4,9 +4,9 @@
  * transactions.
  */
 
-import { catalogueEntry } from '../../metrics/catalogue.ts'
-import { metricsMax, metricsOfOwnersMax, metricsPerDeviceMax } from '../../metrics/metric-counts.ts'
-import { metricNameOf } from '../../metrics/metric-name.ts'
+import { catalogueEntry } from '../../store/metrics/catalogue.ts'
+import { metricsMax, metricsOfOwnersMax, metricsPerDeviceMax } from '../../store/metrics/metric-counts.ts'
+import { metricNameOf } from '../../store/metrics/metric-name.ts'
 import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import type { ChangeFeed } from '../nodes/change-feed.ts'

@@ -1,7 +1,7 @@
 /** The metrics that a device is to list, by the names that the registry has, or else the catalogue. */
 
-import { catalogueEntry } from '../../metrics/catalogue.ts'
-import { metricsMax } from '../../metrics/metric-counts.ts'
+import { catalogueEntry } from '../../store/metrics/catalogue.ts'
+import { metricsMax } from '../../store/metrics/metric-counts.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { metricFields } from './metric-fields.ts'
 import { countMetrics, insertMetrics, lockMetrics, lockMetricsNamed, type MetricRow } from './metric-rows.ts'

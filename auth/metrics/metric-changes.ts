@@ -1,8 +1,8 @@
 /** What administrators change of the registry. */
 
-import { catalogueEntry } from '../../metrics/catalogue.ts'
-import type { Metric, MetricChange, NewMetric } from '../../metrics/metric.ts'
-import { metricsMax } from '../../metrics/metric-counts.ts'
+import { catalogueEntry } from '../../store/metrics/catalogue.ts'
+import type { Metric, MetricChange, NewMetric } from '../../store/metrics/metric.ts'
+import { metricsMax } from '../../store/metrics/metric-counts.ts'
 import { writeAudit } from '../audit.ts'
 import type { ChangeFeed } from '../nodes/change-feed.ts'
 import type { MetricCommits } from './metric-commits.ts'

@@ -1,7 +1,7 @@
 /** Changes of the registry, one after the other: in PostgreSQL first, then in memory. */
 
 import type pg from 'pg'
-import { createMutex } from '../../limits/mutex.ts'
+import { createMutex } from '../../store/limits/mutex.ts'
 import { OutcomeUnknown } from '../../store/postgres/postgres-errors.ts'
 import { hasEnded, type Transaction } from '../../store/postgres/transaction.ts'
 import { createReconciler } from '../devices/reconciler.ts'

@@ -1,8 +1,8 @@
 /** What a new metric is set up with: what is given, and for the rest the catalogue. */
 
-import { catalogueEntry } from '../../metrics/catalogue.ts'
-import type { NewMetric } from '../../metrics/metric.ts'
-import { titleOfName } from '../../metrics/metric-name.ts'
+import { catalogueEntry } from '../../store/metrics/catalogue.ts'
+import type { NewMetric } from '../../store/metrics/metric.ts'
+import { titleOfName } from '../../store/metrics/metric-name.ts'
 import type { MetricFields } from './metric-rows.ts'
 
 const decimalsUsual = 2

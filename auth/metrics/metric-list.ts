@@ -1,7 +1,7 @@
 /** One page of the registry, in the order of positions. */
 
-import type { Metric } from '../../metrics/metric.ts'
-import { signOf } from '../../metrics/units.ts'
+import type { Metric } from '../../store/metrics/metric.ts'
+import { signOf } from '../../store/metrics/units.ts'
 import { rowsPerPage } from '../list-page.ts'
 import { createTextSearch } from '../text-search.ts'
 import type { MetricDetails, MetricPage } from './metric-page.ts'

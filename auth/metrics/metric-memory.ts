@@ -1,8 +1,8 @@
 /** All metrics in memory, and the numbers of their series: what the write path asks for each reading. */
 
-import { catalogueEntry } from '../../metrics/catalogue.ts'
-import type { Metric } from '../../metrics/metric.ts'
-import { metricNameOf } from '../../metrics/metric-name.ts'
+import { catalogueEntry } from '../../store/metrics/catalogue.ts'
+import type { Metric } from '../../store/metrics/metric.ts'
+import { metricNameOf } from '../../store/metrics/metric-name.ts'
 import type { MetricRow, SeriesRow } from './metric-rows.ts'
 
 /** The accepted ranges of built-in metrics as they are configured, by name. */

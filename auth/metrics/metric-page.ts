@@ -1,7 +1,7 @@
 /** A metric as it is shown, and the shape of a page of the registry. */
 
 import { z } from 'zod'
-import { Metric } from '../../metrics/metric.ts'
+import { Metric } from '../../store/metrics/metric.ts'
 
 export const MetricDetails = Metric.extend({
   /** How people read the unit: `°C` for `Cel`. */

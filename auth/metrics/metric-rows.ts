@@ -1,7 +1,7 @@
 /** The rows of metrics and of their series. */
 
 import type pg from 'pg'
-import type { Metric, MetricChange } from '../../metrics/metric.ts'
+import type { Metric, MetricChange } from '../../store/metrics/metric.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
 
 type Database = Pick<pg.Pool, 'query'>

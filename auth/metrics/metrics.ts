@@ -5,8 +5,8 @@
  */
 
 import type pg from 'pg'
-import type { Metric } from '../../metrics/metric.ts'
 import type { Log } from '../../store/log.ts'
+import type { Metric } from '../../store/metrics/metric.ts'
 import { type ChangeFeed, noFeed } from '../nodes/change-feed.ts'
 import { createFirstSight, type FirstSight } from './first-sight.ts'
 import { createMetricChanges, type MetricChanges } from './metric-changes.ts'

@@ -10,7 +10,7 @@ import { LeaseExpired } from '../record-cache.ts'
 /**
  * What was changed, and what its ids are: `device`, `metric`, `account` and `tenant` those of the registries, `series` numbers
  * of devices that have got some, `series-removed` numbers of series, `erase` those of erase jobs, `expired` moments before which days
- * have expired, as lifecycle/retention/retention-nodes.ts writes them, `alert`, `alert-rule` and `alert-channel` those of the rows.
+ * have expired, as service/lifecycle/retention/retention-nodes.ts writes them, `alert`, `alert-rule` and `alert-channel` those of the rows.
  * `station`, `accepted-from`, `hourly-view` and `erased-mail`, after which each node removes files of mails, have none.
  */
 export type ChangeKind =

@@ -5,7 +5,7 @@
 
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
-import { createMutex } from '../../limits/mutex.ts'
+import { createMutex } from '../../store/limits/mutex.ts'
 import type { Log } from '../../store/log.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { createBarrier } from './barrier.ts'

@@ -1,7 +1,7 @@
 /** Renews the lease of a node: each time all that is committed is applied, and a third of its length is over. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Mutex } from '../../limits/mutex.ts'
+import type { Mutex } from '../../store/limits/mutex.ts'
 import type { Log } from '../../store/log.ts'
 import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'

@@ -1,7 +1,7 @@
 /** Whether the claims of a token are still good: the times in it, its account, and its session. */
 
 import type { JWTPayload } from 'jose'
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import type { Account } from '../accounts/account.ts'
 import { clockToleranceSeconds } from './session-codec.ts'
 

@@ -6,7 +6,7 @@
 import { hash, randomUUID } from 'node:crypto'
 import type { JWTPayload } from 'jose'
 import { LRUCache } from 'lru-cache'
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import type { Log } from '../../store/log.ts'
 import type { Account } from '../accounts/account.ts'
 import { type AccountParts, type Client, changeAccount } from '../accounts/account-parts.ts'

@@ -1,7 +1,7 @@
 /** What a station of the air-quality network is: the shapes of a record, of what makes one and of what changes one. */
 
 import { z } from 'zod'
-import { plainText } from '../plain-text.ts'
+import { plainText } from '../../store/plain-text.ts'
 import { isTimeZone } from '../time-zone.ts'
 
 /** What a station measures. Each is a series of its own. */

@@ -1,8 +1,8 @@
 /** What a tenant is: a partner whose users come in by a token that it signs. */
 
 import { z } from 'zod'
+import { plainText } from '../../store/plain-text.ts'
 import { listPageFields } from '../list-page.ts'
-import { plainText } from '../plain-text.ts'
 
 const slugLengthMax = 40
 

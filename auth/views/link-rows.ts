@@ -1,6 +1,6 @@
 /** Links to views in PostgreSQL. What changes them is in a transaction of `changeAccount` of their account. */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
 
 export interface LinkDetails {

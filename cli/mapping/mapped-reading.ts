@@ -1,7 +1,7 @@
 /** A reading of a foreign file, in the units of the table and of the catalogue of metrics. */
 
-import { catalogueEntry } from '../../metrics/catalogue.ts'
-import { metricNameOf } from '../../metrics/metric-name.ts'
+import { catalogueEntry } from '../../store/metrics/catalogue.ts'
+import { metricNameOf } from '../../store/metrics/metric-name.ts'
 import { type Metric, metrics } from '../../store/tables.ts'
 
 export interface MappedReading {

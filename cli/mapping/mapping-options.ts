@@ -2,7 +2,7 @@
 
 import type { DecimalMark } from '../../ingest/formats/decimal-mark.ts'
 import type { Precision } from '../../ingest/formats/line-protocol-time.ts'
-import type { StatedUnits } from '../../metrics/stated-units.ts'
+import type { StatedUnits } from '../../store/metrics/stated-units.ts'
 import { type Mapping, readMapping, readUnits } from './mapping.ts'
 import { type Layout, ownLayout, type PresetName, presets } from './presets.ts'
 

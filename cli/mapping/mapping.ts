@@ -1,7 +1,7 @@
 /** What `--map` says: from which column, series or constant each field of a reading comes, and in which unit. */
 
-import { isMetricName } from '../../metrics/metric-name.ts'
-import { readStatedUnits, type StatedUnits, unitProblem } from '../../metrics/stated-units.ts'
+import { isMetricName } from '../../store/metrics/metric-name.ts'
+import { readStatedUnits, type StatedUnits, unitProblem } from '../../store/metrics/stated-units.ts'
 import { CommandError, exitUsage } from '../command-error.ts'
 import { isTimeFormat, timeFormats } from './times.ts'
 

@@ -1,7 +1,7 @@
 /** Layouts of the files that other programs write. Names of columns are in lower case and without their units. */
 
-import { catalogueEntry } from '../../metrics/catalogue.ts'
-import { readEntityName } from '../../metrics/entity-name.ts'
+import { catalogueEntry } from '../../store/metrics/catalogue.ts'
+import { readEntityName } from '../../store/metrics/entity-name.ts'
 import { metricNamed } from './mapped-reading.ts'
 import type { Target } from './mapping.ts'
 import type { TimeFormat } from './times.ts'

@@ -1,6 +1,6 @@
 /** Where a header has the fields of a reading. */
 
-import { unchanged } from '../../metrics/units.ts'
+import { unchanged } from '../../store/metrics/units.ts'
 import { metrics } from '../../store/tables.ts'
 import { metricNamed } from './mapped-reading.ts'
 import { isMetric, type Mapping, type Target } from './mapping.ts'

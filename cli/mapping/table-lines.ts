@@ -1,8 +1,8 @@
 /** Finds the headers of a foreign file and cuts the lines below them into cells. */
 
 import { cellCount, cellCountReason, type Separator, separators, splitCells } from '../../ingest/formats/csv.ts'
-import { catalogueEntry } from '../../metrics/catalogue.ts'
-import { metricNameOf } from '../../metrics/metric-name.ts'
+import { catalogueEntry } from '../../store/metrics/catalogue.ts'
+import { metricNameOf } from '../../store/metrics/metric-name.ts'
 import { CommandError } from '../command-error.ts'
 import { printable } from '../output.ts'
 import { layoutOf, type MappingOptions } from './mapping-options.ts'

@@ -2,9 +2,9 @@
 
 import { isMissing } from '../../ingest/formats/csv.ts'
 import { type DecimalMark, readMarkedNumber } from '../../ingest/formats/decimal-mark.ts'
-import { catalogueEntry } from '../../metrics/catalogue.ts'
-import { ambiguousDirection, ambiguousDirectionReason, compassDegrees } from '../../metrics/compass.ts'
-import { unchanged } from '../../metrics/units.ts'
+import { catalogueEntry } from '../../store/metrics/catalogue.ts'
+import { ambiguousDirection, ambiguousDirectionReason, compassDegrees } from '../../store/metrics/compass.ts'
+import { unchanged } from '../../store/metrics/units.ts'
 import { ValueColumns } from '../value-columns.ts'
 import type { MomentsOf } from './local-clock.ts'
 import { columnOf, type MappedReading, MappedValues } from './mapped-reading.ts'

@@ -5,7 +5,7 @@
 
 import type { DecimalMark } from '../../ingest/formats/decimal-mark.ts'
 import { DecimalSurvey } from '../../ingest/formats/decimal-survey.ts'
-import { catalogueEntry } from '../../metrics/catalogue.ts'
+import { catalogueEntry } from '../../store/metrics/catalogue.ts'
 import { CommandError, exitUsage } from '../command-error.ts'
 import { printable } from '../output.ts'
 import { DayOrderSurvey } from './day-order.ts'

@@ -1,8 +1,8 @@
 /** Units of foreign files: found in the name of a column, and converted to those of the catalogue of metrics. */
 
-import { catalogueEntry } from '../../metrics/catalogue.ts'
-import { signsLike } from '../../metrics/stated-units.ts'
-import { type Convert, conversion, signOf, unchanged, unitOf } from '../../metrics/units.ts'
+import { catalogueEntry } from '../../store/metrics/catalogue.ts'
+import { signsLike } from '../../store/metrics/stated-units.ts'
+import { type Convert, conversion, signOf, unchanged, unitOf } from '../../store/metrics/units.ts'
 import { metrics } from '../../store/tables.ts'
 
 function unitOfMetric(metric: string): string {

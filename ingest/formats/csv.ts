@@ -4,9 +4,9 @@
  */
 
 import { parse } from 'csv-parse/sync'
-import { catalogueEntry } from '../../metrics/catalogue.ts'
-import { ambiguousDirection, ambiguousDirectionReason, compassDegrees } from '../../metrics/compass.ts'
-import { metricNameOf, timeFieldOf } from '../../metrics/metric-name.ts'
+import { catalogueEntry } from '../../store/metrics/catalogue.ts'
+import { ambiguousDirection, ambiguousDirectionReason, compassDegrees } from '../../store/metrics/compass.ts'
+import { metricNameOf, timeFieldOf } from '../../store/metrics/metric-name.ts'
 import type { Fields } from '../field-names.ts'
 import { earliestTimeMs } from '../reading.ts'
 import { type DecimalMark, readMarkedNumber } from './decimal-mark.ts'

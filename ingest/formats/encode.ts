@@ -1,6 +1,6 @@
 /** Turns checked rows into records for the journal, now that their series are known. */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import { markFineTime } from '../journal/record.ts'
 import { expiredReason } from '../reading.ts'
 import { furtherBytesOf, furtherOf } from './further-columns.ts'

@@ -3,10 +3,10 @@
  * entity's name says which metric it is, the measurement in which unit it comes; its other fields are attributes.
  */
 
-import { catalogueEntry } from '../../metrics/catalogue.ts'
-import { readEntityName } from '../../metrics/entity-name.ts'
-import type { Metric } from '../../metrics/metric.ts'
-import { type Convert, conversion, signOf, unchanged } from '../../metrics/units.ts'
+import { catalogueEntry } from '../../store/metrics/catalogue.ts'
+import { readEntityName } from '../../store/metrics/entity-name.ts'
+import type { Metric } from '../../store/metrics/metric.ts'
+import { type Convert, conversion, signOf, unchanged } from '../../store/metrics/units.ts'
 import { shortenedName } from '../field-names.ts'
 import { invalid, type Problem } from './line-protocol-problem.ts'
 import { nameEnd, unescapeText } from './line-protocol-text.ts'

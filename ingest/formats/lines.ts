@@ -1,6 +1,6 @@
 /** Cuts a stream of bytes into chunks of whole lines, so that each chunk can be read on its own, in any thread. */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 
 const lineFeed = 0x0a
 

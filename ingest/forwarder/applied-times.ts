@@ -4,7 +4,7 @@
  * not count: only the system's clock could tell it, and one that is wrong by a year would have segments forgotten early.
  */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import type { Disk } from '../journal/disk.ts'
 
 export interface AppliedTimesOptions {

@@ -4,7 +4,7 @@
  * that moment, and count as applied when the writer has reached it: of each table that has rows of a record.
  */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import { DirtySet } from './dirty-set.ts'
 import type { SentEvent } from './sent-watermark.ts'
 import type { TableState } from './table-state.ts'

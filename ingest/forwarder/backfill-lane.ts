@@ -6,7 +6,7 @@
  * is at most one batch: the next is prepared meanwhile, and sent when it is applied.
  */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import type { Disk } from '../journal/disk.ts'
 import { oldestReceiptUs } from '../journal/group.ts'
 import { SegmentReader } from '../journal/segment-reader.ts'

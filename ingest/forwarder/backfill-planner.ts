@@ -4,8 +4,8 @@
  * collects what there is, sorts it by time, stably, and sends it day after day.
  */
 
-import { bug } from '../../limits/bug.ts'
-import { detachBuffers } from '../../limits/detach-buffers.ts'
+import { bug } from '../../store/limits/bug.ts'
+import { detachBuffers } from '../../store/limits/detach-buffers.ts'
 import { groupHeaderLength } from '../journal/group.ts'
 import { isBackfill, offsetOf } from '../journal/record.ts'
 import type { Chunk } from '../journal/segment-reader.ts'

@@ -3,7 +3,7 @@
  * again until they are taken. A request that QuestDB refuses is bisected until the poison row is found. That becomes a dead letter, and the rest goes in.
  */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import type { Batch, Part } from './batch.ts'
 import type { QuestdbConnection, WriteAnswer } from './questdb.ts'
 import { RequestSize } from './request-size.ts'

@@ -5,7 +5,7 @@
  * Live readings are later than all values and get none, nor does a history that comes in the order of time.
  */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import { erasedFurther, furtherAt, furtherCount, offsetInFurther, offsetOf } from '../journal/record.ts'
 import { type Absent, noneAbsent } from './row-format.ts'
 

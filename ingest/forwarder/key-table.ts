@@ -3,7 +3,7 @@
  * journal position is sent.
  */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import { offsetOf } from '../journal/record.ts'
 
 export class KeyTable {

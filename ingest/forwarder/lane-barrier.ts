@@ -1,6 +1,6 @@
 /** Where both lanes meet between two batches: work that needs them idle, with nothing in flight or prepared, runs here. */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import type { FileRetry } from './file-retry.ts'
 import type { Sleeper } from './sleeper.ts'
 

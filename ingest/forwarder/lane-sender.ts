@@ -1,6 +1,6 @@
 /** Sends the batches of both lanes and keeps how far each of them is. */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import type { Chunk } from '../journal/segment-reader.ts'
 import type { ApplyTracker, Lane, Progress } from './apply-tracker.ts'
 import type { Batch } from './batch.ts'

@@ -5,7 +5,7 @@
  * the live lane has to wait until the backfill lane has come as far.
  */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import type { Disk } from '../journal/disk.ts'
 import type { GroupHeader } from '../journal/group.ts'
 import { type Chunk, SegmentReader } from '../journal/segment-reader.ts'

@@ -1,6 +1,6 @@
 /** The live lane: rows go to QuestDB as they come in, batch after batch. The next one is prepared while one is in flight. */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import type { Disk } from '../journal/disk.ts'
 import { oldestReceiptUs } from '../journal/group.ts'
 import type { Timing } from '../timing.ts'

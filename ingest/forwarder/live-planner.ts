@@ -1,6 +1,6 @@
 /** Plans the batches of the live lane: rows that are sent as they come in. */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import { groupHeaderLength } from '../journal/group.ts'
 import { hasFineTime, isBackfill, offsetOf, type RecordLayout } from '../journal/record.ts'
 import { type Chunk, chunkBytesMax } from '../journal/segment-reader.ts'

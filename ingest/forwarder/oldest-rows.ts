@@ -3,7 +3,7 @@
  * in bounded memory.
  */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 
 interface Range {
   /** Its last transaction, or offset. */

@@ -1,6 +1,6 @@
 /** What rows records become, and how many bytes they have in line protocol. */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import { furtherAt, furtherCount, furtherLength, layoutOf, offsetInFurther, offsetOf } from '../journal/record.ts'
 import type { FurtherTable, TableDescription } from '../table.ts'
 import { isUsual, lowDigits, TableRows } from './table-rows.ts'

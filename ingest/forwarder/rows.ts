@@ -1,6 +1,6 @@
 /** Rows in line protocol, made from records. */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import { furtherAt, furtherCount, offsetInFurther, offsetOf } from '../journal/record.ts'
 import type { Absent, RowFormat } from './row-format.ts'
 import { isUsual, LastFrame, lowDigits, rowEnd, type Template } from './table-rows.ts'

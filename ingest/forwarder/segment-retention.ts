@@ -1,6 +1,6 @@
 /** Retention of the journal: which segments are removed, which are kept for a while, and the checkpoint. */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import type { Log } from '../../store/log.ts'
 import { writeCheckpoint } from '../journal/checkpoint.ts'
 import type { Disk } from '../journal/disk.ts'

@@ -1,6 +1,6 @@
 /** How the rows of one table look in line protocol: their text but for the values. */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import { layoutOf } from '../journal/record.ts'
 import { binaryDouble, escapeText } from '../line-protocol.ts'
 import { symbolColumns, type TableDescription } from '../table.ts'

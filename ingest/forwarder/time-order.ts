@@ -3,7 +3,7 @@
  * that compares, so this is a radix sort whose digits are as long as such an integer has room for beside a row's rank.
  */
 
-import { detachBuffers } from '../../limits/detach-buffers.ts'
+import { detachBuffers } from '../../store/limits/detach-buffers.ts'
 
 const wordBits = 32
 

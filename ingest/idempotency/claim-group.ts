@@ -1,7 +1,7 @@
 /** Claims keys for a group of requests with at most two statements: one inserts, one finds what was there before. */
 
 import { hash } from 'node:crypto'
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import type { Ingest } from '../ingest.ts'
 import type { Outcome } from '../journal/outcome.ts'
 import type { Inserted, KeyRow, KeyRows, Room } from './key-rows.ts'

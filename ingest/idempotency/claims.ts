@@ -8,8 +8,8 @@
  */
 
 import type pg from 'pg'
-import { bug } from '../../limits/bug.ts'
-import { createMutex } from '../../limits/mutex.ts'
+import { bug } from '../../store/limits/bug.ts'
+import { createMutex } from '../../store/limits/mutex.ts'
 import type { Log } from '../../store/log.ts'
 import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
 import type { Ingest } from '../ingest.ts'

@@ -1,7 +1,7 @@
 /** The rows of `idempotency_keys`. Each statement has a time limit on this side: a frozen server keeps none of its own. */
 
 import type pg from 'pg'
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 
 /** A key of a writer. */
 interface RowId {

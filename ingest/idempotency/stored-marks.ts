@@ -1,6 +1,6 @@
 /** Marks requests as stored in PostgreSQL, a moment after they are. */
 
-import type { Mutex } from '../../limits/mutex.ts'
+import type { Mutex } from '../../store/limits/mutex.ts'
 import type { Log } from '../../store/log.ts'
 import type { KeyRows, StoredMark } from './key-rows.ts'
 

@@ -1,7 +1,7 @@
 /** The thread's end of the port of a body. */
 
 import type { MessagePort } from 'node:worker_threads'
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import { BodyFault } from './body-fault.ts'
 import type { BodyCommand, BodyPiece, BodyTimes, FromThread, ToThread } from './body-messages.ts'
 import { Mailbox } from './mailbox.ts'

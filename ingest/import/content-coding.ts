@@ -2,7 +2,7 @@
 
 import { pipeline, Readable } from 'node:stream'
 import { constants, createGunzip, createZstdDecompress } from 'node:zlib'
-import { detachBuffers, ownsBuffer } from '../../limits/detach-buffers.ts'
+import { detachBuffers, ownsBuffer } from '../../store/limits/detach-buffers.ts'
 import { BodyFault } from './body-fault.ts'
 
 export type Coding = 'identity' | 'gzip' | 'zstd'

@@ -5,7 +5,7 @@
  * the same for any size of body and any ratio of compression.
  */
 
-import { detachBuffers } from '../../limits/detach-buffers.ts'
+import { detachBuffers } from '../../store/limits/detach-buffers.ts'
 import type { LeftOutValues } from '../formats/chunk.ts'
 import type { Reject } from '../formats/reject.ts'
 import type { RowKind, Series } from '../formats/row-kind.ts'

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import type { MessagePort } from 'node:worker_threads'
-import { detachBuffers } from '../../limits/detach-buffers.ts'
+import { detachBuffers } from '../../store/limits/detach-buffers.ts'
 import { lowerThreadPriority } from '../../store/thread-priority.ts'
 import { type ChunkResult, type LeftOutValues, readChunk } from '../formats/chunk.ts'
 import { createCsvReader, readHeaderAgain } from '../formats/csv.ts'

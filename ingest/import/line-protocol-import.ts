@@ -1,6 +1,6 @@
 /** Bodies of line protocol: read and encoded by a thread, and on disk as a whole when the promise resolves. */
 
-import { detachBuffers } from '../../limits/detach-buffers.ts'
+import { detachBuffers } from '../../store/limits/detach-buffers.ts'
 import { arraysOfSightings } from '../formats/field-sightings.ts'
 import type { EntityMetric } from '../formats/line-protocol-entities.ts'
 import type { LineNames } from '../formats/line-protocol-names.ts'

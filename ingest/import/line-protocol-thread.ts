@@ -1,8 +1,8 @@
 /** The thread that reads bodies of line protocol, as main has it: started by the first body, and gone some minutes after the last. */
 
 import { Piscina } from 'piscina'
-import { bug } from '../../limits/bug.ts'
-import { detachBuffers } from '../../limits/detach-buffers.ts'
+import { bug } from '../../store/limits/bug.ts'
+import { detachBuffers } from '../../store/limits/detach-buffers.ts'
 import { threadLimits } from '../../store/thread-limits.ts'
 import { buffersOf } from '../formats/rows.ts'
 import { idleMsMax } from './import-pool.ts'

@@ -3,7 +3,7 @@
 import { threadId } from 'node:worker_threads'
 import { gunzipSync } from 'node:zlib'
 import { move, transferableSymbol, valueSymbol } from 'piscina'
-import { detachBuffers } from '../../limits/detach-buffers.ts'
+import { detachBuffers } from '../../store/limits/detach-buffers.ts'
 import { lowerThreadPriority } from '../../store/thread-priority.ts'
 import {
   arraysOfSightings,

@@ -1,6 +1,6 @@
 /** Bodies of line protocol read, with the devices that their lines name, and what becomes of their fields. */
 
-import { detachBuffers } from '../../limits/detach-buffers.ts'
+import { detachBuffers } from '../../store/limits/detach-buffers.ts'
 import type { Unresolved } from '../formats/encode.ts'
 import type { Reject } from '../formats/reject.ts'
 import { columnsOf } from '../formats/rows.ts'

@@ -1,6 +1,6 @@
 /** How far the forwarder was, in a small file beside the journal. An old one merely means that more is sent again. */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import type { Disk } from './disk.ts'
 import { listSegments } from './segments.ts'
 

@@ -20,7 +20,7 @@
  */
 
 import { crc32 } from 'node:zlib'
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import { areWholeRecords } from './record.ts'
 
 export const groupHeaderLength = 56

@@ -5,7 +5,7 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import type { Log } from '../../store/log.ts'
 import { systemTiming, type Timing } from '../timing.ts'
 import { BulkPace } from './bulk-pace.ts'

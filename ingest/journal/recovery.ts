@@ -1,6 +1,6 @@
 /** What a start finds of the journal: where it ends, and whether something at the end had to be cut off. */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import { checkpointOf } from './checkpoint.ts'
 import type { Disk } from './disk.ts'
 import { groupHeaderLength } from './group.ts'

@@ -1,6 +1,6 @@
 /** Reads the journal back, chunk by chunk, and walks around what is damaged. */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import type { Disk, DiskFile } from './disk.ts'
 import { claimedGroupLength, findGroup, type GroupHeader, groupBodyMax, groupHeaderLength, readGroup } from './group.ts'
 import { listSegments, segmentName } from './segments.ts'

@@ -3,7 +3,7 @@
  * calls are synchronous.
  */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import type { Disk, DiskFile } from './disk.ts'
 import { groupHeaderLength, sealGroup } from './group.ts'
 import type { JournalEnd } from './recovery.ts'

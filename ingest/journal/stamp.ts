@@ -14,7 +14,7 @@
  * several times what one process takes; beyond that stamps run ahead as well. In both cases they stay unique.
  */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import { clockStepUs } from './wall-clock.ts'
 
 export const stampModulus = 10

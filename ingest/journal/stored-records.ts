@@ -1,6 +1,6 @@
 /** Tells listeners which records have become durable. */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import type { Log } from '../../store/log.ts'
 import { furtherAt, furtherCount, offsetInFurther, offsetOf } from './record.ts'
 

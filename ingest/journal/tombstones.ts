@@ -5,7 +5,7 @@
  * `erasedFurther` does.
  */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import type { Disk } from './disk.ts'
 import { eraseFurther, offsetOf } from './record.ts'
 

@@ -1,6 +1,6 @@
 /** Appends groups to a partition, one after the other: each is tried until it is stored or its time is over. */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import { Sleeper } from '../forwarder/sleeper.ts'
 import { groupBodyMax, groupHeaderLength } from '../journal/group.ts'
 import type { Timing } from '../timing.ts'

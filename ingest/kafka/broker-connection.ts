@@ -2,7 +2,7 @@
 
 import { isIP } from 'node:net'
 import type { Connection } from '@platformatic/kafka'
-import { createMutex } from '../../limits/mutex.ts'
+import { createMutex } from '../../store/limits/mutex.ts'
 import { packageVersion } from '../../store/version.ts'
 import { messageOf, NotSent, OtherKafka, Refused, TooLate, Unanswered } from './kafka-errors.ts'
 import type { KafkaIdentity } from './kafka-identity.ts'

@@ -1,7 +1,7 @@
 /** The cluster: which brokers there are, and requests that any of them answers, such as who leads a partition. */
 
 import type { Connection } from '@platformatic/kafka'
-import { createMutex } from '../../limits/mutex.ts'
+import { createMutex } from '../../store/limits/mutex.ts'
 import {
   type Broker,
   type ConnectionSettings,

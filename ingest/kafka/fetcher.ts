@@ -1,6 +1,6 @@
 /** Reads a partition: records that all replicas in sync have, and from which offset to which there are some. */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import type { Broker, BrokerConnection, Library } from './broker-connection.ts'
 import { type FetchedRecords, recordsFrom } from './fetched-records.ts'
 import {

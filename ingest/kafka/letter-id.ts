@@ -3,7 +3,7 @@
  * offset of a group and the place in it.
  */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 
 /** A group of 4 MiB has at most some 127,100 records, of 33 bytes (points). */
 export const recordsPerGroup = 2 ** 17

@@ -1,6 +1,6 @@
 /** The id of a dead letter of a spool, by where its record stands there. */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import type { Disk } from '../journal/disk.ts'
 import { type GroupHeader, groupHeaderLength } from '../journal/group.ts'
 import { offsetOf } from '../journal/record.ts'

@@ -1,7 +1,7 @@
 /** Statements about a replica on the session that holds its lock. */
 
 import type pg from 'pg'
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import { ask } from '../../store/postgres/held-lock/lock-session.ts'
 import type { ReplicaTenure } from './replica-state.ts'
 

@@ -12,7 +12,7 @@
  */
 
 import type pg from 'pg'
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import { inTransaction, type Transaction } from '../../store/postgres/transaction.ts'
 import type { DeadLetter } from '../forwarder/dead-letter.ts'
 import type { TableDescription } from '../table.ts'

@@ -1,6 +1,6 @@
 /** Holds committed offsets against what a QuestDB says of its topics; see settlePosition. */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import type { QuestdbHttp } from '../../store/questdb/client/questdb-address.ts'
 import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import { type Settled, type SettleOptions, settlePosition } from '../forwarder/settle-position.ts'

@@ -3,7 +3,7 @@
  * Not each group has an entry. The answer for a position between two is that of the first, so that a commit stays behind.
  */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 
 export class SpoolOffsets {
   /** Bytes between two entries, but for the last one. */

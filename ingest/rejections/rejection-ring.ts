@@ -4,7 +4,7 @@
  * only entries of its own. All without a good credential count as one sender: they may have any number of addresses.
  */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import { boundedText } from './bounded-text.ts'
 import { deviceSender, type Rejection, type RejectionEntry, type RejectionWay } from './rejection.ts'
 

@@ -1,6 +1,6 @@
 /** Fetches for `stats_data`: the readings of the window and of the last thirty days, and the one before them. What is of an earlier moment has no dynamic part. */
 
-import { detachBuffers } from '../../limits/detach-buffers.ts'
+import { detachBuffers } from '../../store/limits/detach-buffers.ts'
 import { metrics as columns } from '../../store/tables.ts'
 import { type ResponseTemplate, templateOf } from '../cache/response-template.ts'
 import { furtherSamples } from '../kinds/further-samples.ts'

@@ -4,7 +4,7 @@
  */
 
 import { constants, crc32, deflateRawSync } from 'node:zlib'
-import { detachBuffers } from '../../limits/detach-buffers.ts'
+import { detachBuffers } from '../../store/limits/detach-buffers.ts'
 import type { Body, DynamicBody } from './body.ts'
 import { gzipLevel, hashOf } from './encode-body.ts'
 

@@ -1,6 +1,6 @@
 /** Filters and sorts rows in memory. */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import type { Column, Columns, ColumnValue, Condition, SortColumn } from './condition.ts'
 import { createLike } from './like.ts'
 

@@ -1,6 +1,6 @@
 /** Reads aggregates of readings of one device, or of points of one station, by buckets of time, inside a thread. */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import { whole } from '../questdb/sql-literals.ts'
 import type { ReplicaReads } from '../replica-reads.ts'
 import { columnsOf } from './export-columns.ts'

@@ -1,6 +1,6 @@
 /** The columns of an export behind time and device: values of metrics, or figures of each metric by the bucket. */
 
-import type { MetricKind } from '../../metrics/metric.ts'
+import type { MetricKind } from '../../store/metrics/metric.ts'
 import { metrics as builtIn, hourlyColumns } from '../../store/tables.ts'
 
 /** A metric of an export. */

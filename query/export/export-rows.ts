@@ -1,6 +1,6 @@
 /** Reads stored readings inside a thread: some at a time, in the order of time and then of devices. */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import { readingsTable } from '../../store/tables.ts'
 import { QueryFailed } from '../query-failed.ts'
 import { quoted, whole } from '../questdb/sql-literals.ts'

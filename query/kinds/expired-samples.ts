@@ -6,7 +6,7 @@
 
 import type { Samples } from '../../analytics/present.ts'
 import { unknownState } from '../../analytics/state/state-runs.ts'
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import type { SeriesHourColumn } from '../../store/tables.ts'
 import { QueryFailed } from '../query-failed.ts'
 import type { KeptHours } from '../questdb/measurements-source.ts'

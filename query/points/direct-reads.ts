@@ -3,7 +3,7 @@
  * takes longer than to make it. One that meets more rows than it may have gives up, and is left to a worker.
  */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import type { QuestdbAddress } from '../../store/questdb/client/questdb-address.ts'
 import { createPgConnection } from '../../store/questdb/client/questdb-pg.ts'
 import type { QueryLimits } from '../limits.ts'

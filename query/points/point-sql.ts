@@ -3,7 +3,7 @@
  * names are those of our columns, and conditions on texts are decided here, since a station has few parameters and units.
  */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import { pointUnits } from '../../store/tables.ts'
 import type { ColumnValue, Condition, Operator, SortColumn } from '../conditions/condition.ts'
 import { selectRows } from '../conditions/select-rows.ts'

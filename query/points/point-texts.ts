@@ -1,7 +1,7 @@
 /** Writes points as JSON, NDJSON and CSV. */
 
 import { localText, utcText } from '../../analytics/time/iso-text.ts'
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import { pointUnits } from '../../store/tables.ts'
 import { ByteWriter } from '../answers/byte-writer.ts'
 import { lastRemembered } from '../last-remembered.ts'

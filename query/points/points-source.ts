@@ -1,6 +1,6 @@
 /** Reads points from QuestDB, inside a worker: few rows over the PostgreSQL protocol, many as Parquet. */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import type { PgConnection, Statement } from '../../store/questdb/client/questdb-pg.ts'
 import { pointsTable, pointUnits } from '../../store/tables.ts'
 import { QueryFailed } from '../query-failed.ts'

@@ -1,7 +1,7 @@
 /** A thread of the pool of points: it reads over its own connections and hands back the finished text. */
 
 import { workerData } from 'piscina'
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import { createPgConnection } from '../../store/questdb/client/questdb-pg.ts'
 import { createQuestdbExport } from '../questdb/questdb-export.ts'
 import { runTask } from '../run-task.ts'

@@ -1,6 +1,6 @@
 /** Columns of numbers from QuestDB, by the way that it has: as Parquet, or else over the PostgreSQL protocol. */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import type { PgConnection } from '../../store/questdb/client/questdb-pg.ts'
 import type { QuestdbSettings } from '../task.ts'
 import { type ColumnsRequest, createQuestdbExport } from './questdb-export.ts'

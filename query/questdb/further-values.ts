@@ -3,7 +3,7 @@
  * time in our code: of a month of minutes that takes about as long as a pivot and a join in SQL.
  */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import { QueryFailed } from '../query-failed.ts'
 import type { ColumnsReader } from './columns-reader.ts'
 import { whole } from './sql-literals.ts'

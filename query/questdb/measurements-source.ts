@@ -1,7 +1,7 @@
 /** Values of metrics that have no column, fetched in a worker by the numbers of their series. What a replaced reading had is left out. */
 
 import type { Samples } from '../../analytics/present.ts'
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import type { PgConnection } from '../../store/questdb/client/questdb-pg.ts'
 import { type SeriesHourColumn, seriesHourColumns } from '../../store/tables.ts'
 import { QueryFailed } from '../query-failed.ts'

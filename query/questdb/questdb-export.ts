@@ -4,7 +4,7 @@
  */
 
 import type { IncomingMessage } from 'node:http'
-import { detachBuffers } from '../../limits/detach-buffers.ts'
+import { detachBuffers } from '../../store/limits/detach-buffers.ts'
 import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import { QuestdbError } from '../../store/questdb/client/questdb-error.ts'
 import type { QuestdbSettings } from '../task.ts'

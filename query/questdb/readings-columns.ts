@@ -1,6 +1,6 @@
 /** Readings as they come from QuestDB, in columns: 8 bytes a number instead of the hundred of a row object. */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 
 /** Growable columns: a time, what the row belongs to, and one number per metric; NaN stands for a missing one. */
 export class ReadingsColumns {

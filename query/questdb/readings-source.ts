@@ -1,6 +1,6 @@
 /** A device's readings for an analysis, fetched in a worker: every one of them, or by the hour, as columns of numbers. */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 import type { PgConnection, Statement } from '../../store/questdb/client/questdb-pg.ts'
 import {
   expiredHoursTable,

@@ -1,6 +1,6 @@
 /** What stands in SQL that has no binds: nothing of a caller's. */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 
 /** Only our own symbols, and they need no escape. */
 export function quoted(symbol: string): string {

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { Count, LocalMinute, Share } from './parts.ts'
 
-/** As `metrics/metric.ts` has them. */
+/** As `store/metrics/metric.ts` has them. */
 const MetricKind = z.enum(['gauge', 'counter', 'direction', 'state', 'rate'])
 export type MetricKind = z.infer<typeof MetricKind>
 

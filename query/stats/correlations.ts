@@ -4,7 +4,7 @@ import { createBeyondDay, effectiveCountBeyondDay } from '../../analytics/correl
 import { type Correlation, correlation, correlationSeries } from '../../analytics/correlation/correlation.ts'
 import { holmSignificant } from '../../analytics/correlation/holm.ts'
 import { type Lag, significantLag } from '../../analytics/correlation/lag.ts'
-import { detachBuffers } from '../../limits/detach-buffers.ts'
+import { detachBuffers } from '../../store/limits/detach-buffers.ts'
 import type { Stats } from '../shapes/stats.ts'
 import { type Transforms, transformsBeyondDay } from './transforms.ts'
 import { quantityColumns, type StatsColumn, type StatsWindow } from './window.ts'

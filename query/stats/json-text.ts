@@ -1,6 +1,6 @@
 /** The one place where numbers become JSON text. */
 
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../../store/limits/bug.ts'
 
 /**
  * The members of an object, to be put among others. `JSON.stringify` alone would write NaN and infinities as null without

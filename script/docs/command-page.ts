@@ -2,7 +2,7 @@
 
 import { type Command, Help } from 'commander'
 import { createWholeProgram } from '../../cli/program.ts'
-import { startIntro } from '../../settings/start-help.ts'
+import { startIntro } from '../../service/settings/start-help.ts'
 import { codeCell, markdownTable } from './table.ts'
 
 const intro = `# Command line

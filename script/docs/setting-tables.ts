@@ -1,9 +1,9 @@
 /** The tables of `docs/settings.md`, of the schema of the settings. */
 
-import { settingGroups } from '../../settings/setting-groups.ts'
+import { settingGroups } from '../../service/settings/setting-groups.ts'
 import { codeCell, markdownTable } from './table.ts'
 
-const begin = '<!-- Made of settings/settings.ts by npm run docs: -->'
+const begin = '<!-- Made of service/settings/settings.ts by npm run docs: -->'
 const end = '<!-- Until here. -->'
 
 /** The page with what stands between the two marks made anew. */

@@ -4,8 +4,8 @@
  */
 
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import type { IntervalMeter } from '../../api/write/interval-meter.ts'
 import type { IngestStatus } from '../../ingest/ingest.ts'
+import type { IntervalMeter } from '../../ingest/intake/interval-meter.ts'
 import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import type { Questdb } from '../../store/questdb/questdb.ts'
 import { selfMonitoringNodeSql, selfMonitoringTableSql } from '../../store/tables.ts'

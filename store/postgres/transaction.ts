@@ -5,7 +5,7 @@
  */
 
 import type pg from 'pg'
-import { bug } from '../../limits/bug.ts'
+import { bug } from '../limits/bug.ts'
 import { isConflict, isInvalidParameter, OutcomeUnknown } from './postgres-errors.ts'
 
 /** What the work is done with: each statement has the time limit of a step. */

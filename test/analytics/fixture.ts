@@ -30,7 +30,7 @@ export function deviation(value: number | null, reference: number | null): numbe
 }
 
 interface HourlySeries {
-  /** Or `file column` of demo/data. */
+  /** Or `file column` of cli/demo/data. */
   readonly values: number[] | string
   readonly length: number
 }
@@ -41,9 +41,9 @@ export function hourlySeries({ values, length }: HourlySeries): Float64Array {
   return demoColumn(file, column).subarray(0, length)
 }
 
-/** A column of a file of demo/data; times are in milliseconds. */
+/** A column of a file of cli/demo/data; times are in milliseconds. */
 export function demoColumn(file: string, column: string): Float64Array {
-  const text = readFileSync(join(import.meta.dirname, '../../demo/data', file), 'utf8').trimEnd()
+  const text = readFileSync(join(import.meta.dirname, '../../cli/demo/data', file), 'utf8').trimEnd()
   const [names = [], ...rows] = text.split('\n').map(line => line.split(','))
   const parse = column === 'timestamp' ? Date.parse : (cell: string) => (cell === '' ? Number.NaN : Number(cell))
   return Float64Array.from(rows, row => parse(row[names.indexOf(column)] ?? ''))

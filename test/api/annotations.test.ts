@@ -1,8 +1,8 @@
 /** The bound of annotations, on a real PostgreSQL. Who writes and reads them is told by `test/service/annotations.test.ts`. */
 
 import t from 'tap'
-import { bounds } from '../../annotations/annotation.ts'
-import { createAnnotations } from '../../annotations/annotations.ts'
+import { bounds } from '../../auth/annotations/annotation.ts'
+import { createAnnotations } from '../../auth/annotations/annotations.ts'
 import { NewDevice } from '../../auth/devices/device.ts'
 import { openDevices } from '../../auth/devices/devices.ts'
 import { nowhere, silentLog, startDatabases } from '../support/databases.ts'

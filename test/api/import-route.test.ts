@@ -17,7 +17,7 @@ import { waitFor } from '../support/wait-for.ts'
 import { noMetrics } from './no-metrics.ts'
 
 const header = 'timestamp,device,temperature,humidity,pressure\n'
-const alamosa = readFileSync(new URL('../../demo/data/alamosa-minutes.csv', import.meta.url))
+const alamosa = readFileSync(new URL('../../cli/demo/data/alamosa-minutes.csv', import.meta.url))
 
 const readings = alamosa.subarray(header.length).toString()
 const ndjson = { 'content-type': 'application/x-ndjson' }

@@ -14,7 +14,6 @@ import { type Scope, scopes } from '../../auth/keys/key.ts'
 import { insertKey } from '../../auth/keys/key-rows.ts'
 import { createKeyText } from '../../auth/keys/key-text.ts'
 import { openKeys } from '../../auth/keys/keys.ts'
-import { composed } from '../../auth/plain-text.ts'
 import { type KeyPrincipal, mayUse, type StationOperation } from '../../auth/stations/permissions.ts'
 import {
   NewStationFields,
@@ -32,6 +31,7 @@ import {
   writeRefusalReason,
   writeRefusals,
 } from '../../auth/writers.ts'
+import { composed } from '../../store/plain-text.ts'
 import { startAccounts } from '../support/accounts.ts'
 import { recordingLog, silentLog } from '../support/databases.ts'
 import { openGate } from '../support/pg-gate.ts'

@@ -17,7 +17,7 @@ import {
 import { createKeyText, createKeyTextLike, digestOf, isKeyText, prefixOf } from '../../auth/keys/key-text.ts'
 import { createSecretBox } from '../../auth/secret-box.ts'
 import { TooBusy } from '../../auth/too-busy.ts'
-import type { Asker } from '../../limits/semaphore.ts'
+import type { Asker } from '../../store/limits/semaphore.ts'
 import { runs } from '../support/runs.ts'
 
 const consonants = 'BCDFGHJKLMNPQRSTVWXZ'

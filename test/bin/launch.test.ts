@@ -3,7 +3,7 @@
 import { chmodSync, cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t, { type Test } from 'tap'
-import { settingRows } from '../../settings/start-help.ts'
+import { settingRows } from '../../service/settings/start-help.ts'
 import { packageVersion } from '../../store/version.ts'
 import { temporaryFolder } from '../support/databases.ts'
 import { runToEnd } from '../support/run-program.ts'

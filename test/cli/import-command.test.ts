@@ -17,7 +17,7 @@ const tokenFile = join(service.dataDirectory, 'secrets', 'admin-token')
 const runImport = (url: string, args: string[], stdin = '') =>
   barograph(['--url', url, '--token-file', tokenFile, 'import', ...args], { stdin })
 const folder = temporaryFolder(t)
-const demoFolder = new URL('../../demo/data/', import.meta.url).pathname
+const demoFolder = new URL('../../cli/demo/data/', import.meta.url).pathname
 /** The files of the demo, of devices with names of this test. */
 const dataFolder = temporaryFolder(t)
 for (const name of ['alamosa-minutes.csv', 'greensboro-hours.csv', 'sand-point-hours.csv']) {

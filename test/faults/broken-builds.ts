@@ -59,7 +59,7 @@ export const brokenBuilds: BrokenBuild[] = [
   },
   {
     name: 'a PUBACK before the sync',
-    file: 'mqtt/deliveries.ts',
+    file: 'ingest/mqtt/deliveries.ts',
     from: '      this.#own(taken.then(',
     to:
       '      message.answer(this.#options.rules.acknowledgement(message.head, undefined))\n' +
@@ -136,12 +136,12 @@ export const brokenBuilds: BrokenBuild[] = [
     from: 'return position < (this.#ends.get(seriesNumber) ?? 0)',
     to: 'return false',
     // What comes back must not be erased a second time by chance.
-    also: { file: 'lifecycle/erasure/erase-jobs.ts', from: 'doubts++', to: '' },
+    also: { file: 'service/lifecycle/erasure/erase-jobs.ts', from: 'doubts++', to: '' },
     cycle: eraseUnsynced,
   },
   {
     name: 'days expire by the clock alone',
-    file: 'lifecycle/retention/due-days.ts',
+    file: 'service/lifecycle/retention/due-days.ts',
     from: '  const endMs = startMs + dayMs\n',
     to: '  if (steadyMs > 0) return { ...none, expireBeforeMs: steadyMs }\n  const endMs = startMs + dayMs\n',
     cycle: clockAheadOfRetention,

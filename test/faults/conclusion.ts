@@ -1,6 +1,6 @@
 /** The end of an experiment: what is stored, read by two routes when all is quiet, and judged. */
 
-import { postgresUrl } from '../../demo/cluster/database-settings.ts'
+import { postgresUrl } from '../../cli/demo/cluster/database-settings.ts'
 import { openDataDirectory } from '../../store/data-directory.ts'
 import { openStore } from '../../store/store.ts'
 import { storeOptions } from '../support/databases.ts'

@@ -6,7 +6,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import { postgresUrl, questdbSettings } from '../../demo/cluster/database-settings.ts'
+import { postgresUrl, questdbSettings } from '../../cli/demo/cluster/database-settings.ts'
 import { type DataDirectory, openDataDirectory } from '../../store/data-directory.ts'
 import { openPostgres } from '../../store/postgres/postgres.ts'
 import { launch, type ServerProcess } from '../../store/process/server-process.ts'

@@ -8,9 +8,9 @@ import { type LineProtocolOptions, readLineProtocol } from '../../ingest/formats
 import type { EntityMetric } from '../../ingest/formats/line-protocol-entities.ts'
 import { defaultLineNames } from '../../ingest/formats/line-protocol-names.ts'
 import { defaultRanges } from '../../ingest/reading.ts'
-import { readEntityName } from '../../metrics/entity-name.ts'
-import type { Metric } from '../../metrics/metric.ts'
 import { createEntityMetrics } from '../../service/entity-metrics.ts'
+import { readEntityName } from '../../store/metrics/entity-name.ts'
+import type { Metric } from '../../store/metrics/metric.ts'
 import { metrics } from '../../store/tables.ts'
 import { runs } from '../support/runs.ts'
 

@@ -2,10 +2,10 @@
 
 import { join } from 'node:path'
 import t from 'tap'
-import { createArchive } from '../../lifecycle/archive/archive.ts'
-import { openBucket } from '../../lifecycle/archive/s3-target.ts'
+import { createArchive } from '../../service/lifecycle/archive/archive.ts'
+import { openBucket } from '../../service/lifecycle/archive/s3-target.ts'
 import { freePort } from '../../store/process/free-port.ts'
-import { firstDay, porch, roof, store } from '../lifecycle/retention/retention-world.ts'
+import { firstDay, porch, roof, store } from '../service/lifecycle/retention/retention-world.ts'
 import { temporaryFolder } from '../support/databases.ts'
 import { until } from '../support/processes.ts'
 import { makePython } from './python.ts'

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { contentFileLines, type GeneratedFile, generateContentFiles } from '../../demo/content-file-generator.ts'
+import { contentFileLines, type GeneratedFile, generateContentFiles } from '../../cli/demo/content-file-generator.ts'
 import { startService, withoutQuestdb } from '../support/service.ts'
 
 const filesPerBatch = 500

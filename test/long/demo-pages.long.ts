@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import t from 'tap'
 import type { OpenApiDocument } from '../../api/docs/contract.ts'
-import { airStations } from '../../demo/air-quality/stations.ts'
-import { stations } from '../../demo/stations.ts'
+import { airStations } from '../../cli/demo/air-quality/stations.ts'
+import { stations } from '../../cli/demo/stations.ts'
 import { journalsSql } from '../../ingest/forwarder/applied-positions.ts'
 import { pointsStatement } from '../../query/answers/latest-sql.ts'
 import { basicOf } from '../support/air-quality.ts'
@@ -145,12 +145,12 @@ const ofPostgres = [
   'alerts/',
   'annotations/',
   'auth/',
-  'backup/restore-postgres.ts',
+  'service/backup/restore-postgres.ts',
   'cli/merge-replicas.ts',
   'content/',
   'ingest/journal/',
   'ingest/kafka/',
-  'lifecycle/erasure/erase-records.ts',
+  'service/lifecycle/erasure/erase-records.ts',
   'service/set-aside.ts',
 ]
 const rowsMax = 1_000_000

@@ -1,4 +1,4 @@
-/** The whole demo: all its history, the months of its stations, and a second run. Its first minute: `test/demo/demo.test.ts`. */
+/** The whole demo: all its history, the months of its stations, and a second run. Its first minute: `test/cli/demo/demo.test.ts`. */
 
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'tap'
-import type { KafkaBroker } from '../../demo/cluster/kafka-broker.ts'
+import type { KafkaBroker } from '../../cli/demo/cluster/kafka-broker.ts'
 import type { AppendOutcome } from '../../ingest/kafka/appender.ts'
 import type { TopicPartition } from '../../ingest/kafka/topic-partition.ts'
 import { freeze } from '../support/frozen.ts'

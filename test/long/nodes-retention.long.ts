@@ -3,7 +3,7 @@
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { dayMs } from '../../lifecycle/retention/horizon.ts'
+import { dayMs } from '../../service/lifecycle/retention/horizon.ts'
 import { type Change, copySource } from '../faults/copy-source.ts'
 import { temporaryFolder } from '../support/databases.ts'
 import { freezeProcess } from '../support/frozen.ts'
@@ -29,7 +29,7 @@ const quick: Change[] = [
     to: 'graceMs: config.QUERY_TIMEOUT_SECONDS * 1000 + 1500',
   },
   {
-    file: 'lifecycle/retention/retention-run.ts',
+    file: 'service/lifecycle/retention/retention-run.ts',
     from: '      await atEach(up, faults, replica => replica.look())\n',
     to: '      if (!nodes?.isCurrent() || !up[0]?.isKnown()) await atEach(up, faults, replica => replica.look())\n',
   },

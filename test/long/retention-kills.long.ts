@@ -1,4 +1,4 @@
-/** Kills at each statement by which days expire: what `test/lifecycle/retention/retention.test.ts` does at two of them. */
+/** Kills at each statement by which days expire: what `test/service/lifecycle/retention/retention.test.ts` does at two of them. */
 
 import t from 'tap'
 import {
@@ -16,7 +16,7 @@ import {
   reset,
   roof,
   send,
-} from '../lifecycle/retention/retention-world.ts'
+} from '../service/lifecycle/retention/retention-world.ts'
 import { until } from '../support/processes.ts'
 
 const roofHours = await hours(roof, Number.NEGATIVE_INFINITY)

@@ -6,7 +6,7 @@
 import { cpSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { questdbSettings } from '../../demo/cluster/database-settings.ts'
+import { questdbSettings } from '../../cli/demo/cluster/database-settings.ts'
 import { prepareTopic } from '../../ingest/kafka/prepare-topics.ts'
 import { topicsOf } from '../../ingest/kafka/topic-names.ts'
 import { appliedPositionsTable } from '../../store/tables.ts'

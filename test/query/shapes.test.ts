@@ -2,8 +2,8 @@
 
 import { test } from 'tap'
 import { z } from 'zod'
-import { metricKinds } from '../../metrics/metric.ts'
 import { MetricDescription } from '../../query/shapes/kinds.ts'
+import { metricKinds } from '../../store/metrics/metric.ts'
 import { shapeOfRead } from '../support/answer-shapes.ts'
 
 type Schema = z.core.JSONSchema.BaseSchema

@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs'
 import { test } from 'tap'
 import { commandPage } from '../../script/docs/command-page.ts'
 import { withSettings } from '../../script/docs/setting-tables.ts'
-import { settingGroups } from '../../settings/setting-groups.ts'
-import { settingRows } from '../../settings/start-help.ts'
+import { settingGroups } from '../../service/settings/setting-groups.ts'
+import { settingRows } from '../../service/settings/start-help.ts'
 
 const textOf = (name: string) => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8')
 const remedy = 'npm run docs writes it'

@@ -1,7 +1,7 @@
 /** Annotations of a whole service: who writes and reads them, in which forms, on the command line, and their end with the device. */
 
 import t from 'tap'
-import { bounds } from '../../annotations/annotation.ts'
+import { bounds } from '../../auth/annotations/annotation.ts'
 import { barograph } from '../support/command-line.ts'
 import { makePerson, type Person } from '../support/people.ts'
 import { sharedService } from '../support/service.ts'

@@ -1,7 +1,7 @@
 /** The live state of devices in a whole service: it agrees with their statistics, and with the contract. */
 
 import t from 'tap'
-import type { Fleet, FleetGroups } from '../../live/fleet-shape.ts'
+import type { Fleet, FleetGroups } from '../../query/live/fleet-shape.ts'
 import { Insights } from '../../query/shapes/insights.ts'
 import { validated } from '../support/answer-shapes.ts'
 import { createContractChecker } from '../support/contract.ts'

@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { openServiceNodes } from '../../service/open-nodes.ts'
-import { readConfig } from '../../settings/config.ts'
+import { readConfig } from '../../service/settings/config.ts'
 import type { Log } from '../../store/log.ts'
 import { withSharedSecrets } from '../../store/shared-secrets.ts'
 import { nowhere, recordingLog, silentLog, startDatabases, temporaryFolder } from '../support/databases.ts'

@@ -7,8 +7,8 @@ import { test } from 'tap'
 import { idlePair, pairToJson } from '../../alerts/core/pair.ts'
 import { Status } from '../../api/admin/status-answer.ts'
 import { queueMail } from '../../auth/mail/outbox-rows.ts'
-import { attributed, type Work } from '../../limits/attributed-work.ts'
 import { noteFailedWork, readSetAside, setAsideFailedWork } from '../../service/set-aside.ts'
+import { attributed, type Work } from '../../store/limits/attributed-work.ts'
 import {
   addChannel,
   deliveryParts,

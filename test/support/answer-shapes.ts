@@ -2,7 +2,7 @@
 
 import type { z } from 'zod'
 import { PublicDevice } from '../../api/read/device-shape.ts'
-import { Fleet } from '../../live/fleet-shape.ts'
+import { Fleet } from '../../query/live/fleet-shape.ts'
 import { Anomalies } from '../../query/shapes/anomalies.ts'
 import { LevelChanges } from '../../query/shapes/changes.ts'
 import { Comparison } from '../../query/shapes/compare.ts'

@@ -25,7 +25,7 @@ export interface Demo {
 export async function startDemo(t: TestHooks, dataDirectory: string): Promise<Demo> {
   const own = { DATA_DIR: dataDirectory, PORT: '0', TIME_ZONE: 'UTC', PARENT_PID: String(process.pid) }
   const environment = { ...process.env, ...own }
-  const child = spawn(process.execPath, ['demo/demo.ts'], { cwd: root, env: environment })
+  const child = spawn(process.execPath, ['cli/demo/demo.ts'], { cwd: root, env: environment })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (output += text.toString()))
   const exited = once(child, 'exit')

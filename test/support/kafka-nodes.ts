@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
-import { questdbSettings } from '../../demo/cluster/database-settings.ts'
+import { questdbSettings } from '../../cli/demo/cluster/database-settings.ts'
 import { groupHeaderLength } from '../../ingest/journal/group.ts'
 import { offsetOf } from '../../ingest/journal/record.ts'
 import { prepareTopic } from '../../ingest/kafka/prepare-topics.ts'

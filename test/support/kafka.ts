@@ -1,6 +1,6 @@
 /** A real Kafka for a test, with data of its own, gone again at its end. */
 
-import { type KafkaCluster, startKafkaCluster } from '../../demo/cluster/kafka-cluster.ts'
+import { type KafkaCluster, startKafkaCluster } from '../../cli/demo/cluster/kafka-cluster.ts'
 import { connectKafka, type Kafka, type KafkaOptions } from '../../ingest/kafka/connect.ts'
 import type { TopicPartition } from '../../ingest/kafka/topic-partition.ts'
 import { testCacheDirectory } from './cache-directory.ts'

@@ -3,7 +3,7 @@
 import { createLog } from '../../service/log-output.ts'
 import { watchParent } from '../../service/parent.ts'
 import { startService } from '../../service/service.ts'
-import { readConfig } from '../../settings/config.ts'
+import { readConfig } from '../../service/settings/config.ts'
 
 const config = readConfig(process.env)
 const log = await createLog(config, false)

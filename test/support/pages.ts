@@ -1,10 +1,10 @@
 /** The pages and the Auth.js host beside the account service of a test, as a browser talks to them. */
 
 import type { InjectOptions } from 'fastify'
+import { authHostFamily } from '../../api/sign-in/auth-host/auth-host.ts'
+import { loadAuthJs } from '../../api/sign-in/auth-host/auth-js.ts'
+import { pagesFamily } from '../../api/sign-in/pages/pages.ts'
 import { createSetup, type Setup } from '../../auth/accounts/setup.ts'
-import { authHostFamily } from '../../sign-in/auth-host/auth-host.ts'
-import { loadAuthJs } from '../../sign-in/auth-host/auth-js.ts'
-import { pagesFamily } from '../../sign-in/pages/pages.ts'
 import { type AccountsUnderTest, publicUrl } from './accounts.ts'
 import { createApp } from './app.ts'
 import { recordingLog, type TestHooks } from './databases.ts'

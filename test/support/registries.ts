@@ -12,7 +12,7 @@ import { createSessionCodec } from '../../auth/sessions/session-codec.ts'
 import { createSessions } from '../../auth/sessions/sessions.ts'
 import { openStations } from '../../auth/stations/stations.ts'
 import { createTenants } from '../../auth/tenants/tenants.ts'
-import { openAcceptedFrom } from '../../lifecycle/retention/accepted-from.ts'
+import { openAcceptedFrom } from '../../service/lifecycle/retention/accepted-from.ts'
 import type { Store } from '../../store/store.ts'
 import { silentLog, type TestHooks } from './databases.ts'
 

@@ -9,7 +9,7 @@ import { productionFolders } from './production-folders.ts'
 const root = resolve(import.meta.dirname, '../..')
 
 export interface SourceRegexp {
-  /** `settings/config.ts:14` */
+  /** `service/settings/config.ts:14` */
   place: string
   regexp: RegExp
 }

@@ -4,7 +4,7 @@
  */
 
 import { join } from 'node:path'
-import { questdbSettings } from '../../demo/cluster/database-settings.ts'
+import { questdbSettings } from '../../cli/demo/cluster/database-settings.ts'
 import { openDataDirectory } from '../../store/data-directory.ts'
 import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import { findJava } from '../../store/questdb/java.ts'

@@ -5,7 +5,6 @@ import t from 'tap'
 import type { Alert } from '../../alerts/core/alert.ts'
 import { type Condition, serviceFacts } from '../../alerts/core/condition.ts'
 import { NewRule } from '../../alerts/core/rule.ts'
-import { createTimes } from '../../theme/times.ts'
 import { readForm } from '../../web/pages/alerts/read-rule.ts'
 import { emptyForm, formOf } from '../../web/pages/alerts/rule-form.ts'
 import { presetForm, presets } from '../../web/pages/alerts/rule-presets.ts'
@@ -16,6 +15,7 @@ import { panelOf } from '../../web/pages/device/panels.ts'
 import { conditionText, ruleText } from '../../web/text/condition-words.ts'
 import { noPreferences, preferences } from '../../web/text/preferences.ts'
 import { quantitiesOf } from '../../web/text/quantities.ts'
+import { createTimes } from '../../web/theme/times.ts'
 
 t.afterEach(() => {
   preferences.value = noPreferences

@@ -2,8 +2,7 @@
 
 import type { Page } from 'playwright-core'
 import t from 'tap'
-import type { Annotation } from '../../annotations/annotation.ts'
-import { createTimes } from '../../theme/times.ts'
+import type { Annotation } from '../../auth/annotations/annotation.ts'
 import {
   annotationPanel,
   annotationsIn,
@@ -15,6 +14,7 @@ import { annotatedPanels } from '../../web/pages/charts/annotated-panels.ts'
 import { chartPath, chosenLines, linesMax } from '../../web/pages/charts/chosen-lines.ts'
 import { type DrawnLine, linePanels, lineTable, lookOf } from '../../web/pages/charts/line-panels.ts'
 import { quantitiesOf } from '../../web/text/quantities.ts'
+import { createTimes } from '../../web/theme/times.ts'
 import { becomes } from '../support/becomes.ts'
 import { charts, inBrowser, inspect, phone, region, spoken, textOf } from '../support/browser-page.ts'
 import { makePerson } from '../support/people.ts'

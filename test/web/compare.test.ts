@@ -1,7 +1,6 @@
 /** Two devices side by side, by the kinds of their metrics: words, charts, tables and files. */
 
 import t from 'tap'
-import { createTimes } from '../../theme/times.ts'
 import { agreementSentences, directionSentences, stateSentences } from '../../web/pages/compare/agreement-sentences.ts'
 import type { Agreement } from '../../web/pages/compare/answers.ts'
 import { askedNames, comparedNames } from '../../web/pages/compare/compared-names.ts'
@@ -9,6 +8,7 @@ import { comparedTable } from '../../web/pages/compare/compared-table.ts'
 import { metricPanels } from '../../web/pages/compare/comparison-panels.ts'
 import { noPreferences, preferences } from '../../web/text/preferences.ts'
 import { builtInQuantities, quantitiesOf } from '../../web/text/quantities.ts'
+import { createTimes } from '../../web/theme/times.ts'
 
 const hourMs = 3_600_000
 const plain = (texts: readonly string[]) => texts.join(' ').replaceAll('\u202f', ' ')

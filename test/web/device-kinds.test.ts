@@ -5,7 +5,6 @@ import t from 'tap'
 import type { KindBucket, WindowFigures } from '../../query/shapes/kinds.ts'
 import type { NormalValues } from '../../query/shapes/normal.ts'
 import type { PastDays } from '../../query/shapes/past.ts'
-import { createTimes } from '../../theme/times.ts'
 import { edgeColour, wordColour } from '../../web/charts/block-look.ts'
 import { valueAt } from '../../web/charts/line-data.ts'
 import type { Detail } from '../../web/pages/device/answers.ts'
@@ -29,6 +28,7 @@ import { compassPoint, directionText } from '../../web/text/compass.ts'
 import { builtInQuantities, quantitiesOf, withNumbered } from '../../web/text/quantities.ts'
 import { isSwitch, stateColour, stateInWords } from '../../web/text/state-words.ts'
 import { createZone, localMs } from '../../web/text/zone.ts'
+import { createTimes } from '../../web/theme/times.ts'
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
@@ -287,7 +287,7 @@ t.test('a range has its kinds in the order of the metrics, and nothing of what i
 })
 
 t.test('each state can be told from the ground, and its word from the state, in light and in dark', async t => {
-  const css = readFileSync(new URL('../../theme/base.css', import.meta.url), 'utf8')
+  const css = readFileSync(new URL('../../web/theme/base.css', import.meta.url), 'utf8')
   const [light = '', dark = ''] = css.split('prefers-color-scheme: dark')
   for (const [scheme, text] of Object.entries({ light, dark })) {
     const colour = (name: string) => new RegExp(`${name}: #([0-9a-f]+);`).exec(text)?.[1] ?? ''

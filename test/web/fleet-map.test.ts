@@ -1,7 +1,7 @@
 /** The map of the fleet: what it computes, and in a browser beside a made answer. */
 
 import t from 'tap'
-import type { FleetMap } from '../../live/fleet-shape.ts'
+import type { FleetMap } from '../../query/live/fleet-shape.ts'
 import { bounded, boxText, fitted, moved, pixelOf, scaleBar, zoomed } from '../../web/map/map-window.ts'
 import { latitudeAt, longitudeAt, projected } from '../../web/map/mercator.ts'
 import { markText, mergedMarks, worstState } from '../../web/map/merged-marks.ts'

@@ -10,7 +10,6 @@ import type { DomainFigures } from '../../query/shapes/domain.ts'
 import type { Finding } from '../../query/shapes/findings.ts'
 import type { Peak, Seasonality } from '../../query/shapes/seasonality.ts'
 import type { Stats } from '../../query/shapes/stats.ts'
-import { createTimes } from '../../theme/times.ts'
 import { domainSentences } from '../../web/pages/device/domain-sentences.ts'
 import { findingWindow } from '../../web/pages/device/finding-window.ts'
 import {
@@ -35,6 +34,7 @@ import { duration, inOneUnit, listed, percent, twoDigits } from '../../web/text/
 import { noPreferences, preferences } from '../../web/text/preferences.ts'
 import { builtInQuantities, measure, quantitiesOf } from '../../web/text/quantities.ts'
 import { createZone } from '../../web/text/zone.ts'
+import { createTimes } from '../../web/theme/times.ts'
 
 const hourMs = 3_600_000
 /** As a person reads it: thin spaces are spaces. */

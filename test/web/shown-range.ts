@@ -2,7 +2,7 @@
 
 import type { Locator, Page } from 'playwright-core'
 import type { Test } from 'tap'
-import { createTimes } from '../../theme/times.ts'
+import { createTimes } from '../../web/theme/times.ts'
 import { becomes } from '../support/becomes.ts'
 import { charts } from '../support/browser-page.ts'
 import { waitFor } from '../support/wait-for.ts'

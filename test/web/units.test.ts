@@ -3,9 +3,8 @@
 import fc from 'fast-check'
 import t from 'tap'
 import * as account from '../../auth/accounts/preference-values.ts'
-import { conversion, signOf } from '../../metrics/units.ts'
 import type { MetricDescription } from '../../query/shapes/kinds.ts'
-import { createTimes } from '../../theme/times.ts'
+import { conversion, signOf } from '../../store/metrics/units.ts'
 import { readStored, writeStored } from '../../web/client/preferences-storage.ts'
 import { noValue } from '../../web/text/numbers.ts'
 import { timeText } from '../../web/text/page-times.ts'
@@ -24,6 +23,7 @@ import {
 } from '../../web/text/quantities.ts'
 import { ageText, spanText } from '../../web/text/times.ts'
 import { shownUnit, unitChoices, unitPreferences } from '../../web/text/units.ts'
+import { createTimes } from '../../web/theme/times.ts'
 
 t.afterEach(() => {
   preferences.value = noPreferences

@@ -1,7 +1,7 @@
 /** Annotations in charts: stretches that are shaded, a timeline, and a table. */
 
-import type { Annotation } from '../../annotations/annotation.ts'
-import type { Times } from '../../theme/times.ts'
+import type { Annotation } from '../../auth/annotations/annotation.ts'
+import type { Times } from '../theme/times.ts'
 import type { Panel } from './panel.ts'
 import type { TimeWindow } from './range.ts'
 import { blocksAt, type Stretch } from './stretch.ts'

@@ -1,8 +1,8 @@
 /** What charts tell at a moment, and the moments that their cursor stops at. */
 
-import type { Times } from '../../theme/times.ts'
 import { decimalText } from '../text/numbers.ts'
 import { withUnit } from '../text/quantities.ts'
+import type { Times } from '../theme/times.ts'
 import { nearestPlace, valueAt } from './line-data.ts'
 import type { Marks, Panel, Readout } from './panel.ts'
 import type { TimeWindow } from './range.ts'

@@ -1,9 +1,9 @@
 /** An annotation in a list below charts. */
 
 import type { ComponentChildren } from 'preact'
-import type { Annotation } from '../../annotations/annotation.ts'
-import type { Times } from '../../theme/times.ts'
+import type { Annotation } from '../../auth/annotations/annotation.ts'
 import { countText } from '../text/numbers.ts'
+import type { Times } from '../theme/times.ts'
 import { whenText } from './annotation-marks.ts'
 
 export interface ToldAnnotationProps {

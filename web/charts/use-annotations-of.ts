@@ -1,7 +1,7 @@
 /** The annotations of devices within a range, by one request for each device. */
 
 import { useMemo } from 'preact/hooks'
-import type { Annotation, DeviceAnnotations } from '../../annotations/annotation.ts'
+import type { Annotation, DeviceAnnotations } from '../../auth/annotations/annotation.ts'
 import { addressOf } from '../client/address.ts'
 import { lastValue } from '../client/resource-state.ts'
 import { useRefreshedResources } from '../client/use-resources.ts'

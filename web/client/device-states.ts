@@ -1,6 +1,6 @@
 /** The states of a device, worst first, as the service orders them. */
 
-import type { FleetDevice } from '../../live/fleet-shape.ts'
+import type { FleetDevice } from '../../query/live/fleet-shape.ts'
 
 export type DeviceState = FleetDevice['state']
 

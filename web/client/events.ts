@@ -3,7 +3,7 @@
  * was (`Last-Event-ID`); it gives up when it is refused, and then we try again. A hidden tab holds no connection.
  */
 
-import type { ServiceEvent } from '../../live/events/event-shape.ts'
+import type { ServiceEvent } from '../../query/live/events/event-shape.ts'
 import { hasToken } from './request-token.ts'
 import { whileVisible } from './visibility.ts'
 

@@ -1,8 +1,8 @@
 /** What a person has chosen, as the browser keeps it. */
 
-import { isZone } from '../../theme/times.ts'
 import { noPreferences, type Preferences } from '../text/preferences.ts'
 import { unitChoices, unitPreferences } from '../text/units.ts'
+import { isZone } from '../theme/times.ts'
 import type { BrowserStorage } from './browser-storage.ts'
 
 const storageKey = 'barograph.preferences'

@@ -1,6 +1,6 @@
 /** The marks of a map: a device as a link to its page, several as a button that leads closer. */
 
-import type { FleetMap } from '../../live/fleet-shape.ts'
+import type { FleetMap } from '../../query/live/fleet-shape.ts'
 import { addressOf } from '../client/address.ts'
 import { devicePath } from '../client/routes.ts'
 import { StateShape } from '../parts/state-badge.tsx'

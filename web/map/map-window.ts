@@ -1,6 +1,6 @@
 /** What a map shows: its middle on the square of the projection, and how many pixels that square is wide. */
 
-import type { MapBox } from '../../live/fleet-shape.ts'
+import type { MapBox } from '../../query/live/fleet-shape.ts'
 import { latitudeAt, longitudeAt, metresPerPixel, type Point, projected } from './mercator.ts'
 
 export interface MapWindow extends Point {

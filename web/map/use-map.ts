@@ -1,7 +1,7 @@
 /** What the map of the fleet reads: the extent of the devices first, then the marks of what it shows. */
 
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { FleetMap } from '../../live/fleet-shape.ts'
+import type { FleetMap } from '../../query/live/fleet-shape.ts'
 import { addressOf } from '../client/address.ts'
 import { lastValue, type ResourceState } from '../client/resource-state.ts'
 import { useRefreshed } from '../client/use-resource.ts'

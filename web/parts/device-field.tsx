@@ -1,7 +1,7 @@
 /** The name of a device, with those that the fleet has as suggestions. */
 
 import { useEffect, useId, useState } from 'preact/hooks'
-import type { Fleet } from '../../live/fleet-shape.ts'
+import type { Fleet } from '../../query/live/fleet-shape.ts'
 import { addressOf } from '../client/address.ts'
 import { useResource } from '../client/use-resource.ts'
 import { useRested } from '../client/use-rested.ts'

@@ -1,8 +1,8 @@
 /** A moment as text, which programs and screen readers have in full: a text that is shorter has the whole of it as a tooltip. */
 
 import type { ComponentChildren } from 'preact'
-import type { Times } from '../../theme/times.ts'
 import { pageTimes } from '../text/page-times.ts'
+import type { Times } from '../theme/times.ts'
 
 export interface MomentProps {
   /** ISO 8601, or milliseconds since 1970; null: never. */

@@ -1,7 +1,7 @@
 /** The menu of units and the time zone, in the header of every page. */
 
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import { signOf } from '../../metrics/units.ts'
+import { signOf } from '../../store/metrics/units.ts'
 import { signInAddress } from '../client/address.ts'
 import { changePreferences, keptIn } from '../client/stored-preferences.ts'
 import { type Preferences, preferences } from '../text/preferences.ts'

@@ -1,6 +1,6 @@
 /** Where something goes, as an arrow that rises, is level or falls. */
 
-import type { Trend } from '../../live/fleet-shape.ts'
+import type { Trend } from '../../query/live/fleet-shape.ts'
 
 const degrees: Record<Trend, number> = { rising: -45, steady: 0, falling: 45 }
 

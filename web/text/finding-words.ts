@@ -3,7 +3,7 @@
 import { type FindingWords, findingText } from '../../analytics/findings/finding-text.ts'
 import type { Anomaly } from '../../query/shapes/anomalies.ts'
 import type { Finding } from '../../query/shapes/findings.ts'
-import type { Times } from '../../theme/times.ts'
+import type { Times } from '../theme/times.ts'
 import { countOf } from './numbers.ts'
 import { inOneUnit } from './phrases.ts'
 import { measure, measureDifference, measureShownDifference, nameWithin, type Quantities } from './quantities.ts'

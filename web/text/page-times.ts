@@ -1,6 +1,6 @@
 /** Times on pages about no device: in the zone that somebody has chosen, else in UTC, as the audit and the logs have them. */
 
-import { createTimes, type Times } from '../../theme/times.ts'
+import { createTimes, type Times } from '../theme/times.ts'
 import { shownZone } from './preferences.ts'
 
 let made = createTimes('UTC')

@@ -3,7 +3,7 @@
  * what is here makes shown ones of them.
  */
 
-import type { BuiltInMetric } from '../../live/fleet-shape.ts'
+import type { BuiltInMetric } from '../../query/live/fleet-shape.ts'
 import type { MetricDescription, MetricKind } from '../../query/shapes/kinds.ts'
 import { decimalText, noValue } from './numbers.ts'
 import { preferences } from './preferences.ts'

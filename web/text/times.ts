@@ -1,6 +1,6 @@
 /** Times and durations in sentences and tables of the pages. */
 
-import { createTimes } from '../../theme/times.ts'
+import { createTimes } from '../theme/times.ts'
 
 const local = createTimes('UTC')
 

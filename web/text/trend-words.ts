@@ -1,6 +1,6 @@
 /** A trend and the hours behind it, in words. */
 
-import type { FleetTrends } from '../../live/fleet-shape.ts'
+import type { FleetTrends } from '../../query/live/fleet-shape.ts'
 import { measure, measureDifference, numberText, type Quantity } from './quantities.ts'
 
 type DeviceTrend = FleetTrends['devices'][number]

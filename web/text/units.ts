@@ -1,7 +1,7 @@
 /** Units that a person may choose, and what makes a value in one of them of a stored one. */
 
-import { signOf, unitOf } from '../../metrics/units.ts'
 import type { MetricDescription } from '../../query/shapes/kinds.ts'
+import { signOf, unitOf } from '../../store/metrics/units.ts'
 import type { Preferences } from './preferences.ts'
 
 export type UnitPreference = Exclude<keyof Preferences, 'time_zone'>

@@ -1,9 +1,9 @@
 /** What people have written within the range of a chart on a wall: the newest, as nobody moves a cursor there. */
 
-import type { Times } from '../../theme/times.ts'
 import { ToldAnnotation } from '../charts/told-annotation.tsx'
 import type { LineAnnotations } from '../pages/charts/use-line-annotations.ts'
 import { countText } from '../text/numbers.ts'
+import type { Times } from '../theme/times.ts'
 
 const toldMax = 3
 

@@ -1,8 +1,7 @@
 /** The lines of a view of charts, each with its last value, above one chart that fills the screen. */
 
 import { useMemo } from 'preact/hooks'
-import type { Fleet } from '../../live/fleet-shape.ts'
-import { createTimes } from '../../theme/times.ts'
+import type { Fleet } from '../../query/live/fleet-shape.ts'
 import { withAnnotations } from '../charts/annotation-marks.ts'
 import { ChartStack, LineKey } from '../charts/chart-stack.tsx'
 import { useRange } from '../charts/use-range.ts'
@@ -21,6 +20,7 @@ import { shownZone } from '../text/preferences.ts'
 import { measure, nameWithin, quantitiesOf } from '../text/quantities.ts'
 import { ageText } from '../text/times.ts'
 import { createZone } from '../text/zone.ts'
+import { createTimes } from '../theme/times.ts'
 import { WallAnnotations } from './wall-annotations.tsx'
 import { WallFrame } from './wall-frame.tsx'
 import { wallScale } from './wall-scale.ts'

@@ -1,8 +1,7 @@
 /** The devices of a view of the fleet, on a map or as cards, as large as they fit; of many, a page of cards after the other. */
 
 import { useEffect, useState } from 'preact/hooks'
-import type { FleetDevice } from '../../live/fleet-shape.ts'
-import { createTimes } from '../../theme/times.ts'
+import type { FleetDevice } from '../../query/live/fleet-shape.ts'
 import { urlArguments } from '../client/address.ts'
 import { serverNowMs } from '../client/clock.ts'
 import { deviceStates } from '../client/device-states.ts'
@@ -22,6 +21,7 @@ import { countOf, countText } from '../text/numbers.ts'
 import { shownZone } from '../text/preferences.ts'
 import { type Quantities, quantitiesOf, withNumbered } from '../text/quantities.ts'
 import { ageText } from '../text/times.ts'
+import { createTimes } from '../theme/times.ts'
 import { fitCards } from './fit-cards.ts'
 import { useTurning } from './turning.ts'
 import { WallFrame } from './wall-frame.tsx'

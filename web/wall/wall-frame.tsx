@@ -2,11 +2,11 @@
 
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
-import type { Times } from '../../theme/times.ts'
 import { serverNowMs } from '../client/clock.ts'
 import type { Failure } from '../client/read-json.ts'
 import { noticeOf, type ResourceState } from '../client/resource-state.ts'
 import { useTitle, useTitleNotice } from '../client/use-title.ts'
+import type { Times } from '../theme/times.ts'
 import { wallFailure } from './wall-failure.ts'
 
 export interface WallFrameProps {

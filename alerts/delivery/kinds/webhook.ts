@@ -1,6 +1,6 @@
 /** JSON by POST, signed (Standard Webhooks 1.0). */
 
-import { bug } from '../../../limits/bug.ts'
+import { bug } from '../../../store/limits/bug.ts'
 import { signatureHeaders } from '../signing.ts'
 import type { ChannelKind } from './kind.ts'
 

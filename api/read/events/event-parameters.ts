@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { createTagMatcher, type Tagged } from '../../../auth/devices/tag.ts'
-import type { Subscription } from '../../../live/events/event-client.ts'
+import type { Subscription } from '../../../query/live/events/event-client.ts'
 import { fleetOrNamed } from '../read-subjects.ts'
 import type { Fleet } from '../readers.ts'
 

@@ -2,7 +2,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
-import type { Live } from '../../../live/live.ts'
+import type { Live } from '../../../query/live/live.ts'
 import { sendBody } from '../../http/send-body.ts'
 import { refuse, type Sent } from '../read-answers.ts'
 import { type Fleet, isWhole } from '../readers.ts'

@@ -2,9 +2,9 @@
 
 import { z } from 'zod'
 import { tagKeyOr, tagMatchOr, tagsMax } from '../../../auth/devices/tag.ts'
-import type { FleetPageRequest, FleetPlace } from '../../../live/fleet-page.ts'
-import { MapBox } from '../../../live/fleet-shape.ts'
-import { type LiveState, liveStates } from '../../../live/live-state.ts'
+import type { FleetPageRequest, FleetPlace } from '../../../query/live/fleet-page.ts'
+import { MapBox } from '../../../query/live/fleet-shape.ts'
+import { type LiveState, liveStates } from '../../../query/live/live-state.ts'
 import { published, wholeNumber } from '../parameter-kit.ts'
 
 const devicesMax = 1000

@@ -1,7 +1,7 @@
 /** `GET /api/fleet/groups`: how many devices have each tag of a key, by state, from memory. */
 
-import { FleetGroups } from '../../../live/fleet-shape.ts'
-import type { Live } from '../../../live/live.ts'
+import { FleetGroups } from '../../../query/live/fleet-shape.ts'
+import type { Live } from '../../../query/live/live.ts'
 import type { ReadOperation } from '../../http/status-operations.ts'
 import type { ReadAccess } from '../read-access.ts'
 import { jsonRead } from '../read-operation.ts'

@@ -1,7 +1,7 @@
 /** `GET /api/fleet/map`: where the devices are, in at most so many marks, from memory. */
 
-import { FleetMap } from '../../../live/fleet-shape.ts'
-import type { Live } from '../../../live/live.ts'
+import { FleetMap } from '../../../query/live/fleet-shape.ts'
+import type { Live } from '../../../query/live/live.ts'
 import type { ReadOperation } from '../../http/status-operations.ts'
 import type { ReadAccess } from '../read-access.ts'
 import { refuse } from '../read-answers.ts'

@@ -2,8 +2,8 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { FleetTrends } from '../../../live/fleet-shape.ts'
-import type { Live } from '../../../live/live.ts'
+import { FleetTrends } from '../../../query/live/fleet-shape.ts'
+import type { Live } from '../../../query/live/live.ts'
 import { sendBody } from '../../http/send-body.ts'
 import type { ReadOperation } from '../../http/status-operations.ts'
 import type { ReadAccess } from '../read-access.ts'

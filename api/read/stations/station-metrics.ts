@@ -1,10 +1,10 @@
 /** The parameters of a station as metrics: described by the registry, or where that has none of the name by the catalogue. */
 
 import { type Parameter, parameters, type Station } from '../../../auth/stations/station.ts'
-import { catalogueEntry } from '../../../metrics/catalogue.ts'
-import type { Metric } from '../../../metrics/metric.ts'
-import { descriptionOf } from '../../../metrics/metric-description.ts'
 import type { FurtherMetric } from '../../../query/further-metric.ts'
+import { catalogueEntry } from '../../../store/metrics/catalogue.ts'
+import type { Metric } from '../../../store/metrics/metric.ts'
+import { descriptionOf } from '../../../store/metrics/metric-description.ts'
 
 /** What is asked of the registry. */
 export interface DescribedMetrics {

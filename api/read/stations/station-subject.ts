@@ -1,12 +1,12 @@
 /** The station that a read is about. One that its reader may not read looks as if there were none. */
 
 import type { FastifyRequest } from 'fastify'
+import type { AuthRateLimit } from '../../../auth/auth-rate-limit.ts'
 import { isPassing } from '../../../auth/passing-errors.ts'
 import { mayReadStation } from '../../../auth/stations/permissions.ts'
 import type { Station } from '../../../auth/stations/station.ts'
 import type { Stations } from '../../../auth/stations/stations.ts'
 import type { FindPrincipal } from '../../credentials/find-principal.ts'
-import type { AuthRateLimit } from '../../http/auth-rate-limit.ts'
 import type { LoggerErrorCode } from '../../http/status-errors.ts'
 import type { AwaitedSubject } from '../read-subjects.ts'
 import type { Reader } from '../readers.ts'

@@ -1,9 +1,9 @@
 /** Bodies in memory: each of them up to a size, and all of them together within a budget. */
 
 import type { IncomingMessage } from 'node:http'
-import { bug } from '../../../limits/bug.ts'
-import type { ByteBudget } from '../../../limits/byte-budget.ts'
-import { detachBuffers, ownsBuffer } from '../../../limits/detach-buffers.ts'
+import { bug } from '../../../store/limits/bug.ts'
+import type { ByteBudget } from '../../../store/limits/byte-budget.ts'
+import { detachBuffers, ownsBuffer } from '../../../store/limits/detach-buffers.ts'
 import { type BodyDeadlines, BodyError, createBodyDeadlines } from '../../http/body-deadlines.ts'
 import type { Scope } from '../../http/scope.ts'
 

@@ -1,9 +1,9 @@
 /** An operation on a path of InfluxDB, and who is let in before anything of its body is read. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { AuthRateLimit } from '../../../auth/auth-rate-limit.ts'
 import type { CredentialWriter } from '../../../auth/writers.ts'
-import { bug } from '../../../limits/bug.ts'
-import type { AuthRateLimit } from '../../http/auth-rate-limit.ts'
+import { bug } from '../../../store/limits/bug.ts'
 import type { Operation } from '../../http/operation.ts'
 import type { Rules } from '../../http/register-operations.ts'
 import { type CredentialsOptions, createFindWriter, hasCredential } from './credentials.ts'

@@ -1,7 +1,7 @@
 /** One connection to QuestDB over the PostgreSQL protocol, made when it is first needed and again after it broke. */
 
 import pg from 'pg'
-import { createMutex } from '../../../limits/mutex.ts'
+import { createMutex } from '../../limits/mutex.ts'
 import type { QuestdbPg } from './questdb-address.ts'
 import { QuestdbError, questdbError } from './questdb-error.ts'
 

@@ -8,7 +8,7 @@ import { negotiate } from '../../../api/content-files/negotiation.ts'
 import { createPager } from '../../../api/content-files/pager.ts'
 import { linksOf, readPaging } from '../../../api/content-files/paging.ts'
 import { Query } from '../../../api/content-files/query-string.ts'
-import { unknownCodes } from '../../../content/filters.ts'
+import { unknownCodes } from '../../../query/content/filters.ts'
 import { runs } from '../../support/runs.ts'
 
 test('a query is read and written again, sorted by name', async t => {

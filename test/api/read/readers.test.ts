@@ -2,10 +2,10 @@
 
 import { fastify } from 'fastify'
 import t from 'tap'
-import { createAuthRateLimit } from '../../../api/http/auth-rate-limit.ts'
 import { privateReads } from '../../../api/read/read-access.ts'
 import { isWhole, type ReadableDevices } from '../../../api/read/readers.ts'
 import { viewReader } from '../../../api/read/view-reader.ts'
+import { createAuthRateLimit } from '../../../auth/auth-rate-limit.ts'
 import type { Device } from '../../../auth/devices/device.ts'
 import { createScopeCheck } from '../../../auth/devices/device-scope.ts'
 import { basic } from '../../support/service.ts'

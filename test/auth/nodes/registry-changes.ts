@@ -6,7 +6,7 @@ import { insertAccount } from '../../../auth/accounts/insert-account.ts'
 import { changePreferences } from '../../../auth/accounts/preferences.ts'
 import { changeProfile, deleteAccount } from '../../../auth/accounts/profile.ts'
 import { NewDevice } from '../../../auth/devices/device.ts'
-import { NewMetric } from '../../../metrics/metric.ts'
+import { NewMetric } from '../../../store/metrics/metric.ts'
 import type { Registries } from '../../support/registries.ts'
 import { waitFor } from '../../support/wait-for.ts'
 

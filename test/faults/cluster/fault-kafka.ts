@@ -1,7 +1,7 @@
 /** The brokers of a run. An api process finds each of them behind a link that can be cut, the forwarders find them directly. */
 
 import { join } from 'node:path'
-import type { KafkaBroker } from '../../../demo/cluster/kafka-broker.ts'
+import type { KafkaBroker } from '../../../cli/demo/cluster/kafka-broker.ts'
 import { prepareTopic } from '../../../ingest/kafka/prepare-topics.ts'
 import { topicsOf } from '../../../ingest/kafka/topic-names.ts'
 import { freePort } from '../../../store/process/free-port.ts'

@@ -4,7 +4,11 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { EraseReport, MetricEraseReport, StationEraseReport } from '../../../lifecycle/erasure/erase-records.ts'
+import type {
+  EraseReport,
+  MetricEraseReport,
+  StationEraseReport,
+} from '../../../service/lifecycle/erasure/erase-records.ts'
 import { serverPid, until } from '../../support/processes.ts'
 import { eachCycle, type TestBed } from '../experiment.ts'
 import { erasedMetric } from '../identity.ts'

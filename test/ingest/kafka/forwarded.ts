@@ -2,7 +2,7 @@
 
 import { type ChildProcess, fork } from 'node:child_process'
 import type { Test } from 'tap'
-import { postgresUrl } from '../../../demo/cluster/database-settings.ts'
+import { postgresUrl } from '../../../cli/demo/cluster/database-settings.ts'
 import { createReplicaState } from '../../../ingest/kafka/replica-state.ts'
 import type { TopicPartition } from '../../../ingest/kafka/topic-partition.ts'
 import { readings } from '../../../ingest/readings-table.ts'

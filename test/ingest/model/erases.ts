@@ -1,4 +1,4 @@
-/** Metrics of devices whose values are erased in the model, in the steps of lifecycle/erasure. */
+/** Metrics of devices whose values are erased in the model, in the steps of service/lifecycle/erasure. */
 
 import { erasedFurther } from '../../../ingest/journal/record.ts'
 import type { ModelProcess } from './process.ts'

@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks'
 import type { MetricCatalogue } from '../../../api/admin/metric-answers.ts'
 import type { MetricDetails, MetricPage } from '../../../auth/metrics/metric-page.ts'
-import type { MetricKind } from '../../../metrics/metric.ts'
+import type { MetricKind } from '../../../store/metrics/metric.ts'
 import { addressOf } from '../../client/address.ts'
 import { useResource } from '../../client/use-resource.ts'
 import { AddForm, type FormField, type FormValues } from '../../parts/add-form.tsx'

@@ -1,13 +1,13 @@
 /** What has happened to an alert, and who was told. */
 
 import type { Alert, AlertEventRow } from '../../../alerts/core/alert.ts'
-import type { Times } from '../../../theme/times.ts'
 import { addressOf } from '../../client/address.ts'
 import { lastValue } from '../../client/resource-state.ts'
 import { useResource } from '../../client/use-resource.ts'
 import { FailureBanner } from '../../parts/failure-banner.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
+import type { Times } from '../../theme/times.ts'
 
 const everyMs = 30_000
 

@@ -2,7 +2,6 @@
 
 import { useState } from 'preact/hooks'
 import type { Alert } from '../../../alerts/core/alert.ts'
-import type { Times } from '../../../theme/times.ts'
 import { addressOf } from '../../client/address.ts'
 import { serverNowMs } from '../../client/clock.ts'
 import { devicePath } from '../../client/routes.ts'
@@ -13,6 +12,7 @@ import { SeverityBadge } from '../../parts/severity-badge.tsx'
 import type { Actions } from '../../parts/use-actions.tsx'
 import { measure, type Quantities } from '../../text/quantities.ts'
 import { ageText, spanText } from '../../text/times.ts'
+import type { Times } from '../../theme/times.ts'
 import { AlertHistory } from './alert-history.tsx'
 import type { KnownFleet } from './use-fleet.ts'
 

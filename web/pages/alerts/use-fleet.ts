@@ -1,13 +1,13 @@
 /** What the pages of alerts know of the fleet: how its metrics are called and shown, its zone, and some of its devices. */
 
 import { useMemo } from 'preact/hooks'
-import type { Fleet } from '../../../live/fleet-shape.ts'
-import { createTimes, type Times } from '../../../theme/times.ts'
+import type { Fleet } from '../../../query/live/fleet-shape.ts'
 import { addressOf } from '../../client/address.ts'
 import { lastValue } from '../../client/resource-state.ts'
 import { useResource } from '../../client/use-resource.ts'
 import { shownZone } from '../../text/preferences.ts'
 import { builtInNames, builtInQuantities, type Quantities, quantitiesOf } from '../../text/quantities.ts'
+import { createTimes, type Times } from '../../theme/times.ts'
 
 /** A metric that none of the first devices has is called by its name alone. */
 const limit = 200

@@ -1,10 +1,10 @@
 /** The annotations of the devices of a chart in its panels. */
 
-import type { Annotation } from '../../../annotations/annotation.ts'
-import type { Times } from '../../../theme/times.ts'
+import type { Annotation } from '../../../auth/annotations/annotation.ts'
 import { annotationPanel, marksOf, withAnnotations } from '../../charts/annotation-marks.ts'
 import type { Panel } from '../../charts/panel.ts'
 import type { TimeWindow } from '../../charts/range.ts'
+import type { Times } from '../../theme/times.ts'
 
 interface Written {
   readonly shown: readonly Annotation[]

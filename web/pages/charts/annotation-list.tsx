@@ -1,7 +1,7 @@
 /** The annotations of a chart as a list below it. They are written on the pages of the devices. */
 
-import type { Times } from '../../../theme/times.ts'
 import { LeftOutAnnotations, ToldAnnotation } from '../../charts/told-annotation.tsx'
+import type { Times } from '../../theme/times.ts'
 import type { LineAnnotations } from './use-line-annotations.ts'
 
 export function AnnotationList({ annotations, times }: { annotations: LineAnnotations; times: Times }) {

@@ -1,7 +1,7 @@
 /** Adds a line: a device, and of its gauges one. */
 
 import { useId, useState } from 'preact/hooks'
-import type { LatestOfDevice } from '../../../live/fleet-shape.ts'
+import type { LatestOfDevice } from '../../../query/live/fleet-shape.ts'
 import { addressOf } from '../../client/address.ts'
 import { useResource } from '../../client/use-resource.ts'
 import { DeviceField } from '../../parts/device-field.tsx'

@@ -2,7 +2,7 @@
 
 import { useRef } from 'preact/hooks'
 import type { RangeReadings } from '../../../api/read/readings-shape.ts'
-import type { LatestOfDevice } from '../../../live/fleet-shape.ts'
+import type { LatestOfDevice } from '../../../query/live/fleet-shape.ts'
 import { stepOf, type TimeWindow } from '../../charts/range.ts'
 import { addressOf } from '../../client/address.ts'
 import { lastValue, type ResourceState, worstState } from '../../client/resource-state.ts'

@@ -1,12 +1,12 @@
 /** One metric of two devices, hour by hour: in words, as charts and as a table. */
 
 import { useMemo } from 'preact/hooks'
-import type { Times } from '../../../theme/times.ts'
 import { ChartStack } from '../../charts/chart-stack.tsx'
 import type { TimeWindow } from '../../charts/range.ts'
 import { TableTwin } from '../../charts/table-twin.tsx'
 import { nameWithin, type Quantity } from '../../text/quantities.ts'
 import type { Zone } from '../../text/zone.ts'
+import type { Times } from '../../theme/times.ts'
 import { agreementSentences, directionSentences } from './agreement-sentences.ts'
 import { comparedTable } from './compared-table.ts'
 import { type ComparedHours, metricPanels } from './comparison-panels.ts'

@@ -1,6 +1,6 @@
 /** Which metrics a comparison may show, and which of many it is asked for. */
 
-import type { LatestOfDevice } from '../../../live/fleet-shape.ts'
+import type { LatestOfDevice } from '../../../query/live/fleet-shape.ts'
 import { chooseMetrics, shownMax } from '../../text/chosen-metrics.ts'
 import { airMetrics, isBuiltIn } from '../../text/quantities.ts'
 import { type Comparison, furtherOf } from './answers.ts'

@@ -1,10 +1,10 @@
 /** The hours of both devices and their differences as a table. */
 
-import type { Times } from '../../../theme/times.ts'
 import type { TimeWindow } from '../../charts/range.ts'
 import { type TwinTable, tableRows } from '../../charts/table-rows.ts'
 import { directionText } from '../../text/compass.ts'
 import { nameWithUnit } from '../../text/quantities.ts'
+import type { Times } from '../../theme/times.ts'
 import { type ComparedHours, type PanelNames, shownSeries } from './comparison-panels.ts'
 
 export function comparedTable(

@@ -1,6 +1,6 @@
 /** The comparison of two devices as far as it is shown, with what tells which metrics they have. */
 
-import type { LatestOfDevice } from '../../../live/fleet-shape.ts'
+import type { LatestOfDevice } from '../../../query/live/fleet-shape.ts'
 import type { TimeWindow } from '../../charts/range.ts'
 import { addressOf } from '../../client/address.ts'
 import { lastValue, type ResourceState } from '../../client/resource-state.ts'

@@ -2,8 +2,7 @@
 
 import '../../parts/managed.css'
 import { useState } from 'preact/hooks'
-import type { Annotation } from '../../../annotations/annotation.ts'
-import type { Times } from '../../../theme/times.ts'
+import type { Annotation } from '../../../auth/annotations/annotation.ts'
 import { localMinute } from '../../charts/custom-range.ts'
 import { LeftOutAnnotations, ToldAnnotation } from '../../charts/told-annotation.tsx'
 import { addressOf } from '../../client/address.ts'
@@ -11,6 +10,7 @@ import { AddForm, type FormField, type FormValues } from '../../parts/add-form.t
 import { RowButton } from '../../parts/row-button.tsx'
 import { type Actions, useActions } from '../../parts/use-actions.tsx'
 import { localMs, type Zone } from '../../text/zone.ts'
+import type { Times } from '../../theme/times.ts'
 import type { KnownAnnotations } from './use-annotations.ts'
 
 export interface AnnotationsProps {

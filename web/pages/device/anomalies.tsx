@@ -2,7 +2,6 @@
 
 import { useMemo, useState } from 'preact/hooks'
 import type { Anomalies as Page } from '../../../query/shapes/anomalies.ts'
-import { createTimes } from '../../../theme/times.ts'
 import { addressOf } from '../../client/address.ts'
 import { lastValue } from '../../client/resource-state.ts'
 import { useResource } from '../../client/use-resource.ts'
@@ -13,6 +12,7 @@ import { anomalySentence, pageWords, timesOfAnomaly } from '../../text/finding-w
 import { shownZone } from '../../text/preferences.ts'
 import { describedBy, type Quantities } from '../../text/quantities.ts'
 import { createZone } from '../../text/zone.ts'
+import { createTimes } from '../../theme/times.ts'
 import { ChartLink } from './chart-link.tsx'
 import { findingWindow } from './finding-window.ts'
 import type { Measured } from './measured.ts'

@@ -1,6 +1,6 @@
 /** What the page asks the service for about a device, and how it finds the metrics beside the five in that. */
 
-import type { LatestOfDevice } from '../../../live/fleet-shape.ts'
+import type { LatestOfDevice } from '../../../query/live/fleet-shape.ts'
 import type { Autocorrelation } from '../../../query/shapes/correlation.ts'
 import type { DailySummary } from '../../../query/shapes/daily.ts'
 import type { DeviceDetail } from '../../../query/shapes/detail.ts'

@@ -2,7 +2,7 @@
 
 import { useMemo } from 'preact/hooks'
 import type { PublicDevice } from '../../../api/read/device-shape.ts'
-import type { LatestOfDevice } from '../../../live/fleet-shape.ts'
+import type { LatestOfDevice } from '../../../query/live/fleet-shape.ts'
 import { addressOf } from '../../client/address.ts'
 import { lastValue } from '../../client/resource-state.ts'
 import { useResource } from '../../client/use-resource.ts'

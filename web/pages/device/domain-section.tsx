@@ -2,7 +2,6 @@
 
 import type { DomainFigures } from '../../../query/shapes/domain.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
-import { createTimes } from '../../../theme/times.ts'
 import { addressOf } from '../../client/address.ts'
 import { lastValue } from '../../client/resource-state.ts'
 import { useResource } from '../../client/use-resource.ts'
@@ -10,6 +9,7 @@ import { FailureBanner } from '../../parts/failure-banner.tsx'
 import { Folded } from '../../parts/folded.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import type { Quantities } from '../../text/quantities.ts'
+import { createTimes } from '../../theme/times.ts'
 import { domainSentences } from './domain-sentences.ts'
 import type { Measured } from './measured.ts'
 

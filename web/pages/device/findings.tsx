@@ -2,12 +2,12 @@
 
 import { useMemo } from 'preact/hooks'
 import type { Stats } from '../../../query/shapes/stats.ts'
-import type { Times } from '../../../theme/times.ts'
 import { addressOf } from '../../client/address.ts'
 import { SeverityBadge } from '../../parts/severity-badge.tsx'
 import { findingSentence, pageWords, timesOfFinding } from '../../text/finding-words.ts'
 import type { Quantities } from '../../text/quantities.ts'
 import type { Zone } from '../../text/zone.ts'
+import type { Times } from '../../theme/times.ts'
 import { ChartLink } from './chart-link.tsx'
 import { findingWindow } from './finding-window.ts'
 

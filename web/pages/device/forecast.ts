@@ -1,10 +1,10 @@
 /** What the forecast says of the hours ahead, in the charts of the last 24 hours and in their table. */
 
 import type { Forecast } from '../../../query/shapes/forecast.ts'
-import type { Times } from '../../../theme/times.ts'
 import type { TwinTable } from '../../charts/table-rows.ts'
 import { decimalText } from '../../text/numbers.ts'
 import { nameWithUnit, type Quantities, type Quantity, shownValue, withUnit } from '../../text/quantities.ts'
+import type { Times } from '../../theme/times.ts'
 import { forecastOf } from './answers.ts'
 
 /** Of a gauge, as values are stored; of the middle of each hour, ascending. */

@@ -1,11 +1,11 @@
 /** The readings of a range as tables: values by time, amounts by stretches of time, states one after the other. */
 
-import type { Times } from '../../../theme/times.ts'
 import type { TimeWindow } from '../../charts/range.ts'
 import { type TableSeries, type TwinTable, tableRows } from '../../charts/table-rows.ts'
 import { directionText } from '../../text/compass.ts'
 import { nameWithUnit, type Quantities, shownDifference, shownValue } from '../../text/quantities.ts'
 import { isSwitch, stateWord } from '../../text/state-words.ts'
+import type { Times } from '../../theme/times.ts'
 import type { AmountSeries, DirectionSeries, GaugeSeries, RangeSeries, StateBlock, StateSeries } from './series.ts'
 import { amountCell, blockDuration, statesIn, stretchText } from './series-texts.ts'
 import { type Suspects, suspectMetrics } from './suspects.ts'

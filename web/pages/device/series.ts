@@ -1,7 +1,7 @@
 /** What charts over a range are given of a device: values as they are stored, by kind. */
 
 import type { RangeReadings } from '../../../api/read/readings-shape.ts'
-import type { ReadingEvent } from '../../../live/events/event-shape.ts'
+import type { ReadingEvent } from '../../../query/live/events/event-shape.ts'
 import type { Stretch } from '../../charts/stretch.ts'
 import type { Descriptions } from '../../text/quantities.ts'
 

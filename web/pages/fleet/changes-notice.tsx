@@ -1,13 +1,13 @@
 /** What has changed since somebody last looked from this browser, until it is dismissed. */
 
 import { useEffect, useState } from 'preact/hooks'
-import type { Times } from '../../../theme/times.ts'
 import { addressOf } from '../../client/address.ts'
 import { browserStorage } from '../../client/browser-storage.ts'
 import { serverNowMs } from '../../client/clock.ts'
 import { devicePath } from '../../client/routes.ts'
 import { Banner } from '../../parts/banner.tsx'
 import { countOf } from '../../text/numbers.ts'
+import type { Times } from '../../theme/times.ts'
 import type { Fleet } from './open-fleet.ts'
 import { type Changes, changesSince, readVisit, visitOf, writeVisit } from './visit.ts'
 

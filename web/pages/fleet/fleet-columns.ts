@@ -1,6 +1,6 @@
 /** Which values of the fleet have columns of the table: of what every device may have, what any device has. */
 
-import type { FleetDevice } from '../../../live/fleet-shape.ts'
+import type { FleetDevice } from '../../../query/live/fleet-shape.ts'
 import { airMetrics, isBuiltIn } from '../../text/quantities.ts'
 
 export const valueColumns = [...airMetrics, 'battery'] as const

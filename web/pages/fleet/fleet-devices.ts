@@ -1,7 +1,7 @@
 /** The devices of the fleet in memory: pages of the list and events come in, in any order, and the newest word stays. */
 
-import type { ReadingEvent } from '../../../live/events/event-shape.ts'
-import type { Fleet, FleetDevice } from '../../../live/fleet-shape.ts'
+import type { ReadingEvent } from '../../../query/live/events/event-shape.ts'
+import type { Fleet, FleetDevice } from '../../../query/live/fleet-shape.ts'
 import { type DeviceState, deviceStates } from '../../client/device-states.ts'
 import type { Descriptions } from '../../text/quantities.ts'
 import { isNumberOfState } from '../../text/state-words.ts'

@@ -1,7 +1,7 @@
 /** The list in groups, by the tags of one key: which devices stand in which, and what is told above them. */
 
 import type { FiringGroups } from '../../../alerts/core/alert.ts'
-import type { FleetDevice, FleetGroups } from '../../../live/fleet-shape.ts'
+import type { FleetDevice, FleetGroups } from '../../../query/live/fleet-shape.ts'
 import { countOf, countText } from '../../text/numbers.ts'
 import { type Counts, totalOf } from './fleet-devices.ts'
 

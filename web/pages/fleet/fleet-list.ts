@@ -1,8 +1,8 @@
 /** The list of devices as signals: the first page is shown at once, the rest is loaded behind it and anew when it is old. */
 
 import { signal } from '@preact/signals'
-import type { ReadingEvent } from '../../../live/events/event-shape.ts'
-import type { Fleet, FleetDevice } from '../../../live/fleet-shape.ts'
+import type { ReadingEvent } from '../../../query/live/events/event-shape.ts'
+import type { Fleet, FleetDevice } from '../../../query/live/fleet-shape.ts'
 import { addressOf } from '../../client/address.ts'
 import { serverNowMs, setServerTime } from '../../client/clock.ts'
 import type { DeviceState } from '../../client/device-states.ts'

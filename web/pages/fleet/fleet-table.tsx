@@ -1,8 +1,7 @@
 /** The devices as a table, in which each leads to its page. */
 
 import { useCallback, useMemo, useState } from 'preact/hooks'
-import type { FleetDevice } from '../../../live/fleet-shape.ts'
-import type { Times } from '../../../theme/times.ts'
+import type { FleetDevice } from '../../../query/live/fleet-shape.ts'
 import { addressOf } from '../../client/address.ts'
 import { serverNowMs } from '../../client/clock.ts'
 import { devicePath } from '../../client/routes.ts'
@@ -13,6 +12,7 @@ import { TagList } from '../../parts/tag-list.tsx'
 import { type Column, type RowHeading, VirtualTable } from '../../parts/virtual-table.tsx'
 import { type AirMetric, builtInQuantities, type Quantities, valueText } from '../../text/quantities.ts'
 import { ageText } from '../../text/times.ts'
+import type { Times } from '../../theme/times.ts'
 import { FiringMark } from './firing-mark.tsx'
 import { columnWidths, deviceColumn, type FleetColumns } from './fleet-columns.ts'
 import { type Selection, selectionMax } from './fleet-selection.ts'

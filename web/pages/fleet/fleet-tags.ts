@@ -1,6 +1,6 @@
 /** The tags by which the fleet is filtered: those of the address, and those that the devices have. */
 
-import type { FleetDevice } from '../../../live/fleet-shape.ts'
+import type { FleetDevice } from '../../../query/live/fleet-shape.ts'
 
 /** The service takes no more. */
 export const tagsMax = 16

@@ -1,6 +1,6 @@
 /** The last 24 hours of devices and their trends: how they are asked for, and those that are known. */
 
-import type { FleetDevice, FleetTrends } from '../../../live/fleet-shape.ts'
+import type { FleetDevice, FleetTrends } from '../../../query/live/fleet-shape.ts'
 
 export type DeviceTrend = FleetTrends['devices'][number]
 /** By the names of devices. */

@@ -1,6 +1,6 @@
 /** Which devices are shown, and in which order: as the arguments of the address say. */
 
-import type { FleetDevice } from '../../../live/fleet-shape.ts'
+import type { FleetDevice } from '../../../query/live/fleet-shape.ts'
 import { type DeviceState, deviceStates } from '../../client/device-states.ts'
 import { type FleetColumns, valueColumns } from './fleet-columns.ts'
 

@@ -1,6 +1,6 @@
 /** The values of a device that have no column of the table, each by its title. */
 
-import type { FleetDevice } from '../../../live/fleet-shape.ts'
+import type { FleetDevice } from '../../../query/live/fleet-shape.ts'
 import { DirectionArrow } from '../../parts/direction-arrow.tsx'
 import { kindText } from '../../text/kind-text.ts'
 import { isBuiltIn, type Quantities, type Quantity } from '../../text/quantities.ts'

@@ -2,7 +2,6 @@
 
 import { useId, useState } from 'preact/hooks'
 import type { Insights as InsightsAnswer } from '../../../query/shapes/insights.ts'
-import type { Times } from '../../../theme/times.ts'
 import { addressOf } from '../../client/address.ts'
 import type { ResourceState } from '../../client/resource-state.ts'
 import { devicePath } from '../../client/routes.ts'
@@ -11,6 +10,7 @@ import { findingSentence, pageWords } from '../../text/finding-words.ts'
 import { countOf, countText } from '../../text/numbers.ts'
 import { describedBy, type Quantities } from '../../text/quantities.ts'
 import type { Zone } from '../../text/zone.ts'
+import type { Times } from '../../theme/times.ts'
 import { batterySentence, outlierSentence, outliersAbout } from './insight-sentences.ts'
 
 const entriesShort = 3

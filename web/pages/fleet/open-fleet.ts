@@ -1,7 +1,7 @@
 /** The fleet kept current: events keep it live, and the first page is read again for what no event tells. */
 
 import { type ReadonlySignal, signal } from '@preact/signals'
-import type { Fleet as FleetAnswer } from '../../../live/fleet-shape.ts'
+import type { Fleet as FleetAnswer } from '../../../query/live/fleet-shape.ts'
 import { addressOf } from '../../client/address.ts'
 import { openEvents } from '../../client/events.ts'
 import { alertChanged } from '../../client/firing.ts'

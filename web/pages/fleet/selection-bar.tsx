@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { DeviceBulkAnswer } from '../../../api/admin/device-bulk-answer.ts'
 import type { Rotated } from '../../../auth/devices/device.ts'
-import type { Fleet as FleetAnswer } from '../../../live/fleet-shape.ts'
+import type { Fleet as FleetAnswer } from '../../../query/live/fleet-shape.ts'
 import { addressOf } from '../../client/address.ts'
 import { readJson } from '../../client/read-json.ts'
 import { sendChange } from '../../client/send-change.ts'

@@ -1,7 +1,7 @@
 /** The tags that the devices have, of which each that is chosen shows fewer of them. */
 
 import type { ComponentChildren } from 'preact'
-import type { FleetDevice } from '../../../live/fleet-shape.ts'
+import type { FleetDevice } from '../../../query/live/fleet-shape.ts'
 import { offeredTags, tagsMax } from './fleet-tags.ts'
 
 function valueText(tag: string): string {

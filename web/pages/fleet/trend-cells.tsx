@@ -1,6 +1,6 @@
 /** What the cells of the table show of a device's last 24 hours, and of where its values go. */
 
-import type { FleetDevice } from '../../../live/fleet-shape.ts'
+import type { FleetDevice } from '../../../query/live/fleet-shape.ts'
 import { HourStrip } from '../../parts/hour-strip.tsx'
 import { Sparkline } from '../../parts/sparkline.tsx'
 import { TrendArrow } from '../../parts/trend-arrow.tsx'

@@ -2,7 +2,7 @@
 
 import { useEffect } from 'preact/hooks'
 import type { FiringGroups } from '../../../alerts/core/alert.ts'
-import type { FleetGroups } from '../../../live/fleet-shape.ts'
+import type { FleetGroups } from '../../../query/live/fleet-shape.ts'
 import { addressOf } from '../../client/address.ts'
 import { firingAlerts } from '../../client/firing.ts'
 import { lastValue } from '../../client/resource-state.ts'

@@ -2,7 +2,7 @@
 
 import { type ReadonlySignal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import type { FleetTrends } from '../../../live/fleet-shape.ts'
+import type { FleetTrends } from '../../../query/live/fleet-shape.ts'
 import { addressOf } from '../../client/address.ts'
 import { useResource } from '../../client/use-resource.ts'
 import { useRested } from '../../client/use-rested.ts'

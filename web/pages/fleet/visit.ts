@@ -1,6 +1,6 @@
 /** What has changed since the last visit: which devices became silent, and which came back. */
 
-import type { FleetDevice } from '../../../live/fleet-shape.ts'
+import type { FleetDevice } from '../../../query/live/fleet-shape.ts'
 import type { BrowserStorage } from '../../client/browser-storage.ts'
 
 export interface Visit {

@@ -1,7 +1,7 @@
 /** Says which points of a range are not shown: those in a unit that does not become the shown one. */
 
-import { signOf } from '../../../metrics/units.ts'
 import type { StationUnits } from '../../../query/shapes/station.ts'
+import { signOf } from '../../../store/metrics/units.ts'
 import { countOf } from '../../text/numbers.ts'
 import { listed } from '../../text/phrases.ts'
 import type { Quantities } from '../../text/quantities.ts'

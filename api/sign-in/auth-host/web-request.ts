@@ -1,0 +1,70 @@
+/** Requests and responses between the server and Auth.js: only what it needs goes in, in a form that it expects. */
+
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { readSessionCookie } from '../../../auth/sessions/cookie-chunks.ts'
+import type { SessionCodec } from '../../../auth/sessions/session-codec.ts'
+import { parseBody } from '../../accounts/kit/json-body.ts'
+import { contentTypeOf } from '../../accounts/kit/raw-body.ts'
+import { parseForm } from '../pages/form-body.ts'
+
+type Cookies = Pick<SessionCodec, 'cookieName' | 'isSecure'>
+
+/** `address` is that of the action, without arguments. */
+export function webRequestOf(request: FastifyRequest, address: string, cookies: Cookies): Request {
+  const { method, query } = request
+  const url = new URL(address)
+  for (const [name, value] of Object.entries(textsOf(query, url.origin))) url.searchParams.set(name, value)
+  const headers = new Headers({ cookie: cookiesOf(request, cookies) })
+  if (request.headers['x-auth-return-redirect'] !== undefined) headers.set('x-auth-return-redirect', '1')
+  if (method !== 'POST') return new Request(url, { headers })
+  const fields = textsOf(fieldsOf(request), url.origin)
+  return new Request(url, { method, headers, body: new URLSearchParams(fields) })
+}
+
+/** A form or an object of JSON; of anything else, nothing. */
+function fieldsOf(request: FastifyRequest): unknown {
+  const bytes = request.body as Buffer | undefined
+  const contentType = contentTypeOf(request)
+  const parsed = parseBody(bytes, contentType)
+  return parsed.kind === 'object' ? parsed.value : parseForm(bytes, contentType)
+}
+
+/** The library takes texts for granted, and an address to return to that is a good one. */
+function textsOf(values: unknown, origin: string): Record<string, string> {
+  const texts = Object.entries(values ?? {}).filter((entry): entry is [string, string] => typeof entry[1] === 'string')
+  return Object.fromEntries(texts.filter(([name, text]) => name !== 'callbackUrl' || isOurs(text, origin)))
+}
+
+function isOurs(text: string, origin: string): boolean {
+  return URL.parse(text, origin)?.origin === origin && (text.startsWith('/') || URL.canParse(text))
+}
+
+/** It joins every cookie whose name begins like that of the session, so it gets exactly that one, in its pieces. */
+function cookiesOf({ headers }: FastifyRequest, { cookieName, isSecure }: Cookies): string {
+  const csrfName = `${isSecure ? '__Host-' : ''}authjs.csrf-token`
+  const isSessionGood = readSessionCookie(headers.cookie, cookieName).kind === 'token'
+  const piece = `${cookieName}.`
+  const isWanted = (name: string) =>
+    name === csrfName ||
+    (isSessionGood && (name === cookieName || (name.startsWith(piece) && /^\d$/.test(name.slice(piece.length)))))
+  const cookies = (headers.cookie ?? '').split(';').map(cookie => cookie.trim())
+  return cookies.filter(cookie => isWanted(cookie.slice(0, Math.max(cookie.indexOf('='), 0)))).join('; ')
+}
+
+/** A redirect to this service names its path alone: a browser may know us by another name than PUBLIC_URL. */
+export async function sendResponse(reply: FastifyReply, response: Response, base: string): Promise<FastifyReply> {
+  const { status, headers } = response
+  const location = headers.get('location')
+  const { origin } = new URL(base)
+  if (location !== null) reply.header('location', location === origin ? '/' : withoutOrigin(location, origin))
+  const cookies = headers.getSetCookie()
+  if (cookies.length > 0) reply.header('set-cookie', cookies)
+  reply.header('content-type', headers.get('content-type') ?? 'text/plain; charset=utf-8')
+  return reply.code(status).send(Buffer.from(await response.arrayBuffer()))
+}
+
+function withoutOrigin(location: string, origin: string): string {
+  const path = location.startsWith(`${origin}/`) ? location.slice(origin.length) : location
+  // Two slashes at the beginning would lead to another host.
+  return path.startsWith('//') ? location : path
+}

@@ -1,0 +1,94 @@
+/** What a form says: the schemas of the operations check it, and what is wrong is told beside its field. */
+
+import type { z } from 'zod'
+import type { AccountErrorCode, AccountRefusal } from '../../../auth/outcome.ts'
+import { errors } from '../../accounts/kit/errors.ts'
+import { check, type ValidationError } from '../../accounts/kit/validation.ts'
+import type { FormFields } from './page.ts'
+
+/** What a form shows: its values, and what was wrong with them. */
+export interface FormState {
+  /** Of fields that a person need not type again; never a password. */
+  values: FormFields
+  /** By the name of the field. */
+  faults: Readonly<Record<string, string>>
+  /** What is wrong with the form as a whole. */
+  alert?: string
+}
+
+export const emptyForm: FormState = { values: {}, faults: {} }
+
+export type FormCheck<Value> = { ok: true; value: Value } | { ok: false; state: FormState }
+
+/** An empty field was not filled in, so it is as good as missing. `more` is what several fields say together. */
+export function checkForm<Value>(schema: z.ZodType<Value>, fields: FormFields, more: object = {}): FormCheck<Value> {
+  const filled = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''))
+  const checked = check(schema, 'body', { ...filled, ...more })
+  if (checked.ok) return checked
+  // Of several faults of a field the first one is told.
+  const faults = Object.fromEntries(checked.errors.toReversed().map(error => [String(error.loc[1]), sentenceOf(error)]))
+  return { ok: false, state: { values: withoutPasswords(fields), faults } }
+}
+
+export function formFault(fields: FormFields, name: string, fault: string): FormState {
+  return { values: withoutPasswords(fields), faults: { [name]: fault } }
+}
+
+export function formAlert(fields: FormFields, alert: string): FormState {
+  return { values: withoutPasswords(fields), faults: {}, alert }
+}
+
+function withoutPasswords(fields: FormFields): FormFields {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !name.includes('password')))
+}
+
+const valueError = 'Value error, '
+
+function sentenceOf({ type, msg, ctx }: ValidationError): string {
+  switch (type) {
+    case 'missing':
+      return 'Please fill in this field.'
+    case 'string_too_short':
+      return `Please use at least ${ctx?.['min_length']} characters.`
+    case 'string_too_long':
+      return `Please use at most ${ctx?.['max_length']} characters.`
+    case 'int_parsing':
+    case 'greater_than_equal':
+    case 'less_than_equal':
+      return 'Please enter a whole number that is possible here.'
+    case 'value_error':
+      return sentence(ctx?.['reason'] ?? msg)
+    default:
+      return sentence(msg)
+  }
+}
+
+function sentence(text: unknown): string {
+  const words = String(text)
+  const bare = words.startsWith(valueError) ? words.slice(valueError.length) : words
+  return `${bare.slice(0, 1).toUpperCase()}${bare.slice(1)}${bare.endsWith('.') ? '' : '.'}`
+}
+
+/** Where a page says more than the operations do. */
+const sentences: Partial<Record<AccountErrorCode, string>> = {
+  ACCOUNT_INACTIVE: 'This account is deactivated.',
+  CREDENTIALS_WRONG: 'The e-mail address or the password is wrong.',
+  EMAIL_UNVERIFIED: 'Please confirm your e-mail address first: keys that send readings need it.',
+  EMAIL_TAKEN: 'This e-mail address belongs to an account already.',
+  PASSWORD_WRONG: 'The current password is wrong.',
+  SESSION_TOO_OLD: 'Please sign out and in again first.',
+  REGISTRATION_CLOSED: 'Nobody can sign up here: an administrator makes the accounts.',
+  REGISTRATION_INVITED: 'Only who is invited can sign up here: ask an administrator for an invitation.',
+  TOKEN_INVALID: 'This link is not valid any more. It was used already, or it is too old.',
+  TOO_MANY_REQUESTS: 'Too many attempts.',
+}
+
+export function refusalSentence({ code, retryAfterSeconds }: AccountRefusal): string {
+  const said = sentences[code] ?? sentence(errors[code].text)
+  return retryAfterSeconds === undefined ? said : `${said} Please try again in ${waitOf(retryAfterSeconds)}.`
+}
+
+function waitOf(seconds: number): string {
+  const [count, unit] = seconds < 120 ? [seconds, 'second'] : [Math.ceil(seconds / 60), 'minute']
+  return `${count} ${unit}${count === 1 ? '' : 's'}`
+}

@@ -1,0 +1,141 @@
+/** The page of an account, one section for each thing that can be done. */
+
+import type { Account } from '../../../../auth/accounts/account.ts'
+import { readScopeOfAccount } from '../../../../auth/policy.ts'
+import { type Html, html } from '../../../http/html.ts'
+import { emptyForm, type FormState } from '../form.ts'
+import type { AccountView } from './account-model.ts'
+import { field, form, notice, section, formState as stateOf } from './fields.ts'
+import { keysSection, newKeyNotice } from './keys-section.ts'
+import { mailSentence } from './mail-sentence.ts'
+import { passwordHint } from './new-account.ts'
+import { preferencesSection } from './preferences-section.ts'
+
+export function accountView(view: AccountView): Html {
+  const { account, notice: said } = view
+  return html`<p class="lead">${account.email}${account.role === 'user' ? '' : `, ${account.role}`}</p>
+<p class="hint">${readsText(view)}</p>
+${notice(said)}${view.newKey && newKeyNotice(view.newKey)}${account.emailVerifiedMs === null ? unverified(view) : undefined}
+${keysSection(view)}${preferencesSection(view)}${account.tenantSlug === null ? ordinarySections(view) : profile(view)}
+<section class="card" aria-labelledby="leave">
+<h2 id="leave">Sign out</h2>
+<form method="post" action="sign-out"><button class="button">Sign out of this browser</button></form>
+</section>
+${account.role === 'operator' ? undefined : deletion(view)}`
+}
+
+function readsText({ account, reads }: AccountView): string {
+  if (reads === 'open')
+    return 'Everybody who reaches this address can read all devices, without an account (READS=open).'
+  const scope = readScopeOfAccount(account)
+  if (scope === 'EMAIL_UNVERIFIED') return 'You can read devices once your address is confirmed (READS=private).'
+  const devices = scope.owner === undefined ? 'all devices' : 'the devices that you own'
+  return `You can read ${devices} (READS=private).`
+}
+
+function ordinarySections(view: AccountView): Html {
+  return html`${profile(view)}${email(view)}${password(view)}`
+}
+
+function unverified(view: AccountView): Html {
+  return html`<form class="notice" method="post" action="verify"><input type="hidden" name="form" value="ask">
+<input type="hidden" name="email" value="${view.account.email}">
+<p>${mailSentence('Your address is not confirmed yet: a mail with a link was sent there.', view)}</p>
+<p class="buttons"><button class="button">Send it again</button></p></form>
+`
+}
+
+function profile(view: AccountView): Html {
+  const sent = stateOf(view.forms, 'profile')
+  const state = sent === emptyForm ? { ...emptyForm, values: { name: view.account.name ?? '' } } : sent
+  const fields = field('profile', state, { name: 'name', label: 'Name', autocomplete: 'name', isOptional: true })
+  const markup = {
+    name: 'profile',
+    action: 'account',
+    state,
+    fields,
+    submit: 'Save',
+    tone: 'plain',
+    isCard: false,
+  } as const
+  return section('profile', 'Profile', form(markup))
+}
+
+function email(view: AccountView): Html {
+  const state = stateOf(view.forms, 'email')
+  const fields = [
+    field('email', state, { name: 'email', label: 'New e-mail address', type: 'email', autocomplete: 'email' }),
+    currentPassword('email', state),
+    userName(view.account),
+  ]
+  const markup = {
+    name: 'email',
+    action: 'account',
+    state,
+    fields,
+    submit: 'Change the address',
+    tone: 'plain',
+    isCard: false,
+  } as const
+  return section('email', 'E-mail address', form(markup))
+}
+
+function password(view: AccountView): Html {
+  const state = stateOf(view.forms, 'password')
+  const fields = [
+    userName(view.account),
+    currentPassword('password', state),
+    field('password', state, {
+      name: 'new_password',
+      label: 'New password',
+      type: 'password',
+      autocomplete: 'new-password',
+      hint: passwordHint,
+    }),
+  ]
+  const markup = {
+    name: 'password',
+    action: 'account',
+    state,
+    fields,
+    submit: 'Change the password',
+    tone: 'plain',
+    isCard: false,
+  } as const
+  return section('password', 'Password', form(markup))
+}
+
+/** Tells a password manager whose password it is. */
+function userName({ email }: Account): Html {
+  return html`<input type="text" name="username" autocomplete="username" value="${email}" hidden>
+`
+}
+
+function currentPassword(form: string, state: FormState): Html {
+  return field(form, state, {
+    name: 'current_password',
+    label: 'Current password',
+    type: 'password',
+    autocomplete: 'current-password',
+  })
+}
+
+function deletion(view: AccountView): Html {
+  const state = stateOf(view.forms, 'delete')
+  const fault = state.faults['sure']
+  const invalid =
+    fault === undefined ? undefined : html` aria-invalid="true" aria-describedby="delete-sure-error" autofocus`
+  const fields = html`<p class="hint">With everything that belongs to it, for good.</p>
+${fault === undefined ? undefined : html`<p class="error" id="delete-sure-error">${fault}</p>\n`}<label class="check">
+<input type="checkbox" name="sure" value="yes" required${invalid}> I am sure</label>
+`
+  const markup = {
+    name: 'delete',
+    action: 'account',
+    state,
+    fields,
+    submit: 'Delete the account',
+    tone: 'danger',
+  } as const
+  return section('delete', 'Delete the account', form({ ...markup, isCard: false }))
+}

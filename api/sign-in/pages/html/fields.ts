@@ -1,0 +1,119 @@
+/** Fields of forms: each with its label, a hint, and what was wrong with it. */
+
+import { type Html, html } from '../../../http/html.ts'
+import { emptyForm, type FormState } from '../form.ts'
+
+export interface Field {
+  name: string
+  label: string
+  type?: 'text' | 'email' | 'password' | 'number'
+  /** What a browser or a password manager fills in. */
+  autocomplete: string
+  hint?: string
+  /** Of a number. */
+  unit?: string
+  isOptional?: boolean
+  /** It is shown and sent, and cannot be changed. */
+  isFixed?: boolean
+  lengthMax?: number
+  range?: { min: number; max: number }
+  /** Where one begins to type. */
+  isFirst?: boolean
+}
+
+/** The forms of one page have names, so that every id is there once. */
+export function field(form: string, state: FormState, field: Field): Html {
+  const {
+    name,
+    type = 'text',
+    autocomplete,
+    hint,
+    isOptional = false,
+    isFixed = false,
+    lengthMax,
+    range,
+    isFirst = false,
+  } = field
+  const id = `${form}-${name}`
+  const fault = state.faults[name]
+  const hasFocus = fault === undefined ? isFirst && !hasFaults(state) : name === Object.keys(state.faults)[0]
+  const described = [...(hint === undefined ? [] : [`${id}-hint`]), ...(fault === undefined ? [] : [`${id}-error`])]
+  const attributes = [
+    type === 'password' ? undefined : html` value="${state.values[name]}"`,
+    isOptional ? undefined : html` required`,
+    isFixed ? html` readonly` : undefined,
+    lengthMax === undefined ? undefined : html` maxlength="${lengthMax}"`,
+    range === undefined ? undefined : html` min="${range.min}" max="${range.max}"`,
+    hasFocus ? html` autofocus` : undefined,
+    fault === undefined ? undefined : html` aria-invalid="true"`,
+    described.length === 0 ? undefined : html` aria-describedby="${described.join(' ')}"`,
+  ].filter(attribute => attribute !== undefined)
+  return html`<div class="field"><label for="${id}">${labelOf(field)}</label>
+${hint === undefined ? undefined : html`<p class="hint" id="${id}-hint">${hint}</p>\n`}${
+  fault === undefined ? undefined : html`<p class="error" id="${id}-error">${fault}</p>\n`
+}<input id="${id}" name="${name}" type="${type}" autocomplete="${autocomplete}"${attributes}></div>
+`
+}
+
+/** `Expires after (days, optional)` */
+function labelOf({ label, unit, isOptional = false }: Field): string {
+  const notes = [unit, isOptional ? 'optional' : undefined].filter(note => note !== undefined)
+  return notes.length === 0 ? label : `${label} (${notes.join(', ')})`
+}
+
+const hasFaults = ({ faults }: FormState): boolean => Object.keys(faults).length > 0
+
+export interface FormMarkup {
+  name: string
+  /** The page that it is sent to. */
+  action: string
+  state: FormState
+  /** What goes along unseen. */
+  hidden?: Readonly<Record<string, string>>
+  fields: Html | readonly Html[]
+  /** On the button. */
+  submit: string
+  tone?: 'strong' | 'plain' | 'danger'
+  isCard?: boolean
+}
+
+/** A form with one button, and above it what was wrong. A page with several forms tells them apart by their name. */
+export function form({
+  name,
+  action,
+  state,
+  hidden = {},
+  fields,
+  submit,
+  tone = 'strong',
+  isCard = true,
+}: FormMarkup): Html {
+  const unseen = Object.entries({ form: name, ...hidden }).map(
+    ([key, value]) => html`<input type="hidden" name="${key}" value="${value}">\n`,
+  )
+  return html`<form method="post" action="${action}"${isCard ? html` class="card"` : undefined}>
+${unseen}${alert(state)}${fields}<p class="buttons">
+<button class="button ${tone}">${submit}</button></p>
+</form>
+`
+}
+
+export function alert({ alert }: FormState): Html | undefined {
+  return alert === undefined ? undefined : html`<p class="alert" role="alert">${alert}</p>\n`
+}
+
+export function notice(text: string | undefined): Html | undefined {
+  return text === undefined ? undefined : html`<p class="notice" role="status">${text}</p>\n`
+}
+
+/** Of one of several forms on a page. */
+export function formState(forms: Readonly<Record<string, FormState>>, name: string): FormState {
+  return forms[name] ?? emptyForm
+}
+
+export function section(id: string, title: string, content: Html): Html {
+  return html`<section class="card" aria-labelledby="${id}-title">
+<h2 id="${id}-title">${title}</h2>
+${content}</section>
+`
+}

@@ -1,0 +1,49 @@
+/** The frame of the pages of accounts. */
+
+import type { Account } from '../../../../auth/accounts/account.ts'
+import { visitorOf } from '../../../credentials/visitor.ts'
+import { type Html, html } from '../../../http/html.ts'
+import { renderDocument } from '../../../http/page-document.ts'
+import { styleElement } from './style.ts'
+
+export interface Layout {
+  /** `/account`; undefined for a page of no address of its own, such as that of an error. */
+  path: string | undefined
+  title: string
+  main: Html
+  /** Who is signed in; null: nobody; undefined: it is not looked at. */
+  account: Account | null | undefined
+  script?: Html | undefined
+}
+
+const sections = [
+  { path: '/account', name: 'Your account' },
+  { path: '/device', name: 'Connect a device' },
+]
+
+/** All of these pages stand in the root of the service. */
+export function renderPage({ path, title, main, account, script }: Layout): string {
+  const isOfAccount = sections.some(section => section.path === path)
+  const body = html`<main id="main">
+${isOfAccount ? sectionsFrom(path) : undefined}<h1>${title}</h1>
+${main}</main>`
+  const current = isOfAccount ? 'account' : undefined
+  return renderDocument({
+    title,
+    style: styleElement,
+    body,
+    script,
+    root: './/',
+    current,
+    visitor: account && visitorOf(account),
+  })
+}
+
+function sectionsFrom(current: string | undefined): Html {
+  const links = sections.map(({ path, name }) => {
+    const isCurrent = path === current ? html` aria-current="page"` : undefined
+    return html`<a href="${path.slice(1)}"${isCurrent}>${name}</a>`
+  })
+  return html`<nav class="sections" aria-label="Pages of the account">${links}</nav>
+`
+}

@@ -1,0 +1,66 @@
+/** The style of the pages of accounts: forms in a narrow column. */
+
+import { createPageStyle } from '../../../http/page-style.ts'
+import { copyScript } from './copy-script.ts'
+
+const own = `
+main { padding: 24px var(--narrow-side) 64px; }
+h1 + p, h1 + .notice { margin-top: 8px; }
+.lead, .hint, .more { color: var(--soft); }
+.hint { font-size: 14px; }
+.more { margin-top: 20px; }
+section + section, section + form { margin-top: 20px; }
+
+.notice { padding: 12px 16px; border: 1px solid var(--line); border-left: 4px solid var(--good); border-radius: 8px;
+  background: var(--card); }
+.alert, .warning { padding: 12px 16px; border-left: 4px solid var(--bad); border-radius: 8px; background: var(--bad-wash);
+  color: var(--ink); }
+.notice, .alert, .warning { margin-top: 16px; }
+.alert:focus { outline: none; }
+input[type=hidden] + .alert { margin-top: 0; }
+
+.field { display: grid; gap: 4px; margin-top: 16px; }
+input:is([type=hidden], [hidden]) + .field { margin-top: 0; }
+label, legend { font-weight: 600; }
+input:not([type=checkbox]), select { width: 100%; background: var(--page); }
+input[aria-invalid] { border-color: var(--bad); border-width: 2px; }
+.code input { font-family: ui-monospace, monospace; font-size: 20px; letter-spacing: .12em; text-transform: uppercase; }
+.check { display: flex; align-items: center; gap: 10px; min-height: 36px; font-weight: 400; }
+.check input { flex: none; width: 18px; height: 18px; margin: 0; }
+fieldset { margin: 16px 0 0; padding: 0; border: 0; min-width: 0; }
+legend { padding: 0; }
+.buttons { display: flex; flex-wrap: wrap; gap: 8px; margin-top: 20px; }
+.danger { color: var(--bad); border-color: var(--bad); }
+.danger:hover { color: var(--bad); border-color: var(--bad); background: var(--bad-wash); }
+
+dl { display: grid; grid-template-columns: max-content 1fr; gap: 6px 16px; margin: 16px 0 0; }
+dt { color: var(--soft); }
+dd { margin: 0; }
+section > dl:first-child { margin-top: 0; }
+.secret { display: block; margin-top: 8px; padding: 12px; border: 1px dashed var(--edge); border-radius: 8px;
+  background: var(--page); font-size: 14px; user-select: all; }
+.secret + .button { margin-top: 8px; }
+.button[hidden] { display: none; }
+.keys { margin: 12px 0 20px; }
+.keys li { display: grid; gap: 2px 16px; grid-template-columns: 1fr auto; align-items: start; padding: 12px 0;
+  border-top: 1px solid var(--line); }
+.keys li:last-child { border-bottom: 1px solid var(--line); }
+.keys .name { font-weight: 600; }
+.keys .hint { grid-column: 1; }
+.keys details { grid-column: 2; grid-row: 1 / span 3; text-align: right; }
+.keys details form { margin-top: 8px; }
+summary { list-style: none; }
+summary::-webkit-details-marker { display: none; }
+h3 { margin: 20px 0 12px; font-size: 16px; }
+.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+.off .name { color: var(--soft); text-decoration: line-through; }
+@media (max-width: 560px) {
+  main { padding-block: 20px 48px; }
+  dl { grid-template-columns: 1fr; gap: 0; }
+  dd { margin-bottom: 8px; }
+}
+`
+
+export const { element: styleElement, contentSecurityPolicy } = createPageStyle(own)
+/** Of a page with a text to copy. */
+export const { contentSecurityPolicy: copyingPolicy } = createPageStyle(own, copyScript)

@@ -1,0 +1,100 @@
+/** Signing in, by e-mail and password. */
+
+import { authenticate } from '../../../auth/accounts/sign-in.ts'
+import type { AccountErrorCode } from '../../../auth/outcome.ts'
+import type { AccountService } from '../../accounts/account-service.ts'
+import { errors } from '../../accounts/kit/errors.ts'
+import { LoginCredentials } from '../../accounts/schemas.ts'
+import { html } from '../../http/html.ts'
+import { type HostError, hostErrors } from '../auth-host/host-errors.ts'
+import { checkForm, emptyForm, type FormState, formAlert, refusalSentence } from './form.ts'
+import { field, form, notice } from './html/fields.ts'
+import type { Page, PageAnswer } from './page.ts'
+import { returnAddress, signIn } from './visits.ts'
+
+/** Said once, by the page that has led here. */
+const notices: ReadonlyMap<string, string> = new Map([
+  ['reset', 'Your new password is set. Please sign in with it.'],
+  ['signed-out', 'You are signed out.'],
+  ['deleted', 'Your account is deleted.'],
+])
+
+/** The Auth.js host sends its errors here, by a code of its own and one of ours. */
+const hostCodes: ReadonlyMap<string, AccountErrorCode> = new Map([
+  ['account-inactive', 'ACCOUNT_INACTIVE'],
+  ['credentials', 'CREDENTIALS_WRONG'],
+  ['credentials-wrong', 'CREDENTIALS_WRONG'],
+  ['too-many-requests', 'TOO_MANY_REQUESTS'],
+])
+
+const hostSentences: Record<HostError, string> = {
+  Configuration: 'The service could not sign you in. Please try again later.',
+  AccessDenied: 'This account may not sign in here.',
+  Verification: 'This link is not valid any more.',
+  MissingCSRF: 'Please send the form again.',
+  SessionRequired: 'Please sign in first.',
+}
+
+function hostAlert(error: string, code: string | undefined): string {
+  const refusal = hostCodes.get(code ?? '')
+  if (refusal !== undefined) return refusalSentence({ ok: false, code: refusal })
+  const known = hostErrors.find(name => name === error)
+  return known === undefined ? 'Signing in was not possible.' : hostSentences[known]
+}
+
+export function signInPage(service: AccountService, publicUrl: () => string): Page {
+  const mayAnybodySignUp = service.settings.signUp === 'open'
+  return {
+    path: '/sign-in',
+    async show({ argument, visitor }) {
+      const callbackUrl = argument('callbackUrl')
+      if (visitor !== undefined) return { kind: 'redirect', to: returnAddress(callbackUrl, publicUrl()) }
+      const error = argument('error')
+      const alert = error === undefined ? undefined : hostAlert(error, argument('code'))
+      const state = alert === undefined ? emptyForm : { ...emptyForm, alert }
+      return view({ mayAnybodySignUp, status: 200, state, callbackUrl, said: notices.get(argument('done') ?? '') })
+    },
+    async submit({ client }, fields) {
+      const { callbackUrl } = fields
+      const checked = checkForm(LoginCredentials, fields)
+      if (!checked.ok) return view({ mayAnybodySignUp, status: 422, state: checked.state, callbackUrl })
+      const known = await authenticate(service.accounts, checked.value, client)
+      if (known.ok) return await signIn(service, known.value, client, returnAddress(callbackUrl, publicUrl()))
+      const { code, retryAfterSeconds } = known
+      const state = formAlert(fields, refusalSentence(known))
+      return view({ mayAnybodySignUp, status: errors[code].status, state, callbackUrl, retryAfterSeconds })
+    },
+  }
+}
+
+interface View {
+  mayAnybodySignUp: boolean
+  status: number
+  state: FormState
+  callbackUrl: string | undefined
+  said?: string | undefined
+  retryAfterSeconds?: number | undefined
+}
+
+function view({ mayAnybodySignUp, status, state, callbackUrl, said, retryAfterSeconds }: View): PageAnswer {
+  const fields = [
+    field('sign-in', state, {
+      name: 'email',
+      label: 'E-mail address',
+      type: 'email',
+      autocomplete: 'username',
+      isFirst: true,
+    }),
+    field('sign-in', state, {
+      name: 'password',
+      label: 'Password',
+      type: 'password',
+      autocomplete: 'current-password',
+    }),
+  ]
+  const hidden = callbackUrl === undefined ? {} : { callbackUrl }
+  const main = html`${notice(said)}${form({ name: 'sign-in', action: 'sign-in', state, hidden, fields, submit: 'Sign in' })}
+<p class="more"><a href="reset">Forgot your password?</a>${mayAnybodySignUp ? html` No account yet? <a href="sign-up">Sign up</a>` : undefined}</p>
+`
+  return { kind: 'page', status, title: 'Sign in', main, retryAfterSeconds }
+}

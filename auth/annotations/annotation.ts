@@ -1,0 +1,67 @@
+/** What an annotation is: a text of a person at a moment or over a stretch of time, about one device or all devices. */
+
+import { z } from 'zod'
+import { composed, plainText } from '../../store/plain-text.ts'
+
+/** `perDevice`: also of those about all devices. */
+export const bounds = { textMax: 256, perDevice: 1000 } as const
+
+const time = z.iso
+  .datetime({ offset: true, error: 'must be ISO 8601 with a zone' })
+  .refine(text => Date.parse(text) >= 0, 'must not be before 1970')
+const text = plainText({ min: 1, max: bounds.textMax })
+  .overwrite(composed)
+  .refine(given => given.trim() !== '', 'must not be blank')
+const device = z.string().min(1).max(512).overwrite(composed)
+
+const from = time.meta({ description: 'The moment, or the first one' })
+const to = time.nullable().meta({ description: 'Before this moment; null: a moment' })
+
+export const NewAnnotation = z
+  .strictObject({
+    device: device
+      .nullable()
+      .meta({ description: 'The name of a device; null: all devices, which needs an administrator' }),
+    from,
+    to: to.default(null),
+    text,
+  })
+  .superRefine((given, context) => {
+    if (!isInOrder(given)) context.addIssue({ code: 'custom', path: ['to'], message: orderMessage })
+  })
+export type NewAnnotation = z.infer<typeof NewAnnotation>
+
+export const AnnotationChange = z
+  .strictObject({ from, to, text })
+  .partial()
+  .refine(change => Object.keys(change).length > 0, 'must name at least one field to change')
+  .meta({ minProperties: 1 })
+export type AnnotationChange = z.infer<typeof AnnotationChange>
+
+export const orderMessage = 'must be later than from'
+
+export function isInOrder({ from, to }: { from: string; to: string | null }): boolean {
+  return to === null || Date.parse(to) > Date.parse(from)
+}
+
+export const Annotation = z.object({
+  id: z.int(),
+  device: z.string().nullable().meta({ description: 'Null: all devices' }),
+  from: z.iso.datetime(),
+  to: z.iso.datetime().nullable().meta({ description: 'Null: a moment' }),
+  text: z.string(),
+  by: z.string().nullable().meta({ description: 'The name of who wrote it; null where it is not known' }),
+  written_at: z.iso.datetime(),
+})
+export type Annotation = z.infer<typeof Annotation>
+
+/** What is told of a device to who may read it. */
+export const DeviceAnnotations = z.object({
+  device: z.string(),
+  may_annotate: z.boolean().meta({ description: 'Whether who asks may add, change and remove those of this device' }),
+  may_annotate_all: z.boolean().meta({ description: 'The same of those about all devices' }),
+  annotations: z
+    .array(Annotation)
+    .meta({ description: 'Ascending by `from`; of who wrote them only who is signed in is told' }),
+})
+export type DeviceAnnotations = z.infer<typeof DeviceAnnotations>

@@ -1,0 +1,30 @@
+/** The cell of a device: it loses the same charge each day, and shows the voltage of that by the curve of its type. */
+
+import { type CellType, voltageOf } from '../../analytics/battery/curves.ts'
+
+export interface Battery {
+  type: CellType
+  /** In percent, when the demo is started for the first time. */
+  charge: number
+  percentPerDay: number
+}
+
+const dayMs = 86_400_000
+/** Of a cell in the cold, from which the curves are away by 20 K. */
+const voltsPerDegree = 0.001
+const curveDegrees = 20
+
+/** In volts and percent. An empty cell is charged. */
+export function batteryAt(
+  { type, charge, percentPerDay }: Battery,
+  timeMs: number,
+  startedMs: number,
+  temperature: number,
+): { battery_voltage: number; battery_percentage: number } {
+  const left = charge - (percentPerDay * (timeMs - startedMs)) / dayMs
+  const percentage = ((left % 100) + 100) % 100
+  return {
+    battery_voltage: voltageOf(type, percentage) + voltsPerDegree * (temperature - curveDegrees),
+    battery_percentage: percentage,
+  }
+}

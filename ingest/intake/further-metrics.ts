@@ -1,0 +1,39 @@
+/** The fields of single readings that have no column: what the registry of metrics knows of them, and makes of them. */
+
+import type { Device } from '../../auth/devices/device.ts'
+import { createDeviceFields, type FieldDevice } from '../../auth/metrics/device-fields.ts'
+import type { Sighting } from '../../auth/metrics/first-sight.ts'
+import type { Metrics } from '../../auth/metrics/metrics.ts'
+import type { Fields } from '../field-names.ts'
+import type { FurtherFields } from '../further-fields.ts'
+import type { Checked } from '../reading.ts'
+import { type WholeReading, wholeReading } from '../whole-reading.ts'
+
+export type RegistryOfMetrics = Pick<Metrics, 'find' | 'series' | 'refusalOf' | 'ensure'>
+
+export interface FurtherMetrics {
+  /** A checked reading of a device with the values that its metrics have. From memory. */
+  whole(device: Device, fields: Fields, checked: Checked): WholeReading
+  /** Those without a metric or series, which `make` makes. From memory. */
+  missing(further: FurtherFields | undefined, device: FieldDevice): readonly Sighting[]
+  /** `by` is who sent them, for the audit; `later` when nothing can be made at present. */
+  make: Metrics['ensure']
+}
+
+/** One that is not there yet: numbers of devices begin at 1. */
+export const newDeviceOf = (owner: number | null): FieldDevice => ({ number: 0, metrics: null, owner })
+const none: readonly Sighting[] = []
+
+export function createFurtherMetrics(metrics: RegistryOfMetrics): FurtherMetrics {
+  const deviceFields = createDeviceFields(metrics)
+  const nameOf = (field: string) => metrics.find(field)?.name
+
+  return {
+    whole(device, fields, checked) {
+      const fieldOf = (name: string) => deviceFields.find(device, name)
+      return wholeReading(checked, fields, { metrics: device.metrics, fieldOf, nameOf })
+    },
+    missing: (further, device) => (further === undefined ? none : deviceFields.missing(device, further.names)),
+    make: metrics.ensure,
+  }
+}

@@ -1,0 +1,68 @@
+/** Makes what a good reading needs and the registries lack: its device, and the metrics of its fields. */
+
+import type { Device } from '../../auth/devices/device.ts'
+import type { Writer } from '../../auth/writers.ts'
+import { type Fields, isColumnField } from '../field-names.ts'
+import { type FurtherFields, otherFieldsOf } from '../further-fields.ts'
+import { type Errors, emptyErrors, hasNoColumn, type ReadingCheck } from '../reading.ts'
+import { type FurtherMetrics, newDeviceOf } from './further-metrics.ts'
+
+export interface PrepareOptions {
+  check: ReadingCheck
+  nowMs: () => number
+  furtherMetrics: FurtherMetrics
+}
+
+/** What is wrong with the reading, or `later` when nothing can be made at present. */
+export type Unprepared = Errors | 'later'
+type Prepared = Promise<Unprepared | undefined> | undefined
+
+/** Undefined where nothing is made: a reading that is not good, or of no device, is refused when it is taken. */
+export type PrepareReading = (writer: Writer, fields: Fields) => Prepared
+
+function hasOtherFields(fields: Fields): boolean {
+  for (const name in fields) if (!isColumnField(name)) return true
+  return false
+}
+
+export function createPrepareReading({ check, nowMs, furtherMetrics }: PrepareOptions): PrepareReading {
+  function errorsOfFirst(fields: Fields, owner: number | null): Errors | undefined {
+    const checked = check(fields, nowMs())
+    if (!checked.ok) return checked.errors
+    const isEmpty =
+      hasNoColumn(checked.reading) && furtherMetrics.missing(checked.further, newDeviceOf(owner)).length === 0
+    return isEmpty ? emptyErrors(null) : undefined
+  }
+
+  async function addDevice(
+    writer: Writer,
+    name: string,
+    fields: Fields,
+    further: FurtherFields | undefined,
+  ): Promise<Unprepared | undefined> {
+    const errors = errorsOfFirst(fields, writer.owner)
+    if (errors !== undefined) return errors
+    if ((await writer.createDevices([name])) === 'later') return 'later'
+    const device = writer.find(name)
+    return typeof device === 'string' ? undefined : makeMetrics(writer, device, fields, further)
+  }
+
+  function makeMetrics(writer: Writer, device: Device, fields: Fields, further: FurtherFields | undefined): Prepared {
+    const missing = furtherMetrics.missing(further, device)
+    if (missing.length === 0 || !check(fields, nowMs(), device.metrics).ok) return undefined
+    return furtherMetrics.make(missing, writer.id).then(made => (made === 'later' ? made : undefined))
+  }
+
+  return (writer, fields) => {
+    const name = fields['device']
+    if (typeof name !== 'string') return undefined
+    // Nearly all readings have the columns alone.
+    if (!writer.mayCreateDevices && !hasOtherFields(fields)) return undefined
+    const device = writer.find(name)
+    if (typeof device !== 'string') {
+      return makeMetrics(writer, device, fields, otherFieldsOf(fields, device.metrics)?.further)
+    }
+    const isAdded = device === 'DEVICE_UNKNOWN' && writer.mayCreateDevices
+    return isAdded ? addDevice(writer, name, fields, otherFieldsOf(fields, null)?.further) : undefined
+  }
+}

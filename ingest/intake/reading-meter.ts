@@ -1,0 +1,89 @@
+/**
+ * Metrics of single readings, of PUT /api/log and MQTT: what is taken, how fast it is acknowledged, and why readings are
+ * refused, which the rejections keep, too.
+ */
+
+import { Counter, Histogram, type Registry } from 'prom-client'
+import { counter } from '../../store/metric-kinds.ts'
+import type { Rejection } from '../rejections/rejection.ts'
+import type { Rejections } from '../rejections/rejections.ts'
+import type { IntervalMeter } from './interval-meter.ts'
+
+/** Why a reading is not taken. */
+export const rejectionReasons = [
+  'unauthorized',
+  'throttled',
+  'mismatch',
+  'unknown_device',
+  'invalid_name',
+  'too_many_devices',
+  'suspended',
+  'disabled',
+  'invalid',
+  'key_reused',
+  'database_away',
+  'media_type',
+  'too_large',
+  'timeout',
+  'full',
+  'closing',
+  'unknown',
+] as const
+export type RejectionReason = (typeof rejectionReasons)[number]
+
+export interface ReadingMeter {
+  /** A reading was acknowledged, so long after its body was there. */
+  stored(elapsedMs: number): void
+  /** For the metrics, and for those who look for the cause; `about` says more in the log. */
+  rejected(reason: RejectionReason, rejection: Rejection, about?: object): void
+  /** A reading is stored without some of its values or fields. */
+  leftOut(rejection: Rejection, about?: object): void
+}
+
+const ackSeconds = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5]
+
+export function createReadingMeter(
+  registry: Registry,
+  interval?: Pick<IntervalMeter, 'acknowledged' | 'rejected'>,
+  rejections?: Pick<Rejections, 'add'>,
+): ReadingMeter {
+  const ack = new Histogram({
+    name: 'barograph_ack_seconds',
+    help: 'From the whole request to the acknowledgement of a reading that is on disk.',
+    buckets: ackSeconds,
+    registers: [registry],
+  })
+  const rejects = createRejects(registry)
+  let accepted = 0
+  counter(
+    registry,
+    'barograph_readings_accepted_total',
+    'Readings acknowledged by PUT /api/log and MQTT.',
+    () => accepted,
+  )
+  return {
+    stored(elapsedMs) {
+      accepted++
+      ack.observe(elapsedMs / 1000)
+      interval?.acknowledged(elapsedMs)
+    },
+    rejected(reason, rejection, about) {
+      rejects.inc({ reason })
+      interval?.rejected(1)
+      rejections?.add(rejection, about)
+    },
+    leftOut: (rejection, about) => rejections?.add(rejection, about),
+  }
+}
+
+/** Every reason is there from the start, so that a rate over the first of them is seen. */
+function createRejects(registry: Registry): Counter<'reason'> {
+  const rejects = new Counter({
+    name: 'barograph_readings_rejected_total',
+    help: 'Readings that PUT /api/log and MQTT refused, by reason.',
+    labelNames: ['reason'],
+    registers: [registry],
+  })
+  for (const reason of rejectionReasons) rejects.inc({ reason }, 0)
+  return rejects
+}

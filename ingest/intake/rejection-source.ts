@@ -1,0 +1,18 @@
+/** Whose reading is rejected: the device or key of a credential that is good, else the address. */
+
+import type { Writer } from '../../auth/writers.ts'
+import { unknownSender } from '../../store/limits/networks.ts'
+import { deviceSender, type RejectedSender, type RejectionSource, type RejectionWay } from '../rejections/rejection.ts'
+
+export function sourceOf(
+  way: RejectionWay,
+  writer: Pick<Writer, 'id' | 'device'> | null | undefined,
+  address: string,
+): RejectionSource {
+  if (writer === null || writer === undefined) return { way, sender: unknownSender(address) }
+  return { way, sender: senderOf(writer), device: writer.device?.name }
+}
+
+export function senderOf({ id, device }: Pick<Writer, 'id' | 'device'>): RejectedSender {
+  return { name: device === undefined ? id : deviceSender(device.name), isKnown: true }
+}

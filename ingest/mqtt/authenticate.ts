@@ -1,0 +1,45 @@
+/** Lets a client in by its credential, or says why not. Failing attempts are counted by address. */
+
+import type { AuthRateLimit } from '../../auth/auth-rate-limit.ts'
+import { unknownSender } from '../../store/limits/networks.ts'
+import type { ReadingMeter } from '../intake/reading-meter.ts'
+import { boundedText } from '../rejections/bounded-text.ts'
+import type { Rejection } from '../rejections/rejection.ts'
+import type { CloseReason } from './close-reasons.ts'
+import type { Connect } from './connect-packet.ts'
+import type { Credential, FindCredential } from './credentials.ts'
+
+export interface AuthenticateOptions {
+  findCredential: FindCredential
+  authRateLimit: AuthRateLimit
+  meter: Pick<ReadingMeter, 'rejected'>
+}
+
+const texts = {
+  unauthorized: 'no good credential',
+  forbidden: 'the API key lacks the scope ingest',
+  throttled: 'too many failed attempts',
+} as const
+
+export type Authenticate = (connect: Connect, address: string) => Promise<Credential | CloseReason>
+
+export function createAuthenticate({ findCredential, authRateLimit, meter }: AuthenticateOptions): Authenticate {
+  return async ({ username, password, clientId }, address) => {
+    let found: Awaited<ReturnType<FindCredential>>
+    try {
+      found = await findCredential(username, password.toString())
+    } catch {
+      // The database is away, or does not tell what came of a change of the key.
+      return 'unavailable'
+    }
+    if (typeof found !== 'string') return found
+    const isExceeded = authRateLimit.isExceeded(address)
+    const reason = isExceeded ? 'throttled' : found
+    const rejection: Rejection = { way: 'mqtt', sender: unknownSender(address), reason: texts[reason] }
+    meter.rejected(isExceeded ? 'throttled' : 'unauthorized', rejection, {
+      client: boundedText(clientId, 200),
+      address,
+    })
+    return reason
+  }
+}

@@ -1,0 +1,152 @@
+/** One connection to an outside broker: subscribes to the readings in a session that the broker keeps. */
+
+import { generate, type Packet } from 'mqtt-packet'
+import type { Writer } from '../../auth/writers.ts'
+import type { Intake } from '../intake/intake.ts'
+import type { ReadingMeter } from '../intake/reading-meter.ts'
+import { senderOf } from '../intake/rejection-source.ts'
+import { type BrokerPacket, readBrokerPacket } from './broker-packets.ts'
+import { type BrokerAddress, connectPacket, openBrokerSocket, type SessionOptions } from './broker-socket.ts'
+import { Deliveries, type DeliveriesOptions } from './deliveries.ts'
+import { PacketChannel } from './packet-channel.ts'
+import { limitsOf, publishBytesMax } from './packet-limits.ts'
+import { ByteBudget } from './packet-reader.ts'
+import type { DeliveryRules } from './protocol.ts'
+import { mqtt311 } from './protocol-311.ts'
+import { rejectionOf, topicPrefix } from './reading-message.ts'
+
+export interface BrokerConnectionOptions extends BrokerAddress {
+  intake: Pick<Intake, 'take' | 'prepare'>
+  meter: Pick<ReadingMeter, 'rejected' | 'leftOut'>
+  writer: Writer
+  /** The broker has granted the subscription. */
+  onSubscribed: () => void
+  /** A message was acknowledged. */
+  onAcknowledged: () => void
+  /** Called once, with the reason. */
+  onClosed: (reason: string) => void
+}
+
+export interface BrokerConnection {
+  /** Finishes what was taken, and takes leave of the broker. */
+  stop(): void
+  destroy(): void
+}
+
+const openMsMax = 10_000
+const keepAliveSeconds = 30
+/** In flight, as far as the broker asks: MQTT 5 only. */
+const receiveMaximum = 100
+const neverExpires = 0xffff_ffff
+const session: SessionOptions = {
+  clean: false,
+  keepAliveSeconds,
+  properties: { receiveMaximum, sessionExpiryInterval: neverExpires, maximumPacketSize: publishBytesMax },
+}
+/**
+ * MQTT 5: the broker sends retained messages only where it does not have the subscription yet (1), and clears RETAIN in
+ * those that are published now.
+ */
+const subscription: Packet = {
+  cmd: 'subscribe',
+  messageId: 1,
+  subscriptions: [{ topic: `${topicPrefix}+`, qos: 1, rh: 1, rap: false, nl: false }],
+}
+/** From here on a code of a SUBACK is a refusal. */
+const refusedMin = 0x80
+
+/** What never will be stored is acknowledged in both versions: the broker would only send it again. */
+const rules: DeliveryRules = { ...mqtt311, closesOnTopic: () => false, takesRetained: false }
+const limitOf = limitsOf('connack', 'publish', 'pubrel', 'suback', 'pingresp', 'disconnect')
+
+export function openBrokerConnection(options: BrokerConnectionOptions): BrokerConnection {
+  const { protocolVersion, intake, meter, writer } = options
+  const socket = openBrokerSocket(options.url, () => send(connectPacket(options, session)))
+  let isSubscribed = false
+  let isStopping = false
+  let reason: string | undefined
+
+  const deliveries = new Deliveries({
+    intake,
+    ...always(writer),
+    send(answer) {
+      send(answer)
+      options.onAcknowledged()
+    },
+    onSettled: settled,
+    onRejected: ({ reason, text }, topic) => meter.rejected(reason, rejectionOf(senderOf(writer), text, topic)),
+    onLeftOut: ({ part, reason }, topic) => meter.leftOut({ ...rejectionOf(senderOf(writer), reason, topic), part }),
+    onRefused: () => end('a reading could not be stored'),
+    onFailed: error => end(`failed: ${String(error)}`),
+  })
+  const channel = new PacketChannel<BrokerPacket>({
+    socket,
+    budget: new ByteBudget(publishBytesMax),
+    decode: raw => readBrokerPacket(raw, protocolVersion),
+    limitOf,
+    canTake: () => !isStopping && reason === undefined && deliveries.canTake(),
+    onPacket: take,
+    onMalformed: error => end(error.message),
+    onFailed: error => end(`failed: ${String(error)}`),
+  })
+
+  const send = (packet: Packet) => channel.send(generate(packet, { protocolVersion }))
+  function take(packet: BrokerPacket): void {
+    if (packet.cmd === 'connack' && packet.code === 0) send(subscription)
+    else if (packet.cmd === 'connack') end(`the broker refuses the connection with code ${packet.code}`)
+    else if (packet.cmd === 'suback') subscribed(packet.code >= refusedMin)
+    else if (packet.cmd === 'publish') deliveries.take(packet)
+    else if (packet.cmd === 'pubrel') send(mqtt311.released(packet.messageId, deliveries.release(packet.messageId)))
+    else if (packet.cmd === 'disconnect') end('the broker has closed the connection')
+  }
+
+  function subscribed(isRefused: boolean): void {
+    isSubscribed = !isRefused
+    if (isSubscribed) options.onSubscribed()
+    else end('the broker refuses the subscription')
+  }
+
+  function settled(): void {
+    if (isStopping && deliveries.size === 0) {
+      send({ cmd: 'disconnect' })
+      end('stopping')
+    } else {
+      channel.resume()
+    }
+  }
+
+  function end(because: string): void {
+    if (reason !== undefined) return
+    reason = because
+    deliveries.close()
+    channel.end()
+  }
+
+  const opening = setTimeout(() => {
+    if (!isSubscribed) end('no answer')
+  }, openMsMax)
+  const pings = setInterval(() => {
+    const silentMs = performance.now() - channel.packetAtMs
+    if (deliveries.canTake() && silentMs > 2 * keepAliveSeconds * 1000) end('no answer')
+    else if (isSubscribed) send({ cmd: 'pingreq' })
+  }, keepAliveSeconds * 1000)
+  socket.on('error', error => end(error.message))
+  socket.once('close', () => {
+    clearTimeout(opening)
+    clearInterval(pings)
+    end('the broker has closed the connection')
+    options.onClosed(reason ?? '')
+  })
+  return {
+    stop() {
+      isStopping = true
+      settled()
+    },
+    destroy: () => socket.destroy(),
+  }
+}
+
+/** A writer whose credential does not end. */
+function always(writer: Writer): Pick<DeliveriesOptions, 'writer' | 'refresh' | 'rules'> {
+  return { writer: () => writer, refresh: async () => undefined, rules }
+}

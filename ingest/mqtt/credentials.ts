@@ -1,0 +1,59 @@
+/** Who connects: a device by its name and password, or an API key with the scope `ingest` in either of the two fields. */
+
+import type { Devices } from '../../auth/devices/devices.ts'
+import { mayHoldKey } from '../../auth/keys/key-text.ts'
+import type { Keys } from '../../auth/keys/keys.ts'
+import type { Writer, Writers } from '../../auth/writers.ts'
+import { senderOf } from '../intake/rejection-source.ts'
+import type { RejectedSender } from '../rejections/rejection.ts'
+
+export interface Credential {
+  /** The same for the same credential. */
+  id: string
+  /** Who writes by it, for logs. */
+  sender: RejectedSender
+  /** Who may write by it, as of now; undefined once it is revoked. `unknown` until it is looked up by `refresh`. */
+  writer(): Writer | 'unknown' | undefined
+  /** For one that has to be looked up. Rejects while it cannot be. */
+  refresh?(): Promise<void>
+}
+
+export interface CredentialsOptions {
+  devices: Pick<Devices, 'credentialCheck'>
+  writers: Pick<Writers, 'ofDevice' | 'ofPrincipal'>
+  keys: Pick<Keys, 'find' | 'isCurrent'>
+}
+
+/** `forbidden`: the API key is good, but has not the scope. Rejects while an API key cannot be looked up. */
+export type FindCredential = (username: string, password: string) => Promise<Credential | 'unauthorized' | 'forbidden'>
+
+export function createCredentials({ devices, writers, keys }: CredentialsOptions): FindCredential {
+  function ofDevice(name: string, password: string): Credential | 'unauthorized' {
+    const writer = writers.ofDevice(name, password)
+    if (writer?.device === undefined) return 'unauthorized'
+    const isCurrent = devices.credentialCheck(writer.device, password)
+    return { id: writer.id, sender: senderOf(writer), writer: () => (isCurrent() ? writer : undefined) }
+  }
+
+  async function ofKey(text: string): ReturnType<FindCredential> {
+    let principal = await keys.find(text)
+    const found = writers.ofPrincipal(principal)
+    if (typeof found === 'string') return found === 'FORBIDDEN' ? 'forbidden' : 'unauthorized'
+    let writer: Writer | undefined = found
+    return {
+      id: found.id,
+      sender: senderOf(found),
+      writer: () => (principal === undefined || keys.isCurrent(principal) ? writer : 'unknown'),
+      async refresh() {
+        principal = await keys.find(text)
+        const now = writers.ofPrincipal(principal)
+        writer = typeof now === 'string' ? undefined : now
+      },
+    }
+  }
+
+  return async (username, password) => {
+    const key = [password, username].find(mayHoldKey)
+    return key === undefined ? ofDevice(username, password) : await ofKey(key)
+  }
+}

@@ -1,0 +1,233 @@
+/**
+ * What becomes of the messages of one connection. One that is stored, or never will be, is answered; one that might be
+ * stored later is not: the connection is closed, after which it is sent again. An error in PUBACK would be the end of it
+ * in MQTT 5, too.
+ */
+
+import type { Writer } from '../../auth/writers.ts'
+import type { Intake, LeftOut, StoredReading } from '../intake/intake.ts'
+import type { Refusal } from '../intake/refusal.ts'
+import { type Acknowledgement, Acknowledgements } from './acknowledgements.ts'
+import type { CloseReason } from './close-reasons.ts'
+import { MessageIds } from './message-ids.ts'
+import { isRetryable, type MessageRefusal, refusalOfDevice, refusalOfReading, refusals } from './message-refusal.ts'
+import type { Publish, PublishHead } from './packets.ts'
+import type { DeliveryRules } from './protocol.ts'
+import { type Body, deviceOfTopic, hasTime, readBody } from './reading-message.ts'
+
+export interface DeliveriesOptions {
+  intake: Pick<Intake, 'take' | 'prepare'>
+  /** Who may write, as of now; undefined for nobody any more. `unknown`: ask again after `refresh`. */
+  writer: () => Writer | 'unknown' | undefined
+  /** Closes the connection when that cannot be looked up. */
+  refresh: () => Promise<void>
+  rules: DeliveryRules
+  send: (answer: Acknowledgement) => void
+  /** Called after each outcome: more may be taken again. */
+  onSettled: () => void
+  /** A reading was not taken. */
+  onRejected: (refusal: MessageRefusal, topic: string) => void
+  /** A reading is stored without some of its values or fields. */
+  onLeftOut: (leftOut: LeftOut, topic: string) => void
+  /** The connection must be closed, since this message is not answered. */
+  onRefused: (reason: Fault, refusal: MessageRefusal, topic: string) => void
+  /** Something here has failed, so that the outcome of a message is unknown; the connection must be closed. */
+  onFailed: (error: unknown) => void
+}
+
+/** Why a message closes its connection without being acknowledged. */
+export type Fault = Extract<CloseReason, 'revoked' | 'topic' | 'not_stored' | 'receive_maximum'>
+
+/** Kept until the outcome, so without the payload. */
+interface Message {
+  head: PublishHead
+  answer: (acknowledgement: Acknowledgement | undefined) => void
+}
+
+/** How soon a device that has used up its rate is asked again. */
+const throttledMs = 50
+/** From here on a reason code is an error. */
+const errorMin = 0x80
+
+export class Deliveries {
+  readonly #options: DeliveriesOptions
+  readonly #acknowledgements: Acknowledgements
+  readonly #unreleased = new MessageIds()
+  /** A message waits for its sender, device or metrics; those behind it stay unread, so that they keep their order. */
+  #isHeld = false
+  #throttled: NodeJS.Timeout | undefined
+  #isClosed = false
+
+  constructor(options: DeliveriesOptions) {
+    this.#options = options
+    this.#acknowledgements = new Acknowledgements(options.send)
+  }
+
+  get size(): number {
+    return this.#acknowledgements.size
+  }
+
+  canTake(): boolean {
+    return !this.#isHeld && this.size < this.#options.rules.inFlightMax
+  }
+
+  take(publish: Publish): void {
+    const writer = this.#options.writer()
+    if (writer === 'unknown') this.#own(this.#takeLater(publish))
+    else if (writer === undefined) this.#refuse('revoked', refusals.revoked, publish)
+    else this.#takeAs(writer, publish)
+  }
+
+  #takeAs(writer: Writer, publish: Publish): void {
+    if (publish.qos === 2 && this.#unreleased.has(publish.messageId)) this.#takeAgain(publish)
+    else if (publish.qos > 0 && this.#isFull()) this.#refuse('receive_maximum', refusals.tooManyInFlight, publish)
+    else this.#takeOf(writer, publish)
+  }
+
+  async #takeLater(publish: Publish): Promise<void> {
+    this.#isHeld = true
+    await this.#resume(publish, writer => this.#takeAs(writer, publish))
+  }
+
+  /** Goes on with a message that was held, as whoever may write by now. */
+  async #resume(head: PublishHead, goOn: (writer: Writer) => void): Promise<void> {
+    const writer = await this.#currentWriter()
+    this.#isHeld = false
+    if (this.#isClosed) return
+    if (writer === undefined) {
+      this.#refuse('revoked', refusals.revoked, head)
+      return
+    }
+    goOn(writer)
+    this.#options.onSettled()
+  }
+
+  async #currentWriter(): Promise<Writer | undefined> {
+    for (;;) {
+      const writer = this.#isClosed ? undefined : this.#options.writer()
+      if (writer !== 'unknown') return writer
+      await this.#options.refresh()
+    }
+  }
+
+  /** The sender of a message of QoS 2 knows that it was received. False when there is none. */
+  release(messageId: number): boolean {
+    return this.#unreleased.delete(messageId)
+  }
+
+  /** What waits for its turn is given up; what waits for the disk is stored, if it can be, without an answer. */
+  close(): void {
+    this.#isClosed = true
+    clearTimeout(this.#throttled)
+  }
+
+  #isFull(): boolean {
+    return this.#acknowledgements.unacknowledged + this.#unreleased.size >= this.#options.rules.receiveMaximum
+  }
+
+  /** The same message of QoS 2 again. Its answer is that of the first; while there is none, MQTT 5 has an error for it. */
+  #takeAgain(publish: Publish): void {
+    const { rules } = this.#options
+    const refusal = this.#acknowledgements.hasReceived(publish.messageId) ? refusals.idInUse : undefined
+    this.#acknowledgements.add(publish)(rules.acknowledgement(publish, refusal))
+  }
+
+  #takeOf(writer: Writer, publish: Publish): void {
+    const { topic, payload, qos, messageId } = publish
+    const deviceName = deviceOfTopic(topic) ?? ''
+    const device = deviceName === '' ? undefined : writer.find(deviceName)
+    const refusal = device === undefined ? refusals.topic : refusalOfDevice(device, deviceName, writer)
+    if (refusal?.isOfTopic === true && this.#options.rules.closesOnTopic(publish)) {
+      this.#refuse('topic', refusal, publish)
+      return
+    }
+    if (qos === 2) this.#unreleased.add(messageId)
+    const message: Message = { head: { topic, qos, messageId }, answer: this.#acknowledgements.add(publish) }
+    const read: Body = refusal === undefined ? readBody(payload, deviceName) : { refusal }
+    if (publish.retain && !this.#options.rules.takesRetained && 'body' in read && !hasTime(read.body)) {
+      this.#ignoreRetained(message)
+      return
+    }
+    if ('refusal' in read) {
+      this.#settle(message, read.refusal)
+      return
+    }
+    const preparing = this.#options.intake.prepare(writer, read.body)
+    if (preparing === undefined) this.#store(writer, read.body, message)
+    else this.#own(this.#storePrepared(preparing, deviceName, read.body, message))
+  }
+
+  /** Acknowledged, or the broker would send it again. */
+  #ignoreRetained(message: Message): void {
+    this.#options.onLeftOut({ part: 'field', reason: retainedReason }, message.head.topic)
+    this.#settle(message, undefined)
+  }
+
+  /** Takes a reading when the registries have what it needs. */
+  async #storePrepared(
+    preparing: Promise<Refusal | undefined>,
+    deviceName: string,
+    body: unknown,
+    message: Message,
+  ): Promise<void> {
+    this.#isHeld = true
+    const refused = await preparing
+    await this.#resume(message.head, writer => {
+      const refusal = refused ? refusalOfReading(refused) : refusalOfDevice(writer.find(deviceName), deviceName)
+      if (refusal === undefined) this.#store(writer, body, message)
+      else this.#settle(message, refusal)
+    })
+  }
+
+  #store(writer: Writer, body: unknown, message: Message): void {
+    const taken = this.#options.intake.take(writer, body)
+    if (taken instanceof Promise) {
+      this.#own(taken.then(outcome => this.#settleOutcome(message, outcome)))
+    } else if (taken.reason === 'throttled') {
+      // The connection is not read meanwhile: the back-pressure is the answer.
+      this.#isHeld = true
+      const retry = () => this.#own(this.#resume(message.head, again => this.#store(again, body, message)))
+      this.#throttled = setTimeout(retry, throttledMs)
+    } else {
+      this.#settle(message, refusalOfReading(taken))
+    }
+  }
+
+  #settleOutcome(message: Message, outcome: Refusal | StoredReading): void {
+    if ('reason' in outcome) {
+      this.#settle(message, refusalOfReading(outcome))
+      return
+    }
+    for (const leftOut of outcome.leftOut) this.#options.onLeftOut(leftOut, message.head.topic)
+    this.#settle(message, undefined)
+  }
+
+  #own(work: Promise<void>): void {
+    work.catch(this.#options.onFailed)
+  }
+
+  #settle({ head, answer }: Message, refusal: MessageRefusal | undefined): void {
+    const { rules, onRejected, onSettled } = this.#options
+    // At QoS 0 nobody would send it again.
+    if (refusal !== undefined && head.qos > 0 && isRetryable(refusal)) {
+      this.#refuse('not_stored', refusal, head)
+      return
+    }
+    if (refusal !== undefined) onRejected(refusal, head.topic)
+    const acknowledgement = rules.acknowledgement(head, refusal)
+    if (head.qos === 2 && isError(acknowledgement)) this.#unreleased.delete(head.messageId)
+    answer(acknowledgement)
+    onSettled()
+  }
+
+  #refuse(fault: Fault, refusal: MessageRefusal, { topic }: PublishHead): void {
+    this.#options.onRejected(refusal, topic)
+    if (!this.#isClosed) this.#options.onRefused(fault, refusal, topic)
+  }
+}
+
+const retainedReason = 'a retained message without a time of its own is no new reading'
+
+function isError(acknowledgement: Acknowledgement | undefined): boolean {
+  return (acknowledgement?.reasonCode ?? 0) >= errorMin
+}

@@ -1,0 +1,122 @@
+/** Listens for MQTT clients, within the limits of connections that HTTP has too, and looks after their sessions. */
+
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { createServer as createTlsServer } from 'node:tls'
+import type { SessionNotices } from '../../auth/nodes/session-notices.ts'
+import type { Certificate } from '../../store/certificate.ts'
+import type { Connections } from '../../store/limits/connections.ts'
+import type { SenderLog } from '../rejections/sender-log.ts'
+import { type AuthenticateOptions, createAuthenticate } from './authenticate.ts'
+import type { CloseReason } from './close-reasons.ts'
+import { NamedSessions } from './named-sessions.ts'
+import { ByteBudget } from './packet-reader.ts'
+import { MqttSession, type SessionOptions } from './session.ts'
+
+export interface ListenerOptions extends Pick<SessionOptions, 'intake' | 'meter'>, Omit<AuthenticateOptions, 'meter'> {
+  host: string
+  port: number
+  tls: Certificate | undefined
+  connections: Pick<Connections, 'bound'>
+  onClosed: (reason: CloseReason) => void
+  senderLog: SenderLog
+  /** Of sessions at other nodes. */
+  sessionNotices?: SessionNotices | undefined
+}
+
+export interface Listener {
+  port: number
+  sessions(): number
+  /** Finishes what was taken, and closes. */
+  close(): Promise<void>
+}
+
+/** Every session is looked at once in ten of these: so soon a connection ends whose credential was revoked. */
+const checkMs = 50
+const checksPerRound = 10
+const handshakeMsMax = 10_000
+const keepAliveDelayMs = 60_000
+const finishMsMax = 2000
+/** Over all connections. */
+const partialBytesMax = 64 * 1024 * 1024
+const aliasBytesMax = 64 * 1024 * 1024
+
+/** Rejects when it cannot listen. */
+export async function openListener(options: ListenerOptions): Promise<Listener> {
+  const { host, port, tls, connections, intake, meter, senderLog, sessionNotices } = options
+  const sessions = new Set<MqttSession>()
+  const named = new NamedSessions<MqttSession>(sessionNotices)
+  const sessionOptions: SessionOptions = {
+    intake,
+    meter,
+    authenticate: createAuthenticate(options),
+    budget: new ByteBudget(partialBytesMax),
+    aliasBudget: new ByteBudget(aliasBytesMax),
+    senderLog,
+    onOpen: (session, name) => named.opened(session, name),
+    onClosed(session, reason) {
+      sessions.delete(session)
+      named.closed(session)
+      options.onClosed(reason)
+    },
+  }
+  function begin(socket: Socket): void {
+    socket.setNoDelay(true)
+    socket.setKeepAlive(true, keepAliveDelayMs)
+    sessions.add(new MqttSession(socket, sessionOptions))
+  }
+  const server =
+    tls === undefined ? createServer(begin) : createTlsServer({ ...tls, handshakeTimeout: handshakeMsMax }, begin)
+  connections.bound(server)
+  const sockets = socketsOf(server)
+  // A client that breaks off the handshake is no news.
+  server.on('tlsClientError', (_error: Error, socket: Socket) => socket.destroy())
+  await once(server.listen({ host, port }), 'listening')
+  const checks = setInterval(createRounds(sessions), checkMs)
+  let closing: Promise<void> | undefined
+  return {
+    port: (server.address() as AddressInfo).port,
+    sessions: () => sessions.size,
+    close() {
+      closing ??= stop(server, sessions, sockets).finally(() => clearInterval(checks))
+      return closing
+    },
+  }
+}
+
+/** Each call checks the next part of the sessions. */
+function createRounds(sessions: ReadonlySet<MqttSession>): () => void {
+  let round = sessions.values()
+  return () => {
+    const nowMs = performance.now()
+    for (let left = Math.ceil(sessions.size / checksPerRound); left > 0; left--) {
+      const { value, done } = round.next()
+      if (done === true) {
+        round = sessions.values()
+        return
+      }
+      value.check(nowMs)
+    }
+  }
+}
+
+/** With TLS those below the sessions, also while they shake hands. */
+function socketsOf(server: Server): ReadonlySet<Socket> {
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  return sockets
+}
+
+async function stop(server: Server, sessions: ReadonlySet<MqttSession>, sockets: ReadonlySet<Socket>): Promise<void> {
+  const closed = once(server, 'close')
+  server.close()
+  for (const session of sessions) session.stop()
+  const cut = setTimeout(() => {
+    for (const socket of sockets) socket.destroy()
+  }, finishMsMax)
+  await closed
+  clearTimeout(cut)
+}

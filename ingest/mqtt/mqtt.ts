@@ -1,0 +1,99 @@
+/** Entry point of this folder: readings by MQTT, published here or to an outside broker. Both are off by default. */
+
+import type { Registry } from 'prom-client'
+import type { Writers } from '../../auth/writers.ts'
+import { readCertificate } from '../../store/certificate.ts'
+import { listenError } from '../../store/listen-address.ts'
+import type { Log } from '../../store/log.ts'
+import { type BrokerLink, type BrokerLinkOptions, openBrokerLink } from './broker-link.ts'
+import type { BrokerAddress } from './broker-socket.ts'
+import { type CredentialsOptions, createCredentials } from './credentials.ts'
+import { type Listener, type ListenerOptions, openListener } from './listener.ts'
+import { addMqttMetrics } from './mqtt-metrics.ts'
+
+export interface MqttSettings {
+  readonly HOST: string
+  readonly MQTT_PORT?: number | undefined
+  readonly MQTT_BROKER_URL?: string | undefined
+  readonly MQTT_BROKER_CLIENT_ID: string
+  readonly MQTT_BROKER_VERSION: '3.1.1' | '5'
+  readonly TLS_CERT?: string | undefined
+  readonly TLS_KEY?: string | undefined
+}
+
+export interface MqttOptions
+  extends Omit<CredentialsOptions, 'writers'>,
+    Pick<ListenerOptions, 'intake' | 'meter' | 'authRateLimit' | 'connections' | 'senderLog' | 'sessionNotices'> {
+  settings: MqttSettings
+  brokerIntake: BrokerLinkOptions['intake']
+  writers: Writers
+  registry: Registry
+  /** Whether this service does what one node does for all. */
+  leads: () => boolean
+  log: Log
+}
+
+export interface Mqtt {
+  /** Why no readings come from the outside broker; for the readiness. */
+  brokerFault(): string | undefined
+  /** Finishes what was taken, and closes. */
+  close(): Promise<void>
+}
+
+/** Of the outside broker; undefined without one. */
+export function brokerAddressOf(settings: MqttSettings): BrokerAddress | undefined {
+  const { MQTT_BROKER_URL: url, MQTT_BROKER_CLIENT_ID: clientId, MQTT_BROKER_VERSION: version } = settings
+  return url === undefined ? undefined : { url, clientId, protocolVersion: version === '5' ? 5 : 4 }
+}
+
+export async function openMqtt(options: MqttOptions): Promise<Mqtt> {
+  const { settings, writers, brokerIntake, meter, registry, leads, log } = options
+  if (settings.MQTT_PORT === undefined && settings.MQTT_BROKER_URL === undefined) {
+    return { brokerFault: () => undefined, close: async () => undefined }
+  }
+  let listener: Listener | undefined
+  let link: BrokerLink | undefined
+  const onClosed = addMqttMetrics(registry, {
+    connections: () => listener?.sessions() ?? 0,
+    isBrokerConnected: settings.MQTT_BROKER_URL === undefined ? undefined : () => link?.isConnected() === true,
+  })
+  if (settings.MQTT_PORT !== undefined) {
+    listener = await listen(options, settings.MQTT_PORT, onClosed)
+    log.info({ host: settings.HOST, port: listener.port }, 'MQTT listening')
+  }
+  const broker = brokerAddressOf(settings)
+  if (broker !== undefined) {
+    link = openBrokerLink({ ...broker, meter, leads, log, intake: brokerIntake, writer: writers.ofTrustedBroker() })
+  }
+  return {
+    brokerFault() {
+      const fault = link?.fault()
+      return fault === undefined ? undefined : `no readings from the MQTT broker: ${fault}`
+    },
+    async close() {
+      await Promise.all([listener?.close(), link?.close()])
+    },
+  }
+}
+
+async function listen(options: MqttOptions, port: number, onClosed: ListenerOptions['onClosed']): Promise<Listener> {
+  const { settings, devices, writers, keys, intake, meter, authRateLimit, connections, senderLog } = options
+  const { sessionNotices } = options
+  try {
+    return await openListener({
+      host: settings.HOST,
+      port,
+      tls: readCertificate(settings),
+      connections,
+      intake,
+      meter,
+      authRateLimit,
+      onClosed,
+      findCredential: createCredentials({ devices, writers, keys }),
+      senderLog,
+      sessionNotices,
+    })
+  } catch (error) {
+    throw listenError({ HOST: settings.HOST, PORT: port }, error, 'MQTT_PORT')
+  }
+}

@@ -1,0 +1,71 @@
+/** Events as text. */
+
+import { metrics } from '../../../store/tables.ts'
+import type { AlertEvent } from './event-shape.ts'
+import type { ReadingRing } from './reading-ring.ts'
+import type { OwnedAlert } from './state-log.ts'
+
+const keys = metrics.map(metric => `"${metric}":`)
+
+/** The name of the metric of a series of a device. */
+export type MetricOf = (device: number, series: number) => string | undefined
+
+/** An alert that has changed. */
+export interface ToldAlert extends OwnedAlert {
+  /** By number; 0 where it is of no single one. */
+  readonly device: number
+  readonly data: AlertEvent['data']
+}
+
+/** A chunk of the stream. */
+export interface EventText {
+  readonly bytes: Buffer
+  /** The number of events in it; a heartbeat comment is none. */
+  readonly count: number
+}
+
+export function eventText(text: string, count: number): EventText {
+  return { bytes: Buffer.from(text), count }
+}
+
+/** `cursor`: behind the reading, so that the place behind the last one has one too. */
+export function readingEvent(
+  cursor: string,
+  ring: ReadingRing,
+  number: number,
+  device: string,
+  metricOf: MetricOf,
+): string {
+  let values = ''
+  for (let column = 0; column < keys.length; column++) {
+    const value = ring.value(number, column)
+    if (!Number.isNaN(value)) values += `${values === '' ? '' : ','}${keys[column]}${value}`
+  }
+  ring.eachFurther(number, (series, value) => {
+    const metric = metricOf(ring.device(number), series)
+    if (metric !== undefined) values += `${values === '' ? '' : ','}"${metric}":${value}`
+  })
+  const data = `{"device":${JSON.stringify(device)},"ts":${Math.floor(ring.timeUs(number) / 1000)},"values":{${values}}}`
+  return `id: ${cursor}\nevent: reading\ndata: ${data}\n\n`
+}
+
+export function stateEvent(device: string, state: string): string {
+  return `event: state\ndata: ${JSON.stringify({ device, state })}\n\n`
+}
+
+export function alertEvent(data: AlertEvent['data']): string {
+  return `event: alert\ndata: ${JSON.stringify(data)}\n\n`
+}
+
+/** The client has missed something and reads anew. */
+export function resetEvent(cursor: string): string {
+  return `id: ${cursor}\nevent: reset\ndata: {}\n\n`
+}
+
+/** Where the client will go on is not known yet. */
+export const beatWithoutCursor = ':\n\n'
+
+/** No event, but a cursor for a client whose devices say little; and a comment, which some proxies wait for. */
+export function beat(cursor: string): string {
+  return `:\nid: ${cursor}\n\n`
+}

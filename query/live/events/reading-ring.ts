@@ -1,0 +1,203 @@
+/**
+ * The latest stored readings in columns of a fixed length, by a number that counts all readings since the start. Where other processes
+ * tell the same readings, each has a position besides, which is the same at all of them; elsewhere its number is its position.
+ */
+
+import { bug } from '../../../store/limits/bug.ts'
+import { metrics } from '../../../store/tables.ts'
+import type { StoredFurther } from '../stored-further.ts'
+import { FurtherRing, furtherRowBytes } from './further-ring.ts'
+
+export interface RingOptions {
+  bytesMax: number
+  ageMsMax: number
+  nowMs: () => number
+  /** Every reading before this position has been appended that ever is. Without it a number is a position. */
+  nextPosition?: (() => number) | undefined
+}
+
+/** What is read of the readings of a group; see ingest/journal/stored-records.ts. */
+export interface StoredReadings extends StoredFurther {
+  readonly count: number
+  /** The position of the first one; the others follow one by one. */
+  readonly place?: { readonly position: number } | undefined
+  next(): boolean
+  readonly series: number
+  readonly timeUs: number
+  value(column: number): number
+}
+
+const rowBytes = 4 + 2 * 8 + metrics.length * 8
+const positionBytes = 8
+
+interface Columns {
+  readonly devices: Uint32Array
+  readonly timesUs: Float64Array
+  readonly storedMs: Float64Array
+  /** Ascending; without `nextPosition` there are none. */
+  readonly positions: Float64Array
+  readonly values: readonly Float64Array[]
+}
+
+function columnsOf(rowsMax: number, hasPositions: boolean): Columns {
+  return {
+    devices: new Uint32Array(rowsMax),
+    timesUs: new Float64Array(rowsMax),
+    storedMs: new Float64Array(rowsMax),
+    positions: new Float64Array(hasPositions ? rowsMax : 0),
+    values: metrics.map(() => new Float64Array(rowsMax)),
+  }
+}
+
+export class ReadingRing {
+  readonly #options: RingOptions
+  readonly #rowBytes: number
+  #rowsMax: number
+  /** Made for the first listener. */
+  #columns: Columns | undefined
+  /** Made for the first reading that has values without a column, of the same memory. */
+  #further: FurtherRing | undefined
+  /** All readings at or behind this position are kept. */
+  #keptFrom: number
+  #head = 0
+  #tail = 0
+
+  constructor(options: RingOptions) {
+    this.#options = options
+    const { bytesMax, nextPosition } = options
+    this.#rowBytes = rowBytes + (nextPosition === undefined ? 0 : positionBytes)
+    this.#rowsMax = Math.max(1, Math.floor(bytesMax / this.#rowBytes))
+    this.#keptFrom = nextPosition?.() ?? 0
+  }
+
+  /** The number of the next reading. */
+  get head(): number {
+    return this.#head
+  }
+
+  /** The number of the oldest reading that is kept, whatever its age. */
+  get tail(): number {
+    return this.#tail
+  }
+
+  append(readings: StoredReadings): void {
+    const hasPositions = this.#options.nextPosition !== undefined
+    this.#columns ??= columnsOf(this.#rowsMax, hasPositions)
+    let position = readings.place?.position ?? Number.NaN
+    const nowMs = this.#options.nowMs()
+    const end = this.#head + readings.count
+    while (readings.next()) {
+      if (readings.furtherCount > 0 && this.#further === undefined) this.#makeRoomForFurther()
+      const { devices, timesUs, storedMs, positions, values } = this.#columns
+      this.#further?.append(this.#head, readings)
+      const row = this.#head++ % this.#rowsMax
+      if (hasPositions) {
+        if (this.#head > this.#rowsMax) this.#keptFrom = Math.max(this.#keptFrom, (positions[row] as number) + 1)
+        positions[row] = position++
+      }
+      devices[row] = readings.series
+      timesUs[row] = readings.timeUs
+      storedMs[row] = nowMs
+      for (let column = 0; column < values.length; column++) {
+        ;(values[column] as Float64Array)[row] = readings.value(column)
+      }
+    }
+    if (this.#head !== end) throw bug(`the ring is at ${this.#head}, behind ${readings.count} readings up to ${end}`)
+    this.#tail = Math.max(this.#tail, this.#head - this.#rowsMax)
+    while (this.#further?.isLost(this.#tail) && this.#tail < this.#head)
+      this.#keptFrom = this.#positionAt(this.#tail++) + 1
+  }
+
+  /** Fewer readings from now on; those that have room stay. */
+  #makeRoomForFurther(): void {
+    const rowsBefore = this.#rowsMax
+    const hasPositions = this.#options.nextPosition !== undefined
+    const before = this.#columns ?? columnsOf(rowsBefore, hasPositions)
+    this.#rowsMax = Math.max(1, Math.floor(this.#options.bytesMax / (this.#rowBytes + furtherRowBytes)))
+    const after = columnsOf(this.#rowsMax, hasPositions)
+    const tail = Math.max(this.#tail, this.#head - Math.min(rowsBefore, this.#rowsMax))
+    if (hasPositions && tail > this.#tail) this.#keptFrom = (before.positions[(tail - 1) % rowsBefore] as number) + 1
+    this.#tail = tail
+    for (let number = this.#tail; number < this.#head; number++) {
+      const [from, to] = [number % rowsBefore, number % this.#rowsMax]
+      after.devices[to] = before.devices[from] as number
+      after.timesUs[to] = before.timesUs[from] as number
+      after.storedMs[to] = before.storedMs[from] as number
+      if (hasPositions) after.positions[to] = before.positions[from] as number
+      for (const [column, values] of after.values.entries()) values[to] = before.values[column]?.[from] as number
+    }
+    this.#columns = after
+    this.#further = new FurtherRing(this.#rowsMax, this.#head)
+  }
+
+  /** Only counts them: nobody will ask for them, nor for those before. */
+  skip(count: number): void {
+    this.#head += count
+    this.#tail = this.#head
+    this.#keptFrom = this.#options.nextPosition?.() ?? this.#head
+  }
+
+  /** Readings before the one with this number stand before this position, it and the others do not. */
+  position(number: number): number {
+    const { nextPosition } = this.#options
+    if (nextPosition === undefined) return number
+    if (number >= this.#head) return nextPosition()
+    return number <= this.#tail ? this.#keptFrom : this.#positionAt(number)
+  }
+
+  /**
+   * The number of the first reading at or behind this position; undefined when one of them is not kept, `ahead` when there may be
+   * some before the position that were not appended yet.
+   */
+  find(position: number): number | 'ahead' | undefined {
+    const { nextPosition } = this.#options
+    if (nextPosition === undefined) return position > this.#head ? undefined : position
+    if (position < this.#keptFrom) return undefined
+    if (position > nextPosition()) return 'ahead'
+    let [low, high] = [this.#tail, this.#head]
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2)
+      if (this.#positionAt(middle) >= position) high = middle
+      else low = middle + 1
+    }
+    return low
+  }
+
+  #positionAt(number: number): number {
+    return this.#columns?.positions[number % this.#rowsMax] as number
+  }
+
+  /** Whether every reading from this number on is there, and young enough. */
+  has(number: number): boolean {
+    if (number < this.#tail || number > this.#head) return false
+    return number === this.#head || this.#options.nowMs() - this.#storedMs(number) <= this.#options.ageMsMax
+  }
+
+  device(number: number): number {
+    if (number >= this.#head) throw bug(`reading ${number} is not stored yet: the next is ${this.#head}`)
+    return this.#columns?.devices[number % this.#rowsMax] as number
+  }
+
+  timeUs(number: number): number {
+    return this.#columns?.timesUs[number % this.#rowsMax] as number
+  }
+
+  /** NaN for a missing one. */
+  value(number: number, column: number): number {
+    return this.#columns?.values[column]?.[number % this.#rowsMax] as number
+  }
+
+  /** Calls `take` with each value of a reading that has no column. */
+  eachFurther(number: number, take: (series: number, value: number) => void): void {
+    this.#further?.each(number, take)
+  }
+
+  /** When the reading before this one was stored; -Infinity when that is not kept. */
+  storedBeforeMs(number: number): number {
+    return number > this.#tail ? this.#storedMs(number - 1) : Number.NEGATIVE_INFINITY
+  }
+
+  #storedMs(number: number): number {
+    return this.#columns?.storedMs[number % this.#rowsMax] as number
+  }
+}

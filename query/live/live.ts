@@ -1,0 +1,230 @@
+/** Entry point of the live state: keeps what the fleet page shows up to date, and answers from memory. */
+
+import type { Log } from '../../store/log.ts'
+import type { AskFleetRows } from '../fleet-rows-query.ts'
+import type { HourSources } from '../questdb/hourly-sql.ts'
+import type { MetricDescription } from '../shapes/kinds.ts'
+import type { Ordinals } from './due-lookups.ts'
+import { groupsOf } from './fleet-groups.ts'
+import { type FleetMapRequest, mapOf } from './fleet-map.ts'
+import { type FleetPageRequest, type FoundPage, pageOf, searchPage } from './fleet-page.ts'
+import type { FleetGroups, FleetMap, FleetTrends, LatestOfDevice } from './fleet-shape.ts'
+import { type DeviceTexts, deviceText, latestOf, stateOf } from './fleet-text.ts'
+import { trendsOf } from './fleet-trends.ts'
+import { type ListedDevice, ListedOrder } from './listed-order.ts'
+import { type LiveDevice, LiveFleet, type StateListener, type StoredReadings } from './live-fleet.ts'
+import { loadFleet } from './live-load.ts'
+import { createLiveLoading } from './live-loading.ts'
+import { createLiveLookups } from './live-lookups.ts'
+import type { LiveMetricsOf } from './live-metrics.ts'
+import { type LiveCounts, type LiveState, namedCounts } from './live-state.ts'
+import type { FleetOrder } from './name-order.ts'
+import { type DeviceSilence, hourShareOf, silenceOf } from './silence.ts'
+
+export interface LiveOptions {
+  readonly ask: AskFleetRows
+  readonly hourSources: () => HourSources
+  readonly nowMs: () => number
+  /** See LiveFleetOptions. */
+  readonly heardMs?: (() => number) | undefined
+  /** How far readings may be ahead of our clock. */
+  readonly aheadMs: number
+  /** QuestDB may lack readings that nothing was told of: those of a journal that was there before. */
+  readonly isCatchingUp: () => boolean
+  readonly ordinals: () => Ordinals
+  /** Without it no device has any but the built-in metrics. */
+  readonly metricsOf?: LiveMetricsOf
+  readonly log: Pick<Log, 'info' | 'warn' | 'error'>
+  readonly retryMs?: number
+  readonly lookUpEveryMs?: number
+}
+
+export interface FleetPage {
+  /** Each a JSON object. */
+  readonly devices: readonly string[]
+  /** Of the further metrics that these have, by name. */
+  readonly metrics: Readonly<Record<string, MetricDescription>>
+  /** Where the next page begins; undefined on the last one. */
+  readonly last: { readonly state: LiveState; readonly name: string } | undefined
+}
+
+export interface Live {
+  /** The whole registry in the order of names, once. */
+  fill(devices: readonly LiveDevice[]): void
+  deviceChanged(device: LiveDevice): void
+  deviceRemoved(number: number): void
+  /** All that is known of these series of metrics goes. Rejects when this is closed meanwhile. */
+  seriesErased(numbers: readonly number[]): Promise<void>
+  /** The readings of one group that became durable. */
+  take(readings: StoredReadings): void
+  /** Loads what is known from QuestDB when it answers, and again when `load` is called: it may have more, or may have lost some. */
+  load(): void
+  /** False before the first load is done: until then nothing can be said of the fleet. */
+  isLoaded(): boolean
+  /** Some readings may be missing still. */
+  isCatchingUp(): boolean
+  /** Of these devices, which ascend by name; undefined: of all. The same below. */
+  counts(of?: readonly ListedDevice[]): LiveCounts
+  page(request: FleetPageRequest, of?: readonly ListedDevice[]): FleetPage
+  /** Undefined while too many searches run. */
+  search(
+    request: FleetPageRequest,
+    text: string,
+    client: AbortSignal,
+    of?: readonly ListedDevice[],
+  ): Promise<FleetPage> | undefined
+  /** By their tags of this key. Undefined while too many searches run. */
+  groups(key: string, of?: readonly ListedDevice[]): Promise<Omit<FleetGroups, 'generated_at'>> | undefined
+  /** By where they are. Undefined while too many searches run. */
+  map(request: FleetMapRequest, of?: readonly ListedDevice[]): Promise<Omit<FleetMap, 'generated_at'>> | undefined
+  /** By the registry's number; undefined for a device that is not there. */
+  latest(number: number): LatestOfDevice | undefined
+  /** Of those of these devices that have any. */
+  trends(of: readonly ListedDevice[]): Omit<FleetTrends, 'generated_at'>
+  stateOf(number: number): LiveState | undefined
+  silenceOf(number: number): DeviceSilence | undefined
+  /** Of the readings that were expected in the full hour that began then, epoch milliseconds; NaN where that is not known. */
+  hourShareOf(number: number, hourBeginMs: number): number
+  /** Calls the listener with each change of a state from the first load on. */
+  onState(listener: StateListener): void
+  close(): Promise<void>
+}
+
+const tickMsMin = 20
+/** The clock may be set. */
+const tickMsMax = 1000
+/** A clock that goes back by less is left alone. */
+const stepMsMin = 1000
+/** Of those that go through all devices. */
+const walksMax = 4
+
+export function createLive(options: LiveOptions): Live {
+  const {
+    ask,
+    hourSources,
+    aheadMs,
+    nowMs,
+    heardMs = nowMs,
+    ordinals,
+    log,
+    retryMs = 2000,
+    lookUpEveryMs = 2000,
+  } = options
+  const { metricsOf = () => [] } = options
+  const closing = new AbortController()
+  const { signal } = closing
+  const failed = (error: unknown) => log.error({ err: error }, 'a listener to states of devices failed')
+  const fleet: LiveFleet = new LiveFleet({ nowMs, heardMs, wants: number => lookups.want(number), failed })
+  const shared = { fleet, ask, hourSources, nowMs, aheadMs, metricsOf }
+  const lookups = createLiveLookups({ ...shared, ordinals, pauseMs: lookUpEveryMs })
+  const load = () => loadFleet({ ...shared, want: lookups.want }, signal)
+  const loading = createLiveLoading({ load, retryMs, signal, log })
+  const ended = (error: unknown) => {
+    if (!signal.aborted) log.error({ err: error }, 'the state of the fleet is not brought up to date any more')
+  }
+  const running = lookups.run(signal).catch(ended)
+  const clock = startClock(fleet, { nowMs, heardMs, hourSources, isLoaded: loading.isLoaded, ended, signal })
+  const ofNumber = <Result>(number: number, result: (fleet: LiveFleet, slot: number) => Result) => {
+    const slot = fleet.slotOf(number)
+    return slot < 0 ? undefined : result(fleet, slot)
+  }
+  return {
+    fill: devices => fleet.fill(devices),
+    deviceChanged: device => fleet.deviceChanged(device),
+    deviceRemoved: number => fleet.deviceRemoved(number),
+    seriesErased: numbers => fleet.forgetSeries(new Set(numbers), signal),
+    take: readings => fleet.take(readings),
+    load: loading.start,
+    isLoaded: loading.isLoaded,
+    isCatchingUp: options.isCatchingUp,
+    counts: of => namedCounts(orderOf(fleet, of).counts),
+    ...createPages(fleet, nowMs, metricsOf, signal),
+    latest: number => ofNumber(number, (_, slot) => latestOf(fleet, slot, metricsOf)),
+    trends: of => trendsOf(fleet, of, nowMs()),
+    stateOf: number => ofNumber(number, stateOf),
+    silenceOf: number => ofNumber(number, silenceOf),
+    hourShareOf: (number, hourBeginMs) =>
+      ofNumber(number, (_, slot) => hourShareOf(fleet, slot, hourBeginMs)) ?? Number.NaN,
+    onState: listener =>
+      fleet.onState((...change) => {
+        if (loading.isLoaded()) listener(...change)
+      }),
+    async close() {
+      closing.abort()
+      clock.stop()
+      await Promise.all([running, loading.idle()])
+    },
+  }
+}
+
+function orderOf(fleet: LiveFleet, of: readonly ListedDevice[] | undefined): FleetOrder {
+  return of === undefined ? fleet.order : new ListedOrder(fleet, of)
+}
+
+function createPages(
+  fleet: LiveFleet,
+  nowMs: () => number,
+  metricsOf: LiveMetricsOf,
+  closed: AbortSignal,
+): Pick<Live, 'page' | 'search' | 'groups' | 'map'> {
+  let walks = 0
+
+  function pageWith({ slots, hasMore }: FoundPage): FleetPage {
+    const last = hasMore ? slots.at(-1) : undefined
+    const texts: DeviceTexts = { fleet, nowMs: nowMs(), metricsOf, described: new Map() }
+    return {
+      devices: slots.map(slot => deviceText(texts, slot)),
+      metrics: Object.fromEntries(texts.described),
+      last: last === undefined ? undefined : { state: stateOf(fleet, last), name: fleet.order.nameOf(last) },
+    }
+  }
+
+  /** Undefined while as many run as may. */
+  function bounded<Found>(find: () => Promise<Found>): Promise<Found> | undefined {
+    if (walks === walksMax) return undefined
+    walks++
+    return find().finally(() => walks--)
+  }
+
+  return {
+    page: (request, of) => pageWith(pageOf(fleet, orderOf(fleet, of), request)),
+    search: (request, text, client, of) =>
+      bounded(async () =>
+        pageWith(await searchPage(fleet, orderOf(fleet, of), request, text, AbortSignal.any([client, closed]))),
+      ),
+    groups: (key, of) => bounded(() => groupsOf(fleet, orderOf(fleet, of), key, closed)),
+    map: (request, of) => bounded(() => mapOf(fleet, orderOf(fleet, of), request, closed)),
+  }
+}
+
+interface ClockOptions {
+  readonly nowMs: () => number
+  readonly heardMs: () => number
+  readonly hourSources: () => HourSources
+  readonly isLoaded: () => boolean
+  readonly ended: (error: unknown) => void
+  readonly signal: AbortSignal
+}
+
+/** What time alone changes: states, and what has expired. */
+function startClock(fleet: LiveFleet, options: ClockOptions): { stop(): void } {
+  const { nowMs, heardMs, hourSources, isLoaded, ended, signal } = options
+  let forgottenBeforeUs = Number.NEGATIVE_INFINITY
+  let lastMs = nowMs()
+  let timer = setTimeout(tick, tickMsMax).unref()
+
+  function tick(): void {
+    const isBehind = fleet.advance()
+    const waitMs = isBehind ? 0 : Math.min(tickMsMax, Math.max(tickMsMin, fleet.nextDeadlineMs() - heardMs()))
+    timer = setTimeout(tick, waitMs).unref()
+    // As the limits of states count whole seconds, less than that changes little.
+    if (nowMs() < lastMs - stepMsMin) void fleet.updateAll(signal).catch(ended)
+    lastMs = nowMs()
+    const { expiredBeforeUs } = hourSources()
+    if (!isLoaded() || expiredBeforeUs <= forgottenBeforeUs) return
+    forgottenBeforeUs = expiredBeforeUs
+    void fleet.forgetBefore(expiredBeforeUs, signal).catch(ended)
+  }
+
+  return { stop: () => clearTimeout(timer) }
+}

@@ -1,0 +1,70 @@
+/** Whether a backup is whole and unchanged, and can be restored by this version. */
+
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { migrationNames, migrationsFolder } from '../../store/postgres/migrations.ts'
+import { BackupError } from './backup-error.ts'
+import { type Content, digestFile } from './copied-file.ts'
+import { type Manifest, manifestName, readManifest } from './manifest.ts'
+
+/** Reads every byte. Throws a BackupError for a file that is missing, added or changed. */
+export function checkBackup(folder: string, version: string, onBytes: (count: number) => void): Manifest {
+  const manifest = readManifest(folder)
+  checkVersion(manifest, version)
+  const wanted = new Map<string, Content>(manifest.files.map(file => [file.path, file]))
+  for (const path of listFiles(folder, '')) {
+    if (path === manifestName) continue
+    if (!wanted.has(path)) throw new BackupError(`${join(folder, path)} is not of this backup: remove it.`)
+  }
+  for (const [path, content] of wanted) checkContent(folder, path, content, read(folder, path, onBytes))
+  return manifest
+}
+
+/** What was read of a file on the way against the manifest. */
+export function checkContent(folder: string, path: string, wanted: Content, found: Content): void {
+  if (found.bytes === wanted.bytes && found.sha256 === wanted.sha256) return
+  throw new BackupError(`${join(folder, path)} was changed or cut short: use another backup.`)
+}
+
+function read(folder: string, path: string, onBytes: (count: number) => void): Content {
+  try {
+    return digestFile(join(folder, path), onBytes)
+  } catch (error) {
+    throw new BackupError(`${join(folder, path)} cannot be read (${(error as NodeJS.ErrnoException).code}).`)
+  }
+}
+
+function checkVersion({ head }: Manifest, version: string): void {
+  const known = migrationNames(migrationsFolder)
+  const { migrations } = head.postgres
+  const isKnown = migrations.every(name => known.includes(name))
+  if (!isKnown || compareVersions(head.version, version) > 0) {
+    throw new BackupError(`The backup is of the newer version ${head.version}: restore it with that version.`)
+  }
+  if (migrations.every((name, at) => name === known[at])) return
+  throw new BackupError('The migrations that the manifest names are not in their order: use another backup.')
+}
+
+/** Of three numbers each; what stands behind them does not count. */
+export function compareVersions(a: string, b: string): number {
+  const [ours, theirs] = [a, b].map(text => text.split(/[.+-]/, 3).map(Number))
+  const differences = (ours ?? []).map((number, at) => number - (theirs?.[at] ?? 0))
+  return differences.find(difference => difference !== 0) ?? 0
+}
+
+/** The paths of all files; links and the like count as files, and are in no manifest. */
+function* listFiles(folder: string, below: string): Generator<string> {
+  for (const entry of readFolder(join(folder, below))) {
+    const path = below === '' ? entry.name : `${below}/${entry.name}`
+    if (entry.isDirectory()) yield* listFiles(folder, path)
+    else yield path
+  }
+}
+
+function readFolder(folder: string) {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+  } catch (error) {
+    throw new BackupError(`${folder} cannot be read (${(error as NodeJS.ErrnoException).code}).`)
+  }
+}

@@ -1,0 +1,164 @@
+/**
+ * Compares the replicas with the first one in use, once a day: the rows of each day that is over, and the sums of the last two. A
+ * difference is for a person to look at, as no process can find out which replica is right.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
+import type { Log } from '../../store/log.ts'
+import type { Questdb } from '../../store/questdb/questdb.ts'
+import type { QuestdbReplica } from '../../store/questdb/questdb-replicas.ts'
+import type { Exec } from '../../store/questdb/until-applied.ts'
+import { measurementsTable, pointsTable, readingsTable } from '../../store/tables.ts'
+import { openDaySums } from './day-sums.ts'
+
+interface ComparedReplica extends QuestdbReplica<Pick<Questdb, 'address' | 'state'>> {
+  exec: Exec
+  isLost: () => boolean
+  /** The position in each journal before which it shows everything. */
+  shown: () => readonly number[]
+}
+
+export interface CompareOptions {
+  replicas: readonly ComparedReplica[]
+  pool: pg.Pool
+  /** Whether this process does what one node does for all. */
+  leads: () => boolean
+  /** Days before this have expired in a replica, epoch milliseconds. */
+  expiredBeforeMs: () => number
+  nowMs: () => number
+  log: Pick<Log, 'error' | 'warn'>
+  /** The pause between two checks whether a comparison is due. */
+  everyMs?: number
+  /** The pause before a difference is checked again: rows may be on their way to one of the replicas. */
+  pauseMs?: number
+}
+
+const dayMs = 86_400_000
+const tables = [readingsTable, measurementsTable, pointsTable] as const
+const summedDays = 2
+const looks = 3
+const differencesShownMax = 10
+
+/** The day and the table, as `2026-11-27 readings`. */
+type Difference = string
+
+export function compareReplicas(options: CompareOptions): { close(): Promise<void> } {
+  const { replicas, pool, leads, log, everyMs = 600_000, pauseMs = 60_000 } = options
+  const closing = new AbortController()
+  const { signal } = closing
+
+  async function compareIfDue(): Promise<void> {
+    const inUse = replicas.filter(replica => !replica.isLost() && replica.questdb.state().state === 'up')
+    const [first, ...others] = inUse
+    if (first === undefined) return
+    for (const other of others) {
+      const { rowCount } = await pool.query(dueSql, [other.number])
+      if (rowCount === 0 || !(await isCaughtUp(first, other)) || signal.aborted || !leads()) continue
+      const differences = await lastingDifferences({ ...options, pauseMs }, first, other, signal)
+      const text = differences.length === 0 ? null : differenceText(first.number, differences)
+      await pool.query(noteSql, [other.number, text])
+      if (text !== null) log.error({ replica: other.number, reason: text }, 'replicas differ')
+    }
+  }
+
+  /** A replica that is behind would differ by the rows that it lacks yet. */
+  async function isCaughtUp(first: ComparedReplica, other: ComparedReplica): Promise<boolean> {
+    const wanted = first.shown()
+    await sleep(pauseMs, undefined, { signal, ref: false })
+    const shown = other.shown()
+    return wanted.every((position, at) => (shown[at] ?? 0) >= position)
+  }
+
+  async function run(): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        if (leads()) await compareIfDue()
+      } catch (error) {
+        if (!signal.aborted) log.warn({ err: error }, 'replicas cannot be compared, retrying')
+      }
+      await sleep(everyMs, undefined, { signal, ref: false }).catch(() => undefined)
+    }
+  }
+
+  const running = run()
+  return {
+    async close() {
+      closing.abort()
+      await running
+    },
+  }
+}
+
+const dueSql = `SELECT FROM replicas WHERE number = $1 AND lost IS NULL
+  AND (compared_at IS NULL OR compared_at < now() - interval '1 day')`
+const noteSql = 'UPDATE replicas SET compared_at = now(), differs = $2 WHERE number = $1'
+
+function differenceText(first: number, differences: readonly Difference[]): string {
+  const more = differences.length - differencesShownMax
+  const shown = differences.slice(0, differencesShownMax).join(', ')
+  return `it differs from replica ${first} on ${shown}${more > 0 ? ` and ${more} more` : ''}`
+}
+
+/** Returns the differences that each of several looks has found. */
+async function lastingDifferences(
+  options: CompareOptions & { pauseMs: number },
+  one: ComparedReplica,
+  other: ComparedReplica,
+  signal: AbortSignal,
+): Promise<Difference[]> {
+  let found = await differences(options, one, other, signal)
+  for (let look = 1; look < looks && found.length > 0; look++) {
+    await sleep(options.pauseMs, undefined, { signal, ref: false })
+    const again = new Set(await differences(options, one, other, signal))
+    found = found.filter(difference => again.has(difference))
+  }
+  return found
+}
+
+async function differences(
+  { expiredBeforeMs, nowMs }: CompareOptions,
+  one: ComparedReplica,
+  other: ComparedReplica,
+  signal: AbortSignal,
+): Promise<Difference[]> {
+  const todayMs = Math.floor(nowMs() / dayMs) * dayMs
+  const sumsFromMs = todayMs - summedDays * dayMs
+  const found = new Set<Difference>()
+  for (const table of tables) {
+    const [days, otherDays] = await both([one, other], replica => daysOf(replica, table, signal, sumsFromMs))
+    for (const [startMs, text] of [...days, ...otherDays]) {
+      if (startMs < expiredBeforeMs() || startMs >= todayMs) continue
+      if (days.get(startMs) !== text || otherDays.get(startMs) !== text)
+        found.add(`${new Date(startMs).toISOString().slice(0, 10)} ${table}`)
+    }
+  }
+  return [...found].sort()
+}
+
+async function both<Result>(
+  [one, other]: readonly [ComparedReplica, ComparedReplica],
+  work: (replica: ComparedReplica) => Promise<Result>,
+): Promise<[Result, Result]> {
+  return await Promise.all([work(one), work(other)])
+}
+
+/** Returns a text for each day of a table, which is the same in equal replicas. Keys are days in epoch milliseconds. */
+async function daysOf(
+  { exec, questdb }: ComparedReplica,
+  table: (typeof tables)[number],
+  signal: AbortSignal,
+  sumsFromMs: number,
+): Promise<Map<number, string>> {
+  const found = new Map<number, string>()
+  const counts = new Map<number, number>()
+  for (const [name, rows] of await exec(`SELECT name, numRows FROM table_partitions('${table}')`)) {
+    // A partition that late rows have split has a time behind its day.
+    const startMs = Date.parse(String(name).slice(0, 10))
+    counts.set(startMs, (counts.get(startMs) ?? 0) + Number(rows))
+  }
+  for (const [startMs, count] of counts) found.set(startMs, String(count))
+  const sums = await openDaySums(questdb.address.pg, table, signal, sumsFromMs)
+  for (const [day, ...values] of await sums.read()) found.set(Date.parse(`${String(day).slice(0, 10)}Z`), values.join())
+  return found
+}

@@ -1,0 +1,169 @@
+/**
+ * Makes a replica from another one while the service runs. The order is what makes the copy complete:
+ *
+ * 1. The replica counts as lost: nothing is forwarded to it, and no erase waits for it.
+ * 2. The committed offsets of the other one are noted: its QuestDB has all records before them.
+ * 3. Its QuestDB makes a checkpoint, which a command of the operator copies to the new one and starts there.
+ * 4. The new QuestDB gets positions of its own. Then, in one transaction, the replica begins at the noted offsets, with the
+ *    tombstones and dead letters of the other one, and erases that ended meanwhile are made again.
+ */
+
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
+import { type Exec, putPosition, shownPosition } from '../../ingest/forwarder/applied-positions.ts'
+import { readKnownJournals } from '../../ingest/forwarder/known-journals.ts'
+import { publishedChannel } from '../../ingest/kafka/published-state.ts'
+import { markLost } from '../../ingest/kafka/replica-rows.ts'
+import { firstOffset } from '../../ingest/kafka/replica-state.ts'
+import { stateKey } from '../../ingest/kafka/topic-names.ts'
+import { type TableDescription, tableNames } from '../../ingest/table.ts'
+import type { Log } from '../../store/log.ts'
+import type { QuestdbHttp } from '../../store/questdb/client/questdb-address.ts'
+import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
+import { QuestdbError } from '../../store/questdb/client/questdb-error.ts'
+import { BackupError } from './backup-error.ts'
+import { eraseAgain, listDone, listDoneSince } from './erased.ts'
+import { copyQuestdb } from './topics-backup.ts'
+
+interface NumberedQuestdb {
+  readonly number: number
+  readonly http: QuestdbHttp
+}
+
+export interface CopyReplicaOptions {
+  from: NumberedQuestdb
+  to: NumberedQuestdb
+  postgres: pg.Client
+  /** The table of each topic. */
+  tables: ReadonlyMap<string, TableDescription>
+  /** Copies the files of the QuestDB of `from` to that of `to`, while its checkpoint is held. */
+  copyFiles(): Promise<void>
+  signal: AbortSignal
+  onStep: (step: string) => void
+  log: Log
+}
+
+interface CopiedTopic {
+  topic: string
+  table: TableDescription
+  offset: number
+  /** The key of the journal of the source, in QuestDB. */
+  sourceId: string
+  id: string
+}
+
+const execTimeoutMs = 30_000
+const pauseMs = 500
+
+/** Resolves to the offsets from which on the topics are sent to the replica. Rejects with a BackupError for what an operator can mend. */
+export async function copyReplica(options: CopyReplicaOptions): Promise<{ topic: string; offset: number }[]> {
+  const { from, to, postgres, copyFiles, signal, onStep, log } = options
+  await assertInUse(postgres, from.number)
+  await markLost(postgres, to.number, `it is being copied from replica ${from.number}`)
+  const doneBefore = await listDone(postgres)
+  const copied = await copiedTopics(options)
+  await copyQuestdb({ questdb: from.http, copyQuestdb: copyFiles, signal, onStep, log }, '')
+  onStep(`waiting for the QuestDB of replica ${to.number}`)
+  const client = createQuestdbClient(to.http)
+  try {
+    const exec: Exec = sql => client.exec(sql, execTimeoutMs)
+    await untilCopied(exec, copied, signal)
+    for (const { id, table, offset } of copied) {
+      await putPosition(
+        exec,
+        { id, tables: tableNames(table) },
+        { position: offset, wholeFrom: 0, recordedMs: Date.now() },
+      )
+    }
+  } finally {
+    client.close()
+  }
+  await begin(options, copied, doneBefore)
+  return copied.map(({ topic, offset }) => ({ topic, offset }))
+}
+
+async function assertInUse(postgres: pg.Client, replica: number): Promise<void> {
+  const { rows } = await postgres.query<{ lost: string | null }>('SELECT lost FROM replicas WHERE number = $1', [
+    replica,
+  ])
+  const [row] = rows
+  if (row === undefined) throw new BackupError(`Nothing was ever forwarded to replica ${replica}.`)
+  if (row.lost !== null) throw new BackupError(`Replica ${replica} is lost: ${row.lost}.`)
+}
+
+async function copiedTopics({ from, postgres, tables }: CopyReplicaOptions): Promise<CopiedTopic[]> {
+  const known = await readKnownJournals(postgres as never)
+  const text = `SELECT (${firstOffset})::float8 AS offset FROM replica_topics WHERE topic = $1`
+  const copied: CopiedTopic[] = []
+  for (const [topic, table] of tables) {
+    const key = stateKey(topic, from.number)
+    const { rows } = await postgres.query<{ offset: number | null }>(text, [key])
+    const sourceId = known.get(key)?.id
+    if (sourceId === undefined) throw new BackupError(`Replica ${from.number} has no position of topic ${topic} yet.`)
+    copied.push({ topic, table, offset: rows[0]?.offset ?? 0, sourceId, id: randomUUID() })
+  }
+  return copied
+}
+
+/** Resolves when QuestDB answers. Rejects when it lacks positions of the source. */
+async function untilCopied(exec: Exec, copied: readonly CopiedTopic[], signal: AbortSignal): Promise<void> {
+  while (!(await isUp(exec))) await sleep(pauseMs, undefined, { signal })
+  for (const { topic, offset, sourceId } of copied) {
+    const position = await shownPosition(exec, sourceId)
+    if (position !== undefined && position >= offset) continue
+    throw new BackupError(`The new QuestDB is no copy: it lacks records of topic ${topic} before offset ${offset}.`)
+  }
+}
+
+async function isUp(exec: Exec): Promise<boolean> {
+  try {
+    await exec('SELECT 1')
+    return true
+  } catch (error) {
+    if (error instanceof QuestdbError) return false
+    throw error
+  }
+}
+
+async function begin(
+  { from, to, postgres }: CopyReplicaOptions,
+  copied: readonly CopiedTopic[],
+  doneBefore: readonly number[],
+): Promise<void> {
+  await postgres.query('BEGIN')
+  try {
+    for (const { topic, offset, id } of copied) {
+      const keys = [stateKey(topic, from.number), stateKey(topic, to.number)]
+      for (const text of copySql) await postgres.query(text, keys)
+      const topicText = 'INSERT INTO replica_topics (topic, committed_offset, committed_at) VALUES ($1, $2, now())'
+      await postgres.query(topicText, [keys[1], offset])
+      await postgres.query(journalSql, [...keys, id])
+    }
+    await postgres.query('DELETE FROM hourly_view WHERE replica = $1', [to.number])
+    await eraseAgain(postgres, await listDoneSince(postgres, doneBefore))
+    // Its run leaves the replica out; it begins again.
+    await postgres.query("UPDATE erase_jobs SET state = 'waiting' WHERE state = 'running'")
+    await postgres.query('UPDATE replicas SET lost = NULL WHERE number = $1', [to.number])
+    await postgres.query(`NOTIFY ${publishedChannel}`)
+    await postgres.query('COMMIT')
+  } catch (error) {
+    await postgres.query('ROLLBACK').catch(() => undefined)
+    throw error
+  }
+}
+
+const letterColumns = 'id, at, reason, series, symbol, time, "values", further, record'
+const copySql = [
+  'DELETE FROM replica_topics WHERE topic = $2 AND $1 <> $2',
+  'DELETE FROM replica_tombstones WHERE topic = $2 AND $1 <> $2',
+  'DELETE FROM replica_dead_letters WHERE topic = $2 AND $1 <> $2',
+  `INSERT INTO replica_tombstones (topic, series, before_offset)
+    SELECT $2, series, before_offset FROM replica_tombstones WHERE topic = $1`,
+  `INSERT INTO replica_dead_letters (topic, ${letterColumns})
+    SELECT $2, ${letterColumns} FROM replica_dead_letters WHERE topic = $1`,
+]
+
+const journalSql = `INSERT INTO applied_journals AS known (journal, id, since)
+  SELECT $2, $3, since FROM applied_journals WHERE journal = $1
+  ON CONFLICT (journal) DO UPDATE SET id = excluded.id, since = excluded.since, began_empty = false`

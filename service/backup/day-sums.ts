@@ -1,0 +1,137 @@
+/**
+ * What is in a table of QuestDB, day by day: rows, and a sum of each column. The sums are of whole numbers, which come out
+ * the same in whatever order they are added up.
+ */
+
+import pg from 'pg'
+import Cursor from 'pg-cursor'
+import type { QuestdbPg } from '../../store/questdb/client/questdb-address.ts'
+import {
+  expiredDaysTable,
+  expiredHoursTable,
+  expiredSeriesDaysTable,
+  expiredSeriesHoursTable,
+  hourlyColumns,
+  measurementsTable,
+  metrics,
+  pointsTable,
+  readingsTable,
+  seriesHourColumns,
+} from '../../store/tables.ts'
+import { BackupError } from './backup-error.ts'
+
+/** Runs one statement of ours. */
+export type Exec = (sql: string) => Promise<readonly (readonly (string | number | boolean | null)[])[]>
+
+/** The day, its number of rows, and the sums. */
+export type DaySums = (string | null)[]
+
+const dayUs = 86_400_000_000
+const timeOfDay = (column: string) => `cast(${column} AS LONG) % ${dayUs}`
+const scaled = (column: string) => `cast(${column} * 10000 AS LONG)`
+
+const sumOf = { LONG: (column: string) => column, DOUBLE: scaled, TIMESTAMP: timeOfDay }
+
+const summed: Record<string, readonly string[]> = {
+  [readingsTable]: [timeOfDay('ts'), ...metrics.map(scaled)],
+  [expiredHoursTable]: [
+    timeOfDay('ts'),
+    ...hourlyColumns.map(({ name, aggregate }) => (aggregate === 'count' ? name : scaled(name))),
+  ],
+  [expiredDaysTable]: ['readings', 'hours'],
+  [measurementsTable]: [timeOfDay('ts'), 'cast(series AS LONG)', scaled('value')],
+  [expiredSeriesHoursTable]: [
+    timeOfDay('ts'),
+    'cast(series AS LONG)',
+    ...seriesHourColumns.map(({ name, type }) => sumOf[type](name)),
+  ],
+  [expiredSeriesDaysTable]: ['readings', 'hours'],
+  [pointsTable]: [timeOfDay('ts'), 'cast(series AS LONG)', scaled('value'), timeOfDay('stored_at')],
+}
+
+/** The tables that there are: those of expired readings only where some have expired. */
+export async function listSummedTables(exec: Exec): Promise<string[]> {
+  const found = new Set((await exec('SELECT table_name FROM tables()')).map(([name]) => name))
+  return Object.keys(summed).filter(name => found.has(name))
+}
+
+/** QuestDB ends our other statements after 30 seconds, which is not enough for a table of a billion rows. */
+const statementTimeoutMs = 3_600_000
+const openMsMax = 60_000
+const daysPerRead = 1000
+
+/** The sums of a table as of the moment when they were opened, whatever is written to it until they are read. */
+export interface OpenDaySums {
+  /** Once; computes them. */
+  read(): Promise<DaySums[]>
+  /** May be called at any time, and twice. */
+  close(): Promise<void>
+}
+
+/** Resolves at once, whatever the size of the table. The connection ends with the signal. `fromMs`: the start of the first day. */
+export async function openDaySums(
+  address: QuestdbPg,
+  table: string,
+  signal?: AbortSignal,
+  fromMs?: number,
+): Promise<OpenDaySums> {
+  signal?.throwIfAborted()
+  const { host, port, user, password, database } = address
+  const options = `-c statement_timeout=${statementTimeoutMs}`
+  const client = new pg.Client({ host, port, user, password, database, ssl: false, options })
+  const close = () => client.end().catch(() => undefined)
+  // What is under way rejects with it.
+  client.on('error', () => undefined)
+  signal?.addEventListener('abort', () => void close(), { once: true })
+  const timer = setTimeout(close, openMsMax)
+  try {
+    await client.connect()
+    const cursor = client.query(new Cursor<DaySums>(daySumsSql(table, fromMs), [], { rowMode: 'array' }))
+    await cursor.read(1)
+    return { read: () => readDays(cursor).finally(close), close }
+  } catch (error) {
+    await close()
+    throw error
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/**
+ * A statement reads its tables as they were when it began, and it has begun when its first row is there. That one costs
+ * nothing; the days, which are computed when they are asked for, come behind it.
+ */
+function daySumsSql(table: string, fromMs: number | undefined): string {
+  const where = fromMs === undefined ? '' : ` WHERE ts >= cast(${fromMs * 1000} AS TIMESTAMP)`
+  const terms = ['count()', ...(summed[table] ?? []).map(term => `sum(${term})`)]
+  const columns = (textOf: (term: string, name: string) => string) =>
+    terms.map((term, index) => `${textOf(term, `term${index}`)} AS term${index}`).join(', ')
+  return `SELECT cast(NULL AS VARCHAR) AS day, ${columns(() => 'cast(NULL AS VARCHAR)')} FROM long_sequence(1)
+    UNION ALL SELECT cast(day AS VARCHAR) AS day, ${columns((_, name) => `cast(${name} AS VARCHAR)`)}
+    FROM (SELECT timestamp_floor('d', ts) AS day, ${columns(term => term)} FROM ${table}${where})`
+}
+
+async function readDays(cursor: Cursor<DaySums>): Promise<DaySums[]> {
+  const days: DaySums[] = []
+  for (;;) {
+    const read = await cursor.read(daysPerRead)
+    if (read.length === 0) break
+    days.push(...read)
+  }
+  return days.sort(([one], [other]) => (String(one) < String(other) ? -1 : 1))
+}
+
+/** Resolves when everything that the tables have taken is applied, with their transactions; asks every `pause`. */
+export async function untilApplied(exec: Exec, pause: () => Promise<void>): Promise<string> {
+  const names = Object.keys(summed)
+    .map(name => `'${name}'`)
+    .join(', ')
+  for (;;) {
+    const columns = 'name, sequencerTxn, writerTxn, suspended'
+    const rows = await exec(`SELECT ${columns} FROM wal_tables() WHERE name IN (${names}) ORDER BY name`)
+    const suspended = rows.find(row => row[3] === true)
+    if (suspended !== undefined) throw new BackupError(`The table ${suspended[0]} in QuestDB is suspended.`)
+    if (rows.every(([, sequenced, applied]) => sequenced === applied)) return JSON.stringify(rows)
+    await pause()
+  }
+}

@@ -1,0 +1,126 @@
+/**
+ * The manifest: what a backup consists of. It is written last, so a backup that was cut short has none.
+ *
+ * Lines of JSON: the head, then `[path, bytes, sha256]` for each file, then the number of files and the SHA-256 of all lines
+ * before, so that nothing of the manifest itself can be cut off or changed unseen.
+ */
+
+import { createHash } from 'node:crypto'
+import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { z } from 'zod'
+import { syncFolder } from '../../store/sync-folder.ts'
+import { BackupError } from './backup-error.ts'
+import type { FileEntry } from './copy.ts'
+import { EndLine, FileLine, formatVersion, ManifestHead, WriterOfHead } from './manifest-lines.ts'
+
+export const manifestName = 'manifest'
+
+/** A backup of ten years has some hundred thousand files, with some 150 bytes each. */
+const bytesMax = 256 * 1024 ** 2
+
+export interface Manifest {
+  head: ManifestHead
+  files: FileEntry[]
+}
+
+/** Throws a BackupError rather than write one that no restore would read. */
+export function writeManifest(folder: string, { head, files }: Manifest): void {
+  const lines = [head, ...files.map(({ path, bytes, sha256 }) => [path, bytes, sha256])]
+  const text = lines.map(line => `${JSON.stringify(line)}\n`).join('')
+  const temporary = join(folder, `${manifestName}.new`)
+  const end = JSON.stringify({ files: files.length, sha256: digest(text) })
+  const bytes = Buffer.from(`${text}${end}\n`)
+  if (bytes.length > bytesMax) throw new BackupError(`The manifest would have more than ${bytesMax} bytes.`)
+  writeFileSync(temporary, bytes, { mode: 0o600, flush: true })
+  renameSync(temporary, join(folder, manifestName))
+  syncFolder(folder)
+}
+
+/** Throws a BackupError for anything that is not a whole, unchanged manifest of this version or an older one. */
+export function readManifest(folder: string): Manifest {
+  const text = readText(join(folder, manifestName))
+  const endAt = text.lastIndexOf('\n', text.length - 2) + 1
+  const end = EndLine.safeParse(parseJson(text.slice(endAt)))
+  const lines = text.slice(0, endAt)
+  const [first = '', ...rest] = lines.trimEnd().split('\n')
+  const isWhole = text.endsWith('\n') && end.success && end.data.files === rest.length
+  if (!isWhole || digest(lines) !== end.data.sha256) {
+    throw new BackupError(`The manifest in ${folder} was cut short or changed: use another backup.`)
+  }
+  const head = readHead(folder, first)
+  const files = rest.map((line, at) => {
+    const [path, bytes, sha256] = readLine(folder, FileLine, line, at + 2)
+    return { path, bytes, sha256 }
+  })
+  const fault = faultOf({ head, files })
+  if (fault !== undefined) throw invalid(folder, fault)
+  return { head, files }
+}
+
+function readHead(folder: string, line: string): ManifestHead {
+  const writer = readLine(folder, WriterOfHead, line, 1)
+  if (writer.format > formatVersion) {
+    throw new BackupError(`The backup is of the newer version ${writer.version}: restore it with that version.`)
+  }
+  return readLine(folder, ManifestHead, line, 1)
+}
+
+function readLine<Schema extends z.ZodType>(
+  folder: string,
+  schema: Schema,
+  line: string,
+  number: number,
+): z.infer<Schema> {
+  const read = schema.safeParse(parseJson(line))
+  if (read.success) return read.data
+  const [issue] = read.error.issues
+  throw invalid(folder, `line ${number}: ${[...(issue?.path ?? []), issue?.message].join(' ')}`)
+}
+
+/** What no line shows by itself; undefined for nothing. */
+function faultOf({ head: { postgres }, files }: Manifest): string | undefined {
+  const paths = files.map(({ path }) => path)
+  const tables = postgres.tables.map(({ name }) => name)
+  const twice = firstTwice(paths) ?? firstTwice(tables) ?? firstTwice(postgres.sequences.map(({ name }) => name))
+  if (twice !== undefined) return `${twice} is named twice`
+  const rowsOf = new Set(tables.map(name => `postgres/${name}`))
+  const stray = paths.find(path => path.startsWith('postgres/') && !rowsOf.delete(path))
+  if (stray !== undefined) return `${stray} is of no table`
+  const [missing] = rowsOf
+  return missing === undefined ? undefined : `${missing} is missing`
+}
+
+function firstTwice(names: readonly string[]): string | undefined {
+  const seen = new Set<string>()
+  return names.find(name => seen.size === seen.add(name).size)
+}
+
+function invalid(folder: string, fault: string): BackupError {
+  return new BackupError(`The manifest in ${folder} is invalid (${fault}): use another backup.`)
+}
+
+function readText(file: string): string {
+  try {
+    if (statSync(file).size > bytesMax) throw new BackupError(`${file} is larger than any manifest.`)
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === undefined) throw error
+    if (code !== 'ENOENT') throw new BackupError(`${file} cannot be read (${code}).`)
+    throw new BackupError(`There is no ${file}: this is no backup, or one that was cut short.`)
+  }
+}
+
+/** In hex. */
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,76 @@
+/** The names that are copied to QuestDB: of devices, and of what their series of metrics are. */
+
+import type { NamedDevice } from '../../../auth/devices/device.ts'
+import type { Devices } from '../../../auth/devices/devices.ts'
+import type { NamedSeries } from '../../../auth/metrics/metric-rows.ts'
+import type { Metrics } from '../../../auth/metrics/metrics.ts'
+import { bug } from '../../../store/limits/bug.ts'
+import type { QuestdbReplica } from '../../../store/questdb/questdb-replicas.ts'
+import { ensureDeviceNames, ensureSeriesNames } from '../../../store/questdb/questdb-tables.ts'
+import { deviceNamesTable, seriesNamesTable } from '../../../store/tables.ts'
+import { type NameCopyOptions, type NameSource, openNameCopy } from './name-copy.ts'
+import { deviceNameRow, seriesNameRow } from './name-rows.ts'
+
+type NamingDevices = Pick<Devices, 'version' | 'sequence' | 'namesSince'>
+type NamingMetrics = Pick<Metrics, 'seriesMax' | 'seriesGiven' | 'namedSeries'>
+
+export interface NamesOptions extends Omit<NameCopyOptions<never>, 'source' | 'questdb' | 'replica'> {
+  devices: NamingDevices
+  metrics: NamingMetrics
+  /** Each has all names. */
+  replicas: readonly QuestdbReplica<NameCopyOptions<never>['questdb']>[]
+}
+
+export interface Names {
+  /** As that of the copies in one replica. */
+  sync(replica: number): Promise<void>
+  close(): Promise<void>
+}
+
+export function openNames({ devices, metrics, replicas, ...options }: NamesOptions): Names {
+  const copies = replicas.map(({ number, questdb }) => {
+    const given = { ...options, questdb, replica: replicas.length > 1 ? number : undefined }
+    const ofReplica = [
+      openNameCopy({ ...given, source: deviceNames(devices) }),
+      openNameCopy({ ...given, source: seriesNames(metrics) }),
+    ]
+    return { number, ofReplica }
+  })
+  return {
+    async sync(replica) {
+      const known = copies.find(({ number }) => number === replica)
+      if (known === undefined) throw bug(`no names are copied to replica ${replica}`)
+      await Promise.all(known.ofReplica.map(copy => copy.sync()))
+    },
+    async close() {
+      await Promise.all(copies.flatMap(({ ofReplica }) => ofReplica).map(copy => copy.close()))
+    },
+  }
+}
+
+export function deviceNames(devices: NamingDevices): NameSource<NamedDevice> {
+  return {
+    table: deviceNamesTable,
+    ensure: ensureDeviceNames,
+    sequenceColumn: 'seq',
+    version: devices.version,
+    sequence: devices.sequence,
+    namesSince: devices.namesSince,
+    sequenceOf: ({ sequence }) => sequence,
+    rowOf: deviceNameRow,
+  }
+}
+
+/** Series come with new numbers and never change, so their number is the sequence, and the highest tells of a change. */
+export function seriesNames({ seriesMax, seriesGiven, namedSeries }: NamingMetrics): NameSource<NamedSeries> {
+  return {
+    table: seriesNamesTable,
+    ensure: ensureSeriesNames,
+    sequenceColumn: 'series',
+    version: seriesMax,
+    sequence: seriesGiven,
+    namesSince: namedSeries,
+    sequenceOf: ({ number }) => number,
+    rowOf: seriesNameRow,
+  }
+}

@@ -1,0 +1,62 @@
+/** Retention where a service has several nodes: one makes days expire, the others follow it and tell its state. */
+
+import type pg from 'pg'
+import type { ChangeFeed } from '../../../auth/nodes/change-feed.ts'
+import { dayMs } from './horizon.ts'
+import type { RetentionState } from './retention-state.ts'
+
+export interface RetentionNodes {
+  /** Whether this node makes days expire. */
+  leads(): boolean
+  /** Whether it knows of all days that other nodes count as expired. */
+  isCurrent(): boolean
+  /** Resolves when all nodes that let in know that the days before this have expired in the replica. Epoch milliseconds. */
+  tell(replica: number, beforeMs: number): Promise<void>
+  /** Calls the listener when another node has told so. */
+  onTold(listener: (replica: number, beforeMs: number) => void): void
+  publish(state: RetentionState): Promise<void>
+  /** What was published last; empty before. */
+  read(): Promise<Partial<RetentionState>>
+}
+
+export interface RetentionNodesOptions {
+  pool: pg.Pool
+  feed: ChangeFeed
+  leads: () => boolean
+}
+
+const stepMs = 4_000
+
+/** The feed knows single numbers: a moment, which begins a day, and the number of the replica less 1 as milliseconds behind it. */
+const toId = (replica: number, beforeMs: number) => beforeMs + replica - 1
+
+export function createRetentionNodes({ pool, feed, leads }: RetentionNodesOptions): RetentionNodes {
+  const query = <Row extends pg.QueryResultRow>(text: string, values: unknown[] = []) =>
+    pool.query<Row>({ text, values, query_timeout: stepMs } as pg.QueryConfig)
+  const listeners: ((replica: number, beforeMs: number) => void)[] = []
+  feed.onChange('expired', ids => {
+    for (const id of ids) {
+      const beforeMs = Math.floor(id / dayMs) * dayMs
+      for (const listener of listeners) listener(id - beforeMs + 1, beforeMs)
+    }
+  })
+  return {
+    leads,
+    isCurrent: feed.isCurrent,
+    async tell(replica, beforeMs) {
+      const id = toId(replica, beforeMs)
+      await feed.commit({ pool, stepMs }, async transaction => feed.note(transaction, 'expired', [id]))
+      await feed.settle()
+    },
+    onTold: listener => void listeners.push(listener),
+    async publish(state) {
+      const text = `INSERT INTO retention_state (state) VALUES ($1)
+        ON CONFLICT (is_only) DO UPDATE SET state = excluded.state`
+      await query(text, [JSON.stringify(state)])
+    },
+    async read() {
+      const { rows } = await query<{ state: RetentionState }>('SELECT state FROM retention_state')
+      return rows[0]?.state ?? {}
+    },
+  }
+}

@@ -1,0 +1,113 @@
+/** Reads the settings from the environment, in this one place. */
+
+import type { z } from 'zod'
+import type { SignUpMode } from '../../auth/accounts/sign-up.ts'
+import { cacheDirectoryOf } from './cache-directory.ts'
+import { Settings } from './settings.ts'
+import type { Role } from './start-arguments.ts'
+
+export type Config = z.infer<typeof Settings> & {
+  SIGN_UP: SignUpMode
+  role: Role
+  cacheDirectory: string
+  /** For the programs that are started here; our own settings, with the passwords in them, are no business of theirs. */
+  environment: Record<string, string | undefined>
+}
+
+export class ConfigError extends Error {}
+
+const setTogether = [
+  ['TLS_CERT', 'TLS_KEY'],
+  ['QUESTDB_HTTP', 'QUESTDB_PG'],
+  ['KAFKA_TLS_CERT', 'KAFKA_TLS_KEY'],
+  ['ARCHIVE_S3_KEY_ID', 'ARCHIVE_S3_SECRET'],
+  ['KAFKA_SASL_MECHANISM', 'KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD'],
+  ['DRIVE_CLIENT_ID', 'DRIVE_CLIENT_SECRET', 'DRIVE_AUTHORIZATION_URL', 'DRIVE_TOKEN_URL', 'DRIVE_OPENER_ORIGIN'],
+] as const
+
+/** Reads the settings; throws a `ConfigError` that names each wrong one and says what it should be. */
+export function readConfig(environment: Record<string, string | undefined>, role: Role = 'all'): Config {
+  // An empty variable is one that is not set, as a compose file writes it.
+  const given = Object.fromEntries(
+    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
+  )
+  assertRole(role, given)
+  const parsed = Settings.safeParse(given)
+  if (!parsed.success) {
+    const faults = parsed.error.issues.map(issue => `${issue.path.join('.')} ${issue.message}`)
+    throw new ConfigError(`Wrong settings: ${faults.join('; ')}.`)
+  }
+  const config = parsed.data
+  for (const names of setTogether) {
+    const isSet = names.map(name => config[name] !== undefined)
+    if (isSet.includes(true) && isSet.includes(false)) {
+      throw new ConfigError(`Wrong settings: ${listed(names)} must be set together.`)
+    }
+  }
+  if (config.QUESTDB_PG_PORT !== undefined && config.QUESTDB_PG !== undefined) {
+    throw new ConfigError(
+      'Wrong settings: QUESTDB_PG_PORT is that of the managed QuestDB, and QUESTDB_PG names another.',
+    )
+  }
+  assertReplicas(config)
+  if ((config.ARCHIVE_URL?.protocol === 's3:') !== (config.ARCHIVE_S3_KEY_ID !== undefined)) {
+    throw new ConfigError('Wrong settings: ARCHIVE_URL of s3:// needs ARCHIVE_S3_KEY_ID, and no other has it.')
+  }
+  const ofKafka = Object.keys(given).filter(name => name.startsWith('KAFKA_') && name in Settings.shape)
+  if (config.KAFKA_BROKERS === undefined && ofKafka.length > 0) {
+    throw new ConfigError(`Wrong settings: ${ofKafka.join(', ')} without KAFKA_BROKERS, so no Kafka would be used.`)
+  }
+  assertKafka(config)
+  const others = Object.entries(environment).filter(([name]) => !(name in Settings.shape))
+  return {
+    ...config,
+    // Else whoever signs up would read what is private.
+    SIGN_UP: config.SIGN_UP ?? (config.READS === 'private' ? 'invited' : 'open'),
+    role,
+    cacheDirectory: cacheDirectoryOf(environment),
+    environment: Object.fromEntries(others),
+  }
+}
+
+function assertKafka(config: z.infer<typeof Settings>): void {
+  const { KAFKA_TLS, KAFKA_TLS_CERT, KAFKA_SASL_MECHANISM, KAFKA_SASL_TOKEN_URL, KAFKA_SASL_SCOPE } = config
+  if (KAFKA_TLS_CERT !== undefined && KAFKA_TLS === undefined) {
+    throw new ConfigError('Wrong settings: KAFKA_TLS_CERT without KAFKA_TLS, so no TLS would be used.')
+  }
+  const isOauth = KAFKA_SASL_MECHANISM === 'OAUTHBEARER'
+  if (isOauth && KAFKA_SASL_TOKEN_URL === undefined) {
+    throw new ConfigError('Wrong settings: KAFKA_SASL_MECHANISM is OAUTHBEARER, which needs KAFKA_SASL_TOKEN_URL.')
+  }
+  if (!isOauth && (KAFKA_SASL_TOKEN_URL ?? KAFKA_SASL_SCOPE) !== undefined) {
+    throw new ConfigError('Wrong settings: KAFKA_SASL_TOKEN_URL and KAFKA_SASL_SCOPE are for OAUTHBEARER alone.')
+  }
+}
+
+/** Processes of their own have the journal and the databases in common. */
+function assertRole(role: Role, given: Record<string, unknown>): void {
+  if (role === 'all') return
+  if (given['KAFKA_BROKERS'] === undefined) {
+    throw new ConfigError(
+      `--role ${role} needs KAFKA_BROKERS: only with Kafka as the journal may requests and forwarding be in processes of their own.`,
+    )
+  }
+  if (given['QUESTDB_HTTP'] === undefined || given['DATABASE_URL'] === undefined) {
+    throw new ConfigError(
+      `--role ${role} needs QUESTDB_HTTP, QUESTDB_PG and DATABASE_URL: processes of their own share these databases.`,
+    )
+  }
+}
+
+function assertReplicas(config: z.infer<typeof Settings>): void {
+  if (config.QUESTDB_REPLICAS !== undefined && [config.KAFKA_BROKERS, config.QUESTDB_HTTP].includes(undefined)) {
+    throw new ConfigError('Wrong settings: QUESTDB_REPLICAS needs KAFKA_BROKERS, QUESTDB_HTTP and QUESTDB_PG.')
+  }
+  if ((config.QUESTDB_READ ?? 1) > 1 + (config.QUESTDB_REPLICAS?.length ?? 0)) {
+    throw new ConfigError('Wrong settings: QUESTDB_READ names a replica that QUESTDB_REPLICAS does not.')
+  }
+}
+
+/** `A, B and C`. */
+function listed(names: readonly string[]): string {
+  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
+}

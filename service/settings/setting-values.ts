@@ -1,0 +1,133 @@
+/** The kinds of values that settings have: how each is read from its text, and when it is refused. */
+
+import { isIP, isIPv6 } from 'node:net'
+import { z } from 'zod'
+import type { LineNames } from '../../ingest/formats/line-protocol-names.ts'
+import { readStatedUnits } from '../../store/metrics/stated-units.ts'
+import { metrics } from '../../store/tables.ts'
+
+export const gibibyte = 1024 ** 3
+const byteUnits: Record<string, number> = { '': 1, KiB: 1024, MiB: 1024 ** 2, GiB: gibibyte, TiB: 1024 ** 4 }
+
+export const bytes = z
+  .string()
+  .regex(/^\d+ ?(KiB|MiB|GiB|TiB)?$/, 'must be a size such as 512MiB or 20GiB')
+  .transform(text => Number.parseInt(text, 10) * (byteUnits[text.replace(/^\d+ ?/, '')] ?? 1))
+
+export const range = z
+  .string()
+  .regex(/^-?\d+(\.\d+)?\.\.-?\d+(\.\d+)?$/, 'must be two numbers such as -90..85')
+  .transform(text => {
+    const [min = 0, max = 0] = text.split(/\.\.(?=-?\d)/).map(Number)
+    return { min, max }
+  })
+  .refine(({ min, max }) => min < max, 'must begin with the smaller number')
+
+export const wholeNumber = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, `must be a whole number from ${min} to ${max}`)
+    .transform(Number)
+    .refine(value => value >= min && value <= max, `must be from ${min} to ${max}`)
+
+export const list = z.string().transform(text => text.split(',').map(part => part.trim()))
+
+export const lineFields = z
+  .string()
+  .transform(text => text.split(',').map(readLineField))
+  .refine(fields => !fields.includes(undefined), 'must be fields with their metrics such as temp=temperature')
+  .transform(fields => fields.filter(field => field !== undefined))
+
+export const statedUnits = z.string().transform((text, context) => {
+  const read = readStatedUnits(text)
+  if (read.ok) return read.units
+  context.addIssue({ code: 'custom', message: `must be metrics with their units: ${read.reason}` })
+  return z.NEVER
+})
+
+/** Those of Kafka that need no more than a name and a password. */
+export const saslMechanisms = ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512', 'OAUTHBEARER'] as const
+
+const brokersMax = 100
+
+/** `host:port`, each of Kafka. */
+export const brokers = list.refine(
+  parts => parts.length <= brokersMax && parts.every(isBroker),
+  'must be comma-separated addresses such as kafka-1:9092',
+)
+
+/** Of a database, which may be reached by a socket and then has no host. */
+export const databaseUrl = (protocol: RegExp, example: string) =>
+  z.string().refine(text => readUrl(text, protocol) !== undefined, `must be an address such as ${example}`)
+
+/** A folder by its full path, or a bucket with the beginning of the names in it. */
+export const archiveUrl = z
+  .string()
+  .refine(
+    text => /^(file:\/\/\/[^?#%]{1,1000}|s3:\/\/[a-z0-9.-]{3,63}(\/[A-Za-z0-9._/-]{0,500})?)$/.test(text),
+    'must be an address such as file:///var/archive or s3://bucket/prefix',
+  )
+  .transform(text => new URL(text))
+
+export const serverUrl = (protocol: RegExp, example: string) =>
+  z.string().refine(text => Boolean(readUrl(text, protocol)?.hostname), `must be an address such as ${example}`)
+
+export const providerUrl = z.string().refine(isProviderUrl, 'must be an https address')
+
+/** `[measurement:]field=metric`. */
+function readLineField(text: string): LineNames['fields'][number] | undefined {
+  const [names = '', metricName, ...more] = text.trim().split('=')
+  const metric = metrics.find(name => name === metricName)
+  const parts = names.split(':')
+  const [field, measurement] = parts.toReversed()
+  if (metric === undefined || more.length > 0 || parts.length > 2 || !field || measurement === '') return undefined
+  return measurement === undefined ? { field, metric } : { measurement, field, metric }
+}
+
+/** Undefined unless the user name, the password and the path can be decoded. */
+function readUrl(text: string, protocol: RegExp): URL | undefined {
+  const url = URL.parse(text)
+  if (url === null || !protocol.test(url.protocol)) return undefined
+  try {
+    for (const part of [url.username, url.password, url.pathname]) decodeURIComponent(part)
+    return url
+  } catch {
+    return undefined
+  }
+}
+
+/** Secrets go there; only to this machine they may go in plain text. */
+function isProviderUrl(text: string): boolean {
+  const url = URL.parse(text)
+  if (url === null || url.hash !== '' || url.username !== '') return false
+  const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname)
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLocal)
+}
+
+function isBroker(text: string): boolean {
+  const [, host = '', port = ''] = /^(\[[^\]]{2,45}\]|[A-Za-z0-9_.-]{1,253}):(\d{1,5})$/.exec(text) ?? []
+  const isHost = host.startsWith('[') ? isIPv6(host.slice(1, -1)) : host !== ''
+  return isHost && Number(port) >= 1 && Number(port) <= 65_535
+}
+
+/** 32 random bytes have 43 characters in base64. */
+export function isStrongSecret(secret: string): boolean {
+  const sample = /secret|example|change|your/i
+  return secret.length >= 43 && new Set(secret).size >= 10 && !sample.test(secret)
+}
+
+export function isOrigin(text: string): boolean {
+  const url = URL.parse(text)
+  return url !== null && /^https?:$/.test(url.protocol) && url.origin === text
+}
+
+/** Of a host that a policy of browsers can name: no wildcard, no IPv6 address, and nothing that would end the directive. */
+export function isFrameOrigin(text: string): boolean {
+  return isOrigin(text) && /^https?:\/\/[a-z0-9.-]+(?::\d+)?$/.test(text)
+}
+
+export function isNetwork(text: string): boolean {
+  const [, address = '', prefix = '1'] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
+  const prefixMax = isIP(address) === 4 ? 32 : 128
+  return isIP(address) !== 0 && Number(prefix) >= 1 && Number(prefix) <= prefixMax
+}

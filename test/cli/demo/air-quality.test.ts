@@ -1,0 +1,107 @@
+/** The simulated air-quality stations: what they measure, and how their points reach the service. */
+
+import t from 'tap'
+import { type AirPoint, airPoints } from '../../../cli/demo/air-quality/air-points.ts'
+import { runFeed } from '../../../cli/demo/air-quality/feed.ts'
+import { airStations, instruments } from '../../../cli/demo/air-quality/stations.ts'
+import { createPointCheck } from '../../../ingest/point.ts'
+import { basicOf } from '../../support/air-quality.ts'
+import { startAnswering } from './answering-server.ts'
+
+const minuteMs = 60_000
+const nowMs = Date.UTC(2027, 2, 3, 12, 0, 30)
+const now = Math.floor(nowMs / minuteMs)
+const monthMinutes = 30 * 1_440
+const [street, courtyard] = airStations
+if (street === undefined || courtyard === undefined) throw new Error('there are two stations')
+
+const month = airPoints(street, now - monthMinutes, now, now)
+const valuesOf = (points: AirPoint[], parameter: string) =>
+  points.filter(point => point.parameter === parameter).map(({ value }) => value)
+
+t.test('a month has almost a point a minute of each parameter, in order, and each is valid', async t => {
+  const check = createPointCheck(0)
+  const refused = month.filter(point => !check({ ...point }, nowMs).ok)
+  t.strictSame(refused, [])
+  for (const { parameter } of instruments) {
+    const share = valuesOf(month, parameter).length / monthMinutes
+    t.ok(share > 0.85 && share < 0.999, `${parameter}: ${share}`)
+  }
+  const times = month.map(({ timestamp }) => Date.parse(`${timestamp}Z`))
+  t.strictSame(
+    times,
+    times.toSorted((a, b) => a - b),
+  )
+})
+
+t.test('the same minutes give the same points, in whatever pieces', async t => {
+  const from = now - 3_000
+  const pieces = [0, 7, 500, 2_999, 3_000].flatMap((start, index, starts) => {
+    const end = starts[index + 1]
+    return end === undefined ? [] : airPoints(street, from + start, from + end, now)
+  })
+  t.strictSame(pieces, airPoints(street, from, now, now))
+  t.notSame(airPoints(courtyard, now - 1, now, now), airPoints(street, now - 1, now, now))
+})
+
+t.test('a feed sends what is missing in requests of 10,000 points, again after a 503, then goes on', async t => {
+  const stop = new AbortController()
+  const bodies: AirPoint[][] = []
+  const { url, seen } = await startAnswering(t, ({ body }, index) => {
+    if (index === 1) return { status: 503, headers: { 'retry-after': '0' }, text: '{}' }
+    const points = JSON.parse(body) as AirPoint[]
+    bodies.push(points)
+    return { status: 201, text: JSON.stringify({ stored: points.length, rejected: 0, errors: [] }) }
+  })
+  let clockMs = nowMs
+  const faults: string[] = []
+  const stored: number[] = []
+  await runFeed(street, {
+    url,
+    key: 'abc',
+    signal: stop.signal,
+    retryDelayMs: 1,
+    storedUntil: now - 3_000,
+    now: () => clockMs,
+    onFault: (name, fault) => faults.push(`${name}: ${fault}`),
+    onStored(until, count) {
+      stored.push(count)
+      if (until > now + 1) stop.abort()
+    },
+    onCaughtUp() {
+      clockMs += minuteMs
+    },
+  })
+  t.strictSame(bodies.flat(), airPoints(street, now - 3_000, now + 2, now))
+  t.ok(bodies.every(({ length }) => length <= 10_000))
+  t.strictSame(
+    stored,
+    bodies.map(({ length }) => length),
+  )
+  t.equal(bodies.length, 4, 'three of history, one of a minute')
+  t.strictSame(seen[1]?.body, seen[2]?.body)
+  t.equal(seen[0]?.headers.authorization, basicOf('abc'))
+  t.equal(seen[0]?.url, '/api/v1.0/device/DEL-01/data/')
+  t.strictSame(faults, ['DEL-01: 503 {}'])
+})
+
+t.test('a feed that has nothing stored begins a month ago, and one that is refused for good stops', async t => {
+  const { url, seen } = await startAnswering(t, () => ({ status: 401, text: '{}' }))
+  const faults: string[] = []
+  await runFeed(street, {
+    url,
+    key: 'abc',
+    signal: new AbortController().signal,
+    storedUntil: undefined,
+    now: () => nowMs,
+    onFault: (name, fault) => faults.push(`${name}: ${fault}`),
+    onStored() {
+      throw new Error('nothing is stored')
+    },
+    onCaughtUp: () => t.fail('it is not up to now'),
+  })
+  t.strictSame(faults, ['DEL-01: 401 {}'])
+  const first = (JSON.parse(seen[0]?.body ?? '') as AirPoint[])[0]
+  const beganMinutesAgo = now - Date.parse(`${first?.timestamp}Z`) / minuteMs
+  t.ok(beganMinutesAgo <= monthMinutes && beganMinutesAgo > monthMinutes - 300)
+})

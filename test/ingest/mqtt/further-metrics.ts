@@ -1,0 +1,40 @@
+/** Messages with further metrics at the MQTT listener, on a real PostgreSQL and with the real client. */
+
+import t from 'tap'
+import { NewDevice } from '../../../auth/devices/device.ts'
+import { openDevices } from '../../../auth/devices/devices.ts'
+import { openMetrics } from '../../../auth/metrics/metrics.ts'
+import { sharedPostgres, silentLog } from '../../support/databases.ts'
+import { connectClient, reading, startListener } from '../../support/mqtt.ts'
+
+const { store } = await sharedPostgres(t)
+const pool = store.postgres
+const devices = await openDevices({ pool, now: Date.now, log: silentLog, graceMs: 1000 })
+t.teardown(() => devices.close())
+const metrics = await openMetrics({ pool, log: silentLog, mode: 'open' })
+t.teardown(() => metrics.close())
+const added = await devices.add([NewDevice.parse({ name: 'hall' })], 'test')
+if (!added.ok) throw new Error(added.code)
+const login = { username: 'hall', password: added.value[0]?.password ?? '' }
+const { number = 0 } = devices.get('hall') ?? {}
+
+t.test('messages that wait for their metrics keep their order', async t => {
+  const { url, journal, rejections } = await startListener(t, { registry: devices, metrics })
+  const client = await connectClient(t, url, login)
+  const fields = [{}, { co2: 400 }, {}, { co2: 401, noise: 50 }, { co2: 402 }, { rain: -1 }, {}]
+  await Promise.all(fields.map((further, at) => client.publishAsync('readings/hall', reading(at, further), { qos: 1 })))
+  t.strictSame(journal.stored, [0, 1, 2, 3, 4, 5, 6])
+  t.strictSame(rejections, [])
+  t.match(metrics.metricsOf(number), [{ name: 'co2' }, { name: 'noise' }, { name: 'rain' }])
+})
+
+t.test('a device that lists its metrics sends those alone', async t => {
+  const { url, journal, rejections } = await startListener(t, { registry: devices, metrics })
+  t.ok((await devices.change('hall', { metrics: ['co2'] }, 'test')).ok)
+  const client = await connectClient(t, url, login)
+  const send = (body: object) => client.publishAsync('readings/hall', JSON.stringify(body), { qos: 1 })
+  await send({ co2: 400 })
+  await send({ temperature: 20 })
+  t.equal(journal.stored.length, 1)
+  t.strictSame(rejections, ['invalid'])
+})

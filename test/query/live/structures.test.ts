@@ -1,0 +1,225 @@
+/** What the live state is made of, against plain arrays. */
+
+import { gzipSync } from 'node:zlib'
+import fc from 'fast-check'
+import t from 'tap'
+import { gzipLevel } from '../../../query/cache/encode-body.ts'
+import { Deadlines } from '../../../query/live/deadlines.ts'
+import { pageOf } from '../../../query/live/fleet-page.ts'
+import { ListedOrder } from '../../../query/live/listed-order.ts'
+import { LiveFleet } from '../../../query/live/live-fleet.ts'
+import { liveStates } from '../../../query/live/live-state.ts'
+import type { FleetOrder } from '../../../query/live/name-order.ts'
+import { hourShareOf } from '../../../query/live/silence.ts'
+import { Slots } from '../../../query/live/slots.ts'
+import { uniform } from '../../analytics/series.ts'
+import { runs } from '../../support/runs.ts'
+import { madeDevice, makeFleet, stored } from './made-fleet.ts'
+
+t.test('deadlines come in the order of time, whatever is set and taken away', async () => {
+  const change = fc.record({ slot: fc.nat(200), timeMs: fc.oneof(fc.nat(50), fc.constant(Number.POSITIVE_INFINITY)) })
+  fc.assert(
+    fc.property(fc.array(change, { maxLength: 400 }), changes => {
+      const deadlines = new Deadlines()
+      const expected = new Map<number, number>()
+      for (const { slot, timeMs } of changes) {
+        deadlines.set(slot, timeMs)
+        if (timeMs === Number.POSITIVE_INFINITY) expected.delete(slot)
+        else expected.set(slot, timeMs)
+        if (deadlines.nextMs() !== Math.min(Number.POSITIVE_INFINITY, ...expected.values())) return false
+      }
+      while (expected.size > 0) {
+        const slot = deadlines.nextSlot()
+        if (expected.get(slot) !== deadlines.nextMs()) return false
+        if (deadlines.nextMs() !== Math.min(...expected.values())) return false
+        deadlines.set(slot, Number.POSITIVE_INFINITY)
+        expected.delete(slot)
+      }
+      return deadlines.nextMs() === Number.POSITIVE_INFINITY
+    }),
+  )
+})
+
+t.test('slots are found by numbers far apart, and used again', async t => {
+  const slots = new Slots()
+  const numbers = [1, 2, 4095, 4096, 4097, 1_000_000, 2_147_483_647]
+  for (const [slot, number] of numbers.entries()) t.equal(slots.add(number), slot)
+  for (const [slot, number] of numbers.entries()) t.equal(slots.of(number), slot)
+  for (const number of [3, 4094, 8192, 999_999, 5_000_000]) t.equal(slots.of(number), -1)
+  slots.remove(4096)
+  t.equal(slots.of(4096), -1)
+  t.equal(slots.add(77), 3)
+  t.equal(slots.end(), numbers.length)
+})
+
+/** What a fleet should be, kept as plainly as can be. */
+interface ModelDevice {
+  name: string
+  log: boolean
+  lastMs: number
+}
+
+const unseen = Number.NEGATIVE_INFINITY
+const name = fc.string({ minLength: 1, maxLength: 3, unit: fc.constantFrom('a', 'b', 'Z', 'é', '0') })
+/** The first of them are there at the beginning, so many that their blocks split. */
+const devicesMax = 560
+const number = fc.oneof(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: devicesMax }))
+const event = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('change' as const), number, name, log: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('remove' as const), number }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('read' as const), number, agoMs: fc.nat(1_000_000) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.nat(200_000) }) },
+)
+type FleetEvent = typeof event extends fc.Arbitrary<infer Event> ? Event : never
+
+/** The same to both. */
+function happen(event: FleetEvent, fleet: LiveFleet, model: Map<number, ModelDevice>, clock: { nowMs: number }): void {
+  if (event.kind === 'change') {
+    // Names are unlike each other, as in the registry.
+    const [unique, { number, log }] = [`${event.name}-${event.number}`, event]
+    fleet.deviceChanged(madeDevice(number, { name: unique, log_switch: log, expected_interval_seconds: 60 }))
+    model.set(number, { name: unique, log, lastMs: model.get(number)?.lastMs ?? unseen })
+  } else if (event.kind === 'remove') {
+    fleet.deviceRemoved(event.number)
+    model.delete(event.number)
+  } else if (event.kind === 'read') {
+    const timeMs = clock.nowMs - event.agoMs
+    fleet.take(stored([{ device: event.number, timeMs, temperature: 1 }]))
+    const known = model.get(event.number)
+    if (known !== undefined) known.lastMs = Math.max(known.lastMs, timeMs)
+  } else clock.nowMs += event.ms
+}
+
+function modelState({ log, lastMs }: ModelDevice, nowMs: number): number {
+  if (!log) return 4
+  if (lastMs === unseen) return 2
+  const seconds = Math.floor((nowMs - lastMs) / 1000)
+  if (seconds <= 120) return 3
+  return seconds <= 360 ? 1 : 0
+}
+
+/** A digit of the state and the name, in the order of all pages. */
+function allPages(fleet: LiveFleet, order: FleetOrder, limit: number): string[] {
+  const found: string[] = []
+  const stateOf = (slot: number) => fleet.columns().states[slot] as number
+  let after: { state: (typeof liveStates)[number]; name: string } | undefined
+  for (;;) {
+    const { slots, hasMore } = pageOf(fleet, order, { states: liveStates, order: 'state', after, limit })
+    for (const slot of slots) found.push(`${stateOf(slot)}${fleet.order.nameOf(slot)}`)
+    const last = slots.at(-1)
+    if (!hasMore || last === undefined) return found
+    after = { state: liveStates[stateOf(last)] ?? 'off', name: fleet.order.nameOf(last) }
+  }
+}
+
+t.test('pages are those of a sorted array, whatever happens to the fleet', async () => {
+  const failed = (error: unknown) => {
+    throw error
+  }
+  fc.assert(
+    fc.property(fc.array(event, { maxLength: 200, size: 'max' }), fc.integer({ min: 5, max: 60 }), (events, limit) => {
+      const clock = { nowMs: 1_800_000_000_000 }
+      const model = new Map<number, ModelDevice>()
+      const fleet = new LiveFleet({ nowMs: () => clock.nowMs, wants: () => undefined, failed })
+      for (let number = 1; number < devicesMax; number += 1) {
+        happen({ kind: 'change', number, name: `${(number * 7919) % devicesMax}`, log: true }, fleet, model, clock)
+      }
+      for (const each of events) happen(each, fleet, model, clock)
+      while (fleet.advance());
+      const expected = [...model.values()]
+        .map(device => `${modelState(device, clock.nowMs)}${device.name}`)
+        .sort((a, b) => (a < b ? -1 : 1))
+      const counts = liveStates.map((_, state) => expected.filter(text => text.startsWith(String(state))).length)
+      // Of every third device, as if it had an owner.
+      const owned = [...model]
+        .filter(([number]) => number % 3 === 0)
+        .map(([number, { name }]) => ({ number, name }))
+        .sort((a, b) => (a.name < b.name ? -1 : 1))
+      const listed = new ListedOrder(fleet, owned)
+      const ownNames = new Set(owned.map(({ name }) => name))
+      const expectedOwn = expected.filter(text => ownNames.has(text.slice(1)))
+      return (
+        allPages(fleet, fleet.order, limit).join() === expected.join() &&
+        counts.join() === [...fleet.order.counts].join() &&
+        allPages(fleet, listed, limit).join() === expectedOwn.join() &&
+        listed.counts.reduce((sum, count) => sum + count, 0) === owned.length
+      )
+    }),
+    runs(8, 100),
+  )
+})
+
+t.test('a page of listed devices looks at these alone, and a search goes through them in turns', async t => {
+  const devices = Array.from({ length: 20_000 }, (_, index) => {
+    const [name, location_short] = [`sensor-${String(index).padStart(5, '0')}`, index % 2 === 0 ? 'Roof' : '']
+    return madeDevice(index + 1, { name, location_short })
+  })
+  const { live } = await makeFleet(t, devices, Date.UTC(2026, 5, 1))
+  const owned = devices.filter(({ number }) => number % 100 === 1)
+  const asked = { states: liveStates, order: 'name', after: undefined, limit: 10 } as const
+  const page = live.page(asked, owned)
+  const own = page.devices.map(text => JSON.parse(text).device).join()
+  t.equal(own, Array.from(owned.slice(0, 10), ({ name }) => name).join())
+  t.equal(live.counts(owned).never, 200)
+  t.equal(live.page({ ...asked, limit: 200 }, owned).last, undefined)
+  const large = devices.filter(({ number }) => number % 3 === 0)
+  const searching = live.search({ ...asked, limit: 1000 }, 'roof', new AbortController().signal, large)
+  // Between two turns of the search, one that was found is removed, and another device takes its place.
+  const first = large.find(({ location_short }) => location_short === 'Roof')
+  live.deviceRemoved(first?.number ?? 0)
+  live.deviceChanged(madeDevice(50_000, { name: 'somebody-elses', location_short: 'Roof' }))
+  const found = await searching
+  const names = found?.devices.map(text => JSON.parse(text).device) ?? []
+  t.equal(names.length, 999)
+  t.notOk(names.includes('somebody-elses') || names.includes(first?.name))
+  t.not(found?.last, undefined, 'and there are more')
+  t.strictSame(live.page(asked, []).devices, [])
+})
+
+t.test('a device takes at most 150 bytes of a compressed page', async t => {
+  const nowMs = Date.UTC(2026, 5, 1, 12, 34)
+  const places = ['Boiler room', 'Greenhouse 3', 'Hall B, north', 'Roof', 'Server room', 'Küche']
+  const devices = Array.from({ length: 300 }, (_, index) => {
+    const [name, location_short] = [`sensor-${String(index).padStart(4, '0')}`, `${places[index % 6]} ${index % 37}`]
+    return madeDevice(index + 1, { name, location_short })
+  })
+  const fleet = await makeFleet(t, devices, nowMs)
+  const random = uniform(1)
+  const rounded = (value: number, digits: number) => Number(value.toFixed(digits))
+  for (let hour = 25; hour >= 0; hour--) {
+    const lost = random()
+    fleet.take(
+      devices.flatMap(({ number }) => {
+        const count = random() < 0.1 ? Math.floor(12 * lost) : 12
+        return Array.from({ length: count }, (_, index) => ({
+          device: number,
+          timeMs: nowMs - hour * 3_600_000 - (11 - index) * 300_000 - Math.floor(random() * 60_000),
+          temperature: rounded(15 + 10 * random(), 2),
+          humidity: rounded(40 + 20 * random(), 1),
+          pressure: rounded(1000 + 20 * random(), 2),
+          battery_voltage: rounded(3 + random(), 3),
+          battery_percentage: Math.round(100 * random()),
+        }))
+      }),
+    )
+  }
+  const { devices: texts } = fleet.live.page({ states: liveStates, order: 'state', after: undefined, limit: 1000 })
+  t.equal(texts.length, 300)
+  const bytes = gzipSync(`{"devices":[${texts.join()}]}`, { level: gzipLevel }).length / 300
+  t.ok(bytes <= 150, `${bytes} bytes a device`)
+})
+
+t.test('the hour in which a device begins is no full one', async t => {
+  const [minuteMs, firstMs] = [60_000, Date.UTC(2026, 0, 1, 10, 30)]
+  let nowMs = firstMs
+  const failed = (error: unknown) => {
+    throw error
+  }
+  const fleet = new LiveFleet({ nowMs: () => nowMs, wants: () => undefined, failed })
+  fleet.deviceChanged(madeDevice(1, { expected_interval_seconds: 600 }))
+  for (; nowMs < firstMs + 150 * minuteMs; nowMs += 10 * minuteMs) {
+    fleet.take(stored([{ device: 1, timeMs: nowMs, temperature: 1 }]))
+  }
+  const shareOf = (hour: number) => hourShareOf(fleet, fleet.slotOf(1), Date.UTC(2026, 0, 1, hour))
+  t.strictSame([9, 10, 11, 12].map(shareOf), [Number.NaN, Number.NaN, 1, 1])
+})

@@ -1,0 +1,166 @@
+/** Which backups are refused: every file is held against the manifest, and the manifest against itself. */
+
+import fs, { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import t from 'tap'
+import { checkBackup, compareVersions } from '../../../service/backup/check-backup.ts'
+import { digestFile } from '../../../service/backup/copied-file.ts'
+import { Copy } from '../../../service/backup/copy.ts'
+import { manifestName, readManifest, writeManifest } from '../../../service/backup/manifest.ts'
+import type { ManifestHead } from '../../../service/backup/manifest-lines.ts'
+import { temporaryFolder } from '../../support/databases.ts'
+
+const version = '0.1.0'
+const nothing = () => undefined
+const head: ManifestHead = {
+  format: 1,
+  version,
+  createdAt: '2026-11-22T10:00:00.000Z',
+  questdb: { version: '9.3.4', days: { readings: [['2026-11-22', '2', '7']] } },
+  postgres: {
+    version: '18',
+    migrations: ['001-devices.sql'],
+    sequences: [],
+    eraseAgain: [],
+    tables: [{ name: 'devices', columns: ['number'], rows: 1 }],
+  },
+}
+const contents: Record<string, string> = {
+  'journal/0000000000000000.journal': 'groups',
+  'journal/checkpoint': '0',
+  'points-journal/stamps': '{}',
+  'questdb/db/readings~1/_txn': '\0\0\0\u0001',
+  'questdb/.checkpoint/db/_tables': 'x',
+  'postgres/devices': '1\n',
+  'secrets/admin-token': 'secret\n',
+}
+const whole = join(temporaryFolder(t), 'backup')
+makeBackup(whole, head)
+const manifest = readFileSync(join(whole, manifestName))
+const alone = temporaryFolder(t)
+
+function makeBackup(folder: string, of: ManifestHead): void {
+  const files = Object.entries(contents).map(([path, text]) => {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), text)
+    return { path, ...digestFile(join(folder, path), nothing) }
+  })
+  writeManifest(folder, { head: of, files })
+}
+
+/** The refusal of a copy that was changed. */
+function refusalOf(change: (folder: string) => void, name = version): string {
+  const folder = join(temporaryFolder(t), 'backup')
+  cpSync(whole, folder, { recursive: true })
+  change(folder)
+  return messageOf(() => checkBackup(folder, name, nothing))
+}
+
+/** Of a manifest without its backup. */
+function manifestRefusalOf(bytes: Uint8Array): string {
+  writeFileSync(join(alone, manifestName), bytes)
+  return messageOf(() => readManifest(alone))
+}
+
+function messageOf(check: () => unknown): string {
+  try {
+    check()
+    return ''
+  } catch (error) {
+    return error instanceof Error && error.name === 'BackupError' ? error.message : `not a refusal: ${error}`
+  }
+}
+
+function flipped(bytes: Buffer, at: number, bit: number): Buffer {
+  const changed = Buffer.from(bytes)
+  changed.writeUInt8(changed.readUInt8(at) ^ (1 << bit), at)
+  return changed
+}
+
+t.test('a whole backup is taken', async t => {
+  t.strictSame(checkBackup(whole, version, nothing).head, head)
+  t.equal(refusalOf(nothing), '')
+})
+
+t.test('one flipped bit in any file is refused', async t => {
+  for (const [path, text] of Object.entries(contents)) {
+    const change = (folder: string) => {
+      writeFileSync(join(folder, path), flipped(Buffer.from(text), text.length - 1, text.length % 8))
+    }
+    t.match(refusalOf(change), `${path} was changed or cut short`)
+  }
+})
+
+t.test('one flipped bit anywhere in the manifest is refused', async t => {
+  t.equal(manifestRefusalOf(manifest), '')
+  for (let at = 0; at < manifest.length; at++) {
+    t.match(manifestRefusalOf(flipped(manifest, at, at % 8)), /was cut short or changed/, `byte ${at}`)
+  }
+})
+
+t.test('a manifest that was cut short anywhere is refused', async t => {
+  for (let length = 0; length < manifest.length; length++) {
+    t.match(manifestRefusalOf(manifest.subarray(0, length)), /was cut short or changed/, `${length} bytes`)
+  }
+})
+
+t.test('a missing, an additional, a longer and a linked file are refused', async t => {
+  const token = 'secrets/admin-token'
+  const refusals: [change: (folder: string) => void, refusal: RegExp][] = [
+    [folder => rmSync(join(folder, token)), /admin-token cannot be read \(ENOENT\)/],
+    [folder => writeFileSync(join(folder, 'journal/dead'), ''), /dead is not of this backup/],
+    [folder => writeFileSync(join(folder, `${manifestName}.new`), ''), /is not of this backup/],
+    [folder => fs.symlinkSync('/', join(folder, 'questdb/root')), /root is not of this backup/],
+    [folder => fs.appendFileSync(join(folder, token), ' '), /changed or cut short/],
+    [folder => fs.renameSync(join(folder, token), join(folder, 'secrets/b')), /b is not of this backup/],
+    [folder => rmSync(join(folder, manifestName)), /no backup, or one that was cut short/],
+  ]
+  for (const [change, refusal] of refusals) t.match(refusalOf(change), refusal)
+})
+
+t.test('a backup of a newer version is refused, one of an older is not', async t => {
+  t.match(refusalOf(nothing, '0.0.9'), /of the newer version 0\.1\.0/)
+  t.equal(refusalOf(nothing, '0.2.0'), '')
+  const migrations = [...head.postgres.migrations, '999-future.sql']
+  for (const newer of [{ postgres: { ...head.postgres, migrations } }, { format: 2 }]) {
+    const refusal = refusalOf(folder => makeBackup(folder, { ...head, ...newer } as never))
+    t.match(refusal, /newer version/)
+  }
+  t.ok(compareVersions('0.10.0', '0.9.9') > 0)
+  t.ok(compareVersions('1.2.3', '1.2.3') === 0)
+})
+
+t.test('a manifest names no file outside of the parts', async t => {
+  for (const path of ['/etc/passwd', 'journal/../../x', 'data/x', 'journal', 'journal//x', 'secrets/.', '']) {
+    const folder = temporaryFolder(t)
+    writeManifest(folder, { head, files: [{ path, bytes: 0, sha256: '0'.repeat(64) }] })
+    t.throws(() => readManifest(folder), { name: 'BackupError', message: /must be a path in one of the parts/ }, path)
+  }
+})
+
+t.test('a copy is the first bytes of a file, with its zeros', async t => {
+  const folder = temporaryFolder(t)
+  const source = join(folder, 'source')
+  const bytes = Buffer.alloc(1_000_000)
+  bytes.write('a', 0)
+  bytes.write('b', 600_000)
+  writeFileSync(source, bytes)
+  const copy = new Copy(join(folder, 'copy'), nothing)
+  for (const [path, bytesMax] of Object.entries({ all: 2_000_000, most: 900_000, some: 10 })) {
+    copy.run({ kind: 'file', from: source, path, bytesMax, isOptional: false })
+    t.ok(readFileSync(join(folder, 'copy', path)).equals(bytes.subarray(0, bytesMax)), path)
+    t.strictSame(copy.entries.at(-1), { path, ...digestFile(join(folder, 'copy', path), nothing) })
+  }
+  const gone = { kind: 'file', from: join(folder, 'none'), path: 'none', bytesMax: 1 } as const
+  copy.run({ ...gone, isOptional: true })
+  t.equal(copy.entries.length, 3, 'one that is gone is left out')
+  t.throws(() => copy.run({ ...gone, isOptional: false }))
+})
+
+t.test('a copy leaves room on the disk', async t => {
+  const folder = temporaryFolder(t)
+  writeFileSync(join(folder, 'source'), 'x')
+  const step = { kind: 'file', from: join(folder, 'source'), path: 'x', bytesMax: 10, isOptional: false } as const
+  t.throws(() => new Copy(join(folder, 'copy'), nothing, Number.MAX_SAFE_INTEGER).run(step), { name: 'BackupError' })
+  t.doesNotThrow(() => new Copy(join(folder, 'copy'), nothing, 1).run(step))
+})

@@ -1,0 +1,62 @@
+/** What a backup of replicas waits for, and from where it has to be sent again, with a QuestDB that does not sync. */
+
+import t from 'tap'
+import { statusBefore } from '../../../ingest/forwarder/forwarder-status.ts'
+import type { ForwardStatus } from '../../../ingest/kafka/forward-status.ts'
+import { untilApplied } from '../../../service/backup/topic-offsets.ts'
+import { nowhere, startDatabases } from '../../support/databases.ts'
+import { createTopics } from '../../support/replica-topics.ts'
+
+const { store } = await startDatabases(t, nowhere)
+const { openTopic } = createTopics(store.postgres)
+const client = await store.connectPostgres()
+t.teardown(() => client.end())
+
+const told = (applied: number, losses: number): ForwardStatus => {
+  return { tenure: 1, losses, applied, forwarder: statusBefore('it is a test') }
+}
+const { signal } = new AbortController()
+const wait = (topic: string, end: number) => untilApplied(client, new Map([[topic, end]]), signal)
+
+/** Whether it is still waiting after it has asked once more. */
+async function isWaiting(waiting: Promise<unknown>): Promise<boolean> {
+  const passed = await Promise.race([waiting.then(() => false), client.query('SELECT pg_sleep(0.7)')])
+  return passed !== false
+}
+
+t.test('it waits for what is applied, and notes what is kept to be sent again', async t => {
+  const { topic, state } = await openTopic()
+  const waiting = wait(topic, 9)
+  await state.commit(topic, 2, [], { ...told(8, 0), appliedBefore: 9 })
+  t.ok(await isWaiting(waiting))
+  await state.commit(topic, 2, [], told(9, 0))
+  const { offsets, assertKept } = await waiting
+  t.strictSame(offsets, [{ name: topic, offset: 2 }])
+  await state.publish(topic, told(12, 0))
+  await t.resolves(assertKept())
+  await state.publish(topic, told(2, 1))
+  await t.rejects(assertKept(), { name: 'BackupError', message: `The records of topic ${topic} were sent again` })
+})
+
+t.test('what is committed is not lost by what is sent again', async t => {
+  const { topic, state } = await openTopic()
+  await state.commit(topic, 9, [], told(9, 0))
+  const { assertKept } = await wait(topic, 9)
+  await state.publish(topic, told(9, 1))
+  await t.resolves(assertKept())
+})
+
+t.test('a topic of which nothing was ever forwarded, and one without records', async t => {
+  const { topic } = await openTopic()
+  const { offsets } = await wait(topic, 0)
+  t.strictSame(offsets, [{ name: topic, offset: 0 }])
+  await client.query(
+    'INSERT INTO replica_topics (topic, rewind_to) VALUES ($1, 5) ON CONFLICT (topic) DO UPDATE SET rewind_to = 5',
+    [topic],
+  )
+  t.strictSame((await wait(topic, 0)).offsets, [{ name: topic, offset: 0 }], 'a rewind leaves nothing out')
+  const stopping = new AbortController()
+  const waiting = untilApplied(client, new Map([[topic, 1]]), stopping.signal)
+  stopping.abort()
+  await t.rejects(waiting, { name: 'AbortError' })
+})
