@@ -1,6 +1,6 @@
 /** Pages that turn by themselves, and by the arrow keys; Space stops and goes on. */
 
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 
 const everyMs = 15_000
 
@@ -20,7 +20,8 @@ export function useTurning(pages: number): Turning {
     return () => clearInterval(timer)
     // A turn by hand begins the time of the new page.
   }, [isPaused, pages, turned])
-  useEffect(() => {
+  // Before the page is painted, so that a key takes effect as soon as its hint is seen.
+  useLayoutEffect(() => {
     const onKeyDown = ({ key }: KeyboardEvent) => {
       if (key === 'ArrowRight') setTurned(before => before + 1)
       else if (key === 'ArrowLeft') setTurned(before => before - 1)
