@@ -3,7 +3,7 @@
  * it has loaded, and the services and command lines that it starts with it: a third of the processor time of a start.
  */
 
-import { globSync, statSync } from 'node:fs'
+import { globSync, readFileSync, statSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { PassThrough } from 'node:stream'
 import t from 'tap'
@@ -15,9 +15,10 @@ const jobs = 3
 const timeoutMs = 30 * 60_000
 // tap's limit of 30 s begins with the import, and the build and the checks may take longer before the first file.
 t.setTimeout(0)
-/** What takes longest comes first, so that the end of the run has no file that runs alone. */
+/** The text by which a file uses what a worker lends. */
+const lentParts = { service: /\bsharedService\b/, browser: /\/(?:page-tests|browser|browser-page)\.ts'/ }
+/** Of the other files, those that take longest come first, so that the end of the run has no file that runs alone. */
 const longest = [
-  'test/web/device-page.test.ts',
   'test/faults/',
   'test/web/',
   'test/service/',
@@ -60,7 +61,7 @@ async function runWorker(
   try {
     for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
       const result = await runFile(file, worker.environment, nodeOptions)
-      await worker.endFile(result?.ok === true)
+      await worker.endFile(result?.ok === true, part => waiting.some(later => usesLent(later, part)))
     }
   } finally {
     await worker.close()
@@ -86,11 +87,18 @@ function testFiles(paths: readonly string[]): string[] {
     statSync(path).isDirectory() ? globSync(join(path, '**/*.test.ts')).sort(inAlphabet) : path,
   )
   const rankOf = (file: string) => {
+    // First, so that a worker can end what it lends.
+    if (usesLent(file, 'service')) return -2
+    if (usesLent(file, 'browser')) return -1
     const rank = longest.findIndex(prefix => file.startsWith(prefix))
     return rank < 0 ? longest.length : rank
   }
-  const names = new Set(files.map(file => relative(root, resolve(file))))
-  return [...names].sort((one, other) => rankOf(one) - rankOf(other))
+  const ranks = new Map(files.map(file => relative(root, resolve(file))).map(file => [file, rankOf(file)]))
+  return [...ranks].sort(([, one], [, other]) => one - other).map(([file]) => file)
+}
+
+function usesLent(file: string, part: keyof typeof lentParts): boolean {
+  return lentParts[part].test(readFileSync(join(root, file), 'utf8'))
 }
 
 function inAlphabet(one: string, other: string): number {

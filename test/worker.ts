@@ -12,18 +12,21 @@ import { type LentQuestdb, type RunningQuestdb, startWorkerQuestdb } from './sup
 export interface Worker {
   /** For the processes of the test files. */
   environment: NodeJS.ProcessEnv
-  /** After each file. One that has failed may have left anything behind, so the next file gets everything anew. */
-  endFile(hasPassed: boolean): Promise<void>
+  /**
+   * After each file. One that has failed may have left anything behind, so the next file gets new parts. Ends the parts that no later
+   * file uses: an idle service takes 6 % of a processor.
+   */
+  endFile(hasPassed: boolean, isUsedLater?: (part: 'service' | 'browser') => boolean): Promise<void>
   close(): Promise<void>
 }
 
 /**
  * Each is started by the first file that asks for it. QuestDB and the browser are stopped by a signal while no file has them: an idle
- * one takes a tenth of a processor. A service that was stopped for minutes was seen not to become ready again.
+ * one takes a tenth of a processor.
  */
 export async function openWorker(environment: NodeJS.ProcessEnv): Promise<Worker> {
-  let ends: (() => unknown)[] = []
-  const hooks = { teardown: (work: () => unknown) => void ends.unshift(work) }
+  const ends = { service: [] as (() => unknown)[], browser: [] as (() => unknown)[] }
+  const hooksOf = (part: keyof typeof ends) => ({ teardown: (work: () => unknown) => void ends[part].unshift(work) })
   let questdb: RunningQuestdb | undefined
   let isQuestdbLent = false
   let service: Promise<Service> | undefined
@@ -32,15 +35,19 @@ export async function openWorker(environment: NodeJS.ProcessEnv): Promise<Worker
   const freezer = createFreezer()
   process.once('exit', freezer.thawAll)
 
+  async function endPart(part: keyof typeof ends): Promise<void> {
+    freezer.thaw(part)
+    if (part === 'service') service = undefined
+    else browser = undefined
+    for (const work of ends[part].splice(0)) await work()
+  }
+
   async function end(): Promise<void> {
     freezer.thawAll()
-    const works = ends
-    ends = []
     const ending = questdb
     questdb = undefined
-    service = undefined
-    browser = undefined
-    for (const work of works) await work()
+    await endPart('service')
+    await endPart('browser')
     await ending?.close()
   }
 
@@ -60,11 +67,11 @@ export async function openWorker(environment: NodeJS.ProcessEnv): Promise<Worker
   async function lend(what: string): Promise<unknown> {
     if (what === '/questdb') return await lendQuestdb()
     if (what === '/browser') {
-      browser ??= launchBrowser(hooks)
+      browser ??= launchBrowser(hooksOf('browser'))
       freezer.thaw('browser')
       return (await browser).url
     }
-    service ??= startService(hooks, { environment })
+    service ??= startService(hooksOf('service'), { environment })
     const { url, dataDirectory } = await service
     return { url, dataDirectory }
   }
@@ -82,11 +89,12 @@ export async function openWorker(environment: NodeJS.ProcessEnv): Promise<Worker
   await once(server, 'listening')
   return {
     environment: { ...environment, [lenderVariable]: `http://127.0.0.1:${(server.address() as AddressInfo).port}` },
-    async endFile(hasPassed) {
+    async endFile(hasPassed, isUsedLater = () => true) {
       // The file may have ended before it was there.
       await lending
       isQuestdbLent = false
       if (!hasPassed) return await end()
+      for (const part of ['service', 'browser'] as const) if (!isUsedLater(part)) await endPart(part)
       freezer.freeze('questdb', questdb?.pid())
       freezer.freeze('browser', (await browser)?.pid)
     },
