@@ -16,7 +16,7 @@ export function misspeltSettings(environment: Record<string, string | undefined>
   return Object.entries(environment).flatMap(([name, value]) => {
     if (value === undefined || value === '' || names.includes(name) || !/^[A-Za-z][A-Za-z0-9_]{2,39}$/.test(name))
       return []
-    const meant = names.find(known => editDistance(name.toUpperCase(), known) <= distanceMax(known))
+    const meant = names.find(known => isClose(name.toUpperCase(), known))
     return meant === undefined ? [] : [{ name, meant }]
   })
 }
@@ -24,6 +24,12 @@ export function misspeltSettings(environment: Record<string, string | undefined>
 /** A sentence for the log and for `barograph doctor`. */
 export function misspeltText({ name, meant }: MisspeltSetting): string {
   return `the environment variable ${name} is no setting: ${meant} may be meant`
+}
+
+/** A difference in length is a lower bound of the distance, and spares most of the comparisons. */
+function isClose(name: string, known: string): boolean {
+  const most = distanceMax(known)
+  return Math.abs(name.length - known.length) <= most && editDistance(name, known) <= most
 }
 
 /** Short names are close to many others, such as HOST to HOME. */

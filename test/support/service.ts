@@ -69,6 +69,9 @@ export async function sharedService(t: TestHooks): Promise<ServiceClient> {
   return shared === undefined ? await startService(t) : serviceClient(shared, (_method, answer) => answer.text())
 }
 
+/** Collects less garbage while modules load, a seventh of the processor time of a start. */
+const cheapStart = ['--min-semi-space-size=16']
+
 /** Starts the service on a free port and waits until it listens. */
 export async function startService(t: TestHooks, settings: ServiceSettings = {}): Promise<Service> {
   const isFirstStart = settings.isFirstStart === true || settings.environment?.['DATABASE_URL'] !== undefined
@@ -78,7 +81,7 @@ export async function startService(t: TestHooks, settings: ServiceSettings = {})
   const dataDirectory = settings.dataDirectory ?? (await dataDirectoryPath(t, isFirstStart))
   const own = { PORT: '0', TIME_ZONE: 'UTC', PARENT_PID: String(process.pid) }
   const environment = { ...process.env, ...own, ...settings.environment, DATA_DIR: dataDirectory }
-  const [program, ...words] = settings.command ?? [process.execPath, 'service/main.ts']
+  const [program, ...words] = settings.command ?? [process.execPath, ...cheapStart, 'service/main.ts']
   const child = spawn(program, words, {
     cwd: root,
     env: environment,
