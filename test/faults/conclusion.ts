@@ -1,4 +1,4 @@
-/** The end of an experiment: what is stored, read by two routes when all is quiet, and judged. */
+/** The end of an experiment: stored rows, read by SQL from each replica and by the API of each node when all is quiet, are judged. */
 
 import { postgresUrl } from '../../cli/demo/cluster/database-settings.ts'
 import { openDataDirectory } from '../../store/data-directory.ts'
@@ -13,6 +13,7 @@ import type { Ledger } from './ledger.ts'
 import { type JudgeOptions, judge, type StoredRow, type Verdict, violationCount, violationNames } from './oracle.ts'
 import { readPublic, readPublicPoints, readSeriesNames, stationOf } from './public-route.ts'
 import {
+  differencesOf,
   openQuestdbSql,
   type QuestdbSql,
   readHours,
@@ -37,10 +38,13 @@ export async function conclude(bed: TestBed, options: ExperimentOptions, say: (l
   const erased = new Set(bed.erased.values())
   const names = await symbolsOf(service, ledger, bed.erased)
   const askedMs = Date.now()
-  const visible = await readPublic(service.port, ledger, erased, bed.clock)
-  const visiblePoints = await readPublicPoints(service.port, bed.stations, bed.erasedStations)
+  const visible: Visible[] = []
+  for (const port of options.ports ?? [service.port]) {
+    const readings = await readPublic(port, ledger, erased, bed.clock)
+    visible.push({ readings, points: await readPublicPoints(port, bed.stations, bed.erasedStations) })
+  }
   const databases = await openDatabases(bed, options)
-  await untilApplied(databases.sql)
+  for (const sql of databases.replicas) await untilApplied(sql)
   const ofMetrics = await readErasedSeries(databases.postgresUrl, [...names.values()])
   const judging: JudgeOptions = {
     stampToleranceMs,
@@ -49,24 +53,62 @@ export async function conclude(bed: TestBed, options: ExperimentOptions, say: (l
     erasedUntilMs: doneMsOf(ofMetrics),
     ...(bed.clock.length > 0 && { clock: bed.clock }),
   }
-  const verdict = judge(ledger, await readBoth(databases, names, bed.erased, ofMetrics), judging)
+  const verdicts: ReplicaVerdict[] = []
+  for (const [at, sql] of databases.replicas.entries()) {
+    const rows = await readBoth({ sql, postgresUrl: databases.postgresUrl }, names, bed.erased, ofMetrics)
+    verdicts.push({ rows: 'readings', route: `SQL of replica ${at + 1}`, verdict: judge(ledger, rows, judging) })
+  }
   const later = shownLater(ledger.attempts, bed.clock, askedMs + (bed.clock.at(-1)?.offsetMs ?? 0))
-  const seen = judge(ledger, visible, { ...judging, exempt: bed.exempt.union(later) })
-  const verdicts = [{ stored: verdict, seen, rows: 'readings' }]
-  if (pointsLedger !== undefined) {
-    const series = await readSeriesNames(databases.postgresUrl, bed.stations)
-    const erasedSeries = [...series.values()].filter(name => bed.erasedStations.has(stationOf(name)))
-    const ofPoints: JudgeOptions = { identity: pointIdentity, erased: new Set(erasedSeries) }
-    const stored = judge(pointsLedger, await readStoredPoints(databases.sql, series), ofPoints)
-    tally.notes.push(`${stored.acknowledged} points were acknowledged`)
-    if (stored.acknowledged === 0) tally.problems.push('no point was acknowledged')
-    verdicts.push({ stored, seen: judge(pointsLedger, visiblePoints, ofPoints), rows: 'points' })
+  for (const [at, { readings }] of visible.entries()) {
+    const seen = judge(ledger, readings, { ...judging, exempt: bed.exempt.union(later) })
+    verdicts.push({ rows: 'readings', route: `API ${at + 1}`, verdict: seen })
   }
+  if (pointsLedger !== undefined) verdicts.push(...(await judgePoints(bed, pointsLedger, databases, visible)))
+  const [one, other] = databases.replicas
+  if (one !== undefined && other !== undefined) tally.problems.push(...(await differencesOf(one, other)))
   noteRecoveries(bed, ledger)
-  for (const { stored, seen, rows } of verdicts) {
-    addVerdicts(tally, stored, seen)
-    if (violationCount(stored) + violationCount(seen) > 0) reportViolations(bed, options, rows, [stored, seen], say)
+  for (const ofRows of Map.groupBy(verdicts, ({ rows }) => rows).values()) {
+    addVerdicts(
+      tally,
+      ofRows.map(({ verdict }) => verdict),
+    )
   }
+  reportViolations(bed, options, verdicts, say)
+}
+
+async function judgePoints(
+  { stations, erasedStations, tally }: TestBed,
+  ledger: Ledger,
+  { postgresUrl, replicas }: OpenDatabases,
+  visible: readonly Visible[],
+): Promise<ReplicaVerdict[]> {
+  const series = await readSeriesNames(postgresUrl, stations)
+  const erasedSeries = [...series.values()].filter(name => erasedStations.has(stationOf(name)))
+  const judging: JudgeOptions = { identity: pointIdentity, erased: new Set(erasedSeries) }
+  const stored = await Promise.all(replicas.map(sql => readStoredPoints(sql, series)))
+  const verdictOf = (rows: StoredRow[], route: string): ReplicaVerdict => {
+    return { rows: 'points', route, verdict: judge(ledger, rows, judging) }
+  }
+  const verdicts = [
+    ...stored.map((rows, at) => verdictOf(rows, `SQL of replica ${at + 1}`)),
+    ...visible.map(({ points }, at) => verdictOf(points, `API ${at + 1}`)),
+  ]
+  const acknowledged = verdicts[0]?.verdict.acknowledged ?? 0
+  tally.notes.push(`${acknowledged} points were acknowledged`)
+  if (acknowledged === 0) tally.problems.push('no point was acknowledged')
+  return verdicts
+}
+
+/** Rows as one node shows them. */
+interface Visible {
+  readings: StoredRow[]
+  points: StoredRow[]
+}
+
+interface ReplicaVerdict {
+  rows: 'readings' | 'points'
+  route: string
+  verdict: Verdict
 }
 
 async function symbolsOf(
@@ -84,7 +126,7 @@ async function symbolsOf(
 }
 
 interface OpenDatabases {
-  sql: QuestdbSql
+  replicas: QuestdbSql[]
   postgresUrl: string
 }
 
@@ -94,8 +136,8 @@ async function openDatabases(
   options: ExperimentOptions,
 ): Promise<OpenDatabases> {
   if (options.ownDatabases !== true) {
-    const { sql, postgresUrl } = databases
-    return { sql, postgresUrl }
+    const { sql, postgresUrl, second } = databases
+    return { replicas: second === undefined ? [sql] : [sql, second.sql], postgresUrl }
   }
   await service.end('SIGTERM')
   const directory = openDataDirectory(service.dataDirectory)
@@ -103,12 +145,12 @@ async function openDatabases(
   const store = await openStore(storeOptions(directory))
   hooks.teardown(() => store.close())
   await store.questdb.ready
-  return { sql: openQuestdbSql(store.questdb.address), postgresUrl: postgresUrl(store.postgres) }
+  return { replicas: [openQuestdbSql(store.questdb.address)], postgresUrl: postgresUrl(store.postgres) }
 }
 
 /** The readings with all of their values, and the rows of erased ones in the hourly view. */
 async function readBoth(
-  { sql, postgresUrl }: OpenDatabases,
+  { sql, postgresUrl }: { sql: QuestdbSql; postgresUrl: string },
   names: ReadonlyMap<string, string>,
   erased: ReadonlyMap<string, string>,
   ofMetrics: readonly ErasedSeries[],
@@ -141,16 +183,16 @@ function noteRecoveries({ tally, crashedAt: crashTimes }: TestBed, { attempts }:
 function reportViolations(
   bed: TestBed,
   { seed }: ExperimentOptions,
-  rows: string,
-  verdicts: Verdict[],
+  verdicts: readonly ReplicaVerdict[],
   say: (line: string) => void,
 ): void {
+  const found = verdicts.filter(({ verdict }) => violationCount(verdict) > 0)
+  if (found.length === 0) return
   say(`row ${bed.tally.row}, seed ${seed}: NOT CLEAN; ledger and data are kept in ${bed.folder}`)
-  for (const [index, { violations }] of verdicts.entries()) {
+  for (const { rows, route, verdict } of found) {
     for (const name of violationNames) {
-      const route = index === 0 ? 'by SQL' : 'by the API'
-      for (const text of violations[name].slice(0, 3))
-        say(`  ${rows}: ${name} (${route}, ${violations[name].length}): ${text}`)
+      const texts = verdict.violations[name]
+      for (const text of texts.slice(0, 3)) say(`  ${rows}: ${name} (${route}, ${texts.length}): ${text}`)
     }
   }
 }

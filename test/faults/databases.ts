@@ -25,6 +25,8 @@ import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 export interface Databases {
   questdb: QuestdbAddress
   sql: QuestdbSql
+  /** The QuestDB of replica 2, where one was asked for. */
+  second?: FaultQuestdb | undefined
   questdbRoot: string
   postgresUrl: string
   postgresSocket: string
@@ -33,15 +35,15 @@ export interface Databases {
   kill(server: 'questdb' | 'postgres'): Promise<void>
 }
 
-export async function startFaultDatabases(t: TestHooks, folder: string): Promise<Databases> {
-  const directory = openDataDirectory(join(folder, 'databases'))
-  t.teardown(() => directory.close())
+export async function startFaultDatabases(t: TestHooks, folder: string, replicas: 1 | 2 = 1): Promise<Databases> {
+  const directory = openClosedLater(t, join(folder, 'databases'))
   const postgres = await openPostgres(storeOptions(directory), new AbortController().signal)
   t.teardown(() => postgres.close())
   const { address, sql, root, ...questdb } = await startFaultQuestdb(t, directory)
   return {
     questdb: address,
     sql,
+    second: replicas === 1 ? undefined : await startFaultQuestdb(t, openClosedLater(t, join(folder, 'second'))),
     questdbRoot: root,
     postgresUrl: postgresUrl(postgres.pool),
     postgresSocket: join(postgres.pool.options.host ?? '', `.s.PGSQL.${postgres.pool.options.port}`),
@@ -54,9 +56,27 @@ export async function startFaultDatabases(t: TestHooks, folder: string): Promise
   }
 }
 
+function openClosedLater(t: TestHooks, path: string): DataDirectory {
+  const directory = openDataDirectory(path)
+  t.teardown(() => directory.close())
+  return directory
+}
+
 /** QUESTDB_HTTP by way of another port, and the other settings by which a service uses these databases. */
-export function settingsFor({ questdb, postgresUrl }: Databases, questdbPort: number): Record<string, string> {
-  return { ...questdbSettings(questdb, questdbPort), DATABASE_URL: postgresUrl }
+export function settingsFor(
+  { questdb, postgresUrl, second }: Databases,
+  questdbPort: number,
+  secondPort?: number,
+): Record<string, string> {
+  const settings = { ...questdbSettings(questdb, questdbPort), DATABASE_URL: postgresUrl }
+  if (second === undefined) return settings
+  return { ...settings, QUESTDB_REPLICAS: replicaSetting(second.address, secondPort) }
+}
+
+/** QUESTDB_REPLICAS with replica 2. */
+export function replicaSetting(address: QuestdbAddress, port?: number): string {
+  const { QUESTDB_HTTP, QUESTDB_PG } = questdbSettings(address, port)
+  return `2=${QUESTDB_HTTP},${QUESTDB_PG}`
 }
 
 export async function askPostgres<Row extends pg.QueryResultRow>(

@@ -1,7 +1,15 @@
 /** Statements to QuestDB past the service, and the rows that it has stored. */
 
 import type { QuestdbAddress } from '../../store/questdb/client/questdb-address.ts'
-import { hourlyView, measurementsTable, pointsTable, readingsTable } from '../../store/tables.ts'
+import {
+  expiredHoursTable,
+  hourlyColumns,
+  hourlyView,
+  measurementsTable,
+  metrics,
+  pointsTable,
+  readingsTable,
+} from '../../store/tables.ts'
 import { until } from '../support/processes.ts'
 import { columns } from './identity.ts'
 import type { StoredRow } from './oracle.ts'
@@ -75,6 +83,46 @@ export async function readStoredPoints(sql: QuestdbSql, names: ReadonlyMap<numbe
     timeUs: Number(time),
     values: { value: numberOf(value), unit: typeof unit === 'string' ? unit : '' },
   }))
+}
+
+interface ComparedTable {
+  name: string
+  keys: string
+  /** Those that are the same in whatever order they are computed. */
+  columns: readonly string[]
+}
+
+const comparedTables: readonly ComparedTable[] = [
+  { name: readingsTable, keys: 'ts, device', columns: metrics },
+  { name: measurementsTable, keys: 'ts, series', columns: ['value'] },
+  { name: pointsTable, keys: 'ts, series', columns: ['value', 'unit', 'stored_at'] },
+  {
+    name: expiredHoursTable,
+    keys: 'ts, device',
+    columns: hourlyColumns.filter(({ aggregate }) => /count|min|max/.test(aggregate)).map(({ name }) => name),
+  },
+]
+
+/** Compares two replicas row for row. An erase leaves rows without values in one of them, which are passed over. */
+export async function differencesOf(one: QuestdbSql, other: QuestdbSql): Promise<string[]> {
+  const found: string[] = []
+  for (const { name, keys, columns } of comparedTables) {
+    if ((await one(`SELECT table_name FROM tables() WHERE table_name = '${name}'`)).length === 0) continue
+    const hasValue = columns.map(column => `${column} IS NOT NULL`).join(' OR ')
+    const days = new Set<string>()
+    for (const sql of [one, other]) {
+      for (const [day] of await sql(`SELECT DISTINCT timestamp_floor('d', ts) FROM ${name}`)) days.add(String(day))
+    }
+    for (const day of days) {
+      const text = `SELECT ${keys}, ${columns.join(', ')} FROM ${name} WHERE ts IN '${day.slice(0, 10)}' AND (${hasValue}) ORDER BY ${keys}`
+      const [rows, others] = (await Promise.all([one(text), other(text)])).map(some => some.map(row => row.join()))
+      const at = (rows ?? []).findIndex((row, index) => row !== others?.[index])
+      if (at < 0 && rows?.length === others?.length) continue
+      const counts = `${rows?.length} and ${others?.length} rows`
+      found.push(`replicas differ in ${name} on ${day}, ${counts}: ${rows?.at(at)} and ${others?.at(at)}`)
+    }
+  }
+  return found
 }
 
 export const numberOf = (value: unknown): number => (typeof value === 'number' ? value : Number.NaN)

@@ -4,8 +4,8 @@
  * `--rows 1a,2` chooses rows, `--cycles 5` bounds the cycles of each, `--seed 7` repeats a run, `--lanes 1` runs one row
  * at a time instead of two. `--broken` runs the deliberately broken builds instead, each of which has to be detected.
  *
- * `npm run faults:cluster` is the same with `--cluster`: two api processes, two forwarders, and three brokers, or one
- * with `--brokers 1`.
+ * `npm run faults:cluster` is the same with `--cluster`: two api processes, two forwarders, two replicas, and three brokers, or one
+ * with `--brokers 1`. `--faults 300` is the number of faults of the whole run, which its rows share.
  */
 
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
@@ -29,12 +29,15 @@ const { values } = parseArgs({
     lanes: { type: 'string' },
     cluster: { type: 'boolean', default: false },
     brokers: { type: 'string', default: '3' },
+    faults: { type: 'string' },
     broken: { type: 'boolean', default: false },
   },
 })
 const seed = Number(values.seed ?? Date.now() % 1_000_000)
 const brokers = values.brokers === '1' ? 1 : 3
-const matrix = values.cluster ? clusterMatrix(brokers) : matrixOfService
+const matrix = values.cluster
+  ? clusterMatrix(brokers, values.faults === undefined ? undefined : Number(values.faults))
+  : matrixOfService
 /** Three brokers are enough for a machine. */
 const lanesMax = Number(values.lanes ?? (values.cluster ? 1 : 2))
 const say = (line: string) => void process.stdout.write(`${line}\n`)

@@ -34,14 +34,13 @@ export function createTally(row: string): Tally {
   }
 }
 
-/** By the two routes, which see the same readings. */
-export function addVerdicts(tally: Tally, stored: Verdict, seen: Verdict): void {
-  tally.acknowledged += stored.acknowledged
-  tally.unknown += stored.unknown
-  tally.unknownStored += stored.unknownStored
-  for (const name of violationNames) {
-    tally.violations[name] += stored.violations[name].length + seen.violations[name].length
-  }
+/** All routes see the same rows. */
+export function addVerdicts(tally: Tally, verdicts: readonly Verdict[]): void {
+  tally.acknowledged += verdicts[0]?.acknowledged ?? 0
+  tally.unknown += verdicts[0]?.unknown ?? 0
+  tally.unknownStored += verdicts[0]?.unknownStored ?? 0
+  for (const { violations } of verdicts)
+    for (const name of violationNames) tally.violations[name] += violations[name].length
 }
 
 function sumOf(tallies: readonly Tally[], row: string): Tally {

@@ -48,7 +48,7 @@ export const sourceFolder = resolve(import.meta.dirname, '..', '..')
 /** Without brokers the journals are on disk. */
 export async function startHarness(hooks: TestHooks, surroundings: Surroundings, brokers?: 1 | 3): Promise<Harness> {
   const { folder } = surroundings
-  const databases = await startFaultDatabases(hooks, folder)
+  const databases = await startFaultDatabases(hooks, folder, brokers === undefined ? 1 : 2)
   const kafka = brokers === undefined ? {} : { kafka: await startFaultKafka(hooks, folder, brokers) }
   return { ...surroundings, databases, ...kafka }
 }

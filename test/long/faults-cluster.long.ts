@@ -1,4 +1,4 @@
-/** Two api processes and two forwarders over one broker, under faults: a short form of `npm run faults:cluster`. */
+/** Two api processes, two forwarders and two replicas over one broker, under faults: a short form of `npm run faults:cluster`. */
 
 import { test } from 'tap'
 import { runInTurn } from '../faults/cluster/cluster-matrix.ts'
@@ -15,11 +15,11 @@ const runs: readonly { seed: number; faults: FaultName[] }[] = [
       'QuestDB killed',
       'all brokers killed',
       'api frozen, passwords changed',
-      'holder killed',
+      'disk of QuestDB deleted, replica made again',
       'PostgreSQL killed',
       'api cut from PostgreSQL, passwords changed',
       'holder frozen',
-      'all brokers killed',
+      'disk of QuestDB deleted',
     ],
   },
 ]

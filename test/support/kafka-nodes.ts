@@ -1,22 +1,13 @@
 /** Nodes of one service on a real broker, QuestDB and PostgreSQL, each a process of its own, and one that forwards. */
 
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
-import { questdbSettings } from '../../cli/demo/cluster/database-settings.ts'
 import { groupHeaderLength } from '../../ingest/journal/group.ts'
 import { offsetOf } from '../../ingest/journal/record.ts'
 import { prepareTopic } from '../../ingest/kafka/prepare-topics.ts'
 import { type ServiceTopicNames, stateKey, topicsOf } from '../../ingest/kafka/topic-names.ts'
-import { openDataDirectory } from '../../store/data-directory.ts'
 import { makeClient } from '../../store/postgres/postgres-connect.ts'
-import {
-  type Databases,
-  type FaultQuestdb,
-  settingsFor,
-  startFaultDatabases,
-  startFaultQuestdb,
-} from '../faults/databases.ts'
+import { type Databases, settingsFor, startFaultDatabases } from '../faults/databases.ts'
 import { type TestHooks, temporaryFolder } from './databases.ts'
 import { startKafka, type TestKafka } from './kafka.ts'
 import { leaseSeconds, makeSecrets } from './nodes.ts'
@@ -26,8 +17,6 @@ import { type Service, startService } from './service.ts'
 export interface KafkaNodes {
   kafka: TestKafka
   databases: Databases
-  /** The QuestDB of replica 2; undefined where there is one alone. */
-  second: FaultQuestdb | undefined
   topics: ServiceTopicNames
   /** Of each process. */
   environment: Record<string, string>
@@ -55,8 +44,7 @@ export async function openKafkaNodes(
   t: TestHooks,
   { root, environment = {}, replicas = 1 }: KafkaNodesOptions = {},
 ): Promise<KafkaNodes> {
-  const [kafka, databases] = await Promise.all([startKafka(t), startFaultDatabases(t, temporaryFolder(t))])
-  const second = replicas === 1 ? undefined : await startSecondQuestdb(t)
+  const [kafka, databases] = await Promise.all([startKafka(t), startFaultDatabases(t, temporaryFolder(t), replicas)])
   const topics = topicsOf('barograph-')
   const client = await kafka.connect()
   const requirements = { replication: 1, retentionMs: 24 * hourMs }
@@ -66,7 +54,6 @@ export async function openKafkaNodes(
     KAFKA_REPLICATION: '1',
     KAFKA_RETENTION_HOURS: '24',
     ...settingsFor(databases, databases.questdb.http.port),
-    ...(second === undefined ? {} : { QUESTDB_REPLICAS: replicaSetting(second.address) }),
     PUBLIC_URL: 'http://localhost:1',
     SECRETS_DIR: makeSecrets(t),
     NODE_LEASE_SECONDS: String(leaseSeconds),
@@ -82,7 +69,6 @@ export async function openKafkaNodes(
   return {
     kafka,
     databases,
-    second,
     topics,
     environment: shared,
     postgres,
@@ -125,17 +111,6 @@ export async function openKafkaNodes(
       return found
     },
   }
-}
-
-async function startSecondQuestdb(t: TestHooks): Promise<FaultQuestdb> {
-  const directory = openDataDirectory(join(temporaryFolder(t), 'second'))
-  t.teardown(() => directory.close())
-  return await startFaultQuestdb(t, directory)
-}
-
-function replicaSetting(address: FaultQuestdb['address']): string {
-  const { QUESTDB_HTTP, QUESTDB_PG } = questdbSettings(address)
-  return `2=${QUESTDB_HTTP},${QUESTDB_PG}`
 }
 
 async function endsOf(kafka: TestKafka, topic: string): Promise<{ end: number }> {

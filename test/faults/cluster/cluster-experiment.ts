@@ -1,7 +1,10 @@
-/** An experiment on two api processes and two forwarders, with topics as the journals. */
+/** An experiment on two api processes, two forwarders and two replicas, with topics as the journals. */
 
+import { type Exec, shownPosition } from '../../../ingest/forwarder/applied-positions.ts'
+import { stateKey } from '../../../ingest/kafka/topic-names.ts'
 import { freePort } from '../../../store/process/free-port.ts'
 import { isRunning, until } from '../../support/processes.ts'
+import { askPostgres } from '../databases.ts'
 import { type ExperimentOptions, experiment, type Harness, type TestBed } from '../experiment.ts'
 import { createHooks } from '../hooks.ts'
 import type { ServiceProcess } from '../service-process.ts'
@@ -12,9 +15,11 @@ import {
   apiWords,
   type Forwarder,
   holderOf,
+  replicaNumbers,
   startBeside,
   startForwarders,
 } from './processes.ts'
+import { startReaders } from './readers.ts'
 
 export interface ClusterBed extends TestBed {
   kafka: FaultKafka
@@ -38,8 +43,8 @@ export async function clusterExperiment(
   try {
     const ports = [await freePort(), await freePort()] as const
     const publicUrl = `http://127.0.0.1:${ports[0]}`
-    const first = await apiSettings(hooks, harness.databases, kafka, publicUrl)
-    const second = await apiSettings(hooks, harness.databases, kafka, publicUrl)
+    const first = await apiSettings(hooks, harness.databases, kafka, publicUrl, 1)
+    const second = await apiSettings(hooks, harness.databases, kafka, publicUrl, 2)
     const { environment = {} } = options
     const api = { points: true, words: apiWords, ...options, ports }
     await experiment(harness, { ...api, environment: { ...first.environment, ...environment } }, async bed => {
@@ -55,13 +60,15 @@ export async function clusterExperiment(
 
 async function withCluster(bed: ClusterBed, work: (bed: ClusterBed) => Promise<void>): Promise<void> {
   const { tally } = bed
-  await holderOf(bed.forwarders)
+  for (const replica of replicaNumbers) await holderOf(bed.forwarders, replica)
   await bed.untilAcknowledged(100)
+  const readers = startReaders(bed)
   await work(bed)
   const endedMs = performance.now()
   await bed.untilAcknowledged(100)
   await bed.load.stop()
   await untilShown(bed)
+  await readers.stop()
   const shownMs = Math.round(performance.now() - endedMs)
   tally.shownMs.push(shownMs)
   if (shownMs > shownMsMax) tally.problems.push(`all is shown ${shownMs} ms after the last fault`)
@@ -69,8 +76,23 @@ async function withCluster(bed: ClusterBed, work: (bed: ClusterBed) => Promise<v
   for (const [name, process] of processesOf(bed)) complainOfEnd(bed, name, process)
 }
 
-/** At both: each follows the topics by itself. */
-async function untilShown({ apis }: ClusterBed): Promise<void> {
+/** Each replica has all records, as it says itself, and each node shows them: it follows the topics by itself. */
+async function untilShown({ apis, databases, kafka }: ClusterBed): Promise<void> {
+  const { postgresUrl, sql, second } = databases
+  for (const [at, replica] of [sql, second?.sql ?? sql].entries()) {
+    await until(`replica ${at + 1} has all records`, async () => {
+      const journals = await askPostgres<{ journal: string; id: string }>(postgresUrl, 'SELECT * FROM applied_journals')
+      const ends = await kafka.ends().catch(() => undefined)
+      if (ends === undefined) return false
+      for (const [topic, end] of ends) {
+        const id = journals.find(({ journal }) => journal === stateKey(topic, at + 1))?.id ?? ''
+        // A QuestDB that was just made again has no table of positions yet.
+        const shown = await shownPosition(replica as Exec, id).catch(() => undefined)
+        if (end > 0 && (shown === undefined || shown < end)) return false
+      }
+      return true
+    })
+  }
   for (const api of apis) {
     await until('all is shown', async () => {
       const { lag, points } = await api.status()

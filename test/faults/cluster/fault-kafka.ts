@@ -19,6 +19,8 @@ export interface FaultKafka {
   settings: Record<'api' | 'forward', Record<string, string>>
   /** Of the topic of readings; undefined while there is none, or nobody knows. */
   leader(): Promise<FaultBroker | undefined>
+  /** The topics with the offsets of their next records. Rejects where Kafka does not answer. */
+  ends(): Promise<[topic: string, end: number][]>
 }
 
 /** The clocks of a run may be a day ahead of the brokers. */
@@ -55,6 +57,15 @@ export async function startFaultKafka(t: TestHooks, folder: string, count: 1 | 3
     settings: {
       api: settings(links.map(({ port }) => `127.0.0.1:${port}`)),
       forward: settings(kafka.addresses),
+    },
+    async ends() {
+      const found: [string, number][] = []
+      for (const topic of Object.values(topics)) {
+        const partition = await client.partition(topic)
+        const { end } = await partition.offsets().finally(() => partition.close())
+        found.push([topic, end])
+      }
+      return found
     },
     async leader() {
       const partitions = await client.admin.partitions(topics.readings).catch(() => undefined)

@@ -2,7 +2,6 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freeze } from '../../support/frozen.ts'
-import { isRunning, until } from '../../support/processes.ts'
 import { freezeFor } from '../rows/questdb.ts'
 import type { ServiceProcess } from '../service-process.ts'
 import {
@@ -16,13 +15,10 @@ import {
 } from './broker-faults.ts'
 import type { ClusterBed } from './cluster-experiment.ts'
 import type { FaultBroker } from './fault-kafka.ts'
-import { type ApiProcess, holderOf, standbyOf } from './processes.ts'
+import { type ApiProcess, holderOf, replicaNumbers, standbyOf, startAgain } from './processes.ts'
+import { anyReplica, deleteDisk, freezeWithBacklog, killBehindQuestdb, makeAnew, questdbOf } from './replica-faults.ts'
 
-const backlogMs = 4000
-const latencyMs = 1500
 const revocationsBeside = 5
-/** The wait for late requests after the cut, and some requests behind it. */
-const slowMs = 10_000
 
 /** What is killed, and started again after a while, or frozen for a while. */
 interface Victim {
@@ -42,8 +38,8 @@ const victimOf = (bed: ClusterBed, service: ServiceProcess): Victim => {
 }
 const oneApi: Victims = bed => [victimOf(bed, anyApi(bed))]
 const bothApis: Victims = bed => bed.apis.map(api => victimOf(bed, api))
-const holder: Victims = async bed => [victimOf(bed, await holderOf(bed.forwarders))]
-const standby: Victims = async bed => [victimOf(bed, await standbyOf(bed.forwarders))]
+const holder: Victims = async bed => [victimOf(bed, await holderOf(bed.forwarders, anyReplica(bed)))]
+const standby: Victims = async bed => [victimOf(bed, await standbyOf(bed.forwarders, anyReplica(bed)))]
 const leader: Victims = async bed => [brokerOf(bed, await leaderOf(bed))]
 const brokers = (count: number): Victims => {
   return bed => anyBrokers(bed, count).map(broker => brokerOf(bed, broker))
@@ -51,7 +47,8 @@ const brokers = (count: number): Victims => {
 const postgres: Victims = ({ databases: { kill, pid } }) => [
   { pid: () => pid('postgres'), kill: () => kill('postgres') },
 ]
-const questdb: Victims = ({ databases: { kill, pid } }) => [{ pid: () => pid('questdb'), kill: () => kill('questdb') }]
+const questdb: Victims = bed => [questdbOf(bed, anyReplica(bed))]
+const bothQuestdbs: Victims = bed => replicaNumbers.map(replica => questdbOf(bed, replica))
 
 function brokerOf({ random }: ClusterBed, broker: FaultBroker): Victim {
   return {
@@ -102,8 +99,12 @@ export const faults = {
   'PostgreSQL killed': ['postgres', 14, 10, kill, postgres],
   'PostgreSQL frozen': ['postgres', 2, 20, freezeAll, postgres],
   'QuestDB killed': ['questdb', 14, 10, kill, questdb],
-  'QuestDB frozen': ['questdb', 2, 20, freezeAll, questdb],
+  'both QuestDBs killed': ['questdb', 6, 12, kill, bothQuestdbs],
+  'QuestDB frozen': ['questdb', 4, 20, freezeAll, questdb],
+  'both QuestDBs frozen': ['questdb', 2, 20, freezeAll, bothQuestdbs],
   'QuestDB frozen, holder killed': ['questdb', 3, 20, killBehindQuestdb],
+  'disk of QuestDB deleted': ['questdb', 8, 15, deleteDisk],
+  'disk of QuestDB deleted, replica made again': ['questdb', 10, 40, makeAnew],
 } as const satisfies Record<string, ClusterFault>
 
 export type FaultName = keyof typeof faults
@@ -112,20 +113,6 @@ async function killService(bed: ClusterBed, service: ServiceProcess): Promise<vo
   await service.end('SIGKILL')
   await sleep(bed.random.below(downMsMax))
   await startAgain(service)
-}
-
-/** A start fails where PostgreSQL or Kafka is away; whoever supervises it starts it again. */
-async function startAgain(service: ServiceProcess): Promise<void> {
-  await until('the process is started again', async () => {
-    try {
-      await service.start()
-      return true
-    } catch (error) {
-      if (isRunning(service.pid())) throw error
-      await sleep(500)
-      return false
-    }
-  })
 }
 
 /** At the other one, while requests with the old passwords wait in the sockets of the frozen one. */
@@ -156,36 +143,6 @@ async function revokeBeside(bed: ClusterBed, without: ApiProcess): Promise<void>
 /** Those of the end are erased or of the imports. */
 export const changeableDevice = (bed: ClusterBed): string => bed.anyDevice(12)
 
-/**
- * Over a slow link there are always rows that wait for the request in flight. When the holder goes on, that is answered, another process
- * has sent the rows, and newer ones for the same times.
- */
-async function freezeWithBacklog(bed: ClusterBed): Promise<void> {
-  const holder = await holderOf(bed.forwarders)
-  const { trouble } = holder.link
-  trouble.latencyMs = latencyMs
-  holder.link.cut()
-  await sleep(slowMs)
-  const thaw = freeze(holder.pid())
-  bed.hooks.teardown(thaw)
-  // Of the connections that there are: a new one would be waited for.
-  trouble.latencyMs = 0
-  await holderOf(bed.forwarders)
-  await sleep(frozenMs)
-  thaw()
-}
-
-/** What it has read is not applied: its successor has to read it again. */
-async function killBehindQuestdb(bed: ClusterBed): Promise<void> {
-  const thaw = freeze(bed.databases.pid('questdb'))
-  bed.hooks.teardown(thaw)
-  await sleep(backlogMs)
-  const holder = await holderOf(bed.forwarders)
-  await holder.end('SIGKILL')
-  thaw()
-  await startAgain(holder)
-}
-
 /** Those that a cluster of this size can have. */
 export function faultsOf(brokers: number): FaultName[] {
   return (Object.keys(faults) as FaultName[]).filter(name => {
@@ -201,7 +158,7 @@ export async function rest({ random }: ClusterBed): Promise<void> {
 }
 
 export async function untilHeld(bed: ClusterBed): Promise<void> {
-  await holderOf(bed.forwarders)
+  for (const replica of replicaNumbers) await holderOf(bed.forwarders, replica)
 }
 
 export async function happen(bed: ClusterBed, name: FaultName): Promise<void> {

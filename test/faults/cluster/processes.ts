@@ -1,10 +1,11 @@
 /**
- * The processes of an experiment: two api processes, each with a way of its own to PostgreSQL, and two forwarders, of which one
- * forwards, and the other one stands by.
+ * The processes of an experiment: two api processes, each with a way of its own to PostgreSQL and a replica that it prefers, and two
+ * forwarders. Each replica is forwarded by one of them, and the other one stands by.
  */
 
 import { copyFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { TestHooks } from '../../support/databases.ts'
 import { isRunning, until } from '../../support/processes.ts'
 import { type Databases, settingsFor, startPostgresLink } from '../databases.ts'
@@ -30,9 +31,11 @@ export async function apiSettings(
   databases: Databases,
   kafka: FaultKafka,
   publicUrl: string,
+  replica: ReplicaNumber,
 ): Promise<ApiSettings> {
   const { link, url } = await startPostgresLink(hooks, databases)
-  return { link, environment: { ...kafka.settings.api, DATABASE_URL: url, PUBLIC_URL: publicUrl } }
+  const own = { DATABASE_URL: url, PUBLIC_URL: publicUrl, QUESTDB_READ: String(replica) }
+  return { link, environment: { ...kafka.settings.api, ...own } }
 }
 
 /** With the secrets of the service that runs, so that either takes what the other one has given out. */
@@ -55,8 +58,26 @@ export async function startBeside(
   return { ...beside, link }
 }
 
+export const replicaNumbers = [1, 2] as const
+export type ReplicaNumber = (typeof replicaNumbers)[number]
+
 export interface Forwarder extends ServiceProcess {
-  link: TcpProxy
+  /** Its ways to the QuestDB of each replica. */
+  links: Record<ReplicaNumber, TcpProxy>
+}
+
+/** A start fails where PostgreSQL or Kafka is away; a supervisor starts the process again. */
+export async function startAgain(service: ServiceProcess): Promise<void> {
+  await until('the process is started again', async () => {
+    try {
+      await service.start()
+      return true
+    } catch (error) {
+      if (isRunning(service.pid())) throw error
+      await sleep(500)
+      return false
+    }
+  })
 }
 
 /** A frozen one gives no answer. */
@@ -69,41 +90,49 @@ export async function startForwarders(
 ): Promise<Forwarder[]> {
   const forwarders: Forwarder[] = []
   for (const name of ['forwarder-1', 'forwarder-2']) {
-    const link = await startTcpProxy(bed.hooks, bed.databases.questdb.http.port, bed.random)
+    const { questdb, second } = bed.databases
+    const links = {
+      1: await startTcpProxy(bed.hooks, questdb.http.port, bed.random),
+      2: await startTcpProxy(bed.hooks, second?.address.http.port ?? 0, bed.random),
+    }
     const service = await bed.another({
       dataDirectory: join(bed.folder, name),
-      environment: { ...settingsFor(bed.databases, link.port), ...kafka.settings.forward, ...environment },
+      environment: {
+        ...settingsFor(bed.databases, links[1].port, links[2].port),
+        ...kafka.settings.forward,
+        ...environment,
+      },
       words: ['--role', 'forward'],
     })
     await service.start()
-    forwarders.push({ ...service, link })
+    forwarders.push({ ...service, links })
   }
   return forwarders
 }
 
-/** Waits until one of them forwards. */
-export async function holderOf(forwarders: readonly Forwarder[]): Promise<Forwarder> {
+/** Waits until one of them forwards to the replica. */
+export async function holderOf(forwarders: readonly Forwarder[], replica: ReplicaNumber): Promise<Forwarder> {
   let holder: Forwarder | undefined
   await until('a forwarder forwards', async () => {
-    for (const forwarder of forwarders) if (await isHolder(forwarder)) holder = forwarder
+    for (const forwarder of forwarders) if (await isHolder(forwarder, replica)) holder = forwarder
     return holder !== undefined
   })
   return holder as Forwarder
 }
 
-export async function standbyOf(forwarders: readonly Forwarder[]): Promise<Forwarder> {
-  const holder = await holderOf(forwarders)
+export async function standbyOf(forwarders: readonly Forwarder[], replica: ReplicaNumber): Promise<Forwarder> {
+  const holder = await holderOf(forwarders, replica)
   return forwarders.find(forwarder => forwarder !== holder) as Forwarder
 }
 
-async function isHolder(forwarder: Forwarder): Promise<boolean> {
+async function isHolder(forwarder: Forwarder, replica: ReplicaNumber): Promise<boolean> {
   if (!isRunning(forwarder.pid())) return false
   try {
     const response = await fetch(`http://127.0.0.1:${forwarder.port}/metrics`, {
       headers: { authorization: `Bearer ${forwarder.adminToken()}` },
       signal: AbortSignal.timeout(answerMs),
     })
-    return (await response.text()).includes('\nbarograph_forwarder_held 1\n')
+    return (await response.text()).includes(`\nbarograph_forwarder_held{replica="${replica}"} 1\n`)
   } catch {
     return false
   }

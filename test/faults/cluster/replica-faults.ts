@@ -1,0 +1,108 @@
+/** Faults of the replicas of QuestDB: a replica is deleted, is made again from the other one, or is behind its forwarder. */
+
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { barograph } from '../../support/command-line.ts'
+import { freeze } from '../../support/frozen.ts'
+import { isRunning, until } from '../../support/processes.ts'
+import { settingsFor } from '../databases.ts'
+import { frozenMs } from './broker-faults.ts'
+import type { ClusterBed } from './cluster-experiment.ts'
+import { holderOf, type ReplicaNumber, replicaNumbers, startAgain } from './processes.ts'
+
+const backlogMs = 4000
+const latencyMs = 1500
+/** The wait for late requests after the cut, and some requests behind it. */
+const slowMs = 10_000
+
+/** The QuestDB of a replica. The restart after a kill is left to its supervisor. */
+export interface ReplicaQuestdb {
+  root: string
+  pid(): number
+  kill(): Promise<void>
+}
+
+export function questdbOf({ databases }: ClusterBed, replica: ReplicaNumber): ReplicaQuestdb {
+  const { questdbRoot: root, second, pid, kill } = databases
+  if (replica === 1) return { root, pid: () => pid('questdb'), kill: () => kill('questdb') }
+  if (second === undefined) throw new Error('there is no second replica')
+  return { root: second.root, pid: second.pid, kill: second.kill }
+}
+
+export const anyReplica = ({ random }: ClusterBed): ReplicaNumber => random.pick(replicaNumbers)
+const otherThan = (replica: ReplicaNumber): ReplicaNumber => (replica === 1 ? 2 : 1)
+
+/** The topics have all readings of a run, so the empty QuestDB fills itself from there. */
+export async function deleteDisk(bed: ClusterBed): Promise<void> {
+  await loseDisk(questdbOf(bed, anyReplica(bed)))
+}
+
+async function loseDisk({ root, pid, kill }: ReplicaQuestdb): Promise<void> {
+  // A QuestDB that runs would create files while they are removed.
+  freeze(pid())
+  rmSync(join(root, 'db'), { recursive: true, force: true })
+  await kill()
+}
+
+/** The disk is lost, and the operator makes the replica as a copy of the other one while readings come in. */
+export async function makeAnew(bed: ClusterBed): Promise<void> {
+  const replica = anyReplica(bed)
+  const source = otherThan(replica)
+  const { root, pid } = questdbOf(bed, replica)
+  const sourceRoot = questdbOf(bed, source).root
+  const { databases, folder, kafka, tally } = bed
+  const environment = {
+    ...settingsFor(databases, databases.questdb.http.port),
+    ...kafka.settings.forward,
+    DATA_DIR: join(folder, 'command'),
+  }
+  /** Until it succeeds: another fault may be under way. */
+  async function run(words: () => string[]): Promise<void> {
+    await until('a command of replicas succeeds', async () => {
+      const { status, stderr } = await barograph(['replicas', ...words()], { environment })
+      if (status !== 0) tally.notes.push(`replicas ${words()[0]} ended with ${status}: ${stderr.slice(-200)}`)
+      return status === 0
+    })
+  }
+  await run(() => ['remove', String(replica)])
+  await loseDisk(questdbOf(bed, replica))
+  await until('QuestDB runs again', () => isRunning(pid()))
+  const copy = () => {
+    const files = `rm -rf db && cp -a ${sourceRoot}/db ${sourceRoot}/.checkpoint . && touch _restore`
+    return `cd ${root} && kill -STOP ${pid()} && ${files} && kill -9 ${pid()}`
+  }
+  await run(() => ['add', String(replica), '--from', String(source), '--copy', copy()])
+}
+
+/** What the replica has not applied, its next forwarder has to send again. */
+export async function killBehindQuestdb(bed: ClusterBed): Promise<void> {
+  const replica = anyReplica(bed)
+  const thaw = freeze(questdbOf(bed, replica).pid())
+  bed.hooks.teardown(thaw)
+  await sleep(backlogMs)
+  const holder = await holderOf(bed.forwarders, replica)
+  await holder.end('SIGKILL')
+  thaw()
+  await startAgain(holder)
+}
+
+/**
+ * Over a slow link rows wait behind the request in flight. When the frozen forwarder goes on, another process has sent these rows, and
+ * newer ones for the same times.
+ */
+export async function freezeWithBacklog(bed: ClusterBed): Promise<void> {
+  const replica = anyReplica(bed)
+  const holder = await holderOf(bed.forwarders, replica)
+  const link = holder.links[replica]
+  link.trouble.latencyMs = latencyMs
+  link.cut()
+  await sleep(slowMs)
+  const thaw = freeze(holder.pid())
+  bed.hooks.teardown(thaw)
+  // New connections would wait, too.
+  link.trouble.latencyMs = 0
+  await holderOf(bed.forwarders, replica)
+  await sleep(frozenMs)
+  thaw()
+}
