@@ -453,3 +453,26 @@ test('a QuestDB that comes back in another mode is treated by that one', async t
   await rig.until(() => segments() === 1)
   t.equal(rig.status()?.isSynced, true, 'what was lost was sent again, and nothing is kept any more')
 })
+
+test('a query that failed leaves no issue when it succeeds again, also when nothing is sent any more', async t => {
+  const rig = createRig(t)
+  let failures = 0
+  let isFailing = true
+  const connections = Array.from({ length: 4 }, () => {
+    const connection = rig.questdb.connect()
+    async function query(sql: string) {
+      if (!isFailing || rig.questdb.taken.flat().length < 20 || !sql.includes('wal_tables'))
+        return await connection.query(sql)
+      failures++
+      throw new Error('no answer')
+    }
+    return { ...connection, query }
+  })
+  rig.addGroups(1)
+  rig.start({ connections })
+  // By then no request is under way whose success would end the issue.
+  await rig.until(() => failures > 1 && rig.status()?.issue === 'no answer')
+  isFailing = false
+  await rig.until(() => rig.allApplied() && rig.status()?.issue === undefined)
+  t.equal(rig.questdb.table().size, 20)
+})
