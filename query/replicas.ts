@@ -37,6 +37,8 @@ export interface Replicas {
   answers(number: number): boolean | Promise<boolean>
   /** The number of a replica that answers, the current one if it does; undefined when none does. A promise while one is probed. */
   choose(): number | undefined | Promise<number | undefined>
+  /** Notes that a query found the replica away: until it was probed, others are chosen first. */
+  suspect(number: number): void
   /** For how long each replica has shown less than another one, milliseconds, by number less 1. */
   behindMs(): readonly number[]
 }
@@ -46,6 +48,10 @@ const behindMsMax = 10_000
 /** How long a read waits for a replica that shows what was read before. */
 const waitMsMax = 5_000
 const pollMs = 50
+/** Longer than the period and the timeout of a probe. */
+const suspectMs = 5_000
+/** How often a query that is under way checks whether its replica still answers. */
+const checkMs = 500
 
 export function createReplicas(replicas: readonly ReadReplica[], options: ReplicasOptions = {}): Replicas {
   const { preferred, monotonicMs = () => performance.now() } = options
@@ -55,6 +61,7 @@ export function createReplicas(replicas: readonly ReadReplica[], options: Replic
   let changes = 0
   /** What was shown by the replica that was read, when it was chosen. */
   let floor: readonly number[] = []
+  const suspectUntilMs = replicas.map(() => Number.NEGATIVE_INFINITY)
   const answersAt = (number: number) => replicas[number - 1]?.answers?.() ?? true
   const shownAt = (number: number) => replicas[number - 1]?.shown?.() ?? []
   const isAtFloor = (number: number) => isAtLeast(shownAt(number), floor)
@@ -76,7 +83,9 @@ export function createReplicas(replicas: readonly ReadReplica[], options: Replic
   /** In the order in which they are to be read. */
   function ranked(): number[] {
     const behindMs = progress.behindMs()
+    const nowMs = monotonicMs()
     const rankOf = (number: number) => {
+      if (nowMs < (suspectUntilMs[number - 1] ?? 0)) return Number.MAX_VALUE
       const ms = behindMs[number - 1] ?? 0
       if (ms > behindMsMax) return ms
       return number === preferred ? -2 : number === current ? -1 : 0
@@ -115,6 +124,9 @@ export function createReplicas(replicas: readonly ReadReplica[], options: Replic
       const isBest = ranked()[0] === current && isAtFloor(current)
       return isBest && answersAt(current) === true ? chosen(current) : findInTime()
     },
+    suspect(number) {
+      suspectUntilMs[number - 1] = monotonicMs() + suspectMs
+    },
     behindMs: progress.behindMs,
   }
 }
@@ -148,7 +160,33 @@ function createProgress(replicas: readonly ReadReplica[], monotonicMs: () => num
 
 export const noReplicaAnswers = { ok: false, code: 'DATABASE_AWAY', reason: 'QuestDB does not answer a probe' } as const
 
-/** Runs a query in a pool, on the chosen replica. `queryOf` gets the sources of its hours. */
+type Outcome = { readonly ok: true } | { readonly ok: false; readonly code: string }
+
+/**
+ * Runs work on the chosen replica. Where that turns out to be away, or stops answering meanwhile, the work runs once more on another one, so
+ * it must have no effect but its result.
+ */
+export async function onReplica<Result extends Outcome>(
+  replicas: Replicas,
+  client: AbortSignal,
+  work: (replica: number, signal: AbortSignal) => Promise<Result>,
+): Promise<Result | typeof noReplicaAnswers> {
+  for (let attempt = 1; ; attempt++) {
+    const chosen = replicas.choose()
+    const replica = chosen instanceof Promise ? await chosen : chosen
+    if (replica === undefined) return noReplicaAnswers
+    if (replicas.addresses.length === 1) return await work(replica, client)
+    const gone = new AbortController()
+    const timer = setInterval(() => replicas.answers(replica) !== true && gone.abort(), checkMs)
+    const result = await work(replica, AbortSignal.any([client, gone.signal])).finally(() => clearInterval(timer))
+    if (result.ok || client.aborted) return result
+    const isAway = result.code === 'DATABASE_AWAY' || gone.signal.aborted
+    if (isAway) replicas.suspect(replica)
+    if (!isAway || attempt === replicas.addresses.length) return isAway ? noReplicaAnswers : result
+  }
+}
+
+/** Runs a query in a pool, on a replica. `queryOf` gets the sources of its hours. */
 export async function runOnReplica<Queries extends QueriesOf<Queries>, Result, Name extends keyof Queries & string>(
   { pool, replicas }: { readonly pool: Pool<Queries, Result>; readonly replicas: Replicas },
   name: Name,
@@ -156,8 +194,7 @@ export async function runOnReplica<Queries extends QueriesOf<Queries>, Result, N
   signal: AbortSignal,
   sinceMs?: number,
 ): Promise<PoolResult<Result>> {
-  const chosen = replicas.choose()
-  const replica = chosen instanceof Promise ? await chosen : chosen
-  if (replica === undefined) return noReplicaAnswers
-  return await pool.run(name, { ...queryOf(replicas.hourSources(replica)), replica }, signal, sinceMs)
+  return await onReplica(replicas, signal, (replica, client) =>
+    pool.run(name, { ...queryOf(replicas.hourSources(replica)), replica }, client, sinceMs),
+  )
 }

@@ -27,11 +27,11 @@ export interface ExportRunOptions {
 }
 
 export interface ExportRun {
-  /** Rejects with a BodyInterrupted when there is no result. `replica`: undefined when none answers. */
+  /** Rejects with a BodyInterrupted when there is no result. */
   run<Name extends keyof ExportQueries>(
     name: Name,
     query: ExportQueries[Name],
-    replica: number | undefined,
+    replica: number,
     client: AbortSignal,
   ): Promise<ExportResult>
   close(): Promise<void>
@@ -42,7 +42,7 @@ export function createExportRun(options: ExportRunOptions): ExportRun {
   const logAvailability = createAvailabilityLog(options.log)
   return {
     async run(name, query, replica, client) {
-      const isAnswering = replica !== undefined && (await options.replicas.answers(replica))
+      const isAnswering = await options.replicas.answers(replica)
       const result = isAnswering ? await pool.run(name, { ...query, replica }, client) : noReplicaAnswers
       logAvailability(result)
       if (result.ok) return result.encoded

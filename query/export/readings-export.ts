@@ -10,7 +10,7 @@ import type { LowerPriority } from '../../store/thread-priority.ts'
 import type { AnswerCode } from '../cache/body.ts'
 import { defaultLimits, type QueryLimits } from '../limits.ts'
 import { BodyInterrupted, begun, type Pieces } from '../pieces.ts'
-import type { Replicas } from '../replicas.ts'
+import { onReplica, type Replicas } from '../replicas.ts'
 import { builtInMetrics, columnsOf, type ExportMetric } from './export-columns.ts'
 import {
   type Count,
@@ -91,14 +91,14 @@ export function createReadingsExport({ replicas, log, ...options }: ReadingsExpo
   const { run, close } = createExportRun({ replicas, priority: options.priority ?? 'low', limits, log })
   let exportCount = 0
 
-  async function count(range: ExportRange, replica: number | undefined, client: AbortSignal): Promise<number> {
+  async function count(range: ExportRange, replica: number, client: AbortSignal): Promise<number> {
     return ((await run('count', range, replica, client)) as Count).rows
   }
 
   /** Each is read while the one before it is taken. */
   async function* read(
     query: Omit<ExportQueries['piece'], 'rowsMax'>,
-    replica: number | undefined,
+    replica: number,
     client: AbortSignal,
   ): AsyncGenerator<Piece, undefined> {
     const readFrom = (fromUs: number, fileOffset: number) => {
@@ -116,10 +116,9 @@ export function createReadingsExport({ replicas, log, ...options }: ReadingsExpo
     }
   }
 
-  async function* pieces(asked: ExportRequest, client: AbortSignal): AsyncGenerator<Uint8Array> {
+  async function* pieces(asked: ExportRequest, replica: number, client: AbortSignal): AsyncGenerator<Uint8Array> {
     const { layout, stepUs, fromUs, toUs, devices, metrics = builtInMetrics, series = seriesEmpty } = asked
     const range = { fromUs, toUs, symbols: symbolsOf(asked), station: asked.station }
-    const replica = await replicas.choose()
     const countBefore = await count(range, replica, client)
     const rowGroups: Uint8Array[] = []
     const { header, separator, footer } = frameOf(asked)
@@ -142,10 +141,10 @@ export function createReadingsExport({ replicas, log, ...options }: ReadingsExpo
     yield footer ?? ((await run('footer', { rowGroups, fileOffset, stepUs, metrics }, replica, client)) as Footer).bytes
   }
 
-  async function* counted(asked: ExportRequest, client: AbortSignal): AsyncGenerator<Uint8Array> {
+  async function* counted(asked: ExportRequest, replica: number, client: AbortSignal): AsyncGenerator<Uint8Array> {
     exportCount++
     try {
-      yield* pieces(asked, client)
+      yield* pieces(asked, replica, client)
     } finally {
       exportCount--
     }
@@ -154,7 +153,9 @@ export function createReadingsExport({ replicas, log, ...options }: ReadingsExpo
   return {
     async pieces(asked, client) {
       if (exportCount >= limits.exportsMax) return { ok: false, code: 'QUEUE_FULL' }
-      return await begun<ExportFailure>(frameOf(asked).header, counted(asked, client))
+      return await onReplica(replicas, client, (replica, signal) =>
+        begun<ExportFailure>(frameOf(asked).header, counted(asked, replica, signal)),
+      )
     },
     close,
   }

@@ -6,7 +6,7 @@ import { createAvailabilityLog } from '../availability-log.ts'
 import type { AnswerCode } from '../cache/body.ts'
 import { defaultLimits, type QueryLimits } from '../limits.ts'
 import { createPool } from '../pool.ts'
-import type { Replicas } from '../replicas.ts'
+import { onReplica, type Replicas } from '../replicas.ts'
 import { createDirectReads } from './direct-reads.ts'
 import type { PointsQueries, PointsResult } from './points-queries.ts'
 
@@ -58,12 +58,11 @@ export function createPointsRun({ replicas, log, ...options }: PointsRunOptions)
 
   return {
     async run(name, query, isSmall, client) {
-      const replica = await replicas.choose()
-      if (replica === undefined) return { ok: false, code: 'DATABASE_AWAY' }
-      let result = isSmall ? await direct.run(replica, name, query, client) : undefined
-      if (result === undefined || (!result.ok && result.code === 'TOO_LARGE')) {
-        result = await pool.run(name, { ...query, replica }, client)
-      }
+      const result = await onReplica(replicas, client, async (replica, signal) => {
+        const found = isSmall ? await direct.run(replica, name, query, signal) : undefined
+        const isFound = found !== undefined && (found.ok || found.code !== 'TOO_LARGE')
+        return isFound ? found : await pool.run(name, { ...query, replica }, signal)
+      })
       logAvailability(result)
       return result.ok ? { ok: true, result: result.encoded } : { ok: false, code: result.code }
     },

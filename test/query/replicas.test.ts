@@ -1,7 +1,8 @@
 /** Which replica is read: one that answers, is not behind, and shows no less than was read before. */
 
+import { once } from 'node:events'
 import t from 'tap'
-import { createReplicas } from '../../query/replicas.ts'
+import { createReplicas, onReplica } from '../../query/replicas.ts'
 
 const address = {} as never
 
@@ -71,4 +72,34 @@ t.test('without any that answers nothing is chosen', async t => {
   const { replicas, states } = world()
   states[0].isUp = states[1].isUp = false
   t.equal(await replicas.choose(), undefined)
+})
+
+const noSignal = new AbortController().signal
+
+t.test('a query that finds its replica away runs once more on another one, and no further', async t => {
+  const { replicas, pass } = world()
+  const asked: number[] = []
+  const query = (isAway: (replica: number) => boolean) =>
+    onReplica(replicas, noSignal, async replica => {
+      asked.push(replica)
+      return isAway(replica) ? { ok: false, code: 'DATABASE_AWAY' } : { ok: true, replica }
+    })
+  t.match(await query(replica => replica === 1), { ok: true, replica: 2 })
+  t.match(await query(() => false), { ok: true, replica: 2 }, 'the replica is not asked again before it was probed')
+  t.strictSame(asked, [1, 2, 2])
+  pass(6_000)
+  t.match(await query(() => true), { ok: false, code: 'DATABASE_AWAY' })
+  t.strictSame(asked, [1, 2, 2, 2, 1])
+  t.match(await onReplica(replicas, noSignal, async () => ({ ok: false, code: 'TIMED_OUT' })), { code: 'TIMED_OUT' })
+})
+
+t.test('a query whose replica stops answering is cancelled and runs on another one', async t => {
+  const { replicas, states } = world()
+  const result = await onReplica(replicas, noSignal, async (replica, signal) => {
+    if (replica === 2) return { ok: true, replica }
+    states[0].isUp = false
+    await once(signal, 'abort')
+    return { ok: false, code: 'CANCELLED' }
+  })
+  t.match(result, { ok: true, replica: 2 })
 })
