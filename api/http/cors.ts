@@ -6,7 +6,7 @@ import type { Scope } from './scope.ts'
 /** How long a browser remembers that it may ask. */
 const preflightMaxAgeSeconds = '86400'
 /** Of an answer, what a page may see besides its type and length. The last two are of the points of stations. */
-const exposedHeaders = 'etag, retry-after, points-left-out, point-units'
+const exposedHeaders = 'etag, retry-after, replica-behind-seconds, points-left-out, point-units'
 
 /** Marks every answer of this scope. */
 export function addCorsHeaders(app: Scope): void {

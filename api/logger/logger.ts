@@ -14,6 +14,7 @@ import { type EventsOptions, eventsGroup } from '../read/events/events.ts'
 import { type FleetOptions, fleetGroup } from '../read/fleet/fleet.ts'
 import { createRangeSender } from '../read/range-sender.ts'
 import type { ReadAccess } from '../read/read-access.ts'
+import { withReplicaHeader } from '../read/read-operation.ts'
 import { type ReadingsOptions, readingsGroup } from '../read/readings.ts'
 import { type ReadsOptions, readsGroup } from '../read/reads.ts'
 import { type StationReadsOptions, stationsGroup } from '../read/stations/stations.ts'
@@ -30,6 +31,8 @@ export interface LoggerOptions {
   stations: StationReadsOptions
   live: FleetOptions
   events: EventsOptions
+  /** Of the replica that is read; undefined where there is one alone. */
+  behindSeconds?: (() => number) | undefined
 }
 
 const mediaTypeDetail = 'send Content-Type: application/json, and no Content-Encoding'
@@ -44,6 +47,7 @@ export function loggerFamily({
   stations,
   live,
   events,
+  behindSeconds,
 }: LoggerOptions): PublishedFamily<LoggerOperation> {
   const sendRange = createRangeSender(access, reads.readings)
   return createFamily<LoggerOperation>({
@@ -53,11 +57,11 @@ export function loggerFamily({
     groups: [
       logGroup(ingest),
       batchGroup(batch),
-      readsGroup(access, reads),
-      analysesGroup(access, reads),
-      readingsGroup(access, reads.readings, sendRange),
+      withReplicaHeader(readsGroup(access, reads), behindSeconds),
+      withReplicaHeader(analysesGroup(access, reads), behindSeconds),
+      withReplicaHeader(readingsGroup(access, reads.readings, sendRange), behindSeconds),
       annotationsGroup(access, annotations),
-      stationsGroup(access, stations, sendRange),
+      withReplicaHeader(stationsGroup(access, stations, sendRange), behindSeconds),
       fleetGroup(access, live),
       eventsGroup(access, events),
     ],

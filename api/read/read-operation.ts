@@ -74,6 +74,24 @@ export function readGroup(...operations: readonly ReadOperation[]): OperationGro
   return { operations, prepare: addCorsHeaders }
 }
 
+/** The same group. Its answers name the seconds for which the replica that is read has shown less than another one. */
+export function withReplicaHeader(
+  group: OperationGroup<ReadOperation>,
+  behindSeconds: (() => number) | undefined,
+): OperationGroup<ReadOperation> {
+  if (behindSeconds === undefined) return group
+  return {
+    ...group,
+    prepare(scope) {
+      group.prepare?.(scope)
+      scope.addHook('onSend', (_request, reply, payload, done) => {
+        if (reply.statusCode < 400) reply.header('replica-behind-seconds', behindSeconds().toFixed(1))
+        done(null, payload)
+      })
+    },
+  }
+}
+
 function boundArguments({ originalUrl }: FastifyRequest, reply: FastifyReply, done: () => void): void {
   if (hasTooManyArguments(originalUrl)) refuse(reply, 'TOO_MANY_PARAMETERS')
   else done()
