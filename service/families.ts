@@ -152,7 +152,12 @@ function createLogger({ config, log, parts, ingress }: FamilyInputs): RouteFamil
     annotations: { annotations: parts.annotations, findPrincipal },
     stations: { stations, metrics, query, findPrincipal, authRateLimit, nowMs },
     events: eventsOptions(config, log, parts, ingress),
+    behindSeconds: parts.replicas.length === 1 ? undefined : () => secondsBehind(parts.readReplicas),
   })
+}
+
+function secondsBehind({ behindMs, current }: ServiceParts['readReplicas']): number {
+  return (behindMs()[current() - 1] ?? 0) / 1000
 }
 
 /** Of the replica that is read; undefined where nothing is. */
@@ -162,7 +167,7 @@ function missingIn({ replicas, readReplicas }: Pick<ServiceParts, 'replicas' | '
 }
 
 function createAdmin({ config, log, parts, ingress }: FamilyInputs, eraseJobs: EraseJobs): RouteFamily {
-  const { accounts, devices, stations, metrics, readingsExport, ingest, pointsIngest, store } = parts
+  const { accounts, devices, stations, metrics, readingsExport, readReplicas, ingest, pointsIngest, store } = parts
   return adminFamily({
     findPrincipal: accounts.findPrincipal,
     origins: accounts.origins,
@@ -189,6 +194,11 @@ function createAdmin({ config, log, parts, ingress }: FamilyInputs, eraseJobs: E
     retention: parts.retention,
     topics: parts.topicStates,
     replicas: () => replicaStatuses(parts.replicas, parts.readReplicas),
+    questdbRead: {
+      get address() {
+        return readReplicas.addresses[readReplicas.current() - 1] ?? store.questdb.address
+      },
+    },
     alertEngine() {
       const { isLive, backlog, refused, partialRules } = parts.alerts.meter.engine()
       return isLive ? { backlog, refused, partial_rules: partialRules.slice(0, partialRulesMax) } : undefined

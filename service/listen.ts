@@ -33,7 +33,7 @@ export async function listen(
   let mqtt: Mqtt | undefined
   const ingress = createIngress(config, log, parts)
   const selfMonitoring = openSelfMonitoring({
-    questdb: parts.store.questdb,
+    questdbs: parts.replicas.map(({ questdb }) => questdb),
     ingest: parts.ingest.status,
     interval: ingress.interval,
     nowMs: parts.clockMs,

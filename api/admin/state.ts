@@ -42,6 +42,8 @@ export interface StateOptions extends Pick<TimeLimits, 'aheadMsMax'> {
   /** Of the topics of Kafka that are the journals; undefined where these are on disk. */
   topics?: (() => TopicState[]) | undefined
   replicas?: StatusOptions['replicas']
+  /** The address of the replica that is read; without it that of the store. */
+  questdbRead?: Pick<Store['questdb'], 'address'>
   /** Undefined for a service that is alone. */
   nodes?: Pick<Nodes, 'own' | 'states'> | undefined
   alertEngine?: StatusOptions['alertEngine']
@@ -65,7 +67,7 @@ export function stateOperations(options: StateOptions, audit: WriteLateAudit): A
     exportOperation({ readingsExport, devices, metrics, nowMs: Date.now, aheadMsMax, audit, log }),
     auditOperation(store.postgres),
     statusOperation({ ...options, dataDirectory: options.directory.path }),
-    statusHistoryOperation(store.questdb),
+    statusHistoryOperation(options.questdbRead ?? store.questdb),
     ...archiveOperations({ archive: options.archive, audit }),
     retentionOperation({ retention: options.retention, audit }),
   ]

@@ -1,6 +1,6 @@
 /**
- * Writes a row of what the service measures of itself to QuestDB every ten seconds. A row that cannot be written is lost: nothing waits
- * for it, and nothing is kept.
+ * Writes a row of what the service measures of itself to each replica of QuestDB every ten seconds. A row that cannot be written is lost:
+ * nothing waits for it, and nothing is kept.
  */
 
 import { monitorEventLoopDelay } from 'node:perf_hooks'
@@ -12,7 +12,7 @@ import { selfMonitoringNodeSql, selfMonitoringTableSql } from '../../store/table
 import { createSampleSender, type Sample } from './sample-sender.ts'
 
 export interface SelfMonitoringOptions {
-  questdb: Pick<Questdb, 'address' | 'state'>
+  questdbs: readonly Pick<Questdb, 'address' | 'state'>[]
   ingest: () => IngestStatus
   interval: Pick<IntervalMeter, 'take'>
   nowMs: () => number
@@ -29,11 +29,29 @@ const nsPerMs = 1_000_000
 const requestMs = 5000
 
 export function openSelfMonitoring(options: SelfMonitoringOptions): SelfMonitoring {
-  const { questdb, nowMs, everyMs = 10_000, node } = options
+  const { questdbs, everyMs = 10_000 } = options
+  const read = createReader(options)
+  const writers = questdbs.map(questdb => createWriter(questdb, options))
+  const timer = setInterval(() => {
+    const sample = read()
+    for (const writer of writers) void writer.write(sample)
+  }, everyMs).unref()
+  return {
+    close() {
+      clearInterval(timer)
+      read.close()
+      for (const writer of writers) writer.close()
+    },
+  }
+}
+
+function createWriter(
+  questdb: SelfMonitoringOptions['questdbs'][number],
+  { nowMs, node }: Pick<SelfMonitoringOptions, 'nowMs' | 'node'>,
+) {
   const { http } = questdb.address
   const statements = createQuestdbClient(http, 1)
   const sender = createSampleSender(http, requestMs, node)
-  const read = createReader(options)
   let isBusy = false
   let isTableThere = false
 
@@ -42,8 +60,7 @@ export function openSelfMonitoring(options: SelfMonitoringOptions): SelfMonitori
     if (node !== undefined) await statements.exec(selfMonitoringNodeSql, requestMs)
   }
 
-  async function write(): Promise<void> {
-    const sample = read()
+  async function write(sample: Sample): Promise<void> {
     if (isBusy) return
     if (questdb.state().state !== 'up') {
       // The next one may be another.
@@ -62,11 +79,9 @@ export function openSelfMonitoring(options: SelfMonitoringOptions): SelfMonitori
     }
   }
 
-  const timer = setInterval(() => void write(), everyMs).unref()
   return {
+    write,
     close() {
-      clearInterval(timer)
-      read.close()
       statements.close()
       sender.close()
     },

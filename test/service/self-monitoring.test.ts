@@ -43,7 +43,7 @@ function createIngest(): () => IngestStatus {
 function startSelfMonitoring(address: QuestdbAddress, changes: Partial<Parameters<typeof openSelfMonitoring>[0]> = {}) {
   const questdb = { address, state: () => ({ state: 'up' as const }) }
   return openSelfMonitoring({
-    questdb,
+    questdbs: [questdb],
     ingest: createIngest(),
     interval: createIntervalMeter(),
     nowMs: Date.now,
