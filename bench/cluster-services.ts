@@ -33,6 +33,7 @@ export async function startClusterServices(
   kafka: BenchKafka,
   deviceCount: number,
   prefix = 'bench-',
+  more: Record<string, string> = {},
 ): Promise<ClusterServices> {
   for (const topic of Object.values(topicsOf(prefix))) await kafka.makeTopic(topic)
   const store = await startBenchStore(hooks, silentLog)
@@ -40,6 +41,7 @@ export async function startClusterServices(
     ...kafkaSettings(kafka),
     KAFKA_TOPIC_PREFIX: prefix,
     PUBLIC_URL: 'http://localhost',
+    ...more,
   }
   const api = await startBenchService(hooks, deviceCount, settings, ['--role', 'api'], store)
   const apis = [processOf(api.service)]
@@ -80,5 +82,5 @@ async function isHolder({ url, dataDirectory, child }: Service): Promise<boolean
   if (child.exitCode !== null || child.signalCode !== null) return false
   const token = readFileSync(join(dataDirectory, 'secrets', 'admin-token'), 'utf8').trim()
   const response = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${token}` } })
-  return (await response.text()).includes('\nbarograph_forwarder_held 1\n')
+  return (await response.text()).includes('\nbarograph_forwarder_held{replica="1"} 1\n')
 }

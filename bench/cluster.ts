@@ -1,9 +1,9 @@
 /**
  * Kafka as the journal: the journal on a topic against the same journal on local segments, what a reading costs in processor
- * time by process, also with several that take requests, how soon another process takes readings to QuestDB when the one that did is killed or frozen, and how long
- * acknowledgements pause when the leader of three brokers is killed. Verifies that all that was acknowledged is stored, once.
+ * time by process, also with several that take requests, how soon another process takes readings to QuestDB when the one that did is killed or frozen, how soon reads
+ * are answered by another replica when one is killed or frozen, and how long acknowledgements pause when the leader of three brokers is killed. Verifies that all that was acknowledged is stored, once.
  *
- * Usage: node bench/cluster.ts [--only journals,costs,takeover,nodes,loss] [--pairs 3] [--seconds 3] [--batch 10000] [--rows 800000]
+ * Usage: node bench/cluster.ts [--only journals,costs,takeover,nodes,replicas,loss] [--pairs 3] [--seconds 3] [--batch 10000] [--rows 800000]
  *   [--devices 1000] [--takeovers 1]
  */
 
@@ -11,17 +11,18 @@ import { loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import { createBounds } from './bounds.ts'
 import { measureBrokerLoss } from './broker-loss.ts'
-import { type CostOptions, measureCosts } from './cluster-costs.ts'
+import { measureCosts } from './cluster-costs.ts'
 import { measureNodes } from './cluster-nodes.ts'
 import { startClusterServices } from './cluster-services.ts'
 import { measureTakeovers } from './forwarder-takeover.ts'
 import { measureJournals } from './journal-rates.ts'
-import { type BenchKafka, startBenchKafka } from './kafka-brokers.ts'
-import { createHooks, hardware, round } from './measure.ts'
+import { startBenchKafka } from './kafka-brokers.ts'
+import { createHooks, type Hooks, hardware, round } from './measure.ts'
+import { measureReplicaLoss } from './replica-loss.ts'
 
 const { values: options } = parseArgs({
   options: {
-    only: { type: 'string', default: 'journals,costs,takeover,nodes,loss' },
+    only: { type: 'string', default: 'journals,costs,takeover,nodes,replicas,loss' },
     pairs: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '3' },
     batch: { type: 'string', default: '10000' },
@@ -45,7 +46,12 @@ async function onOneBroker(): Promise<object> {
     const kafka = await startBenchKafka(hooks, 1)
     if (parts.has('journals')) await measureJournals(bounds, kafka, { pairs, seconds, rowsEach: Number(options.batch) })
     const costOptions = { pairs, seconds, rows: Number(options.rows), deviceCount }
-    const nodes = parts.has('nodes') ? await onSeveralNodes(kafka, costOptions) : {}
+    const replicas = parts.has('replicas') ? await withOwnServices(own => measureReplicaLoss(own, bounds, kafka)) : {}
+    const onNodes = async (own: Hooks) => {
+      const services = await startClusterServices(own, kafka, deviceCount, 'bench-nodes-')
+      return await measureNodes(own, bounds, kafka, services, costOptions)
+    }
+    const nodes = { ...replicas, ...(parts.has('nodes') ? await withOwnServices(onNodes) : {}) }
     if (!parts.has('costs') && !parts.has('takeover')) return nodes
     const services = await startClusterServices(hooks, kafka, deviceCount)
     const costs = parts.has('costs') ? await measureCosts(hooks, bounds, kafka, services, costOptions) : {}
@@ -56,11 +62,11 @@ async function onOneBroker(): Promise<object> {
   }
 }
 
-async function onSeveralNodes(kafka: BenchKafka, costOptions: CostOptions): Promise<object> {
+/** They have ended before others start. */
+async function withOwnServices(measure: (hooks: Hooks) => Promise<object>): Promise<object> {
   const { hooks, closeAll } = createHooks()
   try {
-    const services = await startClusterServices(hooks, kafka, deviceCount, 'bench-nodes-')
-    return await measureNodes(hooks, bounds, kafka, services, costOptions)
+    return await measure(hooks)
   } finally {
     await closeAll()
   }
