@@ -1,6 +1,6 @@
 /**
- * Compares the replicas with the first one in use, once a day: the rows of each day that is over, and the sums of the last two. A
- * difference is for a person to look at, as no process can find out which replica is right.
+ * Compares the replicas with the first one in use, once a day: the rows of each day that is over, and the sums of the last two. Where these
+ * differ, the rows with values are compared. A difference is for a person to look at, as no process can find out which replica is right.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -129,11 +129,26 @@ async function differences(
     const [days, otherDays] = await both([one, other], replica => daysOf(replica, table, signal, sumsFromMs))
     for (const [startMs, text] of [...days, ...otherDays]) {
       if (startMs < expiredBeforeMs() || startMs >= todayMs) continue
-      if (days.get(startMs) !== text || otherDays.get(startMs) !== text)
-        found.add(`${new Date(startMs).toISOString().slice(0, 10)} ${table}`)
+      if (days.get(startMs) === text && otherDays.get(startMs) === text) continue
+      const name = `${new Date(startMs).toISOString().slice(0, 10)} ${table}`
+      if (!found.has(name) && (await haveOtherValues([one, other], table, startMs, signal))) found.add(name)
     }
   }
   return [...found].sort()
+}
+
+/** An erase leaves rows without values, which a replica that was made later from the topics does not have. */
+async function haveOtherValues(
+  replicas: readonly [ComparedReplica, ComparedReplica],
+  table: (typeof tables)[number],
+  fromMs: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const rows = { fromMs, toMs: fromMs + dayMs, isOfValues: true }
+  const [values, otherValues] = await both(replicas, async ({ questdb }) =>
+    (await openDaySums(questdb.address.pg, table, signal, rows)).read(),
+  )
+  return values.join() !== otherValues.join()
 }
 
 async function both<Result>(
@@ -158,7 +173,7 @@ async function daysOf(
     counts.set(startMs, (counts.get(startMs) ?? 0) + Number(rows))
   }
   for (const [startMs, count] of counts) found.set(startMs, String(count))
-  const sums = await openDaySums(questdb.address.pg, table, signal, sumsFromMs)
+  const sums = await openDaySums(questdb.address.pg, table, signal, { fromMs: sumsFromMs })
   for (const [day, ...values] of await sums.read()) found.set(Date.parse(`${String(day).slice(0, 10)}Z`), values.join())
   return found
 }

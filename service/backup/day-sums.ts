@@ -68,12 +68,21 @@ export interface OpenDaySums {
   close(): Promise<void>
 }
 
-/** Resolves at once, whatever the size of the table. The connection ends with the signal. `fromMs`: the start of the first day. */
+interface SummedRows {
+  /** The start of the first day, epoch milliseconds. */
+  fromMs: number
+  /** The start of the day behind the last one. */
+  toMs?: number
+  /** Leaves out rows without a value, as an erase leaves them. */
+  isOfValues?: boolean
+}
+
+/** Resolves at once, whatever the size of the table. The connection ends with the signal. Without `rows` all of them count. */
 export async function openDaySums(
   address: QuestdbPg,
   table: string,
   signal?: AbortSignal,
-  fromMs?: number,
+  rows?: SummedRows,
 ): Promise<OpenDaySums> {
   signal?.throwIfAborted()
   const { host, port, user, password, database } = address
@@ -86,7 +95,7 @@ export async function openDaySums(
   const timer = setTimeout(close, openMsMax)
   try {
     await client.connect()
-    const cursor = client.query(new Cursor<DaySums>(daySumsSql(table, fromMs), [], { rowMode: 'array' }))
+    const cursor = client.query(new Cursor<DaySums>(daySumsSql(table, rows), [], { rowMode: 'array' }))
     await cursor.read(1)
     return { read: () => readDays(cursor).finally(close), close }
   } catch (error) {
@@ -101,14 +110,22 @@ export async function openDaySums(
  * A statement reads its tables as they were when it began, and it has begun when its first row is there. That one costs
  * nothing; the days, which are computed when they are asked for, come behind it.
  */
-function daySumsSql(table: string, fromMs: number | undefined): string {
-  const where = fromMs === undefined ? '' : ` WHERE ts >= cast(${fromMs * 1000} AS TIMESTAMP)`
+function daySumsSql(table: string, rows: SummedRows | undefined): string {
+  const where = rows === undefined ? '' : whereSql(table, rows)
   const terms = ['count()', ...(summed[table] ?? []).map(term => `sum(${term})`)]
   const columns = (textOf: (term: string, name: string) => string) =>
     terms.map((term, index) => `${textOf(term, `term${index}`)} AS term${index}`).join(', ')
   return `SELECT cast(NULL AS VARCHAR) AS day, ${columns(() => 'cast(NULL AS VARCHAR)')} FROM long_sequence(1)
     UNION ALL SELECT cast(day AS VARCHAR) AS day, ${columns((_, name) => `cast(${name} AS VARCHAR)`)}
     FROM (SELECT timestamp_floor('d', ts) AS day, ${columns(term => term)} FROM ${table}${where})`
+}
+
+function whereSql(table: string, { fromMs, toMs, isOfValues = false }: SummedRows): string {
+  const conditions = [`ts >= cast(${fromMs * 1000} AS TIMESTAMP)`]
+  if (toMs !== undefined) conditions.push(`ts < cast(${toMs * 1000} AS TIMESTAMP)`)
+  const values = table === readingsTable ? metrics : ['value']
+  if (isOfValues) conditions.push(`(${values.map(name => `${name} IS NOT NULL`).join(' OR ')})`)
+  return ` WHERE ${conditions.join(' AND ')}`
 }
 
 async function readDays(cursor: Cursor<DaySums>): Promise<DaySums[]> {

@@ -117,6 +117,8 @@ t.test('a node reads the other replica while its own one is frozen, and misses n
   await waitFor('the other replica is read', async () => (await temperatures(one)) === '1,2,3,4,4.5')
   const read = async () => (await replicasAt(one)).find(({ is_read }) => is_read)?.number
   t.equal(await read(), 2)
+  const answer = await fetch(`${one.url}/api/device/porch`)
+  t.equal(answer.headers.get('replica-behind-seconds'), '0.0')
   t.match(await (await fetch(`${one.url}/health/ready`)).json(), { status: 'degraded', reasons: [/^replica 1: /] })
   letGo()
   await waitFor('its own replica is read again', async () => (await temperatures(one)) !== '' && (await read()) === 1)
@@ -149,12 +151,13 @@ t.test('when the forwarder and a node are killed others take over, and nothing g
     sql('SELECT device, ts, temperature FROM readings WHERE temperature IS NOT NULL ORDER BY device, ts')
   t.strictSame(
     await rowsOf(cluster.databases.sql),
-    await rowsOf(cluster.second?.sql ?? cluster.databases.sql),
+    await rowsOf(cluster.databases.second?.sql ?? cluster.databases.sql),
     'both replicas are equal',
   )
 })
 
-const { databases, second } = cluster
+const { databases } = cluster
+const { second } = databases
 if (second === undefined) throw new Error('there is no second replica')
 
 t.test('a day in which a replica lacks a row is found by the comparison, and shown', async t => {
@@ -163,9 +166,11 @@ t.test('a day in which a replica lacks a row is found by the comparison, and sho
   t.equal(late.status, 200)
   await cluster.untilForwarded()
   await second.sql("INSERT INTO readings (ts, device, temperature) VALUES ('2026-01-01T00:00:00Z', 'porch', 1)")
+  // As an erase leaves it: not a difference.
+  await second.sql("INSERT INTO readings (ts, device) VALUES ('2026-01-03T00:00:00Z', 'porch')")
   await waitFor('it is applied', async () => {
-    const rows = await second.sql("SELECT count() FROM readings WHERE ts < '2026-01-02'")
-    return Number(rows[0]?.[0]) === 1
+    const rows = await second.sql("SELECT count() FROM readings WHERE ts < '2026-01-04' AND device = 'porch'")
+    return Number(rows[0]?.[0]) === 2
   })
   const pool = new pg.Pool({ connectionString: databases.postgresUrl })
   t.teardown(() => pool.end())
