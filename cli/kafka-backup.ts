@@ -7,7 +7,6 @@ import { BackupError } from '../service/backup/backup-error.ts'
 import { backUpTopics } from '../service/backup/topics-backup.ts'
 import { type RestoredTopics, restoreTopics } from '../service/backup/topics-restore.ts'
 import type { Log } from '../store/log.ts'
-import { parseQuestdbAddress } from '../store/questdb/client/questdb-address.ts'
 import { QuestdbError } from '../store/questdb/client/questdb-error.ts'
 import { StartError } from '../store/start-error.ts'
 import { packageVersion } from '../store/version.ts'
@@ -17,7 +16,7 @@ import { createInterrupt } from './interrupt.ts'
 import { lockAlone } from './lock-alone.ts'
 import { printText } from './output.ts'
 import { runCopy } from './run-copy.ts'
-import { topicEnds } from './with-kafka.ts'
+import { replicaAddress, topicEnds } from './with-kafka.ts'
 import { withPostgres } from './with-postgres.ts'
 
 interface BackedUp {
@@ -26,7 +25,11 @@ interface BackedUp {
 }
 
 /** `copyCommand`: for the shell, with FOLDER in its environment. */
-export async function backUpService(context: CommandContext, folder: string, copyCommand: string): Promise<BackedUp> {
+export async function backUpService(
+  context: CommandContext,
+  folder: string,
+  { copyCommand, replica }: { copyCommand: string; replica: number },
+): Promise<BackedUp> {
   const config = context.readSettings()
   const interrupt = createInterrupt()
   try {
@@ -35,7 +38,8 @@ export async function backUpService(context: CommandContext, folder: string, cop
         folder: resolve(folder),
         postgres,
         ends: await topicEnds(context, postgres),
-        questdb: parseQuestdbAddress(config.QUESTDB_HTTP, config.QUESTDB_PG).http,
+        replica,
+        questdb: replicaAddress(config, replica).http,
         copyQuestdb(to) {
           mkdirSync(to, { recursive: true, mode: 0o700 })
           return runCopy(context, copyCommand, { FOLDER: to })

@@ -110,10 +110,11 @@ export function defineKafka(command: Command, context: CommandContext): void {
     .description('copy PostgreSQL, the offsets of the topics, the secrets and, by a command, QuestDB')
     .argument('<folder>', 'new or empty folder')
     .requiredOption('--copy <command>', 'copies QuestDB')
+    .option('--replica <number>', 'replica that is copied', '1')
     .option('--json', 'print as JSON')
     .addHelpText('after', backupHelp)
-    .action(async (folder: string, { copy, json }: Json & { copy: string }) => {
-      const { files, bytes } = await backUpService(context, folder, copy)
+    .action(async (folder: string, { copy, replica, json }: Json & { copy: string; replica: string }) => {
+      const { files, bytes } = await backUpService(context, folder, { copyCommand: copy, replica: Number(replica) })
       if (json === true) printJson(streams, { files, bytes })
       else printText(streams.stdout, `backed up to ${folder}: ${files} files, ${bytesText(bytes)}\n`)
     })

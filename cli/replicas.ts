@@ -11,8 +11,7 @@ import { points } from '../ingest/points-table.ts'
 import { readings } from '../ingest/readings-table.ts'
 import type { TableDescription } from '../ingest/table.ts'
 import { copyReplica } from '../service/backup/copy-replica.ts'
-import type { Config } from '../service/settings/config.ts'
-import { parseQuestdbAddress, type QuestdbAddress } from '../store/questdb/client/questdb-address.ts'
+import type { QuestdbAddress } from '../store/questdb/client/questdb-address.ts'
 import { createQuestdbClient } from '../store/questdb/client/questdb-client.ts'
 import { QuestdbError } from '../store/questdb/client/questdb-error.ts'
 import type { CommandContext } from './command-context.ts'
@@ -21,7 +20,7 @@ import { createInterrupt } from './interrupt.ts'
 import { commandError, logTo } from './kafka-backup.ts'
 import { bytesText, printJson, printTable, printText } from './output.ts'
 import { runCopy } from './run-copy.ts'
-import { topicEnds, withKafka } from './with-kafka.ts'
+import { replicaAddress, replicaAddresses, topicEnds, withKafka } from './with-kafka.ts'
 import { withPostgres } from './with-postgres.ts'
 
 const addHelp = `
@@ -71,7 +70,7 @@ export function defineReplicas(command: Command, context: CommandContext): void 
     .argument('<number>', 'of the replica')
     .action(async (number: string) => {
       const config = context.readSettings()
-      addressOf(config, Number(number))
+      replicaAddress(config, Number(number))
       await withPostgres(config, async postgres => {
         const others = (await readReplicaHolders(postgres)).filter(
           one => one.number !== Number(number) && one.lost === undefined,
@@ -95,20 +94,6 @@ export function defineReplicas(command: Command, context: CommandContext): void 
     })
 }
 
-/** Returns the addresses by number, from 1 on. */
-function addressesOf(config: Config): QuestdbAddress[] {
-  const { QUESTDB_HTTP, QUESTDB_PG, QUESTDB_REPLICAS = [] } = config
-  return [{ http: QUESTDB_HTTP, pg: QUESTDB_PG }, ...QUESTDB_REPLICAS].map(({ http, pg }) =>
-    parseQuestdbAddress(http, pg),
-  )
-}
-
-function addressOf(config: Config, number: number): QuestdbAddress {
-  const address = addressesOf(config)[number - 1]
-  if (address === undefined) throw new CommandError(`QUESTDB_REPLICAS has no replica ${number}`)
-  return address
-}
-
 interface ShownReplica {
   number: number
   address: string
@@ -128,7 +113,7 @@ async function listReplicas(context: CommandContext): Promise<ShownReplica[]> {
     published: await readPublished(postgres),
   }))
   return await Promise.all(
-    addressesOf(config).map(async (address, at) => {
+    replicaAddresses(config).map(async (address, at) => {
       const number = at + 1
       const known = holders.find(one => one.number === number)
       const size = await sizeOf(address)
@@ -199,8 +184,8 @@ async function addReplica(context: CommandContext, from: number, to: number, cop
   const { stderr } = context.streams
   const copy = (postgres: pg.Client) =>
     copyReplica({
-      from: { number: from, http: addressOf(config, from).http },
-      to: { number: to, http: addressOf(config, to).http },
+      from: { number: from, http: replicaAddress(config, from).http },
+      to: { number: to, http: replicaAddress(config, to).http },
       postgres,
       tables,
       copyFiles: () => runCopy(context, copyCommand),
@@ -221,7 +206,7 @@ async function addReplica(context: CommandContext, from: number, to: number, cop
 
 async function resend(context: CommandContext, number: number, from: string) {
   const config = context.readSettings()
-  addressOf(config, number)
+  replicaAddress(config, number)
   const offsets = await withKafka(context, async (kafka, _settings, topics) => {
     const found: { topic: string; offset: number }[] = []
     for (const [at, topic] of topics.entries()) {

@@ -7,6 +7,7 @@ import { identityDifference } from '../ingest/kafka/kafka-identity.ts'
 import { topicsOf } from '../ingest/kafka/topic-names.ts'
 import type { Config } from '../service/settings/config.ts'
 import { type KafkaSettings, kafkaSettings } from '../service/settings/kafka.ts'
+import { parseQuestdbAddress, type QuestdbAddress } from '../store/questdb/client/questdb-address.ts'
 import { StartError } from '../store/start-error.ts'
 import type { CommandContext } from './command-context.ts'
 import { CommandError } from './command-error.ts'
@@ -43,6 +44,18 @@ export async function topicEnds(context: CommandContext, postgres: pg.Client): P
     }
     return ends
   })
+}
+
+/** The QuestDBs of the replicas, from 1 on. */
+export function replicaAddresses({ QUESTDB_HTTP, QUESTDB_PG, QUESTDB_REPLICAS = [] }: Config): QuestdbAddress[] {
+  const given = [{ http: QUESTDB_HTTP, pg: QUESTDB_PG }, ...QUESTDB_REPLICAS]
+  return given.map(({ http, pg }) => parseQuestdbAddress(http, pg))
+}
+
+export function replicaAddress(config: Config, number: number): QuestdbAddress {
+  const address = replicaAddresses(config)[number - 1]
+  if (address === undefined) throw new CommandError(`QUESTDB_REPLICAS has no replica ${number}`)
+  return address
 }
 
 function settingsOf(config: Config): KafkaSettings {

@@ -24,7 +24,7 @@ import { createQuestdbClient } from '../../store/questdb/client/questdb-client.t
 import { QuestdbError } from '../../store/questdb/client/questdb-error.ts'
 import { BackupError } from './backup-error.ts'
 import { eraseAgain, listDone, listDoneSince } from './erased.ts'
-import { copyQuestdb } from './topics-backup.ts'
+import { assertInUse, copyQuestdb } from './topics-backup.ts'
 
 interface NumberedQuestdb {
   readonly number: number
@@ -81,15 +81,6 @@ export async function copyReplica(options: CopyReplicaOptions): Promise<{ topic:
   }
   await begin(options, copied, doneBefore)
   return copied.map(({ topic, offset }) => ({ topic, offset }))
-}
-
-async function assertInUse(postgres: pg.Client, replica: number): Promise<void> {
-  const { rows } = await postgres.query<{ lost: string | null }>('SELECT lost FROM replicas WHERE number = $1', [
-    replica,
-  ])
-  const [row] = rows
-  if (row === undefined) throw new BackupError(`Nothing was ever forwarded to replica ${replica}.`)
-  if (row.lost !== null) throw new BackupError(`Replica ${replica} is lost: ${row.lost}.`)
 }
 
 async function copiedTopics({ from, postgres, tables }: CopyReplicaOptions): Promise<CopiedTopic[]> {

@@ -13,6 +13,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
+import { stateKey } from '../../ingest/kafka/topic-names.ts'
 import type { Log } from '../../store/log.ts'
 import type { QuestdbHttp } from '../../store/questdb/client/questdb-address.ts'
 import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
@@ -33,6 +34,8 @@ export interface TopicsBackupOptions {
   postgres: pg.Client
   /** Where each topic ended when the backup began. */
   ends: ReadonlyMap<string, number>
+  /** The number of the replica that is copied. */
+  replica: number
   questdb: QuestdbHttp
   /** Copies the files of QuestDB, while its checkpoint is held, into the folder or elsewhere. */
   copyQuestdb(folder: string): Promise<void>
@@ -50,11 +53,13 @@ const pauseMs = 500
 
 /** Resolves to the number of files and bytes in the folder. Rejects with a BackupError for what an operator can mend; then nothing is left. */
 export async function backUpTopics(options: TopicsBackupOptions): Promise<{ files: number; bytes: number }> {
-  const { postgres, signal, onStep } = options
+  const { postgres, replica, signal, onStep } = options
+  if (replica > 1) await assertInUse(postgres, replica)
   const target = prepareTarget(options.folder, undefined)
   try {
     onStep('waiting until QuestDB has what was acknowledged')
-    const topics = await untilApplied(postgres, options.ends, signal)
+    const ends = new Map([...options.ends].map(([topic, end]) => [stateKey(topic, replica), end]))
+    const topics = await untilApplied(postgres, ends, signal)
     const doneBefore = await listDone(postgres)
     const questdbVersion = await copyQuestdb(options, join(target, 'questdb'))
     await topics.assertKept()
@@ -108,6 +113,13 @@ export async function copyQuestdb(
     if (isHeld) await releaseCheckpoint(exec, log, () => sleep(pauseMs))
     client.close()
   }
+}
+
+export async function assertInUse(postgres: pg.Client, replica: number): Promise<void> {
+  const text = 'SELECT lost FROM replicas WHERE number = $1'
+  const [row] = (await postgres.query<{ lost: string | null }>(text, [replica])).rows
+  if (row === undefined) throw new BackupError(`Nothing was ever forwarded to replica ${replica}.`)
+  if (row.lost !== null) throw new BackupError(`Replica ${replica} is lost: ${row.lost}.`)
 }
 
 function copySecrets(from: string | undefined, target: string): readonly FileEntry[] {

@@ -79,7 +79,9 @@ async function setOffsets(client: pg.Client, topics: RestoredTopics['topics']): 
   const text = 'UPDATE replica_topics SET committed_offset = $2, rewind_to = NULL, status = NULL WHERE topic = $1'
   for (const { name, offset } of topics) await client.query(text, [name, offset])
   await client.query('UPDATE replicas SET holder = NULL')
-  await client.query("UPDATE replicas SET lost = 'the service was restored from a backup' WHERE number > 1")
+  const [copied = 1] = topics.map(({ name }) => Number(name.split('@')[1] ?? 1))
+  const lost = "UPDATE replicas SET lost = 'the service was restored from a backup' WHERE number <> $1"
+  await client.query(lost, [copied])
 }
 
 /**
