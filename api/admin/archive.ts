@@ -45,15 +45,22 @@ export const Dropped = z.object({ day: z.iso.date() })
 
 export function archiveOperations({ archive, audit }: ArchiveRouteOptions): AdminOperation[] {
   /** Replies with 404 where there is no such file. */
-  async function withFile(
-    { day, file }: z.infer<typeof FileOfDay>,
-    reply: FastifyReply,
-    work: (file: ArchivedFile) => Promise<FastifyReply>,
-  ): Promise<FastifyReply> {
-    const [found] = await archive.days(Date.parse(day), 1)
-    const noted = found?.startMs === Date.parse(day) ? found.files.find(({ key }) => key === file) : undefined
-    if (noted === undefined) return sendProblem(reply, 'FILE_NOT_ARCHIVED', { detail: `${file} of ${day}` })
-    return await work(noted)
+  function fileOperation(
+    declared: Pick<AdminOperation, 'path' | 'name' | 'summary' | 'description' | 'success' | 'refusals'>,
+    work: (file: ArchivedFile, reply: FastifyReply, actor: string) => Promise<FastifyReply>,
+  ): AdminOperation {
+    return operation({
+      ...declared,
+      method: 'POST',
+      body: { json: FileOfDay.meta({ id: 'ArchivedFile' }) },
+      refusals: ['FILE_NOT_ARCHIVED', ...(declared.refusals ?? [])],
+      async handle({ body: { day, file }, actor }, reply) {
+        const [found] = await archive.days(Date.parse(day), 1)
+        const noted = found?.startMs === Date.parse(day) ? found.files.find(({ key }) => key === file) : undefined
+        if (noted === undefined) return sendProblem(reply, 'FILE_NOT_ARCHIVED', { detail: `${file} of ${day}` })
+        return await work(noted, reply, actor)
+      },
+    })
   }
 
   return [
@@ -71,42 +78,38 @@ export function archiveOperations({ archive, audit }: ArchiveRouteOptions): Admi
         return reply.send({ days: days.slice(0, daysPerPage).map(dayOf), next } satisfies ArchivedDays)
       },
     }),
-    operation({
-      method: 'POST',
-      path: '/archive/verify',
-      name: 'admin_verify_archive',
-      summary: 'Compare an archived file with its note',
-      description: 'Reads the file: its digest, its rows and its sums.',
-      body: { json: FileOfDay.meta({ id: 'ArchivedFile' }) },
-      success: { status: 200, description: 'What was found', json: Verified.meta({ id: 'ArchiveVerified' }) },
-      refusals: ['FILE_NOT_ARCHIVED'],
-      handle: ({ body }, reply) =>
-        withFile(body, reply, async noted =>
-          reply.send({ file: noted.key, fault: (await archive.fault(noted)) ?? null } satisfies z.infer<
-            typeof Verified
-          >),
-        ),
-    }),
-    operation({
-      method: 'POST',
-      path: '/archive/restore',
-      name: 'admin_restore_archive',
-      summary: 'Restore an archived file',
-      description: 'Its rows come to `readings_restored` or `measurements_restored` in QuestDB.',
-      body: { json: FileOfDay.meta({ id: 'ArchivedFile' }) },
-      success: { status: 200, description: 'Its rows are there', json: Restored.meta({ id: 'ArchiveRestored' }) },
-      refusals: ['FILE_NOT_ARCHIVED', 'ARCHIVE_FAILED'],
-      handle: ({ body, actor }, reply) =>
-        withFile(body, reply, async noted => {
-          const fault = await archive.restore(noted).then(
-            () => undefined,
-            error => String(error.message),
-          )
-          if (fault !== undefined) return sendProblem(reply, 'ARCHIVE_FAILED', { detail: fault })
-          await audit({ actor, action: 'archive.restore', subject: noted.key })
-          return reply.send({ file: noted.key, rows: rowsOf(noted) } satisfies z.infer<typeof Restored>)
-        }),
-    }),
+    fileOperation(
+      {
+        path: '/archive/verify',
+        name: 'admin_verify_archive',
+        summary: 'Compare an archived file with its note',
+        description: 'Reads the file: its digest, its rows and its sums.',
+        success: { status: 200, description: 'What was found', json: Verified.meta({ id: 'ArchiveVerified' }) },
+      },
+      async (noted, reply) => {
+        const fault = (await archive.fault(noted)) ?? null
+        return reply.send({ file: noted.key, fault } satisfies z.infer<typeof Verified>)
+      },
+    ),
+    fileOperation(
+      {
+        path: '/archive/restore',
+        name: 'admin_restore_archive',
+        summary: 'Restore an archived file',
+        description: 'Its rows come to `readings_restored` or `measurements_restored` in QuestDB.',
+        success: { status: 200, description: 'Its rows are there', json: Restored.meta({ id: 'ArchiveRestored' }) },
+        refusals: ['ARCHIVE_FAILED'],
+      },
+      async (noted, reply, actor) => {
+        try {
+          await archive.restore(noted)
+        } catch (error) {
+          return sendProblem(reply, 'ARCHIVE_FAILED', { detail: (error as Error).message })
+        }
+        await audit({ actor, action: 'archive.restore', subject: noted.key })
+        return reply.send({ file: noted.key, rows: rowsOf(noted) } satisfies z.infer<typeof Restored>)
+      },
+    ),
     operation({
       method: 'POST',
       path: '/archive/drop-restored',

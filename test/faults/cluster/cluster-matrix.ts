@@ -1,7 +1,7 @@
 /** The rows of `npm run faults:cluster`: one for each fault, and random mixes of them. */
 
 import { join } from 'node:path'
-import { dayMs, horizonMs } from '../../../lifecycle/retention/horizon.ts'
+import { dayMs, horizonMs } from '../../../service/lifecycle/retention/horizon.ts'
 import { expiredHoursTable, readingsTable } from '../../../store/tables.ts'
 import { until } from '../../support/processes.ts'
 import { type Change, copySource } from '../copy-source.ts'

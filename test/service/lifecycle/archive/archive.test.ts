@@ -1,51 +1,30 @@
 /** The archive of raw days over real databases: written, read by another engine, restored, erased, and left whole by faults. */
 
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pathToFileURL } from 'node:url'
 import { DuckDBInstance } from '@duckdb/node-api'
-import t, { type Test } from 'tap'
-import { type Archive, createArchive } from '../../../../service/lifecycle/archive/archive.ts'
+import t from 'tap'
 import { type ArchiveTarget, openFolder } from '../../../../service/lifecycle/archive/archive-target.ts'
 import { dayText } from '../../../../service/lifecycle/retention/expired-days.ts'
-import { dayMs } from '../../../../service/lifecycle/retention/horizon.ts'
-import { ensureSeriesNames } from '../../../../store/questdb/questdb-tables.ts'
-import { temporaryFolder } from '../../../support/databases.ts'
 import { until } from '../../../support/processes.ts'
+import { beforeMs, exec, firstDay, open, porch, rawStarts, roof, store } from '../retention/retention-world.ts'
 import {
-  beforeMs,
-  client,
-  exec,
-  firstDay,
-  open,
-  porch,
-  rawStarts,
-  reset,
-  roof,
-  send,
-  store,
-} from '../retention/retention-world.ts'
+  archiveIn,
+  expiredStarts,
+  filesOf,
+  fill,
+  folder,
+  gateOf,
+  namesIn,
+  rowsOf,
+  series,
+  target,
+} from './archive-world.ts'
 
-const folder = join(temporaryFolder(t), 'archive')
-const target = openFolder(pathToFileURL(folder))
 const duckdb = await (await DuckDBInstance.create(':memory:')).connect()
 t.teardown(() => duckdb.closeSync())
-const expiredStarts = [0, 1, 2].map(day => firstDay + day * dayMs)
-
-function archiveIn(t: Test, given: Partial<Parameters<typeof createArchive>[0]> = {}): Archive {
-  const archive = createArchive({
-    ...{ target, pool: store.postgres, replicas: [{ number: 1, questdb: store.questdb }] },
-    ...{ directory: join(temporaryFolder(t), 'spool'), reserveBytes: 0 },
-    ...given,
-  })
-  t.teardown(() => archive.close())
-  return archive
-}
-
-const gateOf = (archive: Archive) => ({
-  archive: { keep: (ms: number) => archive.keep(1, ms), holds: (ms: number) => archive.holds(1, ms) },
-})
 
 /** The statement of docs/archive.md. */
 const page = readFileSync(join(import.meta.dirname, '../../../../docs/archive.md'), 'utf8')
@@ -55,39 +34,6 @@ const documented = page.split('```sql\n')[1]?.split('```')[0] ?? ''
 async function asked(sql: string): Promise<unknown[][]> {
   return (await duckdb.runAndReadAll(sql.replaceAll('/var/archive', folder))).getRowsJson() as unknown[][]
 }
-
-const series = [porch, roof].map(({ symbol }, at) => ({ symbol, number: at + 1 }))
-
-/** Readings of six days of two devices, each with a value of a further metric, and an empty archive. */
-async function fill(): Promise<void> {
-  await reset()
-  await ensureSeriesNames(client)
-  await store.postgres.query('DELETE FROM archived_days')
-  rmSync(folder, { recursive: true, force: true })
-  mkdirSync(folder)
-  await send(porch)
-  await send(roof)
-  for (const { symbol, number } of series) {
-    await exec(`INSERT INTO series_names VALUES (${number * 1_000_000}::timestamp, ${number}, '${symbol}', 'co2')`)
-    await exec(`INSERT INTO measurements SELECT ts, ${number}, 400.25 FROM readings WHERE device = '${symbol}'`)
-  }
-  await until(
-    'the values are there',
-    async () => Number((await exec('SELECT count() FROM measurements'))[0]?.[0]) === 48,
-  )
-}
-
-async function rowsOf(table: string, startMs: number): Promise<unknown> {
-  const key = table.startsWith('readings') ? 'device' : 'series'
-  const day = dayText(startMs)
-  return await exec(
-    `SELECT * FROM ${table} WHERE ts >= '${day}' AND ts < dateadd('d', 1, '${day}') ORDER BY ts, ${key}`,
-  )
-}
-
-const filesOf = async (archive: Archive, startMs = 0) =>
-  (await archive.days(startMs, 100)).flatMap(({ files }) => files)
-const namesIn = (startMs: number, table = 'readings') => readdirSync(join(folder, table, `day=${dayText(startMs)}`))
 
 t.test('a day is archived before it expires, another engine reads it, and it is restored', async t => {
   await fill()
