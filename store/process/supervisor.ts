@@ -17,17 +17,19 @@ export interface SuperviseOptions {
   first?: ServerProcess
   start: () => ServerProcess
   log: Log
+  /** The longest pause before a restart; 10 seconds by default. */
+  delayMsMax?: number
   /** Told why the server does not run although nobody had asked it to end. */
   onEnd?: (reason: string) => void
 }
 
 const delayMsMin = 200
-const delayMsMax = 10_000
+const delayMsMaxUsual = 10_000
 /** A server that has run for so long starts again at the shortest pause. */
 const steadyMs = 60_000
 
 export function supervise(options: SuperviseOptions): Supervised {
-  const { name } = options
+  const { name, delayMsMax = delayMsMaxUsual } = options
   const stopping = new AbortController()
   let current = options.first ?? tryStart(options)
 

@@ -41,6 +41,7 @@ export function superviseProcess(
   const supervised = supervise({
     name,
     log,
+    delayMsMax: 1000,
     start() {
       one.running = launch({
         command: process.execPath,
