@@ -11,6 +11,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
+import { appendChanges } from '../../auth/nodes/feed-rows.ts'
 import { type Exec, putPosition, shownPosition } from '../../ingest/forwarder/applied-positions.ts'
 import { readKnownJournals } from '../../ingest/forwarder/known-journals.ts'
 import { publishedChannel } from '../../ingest/kafka/published-state.ts'
@@ -132,11 +133,16 @@ async function begin(
       await postgres.query(journalSql, [...keys, id])
     }
     await postgres.query('DELETE FROM hourly_view WHERE replica = $1', [to.number])
-    await eraseAgain(postgres, await listDoneSince(postgres, doneBefore))
+    const doneSince = await listDoneSince(postgres, doneBefore)
+    await eraseAgain(postgres, doneSince)
     // Its run leaves the replica out; it begins again.
-    await postgres.query("UPDATE erase_jobs SET state = 'waiting' WHERE state = 'running'")
+    const runningText = "UPDATE erase_jobs SET state = 'waiting' WHERE state = 'running' RETURNING id::float8 AS id"
+    const { rows } = await postgres.query<{ id: number }>(runningText)
     await postgres.query('UPDATE replicas SET lost = NULL WHERE number = $1', [to.number])
     await postgres.query(`NOTIFY ${publishedChannel}`)
+    // The node that leads looks for waiting jobs when the feed has some.
+    const erase = { kind: 'erase', ids: [...doneSince, ...rows.map(({ id }) => id)] } as const
+    await appendChanges(postgres, [erase], execTimeoutMs)
     await postgres.query('COMMIT')
   } catch (error) {
     await postgres.query('ROLLBACK').catch(() => undefined)
