@@ -1,8 +1,7 @@
 /** What the topics of Kafka that are the journals tell of themselves at each scrape; without Kafka there is none of it. */
 
 import { Gauge, type Registry } from 'prom-client'
-import type { TopicSight } from '../ingest/kafka/topic-sight.ts'
-import type { TopicState } from '../ingest/kafka/topic-watch.ts'
+import type { TopicSight, TopicState } from '../ingest/kafka/topic-watch.ts'
 
 export function addKafka(registry: Registry, states: () => TopicState[]): void {
   const add = (name: string, help: string, value: (state: TopicState) => number | undefined) => {

@@ -3,9 +3,13 @@
 import { StartError } from '../../store/start-error.ts'
 import { unsupportedVersion } from './broker-connection.ts'
 import { isKafkaError, Refused } from './kafka-errors.ts'
-import { describeTopic, type TopicSource } from './topic-description.ts'
-import { differenceText, topicDifferences } from './topic-differences.ts'
-import type { TopicRequirements } from './topic-settings.ts'
+import {
+  describeTopic,
+  differenceText,
+  type TopicRequirements,
+  type TopicSource,
+  topicDifferences,
+} from './topic-settings.ts'
 
 /** Throws a `StartError` that names all that is missing or weaker. */
 export async function checkTopics(

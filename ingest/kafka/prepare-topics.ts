@@ -2,9 +2,14 @@
 
 import { TopicMissing } from './kafka-errors.ts'
 import type { TopicAdmin } from './topic-admin.ts'
-import { describeTopic } from './topic-description.ts'
-import { type TopicDifference, topicDifferences } from './topic-differences.ts'
-import { partitionCount, type TopicRequirements, topicSettings } from './topic-settings.ts'
+import {
+  describeTopic,
+  partitionCount,
+  type TopicDifference,
+  type TopicRequirements,
+  topicDifferences,
+  topicSettings,
+} from './topic-settings.ts'
 
 export interface PreparedTopic {
   topic: string

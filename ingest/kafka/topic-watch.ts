@@ -1,11 +1,200 @@
-/** Looks at a topic every ten seconds, while the service runs, and tells what is wrong with it. */
+/**
+ * Knows the state of a topic: now and then asks what waits in it for QuestDB and since when, and whether it promises what it has to.
+ * Problems are logged when they begin and when they end.
+ */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../../store/log.ts'
-import { messageOf, OtherKafka } from './kafka-errors.ts'
-import { refusalShare, retentionShare } from './retention-share.ts'
-import { noteProblems, type TopicProblem, topicProblems } from './topic-problems.ts'
-import { lookAtTopic, type TopicSight, type TopicSources } from './topic-sight.ts'
+import { messageOf, OtherKafka, TopicMissing } from './kafka-errors.ts'
+import { alarmShare, refusalShare, retentionShare } from './retention-share.ts'
+import type { TopicPartition } from './topic-partition.ts'
+import {
+  describeTopic,
+  differenceText,
+  retentionMsOf,
+  type TopicDescription,
+  type TopicRequirements,
+  type TopicSource,
+  topicDifferences,
+} from './topic-settings.ts'
+
+export interface TopicSources {
+  topic: string
+  admin: TopicSource
+  partition: Pick<TopicPartition, 'offsets' | 'fetch'>
+  /** Everything before it is in QuestDB; undefined while nothing is known to be. */
+  appliedOffset: () => Promise<number | undefined>
+  /** Replicas to which no process forwards, by name. */
+  unforwarded: () => Promise<readonly number[]>
+  requirements: TopicRequirements
+}
+
+export interface TopicSight {
+  /** Offset of the first record that Kafka has, and that of the next one to come. */
+  start: number
+  end: number
+  /** Everything before this offset is in QuestDB. */
+  applied: number
+  /** When the oldest record came that is not in QuestDB, epoch milliseconds; undefined when none waits. */
+  oldestMs: number | undefined
+  unforwarded: readonly number[]
+  replicas: number
+  inSync: number
+  /** Infinity when Kafka deletes nothing. */
+  retentionMs: number
+  /** What makes it promise less, as clauses. */
+  weaknesses: string[]
+}
+
+/** `before` is what was seen the last time. Throws as the requests do. */
+export async function lookAtTopic(sources: TopicSources, before: TopicSight | undefined): Promise<TopicSight> {
+  const { topic, admin, partition, appliedOffset, unforwarded, requirements } = sources
+  // This offset is asked for first, for then it is never ahead of the others.
+  const applied = await appliedOffset()
+  const described = await describeTopic(admin, topic)
+  if (described === undefined) throw new TopicMissing(`there is no topic ${topic}`)
+  const { start, end } = await partition.offsets()
+  const waiting = { start, end, applied: applied ?? start }
+  return {
+    ...waiting,
+    unforwarded: await unforwarded(),
+    ...replicasOf(described),
+    oldestMs: await oldestOf(partition, waiting, before),
+    retentionMs: retentionMsOf(described.settings) ?? requirements.retentionMs,
+    weaknesses: topicDifferences(described, requirements)
+      .filter(({ isRequired }) => isRequired)
+      .map(differenceText),
+  }
+}
+
+type Waiting = Pick<TopicSight, 'start' | 'end' | 'applied'>
+
+/** Kafka may have deleted some of those that waited. */
+function oldestOffsetOf({ start, applied }: Waiting): number {
+  return Math.max(start, applied)
+}
+
+/** The time that Kafka gave to the oldest record that waits. */
+async function oldestOf(
+  partition: TopicSources['partition'],
+  waiting: Waiting,
+  before: TopicSight | undefined,
+): Promise<number | undefined> {
+  const oldest = oldestOffsetOf(waiting)
+  if (oldest >= waiting.end) return undefined
+  // A record of some megabytes is not read over and over while the forwarder stands still.
+  if (before?.oldestMs !== undefined && oldestOffsetOf(before) === oldest) return before.oldestMs
+  const { records } = await partition.fetch(oldest, 1, 0)
+  return records[0]?.appendedMs
+}
+
+/** A topic has one partition; of one with more, which is a weakness, the worst one counts. */
+function replicasOf({ partitions }: TopicDescription): Pick<TopicSight, 'replicas' | 'inSync'> {
+  const missing = partitions.map(({ replicas, inSync }) => replicas.length - inSync.length)
+  const worst = partitions[missing.indexOf(Math.max(...missing))]
+  return { replicas: worst?.replicas.length ?? 0, inSync: worst?.inSync.length ?? 0 }
+}
+
+export interface TopicProblem {
+  kind: keyof typeof kinds
+  /** A clause, without the topic. */
+  text: string
+}
+
+const kinds = {
+  other: { level: 'error', message: 'refusing writes: Kafka is not the journal of this database' },
+  unreachable: { level: 'warn', message: 'cannot look at the topic' },
+  weak: { level: 'error', message: 'the topic keeps less than was acknowledged' },
+  underReplicated: { level: 'warn', message: 'replicas of the topic are not in sync' },
+  late: { level: 'warn', message: 'QuestDB lacks records for longer than a minute' },
+  unforwarded: { level: 'error', message: 'no process forwards the topic' },
+  retention: { level: 'warn', message: 'records wait for QuestDB for a large part of the retention' },
+  refused: { level: 'error', message: 'refusing writes until QuestDB has caught up' },
+  deleted: { level: 'error', message: 'Kafka has deleted records that QuestDB has not taken' },
+} as const satisfies Record<string, { level: keyof Log; message: string }>
+
+export interface ProblemInputs {
+  sight: TopicSight | undefined
+  fault: string | undefined
+  /** The fault is that it is another cluster or another topic. */
+  isOther?: boolean
+  /** Of the retention, by the oldest record that waits. */
+  share: number | undefined
+  /** How old the oldest record is that QuestDB lacks. */
+  lateMs?: number
+  /** For how long a replica has had no process that forwards to it. */
+  unforwardedMs?: number
+}
+
+/** Beyond this, what dashboards show is old. */
+const lateMsMax = 60_000
+/** Another process takes over within some 10 s. */
+const unforwardedMsMax = 30_000
+
+export function topicProblems({
+  sight,
+  fault,
+  isOther = false,
+  share = 0,
+  lateMs = 0,
+  unforwardedMs = 0,
+}: ProblemInputs): TopicProblem[] {
+  const problems: TopicProblem[] = []
+  if (fault !== undefined) {
+    problems.push(
+      isOther ? { kind: 'other', text: fault } : { kind: 'unreachable', text: `cannot be looked at: ${fault}` },
+    )
+  }
+  if (sight === undefined) return problems
+  const { start, applied, replicas, inSync, weaknesses } = sight
+  if (weaknesses.length > 0) problems.push({ kind: 'weak', text: weaknesses.join('; ') })
+  if (inSync < replicas) {
+    problems.push({ kind: 'underReplicated', text: `${inSync} of ${replicas} replicas are in sync` })
+  }
+  if (lateMs > lateMsMax) {
+    problems.push({ kind: 'late', text: `QuestDB lacks a record that Kafka took ${Math.round(lateMs / 1000)} s ago` })
+  }
+  if (unforwardedMs > unforwardedMsMax) {
+    const text = `no process forwards it to the replica ${sight.unforwarded.join(', ')}: start one with --role forward`
+    problems.push({ kind: 'unforwarded', text })
+  }
+  if (share >= alarmShare) {
+    const text = `the oldest record that QuestDB has not taken has used ${percentText(share)} of the retention`
+    problems.push({ kind: 'retention', text })
+  }
+  if (share >= refusalShare) {
+    const text = `nothing is taken until QuestDB has caught up, for the retention ends soon`
+    problems.push({ kind: 'refused', text })
+  }
+  if (start > applied) {
+    const text = `Kafka has deleted records ${applied} to ${start - 1}, which QuestDB has not taken`
+    problems.push({ kind: 'deleted', text })
+  }
+  return problems
+}
+
+function percentText(share: number): string {
+  return `${Math.floor(share * 100)} %`
+}
+
+/** Logs those that are new, and those that ended. */
+export function noteProblems(
+  log: Log,
+  topic: string,
+  before: readonly TopicProblem[],
+  found: readonly TopicProblem[],
+): void {
+  for (const { kind, text } of added(before, found)) {
+    const { level, message } = kinds[kind]
+    log[level]({ topic, reason: text }, message)
+  }
+  for (const { kind } of added(found, before)) log.info({ topic }, `no longer: ${kinds[kind].message}`)
+}
+
+/** Those of `to` whose kind is not in `from`. */
+function added(from: readonly TopicProblem[], to: readonly TopicProblem[]): TopicProblem[] {
+  return to.filter(({ kind }) => !from.some(problem => problem.kind === kind))
+}
 
 export interface TopicWatchOptions extends TopicSources {
   /** Epoch milliseconds. */

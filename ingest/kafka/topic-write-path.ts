@@ -7,15 +7,20 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createDeadLetters } from '../dead-letters.ts'
 import { statusBefore } from '../forwarder/forwarder-status.ts'
 import { Journal } from '../journal/journal.ts'
+import type { JournalShared } from '../journal/journal-shared.ts'
+import type { JournalThread, JournalThreadHooks } from '../journal/journal-worker.ts'
+import type { JournalMedium } from '../journal/medium.ts'
 import { liveWindowUs, type Timed } from '../journal/record.ts'
+import type { Stamper } from '../journal/stamp.ts'
 import { acceptInto, appendInPieces, type SharedJournal, type WritePath, type WritePathOptions } from '../write-path.ts'
-import type { Kafka } from './connect.ts'
+import { AppendDeadline } from './append-deadline.ts'
+import { startAppendThread } from './append-worker.ts'
+import type { Kafka, KafkaOptions } from './connect.ts'
 import type { PublishedStatus } from './forward-status.ts'
 import { offsetsAtStart } from './offsets-at-start.ts'
 import type { ReplicaState } from './replica-state.ts'
 import type { ReplicaStateReader } from './replica-state-reader.ts'
 import { openTopicFeed, type TopicFeed } from './topic-feed.ts'
-import { createTopicMedium, type TopicMediumOptions } from './topic-medium.ts'
 import { stateKey } from './topic-names.ts'
 
 export interface TopicWritePathOptions<Series, Values extends Timed>
@@ -149,6 +154,71 @@ function statusOf(
       appliedOrdinal: rows.applied,
       damagedBytes: told.damagedBytes + damagedGroups,
       issue: told.issue ?? spool?.issue ?? issue,
+    },
+  }
+}
+
+export interface TopicMediumOptions {
+  /** For the thread, which has connections of its own. */
+  connection: KafkaOptions
+  topic: string
+  /** Where the topic ends. */
+  end: number
+  /** Unlike those of all other processes that append to the topic. */
+  stamper: Stamper
+  /** Why nothing more may be appended. */
+  refusal: () => string | undefined
+  /** For how long from now on what is let in may be appended, milliseconds; not above 0 where the node has no lease. */
+  leaseLeftMs: () => number
+  /** Grows when it has one again after a time without: what was let in in an earlier term is not appended. */
+  leaseTerm: () => number
+}
+
+export function createTopicMedium(options: TopicMediumOptions): JournalMedium {
+  const { connection, topic, end, stamper, refusal, leaseLeftMs, leaseTerm } = options
+  return {
+    // Nobody counts the records of all nodes.
+    end: { position: end, ordinal: 0 },
+    tornBytes: 0,
+    stamper,
+    refusal,
+    term: leaseTerm,
+    // The topic has a bound in time alone.
+    bytesMax: Number.MAX_SAFE_INTEGER,
+    bytesUpTo: () => 0,
+    trimmed: () => undefined,
+    startThread(shared, hooks) {
+      const deadline = new AppendDeadline()
+      const thread = startAppendThread({ connection, topic, shared, deadline: deadline.shared }, hooks)
+      return whileLeased(thread, { deadline, leaseLeftMs, leaseTerm, shared, hooks })
+    },
+  }
+}
+
+interface LeaseCheck extends Pick<TopicMediumOptions, 'leaseLeftMs' | 'leaseTerm'> {
+  deadline: Pick<AppendDeadline, 'begin'>
+  shared: JournalShared
+  hooks: JournalThreadHooks
+}
+
+/**
+ * Hands over a group only while the node has a lease, and has had one since the first record of the group was let in: it may have
+ * waited behind a group in doubt for so long that a revocation was answered without this node. Otherwise nothing of the group is stored.
+ */
+export function whileLeased(thread: JournalThread, check: LeaseCheck): JournalThread {
+  const { deadline, leaseLeftMs, leaseTerm, shared, hooks } = check
+
+  function refuse(reason: string): void {
+    const end = Number(Atomics.load(shared.durableEnd, 0))
+    hooks.onMessage({ kind: 'committed', outcome: 'full', end, reason })
+  }
+
+  return {
+    ...thread,
+    commit(term) {
+      if (!deadline.begin(leaseLeftMs)) setImmediate(refuse, 'this node has no lease')
+      else if (term !== leaseTerm()) setImmediate(refuse, 'this node had no lease for a while')
+      else thread.commit(term)
     },
   }
 }

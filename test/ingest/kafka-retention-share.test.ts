@@ -2,8 +2,13 @@
 
 import { test } from 'tap'
 import { keptMs, refusalShare, retentionShare, segmentShare } from '../../ingest/kafka/retention-share.ts'
-import { noteProblems, type TopicProblem, topicProblems } from '../../ingest/kafka/topic-problems.ts'
-import { lookAtTopic, type TopicSight } from '../../ingest/kafka/topic-sight.ts'
+import {
+  lookAtTopic,
+  noteProblems,
+  type TopicProblem,
+  type TopicSight,
+  topicProblems,
+} from '../../ingest/kafka/topic-watch.ts'
 import type { Log } from '../../store/log.ts'
 
 test('the share grows with the age of the oldest record that waits', async t => {

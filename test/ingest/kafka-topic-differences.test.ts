@@ -3,10 +3,15 @@
 import { test } from 'tap'
 import { checkTopics } from '../../ingest/kafka/check-topics.ts'
 import { KafkaAway, Refused } from '../../ingest/kafka/kafka-errors.ts'
-import type { TopicDescription, TopicSource } from '../../ingest/kafka/topic-description.ts'
-import { differenceText, topicDifferences } from '../../ingest/kafka/topic-differences.ts'
 import { topicsOf } from '../../ingest/kafka/topic-names.ts'
-import { retentionMsOf, topicSettings } from '../../ingest/kafka/topic-settings.ts'
+import {
+  differenceText,
+  retentionMsOf,
+  type TopicDescription,
+  type TopicSource,
+  topicDifferences,
+  topicSettings,
+} from '../../ingest/kafka/topic-settings.ts'
 
 const requirements = { replication: 3, retentionMs: 168 * 3_600_000 }
 const leader = { host: 'kafka-1', port: 9092 }
