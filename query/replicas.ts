@@ -162,6 +162,8 @@ export const noReplicaAnswers = { ok: false, code: 'DATABASE_AWAY', reason: 'Que
 
 type Outcome = { readonly ok: true } | { readonly ok: false; readonly code: string }
 
+type Work<Result> = (replica: number, signal: AbortSignal) => Promise<Result>
+
 /**
  * Runs work on the chosen replica. Where that turns out to be away, or stops answering meanwhile, the work runs once more on another one, so
  * it must have no effect but its result.
@@ -169,21 +171,30 @@ type Outcome = { readonly ok: true } | { readonly ok: false; readonly code: stri
 export async function onReplica<Result extends Outcome>(
   replicas: Replicas,
   client: AbortSignal,
-  work: (replica: number, signal: AbortSignal) => Promise<Result>,
+  work: Work<Result>,
 ): Promise<Result | typeof noReplicaAnswers> {
-  for (let attempt = 1; ; attempt++) {
-    const chosen = replicas.choose()
-    const replica = chosen instanceof Promise ? await chosen : chosen
-    if (replica === undefined) return noReplicaAnswers
-    if (replicas.addresses.length === 1) return await work(replica, client)
-    const gone = new AbortController()
-    const timer = setInterval(() => replicas.answers(replica) !== true && gone.abort(), checkMs)
-    const result = await work(replica, AbortSignal.any([client, gone.signal])).finally(() => clearInterval(timer))
-    if (result.ok || client.aborted) return result
-    const isAway = result.code === 'DATABASE_AWAY' || gone.signal.aborted
-    if (isAway) replicas.suspect(replica)
-    if (!isAway || attempt === replicas.addresses.length) return isAway ? noReplicaAnswers : result
+  const isAlone = replicas.addresses.length === 1
+  for (let attempt = 1; attempt <= replicas.addresses.length; attempt++) {
+    const replica = await replicas.choose()
+    if (replica === undefined) break
+    const result = isAlone ? await work(replica, client) : await whileAnswering(replicas, replica, client, work)
+    if (result !== 'away') return result
+    replicas.suspect(replica)
   }
+  return noReplicaAnswers
+}
+
+async function whileAnswering<Result extends Outcome>(
+  replicas: Replicas,
+  replica: number,
+  client: AbortSignal,
+  work: Work<Result>,
+): Promise<Result | 'away'> {
+  const gone = new AbortController()
+  const timer = setInterval(() => replicas.answers(replica) !== true && gone.abort(), checkMs)
+  const result = await work(replica, AbortSignal.any([client, gone.signal])).finally(() => clearInterval(timer))
+  const isAway = !(result.ok || client.aborted) && (result.code === 'DATABASE_AWAY' || gone.signal.aborted)
+  return isAway ? 'away' : result
 }
 
 /** Runs a query in a pool, on a replica. `queryOf` gets the sources of its hours. */
