@@ -137,7 +137,7 @@ test('nodes share the lock, and each form refuses the other in a sentence', asyn
 })
 
 test('a node migrates alone, and not beside others', async t => {
-  const { url } = await startTcpPostgres(t)
+  const { url } = await startTcpPostgres(t, { isFirstStart: true })
   const folder = join(temporaryFolder(t), 'migrations')
   cpSync(migrationsFolder, folder, { recursive: true })
   const asNode = { lock: { mode: 'shared', onLost: fails } } as const

@@ -1,16 +1,18 @@
-/** A PostgreSQL that stands in for an external one: it listens on a port of the loopback, and is none of a store's. */
+/**
+ * A PostgreSQL that stands in for an external one: it listens on a port of the loopback. It has the schema of a service, unless it is
+ * for a first start.
+ */
 
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { openDataDirectory } from '../../store/data-directory.ts'
 import { launchIn, openCluster, superuser } from '../../store/postgres/postgres-cluster.ts'
 import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
 import { freePort } from '../../store/process/free-port.ts'
-import { type TestHooks, temporaryFolder } from './databases.ts'
+import { dataDirectoryPath, type TestHooks } from './databases.ts'
 
-export async function startTcpPostgres(t: TestHooks) {
-  const directory = openDataDirectory(join(temporaryFolder(t), 'data'))
+export async function startTcpPostgres(t: TestHooks, { isFirstStart = false } = {}) {
+  const directory = openDataDirectory(await dataDirectoryPath(t, isFirstStart))
   t.teardown(() => directory.close())
   const cluster = await openCluster(directory, process.env, new AbortController().signal)
   const port = await freePort()

@@ -6,10 +6,12 @@
 import { join } from 'node:path'
 import { questdbSettings } from '../../cli/demo/cluster/database-settings.ts'
 import { openDataDirectory } from '../../store/data-directory.ts'
+import { parseQuestdbAddress } from '../../store/questdb/client/questdb-address.ts'
 import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import { findJava } from '../../store/questdb/java.ts'
 import { questdbJar } from '../../store/questdb/questdb-jar.ts'
 import { planQuestdb, questdbRoot, startQuestdb } from '../../store/questdb/questdb-server.ts'
+import { openQuestdbSql, type QuestdbSql } from '../faults/questdb-sql.ts'
 import { borrow, giveBack } from './borrow.ts'
 import { type Databases, startDatabases, storeOptions, type TestHooks, temporaryFolder } from './databases.ts'
 import { recordedPid } from './processes.ts'
@@ -39,6 +41,35 @@ export async function startLentDatabases(t: TestHooks): Promise<Databases> {
   return databases
 }
 
+export interface ServiceQuestdb {
+  /** Of a service that uses it. */
+  settings: { QUESTDB_HTTP: string; QUESTDB_PG: string }
+  sql: QuestdbSql
+  /** As after a loss of its data: drops all that it has. */
+  empty(): Promise<void>
+}
+
+/** For services of a test: the one that the runner lends, without the runner one of the test's own. */
+export async function lendQuestdb(t: TestHooks): Promise<ServiceQuestdb> {
+  const { QUESTDB_HTTP, QUESTDB_PG } = (await borrowQuestdb(t)) ?? (await startOwn(t))
+  const settings = { QUESTDB_HTTP, QUESTDB_PG }
+  const sql = openQuestdbSql(parseQuestdbAddress(QUESTDB_HTTP, QUESTDB_PG))
+  return { settings, sql, empty: () => dropAll(sql) }
+}
+
+async function startOwn(t: TestHooks): Promise<LentQuestdb> {
+  const questdb = await startWorkerQuestdb(process.env)
+  t.teardown(() => questdb.close())
+  return await questdb.empty()
+}
+
+/** With the views and materialized views. */
+async function dropAll(sql: (statement: string) => Promise<readonly unknown[]>): Promise<void> {
+  await sql('DROP ALL')
+  const left = 'SELECT table_name FROM tables() UNION ALL SELECT name FROM wal_tables()'
+  await waitFor('QuestDB is empty', async () => (await sql(left)).length === 0)
+}
+
 export interface RunningQuestdb {
   /** Resolves when it has no table any more. */
   empty(): Promise<LentQuestdb>
@@ -59,8 +90,8 @@ export async function startWorkerQuestdb(environment: NodeJS.ProcessEnv): Promis
   hooks.teardown(() => server.close())
   const client = createQuestdbClient(managed.address.http)
   hooks.teardown(() => client.close())
-  const { QUESTDB_HTTP = '', QUESTDB_PG = '' } = questdbSettings(managed.address)
   const exec = (sql: string) => client.exec(sql, answerMsMax)
+  const { QUESTDB_HTTP = '', QUESTDB_PG = '' } = questdbSettings(managed.address)
 
   async function answers(): Promise<boolean> {
     try {
@@ -71,16 +102,10 @@ export async function startWorkerQuestdb(environment: NodeJS.ProcessEnv): Promis
     }
   }
 
-  async function isEmpty(): Promise<boolean> {
-    return (await exec('SELECT table_name FROM tables() UNION ALL SELECT name FROM wal_tables()')).length === 0
-  }
-
   await Promise.race([waitFor('QuestDB answers', answers), failed.promise])
   return {
     async empty() {
-      // With the views and materialized views.
-      await exec('DROP ALL')
-      await waitFor('QuestDB is empty', isEmpty)
+      await dropAll(exec)
       return { QUESTDB_HTTP, QUESTDB_PG, root: questdbRoot(directory) }
     },
     pid: () => recordedPid(directory, 'questdb'),
