@@ -19,6 +19,7 @@ import type { BatteryDays } from './engine/battery-days.ts'
 import { createEngineHost, type EngineHostState } from './engine/engine-host.ts'
 import type { TakenReadings } from './engine/reading-intake.ts'
 import type { Coverage } from './engine/rule-coverage.ts'
+import type { UnusualShifts } from './engine/unusual-hours.ts'
 import { type ErasedDevices, forgetErased, openErasedMails } from './outbox/erased-devices.ts'
 import { createOutbox } from './outbox/outbox.ts'
 import { type AlertSilences, createAlertSilences } from './outbox/silence-rows.ts'
@@ -65,6 +66,7 @@ export interface AlertsOptions {
   /** What the service knows of itself. */
   facts: () => Promise<readonly Fact[]>
   batteryDays: BatteryDays
+  unusualShifts: UnusualShifts
   /** The symbol of a metric's unit. */
   unitOf: (metric: string) => string | null
   deliver: Omit<

@@ -1,34 +1,35 @@
 /**
- * Why a figure of an answer is null: every reason that an answer can give, in one place. `docs/statistics.md` explains
- * them, and a test meets each of them in an answer.
+ * Why a figure of an answer is null: every code that an answer can give, in one place. `docs/statistics.md` explains them,
+ * `web/text/reason-words.ts` has the words of the pages, and a test meets each of them in an answer.
  */
 
-/** Texts, beside a `status` or in the part that has no figures. */
-export const reasonTexts = {
-  noValue: 'no value in the window',
-  doesNotVary: 'the values do not vary',
-  fewCells: 'values in fewer than 30 cells',
-  shortSpan: 'less than 3 days',
-  sparseCells: 'values in less than 50 % of the cells',
-  sparseHours: 'values in less than 60 % of the hours',
-  fewDays: 'values on fewer than 10 days, or the same on all of them',
-  longMemory: 'the values hang together too long to tell a trend',
-  testsDisagree: 'the tests do not agree',
-  fewLevels: 'values on fewer than 20 days',
-  fewSameHours: 'values at this hour on fewer than 10 days',
-  shortHistory: 'less than 14 days',
-  noHours: 'no hour has all of the values needed',
-  noAltitude: 'the altitude is not known',
-  fewWholeDays: 'no day has values in 18 of its hours',
-  longRange: 'more than 31 days',
-  sparseReadings: 'readings more than 10 minutes apart',
-  noPeriod: 'no period stands out',
-  nearlyConstant: 'the values vary by less than half a step of the sensor',
+/** Beside a `status` or in the part that has no figures. */
+export const reasons = {
+  noValue: 'no_value',
+  doesNotVary: 'no_variation',
+  fewCells: 'few_cells',
+  shortSpan: 'short_span',
+  sparseCells: 'sparse_cells',
+  sparseHours: 'sparse_hours',
+  fewDays: 'few_days',
+  longMemory: 'long_memory',
+  testsDisagree: 'tests_disagree',
+  fewLevels: 'few_levels',
+  fewSameHours: 'few_same_hours',
+  shortHistory: 'short_history',
+  noHours: 'no_hours',
+  noAltitude: 'no_altitude',
+  fewWholeDays: 'few_whole_days',
+  longRange: 'long_range',
+  sparseReadings: 'sparse_readings',
+  noPeriod: 'no_period',
+  slowReadings: 'slow_readings',
+  nearlyConstant: 'nearly_constant',
 } as const
 
-export type ReasonText = (typeof reasonTexts)[keyof typeof reasonTexts]
+export type Reason = (typeof reasons)[keyof typeof reasons]
 
-/** Codes, of pairs of series in `correlations` and `compare_data`. */
+/** Of pairs of series in `correlations` and `compare_data`. */
 export const pairReasons = [
   'no_data',
   'insufficient_data',

@@ -96,6 +96,7 @@ function openFleet(pool: Parameters<typeof deliveryParts>[0], count: number): Al
     markTaken: () => () => true,
     async *readings() {},
     batteryDays: async () => new Map(),
+    unusualShifts: async () => new Map(),
     facts: async () => [],
     unitOf: () => null,
     deliver: options,

@@ -29,6 +29,8 @@ export interface Analyses {
   changes(device: AnalysedDevice, how: WindowHow, client: AbortSignal): Served
   /** Whether what each gauge shows is usual for the hour. */
   normal(device: AnalysedDevice, how: MomentHow, client: AbortSignal): Served
+  /** Whether each gauge behaves as in its own four weeks before. */
+  unusual(device: AnalysedDevice, how: MomentHow, client: AbortSignal): Served
   /** The next 48 hours of each gauge. */
   forecast(device: AnalysedDevice, how: MomentHow, client: AbortSignal): Served
   /** Figures by what the device is for. */

@@ -2,6 +2,7 @@
 
 import { batteryMetricOf } from '../analytics/battery/battery-metric.ts'
 import {
+  freeLimits,
   type MetricSettings,
   type QualityLimits,
   qualityLimits,
@@ -38,10 +39,13 @@ export function furtherLimits({
   name,
   unit,
   quality,
-}: Pick<FurtherMetric, 'name' | 'unit' | 'quality'>): QualityLimits {
-  const limits = qualityLimits(name, null, quality ?? {})
+  kind,
+}: Pick<FurtherMetric, 'name' | 'unit' | 'quality' | 'kind'>): QualityLimits {
+  const settings = quality ?? {}
+  const known = qualityLimits(name, null, settings)
+  const limits = kind === 'gauge' ? freeLimits(known, settings) : known
   // A battery changes little for weeks.
-  return batteryMetricOf(name, unit) === undefined ? stillLimits(limits, quality ?? {}) : limits
+  return batteryMetricOf(name, unit) === undefined ? stillLimits(limits, settings) : limits
 }
 
 /** What an answer says of each. */

@@ -13,6 +13,7 @@ import { encodeBody, encodeText } from './cache/encode-body.ts'
 import { createContexts } from './contexts.ts'
 import { createFleetReader } from './fleet.ts'
 import { answerNormal } from './hours/normal-answer.ts'
+import { answerUnusual } from './hours/unusual-answer.ts'
 import { runTask } from './run-task.ts'
 import { answerStationLatest } from './stations/latest-task.ts'
 import { answerStationUnits } from './stations/units-task.ts'
@@ -66,6 +67,7 @@ export const detail = textTask(answerDetail)
 export const daily = textTask(answerDaily)
 export const past = textTask(answerPast)
 export const normal = textTask(answerNormal)
+export const unusual = textTask(answerUnusual)
 export const stationLatest = textTask(answerStationLatest)
 
 export function stationUnits(task: Task<LightQueries['stationUnits']>): Promise<TaskResult> {

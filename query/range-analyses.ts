@@ -16,7 +16,7 @@ const excursionsMs = 7 * 24 * hourMs
 export function hourAnalyses(
   { runQuery, runAnalysis }: AnalysesOptions,
   analyse: Analyse,
-): Pick<Analyses, 'changes' | 'normal' | 'forecast' | 'domain'> {
+): Pick<Analyses, 'changes' | 'normal' | 'unusual' | 'forecast' | 'domain'> {
   function byHour<How extends MomentHow>(name: keyof Analyses, run: AskHours<How>) {
     return (one: AnalysedDevice, how: How, client: AbortSignal) => {
       const device = analysedDevice(one)
@@ -30,6 +30,7 @@ export function hourAnalyses(
   return {
     changes: byHour<WindowHow>('changes', (...asked) => runAnalysis('changes', ...asked)),
     normal: byHour<MomentHow>('normal', (...asked) => runQuery('normal', ...asked)),
+    unusual: byHour<MomentHow>('unusual', (...asked) => runQuery('unusual', ...asked)),
     forecast: byHour<MomentHow>('forecast', (...asked) => runAnalysis('forecast', ...asked)),
     domain: byHour<WindowHow>('domain', (...asked) => runAnalysis('domain', ...asked)),
   }

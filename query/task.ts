@@ -226,6 +226,7 @@ export interface LightQueries extends Omit<FleetQueries, 'fleetDevices'> {
   readonly daily: DailyQuery
   readonly past: PastQuery
   readonly normal: HoursQuery
+  readonly unusual: HoursQuery
   readonly stationLatest: StationLatestQuery
   readonly stationUnits: StationUnitsQuery
 }

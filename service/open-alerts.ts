@@ -8,6 +8,7 @@ import type { Ingest, PointsIngest } from '../ingest/ingest.ts'
 import { createAlertReadings } from '../query/alerts/alert-readings.ts'
 import type { Insights } from '../query/insights.ts'
 import type { Live } from '../query/live/live.ts'
+import type { Query } from '../query/query.ts'
 import type { Replicas } from '../query/replicas.ts'
 import type { DataDirectory } from '../store/data-directory.ts'
 import type { Log } from '../store/log.ts'
@@ -17,6 +18,7 @@ import { createBatteryDays } from './alert-battery-days.ts'
 import { alertDelivery } from './alert-delivery.ts'
 import { createAlertDevices } from './alert-devices.ts'
 import { type AlertFactsOptions, createAlertFacts } from './alert-facts.ts'
+import { createUnusualShifts } from './alert-unusual.ts'
 import { appliedMark } from './applied-mark.ts'
 import type { Clock } from './clock.ts'
 import type { DiskUse } from './lifecycle/disk/disk-use.ts'
@@ -39,6 +41,7 @@ interface AlertParts {
   accounts: ServiceAccounts
   live: Live
   insights: Pick<Insights, 'of'>
+  query: Pick<Query, 'unusual'>
   diskUse: DiskUse
   nodes: Pick<ServiceNodes, 'feed' | 'leads' | 'requireLead'>
   clockMs: Clock
@@ -77,6 +80,7 @@ export function openServiceAlerts(config: Config, log: Log, parts: AlertParts): 
     markTaken: () => appliedMark(ingest),
     readings: readings.read,
     batteryDays: createBatteryDays(parts.insights, parts.devices),
+    unusualShifts: createUnusualShifts(parts.query, parts.devices, metrics),
     facts: createAlertFacts({ ...parts, nowMs: clockMs }),
     unitOf(name) {
       const unit = metrics.get(name)?.unit ?? null

@@ -107,7 +107,17 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   onOpen(() => claims.close())
   const diskUse = watchDiskUse({ directory, config, retention, nowMs: clockMs, log })
   onOpen(() => diskUse.close())
-  const alerting = { ...stored, readReplicas, devices, metrics, accounts, live, insights, diskUse }
+  const alerting = {
+    ...stored,
+    readReplicas,
+    devices,
+    metrics,
+    accounts,
+    live,
+    insights,
+    query: queries.query,
+    diskUse,
+  }
   const alerts = openServiceAlerts(config, log, alerting)
   onOpen(() => alerts.close())
   const base = { ...stored, readReplicas, ...registries, diskUse, archive, retention }

@@ -29,6 +29,8 @@ export function sightOf(condition: Condition, state: PairState, observation: Obs
       return tickSight(observation, atMs)
     case 'hour':
       return hourSight(condition, observation.share)
+    case 'unusual':
+      return unusualSight(observation.shift)
     case 'days':
       return thresholdSight('below', observation.days, 'days' in condition ? condition.days : undefined, 0)
     case 'site':
@@ -90,6 +92,10 @@ function hourSight(condition: Condition, share: number): Sight {
       ? share < condition.share
       : condition.kind === 'suspect' && share > condition.share
   return { side: isBad ? 'beyond' : 'back', value: share }
+}
+
+function unusualSight(shift: number): Sight {
+  return Number.isNaN(shift) ? nothing : { side: shift === 0 ? 'back' : 'beyond', value: shift }
 }
 
 function siteSight(condition: Of<'site_silent'>, observation: Extract<Observation, { kind: 'site' }>): Sight {

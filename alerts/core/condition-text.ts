@@ -40,6 +40,8 @@ export function conditionText(condition: Condition, words: MetricWords): string 
       return `More than ${words.share(condition.share)} of the ${
         condition.metric === undefined ? '' : `${words.nameWithin(condition.metric)} `
       }readings of an hour are suspect`
+    case 'unusual':
+      return `${words.name(condition.metric)} unlike the four weeks before`
     case 'site_silent':
       return siteText(condition, words)
     case 'service':

@@ -49,6 +49,10 @@ const Suspect = z.strictObject({ kind: z.literal('suspect'), share, metric: Metr
   description: 'Of the readings of a full hour; without `metric`, of all built-in ones. A flat line is a share of 1.',
 })
 
+const Unusual = z.strictObject({ kind: z.literal('unusual'), metric: MetricName }).meta({
+  description: 'The gauge behaves unlike its own four weeks before; see /docs/statistics.',
+})
+
 const SiteSilent = z.strictObject({
   kind: z.literal('site_silent'),
   share,
@@ -84,6 +88,7 @@ export const Condition = z.discriminatedUnion('kind', [
   Battery,
   Completeness,
   Suspect,
+  Unusual,
   SiteSilent,
   Service,
 ])

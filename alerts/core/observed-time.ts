@@ -27,6 +27,7 @@ function rawTimeMs(observation: Exclude<Observation, { kind: 'tick' }>): number 
     case 'reading':
       return receivedMs(observation)
     case 'hour':
+    case 'unusual':
       return observation.hourMs
     case 'days':
       return observation.atMs

@@ -20,6 +20,8 @@ export function valueText({ value, metric, unit }: SeenValue, condition: Conditi
     case 'suspect':
     case 'site_silent':
       return percentText(value)
+    case 'unusual':
+      return `${measureText(Math.abs(value), unit)} ${value < 0 ? 'lower' : 'higher'} than usual`
     case 'service':
       return factText(condition.fact, value)
     case 'battery':

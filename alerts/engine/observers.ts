@@ -15,6 +15,7 @@ import { observeFacts } from './facts.ts'
 import { lastFullHourMs, observeHour } from './hourly.ts'
 import type { RuleCoverage } from './rule-coverage.ts'
 import { isOfSuspects, observeSuspects } from './suspect-hours.ts'
+import { observeUnusual, type UnusualShifts } from './unusual-hours.ts'
 
 export interface ObserversOptions {
   readonly nowMs: () => number
@@ -26,6 +27,7 @@ export interface ObserversOptions {
   readonly markTaken: () => () => boolean
   readonly facts: () => Promise<readonly Fact[]>
   readonly batteryDays: BatteryDays
+  readonly unusualShifts: UnusualShifts
   /** After stored readings could not be read. */
   readonly suspectsRetryMs?: number
   readonly factsEveryMs?: number
@@ -57,6 +59,10 @@ export class Observers {
   /** Of which hour a rule was told last. */
   readonly #suspectHours = new WeakMap<Rule, number>()
   #suspectsFromMs = Number.NEGATIVE_INFINITY
+  readonly #unusual = new BackgroundJob()
+  /** As of suspect readings. */
+  readonly #unusualHours = new WeakMap<Rule, number>()
+  #unusualFromMs = Number.NEGATIVE_INFINITY
 
   constructor(options: ObserversOptions) {
     this.#options = options
@@ -68,6 +74,7 @@ export class Observers {
     if (!observed.run.isLive) return
     this.#lookAtBatteries(observed)
     this.#lookAtSuspects(observed)
+    this.#lookAtUnusual(observed)
     await this.#lookAtHour(observed)
   }
 
@@ -137,6 +144,27 @@ export class Observers {
     })
   }
 
+  /** One rule at a time; of many devices it takes a while. */
+  #lookAtUnusual(observed: Observed): void {
+    if (this.#unusual.isRunning || performance.now() < this.#unusualFromMs) return
+    const { log, signal, nowMs, suspectsRetryMs = suspectsRetryUsualMs } = this.#options
+    const hourMs = lastFullHourMs(nowMs())
+    const isDue = (rule: Rule) => rule.condition.kind === 'unusual' && this.#unusualHours.get(rule) !== hourMs
+    const due = [...observed.rules.values()].find(isDue)
+    if (due === undefined) return
+    this.#unusual.start(async () => {
+      try {
+        await this.#untilShown()
+        const atMs = this.#unusualHours.has(due) ? hourMs + hourLengthMs : nowMs()
+        await observeUnusual(due, atMs, { ...this.#options, ...toPresent([due], observed) })
+        this.#unusualHours.set(due, hourMs)
+      } catch (error) {
+        this.#unusualFromMs = performance.now() + suspectsRetryMs
+        if (!signal.aborted) log.warn({ err: error, rule: due.id }, 'rules on unusual values postponed')
+      }
+    })
+  }
+
   async #untilShown(): Promise<void> {
     const isShown = this.#options.markTaken()
     while (!isShown()) await sleep(shownPollMs, undefined, { signal: this.#options.signal })
@@ -144,7 +172,7 @@ export class Observers {
 
   /** What goes on beside has ended. */
   async close(): Promise<void> {
-    await Promise.all([this.#days.ended(), this.#suspects.ended()])
+    await Promise.all([this.#days.ended(), this.#suspects.ended(), this.#unusual.ended()])
   }
 }
 

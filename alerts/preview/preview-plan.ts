@@ -10,6 +10,7 @@ import { type AskedReadings, askedColumns } from '../core/readings.ts'
 import type { NewRule } from '../core/rule.ts'
 import { suspectMetrics, suspectWindowMs } from '../core/suspect-share.ts'
 import type { JobDevice, PreviewJob } from './preview-job.ts'
+import { unusualHistoryMs } from './unusual-watch.ts'
 
 export interface PlanOptions {
   readonly devices: Pick<AlertDevices, 'all' | 'mayRead' | 'seriesOf' | 'qualityOf'>
@@ -98,6 +99,8 @@ function leadMs({ condition, for_seconds, keep_firing_seconds }: NewRule, device
       return hourMs + durationsMs + 1250 * condition.window_seconds
     case 'suspect':
       return dayMs + suspectWindowMs + durationsMs
+    case 'unusual':
+      return unusualHistoryMs + durationsMs
     default:
       return dayMs + durationsMs
   }

@@ -9,6 +9,7 @@ import { PreviewedPair, variantsOf } from './previewed-pair.ts'
 import { SilenceWatch } from './silence-watch.ts'
 import { SiteWatch } from './site-watch.ts'
 import { SuspectWatch } from './suspect-watch.ts'
+import { UnusualWatch } from './unusual-watch.ts'
 import { ValueWatch } from './value-watch.ts'
 import { weekOf, weeksBetween } from './weeks.ts'
 
@@ -78,6 +79,8 @@ function watchOf(job: PreviewJob, pairs: ReadonlyMap<number, PreviewedPair>): Wa
       return new HoursWatch(job, pairs)
     case 'suspect':
       return new SuspectWatch(job, pairs)
+    case 'unusual':
+      return new UnusualWatch(job, pairs)
     default:
       return new ValueWatch(pairs)
   }

@@ -18,7 +18,7 @@ export type BatteryState =
       readonly kind: 'days'
       /** From the last day on. */
       readonly daysLeft: number
-      /** The 95 % interval, wider by what the curve may be off. */
+      /** The 95 % interval, wider by what the curve may be off; its lower end is where 15 % are left. */
       readonly low: number
       readonly high: number
       /** In percent of the charge, negative. */
@@ -47,8 +47,12 @@ const jumpCharge = 15
 const jumpVoltage = 0.04
 /** How far a charge that the device tells may be off, in percent. */
 const chargeError = 3
-/** A smaller fall over the days looked at is noise, temperature or the step of the figure. */
-const fallMin = { voltage: 0.005, charge: 2 }
+/** A smaller fall over the days looked at is noise or the step of the figure, in percent. */
+const chargeFallMin = 2
+/** Of a cell that is not quite as its curve; its date is not to be too late. */
+const intervalError = 0.05
+/** By so much temperature moves the voltage of a cell. */
+const temperatureVolts = 0.03
 /** A voltage so many times that of a full cell is not of the type and number configured. */
 const fullMax = 1.15
 
@@ -57,16 +61,19 @@ const fullMax = 1.15
  * fall, or an end further away than 90 days.
  */
 export function batteryState(days: readonly DailyMean[], { kind, type, cells }: BatteryOf): BatteryState | undefined {
-  return kind === 'charge' ? chargeState(days) : voltageState(days, type, cells ?? 1)
+  return kind === 'charge' ? chargeState(days, type) : voltageState(days, type, cells ?? 1)
 }
 
-function chargeState(days: readonly DailyMean[]): BatteryState | undefined {
+/** Without a type nobody knows what a device makes its charge of: most make it of the voltage, along a line. */
+function chargeState(days: readonly DailyMean[], type: CellType | null): BatteryState | undefined {
   const since = sinceJump(days, (from, to) => to - from > jumpCharge)
-  const hasFallen = (part: readonly DailyMean[]) => fallOf(part) >= fallMin.charge
-  const moved = (by: number) => (value: number) => value - by
-  const curves = [moved(0), moved(chargeError), moved(-chargeError)] as const
   const last = since.at(-1)
-  return daysState(since, curves, hasFallen) ?? (last && levelState(since, last, lowCharge))
+  if (last === undefined) return undefined
+  const level = levelState(since, last, lowCharge)
+  if (level !== undefined || type === null) return level
+  const hasFallen = (part: readonly DailyMean[]) => fallOf(part) >= chargeFallMin
+  const moved = (by: number) => (value: number) => value - by
+  return daysState(since, [moved(0), moved(chargeError), moved(-chargeError)], hasFallen)
 }
 
 function voltageState(days: readonly DailyMean[], type: CellType | null, cells: number): BatteryState | undefined {
@@ -78,12 +85,19 @@ function voltageState(days: readonly DailyMean[], type: CellType | null, cells: 
     const alarm = levelAlarm(days, since)
     return alarm && { kind: 'level', ...alarm }
   }
-  const hasFallen = (part: readonly DailyMean[]) => fallOf(part) >= fallMin.voltage * last.mean
-  const curve = (share: number) => (volts: number) => chargeOf(type, volts / cells / share)
-  const curves = [curve(1), curve(1 + curveError), curve(1 - curveError)] as const
+  const charge = (volts: number) => chargeOf(type, volts / cells)
+  const hasFallen = (part: readonly DailyMean[]) => {
+    const swing = charge(last.mean + temperatureVolts * cells) - charge(last.mean)
+    return fallOf(charged(part, charge)) >= Math.max(chargeFallMin, swing)
+  }
+  const curve = (share: number) => (volts: number) => charge(volts / share)
   // A cell that is off its curve is not to alarm at 30 %.
   const low = voltageOf(type, lowCharge) * cells * (1 - curveError)
-  return daysState(since, curves, hasFallen) ?? levelState(since, last, low)
+  const level = levelState(since, last, low)
+  if (level !== undefined) return level
+  const state = daysState(since, [curve(1), curve(1 + intervalError), curve(1 - intervalError)], hasFallen)
+  const isLow = state?.kind === 'days' && state.charge < lowCharge
+  return isLow ? levelState(since, last, voltageOf(type, lowCharge) * cells) : state
 }
 
 function levelState(since: readonly DailyMean[], last: DailyMean, alarmBelow: number): BatteryState | undefined {
@@ -115,10 +129,14 @@ function daysState(
     soonest.found,
     ...others.flatMap(curve => batteryDays(charged(soonest.days, curve), ofOthers) ?? []),
   ]
+  // Below it a cell may end within days, whatever the line says.
+  const lows = [believed, ...others].flatMap(curve => {
+    return batteryDays(charged(soonest.days, curve), { ...ofOthers, end: lowCharge }) ?? []
+  })
   return {
     kind: 'days',
     daysLeft: soonest.found.daysLeft,
-    low: Math.min(...intervals.map(({ low }) => low)),
+    low: Math.min(...intervals.map(({ low }) => low), ...lows.map(({ low }) => low)),
     high: Math.max(...intervals.map(({ high }) => high)),
     perDay: soonest.found.perDay,
     charge: Math.max(0, believed(last.mean)),

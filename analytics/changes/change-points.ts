@@ -9,6 +9,7 @@
  * found, the two places between which the sum changes most are tried, by Kuiper's statistic. Each is then tested as all others.
  */
 
+import { centredProducts } from '../correlation/centred-products.ts'
 import { correctedMemory } from '../correlation/effective-count.ts'
 import type { DailyLevels } from './daily-levels.ts'
 
@@ -23,11 +24,13 @@ export interface ChangePoint {
   readonly daysAfter: number
   /** Of the test, above the critical value. */
   readonly statistic: number
+  /** Of a level that goes on changing from this day to the last one: by how much a day. `after` is then where it ends. */
+  readonly perDay: number | null
 }
 
 const criticalValue = 1.63
 /** Above 2.001, the 1 % point of the range of a Brownian bridge (Kuiper 1960): the tests together find 2 % by chance at most. */
-const criticalRange = 2.4
+const criticalRange = 2.5
 /** A level lasts so long at least. */
 const segmentDaysMin = 5
 /** With fewer, the long-run variance is not known. */
@@ -37,16 +40,23 @@ const changesMax = 5
 /** Fewer days than this have no test. */
 export const changeDaysMin = splitDaysMin
 
-/** Ascending by day; the five of the largest statistic where there are more. `withEpisodes`: also levels that come back. */
+/**
+ * Ascending by day; the five of the largest statistic where there are more. `withEpisodes`: also levels that come back. Where a
+ * level that has been changing along a line since some day fits better than steps do (by Schwarz's criterion, 1978), it takes
+ * the place of the steps from that day on.
+ */
 export function changePoints({ days, means }: DailyLevels, withEpisodes = true): ChangePoint[] {
-  const splits = refined({ days, means }, splitsOf({ days, means }, 0, days.length, withEpisodes))
+  const found = refined({ days, means }, splitsOf({ days, means }, 0, days.length, withEpisodes))
+  const ramp = found.length === 0 ? undefined : rampOf({ days, means }, found)
+  const splits = ramp === undefined ? found : found.filter(({ at }) => at <= ramp.at - segmentDaysMin)
+  const end = ramp?.at ?? days.length
   const kept = splits
     .toSorted((one, other) => other.statistic - one.statistic)
     .slice(0, changesMax)
     .toSorted((one, other) => one.at - other.at)
-  return kept.map(({ at, statistic }, place) => {
+  const steps = kept.map(({ at, statistic }, place): ChangePoint => {
     const from = kept[place - 1]?.at ?? 0
-    const to = kept[place + 1]?.at ?? days.length
+    const to = kept[place + 1]?.at ?? end
     return {
       day: days[at] as number,
       before: meanOf(means, from, at),
@@ -54,8 +64,53 @@ export function changePoints({ days, means }: DailyLevels, withEpisodes = true):
       daysBefore: at - from,
       daysAfter: to - at,
       statistic,
+      perDay: null,
     }
   })
+  if (ramp === undefined) return steps
+  const from = kept.at(-1)?.at ?? 0
+  const { at, perDay, before } = ramp
+  const after = before + perDay * ((days.at(-1) as number) - (days[at] as number))
+  const statistic = Math.max(...found.map(one => one.statistic))
+  return [
+    ...steps,
+    { day: days[at] as number, before, after, daysBefore: at - from, daysAfter: days.length - at, statistic, perDay },
+  ]
+}
+
+interface Ramp {
+  /** The last place of the level before. */
+  readonly at: number
+  readonly before: number
+  readonly perDay: number
+}
+
+/** The level with a line from some day on that fits best, where it fits better than the steps. */
+function rampOf({ days, means }: DailyLevels, steps: readonly Split[]): Ramp | undefined {
+  const count = days.length
+  const bounds = [0, ...steps.map(({ at }) => at), count]
+  const stepSquares = bounds
+    .slice(1)
+    .reduce((sum, to, part) => sum + squaresAbout(means, bounds[part] as number, to), 0)
+  let best: (Ramp & { readonly squares: number }) | undefined
+  for (let at = segmentDaysMin; at <= count - segmentDaysMin; at++) {
+    const rises = days.map(day => Math.max(0, day - (days[at] as number)))
+    const { xMean, yMean, xx, yy, xy } = centredProducts(rises, means)
+    const squares = yy - (xy * xy) / xx
+    if (best !== undefined && squares >= best.squares) continue
+    best = { at, squares, perDay: xy / xx, before: yMean - (xy / xx) * xMean }
+  }
+  // A level and a break for each step; a level, a slope and a break.
+  const criterion = (squares: number, terms: number) => count * Math.log(squares / count) + terms * Math.log(count)
+  const isBetter = best !== undefined && criterion(best.squares, 3) < criterion(stepSquares, 1 + 2 * steps.length)
+  return isBetter ? best : undefined
+}
+
+function squaresAbout(values: Float64Array, from: number, to: number): number {
+  const mean = meanOf(values, from, to)
+  let sum = 0
+  for (let place = from; place < to; place++) sum += ((values[place] as number) - mean) ** 2
+  return sum
 }
 
 const refinementsMax = 5

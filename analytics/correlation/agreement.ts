@@ -3,6 +3,10 @@
  * correlation, the orthogonal line of b on a, and by how much b follows a. Everything is taken from the stretch from the
  * first to the last cell that both could have measured: what one of them saw before the other existed says nothing of the two.
  *
+ * Whether they go together is tested on their changes over three hours, up to three hours apart, without the mean day: hours in a row hang together, so
+ * that a week of two thermometers counts as a few independent hours, and their changes as many. Below three days there is no
+ * mean day, and the test is that of the correlation.
+ *
  * Two of one thing need no test: where their differences have 2 % or less of the variance of both, they go together, however
  * few of the cells count as independent. That is a coefficient of additivity 2·s_ab/(s_a² + s_b²) of 0.98 (Zegers and ten
  * Berge, Psychometrika 50 (1985) 17).
@@ -16,13 +20,16 @@ import type { LocalTime } from '../time/local-time.ts'
 import { createBeyondDay, effectiveCountBeyondDay } from './beyond-day.ts'
 import { type SeriesTransform, seriesTransform } from './block-spectra.ts'
 import { centredProducts } from './centred-products.ts'
-import { type Correlation, correlation, correlationSeries } from './correlation.ts'
-import { alignedLag, type Lag, significantLag } from './lag.ts'
+import { type Correlation, correlation, correlationP, correlationSeries } from './correlation.ts'
+import { alignedLag, correlationAt, type Lag, significantLag } from './lag.ts'
 import { orthogonalLine } from './orthogonal-line.ts'
 
 const lagMaxMs = 24 * 3_600_000
 const additivityMin = 0.98
 const level = 0.05
+const changeMs = 3 * 3_600_000
+const changeLevel = 0.001
+const independentMin = 5
 /** As the limits are published; a normal distribution has 95 % between them. */
 const limitSpreads = 1.96
 
@@ -70,8 +77,9 @@ export function agreementOf(
   const { n, pearson, nEffective, pValue, spearman } = correlated
   const { bias, sd_diff, ...errors } = differencesOf(a, b)
   const areAlike = pearson !== null && additivity(a, b) >= additivityMin
-  const verdict = areAlike ? 'together' : verdictOf(correlated)
-  const lag = pearson === null ? null : areAlike ? lagOfAlike(a, b, frame) : verdict && lagOf(a, b, { n, frame, local })
+  const compared = { n, frame, local }
+  const verdict = areAlike ? 'together' : pearson === null ? null : verdictOf(a, b, compared, correlated)
+  const lag = pearson === null ? null : areAlike ? lagOfAlike(a, b, frame) : verdict && lagOf(a, b, compared)
   const hasLimits = bias !== null && sd_diff !== null
   return {
     n,
@@ -91,14 +99,42 @@ export function agreementOf(
   }
 }
 
-function verdictOf({ pearson, pValue }: Correlation): AgreementVerdict | null {
-  if (pearson === null || pValue === null) return null
-  return pearson > 0 && pValue <= level ? 'together' : 'no_link'
+function verdictOf(
+  a: Float64Array,
+  b: Float64Array,
+  { frame, local }: Compared,
+  { pearson, pValue }: Correlation,
+): AgreementVerdict | null {
+  const { days, rest } = createBeyondDay(frame, local)
+  const [x, y] = [a, b].map(values => changesOf(rest(values), frame.stepMs)) as [Float64Array?, Float64Array?]
+  if (x === undefined || y === undefined) {
+    return pearson === null || pValue === null ? null : pearson > 0 && pValue <= level ? 'together' : 'no_link'
+  }
+  const reach = changeCells(frame.stepMs)
+  const lags = Array.from({ length: 2 * reach + 1 }, (_, at) => at - reach)
+  const found = lags.flatMap(lag => {
+    const { r, pairs } = correlationAt(x, y, lag)
+    const nEffective = effectiveCountBeyondDay(pairs, x, y, days)
+    return r === null || nEffective === null || nEffective < independentMin ? [] : [{ r, nEffective }]
+  })
+  if (found.length === 0) return null
+  const levelOfLag = changeLevel / lags.length
+  return found.some(({ r, nEffective }) => r > 0 && (correlationP(r, nEffective) ?? 1) <= levelOfLag)
+    ? 'together'
+    : 'no_link'
+}
+
+const changeCells = (stepMs: number) => Math.max(1, Math.round(changeMs / stepMs))
+
+/** Of each cell since three hours before. */
+function changesOf(values: Float64Array | undefined, stepMs: number): Float64Array | undefined {
+  const cells = changeCells(stepMs)
+  return values?.subarray(cells).map((value, place) => value - (values[place] as number))
 }
 
 function reasonOf({ n, reason }: Correlation, verdict: AgreementVerdict | null, lag: Lag | null): PairReason | null {
   if (n === 0) return 'no_data'
-  if (verdict === null) return reason
+  if (verdict === null) return reason ?? 'too_few_independent'
   return lag === null ? 'lag_not_significant' : null
 }
 

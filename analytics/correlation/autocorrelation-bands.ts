@@ -102,6 +102,22 @@ export function peakOfCycle(peak: Peak, r: Float64Array, periods: readonly numbe
   return period === undefined || Number.isNaN(value) ? peak : { lag: period, r: value }
 }
 
+/**
+ * The repeat of the significant cycle with the largest r, whatever the band: the cycle is known. It needs a local maximum above 0
+ * within a tenth of its period. `periods`: as of `peakOfCycle`.
+ */
+export function repeatOfCycles(r: Float64Array, periods: readonly number[]): Peak | null {
+  const repeats = periods.flatMap((period): Peak[] => {
+    const [from, to] = [Math.floor((1 - nearShare) * period), Math.ceil((1 + nearShare) * period)]
+    if (from < 1 || to >= r.length) return []
+    let highest = from
+    for (let lag = from; lag <= to; lag++) if ((r[lag] as number) > (r[highest] as number)) highest = lag
+    const value = r[Math.round(period)] as number
+    return highest > from && highest < to && value > 0 ? [{ lag: period, r: value }] : []
+  })
+  return repeats.reduce<Peak | null>((best, one) => (best === null || one.r > best.r ? one : best), null)
+}
+
 /** The largest lag in cells that is looked at: a week or a third of the series, whichever is less. */
 export function autocorrelationLagMax(cells: number, stepSeconds: number): number {
   return Math.floor(Math.min((168 * hourSeconds) / stepSeconds, cells / 3))

@@ -1,15 +1,13 @@
 /**
- * Autocorrelation of a series with gaps.
- *
- * With mask m, deviations d = m·(x − mean of the observed), N cells and pair counts n_k = Σ m_t·m_{t+k}:
- *   r_k = [(Σ d_t·d_{t+k}) / n_k] / [(Σ d²) / n_0] · (N − k)/N
- * which on complete data is the usual biased estimator (Box & Jenkins; the default of R and statsmodels), and with gaps
- * `acf(adjusted=True, missing="conservative")` of statsmodels times (1 − k/N): Parzen's estimator with the usual taper. With
- * gaps the pairs of a lag may vary more than the series as a whole: what would be beyond ±1 is ±1.
+ * Autocorrelation of a series with gaps: r_k = Σ d_t·d_{t+k} / √(A_k·B_k), of the deviations d from the mean of the observed.
+ * A_k sums the squares of the very d_t that have a partner, and B_k those of the partners, so that r_k is within ±1 however
+ * few cells are there (Cauchy and Schwarz). The k cells at either end, whose partners would be outside of the series, count in
+ * A_k and B_k with the share of the others that have one. On complete data both are Σ d²: the usual biased estimator
+ * (Box and Jenkins), the default of R and statsmodels.
  */
 
 import { momentsOf, spreadOf } from '../summary/moments.ts'
-import { ownSums, pairCounts, type SeriesTransform, seriesTransform } from './block-spectra.ts'
+import { laterSums, pairCounts, type SeriesTransform, seriesTransform, squareSpectra } from './block-spectra.ts'
 
 /** Below so many pairs a lag has no value. */
 const pairsMin = 20
@@ -38,25 +36,60 @@ export function autocorrelation(
   const { observed, spectra, block } = transform
   const cells = values.length
   const pairs = ownPairs(transform, lagMax)
-  const r = ownSums(spectra, block, lagMax)
-  // Deviations were divided by the standard deviation, so that (Σ d²)/n_0 is 1 but for rounding.
-  const variance = (r[0] as number) / observed
+  const r = laterSums(spectra, spectra, block, lagMax)
+  const scales = observed === cells ? undefined : pairScales(transform, pairs)
+  const variance = r[0] as number
   for (let lag = 0; lag <= lagMax; lag++) {
-    const count = pairs[lag] as number
-    const mean = (r[lag] as number) / count / variance
-    r[lag] = count < pairsMin ? Number.NaN : withinOne((mean * (cells - lag)) / cells)
+    const scale = lag === 0 ? variance : (scales?.[lag] ?? variance)
+    r[lag] = (pairs[lag] as number) < pairsMin ? Number.NaN : (r[lag] as number) / scale
   }
   return { cells, observed, r, pairs }
 }
 
-function withinOne(r: number): number {
-  return Math.max(-1, Math.min(1, r))
+/** √(A_k·B_k) by lag. */
+function pairScales(transform: SeriesTransform, pairs: Float64Array): Float64Array {
+  const { values, observed, block, mask } = transform
+  const lagMax = pairs.length - 1
+  const { spectra, squareOf } = squareSpectra(transform)
+  const earlier = laterSums(spectra, mask.spectra, block, lagMax)
+  const later = laterSums(mask.spectra, spectra, block, lagMax)
+  const [first, last] = [new Edge(observed), new Edge(observed)]
+  return earlier.map((squares, lag) => {
+    if (lag > 0) {
+      first.add(squareOf(values[lag - 1] as number))
+      last.add(squareOf(values[values.length - lag] as number))
+    }
+    const count = pairs[lag] as number
+    return Math.sqrt((squares + last.share(count)) * ((later[lag] as number) + first.share(count)))
+  })
+}
+
+/** The cells at one end of the series that have no partner. */
+class Edge {
+  #inner: number
+  #squares = 0
+
+  constructor(observed: number) {
+    this.#inner = observed
+  }
+
+  /** NaN is a missing cell. */
+  add(square: number): void {
+    if (Number.isNaN(square)) return
+    this.#inner--
+    this.#squares += square
+  }
+
+  /** Of its squares, as many as of the other cells have a partner. */
+  share(pairs: number): number {
+    return this.#inner > 0 ? (this.#squares * pairs) / this.#inner : 0
+  }
 }
 
 /** Without gaps they are known. */
 function ownPairs({ values, observed, block, mask }: SeriesTransform, lagMax: number): Float64Array {
   if (observed === values.length) return Float64Array.from({ length: lagMax + 1 }, (_, lag) => values.length - lag)
-  if (mask.ownPairs.length <= lagMax) mask.ownPairs = pairCounts(ownSums(mask.spectra, block, lagMax))
+  if (mask.ownPairs.length <= lagMax) mask.ownPairs = pairCounts(laterSums(mask.spectra, mask.spectra, block, lagMax))
   return mask.ownPairs.subarray(0, lagMax + 1)
 }
 
@@ -65,14 +98,19 @@ function ownPairs({ values, observed, block, mask }: SeriesTransform, lagMax: nu
  */
 export function lagOneAutocorrelation(values: Float64Array): number {
   const { mean, deviation, observed } = spreadOf(momentsOf(values))
-  let sum = 0
-  let pairs = 0
+  if (observed === 0 || deviation === 0) return Number.NaN
+  const [first, last] = [new Edge(observed), new Edge(observed)]
+  let [sum, earlier, later, pairs] = [0, 0, 0, 0]
   for (let i = 1; i < values.length; i++) {
-    const product = ((values[i - 1] as number) - mean) * ((values[i] as number) - mean)
-    if (Number.isNaN(product)) continue
-    sum += product
+    const [one, next] = [(values[i - 1] as number) - mean, (values[i] as number) - mean]
+    if (Number.isNaN(one * next)) continue
+    sum += one * next
+    earlier += one * one
+    later += next * next
     pairs++
   }
-  if (observed === 0 || pairs === 0 || deviation === 0) return Number.NaN
-  return withinOne(((sum / pairs / (deviation * deviation)) * (values.length - 1)) / values.length)
+  if (pairs === 0) return Number.NaN
+  first.add(((values[0] as number) - mean) ** 2)
+  last.add(((values.at(-1) as number) - mean) ** 2)
+  return sum / Math.sqrt((earlier + last.share(pairs)) * (later + first.share(pairs)))
 }

@@ -58,6 +58,13 @@ export function seriesTransform(
   return { values, observed, lagMax, block, spectra: blockSpectra(values, block, mean, 1 / deviation), mask }
 }
 
+/** The transforms of the squares of the standardised values, and what makes one of a value. */
+export function squareSpectra({ values, block }: Pick<SeriesTransform, 'values' | 'block'>) {
+  const { mean, deviation } = spreadOf(momentsOf(values))
+  const squareOf = (value: number) => ((value - mean) / deviation) ** 2
+  return { spectra: blockSpectra(values.map(squareOf), block, 0, 1), squareOf }
+}
+
 /** Gives their memory back; nobody may use them any more. */
 export function releaseTransforms(transforms: readonly (SeriesTransform | undefined)[]): void {
   detachBuffers(transforms.flatMap(transform => (transform ? [transform.spectra, transform.mask.spectra] : [])))
@@ -99,14 +106,14 @@ export function pairCounts(sums: Float64Array): Float64Array {
   return sums
 }
 
-/** Σ x_t·x_{t+k} for k = 0 … lagMax, of the spectra of one series. */
-export function ownSums(x: Float64Array, block: number, lagMax: number): Float64Array {
+/** Σ x_t·y_{t+k} for k = 0 … lagMax, of the spectra of two series, which may be one. */
+export function laterSums(x: Float64Array, y: Float64Array, block: number, lagMax: number): Float64Array {
   const sums = new Float64Array(lagMax + 1)
-  let near = productsApart(x, x, block, 0)
+  let near = productsApart(x, y, block, 0)
   for (let start = 0; start <= lagMax; start += 2 * block) {
     const blocksApart = start / block
-    const middle = productsApart(x, x, block, blocksApart + 1)
-    const far = productsApart(x, x, block, blocksApart + 2)
+    const middle = productsApart(x, y, block, blocksApart + 1)
+    const far = productsApart(x, y, block, blocksApart + 2)
     const lags = lagsOfTwo(stretchOf(near, middle), stretchOf(middle, far), block)
     sums.set(lags.first.subarray(0, Math.min(block, lagMax + 1 - start)), start)
     if (start + block <= lagMax) {

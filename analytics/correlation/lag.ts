@@ -63,7 +63,7 @@ export function alignedLag(x: SeriesTransform, y: SeriesTransform): Lag | null {
 }
 
 /** Of the observed x_t and y_{t + lag}. */
-function correlationAt(x: Float64Array, y: Float64Array, lag: number): { r: number | null; pairs: number } {
+export function correlationAt(x: Float64Array, y: Float64Array, lag: number): { r: number | null; pairs: number } {
   const length = x.length - Math.abs(lag)
   const [xFrom, yFrom] = [Math.max(0, -lag), Math.max(0, lag)]
   return pairedCorrelation(x.subarray(xFrom, xFrom + length), y.subarray(yFrom, yFrom + length))

@@ -12,9 +12,9 @@
  * themselves: what varies by less is rounding, and has no strength.
  */
 
-import { medianAbsoluteDeviation } from 'simple-statistics'
+import { medianAbsoluteDeviation, quantile } from 'simple-statistics'
 
-import { type ReasonText, reasonTexts } from '../reasons.ts'
+import { type Reason, reasons } from '../reasons.ts'
 import { fillGaps } from '../time/fill-gaps.ts'
 import { decomposeSeasons } from './mstl.ts'
 import { dailyStl, type Stl, weeklyStl } from './stl.ts'
@@ -27,13 +27,17 @@ export interface Strength {
    */
   readonly weekly: number | null
   readonly trend: number | null
-  readonly reason: ReasonText | null
+  readonly reason: Reason | null
 }
 
 const coverageMin = 0.6
 const hoursMin = 72
 /** Makes a median absolute deviation a standard deviation of normal noise. */
 const normalMad = 1.4826
+/** The width of the middle 80 % of a normal distribution, in standard deviations. */
+const middleWidth = 2.56
+/** Values that span so many steps of the sensor vary. */
+const variedSteps = 100
 const weeklyHoursMin = 3 * 168
 
 /**
@@ -42,9 +46,9 @@ const weeklyHoursMin = 3 * 168
  */
 export function strengthOf(hourly: Float64Array, hours: Uint8Array, weekIsPeak: boolean, quantum = 0): Strength {
   const observed = hourly.filter(value => !Number.isNaN(value))
-  if (hourly.length < hoursMin) return none(reasonTexts.shortSpan)
-  if (observed.length < coverageMin * hourly.length) return none(reasonTexts.sparseHours)
-  if (normalMad * medianAbsoluteDeviation([...observed]) < quantum / 2) return none(reasonTexts.nearlyConstant)
+  if (hourly.length < hoursMin) return noStrength(reasons.shortSpan)
+  if (observed.length < coverageMin * hourly.length) return noStrength(reasons.sparseHours)
+  if (isNearlyConstant([...observed], quantum)) return noStrength(reasons.nearlyConstant)
   const seasons = weekIsPeak && hourly.length >= weeklyHoursMin ? [dailyStl, weeklyStl] : [dailyStl]
   const [day, week] = decomposeSeasons(fillGaps(hourly, hours), seasons, 1, quantum / 2) as [Stl, Stl?]
   const guard = 1e-10 * observedVariance(hourly, hourly)
@@ -56,7 +60,15 @@ export function strengthOf(hourly: Float64Array, hours: Uint8Array, weekIsPeak: 
   }
 }
 
-function none(reason: ReasonText): Strength {
+/** By the larger of two scales: most values of light are 0, and their median deviation is, too. */
+function isNearlyConstant(values: number[], quantum: number): boolean {
+  const half = quantum / 2
+  if (normalMad * medianAbsoluteDeviation(values) >= half) return false
+  const [q0, q10, q90, q100] = quantile(values, [0, 0.1, 0.9, 1]) as [number, number, number, number]
+  return (q90 - q10) / middleWidth < half && q100 - q0 < variedSteps * quantum
+}
+
+export function noStrength(reason: Reason): Strength {
   return { daily: null, weekly: null, trend: null, reason }
 }
 

@@ -1,17 +1,18 @@
 /**
  * Whether a series rises or falls: claimed where the slope's interval leaves 0 out and two tests agree, that of Mann and Kendall
- * and one against a level that only wanders. The tests take means of days, in which the daily cycle and most of the memory are
+ * and one against a level that only wanders, in whose place a rejected unit root may stand. The tests take means of days, in which the daily cycle and most of the memory are
  * gone, and at least ten of them. No trend is claimed below three cycles of a season: a shorter one is not found, as a peak has
  * to fit in four times.
  */
 
-import { type ReasonText, reasonTexts } from '../reasons.ts'
+import { type Reason, reasons } from '../reasons.ts'
 import { momentsOf } from '../summary/moments.ts'
 import { dayMeans } from './day-means.ts'
 import { detrend, detrendBesideDay } from './detrend.ts'
 import { type Drift, driftTest } from './drift.ts'
 import { type MannKendall, mannKendall } from './mann-kendall.ts'
 import { type SlopeInterval, slopeInterval } from './slope-interval.ts'
+import { returnsToLine } from './unit-root.ts'
 
 const hoursPerDay = 24
 const level = 0.05
@@ -26,7 +27,7 @@ export interface Trend {
   /** `none` where nothing is significant; null where some is, but not all. */
   readonly direction: 'rising' | 'falling' | 'none' | null
   /** Why there is no direction. */
-  readonly reason: ReasonText | null
+  readonly reason: Reason | null
 }
 
 export interface TrendInput {
@@ -53,13 +54,13 @@ export function trendOf(input: TrendInput): Trend {
     mannKendall: test && { tau: test.tau, z: test.z, pValue: test.pValue },
     drift,
   }
-  if (test === null || drift === null) return { ...figures, direction: null, reason: reasonTexts.fewDays }
-  if (interval === null || test.pValue === null) return { ...figures, direction: null, reason: reasonTexts.longMemory }
-  const signs = [
-    sideOf(interval),
-    test.pValue <= level ? Math.sign(test.tau) : 0,
-    drift.pValue <= level ? Math.sign(drift.t) : 0,
-  ]
+  if (test === null || drift === null) return { ...figures, direction: null, reason: reasons.fewDays }
+  if (interval === null || test.pValue === null) return { ...figures, direction: null, reason: reasons.longMemory }
+  const [ofSlope, ofDays] = [sideOf(interval), test.pValue <= level ? Math.sign(test.tau) : 0]
+  const drifts = drift.pValue <= level ? Math.sign(drift.t) : 0
+  // What returns to its line does not wander, so that the line is its trend.
+  const isLine = drifts === 0 && ofSlope !== 0 && ofSlope === ofDays && returnsToLine(hourly)
+  const signs = [ofSlope, ofDays, isLine ? ofSlope : drifts]
   return { ...figures, ...directionOf(signs) }
 }
 
@@ -92,7 +93,7 @@ function sideOf([low, high]: readonly [number, number]): number {
 /** 1, −1, or 0 where nothing is significant, of each of the tests. */
 function directionOf(signs: readonly number[]): Pick<Trend, 'direction' | 'reason'> {
   const [first] = signs
-  if (signs.some(sign => sign !== first)) return { direction: null, reason: reasonTexts.testsDisagree }
+  if (signs.some(sign => sign !== first)) return { direction: null, reason: reasons.testsDisagree }
   if (first === 0) return { direction: 'none', reason: null }
   return { direction: first === 1 ? 'rising' : 'falling', reason: null }
 }

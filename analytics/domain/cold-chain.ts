@@ -7,7 +7,7 @@ import type { TimeRange } from '../excursions/excursion-days.ts'
 import { holdsUntil } from '../excursions/excursions.ts'
 import { lowerBound } from '../lower-bound.ts'
 import type { Samples } from '../present.ts'
-import { type ReasonText, reasonTexts } from '../reasons.ts'
+import { type Reason, reasons } from '../reasons.ts'
 import type { GapThresholds } from '../reliability/cadence.ts'
 import { type Defrosts, defrostsAmong } from './defrosts.ts'
 import { type Band, type BandFigure, bandFigure, type HeldValues, type Reasoned } from './figures.ts'
@@ -53,12 +53,8 @@ export function coldChainFigures(
   return { total: figuresOf(input), days: days.map(figuresOf) }
 }
 
-function figuresBetween(
-  { startMs, endMs }: TimeRange,
-  held: HeldValues,
-  events: Events | ReasonText,
-): ColdChainFigures {
-  const temperature = bandFigure(held, coldChainBand, reasonTexts.noValue)
+function figuresBetween({ startMs, endMs }: TimeRange, held: HeldValues, events: Events | Reason): ColdChainFigures {
+  const temperature = bandFigure(held, coldChainBand, reasons.noValue)
   const { reason } = temperature
   const known = {
     temperature,
@@ -83,11 +79,11 @@ function figuresBetween(
   }
 }
 
-function eventsOf({ samples: { timesMs, values }, startMs, isHourly }: ColdChainInput): Events | ReasonText {
-  if (isHourly) return reasonTexts.longRange
+function eventsOf({ samples: { timesMs, values }, startMs, isHourly }: ColdChainInput): Events | Reason {
+  if (isHourly) return reasons.longRange
   const from = lowerBound(timesMs, startMs)
   const samples = { timesMs: timesMs.subarray(from), values: values.subarray(from) }
-  if (!isFrequent(samples.timesMs)) return reasonTexts.sparseReadings
+  if (!isFrequent(samples.timesMs)) return reasons.sparseReadings
   const rises = temperatureRises(samples)
   const defrosts = defrostsAmong(rises, samples)
   const known = new Set(defrosts.reason === null ? defrosts.rises : [])

@@ -5,7 +5,7 @@
 
 import { detrend } from '../decomposition/detrend.ts'
 import type { Samples } from '../present.ts'
-import { type ReasonText, reasonTexts } from '../reasons.ts'
+import { type Reason, reasons } from '../reasons.ts'
 import { createPeakSearch } from '../spectrum/seasonal-peaks.ts'
 import { momentsOf } from '../summary/moments.ts'
 import { binMeans, frameOf } from '../time/grid.ts'
@@ -31,17 +31,17 @@ const periodsMin = 4
 
 export type Defrosts =
   | { readonly reason: null; readonly periodMs: number; readonly rises: readonly Rise[] }
-  | { readonly reason: ReasonText }
+  | { readonly reason: Reason }
 
 /** `rises`: of the samples, of which none is NaN. */
 export function defrostsAmong(rises: readonly Rise[], { timesMs, values }: Samples): Defrosts {
   const [firstMs, lastMs] = [timesMs[0], timesMs.at(-1)]
-  if (firstMs === undefined || lastMs === undefined) return { reason: reasonTexts.noValue }
-  if (lastMs - firstMs < spanDaysMin * dayMs) return { reason: reasonTexts.shortSpan }
+  if (firstMs === undefined || lastMs === undefined) return { reason: reasons.noValue }
+  if (lastMs - firstMs < spanDaysMin * dayMs) return { reason: reasons.shortSpan }
   const cells = binMeans(timesMs, values, frameOf(firstMs, lastMs, stepMs))
   const { count, std } = momentsOf(cells)
-  if (count < observedShareMin * cells.length) return { reason: reasonTexts.sparseCells }
-  if (!(std > 0)) return { reason: reasonTexts.doesNotVary }
+  if (count < observedShareMin * cells.length) return { reason: reasons.sparseCells }
+  if (!(std > 0)) return { reason: reasons.doesNotVary }
   const large = rises.filter(({ kelvin }) => kelvin >= riseMinK)
   for (const periodMs of periodsOf(cells)) {
     const found = inPhase(large, periodMs)
@@ -49,7 +49,7 @@ export function defrostsAmong(rises: readonly Rise[], { timesMs, values }: Sampl
     const isMost = found.all >= risesShareMin * large.length && found.rises.length >= periodsShareMin * periods
     if (periods >= periodsMin && isMost) return { reason: null, periodMs, rises: found.rises }
   }
-  return { reason: reasonTexts.noPeriod }
+  return { reason: reasons.noPeriod }
 }
 
 /** Those that stand out, and their multiples, shortest first. */

@@ -6,7 +6,7 @@
  */
 
 import { hoursOfDayMin } from '../decomposition/day-means.ts'
-import { reasonTexts } from '../reasons.ts'
+import { reasons } from '../reasons.ts'
 import type { CellRange, Reasoned } from './figures.ts'
 
 export interface DegreeDays extends Reasoned {
@@ -27,7 +27,7 @@ const coolingBase = 22
 export function degreeDays(temperature: Float64Array, days: readonly CellRange[]): DegreeDays {
   const means = days.flatMap(({ from, to }) => dayMean(temperature.subarray(from, to)) ?? [])
   if (means.length === 0) {
-    return { reason: reasonTexts.fewWholeDays, days: 0, heating_15_5: null, heating_20_15: null, cooling_22: null }
+    return { reason: reasons.fewWholeDays, days: 0, heating_15_5: null, heating_20_15: null, cooling_22: null }
   }
   const sum = (of: (mean: number) => number) => means.reduce((total, mean) => total + of(mean), 0)
   return {

@@ -1,6 +1,6 @@
 /** What figures of a profile are made of: hours of a range, and values that hold for a while. */
 
-import { type ReasonText, reasonTexts } from '../reasons.ts'
+import { type Reason, reasons } from '../reasons.ts'
 
 /** Means of the hours of a range, NaN where missing. */
 export interface AirHours {
@@ -22,7 +22,7 @@ export interface CellRange {
 
 /** Numbers are null exactly where there is a reason. */
 export interface Reasoned {
-  readonly reason: ReasonText | null
+  readonly reason: Reason | null
 }
 
 export interface HoursFigure extends Reasoned {
@@ -67,21 +67,21 @@ export function hoursFigure(values: Float64Array, isMet: (value: number) => bool
     observed++
     if (isMet(value)) hours++
   }
-  const reason = observed === 0 ? reasonTexts.noHours : null
+  const reason = observed === 0 ? reasons.noHours : null
   return { reason, observed_hours: observed, hours: reason === null ? hours : null }
 }
 
 export function spreadFigure(
   held: HeldValues,
   unit: string,
-  lack: ReasonText = reasonTexts.noHours,
+  lack: Reason = reasons.noHours,
 ): SpreadFigure & { unit: string } {
   const { observed, mean, min, max } = sumsOf(held, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY)
   if (observed === 0) return { reason: lack, unit, observed_hours: 0, mean: null, min: null, max: null }
   return { reason: null, unit, observed_hours: observed, mean, min, max }
 }
 
-export function bandFigure(held: HeldValues, { unit, below, above }: Band, lack?: ReasonText): BandFigure {
+export function bandFigure(held: HeldValues, { unit, below, above }: Band, lack?: Reason): BandFigure {
   const spread = spreadFigure(held, unit, lack)
   const { hoursBelow, hoursAbove } = sumsOf(held, below, above)
   const isNone = spread.reason !== null

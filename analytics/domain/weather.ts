@@ -5,7 +5,7 @@
  * annex 4.B (dew point) and the WMO formula of reduction to sea level.
  */
 
-import { reasonTexts } from '../reasons.ts'
+import { reasons } from '../reasons.ts'
 import { dewPoint, seaLevelPressure } from '../summary/derived.ts'
 import { type DegreeDays, degreeDays } from './degree-days.ts'
 import {
@@ -38,7 +38,7 @@ export function weatherFigures(hours: AirHours, days: readonly CellRange[], alti
     sea_level_pressure: spreadFigure(
       { values: atSea },
       'hPa',
-      altitudeM === null ? reasonTexts.noAltitude : reasonTexts.noHours,
+      altitudeM === null ? reasons.noAltitude : reasons.noHours,
     ),
     frost: hoursFigure(temperature, degrees => degrees < 0),
     dew: hoursFigure(aboveDewPoint, distance => distance <= dewDistanceK),

@@ -4,12 +4,15 @@ import type { Finding } from './finding.ts'
 
 export const anomalyCodes = [
   'out_of_range',
+  'error_code',
   'spike',
   'jump',
   'flat_line',
   'outage',
   'silent_metric',
   'level_change',
+  'ramp',
+  'unusual',
 ] as const
 type AnomalyCode = (typeof anomalyCodes)[number]
 

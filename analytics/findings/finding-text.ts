@@ -46,7 +46,8 @@ const nightMinutesMax = 14 * 60
 
 /** Without a full stop. It tells no age, which would grow. */
 export function findingText(finding: FindingData, usual: FindingWords): string {
-  const words = finding.code === 'level_change' ? usual : tellingApart(finding, usual)
+  const isOfShift = finding.code === 'level_change' || finding.code === 'unusual'
+  const words = isOfShift ? usual : tellingApart(finding, usual)
   const since = words.moment(finding.sinceMs)
   const name = finding.metric === null ? 'A value' : words.name(finding.metric)
   switch (finding.code) {
@@ -63,8 +64,14 @@ export function findingText(finding: FindingData, usual: FindingWords): string {
       return stuckText(finding, name, words)
     case 'out_of_range':
       return rangeText(finding, name, words)
+    case 'error_code':
+      return errorText(finding, name, words)
     case 'level_change':
       return levelText(finding, name, words)
+    case 'ramp':
+      return rampText(finding, name, words)
+    case 'unusual':
+      return unusualText(finding, name, words)
     case 'drift':
       return driftText(finding, name, words)
     case 'battery_level':
@@ -158,6 +165,13 @@ function rangeText(finding: FindingData, name: string, words: FindingWords): str
     : `${name} was out of range ${lastingText(sinceMs, untilMs, words)}${timesText(finding, words)}${rest}`
 }
 
+function errorText({ metric, value, count, sinceMs, untilMs }: FindingData, name: string, words: FindingWords): string {
+  const number = metric === null || value === null ? 'a number' : words.measure(value, metric)
+  const times = count === null ? '' : ` in ${words.count(count, 'reading')}`
+  const verb = untilMs === null ? 'has shown' : 'showed'
+  return `${name} ${verb} ${number}${times} since ${words.moment(sinceMs)}: the number stands for an error`
+}
+
 function levelText(
   { metric, value, expected, sinceMs, untilMs }: FindingData,
   name: string,
@@ -173,6 +187,30 @@ function levelText(
   const times = untilMs === null ? `since ${since}` : `from ${since} to ${words.date(untilMs)}`
   const { shift, levels } = shiftTexts(value, before, metric, words)
   return `${name} ${has} ${shift} ${way} ${times}: about ${levels[0]} instead of ${levels[1]}`
+}
+
+/** `Temperature has been 3.1 °C lower than usual for these hours since 02:00`. */
+function unusualText(
+  { metric, value, expected, sinceMs, untilMs }: FindingData,
+  name: string,
+  words: FindingWords,
+): string {
+  const [low, high] = expected ?? [null, null]
+  const times = untilMs === null ? `since ${words.moment(sinceMs)}` : lastingText(sinceMs, untilMs, words)
+  const verb = untilMs === null ? 'has been' : 'was'
+  if (metric === null || value === null || low === null || high === null) return `${name} ${verb} unusual ${times}`
+  const before = (low + high) / 2
+  const { shift } = shiftTexts(value, before, metric, words)
+  return `${name} ${verb} ${shift} ${value > before ? 'higher' : 'lower'} than usual for these hours ${times}`
+}
+
+/** `Temperature has been rising by 0.3 °C a day since about 8 Nov 2026`. */
+function rampText({ metric, value, sinceMs }: FindingData, name: string, words: FindingWords): string {
+  if (metric === null || value === null) return `${name} changes from day to day since about ${words.date(sinceMs)}`
+  const size = Math.abs(value)
+  const further = fewestDecimals(decimals => /[1-9]/.test(words.difference(size, metric, decimals)))
+  const way = value > 0 ? 'rising' : 'falling'
+  return `${name} has been ${way} by ${words.difference(size, metric, further)} a day since about ${words.date(sinceMs)}`
 }
 
 /** With as many decimals as tell the levels apart, and make them differ by the shift beside them. */

@@ -10,7 +10,10 @@ export const findingCodes = [
   'outage_pattern',
   'stuck',
   'out_of_range',
+  'error_code',
   'level_change',
+  'ramp',
+  'unusual',
   'drift',
   'battery_level',
   'battery_days',
@@ -41,7 +44,7 @@ export interface Finding {
   readonly sinceMs: number
   /** Null while it goes on. */
   readonly untilMs: number | null
-  /** In the metric's unit; of `battery_days` in days. */
+  /** In the metric's unit; of `battery_days` in days, of `ramp` its change in a day. */
   readonly value: number | null
   /** From where to where it would be as usual; null at an end that has no bound. */
   readonly expected: readonly [number | null, number | null] | null

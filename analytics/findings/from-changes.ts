@@ -33,12 +33,13 @@ export function levelFinding(input: LevelInput): Finding | undefined {
   const { hourly, localHours, isControlled } = input
   const levels = dailyLevels(hourly, localHours)
   const last = changePoints(levels, false).at(-1)
-  if (last === undefined || last.day < (levels.days.at(-1) as number) - recentDays) return undefined
+  if (last === undefined || (last.perDay === null && last.day < (levels.days.at(-1) as number) - recentDays))
+    return undefined
   const level = newLevel(input, levels, last)
-  return level && { ...noDetails, code: 'level_change', severity: isControlled ? 'warning' : 'info', ...level }
+  return level && { ...noDetails, severity: isControlled ? 'warning' : 'info', ...level }
 }
 
-type NewLevel = Pick<Finding, 'metric' | 'sinceMs' | 'value' | 'expected'>
+type NewLevel = Pick<Finding, 'metric' | 'sinceMs' | 'value' | 'expected'> & { readonly code: 'level_change' | 'ramp' }
 
 /** All of them, oldest first. */
 export function newLevels(input: Omit<LevelInput, 'isControlled'>): NewLevel[] {
@@ -49,7 +50,7 @@ export function newLevels(input: Omit<LevelInput, 'isControlled'>): NewLevel[] {
 function newLevel(
   { metric, hourly, startMs, quantum }: Omit<LevelInput, 'isControlled'>,
   { days, means }: DailyLevels,
-  { day, statistic, before, after, daysBefore }: ChangePoint,
+  { day, statistic, before, after, daysBefore, perDay }: ChangePoint,
 ): NewLevel | undefined {
   if (statistic < statisticMin) return undefined
   const at = days.indexOf(day)
@@ -57,9 +58,12 @@ function newLevel(
   const shift = Math.abs(after - before)
   if (shift < shiftDeviationsMin * deviation || shift < shiftQuantaMin * quantum) return undefined
   const offset = (hourly.length * (dayMs / 24)) % dayMs
+  const sinceMs = startMs + offset + day * dayMs
+  if (perDay !== null) return { code: 'ramp', metric, sinceMs, value: perDay, expected: null }
   return {
+    code: 'level_change',
     metric,
-    sinceMs: startMs + offset + day * dayMs,
+    sinceMs,
     value: after,
     expected: [before - 2 * deviation, before + 2 * deviation],
   }

@@ -11,8 +11,8 @@ import { recentMs } from './from-quality.ts'
 const { below, above } = coldChainBand
 /** A door and a defrost are over earlier. */
 const forMs = 1_800_000
-/** Of the values: what is hardly ever within the limits, as a freezer, has other ones. */
-const withinShareMin = 0.1
+/** Of the values: a freezer and a food cooler have other limits than a refrigerator of a pharmacy. */
+const withinShareMin = 0.9
 
 export interface ColdChainSamples extends Samples {
   readonly name: string

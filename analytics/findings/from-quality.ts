@@ -1,7 +1,7 @@
 /** Findings of the tests of quality: a sensor that stands still, values out of range, and spikes. */
 
 import { lowerBound } from '../lower-bound.ts'
-import { flatBit, rangeBit, spikeBit } from '../quality/quality-marks.ts'
+import { errorBit, flatBit, rangeBit, spikeBit } from '../quality/quality-marks.ts'
 import type { GapThresholds } from '../reliability/cadence.ts'
 import { usualInterval } from '../reliability/interval-estimate.ts'
 import { differences } from '../reliability/thinning.ts'
@@ -44,6 +44,7 @@ export function qualityFindings(metric: CheckedMetric, gaps: GapThresholds, nowM
   return [
     stuckFinding(metric, gaps, nowMs),
     rangeFinding(metric, gaps, nowMs),
+    errorFinding(metric, gaps, nowMs),
     spikesFinding(metric, gaps, nowMs),
   ].filter(finding => finding !== undefined)
 }
@@ -83,6 +84,17 @@ function rangeFinding(metric: CheckedMetric, gaps: GapThresholds, nowMs: number)
     value: above >= below ? worst.max : worst.min,
     expected: [Number.isFinite(low) ? low : null, Number.isFinite(high) ? high : null],
   }
+}
+
+/** Numbers that stand for errors: of the last days as one. */
+function errorFinding(metric: CheckedMetric, gaps: GapThresholds, nowMs: number): Finding | undefined {
+  const recent = episodesOf(metric, errorBit, gaps).filter(({ endMs }) => endMs >= nowMs - recentMs)
+  const [first, last] = [recent[0], recent.at(-1)]
+  const count = recent.reduce((sum, one) => sum + one.count, 0)
+  if (first === undefined || last === undefined || count < outCountMin) return undefined
+  const untilMs = last.isLast ? null : last.endMs
+  const found = { metric: metric.name, sinceMs: first.startMs, untilMs, value: last.last, count }
+  return { ...noDetails, code: 'error_code', severity: 'warning', ...found }
 }
 
 /** All of the last days as one: nobody reads each of them. */

@@ -3,7 +3,7 @@
 import { lowerBound, upperBound } from '../lower-bound.ts'
 import { presentOf } from '../present.ts'
 import { changeMax, type Quality } from '../quality/quality.ts'
-import { flatBit, rangeBit, rateBit, spikeBit } from '../quality/quality-marks.ts'
+import { errorBit, flatBit, rangeBit, rateBit, spikeBit } from '../quality/quality-marks.ts'
 import { spikeSize } from '../quality/sensor-limits.ts'
 import type { GapThresholds } from '../reliability/cadence.ts'
 import type { Anomaly } from './anomaly.ts'
@@ -25,6 +25,9 @@ export function qualityAnomalies(metric: JudgedMetric, gaps: GapThresholds): Ano
     ...out.map(one => ({ code: 'out_of_range' as const, ...episode(one), ...farthest(one, limits.range) })),
     ...without(out, episodesOf(metric, spikeBit | rateBit, gaps)).map(one => {
       return { ...episode(one), endMs: one.endMs, ...sizes.toldOf(one) }
+    }),
+    ...episodesOf(metric, errorBit, gaps).map(one => {
+      return { code: 'error_code' as const, ...episode(one), value: one.last, expected: null }
     }),
     ...episodesOf(metric, flatBit, gaps).map(one => {
       return { code: 'flat_line' as const, ...episode(one), value: one.last, expected: null }

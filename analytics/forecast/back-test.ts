@@ -6,7 +6,7 @@
 
 import { fillGaps } from '../time/fill-gaps.ts'
 import { horizonHours, knownEnd } from './history.ts'
-import { meanOfModels, seasonalNaive } from './models.ts'
+import { forecastsOf, seasonalNaive, weightedMean, weightsOf } from './models.ts'
 
 const hoursPerDay = 24
 const testedHours = 42 * hoursPerDay
@@ -24,25 +24,45 @@ export interface OriginErrors {
   readonly naive: Float64Array
 }
 
-/** Newest origin first; those after which nothing came are none. `observed`: NaN where missing, `localHours` of all. */
-export function backTest(observed: Float64Array, localHours: Uint8Array): OriginErrors[] {
+interface Origin {
+  readonly came: Float64Array
+  readonly forecasts: readonly (Float64Array | undefined)[]
+  /** Mean absolute errors by model. */
+  readonly errors: Float64Array
+  readonly naive: Float64Array
+}
+
+export interface BackTested {
+  /** Newest origin first; those after which nothing came are none. */
+  readonly tests: OriginErrors[]
+  /** Of the models now. */
+  readonly weights: Float64Array
+}
+
+/** `observed`: NaN where missing, `localHours` of all. */
+export function backTest(observed: Float64Array, localHours: Uint8Array): BackTested {
   const end = knownEnd(observed)
   const silent = Math.min(silentHoursMax, observed.length - end)
-  const tests: OriginErrors[] = []
+  const origins: Origin[] = []
   const oldest = Math.max(fitHoursMin + silent, end - testedHours)
   for (let origin = observed.length - horizonHours; origin >= oldest; origin -= originStepHours) {
-    if (tests.length === originsMax) break
+    if (origins.length === originsMax) break
     const came = observed.subarray(origin, origin + horizonHours)
     if (came.every(Number.isNaN)) continue
     const known = observed.slice(0, origin).fill(Number.NaN, origin - silent)
     const history = { values: fillGaps(known, localHours), localHours }
-    const [mean, naive] = [meanOfModels(history), seasonalNaive(history)]
-    tests.push({
-      errors: came.map((value, hour) => value - (mean[hour] as number)),
-      naive: came.map((value, hour) => value - (naive[hour] as number)),
-    })
+    const forecasts = forecastsOf(history)
+    const errorsOf = (values: Float64Array) => came.map((value, hour) => value - (values[hour] as number))
+    const errors = Float64Array.from(forecasts, values => (values ? meanAbsolute([errorsOf(values)]) : Number.NaN))
+    origins.push({ came, forecasts, errors, naive: errorsOf(seasonalNaive(history)) })
   }
-  return tests
+  const tests = origins.map(({ came, forecasts, naive }, place): OriginErrors => {
+    // What was known at this origin: the errors of those before whose hours had come.
+    const before = origins.slice(place + horizonHours / originStepHours).map(({ errors }) => errors)
+    const mean = weightedMean(forecasts, weightsOf(before))
+    return { errors: came.map((value, hour) => value - (mean[hour] as number)), naive }
+  })
+  return { tests, weights: weightsOf(origins.map(({ errors }) => errors)) }
 }
 
 /** Mean of the absolute values; NaN without any. */

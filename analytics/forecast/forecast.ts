@@ -4,7 +4,7 @@ import { fillGaps } from '../time/fill-gaps.ts'
 import { backTest, meanAbsolute, type OriginErrors } from './back-test.ts'
 import { knownEnd } from './history.ts'
 import { intervalAt, type Spread, spreadOfErrors } from './intervals.ts'
-import { meanOfModels } from './models.ts'
+import { forecastsOf, weightedMean } from './models.ts'
 
 export interface ForecastInput {
   /** Means of hours, NaN where missing; the origin is behind the last one. */
@@ -37,23 +37,24 @@ interface BackTest {
   readonly coverage95: number | null
 }
 
-const forecastHoursMin = 14 * 24
-const forecastShareMin = 0.6
+export const forecastDaysMin = 14
+export const forecastShareMin = 0.6
 
-/** Whether there are less than 14 days from the first value to the last one. */
-export function isShortHistory(hourly: Float64Array): boolean {
-  return knownEnd(hourly) - firstKnown(hourly) < forecastHoursMin
+/** From the first value to the last one, and the share of the hours since the first that have one. */
+export function historyOf(hourly: Float64Array): { days: number; share: number } {
+  const observed = hourly.subarray(firstKnown(hourly))
+  return { days: (knownEnd(hourly) - firstKnown(hourly)) / 24, share: countOf(observed) / observed.length }
 }
 
 /** Null with less than 14 days, or values in less than 60 % of the hours. */
 export function forecast({ hourly, localHours, range }: ForecastInput): Forecast | null {
-  if (isShortHistory(hourly)) return null
+  const { days, share } = historyOf(hourly)
+  if (days < forecastDaysMin || share < forecastShareMin) return null
   const first = firstKnown(hourly)
   const observed = hourly.subarray(first)
   const hours = localHours.subarray(first)
-  if (countOf(observed) < forecastShareMin * observed.length) return null
-  const tests = backTest(observed, hours)
-  const median = meanOfModels({ values: fillGaps(observed, hours), localHours: hours })
+  const { tests, weights } = backTest(observed, hours)
+  const median = weightedMean(forecastsOf({ values: fillGaps(observed, hours), localHours: hours }), weights)
   const spread = spreadOfErrors(tests.map(({ errors }) => errors))
   const bounded = (value: number) => (range === undefined ? value : Math.min(range[1], Math.max(range[0], value)))
   const side = (share: number, end: 0 | 1) => {

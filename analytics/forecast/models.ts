@@ -1,21 +1,67 @@
-/** Three cheap models of a series with a day. Their mean is better than each of them (Bates and Granger 1969). */
+/**
+ * Cheap models of a series with a day and, from three weeks on, with a week. Their mean is better than each of them (Bates and
+ * Granger 1969), with weights by what each has been worth.
+ */
 
 import { extendAutoregression, fitAutoregression } from './autoregression.ts'
 import { type History, horizonHours, hoursAhead } from './history.ts'
 import { leastSquares } from './least-squares.ts'
 
-/** Values of the hours ahead. */
-export type Model = (history: History) => Float64Array
+const hoursPerDay = 24
+const hoursPerWeek = 7 * hoursPerDay
 
-export const models: readonly Model[] = [dampedProfile, harmonics, smoothedProfile]
+interface Model {
+  /** Values of the hours ahead. */
+  readonly ahead: (history: History) => Float64Array
+  readonly hoursMin: number
+}
 
-export function meanOfModels(history: History): Float64Array {
+export const models: readonly Model[] = [
+  { ahead: dampedProfile, hoursMin: 0 },
+  { ahead: harmonics, hoursMin: 0 },
+  { ahead: history => smoothedProfile(history, history.localHours, hoursPerDay), hoursMin: 0 },
+  { ahead: history => smoothedProfile(history, weekPlaces(history), hoursPerWeek), hoursMin: 3 * hoursPerWeek },
+  { ahead: history => repeated(history, hoursPerWeek), hoursMin: 3 * hoursPerWeek },
+  { ahead: history => repeated(history, hoursPerDay), hoursMin: 3 * hoursPerWeek },
+]
+
+/** By model; undefined where the history is too short for it. */
+export function forecastsOf(history: History): (Float64Array | undefined)[] {
+  return models.map(({ ahead, hoursMin }) => (history.values.length < hoursMin ? undefined : ahead(history)))
+}
+
+/** Of so many of the newest tests, and not of fewer. */
+const weighedMax = 20
+const weighedMin = 8
+const weightPower = 4
+
+/**
+ * By model 1/MAE⁴. `errors`: by test, the newest first, the mean absolute error of each model, NaN without one. All alike where
+ * there are too few.
+ */
+export function weightsOf(errors: readonly Float64Array[]): Float64Array {
+  const means = models.map((_, model) => {
+    const known = errors.slice(0, weighedMax).map(one => one[model] as number)
+    const there = known.filter(error => !Number.isNaN(error))
+    return there.length < weighedMin ? Number.NaN : there.reduce((sum, error) => sum + error, 0) / there.length
+  })
+  const least = means.reduce((min, mean) => (mean < min ? mean : min), Number.POSITIVE_INFINITY)
+  if (least === Number.POSITIVE_INFINITY) return Float64Array.from(models, ({ hoursMin }) => (hoursMin === 0 ? 1 : 0))
+  return Float64Array.from(means, mean => (mean > 0 ? (least / mean) ** weightPower : Number(mean === 0)))
+}
+
+export function weightedMean(forecasts: readonly (Float64Array | undefined)[], weights: Float64Array): Float64Array {
   const mean = new Float64Array(horizonHours)
-  for (const model of models) {
-    const values = model(history)
-    for (let hour = 0; hour < horizonHours; hour++) mean[hour] = (mean[hour] as number) + (values[hour] as number)
+  let sum = 0
+  for (const [model, values] of forecasts.entries()) {
+    const weight = weights[model] as number
+    if (values === undefined || weight === 0) continue
+    sum += weight
+    for (let hour = 0; hour < horizonHours; hour++) {
+      mean[hour] = (mean[hour] as number) + weight * (values[hour] as number)
+    }
   }
-  return mean.map(sum => sum / models.length)
+  return mean.map(value => value / sum)
 }
 
 /** As 24 hours before. */
@@ -25,7 +71,6 @@ export function seasonalNaive({ values }: History): Float64Array {
   })
 }
 
-const hoursPerDay = 24
 const halfLifeHours = 7 * hoursPerDay
 const memoryMax = 0.995
 
@@ -89,28 +134,48 @@ function sinusoids(hours: number): Float64Array[] {
   return terms
 }
 
-/** Of the newest day in the smoothed value of its hour. */
-const dayShare = 0.3
+/** Of the newest value in the smoothed one of its place. */
+const newestShare = 0.3
 
-/** Each hour of day smoothed from day to day, and what an hour differs from it as an autoregressive process. */
-function smoothedProfile(history: History): Float64Array {
-  const { values, localHours } = history
-  const profile = new Float64Array(hoursPerDay).fill(Number.NaN)
+/** Each place of a day or a week smoothed from one to the next, and what a value differs from it as an autoregressive process. */
+function smoothedProfile({ values }: History, places: Uint8Array, period: number): Float64Array {
+  const profile = new Float64Array(period).fill(Number.NaN)
   const rest = new Float64Array(values.length)
-  for (let place = 0; place < values.length; place++) {
-    const hour = localHours[place] as number
-    const value = values[place] as number
-    const usual = Number.isNaN(profile[hour]) ? value : (profile[hour] as number)
-    rest[place] = value - usual
-    profile[hour] = usual + dayShare * (value - usual)
+  const usualAt = (at: number, value: number) => {
+    const usual = profile[places[at] as number] as number
+    return Number.isNaN(usual) ? value : usual
   }
-  // The first day is what the profile begins with.
-  const known = rest.subarray(hoursPerDay)
+  const smooth = (at: number, value: number) => {
+    const usual = usualAt(at, value)
+    profile[places[at] as number] = usual + newestShare * (value - usual)
+  }
+  for (let at = 0; at < values.length; at++) {
+    const value = values[at] as number
+    rest[at] = value - usualAt(at, value)
+    smooth(at, value)
+  }
+  // The first period is what the profile begins with.
+  const known = rest.subarray(period)
   const ahead = extendAutoregression(known, fitAutoregression(known), horizonHours)
-  return Float64Array.from(hoursAhead(history), (hour, place) => {
-    const usual = profile[hour] as number
-    const value = usual + (ahead[place] as number)
-    profile[hour] = usual + dayShare * (value - usual)
+  return ahead.map((departure, hour) => {
+    const at = values.length + hour
+    const value = usualAt(at, 0) + departure
+    smooth(at, value)
     return value
   })
+}
+
+/** Hours of the week, counted from the first one. */
+function weekPlaces({ values }: History): Uint8Array {
+  return Uint8Array.from({ length: values.length + horizonHours }, (_, hour) => hour % hoursPerWeek)
+}
+
+/** As one period before, and what differs from that as an autoregressive process. */
+function repeated({ values }: History, period: number): Float64Array {
+  const changes = values.subarray(period).map((value, at) => value - (values[at] as number))
+  const ahead = extendAutoregression(changes, fitAutoregression(changes), horizonHours)
+  const all = new Float64Array(period + horizonHours)
+  all.set(values.subarray(values.length - period))
+  for (let hour = 0; hour < horizonHours; hour++) all[period + hour] = (all[hour] as number) + (ahead[hour] as number)
+  return all.subarray(period)
 }

@@ -29,7 +29,7 @@ export interface Normal {
 }
 
 /** Fewer days have no usual value. */
-const normalDaysMin = 10
+export const normalDaysMin = 10
 /** From so many days on, only those of the season count. */
 const seasonFromDays = 330
 const seasonHalfDays = 21

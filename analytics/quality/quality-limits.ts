@@ -26,8 +26,10 @@ export interface QualityLimits {
   readonly flatMs: number | null
   /** The smallest step of the sensor as configured; null: by its readings. */
   readonly quantum: number | null
+  /** Nobody knows what is usual: spikes are found by the sensor's own values, and numbers that stand for errors. */
+  readonly isFree: boolean
   /** Which limits are configured, and hold as they are. */
-  readonly isOwn: { readonly spike: boolean; readonly rate: boolean }
+  readonly isOwn: { readonly range: boolean; readonly spike: boolean; readonly rate: boolean }
 }
 
 /** Limits of one metric of a device: what is left out is as for all devices, null switches a test or a bound off. */
@@ -57,7 +59,8 @@ const none: QualityLimits = {
   flatWithin: [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY],
   flatMs: null,
   quantum: null,
-  isOwn: { spike: false, rate: false },
+  isFree: false,
+  isOwn: { range: false, spike: false, rate: false },
 }
 
 /** In °C, %, hPa and V; the battery is bounded by what is stored at all. */
@@ -82,13 +85,22 @@ export function qualityLimits(metric: string, altitudeM: number | null, settings
     flat: flat_hours === null ? null : usual.flat,
     flatMs: (flat_hours ?? null) === null ? null : (flat_hours as number) * hourMs,
     quantum: quantum ?? null,
-    isOwn: { spike: spike !== undefined, rate: rate !== undefined },
+    isOwn: {
+      range: min !== undefined || max !== undefined,
+      spike: spike !== undefined,
+      rate: rate !== undefined,
+    },
   }
 }
 
 /** Of a metric whose usual spread nobody knows: a line is flat where successive readings are equal, by the sensor's own runs. */
 export function stillLimits(limits: QualityLimits, { flat_hours }: MetricSettings): QualityLimits {
   return flat_hours === null ? limits : { ...limits, flat: limits.flat ?? 0 }
+}
+
+/** Of a gauge that nobody knows. `spike` null: the device has no such test. */
+export function freeLimits(limits: QualityLimits, { spike }: MetricSettings): QualityLimits {
+  return { ...limits, isFree: spike !== null }
 }
 
 function usualOf(metric: string): QualityLimits {

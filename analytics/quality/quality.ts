@@ -9,9 +9,10 @@
 import { presentOf, type Samples } from '../present.ts'
 import type { GapThresholds } from '../reliability/cadence.ts'
 import { gapMarks } from '../reliability/gap-marks.ts'
+import { errorPlaces } from './error-codes.ts'
 import { flatLines } from './flat-line.ts'
 import type { QualityLimits } from './quality-limits.ts'
-import { flatBit, rangeBit, rateBit, spikeBit } from './quality-marks.ts'
+import { errorBit, flatBit, rangeBit, rateBit, spikeBit } from './quality-marks.ts'
 import { flatMinMs, flatSpread, rounding, type SensorLimits, sensorLimits, spikeSize } from './sensor-limits.ts'
 
 export const flagGood = 1
@@ -23,7 +24,7 @@ interface QualityCounts {
   readonly suspect: number
   readonly missing: number
   /** Readings that each test finds suspect; one reading may be in several. */
-  readonly tests: { readonly range: number; readonly spike: number; readonly rate: number; readonly flat: number }
+  readonly tests: Readonly<Record<'range' | 'spike' | 'rate' | 'flat' | 'error_code', number>>
   /** The sensor's smallest step; null when no step is seen often. */
   readonly quantum: number | null
   /** From which length on a flat line is suspect; null: there is no such test, or too few runs to tell what is usual. */
@@ -134,7 +135,8 @@ function byReading(values: Float64Array, found: Uint8Array): Pick<Quality, 'flag
 function marksOf({ timesMs: times, values }: Samples, limits: SensorLimits, isGapBefore: Uint8Array): Uint8Array {
   const marks = new Uint8Array(values.length)
   if (limits.range !== null) markRange(values, limits.range, marks)
-  if (limits.spike !== null) markSpikes(values, limits.spike, isGapBefore, marks)
+  if (limits.spike !== null) markSpikes(values, limits.spike, limits.isFree, isGapBefore, marks)
+  if (limits.isFree) for (const place of errorPlaces(values)) marks[place] = errorBit
   if (limits.rate.length > 0) markRates(times, values, limits, isGapBefore, marks)
   if (limits.flat === null || limits.flatMs === null) return marks
   const flat = flatLines(times, values, flatSpread(limits.flat), limits.flatWithin, isGapBefore, limits.flatMs)
@@ -147,6 +149,7 @@ function countMarks(marks: Uint8Array, readings: number): Omit<QualityCounts, 'q
   let spike = 0
   let rate = 0
   let flat = 0
+  let error_code = 0
   let suspect = 0
   for (let index = 0; index < marks.length; index++) {
     const mark = marks[index] as number
@@ -156,12 +159,13 @@ function countMarks(marks: Uint8Array, readings: number): Omit<QualityCounts, 'q
     if (mark & spikeBit) spike++
     if (mark & rateBit) rate++
     if (mark & flatBit) flat++
+    if (mark & errorBit) error_code++
   }
   return {
     good: marks.length - suspect,
     suspect,
     missing: readings - marks.length,
-    tests: { range, spike, rate, flat },
+    tests: { range, spike, rate, flat, error_code },
   }
 }
 
@@ -172,10 +176,20 @@ function markRange(values: Float64Array, [min, max]: readonly [number, number], 
   }
 }
 
-function markSpikes(values: Float64Array, limit: number, isGapBefore: Uint8Array, marks: Uint8Array): void {
+/** Of a gauge that nobody knows, the values around a spike are alike: otherwise it is a step. */
+function markSpikes(
+  values: Float64Array,
+  limit: number,
+  isFree: boolean,
+  isGapBefore: Uint8Array,
+  marks: Uint8Array,
+): void {
   for (let index = 1; index < values.length - 1; index++) {
     if (isGapBefore[index] === 1 || isGapBefore[index + 1] === 1) continue
-    if (spikeSize(values, index) > limit + rounding) (marks[index] as number) |= spikeBit
+    const size = spikeSize(values, index)
+    if (!(size > limit + rounding)) continue
+    const apart = Math.abs((values[index + 1] as number) - (values[index - 1] as number))
+    if (!isFree || apart <= size / 2) (marks[index] as number) |= spikeBit
   }
 }
 

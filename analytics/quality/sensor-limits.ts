@@ -5,6 +5,8 @@
  */
 
 import type { Samples } from '../present.ts'
+import { quantilesInPlace } from '../summary/quantile.ts'
+import { widthShare } from './error-codes.ts'
 import { mayBeFlat } from './flat-line.ts'
 import type { FlatWithin, QualityLimits } from './quality-limits.ts'
 import { quantumOf } from './quantum.ts'
@@ -13,6 +15,11 @@ import { usualSize } from './usual-size.ts'
 
 /** A limit is at least so many of the smallest steps. */
 const limitQuanta = 1.5
+/** A usual range that more of the values are out of is not that of the place. */
+const outsideShareMax = 0.1
+/** Of fewer values nobody can say what is usual. */
+const manyValues = 100
+const freeSpikeTimes = 3
 /** No flat line is shorter. */
 export const flatMinMs = 3 * 3_600_000
 /** Decimal readings are not exact in binary: 20.4 − 20.3 is less than 0.1 by some 1e-15. */
@@ -32,18 +39,27 @@ export function sensorLimits(samples: Samples, limits: QualityLimits, isGapBefor
   const { values } = samples
   const quantum = sensorQuantum(values, limits)
   const least = limitQuanta * quantum
-  const { spike, rate, isOwn } = limits
+  const { rate, isOwn } = limits
   const flatWithin = limits.flat === 0 && limits.flatMs === null ? extremesOf(values) : limits.flatWithin
   const atLeast = rate.map(([ms, change]): [number, number] => [ms, Math.max(change, least)])
   return {
     ...limits,
+    range: limits.range !== null && (isOwn.range || isWithin(values, limits.range)) ? limits.range : null,
     quantum,
-    spike: spike === null || isOwn.spike ? spike : usualSpike(values, Math.max(spike, least), isGapBefore),
+    spike: spikeLimit(values, limits, least, isGapBefore),
     rate: isOwn.rate ? rate : atLeast,
     usualChange: isOwn.rate ? 0 : usualChange(values, atLeast[0]?.[1] ?? 0, isGapBefore),
     flatWithin,
     flatMs: flatMsOf(samples, { ...limits, flatWithin }, isGapBefore),
   }
+}
+
+/** A deep freezer is out of the usual range always, and not broken. */
+function isWithin(values: Float64Array, [min, max]: readonly [number, number]): boolean {
+  if (values.length < manyValues) return true
+  let outside = 0
+  for (const value of values) if (value < min || value > max) outside++
+  return outside <= outsideShareMax * values.length
 }
 
 /** Of `QualityLimits.flat`, as `flatLines` compares it. */
@@ -62,6 +78,24 @@ function sensorQuantum(values: Float64Array, { quantum, spike }: QualityLimits):
   const found = quantumOf(values)
   // As decimal as the sensor: 20.4 − 20.3 is 0.0999…
   return found <= (spike ?? Number.POSITIVE_INFINITY) ? Number(found.toPrecision(6)) : 0
+}
+
+function spikeLimit(
+  values: Float64Array,
+  { spike, isOwn, isFree }: QualityLimits,
+  least: number,
+  isGapBefore: Uint8Array,
+): number | null {
+  if (spike !== null) return isOwn.spike ? spike : usualSpike(values, Math.max(spike, least), isGapBefore)
+  return isFree ? freeSpike(values, isGapBefore) : null
+}
+
+/** Three times what is usual, and a third of the middle 98 % of the values; null where the values hardly change. */
+function freeSpike(values: Float64Array, isGapBefore: Uint8Array): number | null {
+  const usual = usualSize(spikeSizes(values, isGapBefore))
+  if (usual === 0) return null
+  const [low, high] = quantilesInPlace(values.slice(), [0.01, 0.99]) as [number, number]
+  return Math.max(freeSpikeTimes * usual, widthShare * (high - low))
 }
 
 /** What is usual is looked at only where something exceeds the limit, which needs no room for the sizes. */

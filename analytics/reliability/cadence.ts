@@ -37,6 +37,7 @@ export interface Cadence {
 }
 
 const always = Number.NEGATIVE_INFINITY
+const hourMs = 3_600_000
 
 /** Of the readings' times, ascending, of which a burst is one event. `configuredMs` null: not configured. */
 export function cadenceOf(allMs: Float64Array, configuredMs: number | null): Cadence {
@@ -70,7 +71,9 @@ export function gapMsAt<Gap extends number | null>(
   gapMs: Gap,
   timeMs: number,
 ): number | Gap {
-  return pacedGap === null ? gapMs : wallMsOf(pacedGap.gapMs, timeMs, pacedGap.pace)
+  if (pacedGap === null) return gapMs
+  const beginningMs = pacedGap.beginningMs[Math.floor(timeMs / hourMs) % 24] ?? 0
+  return Math.max(wallMsOf(pacedGap.gapMs, timeMs, pacedGap.pace), beginningMs)
 }
 
 function regularStretch(fromMs: number, expectedMs: number): CadenceStretch {

@@ -9,7 +9,8 @@
  * Never less than 2.5 medians, the rule of a regular device.
  *
  * Where the hours of the day differ, intervals are measured on a clock that goes at the device's pace, and so is G: at the
- * end of a busy day a silence may be as long as those of the night.
+ * end of a busy day a silence may be as long as those of the night. Nor is one a gap that is usual for those that begin at its
+ * hour: a timer that was set at night ends in the day, whatever its pace.
  */
 
 import { quantilesInPlace } from '../summary/quantile.ts'
@@ -17,6 +18,9 @@ import { atPace, dayPace, wallMsOf } from './day-pace.ts'
 import { gapIntervals, lastOf, withoutRetries } from './interval-estimate.ts'
 
 const hourMs = 3_600_000
+const hoursPerDay = 24
+/** Fewer do not have a tail. */
+const beginningsMin = 15
 /** A day has too few intervals for their quantiles, so thirty days count. */
 const windowMs = 30 * 86_400_000
 /** The 90 % point of the normal distribution. */
@@ -31,6 +35,8 @@ export interface PacedGap {
   readonly pace: readonly number[]
   /** On the clock that goes at that pace. */
   readonly gapMs: number
+  /** By UTC hour, G of the silences that begin in it or beside it, on the wall; 0 where they are few. */
+  readonly beginningMs: readonly number[]
 }
 
 export interface IrregularGap {
@@ -48,7 +54,19 @@ export function irregularGap(timesMs: Float64Array): IrregularGap {
   const gapMs = gapOf(withoutRetries(atPace(recent, pace)))
   // Silences are longest from the start of an hour on.
   const byHour = pace.map((_, hour) => wallMsOf(gapMs, hour * hourMs, pace))
-  return { gapMs: Math.max(...byHour), paced: { pace, gapMs } }
+  const beginningMs = pace.map((_, hour) => gapBeginning(recent, hour))
+  return { gapMs: Math.max(...byHour, ...beginningMs), paced: { pace, gapMs, beginningMs } }
+}
+
+/** Of silences that begin in an hour of the day, or in the one before or after. */
+function gapBeginning(timesMs: Float64Array, hour: number): number {
+  const intervals = timesMs.subarray(1).map((timeMs, place) => {
+    const beginMs = timesMs[place] as number
+    const apart = Math.abs((Math.floor(beginMs / hourMs) % hoursPerDay) - hour)
+    return Math.min(apart, hoursPerDay - apart) <= 1 ? timeMs - beginMs : 0
+  })
+  const found = intervals.filter(intervalMs => intervalMs > 0)
+  return found.length < beginningsMin ? 0 : gapOf(found)
 }
 
 function gapOf(intervals: Float64Array): number {

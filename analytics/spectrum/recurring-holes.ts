@@ -5,14 +5,15 @@ const daysMin = 3
 /** Between the hours of the day with the most and the least missing cells. */
 const shareDifferenceMin = 0.3
 
-/** `values`: cells in order, NaN where missing. `cellsPerDay`: a multiple of 24. */
+/** `values`: cells in order, NaN where missing. `cellsPerDay`: a multiple or a whole fraction of 24. */
 export function hasRecurringHole(values: Float64Array, cellsPerDay: number): boolean {
   if (values.length < daysMin * cellsPerDay) return false
-  const missing = new Float64Array(hoursOfDay)
-  const cells = new Float64Array(hoursOfDay)
-  const cellsPerHour = cellsPerDay / hoursOfDay
+  const slots = Math.min(hoursOfDay, cellsPerDay)
+  const missing = new Float64Array(slots)
+  const cells = new Float64Array(slots)
+  const cellsPerSlot = cellsPerDay / slots
   for (let i = 0; i < values.length; i++) {
-    const hour = Math.floor((i % cellsPerDay) / cellsPerHour)
+    const hour = Math.floor((i % cellsPerDay) / cellsPerSlot)
     ;(cells[hour] as number)++
     if (Number.isNaN(values[i] as number)) (missing[hour] as number)++
   }

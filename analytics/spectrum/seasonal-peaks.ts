@@ -20,13 +20,14 @@ import { ratiosWithoutGaps } from './bridged-spectrum.ts'
 import { type Candidate, createCycleFinder } from './cycle-finder.ts'
 import { falseAlarmProbability, observedTimes } from './false-alarm.ts'
 import { transformSize } from './fft-plans.ts'
+import { harmonicOfDay } from './harmonics.ts'
 import { refineJointly } from './joint-cycles.ts'
 import { createSeriesRoom, observedSeries, withoutSinusoid } from './lomb-scargle.ts'
 import { cyclesMin, isNear, standingOut, strongBins } from './peak-bins.ts'
 import { createPeriodogram, hannWindow } from './periodogram.ts'
 import { type PeriodogramPicture, periodogramPicture } from './periodogram-picture.ts'
 import { hasRecurringHole } from './recurring-holes.ts'
-import { gridSampling } from './sampling.ts'
+import { gridSampling, type Sampling } from './sampling.ts'
 import { isSignificant, type SensorSteps } from './significance.ts'
 
 /** The highest frequency of a grid, in cycles a cell. */
@@ -51,6 +52,8 @@ export interface SeasonalPeak {
   readonly falseAlarm: number
   /** See `isSignificant`. */
   readonly significant: boolean
+  /** By the signs of the days, not by its ratio; see `withDay`. */
+  readonly isOfDays?: boolean
 }
 
 interface SeasonalPeaks {
@@ -66,10 +69,31 @@ interface SeasonalPeaks {
  */
 export type PeakSearch = (values: Float64Array, steps?: SensorSteps) => SeasonalPeaks
 
+/**
+ * With the cycle of 24 h that the days of a detrended series have by their signs (see `dayTest`), where none of the peaks at a
+ * day or its fractions is significant. A slow curve in steps of the sensor has none.
+ */
+export function withDay(
+  peaks: readonly SeasonalPeak[],
+  { sampling, residual }: { readonly sampling: Sampling; readonly residual: Float64Array },
+  { steps, days }: { readonly steps: SensorSteps; readonly days: number },
+): readonly SeasonalPeak[] {
+  if (peaks.some(({ significant, cycles }) => significant && harmonicOfDay(cycles, days) !== null)) return peaks
+  const frequency = days * sampling.resolution
+  const { power, cosine, sine } = sampling.fitter(residual)(frequency)
+  const own = peaks.find(({ cycles }) => Math.abs(cycles - days) <= 1)
+  const amplitude = Math.hypot(cosine, sine)
+  const falseAlarm = falseAlarmProbability(power, observedTimes(residual), nyquist)
+  const peak = { frequency, cycles: days, power, amplitude, snr: own?.snr ?? 0, falseAlarm, isOfDays: true }
+  if (!isSignificant(peak, { steps, days })) return peaks
+  const others = peaks.filter(one => one !== own)
+  return [...others, { ...peak, significant: true }].sort((a, b) => b.power - a.power)
+}
+
 const noSteps: SensorSteps = { quantum: 0, passed: 0 }
 
 /**
- * Makes the search for series of one length, whose tables and buffers all of them share. `cellsPerDay`: a multiple of 24;
+ * Makes the search for series of one length, whose tables and buffers all of them share. `cellsPerDay`: a multiple or a whole fraction of 24;
  * without it the series know no day.
  */
 export function createPeakSearch(cells: number, cellsPerDay?: number): PeakSearch {

@@ -4,6 +4,8 @@ import { significantRatio } from './peak-bins.ts'
 
 /** Of a day: of these whole fractions there may be cycles smaller than a step of the sensor, as the tides of the air are. */
 const dayFractionsMax = 4
+/** A clock that is a second off has cycles of minutes in what is otherwise smooth; the tides are kept. */
+const powerMin = 0.005
 /** In 1/T, half the main lobe of the Hann window. */
 const nearCycles = 1
 
@@ -11,8 +13,12 @@ export interface FoundPeak {
   /** Power over the local background. */
   readonly snr: number
   readonly amplitude: number
+  /** Share of the variance. */
+  readonly power: number
   /** Cycles within the span. */
   readonly cycles: number
+  /** Found by the signs of the days, whatever its `snr`. */
+  readonly isOfDays?: boolean
 }
 
 /** What the sensor's steps make of a slow curve. */
@@ -39,10 +45,10 @@ export function isSignificant(
   peak: FoundPeak,
   { steps, days }: { readonly steps: SensorSteps; readonly days: number | undefined },
 ): boolean {
-  const { snr, amplitude, cycles } = peak
-  if (snr < significantRatio) return false
-  if (amplitude >= steps.quantum / 2) return true
-  return days !== undefined && isOfDay(cycles, days) && !isOfSteps(peak, steps)
+  const { snr, amplitude, cycles, power, isOfDays = false } = peak
+  if (!isOfDays && snr < significantRatio) return false
+  if (amplitude >= steps.quantum / 2 && power >= powerMin) return true
+  return days !== undefined && isOfDay(cycles, days) && (amplitude >= steps.quantum / 2 || !isOfSteps(peak, steps))
 }
 
 function isOfDay(cycles: number, days: number): boolean {

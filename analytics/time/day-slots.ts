@@ -10,12 +10,15 @@ const hourMs = 3_600_000
 const valuesOfSlotMin = 5
 
 /**
- * The width of a slot of the day: the grid's step, or a longer one where a step has too few values; an hour at most. Slots wider
+ * The width of a slot of the day: the grid's step, or a longer one, up to an hour, where a step has too few values. Slots wider
  * than a cell leave a little of the day in all series alike.
  */
 export function daySlotMs({ stepMs }: Pick<GridFrame, 'stepMs'>, observed: number): number {
-  const widths = gridStepsSeconds.map(seconds => seconds * 1000)
-  return widths.find(slotMs => slotMs >= stepMs && (observed * slotMs) / dayMs >= valuesOfSlotMin) ?? hourMs
+  const widestMs = Math.max(hourMs, stepMs)
+  const widths = gridStepsSeconds
+    .map(seconds => seconds * 1000)
+    .filter(slotMs => slotMs >= stepMs && slotMs <= widestMs)
+  return widths.find(slotMs => (observed * slotMs) / dayMs >= valuesOfSlotMin) ?? widestMs
 }
 
 /** Where the middle of each cell is in the local day, in slots: a whole number is the start of one. */

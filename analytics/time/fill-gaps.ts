@@ -37,6 +37,35 @@ export function bridgeGaps(values: Float64Array): void {
   values.fill(values[last] as number, last + 1)
 }
 
+/**
+ * Fills short gaps in place: on a straight line between two values that are at most `apartMax(place)` cells apart, by the place of
+ * the earlier one.
+ */
+export function bridgeShortGaps(values: Float64Array, apartMax: (place: number) => number): void {
+  let last = -1
+  for (let index = 0; index < values.length; index++) {
+    if (Number.isNaN(values[index] as number)) continue
+    if (last >= 0 && index - last > 1 && index - last <= apartMax(last)) fillBetween(values, last, index)
+    last = index
+  }
+}
+
+/** Of this many usual intervals. */
+const bridgedIntervals = 2.5
+
+/** A copy without the empty hours between values of a device slower than an hour; that of a faster one as it is. */
+export function bridgedHours(hourly: Float64Array): Float64Array {
+  const places = Float64Array.from(hourly.keys()).filter(place => !Number.isNaN(hourly[place]))
+  const apart = places
+    .subarray(1)
+    .map((place, at) => place - (places[at] as number))
+    .sort()
+  const usual = apart[Math.floor(apart.length / 2)] ?? 1
+  const bridged = hourly.slice()
+  if (usual > 1) bridgeShortGaps(bridged, () => bridgedIntervals * usual)
+  return bridged
+}
+
 function fillBetween(values: Float64Array, from: number, to: number): void {
   const start = values[from] as number
   const slope = ((values[to] as number) - start) / (to - from)

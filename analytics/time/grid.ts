@@ -3,7 +3,7 @@
  * 1970, NaN when there is none. pandas: `s.resample(f'{Δ}s', origin='epoch').mean()`.
  */
 
-export const gridStepsSeconds: readonly number[] = [60, 120, 300, 600, 900, 1800, 3600]
+export const gridStepsSeconds: readonly number[] = [60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200]
 const stepsMs = gridStepsSeconds.map(seconds => seconds * 1000)
 /** Two to the seventeenth: with the padding of an autocorrelation a transform still has at most 2^18 points. */
 const cellsMax = 131_072
@@ -17,7 +17,7 @@ export interface GridFrame {
 
 /**
  * The smallest step that is not finer than the device reports (0.95 of its interval allows for a clock that runs fast)
- * and cuts [firstMs, lastMs] into few enough cells; an hour when none is. Without a known interval only the cells count.
+ * and cuts [firstMs, lastMs] into few enough cells; half a day when none is. Without a known interval only the cells count.
  */
 export function gridStepMs(expectedMs: number | null, firstMs: number, lastMs: number): number {
   const stepMinMs = 0.95 * (expectedMs ?? 0)

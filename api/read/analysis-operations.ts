@@ -19,6 +19,7 @@ import { Forecast } from '../../query/shapes/forecast.ts'
 import { NormalValues } from '../../query/shapes/normal.ts'
 import { PastDays } from '../../query/shapes/past.ts'
 import { Stats } from '../../query/shapes/stats.ts'
+import { UnusualValues } from '../../query/shapes/unusual.ts'
 import { metrics as columns } from '../../store/tables.ts'
 import { disconnectSignalOf } from '../http/disconnect-signal.ts'
 import { checkPart } from '../http/operation.ts'
@@ -124,6 +125,7 @@ export type AnalysesQuery = Pick<
   | 'past'
   | 'changes'
   | 'normal'
+  | 'unusual'
   | 'forecast'
   | 'domain'
   | 'excursions'
@@ -233,6 +235,15 @@ function gaugesOf<About>(access: ReadAccess, query: AnalysesQuery, of: AnalysedO
       answer: NormalValues.meta({ id: 'NormalValues' }),
       ask: (about, { end, metrics: names }, client) =>
         query.normal(device(about), { endMs: msOf(end), further: further(about, columns, names) }, client),
+    }),
+    analysis({
+      path: pathOf('unusual'),
+      name: nameOf('unusual_values'),
+      summary: 'Whether each gauge behaves as in its own four weeks before, and its usual band',
+      query: MomentParameters,
+      answer: UnusualValues.meta({ id: 'UnusualValues' }),
+      ask: (about, { end, metrics: names }, client) =>
+        query.unusual(device(about), { endMs: msOf(end), further: further(about, columns, names) }, client),
     }),
     analysis({
       path: pathOf('forecast'),

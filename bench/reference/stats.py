@@ -126,7 +126,7 @@ def lag_sums(products, size, count):
 
 
 def autocorrelation(x, step):
-    """With gaps, by transforms of values and mask."""
+    """With gaps, by transforms of values, squares and mask: the cells at either end count as the others have partners."""
     n = len(x)
     lags = int(min(168 * 3600 / step, n / 3))
     seen = ~np.isnan(x)
@@ -134,9 +134,10 @@ def autocorrelation(x, step):
     values = fft.rfft(np.where(seen, x - x[seen].mean(), 0), size)
     mask = fft.rfft(seen.astype(float), size)
     pairs = np.rint(lag_sums(np.abs(mask) ** 2, size, lags + 1))
-    mean = lag_sums(np.abs(values) ** 2, size, lags + 1) / np.maximum(pairs, 1)
+    sums = lag_sums(np.abs(values) ** 2, size, lags + 1)
     k = np.arange(lags + 1)
-    r = np.where(pairs < PAIRS_MIN, np.nan, np.clip(mean / mean[0] * (n - k) / n, -1, 1))
+    scale = sums[0] if seen.all() else pair_scales(x, seen, mask, pairs, size)
+    r = np.where(pairs < PAIRS_MIN, np.nan, sums / scale)
     white = NORMAL_975 * np.sqrt((n - k) / (n * pairs))
     bartlett = np.sqrt(1 + 2 * np.concatenate([[0, 0], np.cumsum(np.nan_to_num(r[1:-1]) ** 2)]))
     per_hour = max(1, round(3600 / step))
@@ -149,6 +150,19 @@ def autocorrelation(x, step):
         "band95_white": white[shown],
         "n_pairs": pairs[shown],
     }
+
+
+def pair_scales(x, seen, mask, pairs, size):
+    squares = np.where(seen, (x - x[seen].mean()) ** 2, 0)
+    spectrum = fft.rfft(squares, size)
+    lags = len(pairs)
+    earlier = lag_sums(np.conj(spectrum) * mask, size, lags)
+    later = lag_sums(np.conj(mask) * spectrum, size, lags)
+    ends = lambda cells: np.concatenate([[0], np.cumsum(cells)[: lags - 1]])
+    edge = lambda cells, there: ends(cells) * pairs / np.maximum(seen.sum() - ends(there), 1)
+    last = edge(squares[::-1], seen[::-1].astype(float))
+    first = edge(squares, seen.astype(float))
+    return np.sqrt((earlier + last) * (later + first))
 
 
 def slow_autocorrelation(x, step):
@@ -205,7 +219,11 @@ def memory(x):
     seen = ~np.isnan(x)
     n = seen.sum()
     d = x - x[seen].mean()
-    a = np.nanmean(d[1:] * d[:-1]) / x[seen].var() * (len(x) - 1) / len(x)
+    pairs = seen[1:] & seen[:-1]
+    share = lambda inner: pairs.sum() / inner.sum()
+    earlier = (d[:-1][pairs] ** 2).sum() + np.nan_to_num(d[-1]) ** 2 * share(seen[:-1])
+    later = (d[1:][pairs] ** 2).sum() + np.nan_to_num(d[0]) ** 2 * share(seen[1:])
+    a = np.nansum(d[1:] * d[:-1]) / np.sqrt(earlier * later)
     return min(0.9999, (n * a + 1) / (n - 3)) if a > 0 else a
 
 

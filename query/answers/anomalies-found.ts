@@ -1,14 +1,18 @@
 /** All anomalies of a device in what was read of it: of its silence, and of each metric by its kind. */
 
+import { batteryMetricOf } from '../../analytics/battery/battery-metric.ts'
 import type { Anomaly } from '../../analytics/findings/anomaly.ts'
 import { newLevels } from '../../analytics/findings/from-changes.ts'
 import { absencesOf, longGaps, type MetricTimes } from '../../analytics/findings/from-reliability.ts'
+import { type UnusualGauge, unusualAnomalies } from '../../analytics/findings/from-unusual.ts'
 import { qualityAnomalies } from '../../analytics/findings/quality-anomalies.ts'
 import { presentOf, type Samples } from '../../analytics/present.ts'
+import { withoutErrors } from '../../analytics/quality/error-codes.ts'
 import { checkQuality } from '../../analytics/quality/quality.ts'
 import type { QualityLimits } from '../../analytics/quality/quality-limits.ts'
 import type { Cadence } from '../../analytics/reliability/cadence.ts'
 import { findGaps, ongoingGap } from '../../analytics/reliability/gaps.ts'
+import { bridgedHours } from '../../analytics/time/fill-gaps.ts'
 import { binMeans, frameOf } from '../../analytics/time/grid.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { metrics as columns } from '../../store/tables.ts'
@@ -78,21 +82,26 @@ function ofMetric(metric: ReadMetric, read: AnomaliesRead): Anomaly[] {
   const { stretches } = metricCadence(samples.timesMs, cadence)
   const quality = checkQuality(samples.timesMs, samples.values, limits, stretches)
   const suspect = qualityAnomalies({ name, ...samples, marks: quality.marks, limits: quality.limits }, stretches)
-  return [...missing, ...suspect, ...levels(metric, quality.counts.quantum ?? 0, read)]
+  const hours = hoursOf(metric, quality.counts.quantum ?? 0, read)
+  return [...missing, ...suspect, ...levels(metric, hours, read), ...unusual(metric, hours)]
 }
 
-function levels(
-  { name: metric, unit, samples: { timesMs, values } }: ReadMetric,
-  quantum: number,
-  { device, local }: AnomaliesRead,
-): Anomaly[] {
-  if (!hasOwnLevel(metric, unit, device.profile)) return []
+function hoursOf({ name, samples: { timesMs, values } }: ReadMetric, quantum: number, { local }: AnomaliesRead) {
   const frame = frameOf(timesMs[0] as number, timesMs.at(-1) as number, hourMs)
-  const grid = { startMs: frame.startMs, hours: frame.cells }
-  const hourly = binMeans(timesMs, values, frame)
-  const found = newLevels({ metric, hourly, localHours: localHoursOf(grid, local), startMs: frame.startMs, quantum })
-  return found.map(({ sinceMs, value, expected }, place) => {
+  const localHours = localHoursOf({ startMs: frame.startMs, hours: frame.cells }, local)
+  const hourly = bridgedHours(binMeans(timesMs, withoutErrors(values), frame))
+  return { metric: name, hourly, localHours, startMs: frame.startMs, quantum }
+}
+
+function unusual({ name, unit }: ReadMetric, hours: UnusualGauge): Anomaly[] {
+  return batteryMetricOf(name, unit) === undefined ? unusualAnomalies(hours) : []
+}
+
+function levels({ name: metric, unit }: ReadMetric, hours: UnusualGauge, { device }: AnomaliesRead): Anomaly[] {
+  if (!hasOwnLevel(metric, unit, device.profile)) return []
+  const found = newLevels(hours)
+  return found.map(({ code, sinceMs, value, expected }, place) => {
     const endMs = found[place + 1]?.sinceMs ?? null
-    return { code: 'level_change', metric, startMs: sinceMs, endMs, value, expected, count: null }
+    return { code, metric, startMs: sinceMs, endMs, value, expected, count: null }
   })
 }

@@ -40,6 +40,7 @@ export function buildInsights(found: FleetFound): Insights {
   // The days left of a silent device would be those of one that goes on.
   const batteries = found.batteries.filter(({ device, state }) => state.kind !== 'days' || !silent.has(device))
   const batteriesLeft = batteries.flatMap(batteryInsight)
+  const low = batteries.filter(({ state }) => state.kind === 'level').map(({ device }) => device)
   const unlike = outliers.toSorted((a, b) => Math.abs(b.score) - Math.abs(a.score))
   const listed = unlike.slice(0, outliersMax)
   batteriesLeft.sort((a, b) => a.days_left - b.days_left)
@@ -49,6 +50,7 @@ export function buildInsights(found: FleetFound): Insights {
     ...fleetFindings(findingsOf({ ...found, batteries }, listed), found.local, metrics),
     batteries: batteriesLeft.slice(0, insightsMax),
     batteries_total: batteriesLeft.length,
+    batteries_low: [...new Set(low)].slice(0, insightsMax),
     outliers: listed,
     outliers_total: unlike.length,
     gauges_left_out: known.gaugesLeftOut,

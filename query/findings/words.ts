@@ -32,10 +32,10 @@ export function serviceWords(
     name: metric => of(metric).title,
     nameWithin: metric => withinSentence(of(metric).title),
     measure,
-    difference: measure,
+    difference: (value, metric, furtherDecimals = 0) => differenceText(value, of(metric), furtherDecimals),
     shownDifference: (low, high, metric, furtherDecimals) => {
       const shown = (value: number) => Number(value.toFixed(of(metric).decimals + furtherDecimals))
-      return measure(shown(high) - shown(low), metric, furtherDecimals)
+      return differenceText(shown(high) - shown(low), of(metric), furtherDecimals)
     },
     moment: timeMs => `${dateText(local, timeMs)}, ${local.text(timeMs * 1000).slice(11)}`,
     date: timeMs => dateText(local, timeMs),
@@ -49,6 +49,13 @@ function withUnit(value: number, { unit, decimals }: Described, furtherDecimals:
   const signed = value < 0 && Number(number) !== 0 ? `−${number}` : number
   if (unit === null || unit === '1') return signed
   return unit === '°' ? `${signed}°` : `${signed} ${unit}`
+}
+
+/** 5 % less of a share would be another number than 5 points. */
+function differenceText(value: number, described: Described, furtherDecimals: number): string {
+  if (described.unit !== '%') return withUnit(value, described, furtherDecimals)
+  const number = withUnit(value, { ...described, unit: null }, furtherDecimals)
+  return `${number} ${number === '1' ? 'point' : 'points'}`
 }
 
 /** `wind speed`, but `CO₂` and `PM2.5`. */

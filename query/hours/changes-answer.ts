@@ -2,7 +2,7 @@
 
 import { changeDaysMin, changePoints } from '../../analytics/changes/change-points.ts'
 import { dailyLevels } from '../../analytics/changes/daily-levels.ts'
-import { reasonTexts } from '../../analytics/reasons.ts'
+import { reasons } from '../../analytics/reasons.ts'
 import { momentsOf } from '../../analytics/summary/moments.ts'
 import { verdictOf } from '../stats/verdict.ts'
 import type { ChangesQuery } from '../task.ts'
@@ -25,16 +25,18 @@ export async function answerChanges(query: ChangesQuery, context: TaskContext): 
   const dateOf = (day: number) => local.text((grid.startMs + (day + 0.5) * hoursPerDay * hourMs) * 1000).slice(0, 10)
   return gaugesText({ ...query, local }, hours, hourly => {
     const levels = dailyLevels(hourly, localHours)
-    const lack = levels.days.length < changeDaysMin ? reasonTexts.fewLevels : null
+    const found = levels.days.length
+    const lack = found < changeDaysMin ? { reason: reasons.fewLevels, needed: changeDaysMin, found } : null
     const verdict = verdictOf(momentsOf(hourly), lack)
     const changes = verdict.status === 'ok' ? changePoints(levels) : []
     return {
       ...verdict,
-      changes: changes.map(({ day, before, after, statistic, daysBefore, daysAfter }) => ({
+      changes: changes.map(({ day, before, after, statistic, daysBefore, daysAfter, perDay }) => ({
         date: dateOf(day),
         before,
         after,
         shift: after - before,
+        per_day: perDay,
         statistic,
         days_before: daysBefore,
         days_after: daysAfter,

@@ -1,11 +1,18 @@
 /** `forecast`: the next 48 hours of each gauge. */
 
-import { type Forecast, type ForecastInput, forecast, isShortHistory } from '../../analytics/forecast/forecast.ts'
+import {
+  type Forecast,
+  type ForecastInput,
+  forecast,
+  forecastDaysMin,
+  forecastShareMin,
+  historyOf,
+} from '../../analytics/forecast/forecast.ts'
 import { horizonHours } from '../../analytics/forecast/history.ts'
-import { type ReasonText, reasonTexts } from '../../analytics/reasons.ts'
+import { reasons } from '../../analytics/reasons.ts'
 import { momentsOf } from '../../analytics/summary/moments.ts'
 import { units } from '../answers/units.ts'
-import { verdictOf } from '../stats/verdict.ts'
+import { type Lacking, verdictOf } from '../stats/verdict.ts'
 import type { HoursQuery } from '../task.ts'
 import type { TaskContext } from '../task-context.ts'
 import { gaugesText, hourMs, localHoursOf, readGaugeHours, startsOf } from './gauge-hours.ts'
@@ -39,8 +46,11 @@ function rangeOf(unit: string | undefined): Pick<ForecastInput, 'range'> {
   return unit === '%' ? { range: [0, 100] } : {}
 }
 
-function lackOf(hourly: Float64Array): ReasonText {
-  return isShortHistory(hourly) ? reasonTexts.shortHistory : reasonTexts.sparseHours
+function lackOf(hourly: Float64Array): Lacking {
+  const { days, share } = historyOf(hourly)
+  return days < forecastDaysMin
+    ? { reason: reasons.shortHistory, needed: forecastDaysMin, found: days }
+    : { reason: reasons.sparseHours, needed: forecastShareMin, found: share }
 }
 
 function hoursOf(

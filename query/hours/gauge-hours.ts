@@ -1,5 +1,6 @@
 /** Means of a device's hours, every gauge on the same grid of UTC hours: what analyses by the hour are made of. */
 
+import { bridgedHours } from '../../analytics/time/fill-gaps.ts'
 import { hoursOfDay, hoursOfWeek } from '../../analytics/time/hour-of-week.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { metrics } from '../../store/tables.ts'
@@ -69,13 +70,13 @@ export function startsOf({ startMs, hours }: HoursGrid): Float64Array {
   return Float64Array.from({ length: hours }, (_, hour) => startMs + hour * hourMs)
 }
 
-/** The answer as JSON text: something of each gauge, and what those beside the five are. */
+/** The answer as JSON text: something of each gauge, and what those beside the five are. `partOf` gets bridged hours. */
 export function gaugesText(
   { device, nowMs, local }: { readonly device: AnalysedDevice; readonly nowMs: number; readonly local: LocalTime },
   { gauges, further }: GaugeHours,
   partOf: (hourly: Float64Array, name: string) => object,
 ): string {
-  const parts = Object.entries(gauges).map(([name, hourly]) => [name, partOf(hourly, name)] as const)
+  const parts = Object.entries(gauges).map(([name, hourly]) => [name, partOf(bridgedHours(hourly), name)] as const)
   return JSON.stringify({
     device: device.name,
     ...answerContext(local, nowMs),

@@ -1,7 +1,7 @@
 /** `normal`: whether what each gauge shows is usual for the hour, by the newest hour that is over. */
 
-import { type Normal, normalFor } from '../../analytics/normal/normal.ts'
-import { reasonTexts } from '../../analytics/reasons.ts'
+import { type Normal, normalDaysMin, normalFor } from '../../analytics/normal/normal.ts'
+import { reasons } from '../../analytics/reasons.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import type { HoursQuery } from '../task.ts'
 import type { TaskContext } from '../task-context.ts'
@@ -40,7 +40,8 @@ function yearDayOf(day: number): number {
 
 function partOf(hourly: Float64Array, grid: HoursGrid, times: Times, local: LocalTime) {
   const cell = hourly.findLastIndex(value => !Number.isNaN(value))
-  if (cell < 0) return { status: 'no_data', reason: reasonTexts.noValue, value: null, at: null, ...figures(null) }
+  if (cell < 0)
+    return { status: 'no_data', reason: reasons.noValue, lack: null, value: null, at: null, ...figures(null) }
   const value = hourly[cell] as number
   const at = {
     localHour: times.localHours[cell] as number,
@@ -49,8 +50,16 @@ function partOf(hourly: Float64Array, grid: HoursGrid, times: Times, local: Loca
   }
   const normal = normalFor({ hourly, ...times, at, value })
   const verdict =
-    normal === null ? { status: 'insufficient_data', reason: reasonTexts.fewSameHours } : { status: 'ok', reason: null }
+    normal === null
+      ? { status: 'insufficient_data', reason: reasons.fewSameHours, lack: lackOf(hourly, times, at.localHour) }
+      : { status: 'ok', reason: null, lack: null }
   return { ...verdict, value, at: local.text((grid.startMs + cell * hourMs) * 1000), ...figures(normal) }
+}
+
+/** Days before that have this hour. */
+function lackOf(hourly: Float64Array, { localHours }: Times, localHour: number) {
+  const same = hourly.filter((value, cell) => localHours[cell] === localHour && !Number.isNaN(value))
+  return { needed: normalDaysMin, found: Math.max(0, same.length - 1) }
 }
 
 function figures(normal: Normal | null) {

@@ -12,6 +12,10 @@ const Change = z
     before: z.number(),
     after: z.number(),
     shift: z.number(),
+    per_day: z
+      .number()
+      .nullable()
+      .meta({ description: 'Of a level that goes on changing since that day: by how much a day.' }),
     statistic: z.number().positive(),
     days_before: Count.positive(),
     days_after: Count.positive(),

@@ -50,6 +50,10 @@ export const Insights = z.strictObject({
     .max(insightsMax)
     .meta({ description: 'Soonest first; the first ones of batteries_total.' }),
   batteries_total: Count,
+  batteries_low: z
+    .array(z.string())
+    .max(insightsMax)
+    .meta({ description: 'Devices with a battery that runs low, whose date is not known: those of battery_level.' }),
   outliers: z
     .array(OutlierInsight)
     .max(insightsMax)

@@ -51,7 +51,7 @@ const Quality = z
     good: Count,
     suspect: Count,
     missing: Count,
-    tests: z.strictObject({ range: Count, spike: Count, rate: Count, flat: Count }),
+    tests: z.strictObject({ range: Count, spike: Count, rate: Count, flat: Count, error_code: Count }),
     /** The sensor's smallest step. */
     quantum: z.number().nonnegative().nullable(),
     flat_hours: z.number().nonnegative().nullable(),

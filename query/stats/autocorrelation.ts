@@ -7,11 +7,12 @@ import {
   autocorrelationPeak,
   decorrelationLag,
   peakOfCycle,
+  repeatOfCycles,
   shownLags,
 } from '../../analytics/correlation/autocorrelation-bands.ts'
 import type { SeriesTransform } from '../../analytics/correlation/block-spectra.ts'
 import { orNull } from '../../analytics/or-null.ts'
-import { reasonTexts } from '../../analytics/reasons.ts'
+import { reasons } from '../../analytics/reasons.ts'
 import { harmonicOfDay } from '../../analytics/spectrum/harmonics.ts'
 import type { Moments } from '../../analytics/summary/moments.ts'
 import type { Transforms } from './transforms.ts'
@@ -59,7 +60,10 @@ function partOf(
 ) {
   const n = cells.length
   const n_observed = moments.count
-  const verdict = verdictOf(moments, n_observed < cellsMin ? reasonTexts.fewCells : null)
+  const verdict = verdictOf(
+    moments,
+    n_observed < cellsMin ? { reason: reasons.fewCells, needed: cellsMin, found: n_observed } : null,
+  )
   const lagMax = autocorrelationLagMax(n, stepSeconds)
   const result = verdict.status === 'ok' ? autocorrelation(cells, lagMax, transform) : undefined
   const counts = { ...verdict, n, n_observed }
@@ -71,7 +75,7 @@ function partOf(
   const decorrelation = decorrelationLag(result.r)
   const highest = autocorrelationPeak(result.r, bartlett)
   const periods = periodsHours.map(period => (period * secondsPerHour) / stepSeconds)
-  const peak = highest && peakOfCycle(highest, result.r, periods)
+  const peak = repeatOfCycles(result.r, periods) ?? (highest && peakOfCycle(highest, result.r, periods))
   return {
     ...counts,
     max_lag_hours: hours(lagMax),

@@ -20,7 +20,6 @@ interface BatteriesInput extends HourlyGauges<(typeof ofColumns)[number]> {
 /** Of the first of the two columns that has values, and of each gauge beside the five that is of a battery. */
 export function batteryFindings({ device, nowMs, ...input }: BatteriesInput): Finding[] {
   const { frame, means } = input.window.hourly
-  if (frame.stepMs !== hourMs) return []
   const endHour = (lastFullHour(nowMs) - frame.startMs) / hourMs
   const column = ofColumns.find(name => means[name].some(value => !Number.isNaN(value)))
   return hourlyGauges(column === undefined ? [] : [column], input).flatMap(({ name, unit, hours }) => {

@@ -7,15 +7,16 @@ import { type Lag, significantLag } from '../../analytics/correlation/lag.ts'
 import { detachBuffers } from '../../store/limits/detach-buffers.ts'
 import type { Stats } from '../shapes/stats.ts'
 import { type Transforms, transformsBeyondDay } from './transforms.ts'
-import { quantityColumns, type StatsColumn, type StatsWindow } from './window.ts'
+import { localHoursOf, quantityColumns, type StatsColumn, type StatsWindow } from './window.ts'
 
 /** Without a reading there are no pairs. */
 export function correlationsPart(window: StatsWindow, transforms: Transforms): Stats['correlations'] {
-  const { timesMs, hourly, fine, localHours } = window
-  const n = occupiedCells(timesMs, hourly.frame.stepMs)
+  const { timesMs, fine } = window
+  const { frame, localHours, of } = pairedGrid(window)
+  const n = occupiedCells(timesMs, frame.stepMs)
   if (n === 0) return { grid_seconds: null, n, pairs: [] }
   const lags = createLags(window, transforms)
-  const series = quantityColumns(window).map(column => ({ column, hours: correlationSeries(column.hours) }))
+  const series = quantityColumns(window).map(column => ({ column, hours: correlationSeries(of(column)) }))
   const pairsOfSeries = pairsIn(series)
   const all = pairsOfSeries.map(([a, b]) => correlation(a.hours, b.hours, localHours))
   const significant = holmSignificant(all.map(({ pValue }) => pValue))
@@ -40,14 +41,24 @@ export function correlationsPart(window: StatsWindow, transforms: Transforms): S
     }
   })
   lags.release()
-  return { grid_seconds: hourly.frame.stepMs / 1000, n, pairs }
+  return { grid_seconds: frame.stepMs / 1000, n, pairs }
+}
+
+/** By the hour, or by the step of a slower device, whose hours are not all its own. */
+function pairedGrid({ fine, hourly, localHours, local }: StatsWindow) {
+  if (fine.frame.stepMs <= hourly.frame.stepMs) {
+    return { frame: hourly.frame, localHours, of: ({ hours }: StatsColumn) => hours }
+  }
+  const { frame } = fine
+  return { frame, localHours: localHoursOf(frame, local), of: ({ cells }: StatsColumn) => cells }
 }
 
 /** Lags are sought on the fine grid; how much counts as independent is told by the hour. */
 function createLags(window: StatsWindow, transforms: Transforms) {
-  const { fine, hourly, local } = window
-  const beyondDay = createBeyondDay(hourly.frame, local)
-  const hours = new Map(quantityColumns(window).map(({ name, hours }) => [name, beyondDay.rest(hours)]))
+  const { fine, local } = window
+  const { frame, of } = pairedGrid(window)
+  const beyondDay = createBeyondDay(frame, local)
+  const hours = new Map(quantityColumns(window).map(column => [column.name, beyondDay.rest(of(column))]))
   const rests = transformsBeyondDay(window, createBeyondDay(fine.frame, local), transforms)
 
   return {

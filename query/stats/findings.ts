@@ -1,11 +1,13 @@
 /** What somebody should know of a device, found when its statistics are built. Its silence is told for each request. */
 
+import { batteryMetricOf } from '../../analytics/battery/battery-metric.ts'
 import type { Finding } from '../../analytics/findings/finding.ts'
 import { levelFinding } from '../../analytics/findings/from-changes.ts'
 import { excursionFinding } from '../../analytics/findings/from-excursions.ts'
 import { qualityFindings } from '../../analytics/findings/from-quality.ts'
 import { type RejectedReadings, rejectedFinding } from '../../analytics/findings/from-rejections.ts'
 import { type MetricTimes, outageFindings, silentMetricFindings } from '../../analytics/findings/from-reliability.ts'
+import { unusualFinding } from '../../analytics/findings/from-unusual.ts'
 import { rankFindings } from '../../analytics/findings/rank.ts'
 import { presentOf } from '../../analytics/present.ts'
 import type { Cadence } from '../../analytics/reliability/cadence.ts'
@@ -48,16 +50,19 @@ export function findingsOf(input: FindingsInput): ToldFinding[] {
   const { further, seen, reliability, quality, nowMs, local } = input
   const { lastMs, cadence } = seen
   if (lastMs === null) return []
-  const found = [
+  const levels = levelFindings(input)
+  const known = [
     ...quality.checked.flatMap(metric => qualityFindings(metric, cadence.stretches, nowMs)),
     ...vaneFindings(input, cadence),
     ...outageFindings(reliability, local, nowMs),
     ...silentMetricFindings(behindMetrics(input, lastMs), cadence, lastMs),
-    ...levelFindings(input),
+    ...levels,
     ...batteryFindings(input),
     ...excursionFindings(input),
     ...rejectedFindings(input),
   ]
+  // What another finding says of the same hours is said once.
+  const found = [...known, ...unusualFindings(input).filter(one => !known.some(other => isOfSame(one, other)))]
   const words = serviceWords(
     local,
     further.map(({ metric }) => metric),
@@ -65,20 +70,36 @@ export function findingsOf(input: FindingsInput): ToldFinding[] {
   return rankFindings(found).map(finding => toldFinding(finding, words))
 }
 
+function isOfSame(one: Finding, other: Finding): boolean {
+  const isBefore = (a: Finding, b: Finding) => a.untilMs !== null && a.untilMs < b.sinceMs
+  return one.metric === other.metric && !isBefore(one, other) && !isBefore(other, one)
+}
+
+/** Not of a battery, which is never as four weeks ago. */
+function unusualFindings(input: FindingsInput): Finding[] {
+  const { hourly, localHours } = input.window
+  return gaugesOf(input).flatMap(({ name: metric, unit, hours, quantum }) => {
+    if (batteryMetricOf(metric, unit) !== undefined) return []
+    return unusualFinding({ metric, hourly: hours, localHours, startMs: hourly.frame.startMs, quantum }) ?? []
+  })
+}
+
+/** With the smallest step of each sensor. */
+function gaugesOf(input: FindingsInput) {
+  const quanta: Readonly<Record<string, { readonly quantum: number | null } | undefined>> = input.quality.counts
+  return hourlyGauges(metrics, input).map(gauge => ({ ...gauge, quantum: quanta[gauge.name]?.quantum ?? 0 }))
+}
+
 const controlled: readonly AnalysedDevice['profile'][] = ['cold_chain', 'indoor']
 
 function levelFindings(input: FindingsInput): Finding[] {
   const {
     window: { hourly, localHours },
-    quality,
     device: { profile },
   } = input
-  const { startMs, stepMs } = hourly.frame
-  if (stepMs !== hourMs) return []
-  const quanta: Readonly<Record<string, { readonly quantum: number | null } | undefined>> = quality.counts
-  return hourlyGauges(metrics, input).flatMap(({ name, unit, hours }) => {
+  const { startMs } = hourly.frame
+  return gaugesOf(input).flatMap(({ name, unit, hours, quantum }) => {
     if (!hasOwnLevel(name, unit, profile)) return []
-    const quantum = quanta[name]?.quantum ?? 0
     const isControlled = controlled.includes(profile)
     return levelFinding({ metric: name, hourly: hours, localHours, startMs, quantum, isControlled }) ?? []
   })

@@ -29,11 +29,11 @@ export function qualityOf(
   }
   const { timesMs, cadence } = window
   const checked: CheckedMetric[] = []
-  const counts = byMetric(window, ({ name, values }) => {
+  const counts = byMetric(window, ({ name, read: values }) => {
     const limits = limitsOf(name)
-    const { marks, counts } = checkQuality(timesMs, values, limits, cadence.stretches)
+    const { marks, counts, limits: known } = checkQuality(timesMs, values, limits, cadence.stretches)
     const flatMs = counts.flat_hours === null ? null : counts.flat_hours * hourMs
-    checked.push({ name, timesMs, values, marks, range: limits.range, flatMs })
+    checked.push({ name, timesMs, values, marks, range: known.range, flatMs })
     return counts
   })
   return { counts, checked }

@@ -2,25 +2,29 @@
 
 import { detrend } from '../../analytics/decomposition/detrend.ts'
 import { dailyProfile, extremeHours, weeklyProfile } from '../../analytics/decomposition/profiles.ts'
-import { strengthLabel, strengthOf } from '../../analytics/decomposition/strength.ts'
+import { noStrength, strengthLabel, strengthOf } from '../../analytics/decomposition/strength.ts'
 import { type TrendInput, trendOf } from '../../analytics/decomposition/trend.ts'
 import { orNull } from '../../analytics/or-null.ts'
 import { hampelClean } from '../../analytics/quality/hampel.ts'
-import { type ReasonText, reasonTexts } from '../../analytics/reasons.ts'
+import { reasons } from '../../analytics/reasons.ts'
+import { dayTest } from '../../analytics/spectrum/day-test.ts'
 import { distanceMax, harmonicOfDay } from '../../analytics/spectrum/harmonics.ts'
 import { gridSampling, type Sampling } from '../../analytics/spectrum/sampling.ts'
-import { createPeakSearch, type PeakSearch } from '../../analytics/spectrum/seasonal-peaks.ts'
+import { createPeakSearch, type PeakSearch, withDay } from '../../analytics/spectrum/seasonal-peaks.ts'
 import { sensorSteps } from '../../analytics/spectrum/significance.ts'
+import { bridgeShortGaps } from '../../analytics/time/fill-gaps.ts'
 import { binMeans, type GridFrame } from '../../analytics/time/grid.ts'
 import { hoursOfDay } from '../../analytics/time/hour-of-week.ts'
 import { cyclesPart } from './cycles.ts'
-import { verdictOf } from './verdict.ts'
+import { type Lacking, verdictOf } from './verdict.ts'
 import { byMetric, cellMiddles, dayMs, type StatsColumn, type StatsWindow } from './window.ts'
 
 const hourMs = 3_600_000
 /** Both as the reasons say. */
 const spanDaysMin = 3
 const coverageMin = 0.5
+/** With readings farther apart a day has too few of them. */
+const slowMs = 3 * hourMs
 
 interface Search {
   readonly cells: number
@@ -76,14 +80,17 @@ const nothing = {
   slope_ci95: null,
   trend: null,
   peaks: [],
+  day: null,
   strength: { daily: null, weekly: null, trend: null, reason: null },
   label: null,
   periodogram: null,
 }
 
-function lackOf(observed: number, { cells, stepMs }: GridFrame): ReasonText | null {
-  if (cells * stepMs < spanDaysMin * dayMs) return reasonTexts.shortSpan
-  return observed < coverageMin * cells ? reasonTexts.sparseCells : null
+function lackOf(observed: number, { cells, stepMs }: GridFrame): Lacking | null {
+  const days = (cells * stepMs) / dayMs
+  if (days < spanDaysMin) return { reason: reasons.shortSpan, needed: spanDaysMin, found: days }
+  const found = observed / cells
+  return found < coverageMin ? { reason: reasons.sparseCells, needed: coverageMin, found } : null
 }
 
 function cyclesOf(window: StatsWindow, column: StatsColumn, middles: Float64Array, quantum: number) {
@@ -92,21 +99,26 @@ function cyclesOf(window: StatsWindow, column: StatsColumn, middles: Float64Arra
   const search = searchOf(fine.frame)
   const clean = hampelClean(column.cells, search.clean)
   const cleanHours = binMeans(middles, clean, hourly.frame)
+  bridgeShortGaps(cleanHours, () => stepMs / hourMs)
   const { slopePerCell, residual } = detrend(clean, clean)
   const steps = sensorSteps(quantum, slopePerCell, cells)
-  const { peaks: found, picture } = search.peaksOf(residual, steps)
+  const days = (cells * stepMs) / dayMs
+  const day = stepMs <= slowMs ? dayTest(cleanHours, localHours) : null
+  const { peaks: spectral, picture } = search.peaksOf(residual, steps)
+  const found = day?.isDaily ? withDay(spectral, { sampling: search.sampling, residual }, { steps, days }) : spectral
   const peaks = cyclesPart(found, { sampling: search.sampling, residual }, window, column.values, steps)
   const hours = (periodCells: number) => (periodCells * stepMs) / hourMs
-  const days = (cells * stepMs) / dayMs
   const significant = peaks.filter(peak => peak.significant)
   const weekIsPeak = significant.some(({ cycles }) => Math.abs(cycles - days / 7) <= distanceMax)
   const dayIsPeak = significant.some(({ cycles }) => harmonicOfDay(cycles, days) !== null)
-  const strength = strengthOf(cleanHours, localHours, weekIsPeak, quantum)
+  const strength =
+    stepMs <= slowMs ? strengthOf(cleanHours, localHours, weekIsPeak, quantum) : noStrength(reasons.slowReadings)
   const slopePerDay = slopePerCell * (dayMs / stepMs)
   const trendInput = { hourly: cleanHours, localHours, slopePerDay, hasDay: dayIsPeak }
   return {
     ...trendPart(trendInput),
     peaks,
+    day: day && { p_value: day.pValue, share: day.share },
     strength,
     label: strength.daily === null ? null : strengthLabel(strength.daily, dayIsPeak),
     periodogram: {

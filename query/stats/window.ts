@@ -1,9 +1,11 @@
 /** What the parts of the statistics share: the window's readings, their cadence and their means on two grids. */
 
 import { lowerBound, upperBound } from '../../analytics/lower-bound.ts'
+import { withoutErrors } from '../../analytics/quality/error-codes.ts'
 import { type Cadence, cadenceOf } from '../../analytics/reliability/cadence.ts'
 import { dewPoints } from '../../analytics/summary/derived.ts'
 import { type Moments, momentsOf } from '../../analytics/summary/moments.ts'
+import { bridgeShortGaps } from '../../analytics/time/fill-gaps.ts'
 import { binMeans, frameOf, type GridFrame, gridStepMs } from '../../analytics/time/grid.ts'
 import { hoursOfDay, hoursOfWeek } from '../../analytics/time/hour-of-week.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
@@ -43,7 +45,7 @@ export interface StatsWindow {
   readonly fine: Grid
   /** Of the cells of the fine grid. */
   readonly fineMoments: Readonly<Record<Quantity, Moments>>
-  /** By the hour, by the step of the fine grid when that is longer. */
+  /** By the hour. Where the step of the fine grid is longer, the hours between its readings are filled as its cells are. */
   readonly hourly: Grid
   /** The local hour of the day of each of its cells. */
   readonly localHours: Uint8Array
@@ -52,8 +54,10 @@ export interface StatsWindow {
 /** One quantity in the window. */
 export interface StatsColumn {
   readonly name: string
-  /** As many as the window's readings, NaN where missing. */
+  /** As many as the window's readings, NaN where missing, of a further gauge also where the number stands for an error. */
   readonly values: Float64Array
+  /** As they were read. */
+  readonly read: Float64Array
   /** Means of the cells of the fine grid, and their moments. */
   readonly cells: Float64Array
   readonly cellMoments: Moments
@@ -85,12 +89,18 @@ export function windowOf(input: WindowInput): StatsWindow {
   const measured = mapColumns(metrics, metric => series.values[metric].subarray(from))
   const values = { ...measured, dew_point: dewPoints(measured.temperature, measured.humidity) }
   const stepMs = stepSeconds === undefined ? stepOf(cadence, timesMs) : stepSeconds * 1000
-  const fine = gridOf(timesMs, values, stepMs)
-  const hourly = gridOf(timesMs, values, Math.max(stepMs, hourMs))
-  const columnFrom = (name: string, column: Float64Array): StatsColumn => {
-    const cells = binMeans(timesMs, column, fine.frame)
-    const hours = binMeans(timesMs, column, hourly.frame)
-    return { name, values: column, cells, cellMoments: momentsOf(cells), hours }
+  const meansOf = (column: Float64Array, frame: GridFrame) => {
+    const means = binMeans(timesMs, column, frame)
+    if (frame.stepMs < hourMs || stepMs > hourMs) bridgeCells(means, frame, cadence)
+    return means
+  }
+  const fine = gridOf(timesMs, values, stepMs, meansOf)
+  const hourly = gridOf(timesMs, values, hourMs, meansOf)
+  const columnFrom = (name: string, read: Float64Array): StatsColumn => {
+    const column = withoutErrors(read)
+    const cells = meansOf(column, fine.frame)
+    const hours = meansOf(column, hourly.frame)
+    return { name, values: column, read, cells, cellMoments: momentsOf(cells), hours }
   }
   return {
     days,
@@ -106,7 +116,7 @@ export function windowOf(input: WindowInput): StatsWindow {
     fine,
     fineMoments: mapColumns(quantities, quantity => momentsOf(fine.means[quantity])),
     hourly,
-    localHours: hoursOfDay(hoursOfWeek(cellTimes(hourly.frame, 0), local)),
+    localHours: localHoursOf(hourly.frame, local),
   }
 }
 
@@ -141,16 +151,38 @@ function usualInterval({ stretches }: Cadence, firstMs: number, lastMs: number):
 }
 const usualShare = 0.75
 
-function gridOf(timesMs: Float64Array, values: Columns, stepMs: number): Grid {
+function gridOf(
+  timesMs: Float64Array,
+  values: Columns,
+  stepMs: number,
+  meansOf: (column: Float64Array, frame: GridFrame) => Float64Array,
+): Grid {
   const [firstMs, lastMs] = [timesMs[0], timesMs.at(-1)]
   const isEmpty = firstMs === undefined || lastMs === undefined
   const frame = isEmpty ? { stepMs, startMs: 0, cells: 0 } : frameOf(firstMs, lastMs, stepMs)
-  return { frame, means: mapColumns(quantities, quantity => binMeans(timesMs, values[quantity], frame)) }
+  return { frame, means: mapColumns(quantities, quantity => meansOf(values[quantity], frame)) }
+}
+
+/** In expected intervals: G of an irregular device may be hours. */
+const bridgedIntervals = 2.5
+
+/** A device whose clock is a second off leaves a cell empty every hour, which makes a cycle of its own. */
+function bridgeCells(cells: Float64Array, { startMs, stepMs }: GridFrame, { stretches }: Cadence): void {
+  bridgeShortGaps(cells, place => {
+    const timeMs = startMs + (place + 0.5) * stepMs
+    const stretch = stretches.findLast(({ fromMs }) => fromMs <= timeMs)
+    return stretch === undefined ? 0 : Math.min(stretch.gapMs, bridgedIntervals * stretch.expectedMs) / stepMs
+  })
 }
 
 /** The middle of each cell. */
 export function cellMiddles(frame: GridFrame): Float64Array {
   return cellTimes(frame, frame.stepMs / 2)
+}
+
+/** The local hour of the day of each cell. */
+export function localHoursOf(frame: GridFrame, local: LocalTime): Uint8Array {
+  return hoursOfDay(hoursOfWeek(cellTimes(frame, 0), local))
 }
 
 function cellTimes({ startMs, stepMs, cells }: GridFrame, afterMs: number): Float64Array {
@@ -161,7 +193,7 @@ function cellTimes({ startMs, stepMs, cells }: GridFrame, afterMs: number): Floa
 
 function columnOf({ values, fine, fineMoments, hourly }: StatsWindow, name: Quantity): StatsColumn {
   const [cells, cellMoments] = [fine.means[name], fineMoments[name]]
-  return { name, values: values[name], cells, cellMoments, hours: hourly.means[name] }
+  return { name, values: values[name], read: values[name], cells, cellMoments, hours: hourly.means[name] }
 }
 
 /** The five metrics, the dew point and the further gauges. */

@@ -8,6 +8,7 @@ import {
   autocorrelationPeak,
   decorrelationLag,
   peakOfCycle,
+  repeatOfCycles,
   shownLags,
 } from '../../analytics/correlation/autocorrelation-bands.ts'
 import { normalUpperPoint } from '../../analytics/correlation/student.ts'
@@ -26,7 +27,7 @@ function largestDifference(got: Float64Array, expected: readonly (number | null)
   return got.length === expected.length ? largest : Number.POSITIVE_INFINITY
 }
 
-test('r and its pair counts are those of statsmodels, complete or with gaps', async t => {
+test('r and its pair counts are those of statsmodels, with gaps those of the formula', async t => {
   for (const [name, { values, lags, r, pairs }] of Object.entries<Fixture>(cases)) {
     const result = found(autocorrelation(floats(values), lags))
     const largest = largestDifference(result.r, r)
@@ -117,6 +118,22 @@ test('a peak beside a known cycle is told as that', async t => {
   t.strictSame(peak(27, 24), { lag: 27, r: 0.9 })
   t.strictSame(peak(192, 24), { lag: 192, r: 0.9 }, 'eight times')
   t.strictSame(peak(30), { lag: 30, r: 0.9 })
+})
+
+test('the repeat of a known cycle is the peak, whatever the band', async t => {
+  const r = Float64Array.from({ length: 100 }, (_, lag) => 0.5 + 0.4 * Math.cos((2 * Math.PI * lag) / 24))
+  t.strictSame(repeatOfCycles(r, [24]), { lag: 24, r: r[24] })
+  t.strictSame(repeatOfCycles(r, [23.5, 12]), { lag: 23.5, r: r[24] }, 'half a day has no maximum')
+  t.equal(repeatOfCycles(r, [30, 99]), null, 'no maximum there, and the end of the lags')
+  t.equal(
+    repeatOfCycles(
+      r.map(one => one - 2),
+      [24],
+    ),
+    null,
+    'below 0',
+  )
+  t.equal(repeatOfCycles(r, []), null)
 })
 
 test('lags go to a week or a third of the series, one an hour after the first hour', async t => {

@@ -13,7 +13,7 @@ const made = (count: number, mean: (day: number) => number) =>
 
 const voltage = (type: BatteryOf['type'], cells: number | null = null): BatteryOf => ({ kind: 'voltage', type, cells })
 const charged = (count: number, mean: (day: number) => number) =>
-  batteryState(made(count, mean), { kind: 'charge', type: null, cells: null })
+  batteryState(made(count, mean), { kind: 'charge', type: 'li-ion', cells: null })
 
 test('a curve falls, and its inverse gives the charge back', async t => {
   for (const type of cellTypes) {
@@ -40,7 +40,11 @@ test('the drain of late counts where it is faster', async t => {
 test('a charge that the device tells may be off by three points', async t => {
   const state = charged(30, day => 60 - day)
   if (state?.kind !== 'days') throw new Error('there are no days')
-  t.strictSame([state.low, state.daysLeft, state.high].map(Math.round).join(), '28,31,34')
+  t.strictSame(
+    [state.low, state.daysLeft, state.high].map(Math.round).join(),
+    '13,31,34',
+    'the low end is where 15 % are left',
+  )
 })
 
 test('below 15 % without a fall that tells the day, the level alarms', async t => {
@@ -87,7 +91,8 @@ test('a voltage that no such cells have is one of an unknown type', async t => {
 test('a new battery is another one', async t => {
   const replaced = days([...Array.from({ length: 20 }, (_, day) => voltageOf('coin', 60 - 3 * day)), 3, 3, 3])
   t.equal(batteryState(replaced, voltage('coin')), undefined)
-  t.match(batteryState(replaced.slice(0, 20), voltage('coin')), { kind: 'days' })
+  t.match(batteryState(replaced.slice(0, 12), voltage('coin')), { kind: 'days' })
+  t.match(batteryState(replaced.slice(0, 20), voltage('coin')), { kind: 'level' }, 'below 15 %')
 })
 
 test('a gauge is of a battery by its name and unit', async t => {

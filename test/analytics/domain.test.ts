@@ -7,7 +7,7 @@ import { greenhouseFigures, vapourPressureDeficit } from '../../analytics/domain
 import { indoorFigures } from '../../analytics/domain/indoor.ts'
 import { meanKineticTemperature } from '../../analytics/domain/mean-kinetic-temperature.ts'
 import { weatherFigures } from '../../analytics/domain/weather.ts'
-import { reasonTexts } from '../../analytics/reasons.ts'
+import { reasons } from '../../analytics/reasons.ts'
 import { dewPoint } from '../../analytics/summary/derived.ts'
 import { deviation, floats, readFixture } from './fixture.ts'
 import { hourMs, minuteMs, uniform } from './series.ts'
@@ -58,7 +58,7 @@ test("the vapour is that of ASHRAE's equations", async t => {
 })
 
 test('without values there are none, with a reason', async t => {
-  const { noHours, noAltitude, fewWholeDays } = reasonTexts
+  const { noHours, noAltitude, fewWholeDays } = reasons
   const reasonsOf = (figures: object) => Object.values(figures).map(({ reason }) => reason)
   t.strictSame(reasonsOf(weatherFigures(empty, [{ from: 0, to: 24 }], 540)), [noHours, noHours, noHours, fewWholeDays])
   t.equal(weatherFigures(hours, days, null).sea_level_pressure.reason, noAltitude)
@@ -108,7 +108,7 @@ const totalOf = (input: ColdChainInput) => coldChainFigures(input, []).total
 
 test('doors and defrosts are told apart', async t => {
   const none = totalOf(cooler({ days: 7 }))
-  t.match(none, { door_openings: { count: 0 }, defrosts: { reason: reasonTexts.noPeriod, count: null } })
+  t.match(none, { door_openings: { count: 0 }, defrosts: { reason: reasons.noPeriod, count: null } })
   const doors = [8.1, 9.7, 12.3, 13.1, 16.9]
   const shop = totalOf(cooler({ days: 7, doors }))
   t.equal(shop.door_openings.count, 35)
@@ -133,11 +133,11 @@ test('doors at about the same hours of the day are no defrosts', async t => {
     const agoMs = doorsMs.map(doorMs => (timesMs[at] as number) - doorMs)
     return value + 3 * agoMs.filter(ms => ms >= 0 && ms < 10 * minuteMs).length
   })
-  t.match(totalOf({ ...input, samples: { timesMs, values } }).defrosts, { reason: reasonTexts.noPeriod, count: null })
+  t.match(totalOf({ ...input, samples: { timesMs, values } }).defrosts, { reason: reasons.noPeriod, count: null })
 })
 
 test('cold chain: what cannot be known has a reason', async t => {
-  const { sparseReadings, longRange, noValue, shortSpan } = reasonTexts
+  const { sparseReadings, longRange, noValue, shortSpan } = reasons
   const sparse = totalOf(cooler({ days: 4, stepMs: 15 * minuteMs }))
   t.match(sparse.temperature, { reason: null, hours_above: 0 })
   t.match(sparse.door_openings, { reason: sparseReadings, count: null })

@@ -39,9 +39,17 @@ const sentences: [FindingCode | 'spike', Partial<Finding>, string][] = [
   ['spike', outOf('humidity', 91.316, 52.4, 91.31), 'Humidity had a spike at @: 91.32 %, expected 52.40 % to 91.31 %'],
   ['spike', outOf('humidity', 52, 52, 91), 'Humidity had a spike at @: 52 %, expected 52 % to 91 %'],
   // A level differs from the one before by what is told between them, and has no further decimals without need.
-  ['level_change', outOf('humidity', 45.4, 44.8, 45.2), 'Humidity # 0.4 % higher ~: about 45.4 % instead of 45.0 %'],
-  ['level_change', outOf('humidity', 45.5, 44.2, 44.6), 'Humidity # 1.1 % higher ~: about 45.5 % instead of 44.4 %'],
-  ['level_change', outOf('humidity', 45.4, 44, 46.5), 'Humidity # 0.1 % higher ~: about 45.4 % instead of 45.3 %'],
+  [
+    'level_change',
+    outOf('humidity', 45.4, 44.8, 45.2),
+    'Humidity # 0.4 points higher ~: about 45.4 % instead of 45.0 %',
+  ],
+  [
+    'level_change',
+    outOf('humidity', 45.5, 44.2, 44.6),
+    'Humidity # 1.1 points higher ~: about 45.5 % instead of 44.4 %',
+  ],
+  ['level_change', outOf('humidity', 45.4, 44, 46.5), 'Humidity # 0.1 points higher ~: about 45.4 % instead of 45.3 %'],
   [
     'level_change',
     outOf('temperature', 20.04, 19.99, 20.01),
@@ -51,6 +59,24 @@ const sentences: [FindingCode | 'spike', Partial<Finding>, string][] = [
     'level_change',
     outOf('temperature', -3.2, 1.9, 2.1),
     'Temperature # 5.2 °C lower ~: about −3.2 °C instead of 2.0 °C',
+  ],
+  ['unusual', outOf('temperature', 16.9, 18.5, 21.5), 'Temperature # 3.1 °C lower than usual for these hours since @'],
+  [
+    'unusual',
+    { ...outOf('humidity', 60, 40, 50), untilMs: until },
+    'Humidity was 15 points higher than usual for these hours for 6 hours from @',
+  ],
+  ['ramp', { metric: 'temperature', value: 0.32 }, 'Temperature # rising by 0.3 °C a day since about 23 Nov 2026'],
+  ['ramp', { metric: 'temperature', value: -0.03 }, 'Temperature # falling by 0.03 °C a day since about 23 Nov 2026'],
+  [
+    'error_code',
+    { metric: 'co2', value: 65_535, count: 4 },
+    'CO₂ has shown 65535 ppm in 4 readings since @: the number stands for an error',
+  ],
+  [
+    'error_code',
+    { metric: 'co2', value: -999, count: 4, untilMs: until },
+    'CO₂ showed −999 ppm in 4 readings since @: the number stands for an error',
   ],
   ['silent', {}, 'No reading since @'],
   ['silent_metric', { metric: 'co2' }, 'CO₂ is missing from the readings since @'],

@@ -6,7 +6,7 @@ import { backTest } from '../../analytics/forecast/back-test.ts'
 import { forecast } from '../../analytics/forecast/forecast.ts'
 import { horizonHours } from '../../analytics/forecast/history.ts'
 import { leastSquares } from '../../analytics/forecast/least-squares.ts'
-import { models } from '../../analytics/forecast/models.ts'
+import { models, weightsOf } from '../../analytics/forecast/models.ts'
 import { autoregressive, withLoss } from './series.ts'
 
 const hours = 56 * 24
@@ -37,8 +37,8 @@ test('least squares of given terms', async t => {
 })
 
 test('each model continues a day that repeats', async t => {
-  for (const [place, model] of models.entries()) {
-    const values = model({ values: day.subarray(0, hours), localHours })
+  for (const [place, { ahead }] of models.entries()) {
+    const values = ahead({ values: day.subarray(0, hours), localHours })
     near(t, values, hour => dayAt(hours + hour), 0.02, `model ${place}`)
   }
 })
@@ -63,7 +63,7 @@ test('too little of a series has no forecast', async t => {
 
 test('what a silent device has been is tried after as much silence, and from nothing later', async t => {
   const series = autoregressive(hours, 0.95, 7).map((value, hour) => value + dayAt(hour))
-  const tried = (values: Float64Array) => backTest(values, localHours)
+  const tried = (values: Float64Array) => backTest(values, localHours).tests
   const silent = series.map((value, hour) => (hour < hours - 72 ? value : Number.NaN))
   t.equal(tried(silent).length, 40, 'origins after which nothing came are none')
   const width = (values: Float64Array) => {
@@ -92,6 +92,18 @@ test('six days of silence at the end of a history leave an origin; less than 14 
     t.ok(found?.high80.every((value, hour) => value > Number(found.low80[hour])))
   }
   t.equal(forecast({ hourly: until(335, 336), localHours }), null)
+})
+
+test('a week that repeats goes on, and what has been wrong counts for less', async t => {
+  const weekly = day.map((value, hour) => value + (Math.floor(hour / 24) % 7 < 5 ? 10 : 0))
+  const noise = autoregressive(weekly.length, 0.5, 9)
+  const series = weekly.map((value, hour) => value + 0.1 * (noise[hour] as number))
+  const found = forecast({ hourly: series.subarray(0, hours), localHours })
+  if (found === null) throw new Error('there is no forecast')
+  near(t, found.median, hour => weekly[hours + hour] as number, 1, 'the weekend is on its days')
+  const errors = Array.from({ length: 8 }, () => Float64Array.of(1, 2, 1, 1, Number.NaN, 4))
+  t.strictSame([...weightsOf(errors)], [1, 1 / 16, 1, 1, 0, 1 / 256])
+  t.strictSame([...weightsOf(errors.slice(1))], [1, 1, 1, 0, 0, 0], 'too few')
 })
 
 test('bounds hold', async t => {

@@ -24,9 +24,12 @@ test('the step is the smallest that the device fills and that makes few enough c
     gridStepMs(seconds === null ? null : seconds * 1000, 0, days * dayMs - 1) / 1000
   const steps = [60, 61, 63, 64, 300, 310, 3600].map(seconds => step(seconds, 30))
   t.strictSame(steps, [60, 60, 60, 120, 300, 300, 3600])
-  t.equal(step(86_400, 30), 3600, 'an hour for who reports daily')
+  t.strictSame(
+    [7000, 7200, 10_000, 43_200, 86_400].map(seconds => step(seconds, 30)),
+    [7200, 7200, 10_800, 43_200, 43_200],
+  )
   t.equal(step(null, 30), 60)
-  t.strictSame([step(60, 91), step(60, 92), step(1, 366), step(1, 3650), step(1, 36_500)], [60, 120, 300, 3600, 3600])
+  t.strictSame([step(60, 91), step(60, 92), step(1, 366), step(1, 3650), step(1, 36_500)], [60, 120, 300, 3600, 43_200])
 })
 
 test('a cell is half open, and begins at a multiple of the step since 1970', async t => {

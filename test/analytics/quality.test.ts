@@ -36,7 +36,7 @@ function suspects({ flags }: Quality): number[] {
 test('ordinary readings are good, missing ones missing, and the battery is not judged', async t => {
   const { flags, counts } = check('temperature', [20, 20.5, null, 21])
   t.strictSame([...flags], [flagGood, flagGood, flagMissing, flagGood])
-  const tests = { range: 0, spike: 0, rate: 0, flat: 0 }
+  const tests = { range: 0, spike: 0, rate: 0, flat: 0, error_code: 0 }
   t.strictSame(counts, { good: 3, suspect: 0, missing: 1, tests, quantum: null, flat_hours: 3 })
   t.equal(check('battery_voltage', [4, 0, 100]).counts.good, 3)
   t.strictSame([...check('pressure', []).flags], [])
@@ -111,7 +111,7 @@ test('flat: three hours of one value, every reading of the run from its start', 
 test('a reading in several tests is one suspect', async t => {
   const { flags, counts } = check('temperature', [20, 80, 20])
   t.strictSame([...flags], [flagGood, flagSuspect, flagSuspect], 'the way down is a rate too')
-  t.match(counts, { good: 1, suspect: 2, missing: 0, tests: { range: 1, spike: 1, rate: 2, flat: 0 } })
+  t.match(counts, { good: 1, suspect: 2, missing: 0, tests: { range: 1, spike: 1, rate: 2, flat: 0, error_code: 0 } })
 })
 
 test('a device may have limits of its own, which hold as they are', async t => {

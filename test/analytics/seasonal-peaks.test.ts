@@ -120,7 +120,7 @@ test('an hour that is missing every day is a hole, what is lost at random is non
 
 test('small cycles count at 24/k h, k up to 4, and nowhere else', async t => {
   const of = (cycles: number, days: number | undefined, snr = 30) =>
-    isSignificant({ snr, amplitude: 0.4, cycles }, { steps: { quantum: 1, passed: 0 }, days })
+    isSignificant({ snr, amplitude: 0.4, cycles, power: 0.005 }, { steps: { quantum: 1, passed: 0 }, days })
   t.ok([30, 60.9, 89.1, 120].every(cycles => of(cycles, 30)))
   t.notOk([28.9, 61.1, 150, 4].some(cycles => of(cycles, 30)))
   t.notOk(of(60, undefined), 'without a day')

@@ -3,7 +3,7 @@
 import { test } from 'tap'
 import { strengthLabel, strengthOf } from '../../analytics/decomposition/strength.ts'
 import { hampelClean } from '../../analytics/quality/hampel.ts'
-import { reasonTexts } from '../../analytics/reasons.ts'
+import { reasons } from '../../analytics/reasons.ts'
 import { fillGaps } from '../../analytics/time/fill-gaps.ts'
 import { floats, readFixture } from './fixture.ts'
 
@@ -74,9 +74,9 @@ test('the week needs three of them and a peak in the spectrum', async t => {
 })
 
 test('under three days or under 60 % of the hours there is no strength; a constant has none', async t => {
-  t.equal(strengthOf(sine(3).subarray(1), hoursFrom(1, 71), false).reason, reasonTexts.shortSpan)
+  t.equal(strengthOf(sine(3).subarray(1), hoursFrom(1, 71), false).reason, reasons.shortSpan)
   const lost = (hours: number) => sine(10).map((value, index) => (index < hours ? Number.NaN : value))
-  t.equal(strengthOf(lost(97), hoursFrom(0, 240), false).reason, reasonTexts.sparseHours)
+  t.equal(strengthOf(lost(97), hoursFrom(0, 240), false).reason, reasons.sparseHours)
   t.equal(strengthOf(lost(96), hoursFrom(0, 240), false).reason, null)
   t.match(strengthOf(new Float64Array(240).fill(0.1), hoursFrom(0, 240), false), { daily: 0, trend: 0 })
   t.equal(strengthOf(new Float64Array(0), new Uint8Array(0), false).daily, null)
@@ -84,9 +84,16 @@ test('under three days or under 60 % of the hours there is no strength; a consta
 
 test('what varies by less than half a step of the sensor has no strength', async t => {
   const steps = sine(10).map(value => Math.round(value / 20) * 20)
-  const none = { daily: null, weekly: null, trend: null, reason: reasonTexts.nearlyConstant }
+  const none = { daily: null, weekly: null, trend: null, reason: reasons.nearlyConstant }
   t.strictSame(strengthOf(steps, hoursFrom(0, 240), false, 20), none)
   t.equal(strengthOf(sine(10), hoursFrom(0, 240), false, 5).reason, null)
+})
+
+test('light that is 0 for most of the day varies', async t => {
+  const light = Float64Array.from({ length: 240 }, (_, hour) => (hour % 24 > 19 ? 300 * (hour % 24) - 5000 : 0))
+  t.equal(strengthOf(light, hoursFrom(0, 240), false, 1).reason, null)
+  const rare = light.map((value, hour) => (hour % 24 === 22 ? value : 0))
+  t.equal(strengthOf(rare, hoursFrom(0, 240), false, 1).reason, null, 'in one hour of the day, by more than 100 steps')
 })
 
 test('half a step is the least scale of the robust weights', async t => {

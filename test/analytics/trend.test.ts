@@ -8,7 +8,7 @@ import { driftTest } from '../../analytics/decomposition/drift.ts'
 import { mannKendall } from '../../analytics/decomposition/mann-kendall.ts'
 import { slopeInterval } from '../../analytics/decomposition/slope-interval.ts'
 import { trendOf } from '../../analytics/decomposition/trend.ts'
-import { reasonTexts } from '../../analytics/reasons.ts'
+import { reasons } from '../../analytics/reasons.ts'
 import { deviation, floats, readFixture } from './fixture.ts'
 import { autoregressive, found } from './series.ts'
 
@@ -67,7 +67,7 @@ test('a trend is claimed when both agree, and of ten days or more', async t => {
     return trendOf({ hourly, localHours, slopePerDay: 24 * detrend(hourly).slopePerCell, hasDay: false })
   }
   t.equal([of(1), of(-1), of(0)].map(({ direction }) => direction).join(), 'rising,falling,none')
-  t.match(of(1, 200), { direction: null, reason: reasonTexts.fewDays })
+  t.match(of(1, 200), { direction: null, reason: reasons.fewDays })
   t.ok(Math.abs(found(of(1).theilSenPerDay) - 1) < 0.1)
 })
 

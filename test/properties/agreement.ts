@@ -5,6 +5,7 @@ import { createLocalTime } from '../../analytics/time/local-time.ts'
 import { demoColumn } from '../analytics/fixture.ts'
 import { autoregressive, uniform } from '../analytics/series.ts'
 import type { Property } from './property.ts'
+import { dayAt } from './worlds.ts'
 
 const frame = { startMs: Date.UTC(2025, 5, 1), stepMs: 3_600_000 }
 const local = createLocalTime('UTC')
@@ -55,11 +56,42 @@ const spans = [
   { name: '30 days', hours: 720, closeMin: 1 },
 ]
 
+/** A week of two thermometers in one weather: each with a day of its own, noise, and an error that wanders. */
+function thermometers(seed: number): Agreement {
+  const weather = autoregressive(weekHours, 0.98, 104_729 * seed + 1)
+  const [a, b] = [1, 2].map(one => {
+    const own = autoregressive(weekHours, 0.95, 7919 * seed + one)
+    return weather.map((value, hour) => 10 + value + (2 + one) * dayAt(hour - one) + 0.3 * (own[hour] as number))
+  }) as [Float64Array, Float64Array]
+  return compared(a, b)
+}
+
+/** What they have in common is the day. */
+function sharedDay(phi: number, seed: number): Agreement {
+  const [a, b] = [1, 2].map(one => {
+    const own = autoregressive(weekHours, phi, 7919 * seed + one)
+    return own.map((value, hour) => value + (2 * dayAt(hour)) / Math.sqrt(1 - phi ** 2))
+  }) as [Float64Array, Float64Array]
+  return compared(a, b)
+}
+
+const weekHours = 168
+
 function noiseName(phi: number): string {
   return phi === 1 ? 'random walks' : `AR(1) ${phi} series`
 }
 
 export const agreementProperties: readonly Property[] = [
+  {
+    name: 'two thermometers in one weather go together, over a week',
+    atLeast: 0.98,
+    run: seed => thermometers(seed).verdict === 'together',
+  },
+  ...[0.5, 0.9, 0.98].map(phi => ({
+    name: `two AR(1) ${phi} series of a week that share the day alone go together`,
+    atMost: 0.01,
+    run: (seed: number) => sharedDay(phi, seed).verdict === 'together',
+  })),
   ...spans.flatMap(({ name, hours, closeMin }) => [
     {
       name: `a barometer with half of its own readings goes together with it without a lag, over ${name}`,

@@ -4,7 +4,7 @@ import { autocorrelation } from '../../analytics/correlation/autocorrelation.ts'
 import { autoregressive, withLoss } from '../analytics/series.ts'
 import { hourMs, minuteMs } from '../query/stats/stats-of.ts'
 import type { Property } from './property.ts'
-import { dayAt, statsOf } from './worlds.ts'
+import { dayAt, redWeather, statsOf } from './worlds.ts'
 
 const hours = 720
 
@@ -47,7 +47,30 @@ export const autocorrelationProperties: readonly Property[] = [
     atMost: 0,
     run: seed => {
       const values = withLoss(autoregressive(hours, 1, seed), 0.9, 31 * seed)
-      return autocorrelation(values, 168)?.r.some(r => Math.abs(r) > 1) ?? false
+      return autocorrelation(values, 168)?.r.some(r => Math.abs(r) > 1 + 1e-9) ?? false
+    },
+  },
+  {
+    name: 'the mean error of the autocorrelation of AR(1) 0.9 within a day, where one value in ten is there',
+    atMost: 0.13,
+    run: seed => {
+      const whole = autoregressive(6 * hours, 0.9, seed)
+      const [all, some] = [whole, withLoss(whole, 0.9, 31 * seed)].map(values => autocorrelation(values, 24)?.r)
+      const errors = Array.from(some ?? [], (r, lag) => Math.abs(r - (all?.[lag] as number)))
+      const known = errors.filter(error => !Number.isNaN(error))
+      return known.reduce((sum, error) => sum + error, 0) / known.length
+    },
+  },
+  {
+    name: 'the peak at 24 h of a significant daily cycle in ten days of slow weather, whatever the band',
+    atLeast: 0.98,
+    run: seed => {
+      const answer = statsOf(redWeather(240, seed).map((value, hour) => 4 * dayAt(hour) + value))
+      const { peaks } = answer.seasonality.temperature
+      const hasDay = peaks.some((one: { significant: boolean; cycles: number }) => {
+        return one.significant && Math.abs(one.cycles - 10) <= 0.5
+      })
+      return !hasDay || answer.autocorrelation.temperature.peak?.lag_hours === 24
     },
   },
   {

@@ -2,6 +2,7 @@
 
 import { type ChangePoint, changePoints } from '../../analytics/changes/change-points.ts'
 import { dailyLevels } from '../../analytics/changes/daily-levels.ts'
+import { momentsOf } from '../../analytics/summary/moments.ts'
 import { autoregressive, uniform } from '../analytics/series.ts'
 import type { Property } from './property.ts'
 import { dayAt } from './worlds.ts'
@@ -52,6 +53,39 @@ export const changeProperties: readonly Property[] = [
         const at = 30 + Math.floor(40 * uniform(one)())
         const series = noise(0.9, one).map((value, hour) => value + (hour >= 24 * at ? step : 0))
         return changesOf(series).some(({ day }) => Math.abs(day - at) <= 3)
+      }),
+  },
+  ...[0.5, 0.9].map(phi => ({
+    name: `a change of level in 100 days of AR(1) ${phi} with ten wild hours`,
+    atMost: 0.02,
+    run: (seed: number) =>
+      shareOf(seed, one => {
+        const next = uniform(one)
+        const series = noise(phi, one)
+        for (let wild = 0; wild < 10; wild++) series[Math.floor(next() * hours)] = 200 * (next() - 0.2)
+        return changesOf(series).length > 0
+      }),
+  })),
+  {
+    name: 'a ramp of 0.2 deviations of the daily levels a day over the last 30 of 100 days named a ramp, in AR(1) 0.5',
+    atLeast: 0.9,
+    run: seed =>
+      shareOf(seed, one => {
+        const series = noise(0.5, one)
+        const { std } = momentsOf(dailyLevels(series, localHours).means)
+        const rises = series.map((value, hour) => value + (0.2 * std * Math.max(0, hour - 24 * 70)) / 24)
+        return changesOf(rises).at(-1)?.perDay != null
+      }),
+  },
+  {
+    name: 'a step of three deviations of the daily levels named a ramp, in 100 days of AR(1) 0.5',
+    atMost: 0.05,
+    run: seed =>
+      shareOf(seed, one => {
+        const series = noise(0.5, one)
+        const { std } = momentsOf(dailyLevels(series, localHours).means)
+        const step = series.map((value, hour) => value + (hour >= 24 * 60 ? 3 * std : 0))
+        return changesOf(step).some(({ perDay }) => perDay !== null)
       }),
   },
   {

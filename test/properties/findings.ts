@@ -5,10 +5,12 @@ import { levelFinding } from '../../analytics/findings/from-changes.ts'
 import { excursionFinding } from '../../analytics/findings/from-excursions.ts'
 import { type CheckedMetric, qualityFindings } from '../../analytics/findings/from-quality.ts'
 import { outageFindings, silentMetricFindings } from '../../analytics/findings/from-reliability.ts'
+import { unusualFinding } from '../../analytics/findings/from-unusual.ts'
 import { rankFindings } from '../../analytics/findings/rank.ts'
 import { StandingRuns } from '../../analytics/fleet/standing-runs.ts'
 import { checkQuality } from '../../analytics/quality/quality.ts'
-import { qualityLimits, stillLimits } from '../../analytics/quality/quality-limits.ts'
+import { freeLimits, qualityLimits, stillLimits } from '../../analytics/quality/quality-limits.ts'
+import { quantumOf } from '../../analytics/quality/quantum.ts'
 import { type Cadence, cadenceOf } from '../../analytics/reliability/cadence.ts'
 import { recordReliability } from '../../analytics/reliability/reliability-record.ts'
 import { binMeans, frameOf } from '../../analytics/time/grid.ts'
@@ -45,11 +47,13 @@ function findingsAt({ timesMs, metrics, device = {} }: World, nowMs: number): Fi
   const cadence = cadenceOf(times, null)
   const record = recordReliability({ timesMs: times, beforeMs: null, metrics: {}, nowMs, cadence, local: utc })
   const checked = Object.entries(metrics).map(([name, values]): CheckedMetric => {
-    const limits = Object.hasOwn(further, name) ? stillLimits(qualityLimits(name, null), {}) : qualityLimits(name, 0)
+    const limits = Object.hasOwn(further, name)
+      ? stillLimits(freeLimits(qualityLimits(name, null), {}), {})
+      : qualityLimits(name, 0)
     const some = values.subarray(0, to)
-    const { marks, counts } = checkQuality(times, some, limits, cadence.stretches)
+    const { marks, counts, limits: known } = checkQuality(times, some, limits, cadence.stretches)
     const flatMs = counts.flat_hours === null ? null : counts.flat_hours * hourMs
-    return { name, timesMs: times, values: some, marks, range: limits.range, flatMs }
+    return { name, timesMs: times, values: some, marks, range: known.range, flatMs }
   })
   const present = Object.entries(metrics).map(([name, values]) => {
     return { name, kind: 'gauge' as const, timesMs: times.filter((_, place) => !Number.isNaN(values[place])) }
@@ -73,8 +77,9 @@ function levels(times: Float64Array, metrics: World['metrics'], to: number): Fin
   return Object.entries(metrics).flatMap(([metric, values]) => {
     if (!hasOwnLevel(metric, (units as Readonly<Record<string, string>>)[metric] ?? null, 'none')) return []
     const hourly = binMeans(times.subarray(from), values.subarray(from, to), frame)
-    const given = { metric, hourly, localHours, startMs: frame.startMs, quantum: 0, isControlled: false }
-    return levelFinding(given) ?? []
+    const quantum = quantumOf(values.subarray(from, to))
+    const given = { metric, hourly, localHours, startMs: frame.startMs, quantum, isControlled: false }
+    return levelFinding(given) ?? unusualFinding(given) ?? []
   })
 }
 

@@ -69,4 +69,24 @@ const completeProperties: readonly Property[] = [0.7, 0.9, 0.97].flatMap(phi => 
   },
 ])
 
-export const forecastProperties: readonly Property[] = [...completeProperties, ...missingProperties]
+/** The error on series with a week, over that of "as a week before". */
+function againstWeek(seed: number): number {
+  const noise = autoregressive(1000 + hours + horizon, 0.9, seed).slice(1000)
+  const series = noise.map((value, hour) => {
+    const isBusy = Math.floor(hour / 24) % 7 < 5 && hour % 24 >= 8 && hour % 24 < 18
+    return 2 * value + (isBusy ? 15 : 0) + 4 * Math.sin((2 * Math.PI * hour) / 24)
+  })
+  const { median } = forecast({ hourly: series.subarray(0, hours), localHours }) ?? {}
+  const error = (of: (hour: number) => number) => {
+    return series.subarray(hours).reduce((sum, value, hour) => sum + Math.abs(value - of(hour)), 0)
+  }
+  return error(hour => median?.[hour] ?? Number.NaN) / error(hour => series[hours + hour - 168] as number)
+}
+
+const weekProperty: Property = {
+  name: 'the error of a forecast over that of the week before, on an office week and AR(1) 0.9',
+  atMost: 0.9,
+  run: seed => againstWeek(7919 * seed),
+}
+
+export const forecastProperties: readonly Property[] = [...completeProperties, ...missingProperties, weekProperty]

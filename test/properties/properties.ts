@@ -16,6 +16,7 @@ import { qualityProperties } from './quality.ts'
 import { reportingProperties } from './reporting.ts'
 import { seasonalPeakProperties } from './seasonal-peaks.ts'
 import { trendProperties } from './trend.ts'
+import { unusualProperties } from './unusual.ts'
 
 export const properties: readonly Property[] = [
   ...reportingProperties,
@@ -34,4 +35,5 @@ export const properties: readonly Property[] = [
   ...findingsProperties,
   ...fleetOutlierProperties,
   ...fleetGaugeProperties,
+  ...unusualProperties,
 ]

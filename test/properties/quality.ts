@@ -1,7 +1,8 @@
 /** How often a healthy sensor's readings are suspect, and how often a broken one's are found. */
 
 import { checkQuality, flagSuspect } from '../../analytics/quality/quality.ts'
-import { qualityLimits } from '../../analytics/quality/quality-limits.ts'
+import { freeLimits, qualityLimits } from '../../analytics/quality/quality-limits.ts'
+import { errorBit, spikeBit } from '../../analytics/quality/quality-marks.ts'
 import { cadenceOf } from '../../analytics/reliability/cadence.ts'
 import { autoregressive, minuteMs, uniform } from '../analytics/series.ts'
 import type { Property } from './property.ts'
@@ -71,7 +72,79 @@ const sensors = [
   { name: 'a barometer', sensor: barometer, quanta: [0.01, 0.1, 1], spike: 8 },
 ]
 
-export const qualityProperties: readonly Property[] = sensors.flatMap(({ name, sensor, quanta, spike }) =>
+/** A gauge that nobody knows: CO2 of an office, a soil, a light, in the values that such sensors show. */
+const gauges = [
+  {
+    name: 'CO2',
+    of: (hour: number, slow: number, noise: number) => 450 + (isBusy(hour) ? 350 : 0) + 60 * slow + 8 * noise,
+    step: 1,
+  },
+  { name: 'a soil', of: (_: number, slow: number, noise: number) => 30 + 3 * slow + 0.05 * noise, step: 0.1 },
+  {
+    name: 'a light',
+    of: (hour: number, slow: number, noise: number) => (hour % 24 < 6 ? 0 : 800 + 200 * slow + 50 * noise),
+    step: 1,
+  },
+]
+const isBusy = (hour: number) => hour % 24 >= 8 && hour % 24 < 18 && hour < 120
+const errorCodes = [-200, -999, -9999, 65_535, 32_767, 85, 127]
+
+function gaugeValues({ of, step }: (typeof gauges)[number], seed: number): Float64Array {
+  const slow = autoregressive(length, memory, 31 * seed).map(value => value * Math.sqrt(1 - memory ** 2))
+  return autoregressive(length, 0, seed + 1_000).map((noise, i) => {
+    return Math.round(of(((i * stepMs) / 3_600_000) % 168, slow[i] as number, noise) / step) * step
+  })
+}
+
+function gaugeMarks(values: Float64Array) {
+  const limits = freeLimits(qualityLimits('gauge', null), {})
+  return checkQuality(timesMs, values, limits, cadenceOf(timesMs, null).stretches).marks
+}
+
+const gaugeProperties: readonly Property[] = gauges.flatMap(gauge => [
+  {
+    name: `spikes and error codes among the readings of ${gauge.name}`,
+    atMost: 0.0001,
+    run: (seed: number) => gaugeMarks(gaugeValues(gauge, seed)).filter(mark => mark !== 0).length / length,
+  },
+  {
+    name: `an error code among the readings of ${gauge.name} is found`,
+    atLeast: 0.95,
+    run: (seed: number) => {
+      const values = gaugeValues(gauge, seed)
+      const [least, most] = [Math.min(...values), Math.max(...values)]
+      const far = errorCodes.filter(code => code < least - (most - least) / 2 || code > most + (most - least) / 2)
+      const place = moment(seed)
+      values[place] = far[seed % far.length] as number
+      return ((gaugeMarks(values)[place] as number) & errorBit) !== 0
+    },
+  },
+  {
+    name: `a wild value among the readings of ${gauge.name} is found`,
+    atLeast: 0.95,
+    run: (seed: number) => {
+      const values = gaugeValues(gauge, seed)
+      const place = moment(seed)
+      values[place] = (values[place] as number) + 1.5 * (Math.max(...values) - Math.min(...values))
+      return ((gaugeMarks(values)[place] as number) & spikeBit) !== 0
+    },
+  },
+])
+
+/** Where a usual range is never that of the place: a deep freezer, a food cooler, a room. */
+const placesOfCold = [
+  { name: 'a deep freezer', level: -32 },
+  { name: 'a food cooler', level: 1 },
+  { name: 'a room', level: 21 },
+]
+
+const coldProperties: readonly Property[] = placesOfCold.map(({ name, level }) => ({
+  name: `suspect readings of ${name}`,
+  atMost: 0.01,
+  run: (seed: number) => suspectShare({ ...thermometer, level, swing: 1.5, noise: 0.2 }, 0.1, seed),
+}))
+
+const knownProperties: readonly Property[] = sensors.flatMap(({ name, sensor, quanta, spike }) =>
   quanta.flatMap((quantum): Property[] => [
     {
       name: `suspect readings of ${name} in steps of ${quantum}`,
@@ -90,3 +163,5 @@ export const qualityProperties: readonly Property[] = sensors.flatMap(({ name, s
     },
   ]),
 )
+
+export const qualityProperties: readonly Property[] = [...knownProperties, ...gaugeProperties, ...coldProperties]

@@ -8,7 +8,7 @@ import { recordReliability } from '../../analytics/reliability/reliability-recor
 import { createLocalTime } from '../../analytics/time/local-time.ts'
 import { dayMs, hourMs, minuteMs, uniform } from '../analytics/series.ts'
 import type { Property } from './property.ts'
-import { burstTimes, busyDayTimes, evenPoissonTimes, lognormalTimes } from './worlds.ts'
+import { burstTimes, busyDayTimes, dayNightTimes, evenPoissonTimes, lognormalTimes } from './worlds.ts'
 
 const startMs = Date.UTC(2026, 0, 1)
 const nowMs = startMs + 30 * dayMs
@@ -54,6 +54,10 @@ const irregulars = [
   {
     name: 'a device that is busy by day and quiet by night',
     timesOf: (seed: number) => busyDayTimes(startMs, 30, seed),
+  },
+  {
+    name: 'a device whose silences are drawn where they begin, four an hour by day and one in four hours by night',
+    timesOf: (seed: number) => dayNightTimes(startMs, 30, seed),
   },
 ]
 

@@ -1,11 +1,13 @@
 /** Which cycles are found in noise. */
 
 import { detrend } from '../../analytics/decomposition/detrend.ts'
+import { dayTest } from '../../analytics/spectrum/day-test.ts'
 import { createPeakSearch } from '../../analytics/spectrum/seasonal-peaks.ts'
 import { sensorSteps } from '../../analytics/spectrum/significance.ts'
 import { autoregressive, uniform, withLoss } from '../analytics/series.ts'
+import { type Answer, ask, dayMs, every, hourMs, seriesOf } from '../query/stats/stats-of.ts'
 import type { Property } from './property.ts'
-import { dailyHoles, dayAt } from './worlds.ts'
+import { dailyHoles, dayAt, statsOf } from './worlds.ts'
 
 const kinds = [
   { noise: 'white noise', phi: 0 },
@@ -35,7 +37,61 @@ function inTenSteps(curve: (share: number) => number, seed: number): Float64Arra
   return Float64Array.from({ length: 720 }, (_, hour) => Math.round(10 * stretch * curve(hour / 720) + shift))
 }
 
+const localHours = Uint8Array.from({ length: 720 }, (_, hour) => hour % 24)
+const isDaily = (values: Float64Array) => dayTest(values, localHours.subarray(0, values.length))?.isDaily ?? false
+
+/** CO2 of a smooth day as a device reads it whose clock is off, or jitters. */
+function smoothDay(stepMs: number, jitterMs: number, seed: number): Answer {
+  const next = uniform(seed)
+  const place = next()
+  const times = every(stepMs, Date.UTC(2025, 5, 1) + 60_000 * next(), Math.floor((14 * dayMs) / stepMs))
+  const jittered = times.map(timeMs => Math.round(timeMs + jitterMs * (2 * next() - 1)))
+  const temperature = (timeMs: number) => 20 + 5 * Math.sin(2 * Math.PI * (timeMs / dayMs + place))
+  return ask({ series: seriesOf(jittered, { temperature }) }).seasonality.temperature
+}
+
+const isFalse = ({ significant, period_hours }: { significant: boolean; period_hours: number }) =>
+  significant && Math.abs(24 / period_hours - Math.round(24 / period_hours)) > 0.02
+
 export const seasonalPeakProperties: readonly Property[] = [
+  ...[59_000, 61_000, 62_500].flatMap(stepMs =>
+    [0, 1500].map(jitterMs => ({
+      name: `a false cycle of a smooth day, or no daily one, read every ${stepMs / 1000} s with ${jitterMs / 1000} s of jitter`,
+      atMost: 0,
+      run: (seed: number) => {
+        const { peaks } = smoothDay(stepMs, jitterMs, seed)
+        return peaks.some(isFalse) || !peaks.some((one: { significant: boolean }) => one.significant)
+      },
+    })),
+  ),
+  ...[0, 0.9, 0.95, 0.995, 1].flatMap(phi =>
+    [0, 3].map(hours => ({
+      name: `a day by the signs of ${phi === 0 ? 'white noise' : noiseName(phi)}${hours === 0 ? '' : `, without ${hours} h of every night`}`,
+      atMost: 0.03,
+      run: (seed: number) => isDaily(dailyHoles(autoregressive(720, phi, 7919 * seed), 22, hours)),
+    })),
+  ),
+  {
+    name: 'a daily cycle of one deviation of the AR(1) 0.9 it is in found by the signs of eleven days',
+    atLeast: 0.95,
+    run: seed => {
+      const noise = autoregressive(264, 0.9, 7919 * seed)
+      return isDaily(noise.map((value, hour) => value + dayAt(hour - seed) / Math.sqrt(1 - 0.9 ** 2)))
+    },
+  },
+  {
+    name: 'a day of twice the deviation of its white noise found at steps of 2 h',
+    atLeast: 0.95,
+    run: seed => {
+      const noise = autoregressive(360, 0, 7919 * seed)
+      const values = noise.map((value, place) => value + 2 * dayAt(2 * place))
+      const { seasonality, autocorrelation } = statsOf(values, undefined, 2 * hourMs)
+      const hasDay = seasonality.temperature.peaks.some((one: { significant: boolean; period_hours: number }) => {
+        return one.significant && Math.abs(one.period_hours - 24) < 0.2
+      })
+      return hasDay && seasonality.temperature.strength.reason === null && autocorrelation.temperature.status === 'ok'
+    },
+  },
   ...kinds.flatMap(({ noise, phi }) =>
     [0, 0.4].map(loss => ({
       name: `a significant cycle in 30 days of ${noise}${loss === 0 ? '' : ' with 40 % of the hours lost'}`,

@@ -71,6 +71,15 @@ export const trendProperties: readonly Property[] = [
     run: seed => isClaimed(trendIn(redWeather(hours, 7919 * seed))),
   },
   {
+    name: 'a trend claimed where 30 days rise by three deviations of their AR(1) 0.9',
+    atLeast: 0.4,
+    run: seed => {
+      const rise = 3 / Math.sqrt(1 - 0.9 ** 2)
+      const noise = autoregressive(hours, 0.9, 7919 * seed)
+      return trendIn(noise.map((value, hour) => value + (rise * hour) / hours)).direction === 'rising'
+    },
+  },
+  {
     name: 'a trend claimed where 30 days rise by ten times the deviation of their means, on AR(1) 0.9',
     atLeast: 0.9,
     run: seed => {

@@ -66,6 +66,17 @@ export function busyDayTimes(startMs: number, days: number, seed: number): Float
   return poissonTimes(startMs, days, seed, hour => (hour >= 8 && hour < 18 ? 60 : 1))
 }
 
+/** Each silence drawn where it begins: a quarter of an hour on average from 8 to 18 o'clock (UTC), four hours at night. */
+export function dayNightTimes(startMs: number, days: number, seed: number): Float64Array {
+  const next = uniform(seed)
+  const isDay = (timeMs: number) => timeMs % dayMs >= 8 * hourMs && timeMs % dayMs < 18 * hourMs
+  return timesFrom(
+    startMs,
+    startMs + days * dayMs,
+    timeMs => -Math.log(1 - next()) * (isDay(timeMs) ? 0.25 : 4) * hourMs,
+  )
+}
+
 /** Forty doors a day, between 8 and 18 o'clock (UTC). */
 export function doorTimes(startMs: number, days: number, seed: number): Float64Array {
   return poissonTimes(startMs, days, seed, hour => (hour >= 8 && hour < 18 ? 4 : 0))

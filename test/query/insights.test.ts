@@ -71,14 +71,15 @@ t.test('the soonest battery is first, and the charge goes before the voltage', a
     coin: { type: 'coin', voltage: day => voltageOf('coin', 80 - 2 * day) },
     untyped: { voltage: day => 4 - day / 40 },
     both: { type: 'li-ion', charge: day => 60 - day, voltage: day => 4 - day / 40 },
-    level: { charge: () => 50, voltage: day => 4 - day / 40 },
-    far: { charge: day => 90 - day / 2 },
-    silent: { charge: day => (day < 28 ? 60 - day : undefined) },
-    yesterday: { charge: day => (day < 29 ? 60 - day : undefined) },
+    free: { charge: day => 60 - day },
+    level: { type: 'li-ion', charge: () => 50, voltage: day => 4 - day / 40 },
+    far: { type: 'li-ion', charge: day => 90 - day / 2 },
+    silent: { type: 'li-ion', charge: day => (day < 28 ? 60 - day : undefined) },
+    yesterday: { type: 'li-ion', charge: day => (day < 29 ? 60 - day : undefined) },
     none: {},
-    rising: { charge: day => 20 + day },
-    unknownDays: { charge: day => (day % 5 === 0 ? 60 - day : undefined) },
-    gaps: { charge: day => (day % 3 === 2 ? undefined : 70 - day) },
+    rising: { type: 'li-ion', charge: day => 20 + day },
+    unknownDays: { type: 'li-ion', charge: day => (day % 5 === 0 ? 60 - day : undefined) },
+    gaps: { type: 'li-ion', charge: day => (day % 3 === 2 ? undefined : 70 - day) },
   })
   const told = batteries.map(({ device, metric, days_left }) => [device, metric, days_left])
   t.strictSame(told, [
@@ -88,14 +89,15 @@ t.test('the soonest battery is first, and the charge goes before the voltage', a
     ['gaps', 'battery_percentage', 40.5],
   ])
   t.equal(batteries_total, 4)
-  t.match(batteries[1], { percent_per_day: -1, low: 27.5, high: 33.5 })
+  t.match(batteries[1], { percent_per_day: -1, low: 12.5, high: 33.5 })
 })
 
 t.test('a silent device has no estimate of days, and its low battery stays a finding', async t => {
-  const falling = { charge: (day: number) => 35 - day }
+  const falling = { type: 'li-ion' as const, charge: (day: number) => 50 - day }
   const silent = [0, 1].map(place => ({ place, state: 'stale' as const, lastMs: 0 }))
   const made = { gone: falling, empty: { charge: () => 4 }, here: falling }
-  const { batteries, batteries_total, findings } = insightsOf(made, silent)
+  const { batteries, batteries_total, batteries_low, findings } = insightsOf(made, silent)
+  t.strictSame(batteries_low, ['empty'])
   t.strictSame([batteries.map(({ device }) => device), batteries_total], [['here'], 1])
   const ofBatteries = findings.filter(({ code }) => code.startsWith('battery'))
   const codes = ofBatteries.map(({ code, device }) => `${code} ${device}`).sort()
@@ -136,7 +138,7 @@ t.test('nothing is told when the world has changed, and of a fleet of none', asy
   const changed = fleet([...Array.from({ length: 30 }, () => 20), 26, 25, 24, 23])
   t.strictSame([changed.outliers.map(({ device }) => device), changed.outliers_total], [['d30', 'd31', 'd32'], 4])
   const totals = { findings_total: 0, batteries_total: 0, outliers_total: 0, gauges_left_out: 0 }
-  t.strictSame(insightsOf({}), { generated_at: 1, findings: [], batteries: [], outliers: [], ...totals })
+  t.strictSame(insightsOf({}), { generated_at: 1, findings: [], batteries: [], batteries_low: [], outliers: [], ...totals })
 })
 
 t.test('where no date can be told, a low battery is a finding', async t => {
@@ -156,7 +158,7 @@ t.test('where no date can be told, a low battery is a finding', async t => {
 })
 
 t.test('at most 200 are listed, and all are counted', async t => {
-  const falling = { charge: (day: number) => 60 - day }
+  const falling = { type: 'li-ion' as const, charge: (day: number) => 60 - day }
   const many = Object.fromEntries(Array.from({ length: 250 }, (_, at) => [`d${at}`, falling]))
   const { batteries, batteries_total } = insightsOf(many)
   t.strictSame([batteries.length, batteries_total], [200, 250])

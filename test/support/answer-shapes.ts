@@ -16,6 +16,7 @@ import { LatestReadings } from '../../query/shapes/latest.ts'
 import { NormalValues } from '../../query/shapes/normal.ts'
 import { PastDays } from '../../query/shapes/past.ts'
 import { Stats } from '../../query/shapes/stats.ts'
+import { UnusualValues } from '../../query/shapes/unusual.ts'
 
 /** By the first step of the path below `/api/`. */
 export const shapeOfRead = {
@@ -30,6 +31,7 @@ export const shapeOfRead = {
   past_window_data: PastDays,
   changes: LevelChanges,
   normal: NormalValues,
+  unusual: UnusualValues,
   forecast: Forecast,
   domain: DomainFigures,
   excursions: Excursions,

@@ -114,7 +114,7 @@ onPhone('a phone: what the analyses are of is chosen, and stands in the address'
   await becomes(t, () => textOf(seasonality), /There are no readings in the range of the charts\./)
   await page.goto(`${url}/device/analyses-yard${dates(3, 2)}`)
   await unfold(seasonality)
-  await becomes(t, () => textOf(seasonality), /Daily cycles appear after three days of readings\./)
+  await becomes(t, () => textOf(seasonality), /Daily cycles need 3 days of readings; there is 1\./)
 })
 
 onDesk('each section opens and closes again, and is of the dates', async (page, t) => {
@@ -141,7 +141,7 @@ onDesk('what was unusual is read once it is unfolded, the newest first, and page
   const pages = () => asked.filter(({ pathname }) => pathname.startsWith('/api/anomalies/')).length
   const forecast = page.waitForResponse(response => response.url().includes('/api/forecast/analyses-odd'))
   await open(page, 'analyses-odd')
-  t.match(await (await forecast).json(), { temperature: { hours: [], reason: 'less than 14 days' } })
+  t.match(await (await forecast).json(), { temperature: { hours: [], reason: 'short_history' } })
   const section = region(page, 'What was unusual')
   t.equal(pages(), 0, 'nothing is read while it is folded')
   await unfold(section)

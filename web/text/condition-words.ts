@@ -16,6 +16,7 @@ export const conditionNames: Record<ConditionKind, string> = {
   battery: 'A battery runs low',
   completeness: 'Readings are missing',
   suspect: 'Readings are suspect',
+  unusual: 'A value is unusual',
   site_silent: 'Many devices are silent at once',
   service: 'The service itself has a problem',
 }

@@ -8,18 +8,6 @@ export function closeness(r: number): 'very closely' | 'closely' | 'loosely' | '
   return size >= 0.3 ? 'loosely' : 'hardly'
 }
 
-const sentenceOfReason: Record<string, string> = {
-  no_data: 'There is no hour in which both have a value.',
-  insufficient_data: 'There are fewer than ten hours in which both have a value.',
-  constant: 'One of the two does not vary.',
-  too_few_independent: 'No clear link (too few independent hours).',
-}
-
-/** Why there is no correlation. */
-export function pairReasonSentence(reason: string | null): string {
-  return sentenceOfReason[reason ?? ''] ?? 'Not computed.'
-}
-
 /** What moves the other way some hours later does not follow. */
 export function isSameWay(r: number, lagR: number | null): boolean {
   return lagR !== null && Math.sign(lagR) === Math.sign(r)

@@ -113,16 +113,20 @@ export function measure(stored: number, quantity: Quantity, furtherDecimals = 0)
   return withUnit(numberText(stored, quantity, furtherDecimals), quantity)
 }
 
-/** `1.5 °C`, of what is between two values. */
+/** `1.5 °C`, of what is between two values; `5 points` of shares, of which 5 % less would be another number. */
 export function measureDifference(stored: number, quantity: Quantity, furtherDecimals = 0): string {
-  return withUnit(decimalText(shownDifference(stored, quantity), quantity.decimals + furtherDecimals), quantity)
+  return differenceText(decimalText(shownDifference(stored, quantity), quantity.decimals + furtherDecimals), quantity)
+}
+
+function differenceText(number: string, quantity: Quantity): string {
+  return quantity.unit === '%' ? `${number} ${number === '1' ? 'point' : 'points'}` : withUnit(number, quantity)
 }
 
 /** The same of two values as `measure` shows them. */
 export function measureShownDifference(low: number, high: number, quantity: Quantity, furtherDecimals: number): string {
   const decimals = quantity.decimals + furtherDecimals
   const shown = (stored: number) => Number(shownValue(stored, quantity).toFixed(decimals))
-  return withUnit(decimalText(shown(high) - shown(low), decimals), quantity)
+  return differenceText(decimalText(shown(high) - shown(low), decimals), quantity)
 }
 
 /** As `measure`; `–` without a value. */

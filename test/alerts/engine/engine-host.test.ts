@@ -97,6 +97,7 @@ async function createWorld(t: Test) {
       readings: asked => readStored(stored, asked),
       facts: async () => facts,
       batteryDays: async devices => new Map(devices.map(({ number }) => [number, number])),
+      unusualShifts: async devices => new Map(devices.map(({ number }) => [number, number])),
       factsEveryMs: 100,
       learnOwner: async owner => (registry.blocked.has(owner) ? 'none' : 'own'),
       readRules: rules.all,

@@ -1,7 +1,9 @@
 import { test } from 'tap'
+import type { AlertDevice } from '../../../alerts/core/devices.ts'
 import type { Observation } from '../../../alerts/core/observation.ts'
 import { type NewRule, type Rule, NewRule as schema } from '../../../alerts/core/rule.ts'
 import { lastFullHourMs, observeHour } from '../../../alerts/engine/hourly.ts'
+import { observeUnusual } from '../../../alerts/engine/unusual-hours.ts'
 
 const hourMs = 3_600_000
 
@@ -28,5 +30,29 @@ test('rules on completeness are told the hour of each of their devices, and othe
   t.strictSame(told, [
     [1, 5, { kind: 'hour', hourMs: 2 * hourMs, share: 1 }],
     [1, 6, { kind: 'hour', hourMs: 2 * hourMs, share: Number.NaN }],
+  ])
+})
+
+test('rules on unusual values get how far each device is off; one without an answer is not known', async t => {
+  const told: [number, number, Observation][] = []
+  const devices = new Map([5, 6, 7].map(number => [number, { number }])) as unknown as ReadonlyMap<number, AlertDevice>
+  await observeUnusual(ruleOf(1, { kind: 'unusual', metric: 'temperature' }), 3 * hourMs, {
+    run: { observe: (...observed) => void told.push(observed) },
+    coverage: { devicesOf: () => [5, 6, 7, 8] },
+    devices: { byNumber: number => devices.get(number) },
+    unusualShifts: async (_, metric) => {
+      t.equal(metric, 'temperature')
+      return new Map([
+        [5, -3.1],
+        [6, 0],
+      ])
+    },
+    signal: new AbortController().signal,
+  })
+  const observed = (shift: number) => ({ kind: 'unusual', hourMs: 3 * hourMs, shift })
+  t.strictSame(told, [
+    [1, 5, observed(-3.1)],
+    [1, 6, observed(0)],
+    [1, 7, observed(Number.NaN)],
   ])
 })

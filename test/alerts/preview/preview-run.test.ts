@@ -76,3 +76,16 @@ t.test('hours are counted by the expected interval, empty ones too', async t => 
   // The hour in which a device begins is not a full one.
   t.strictSame(previewOf(complete, minutes(1, 30, 180), job)[0]?.count, 1)
 })
+
+t.test('an hour is unusual by the weeks before it, once it is seen', async t => {
+  const lowered = [10 * 60, 20 * 60] as const
+  const rows = Array.from({ length: 29 * 24 }, (_, hour): [number, number, number] => {
+    const minute = (hour - 28 * 24) * 60
+    const isLow = minute >= lowered[0] && minute < lowered[1]
+    return [1, minute, 20 + 3 * Math.sin((2 * Math.PI * hour) / 24) + 0.2 * ((hour * 7) % 5) - (isLow ? 9 : 0)]
+  })
+  const [found] = previewOf({ kind: 'unusual', metric: 'temperature' }, rows, { readFromMs: fromMs - 28 * 24 * hourMs })
+  t.match(found, { number: 1, count: 1 })
+  const [beginMinute = 0] = found?.intervals[0] ?? []
+  t.ok(beginMinute > lowered[0] && beginMinute <= lowered[0] + 180, `${beginMinute}`)
+})

@@ -336,7 +336,7 @@ t.test('a wrong parameter is refused with what is allowed, and an unknown device
     await refusesWindow(t, `/daily_summary/Whole?days=${text}`, 400, wholeDays)
   }
   const refused: [string, RegExp][] = [
-    ['/stats_data/Whole?step=61', /^step must be one of 60, 120, .*, 3600 seconds$/],
+    ['/stats_data/Whole?step=61', /^step must be one of 60, 120, .*, 43200 seconds$/],
     ['/detail_data/Whole?points=3', /^points must be a whole number from 4 to 20000$/],
     ['/detail_data/Whole?t=2', /^t must be 1/],
     ['/detail_data/Whole?flags=yes', /^flags must be 1 for the flags of suspect readings, or 0$/],

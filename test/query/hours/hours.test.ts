@@ -2,7 +2,7 @@
 
 import { test } from 'tap'
 import type { z } from 'zod'
-import { reasonTexts } from '../../../analytics/reasons.ts'
+import { reasons } from '../../../analytics/reasons.ts'
 import { answerChanges } from '../../../query/hours/changes-answer.ts'
 import { answerDomain } from '../../../query/hours/domain-answer.ts'
 import { answerForecast } from '../../../query/hours/forecast-answer.ts'
@@ -47,10 +47,10 @@ test('changes: a step is told with its local day and both levels', async t => {
   t.ok(Math.abs(change.before - 20) < 0.2 && Math.abs(change.after - 22) < 0.2 && Math.abs(change.shift - 2) < 0.2)
   t.match(change, { days_before: 41, days_after: 19 })
   t.match(answer.co2, { status: 'ok', reason: null, changes: [] })
-  t.match(answer.humidity, { status: 'no_data', reason: reasonTexts.noValue })
+  t.match(answer.humidity, { status: 'no_data', reason: reasons.noValue })
   t.equal(answer.door, undefined, 'a state has no level')
   t.match(answer.metrics, { co2: { kind: 'gauge', unit: 'ppm' } })
-  t.match((await changesOf({ temperature: day }, 19)).temperature, { reason: reasonTexts.fewLevels })
+  t.match((await changesOf({ temperature: day }, 19)).temperature, { reason: reasons.fewLevels })
   t.match((await changesOf({ temperature: () => 20 })).temperature, { status: 'constant' })
 })
 
@@ -69,7 +69,7 @@ test('normal: the newest hour among the same hours of other days', async t => {
   t.ok(Math.abs(found.value - found.median - 15) < 1e-9, 'the median of the 29 days before is 15 less')
   t.match(humidity, { status: 'no_data', value: null, at: null, days: 0 })
   const young = (startMs: number) => (startMs < nowMs - 8 * dayMs ? Number.NaN : 20)
-  t.match((await normalOf({ co2: young })).co2, { reason: reasonTexts.fewSameHours, value: 20, percentile: null })
+  t.match((await normalOf({ co2: young })).co2, { reason: reasons.fewSameHours, value: 20, percentile: null })
 })
 
 test('normal: from a year on only the season counts', async t => {
@@ -94,9 +94,11 @@ test('forecast: 48 hours from the running one, with intervals that hold each oth
   }
   t.ok(back_test.origins > 30 && back_test.mase_ratio < 1)
   for (const { high95 } of answer.humidity.hours) t.ok(high95 <= 100, 'no more than there can be')
-  t.match(answer.co2, { status: 'insufficient_data', reason: reasonTexts.shortHistory, hours: [], back_test: null })
-  const sparse = (startMs: number) => ((startMs / hourMs) % 2 === 0 ? noiseAt(startMs) : Number.NaN)
-  t.match((await forecastOf({ temperature: sparse })).temperature, { reason: reasonTexts.sparseHours })
+  t.match(answer.co2, { status: 'insufficient_data', reason: reasons.shortHistory, hours: [], back_test: null })
+  const slow = (startMs: number) => ((startMs / hourMs) % 2 === 0 ? noiseAt(startMs) : Number.NaN)
+  t.equal((await forecastOf({ temperature: slow })).temperature.status, 'ok', 'a device with steps of 2 h')
+  const sparse = (startMs: number) => ((startMs / hourMs) % 24 < 13 ? Number.NaN : noiseAt(startMs))
+  t.match((await forecastOf({ temperature: sparse })).temperature, { reason: reasons.sparseHours })
 })
 
 const domainOf = (made: MadeHours, asked: Partial<DomainQuery>) =>
@@ -118,7 +120,7 @@ test('domain: local days fill the range, and their figures add up', async t => {
   t.equal(days[1].frost.observed_hours, 24)
   t.equal(total.degree_days.days, 2, 'the running day has too few hours')
   t.ok(Math.abs(total.degree_days.heating_15_5 - 31) < 0.01)
-  t.equal(total.sea_level_pressure.reason, reasonTexts.noAltitude)
+  t.equal(total.sea_level_pressure.reason, reasons.noAltitude)
 })
 
 test('domain: a range of its own, days that change the clock, and no profile', async t => {
@@ -146,6 +148,6 @@ test('domain: a cold chain of readings, and of hours beyond a month', async t =>
   t.ok(of.total.mean_kinetic_temperature.value > 7)
   t.equal(of.days.length, 2)
   const { cold_chain: ofHours } = await domainOf({ temperature: () => 5 }, { ...cold, days: 40 })
-  t.match(ofHours.total, { temperature: { hours_above: 0 }, door_openings: { reason: reasonTexts.longRange } })
+  t.match(ofHours.total, { temperature: { hours_above: 0 }, door_openings: { reason: reasons.longRange } })
   t.ok(Math.abs(ofHours.total.mean_kinetic_temperature.value - 5) < 1e-9)
 })

@@ -21,7 +21,7 @@ const noWindow = {
   metrics: forEachMetric({ completeness: null }),
 }
 
-const noValue = { status: 'no_data', reason: 'no value in the window' }
+const noValue = { status: 'no_data', reason: 'no_value', lack: null }
 const noAutocorrelation = {
   ...noValue,
   ...{ n: 0, n_observed: 0 },
@@ -29,13 +29,13 @@ const noAutocorrelation = {
 }
 const noSeasonality = {
   ...noValue,
-  ...nulls('slope_per_day slope_ci95 trend label periodogram weekly_profile peak_hour trough_hour'),
+  ...nulls('day slope_per_day slope_ci95 trend label periodogram weekly_profile peak_hour trough_hour'),
   peaks: [],
   strength: nulls('daily weekly trend reason'),
   daily_profile: Array.from({ length: 24 }, (_, hour) => ({ hour, n: 0, ...nulls('mean median p10 p90') })),
 }
 const noAggregate = { count: 0, ...nulls('mean tw_mean min max std median p05 p95') }
-const noTests = { range: 0, spike: 0, rate: 0, flat: 0 }
+const noTests = { range: 0, spike: 0, rate: 0, flat: 0, error_code: 0 }
 const noQuality = { good: 0, suspect: 0, missing: 0, tests: noTests, quantum: null, flat_hours: null }
 
 test('a device without a reading: every key, and nothing in it', async t => {
@@ -86,9 +86,10 @@ test('one reading: an age and its own values, no interval and no rate', async t 
   const figures = 'n_eff pearson p_value ci95 spearman spearman_p_value r_deseasonalised lag_seconds lag_r'
   const about = { a: 'temperature', b: 'humidity', n: 1, significant: false, reason: 'insufficient_data' }
   t.strictSame(pair, { ...about, ...nulls(figures) })
-  const few = { status: 'insufficient_data', n: 1, n_observed: 1, reason: 'values in fewer than 30 cells' }
+  const lack = { needed: 30, found: 1 }
+  const few = { status: 'insufficient_data', n: 1, n_observed: 1, reason: 'few_cells', lack }
   t.strictSame(found.autocorrelation.temperature, { ...noAutocorrelation, ...few })
-  t.match(found.seasonality.temperature, { status: 'insufficient_data', reason: 'less than 3 days', peaks: [] })
+  t.match(found.seasonality.temperature, { status: 'insufficient_data', reason: 'short_span', peaks: [] })
   t.match(found.aggregates, { temperature: { count: 1, mean: 20, std: null, p95: 20 }, dew_point: { count: 1 } })
   t.strictSame(found.quality.temperature, { ...noQuality, good: 1, flat_hours: 3 })
   t.strictSame(found.quality.pressure, { ...noQuality, missing: 1 })
@@ -108,7 +109,7 @@ test('thirty cells have an autocorrelation, three days have a season', async t =
 
 test('a constant metric is called constant, also when its mean is not exact', async t => {
   const found = ask({ series: seriesOf(every(hourMs, startMs, 200), { temperature: daily, pressure: () => 0.1 }) })
-  const constant = { status: 'constant', reason: 'the values do not vary' }
+  const constant = { status: 'constant', reason: 'no_variation', lack: null }
   const counts = { n: 200, n_observed: 200 }
   t.strictSame(found.autocorrelation.pressure, { ...noAutocorrelation, ...constant, ...counts })
   const { daily_profile } = found.seasonality.pressure

@@ -26,7 +26,12 @@ t.test('a change of level is told as what it means where the device is', async t
   ])
   t.match(findings[0].text, /^Temperature has been 3\.\d °C higher since 21 Jan 2026: about 23\.\d °C/)
   t.match(ask({ series: room(), nowMs }).findings, [{ code: 'level_change', severity: 'info' }])
-  t.strictSame(ask({ series: room(), device: { profile: 'weather' }, nowMs }).findings, [], 'it is the weather')
+  const outdoors = ask({ series: room(), device: { profile: 'weather' }, nowMs }).findings
+  t.match(outdoors, [{ code: 'unusual', metric: 'temperature', since: '2026-01-21 00:00' }], 'the weather has no level')
+  t.match(
+    outdoors[0].text,
+    /^Temperature has been 3\.\d °C higher than usual for these hours since 21 Jan 2026, 00:00$/,
+  )
 })
 
 t.test('silence is told as of the request, and what the build has found stays', async t => {
@@ -76,13 +81,14 @@ t.test('a battery is told of as in the insights of the fleet', t => {
     return findings.filter(({ code }: { code: string }) => code.startsWith('battery'))
   }
   const falling = (_: number, hour: number) => 100 - (80 * hour) / 720 + (noise[hour] as number) / 10
-  const [days] = found({ battery_percentage: falling, battery_voltage: () => 3 })
+  const lithium = { battery_type: 'li-ion' }
+  const [days] = found({ battery_percentage: falling, battery_voltage: () => 3 }, lithium)
   t.match(days, { code: 'battery_days', severity: 'critical', metric: 'battery_percentage', since: '2026-01-30 00:00' })
   t.ok(Math.abs(days.value - 7.5) < 0.5 && days.expected[0] <= days.value && days.value <= days.expected[1])
   const low = { battery_voltage: (_: number, hour: number) => (hour < 480 ? 3 : 2.4) + (noise[hour] as number) / 1000 }
   t.match(found(low), [{ code: 'battery_level', severity: 'warning', metric: 'battery_voltage', value: 2.4 }])
   const series = seriesOf(every(hourMs, startMs, 30 * 24), { battery_percentage: falling })
-  const { findings } = ask({ series, nowMs: nowMs + 20 * hourMs })
+  const { findings } = ask({ series, device: { battery_type: 'li-ion' }, nowMs: nowMs + 20 * hourMs })
   const codes = findings.map(({ code }: { code: string }) => code)
   t.ok(codes.includes('silent') && !codes.includes('battery_days'), 'no estimate while it is silent')
   t.strictSame(found({ battery_percentage: () => 60 }), [])
@@ -104,13 +110,14 @@ t.test('the days of a battery are those of the fleet, whatever the minute of the
       const values = times.filter(timeMs => timeMs >= fromMs && timeMs < Math.min(fromMs + dayMs, atMs)).map(charge)
       return metric === 0 ? values.reduce((sum, value) => sum + value, 0) / values.length : Number.NaN
     }
-    const batteries = columnBatteries([plainEntry('porch')], { mean })
+    const batteries = columnBatteries([{ ...plainEntry('porch'), batteryType: 'li-ion' }], { mean })
     return batteries.flatMap(battery => batteryFindings(battery, atMs)).map(({ value, expected }) => [value, expected])
   }
   for (const minutes of [0, 20, 50]) {
     const atMs = nowMs - 3 * hourMs + minutes * minuteMs
     const past = times.filter(timeMs => timeMs < atMs)
-    const { findings } = ask({ series: seriesOf(past, { battery_percentage: charge }), nowMs: atMs })
+    const device = { battery_type: 'li-ion' } as const
+    const { findings } = ask({ series: seriesOf(past, { battery_percentage: charge }), device, nowMs: atMs })
     const [told, ...others] = findings.filter(({ code }: { code: string }) => code === 'battery_days')
     t.strictSame(others, [])
     t.strictSame([[told.value, told.expected]], fleetDays(atMs), `${minutes} min past the hour`)

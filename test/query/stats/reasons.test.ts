@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'tap'
 import { agreementOf } from '../../../analytics/correlation/agreement.ts'
 import type { Profile } from '../../../analytics/domain/profile.ts'
-import { pairReasons, reasonTexts } from '../../../analytics/reasons.ts'
+import { pairReasons, reasons } from '../../../analytics/reasons.ts'
 import { createLocalTime } from '../../../analytics/time/local-time.ts'
 import { answerChanges } from '../../../query/hours/changes-answer.ts'
 import { answerDomain } from '../../../query/hours/domain-answer.ts'
@@ -59,6 +59,7 @@ const answers = [
   answerTo(480, (_, place) => place * place),
   answerTo(720, (_, place) => (place % 50 === 0 ? 21 : 20)),
   answerTo(24, column(walk), column(otherWalk)),
+  ask({ series: seriesOf(every(6 * hourMs, startMs, 120), { temperature: column(one) }) }),
   answerTo(720, column(walk)),
   agreementOf(new Float64Array(0), new Float64Array(0), { startMs, stepMs: hourMs }, createLocalTime('UTC')),
 ]
@@ -73,10 +74,10 @@ function* reasonsIn(value: unknown): Generator<unknown> {
 
 test('answers give each reason of the table, and no other', async t => {
   const given = new Set(answers.flatMap(answer => [...reasonsIn(answer)]))
-  t.strictSame([...given].sort(), [...Object.values(reasonTexts), ...pairReasons].sort())
+  t.strictSame([...given].sort(), [...Object.values(reasons), ...pairReasons].sort())
 })
 
 test('the documentation explains each reason', async t => {
   const text = readFileSync(join(import.meta.dirname, '../../../docs/statistics.md'), 'utf8')
-  for (const reason of [...Object.values(reasonTexts), ...pairReasons]) t.ok(text.includes(`\`${reason}\``), reason)
+  for (const reason of [...Object.values(reasons), ...pairReasons]) t.ok(text.includes(`\`${reason}\``), reason)
 })

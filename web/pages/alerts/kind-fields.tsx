@@ -42,6 +42,8 @@ export function KindFields(props: ConditionFieldsProps) {
           <MetricField {...props} all="all that are built in" />
         </>
       )
+    case 'unusual':
+      return <MetricField {...props} />
     case 'site_silent':
       return (
         <>

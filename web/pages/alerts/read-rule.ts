@@ -58,6 +58,8 @@ function readCondition(form: RuleForm, quantities: Quantities): Condition | stri
     case 'suspect':
     case 'site_silent':
       return readShare(form, kind)
+    case 'unusual':
+      return { kind, metric }
     case 'service':
       return readService(form)
   }

@@ -121,6 +121,8 @@ function conditionFields(condition: Condition, quantities: Quantities): Partial<
       return { share: percentOf(condition.share) }
     case 'suspect':
       return { share: percentOf(condition.share), metric: condition.metric ?? '' }
+    case 'unusual':
+      return { metric: condition.metric }
     case 'site_silent':
       return {
         share: percentOf(condition.share),

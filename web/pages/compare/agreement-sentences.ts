@@ -1,9 +1,10 @@
 /** How two devices differ and go together, in sentences. */
 
-import { closeness, isSameWay, pairReasonSentence } from '../../text/correlation-words.ts'
+import { closeness, isSameWay } from '../../text/correlation-words.ts'
 import { decimalText } from '../../text/numbers.ts'
 import { duration, percent } from '../../text/phrases.ts'
 import { measureDifference, type Quantity, shownDifference, withUnit } from '../../text/quantities.ts'
+import { reasonSentence } from '../../text/reason-words.ts'
 import type { Agreement, ComparedDirection, ComparedState } from './answers.ts'
 
 export interface Compared {
@@ -14,7 +15,7 @@ export interface Compared {
 }
 
 export function agreementSentences(compared: Compared, stats: Agreement): string[] {
-  if (stats.bias === null) return [pairReasonSentence('no_data')]
+  if (stats.bias === null) return [reasonSentence('no_data')]
   return [...differenceSentences(compared, stats), ...togetherSentences(compared, stats)]
 }
 
@@ -33,8 +34,9 @@ function meanSentence({ quantity, a, b }: Compared, bias: number): string {
   const isOfHours = quantity.kind === 'counter' || quantity.kind === 'rate'
   if (isNothing(bias, quantity)) return `${a} and ${b} ${isOfHours ? 'have' : 'read'} the same on average.`
   const size = measureDifference(Math.abs(bias), quantity)
-  const more = `${size} ${bias > 0 ? 'more' : 'less'}`
-  return isOfHours ? `${a} has ${more} an hour than ${b} on average.` : `${a} reads ${more} than ${b} on average.`
+  const [more, less] = quantity.unit === '%' ? ['higher', 'lower'] : ['more', 'less']
+  const apart = `${size} ${bias > 0 ? more : less}`
+  return isOfHours ? `${a} has ${apart} an hour than ${b} on average.` : `${a} reads ${apart} than ${b} on average.`
 }
 
 function isNothing(difference: number, quantity: Quantity): boolean {
@@ -43,9 +45,9 @@ function isNothing(difference: number, quantity: Quantity): boolean {
 
 function togetherSentences({ a, b }: Compared, stats: Agreement): string[] {
   const { pearson, p_value, verdict, lag_seconds, lag_r, reason } = stats
-  if (pearson === null) return [pairReasonSentence(reason)]
+  if (pearson === null) return [reasonSentence(reason)]
   const r = `correlation ${decimalText(pearson, 2)}`
-  if (verdict === null) return [`No clear link (too few independent hours, ${r}).`]
+  if (verdict === null) return [`It needs more hours to say whether they go together (${r}).`]
   const areOpposite = pearson < 0 && p_value !== null && p_value <= 0.05
   if (verdict === 'no_link' && !areOpposite) return [`No clear link (${r}).`]
   const how = areOpposite
@@ -66,7 +68,7 @@ export function directionSentences(
   { quantity, a, b }: Compared,
   { n, bias, mae }: ComparedDirection['stats'],
 ): string[] {
-  if (n === 0 || mae === null) return [pairReasonSentence('no_data')]
+  if (n === 0 || mae === null) return [reasonSentence('no_data')]
   const apart = `The hourly directions are ${measureDifference(mae, quantity)} apart on average.`
   if (bias === null) return ['The differences go all ways alike.', apart]
   if (isNothing(bias, quantity)) return [`${a} and ${b} point the same way on average.`, apart]

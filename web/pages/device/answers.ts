@@ -10,6 +10,7 @@ import type { NormalValues } from '../../../query/shapes/normal.ts'
 import type { PastDays } from '../../../query/shapes/past.ts'
 import type { Seasonality } from '../../../query/shapes/seasonality.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
+import type { UnusualValues } from '../../../query/shapes/unusual.ts'
 import type { Timed } from '../../client/timed.ts'
 
 export type Detail = Timed<DeviceDetail>
@@ -77,6 +78,10 @@ export function normalOf(normal: NormalValues, metric: string): NormalValues['te
 
 export function forecastOf(forecast: Forecast, metric: string): Forecast['temperature'] | undefined {
   return member<Forecast['temperature']>(forecast, metric)
+}
+
+export function unusualOf(unusual: UnusualValues, metric: string): UnusualValues['temperature'] | undefined {
+  return member<UnusualValues['temperature']>(unusual, metric)
 }
 
 export function qualityOf({ quality }: Stats, metric: string): Stats['quality']['temperature'] | undefined {

@@ -4,7 +4,7 @@ import type { DomainFigures } from '../../../query/shapes/domain.ts'
 import { countOf, countText, decimalText, timesText } from '../../text/numbers.ts'
 import { inOneUnit } from '../../text/phrases.ts'
 import { measure, type Quantities, type Quantity } from '../../text/quantities.ts'
-import { reasonSentence } from './seasonality-sentences.ts'
+import { reasonSentence } from '../../text/reason-words.ts'
 
 /** A figure: what it is of, and what it says. */
 export type Told = readonly [name: string, sentence: string]

@@ -1,11 +1,12 @@
 /** What the forecast says of the hours ahead, in the charts of the last 24 hours and in their table. */
 
 import type { Forecast } from '../../../query/shapes/forecast.ts'
+import type { UnusualValues } from '../../../query/shapes/unusual.ts'
 import type { TwinTable } from '../../charts/table-rows.ts'
 import { decimalText } from '../../text/numbers.ts'
 import { nameWithUnit, type Quantities, type Quantity, shownValue, withUnit } from '../../text/quantities.ts'
 import type { Times } from '../../theme/times.ts'
-import { forecastOf } from './answers.ts'
+import { forecastOf, unusualOf } from './answers.ts'
 
 /** Of a gauge, as values are stored; of the middle of each hour, ascending. */
 export interface ForecastSeries {
@@ -14,6 +15,18 @@ export interface ForecastSeries {
   /** Four of five values are expected between these. */
   readonly lows: readonly number[]
   readonly highs: readonly number[]
+  /** Up to them, between what the means of hours are usual. */
+  readonly usual: {
+    readonly timesMs: readonly number[]
+    readonly lows: readonly number[]
+    readonly highs: readonly number[]
+  }
+}
+
+/** What the service expects. */
+export interface Expected {
+  readonly forecast: Forecast | undefined
+  readonly unusual: UnusualValues | undefined
 }
 
 /** By metric. */
@@ -22,19 +35,28 @@ export type Forecasts = ReadonlyMap<string, ForecastSeries>
 const hourMs = 3_600_000
 /** With the running one; more would take the readings more than a third of the width. */
 const hoursMax = 12
+/** As far as the charts show. */
+const usualMs = 24 * hourMs
 
 /** Without the metrics that there is none of, and without batteries: for how long one lasts is estimated from weeks. */
-export function forecastsIn(answer: Forecast | undefined, gauges: readonly string[], nowMs: number): Forecasts {
+export function forecastsIn({ forecast, unusual }: Expected, gauges: readonly string[], nowMs: number): Forecasts {
   const found = new Map<string, ForecastSeries>()
-  if (answer === undefined) return found
   for (const metric of gauges.filter(name => !name.startsWith('battery'))) {
-    const hours = (forecastOf(answer, metric)?.hours ?? []).filter(({ t }) => t + hourMs > nowMs).slice(0, hoursMax)
-    if (hours.length === 0) continue
+    const ahead = forecast === undefined ? [] : (forecastOf(forecast, metric)?.hours ?? [])
+    const hours = ahead.filter(({ t }) => t + hourMs > nowMs).slice(0, hoursMax)
+    const before = unusual === undefined ? [] : (unusualOf(unusual, metric)?.hours ?? [])
+    const band = before.filter(({ t }) => t + hourMs <= nowMs && t > nowMs - usualMs)
+    if (hours.length === 0 && band.length === 0) continue
     found.set(metric, {
       timesMs: hours.map(({ t }) => middleOf(t)),
       medians: hours.map(({ median }) => median),
       lows: hours.map(({ low80 }) => low80),
       highs: hours.map(({ high80 }) => high80),
+      usual: {
+        timesMs: band.map(({ t }) => middleOf(t)),
+        lows: band.map(({ low }) => low),
+        highs: band.map(({ high }) => high),
+      },
     })
   }
   return found

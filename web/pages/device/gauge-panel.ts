@@ -36,10 +36,7 @@ export function gaugePanel(series: GaugeSeries, context: GaugeContext): Panel {
   const bounds = extremes === undefined ? [] : [shown(extremes.highs), shown(extremes.lows)]
   // While another range is on its way, the means of the last one are still shown.
   const coming = extremes === undefined ? forecast : undefined
-  const ahead = coming && {
-    timesMs: [...coming.timesMs],
-    lines: [coming.highs, coming.lows, coming.medians].map(shown),
-  }
+  const ahead = coming && expectedColumns(coming, shown)
   const whole = breakAtGaps(timesMs, [...bounds, values], gapMs)
   const marks = suspects && { label: 'suspect', timesMs: suspects.timesMs, values: shown(suspects.values) }
   const marked = marks && { timesMs: [...marks.timesMs], lines: [marks.values] }
@@ -60,9 +57,24 @@ export function gaugePanel(series: GaugeSeries, context: GaugeContext): Panel {
       decimals: quantity.decimals,
     },
     readouts: [{ timesMs, values }],
-    ahead: coming && aheadOf(coming, quantity),
+    ahead: coming && coming.timesMs.length > 0 ? aheadOf(coming, quantity) : undefined,
     marks,
     reachMs: Math.max(gapMs ?? hourMs, stepMs ?? 0),
+  }
+}
+
+/** In one band what is usual up to now, and what is expected from now on. */
+function expectedColumns(
+  { usual, ...coming }: ForecastSeries,
+  shown: (stored: readonly number[]) => number[],
+): Columns {
+  return {
+    timesMs: [...usual.timesMs, ...coming.timesMs],
+    lines: [
+      shown([...usual.highs, ...coming.highs]),
+      shown([...usual.lows, ...coming.lows]),
+      [...usual.timesMs.map(() => null), ...shown(coming.medians)],
+    ],
   }
 }
 

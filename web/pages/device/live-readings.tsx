@@ -79,10 +79,10 @@ export function LiveReadings(props: LiveReadingsProps) {
   )
   // What is ahead of the last value, and whether that is usual, says nothing of now.
   const isSilent = latest?.state === 'silent'
-  const forecast = useForecast(of, isSilent ? undefined : props.forecastQuery, shown.range)
+  const expected = useForecast(of, isSilent ? undefined : props.forecastQuery, shown.range)
   const forecasts = useMemo(
-    () => forecastsIn(forecast, gaugesIn(forecast?.metrics), nowMs),
-    [forecast, metrics, quantities, charted, nowMs],
+    () => forecastsIn(expected, gaugesIn((expected.forecast ?? expected.unusual)?.metrics), nowMs),
+    [expected.forecast, expected.unusual, metrics, quantities, charted, nowMs],
   )
   const pace = stats && { ...stats.freshness, ...stats.reliability }
   const freshOf = (metric: string) => freshMs(metric, pace, detail)

@@ -84,12 +84,7 @@ export function Readings(props: ReadingsProps) {
           <a href={addressOf('/docs/statistics#quality')}>How they are found</a>
         </p>
       )}
-      {hasForecast ? (
-        <p class="lead">
-          Dashed lines are a forecast of the mean of each hour; four of five are expected within the band.{' '}
-          <a href={addressOf('/docs/statistics#forecast')}>How it is made</a>
-        </p>
-      ) : null}
+      <BandNotes hasForecast={hasForecast} forecasts={forecasts} />
       {of.kind === 'device' ? <Annotations device={of.name} {...{ annotations, nowMs, zone, times }} /> : null}
       <div class="below">
         {data === undefined || panels.length === 0 ? null : <TableTwin name="readings" tables={tables} />}
@@ -109,6 +104,27 @@ export function Readings(props: ReadingsProps) {
         <FileNote />
       </div>
     </section>
+  )
+}
+
+/** What the bands around the lines are. */
+function BandNotes({ hasForecast, forecasts }: { hasForecast: boolean; forecasts: Forecasts }) {
+  const hasUsual = [...forecasts.values()].some(({ usual }) => usual.timesMs.length > 0)
+  return (
+    <>
+      {hasUsual ? (
+        <p class="lead">
+          Up to now, the band is where the mean of each hour is usual by the four weeks before.{' '}
+          <a href={addressOf('/docs/statistics#unusual')}>How it is found</a>
+        </p>
+      ) : null}
+      {hasForecast ? (
+        <p class="lead">
+          Dashed lines are a forecast of the mean of each hour; four of five are expected within the band.{' '}
+          <a href={addressOf('/docs/statistics#forecast')}>How it is made</a>
+        </p>
+      ) : null}
+    </>
   )
 }
 

@@ -4,7 +4,7 @@ import type { Autocorrelation } from '../../../query/shapes/correlation.ts'
 import type { Peak, Seasonality } from '../../../query/shapes/seasonality.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
 import { countOf, countText, decimalText, intervalTexts } from '../../text/numbers.ts'
-import { capitalised, inOneUnit, listed, percent, twoDigits } from '../../text/phrases.ts'
+import { inOneUnit, listed, percent, twoDigits } from '../../text/phrases.ts'
 import {
   measureDifference,
   nameWithin,
@@ -13,43 +13,10 @@ import {
   shownDifference,
   withUnit,
 } from '../../text/quantities.ts'
+import { reasonSentence } from '../../text/reason-words.ts'
 import { hourText } from '../../text/times.ts'
 import type { AnalysesWords } from './analyses-range.ts'
 import { seasonalityOf } from './answers.ts'
-
-/** Reasons that hold for all of what is told of a metric. */
-export const shortSpan = 'less than 3 days'
-const nearlyConstant = 'the values vary by less than half a step of the sensor'
-
-const sentenceOfReason: Record<string, string> = {
-  'no value in the window': 'There is no value in these days.',
-  'the values do not vary': 'All values are the same.',
-  'values in fewer than 30 cells': 'There are too few values yet.',
-  [shortSpan]: 'Daily cycles appear after three days of readings.',
-  'values in less than 50 % of the cells':
-    'Values are missing for more than half of the time: too many to find cycles.',
-  'values in less than 60 % of the hours': 'Values are missing in too many hours for that.',
-  'values on fewer than 10 days, or the same on all of them': 'A trend appears after ten days of readings.',
-  'the values hang together too long to tell a trend':
-    'The values change too slowly to tell a trend from a slow swing.',
-  'values on fewer than 20 days': 'Changes of level appear after 20 days of readings.',
-  'values at this hour on fewer than 10 days': 'What is usual appears after ten days of readings.',
-  'less than 14 days': 'A forecast appears after 14 days of readings.',
-  'the tests do not agree': 'There is no clear trend: the tests disagree.',
-  [nearlyConstant]: 'The values vary by less than half a step of the sensor: too little to find cycles or a trend.',
-  'no hour has all of the values needed': 'There is no hour with all of the values that it needs.',
-  'the altitude is not known': 'It needs the altitude of the device.',
-  'no day has values in 18 of its hours': 'It needs a day with values in 18 hours.',
-  'more than 31 days': 'It is known of at most 31 days.',
-  'readings more than 10 minutes apart': 'It needs readings at least every 10 minutes.',
-  'no period stands out': 'Nothing comes back at the same time.',
-}
-
-/** A reason that is not known here is said as it came. */
-export function reasonSentence(reason: string | null): string {
-  if (reason === null) return 'Not computed.'
-  return sentenceOfReason[reason] ?? `${capitalised(reason)}.`
-}
 
 /** What it comes to for all of the metrics: which have a daily cycle, or how much there is of their history. */
 export function seasonalityTold(
@@ -60,8 +27,9 @@ export function seasonalityTold(
 ): string {
   const all = names.flatMap(name => seasonalityOf(stats, name) ?? [])
   if (all.length === 0) return `There are no readings ${isOfAll ? 'yet' : during}.`
-  if (all.every(({ reason }) => reason === shortSpan)) {
-    const sentence = reasonSentence(shortSpan)
+  if (all.every(({ reason }) => reason === 'short_span')) {
+    const [first] = all
+    const sentence = reasonSentence('short_span', first?.lack ?? null)
     return isOfAll ? `${historySentence(stats)} ${sentence}` : sentence
   }
   const daily = names.filter(name => seasonalityOf(stats, name)?.peaks.some(peak => peak.significant && isDaily(peak)))
@@ -72,7 +40,7 @@ export function seasonalityTold(
 /** There is none only where one was looked for. */
 function noDailySentence(all: readonly Seasonality[]): string {
   if (all.some(({ status }) => status === 'ok')) return 'There is no daily cycle.'
-  const [sentence, ...others] = new Set(all.map(({ reason }) => reasonSentence(reason)))
+  const [sentence, ...others] = new Set(all.map(({ reason, lack }) => reasonSentence(reason, lack)))
   return sentence === undefined || others.length > 0 ? 'No metric could be tested for a daily cycle.' : sentence
 }
 
@@ -89,8 +57,8 @@ export function seasonalitySentences(
   cycles: Seasonality,
   autocorrelation: Autocorrelation,
 ): string[] {
-  if (cycles.reason === shortSpan || cycles.strength.reason === nearlyConstant) {
-    return [reasonSentence(cycles.reason ?? cycles.strength.reason)]
+  if (cycles.reason === 'short_span' || cycles.strength.reason === 'nearly_constant') {
+    return [reasonSentence(cycles.reason ?? cycles.strength.reason, cycles.lack)]
   }
   const sentences = [
     ...cycleSentences(quantity, cycles),
@@ -100,13 +68,19 @@ export function seasonalitySentences(
   return [...new Set(sentences)]
 }
 
-function cycleSentences(quantity: Quantity, { status, reason, peaks, peak_hour, trough_hour }: Seasonality): string[] {
-  if (status !== 'ok') return [reasonSentence(reason)]
+function cycleSentences(quantity: Quantity, cycles: Seasonality): string[] {
+  const { status, reason, lack, peaks, day, peak_hour, trough_hour } = cycles
+  if (status !== 'ok') return [reasonSentence(reason, lack)]
   const found = peaks.filter(({ significant, harmonic_of }) => significant && harmonic_of === null)
   const [first, ...others] = found
   if (first === undefined) return [`${quantity.name} shows no regular cycle.`]
+  // Found by its days, it is hardly seen in the whole variance.
+  const explained =
+    isDaily(first) && first.snr < snrMin && day !== null
+      ? `${percent(day.share)} of the variance within a day`
+      : `${percent(first.power)} of the variance`
   const sentences = [
-    `${quantity.name} has a cycle of ${period(first)}: it explains ${percent(first.power)} of the variance, and swings by ${swing(first.amplitude, quantity)} either way.`,
+    `${quantity.name} has a cycle of ${period(first)}: it explains ${explained}, and swings by ${swing(first.amplitude, quantity)} either way.`,
   ]
   if (isDaily(first) && peak_hour !== null && trough_hour !== null) {
     sentences.push(`A usual day is highest about ${hourText(peak_hour)} and lowest about ${hourText(trough_hour)}.`)
@@ -117,6 +91,9 @@ function cycleSentences(quantity: Quantity, { status, reason, peaks, peak_hour, 
   }
   return sentences
 }
+
+/** From which ratio on the spectrum alone has a cycle. */
+const snrMin = 20
 
 const period = ({ period_hours }: Peak) => inOneUnit(period_hours * 3600, true)
 /** A cycle that was found swings by something, however small. */
@@ -131,11 +108,12 @@ const isDaily = ({ period_hours }: Peak) => Math.abs(period_hours - 24) < 0.5
 function autocorrelationSentences({
   status,
   reason,
+  lack,
   decorrelation_hours,
   max_lag_hours,
   peak,
 }: Autocorrelation): string[] {
-  if (status !== 'ok') return [reasonSentence(reason)]
+  if (status !== 'ok') return [reasonSentence(reason, lack)]
   const sentences: string[] = []
   if (decorrelation_hours !== null) {
     sentences.push(`Values stay related for about ${inOneUnit(decorrelation_hours * 3600)}.`)
@@ -165,7 +143,13 @@ function trendSentences(quantity: Quantity, { status, slope_per_day, slope_ci95,
   return [`It is ${trend.direction} by ${rate} (${interval}).`]
 }
 
-const nameOfTest = { range: 'out of range', spike: 'spike', rate: 'sudden step', flat: 'flat line' }
+const nameOfTest = {
+  range: 'out of range',
+  spike: 'spike',
+  rate: 'sudden step',
+  flat: 'flat line',
+  error_code: 'error code',
+}
 
 /** `2 of 1,720 readings are suspect (spike 2, sudden step 1; 1 is both).`, empty where none is. */
 export function qualitySentence({

@@ -19,7 +19,7 @@ import {
 import type { AnalysesWords } from './analyses-range.ts'
 import { autocorrelationOf, qualityOf, seasonalityOf } from './answers.ts'
 import { AutocorrelationChart, CyclesChart, ProfileChart } from './seasonality-charts.tsx'
-import { qualitySentence, seasonalitySentences, seasonalityTold, shortSpan } from './seasonality-sentences.ts'
+import { qualitySentence, seasonalitySentences, seasonalityTold } from './seasonality-sentences.ts'
 import type { ShownMetric } from './shown-metrics.ts'
 
 /** Of fewer hours, nobody sees what a day is like. */
@@ -76,7 +76,7 @@ function MetricSeasonality({ metric, quantity, stats, told, words }: MetricSeaso
   ].filter(sentence => !told.includes(sentence))
   const hasDay =
     cycles.daily_profile.filter(({ mean }) => mean !== null).length >= hoursMin && cycles.status !== 'constant'
-  const isOfFewDays = cycles.reason === shortSpan
+  const isOfFewDays = cycles.reason === 'short_span'
   if (sentences.length === 0 && !hasDay) return null
   return (
     <div class="seasonality">

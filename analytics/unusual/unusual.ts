@@ -1,0 +1,338 @@
+/**
+ * When a gauge behaved unlike its own last four weeks. Each hour's mean has a residual: its distance from the median of the same
+ * hour of the 28 days before. The means of the residuals of the last 3, 12 and 24 hours are each compared with those of the 28
+ * days before: z is the distance from their median in units of the larger of 1.4826 MAD and the 95 % point of the distances over
+ * 1.96. Where an hour is more like the one a week before than the one a day before, the same hours of the week are
+ * compared instead. An episode begins at z of 6, more where the residuals have a long memory and four weeks are few
+ * independent values, or where a residual jumps by more than usual and stays there for three hours; it ends after a day below 3.
+ * Only the past is used, and no hours of episodes; after 14 days of one, the new level is the usual one.
+ */
+
+import { correctedMemory } from '../correlation/effective-count.ts'
+import { usualSize } from '../quality/usual-size.ts'
+import { quantile, quantilesInPlace } from '../summary/quantile.ts'
+
+export interface UnusualInput {
+  /** Means of hours, NaN where missing; local hours 0 … 23 by cell. */
+  readonly hourly: Float64Array
+  readonly localHours: Uint8Array
+  /** The sensor's smallest step; 0 while it is unknown. */
+  readonly quantum: number
+}
+
+export interface UnusualEpisode {
+  /** Its first and last hour, as places. */
+  readonly from: number
+  readonly to: number
+  /** The hour by whose end it was seen. */
+  readonly foundAt: number
+  /** Whether it goes on at the end. */
+  readonly isOpen: boolean
+  /** The mean of its hours, and from where to where that would be usual. */
+  readonly value: number
+  readonly expected: readonly [number, number]
+}
+
+export interface Unusual {
+  readonly episodes: readonly UnusualEpisode[]
+  /** By hour, between which values are usual; NaN where that is not known. */
+  readonly low: Float64Array
+  readonly high: Float64Array
+}
+
+const dayHours = 24
+const historyDays = 28
+const historyHours = historyDays * dayHours
+/** With less than two weeks nothing is judged. */
+export const unusualDaysMin = 14
+const referenceMin = 7 * dayHours
+const windows = [3, 12, dayHours] as const
+const [shortest] = windows
+const begins = 6
+const ends = 3
+/** By how much 1/n of independent values raises the beginning. */
+const fewValues = 8
+/** Of the extrapolated 99.9 % point of the changes from hour to hour, and how much of it must be left after three hours. */
+const jumpTimes = 1.4
+const jumpLeft = 0.5
+const episodeHoursMax = 14 * dayHours
+const normalMad = 1.4826
+/** Of a normal distribution, 95 % are within so many standard deviations. */
+const middle95 = 1.96
+/** Half the width of the usual band, in standard deviations. */
+const bandWidth = 2
+
+interface Reference {
+  readonly centre: number
+  readonly scale: number
+}
+
+interface References {
+  readonly byWindow: readonly (Reference | undefined)[]
+  readonly ofHours: Reference | undefined
+  readonly begins: number
+  /** A change from one hour to the next beyond this is a jump. */
+  readonly jump: number
+}
+
+/** `from`: hours before are history, and not judged. */
+export function unusualOf(input: UnusualInput, from = 0): Unusual {
+  const watch = new Watch(input)
+  for (let at = 0; at < input.hourly.length; at++) watch.take(at, at >= from)
+  return watch.end()
+}
+
+/** At an hour, once it is seen; 0 where it is not unusual. */
+export function unusualShift(episodes: readonly UnusualEpisode[], hour: number): number {
+  const episode = episodes.find(({ foundAt, to }) => hour >= foundAt && hour <= to)
+  return episode === undefined ? 0 : shiftOf(episode)
+}
+
+export function shiftOf({ value, expected: [low, high] }: Pick<UnusualEpisode, 'value' | 'expected'>): number {
+  return value - (low + high) / 2
+}
+
+/** What an hour differs by from the same hours before, one period apart. */
+class Track {
+  readonly usual: Float64Array
+  readonly rest: Float64Array
+  readonly means: readonly Float64Array[]
+  readonly #input: UnusualInput
+  readonly #days: readonly number[]
+  readonly #sorted = new Float64Array(historyDays)
+
+  /** `periodDays`: a day or a week. */
+  constructor(input: UnusualInput, periodDays: number) {
+    const missing = () => new Float64Array(input.hourly.length).fill(Number.NaN)
+    this.#input = input
+    this.usual = missing()
+    this.rest = missing()
+    this.means = windows.map(missing)
+    this.#days = Array.from({ length: historyDays / periodDays }, (_, period) => periodDays * (period + 1))
+  }
+
+  take(at: number, historyFrom: number, isLeftOut: Uint8Array): void {
+    const usual = this.#usualAt(at, historyFrom, isLeftOut)
+    this.usual[at] = usual
+    this.rest[at] = (this.#input.hourly[at] as number) - usual
+    for (const [window, hours] of windows.entries()) {
+      ;(this.means[window] as Float64Array)[at] = meanOfLast(this.rest, at, hours)
+    }
+  }
+
+  /** The median of the same hour of the days before; NaN with fewer than seven of them, or two weeks. */
+  #usualAt(at: number, historyFrom: number, isLeftOut: Uint8Array): number {
+    const { hourly, localHours } = this.#input
+    const sorted = this.#sorted
+    let count = 0
+    for (const day of this.#days) {
+      const same = at - day * dayHours
+      // Where the clocks have changed since, the same hour is one off.
+      const off = (((localHours[at] as number) - (localHours[same] ?? 0) + 36) % dayHours) - 12
+      const place = same + off
+      if (place < historyFrom) break
+      const value = hourly[place] as number
+      if (Number.isNaN(value) || isLeftOut[place] === 1) continue
+      let rank = count++
+      for (; rank > 0 && (sorted[rank - 1] as number) > value; rank--) sorted[rank] = sorted[rank - 1] as number
+      sorted[rank] = value
+    }
+    if (4 * count < this.#days.length || count < 2) return Number.NaN
+    return ((sorted[(count - 1) >> 1] as number) + (sorted[count >> 1] as number)) / 2
+  }
+}
+
+class Watch {
+  readonly #input: UnusualInput
+  readonly #daily: Track
+  readonly #weekly: Track
+  /** 1 for hours of an episode. */
+  readonly #isLeftOut: Uint8Array
+  readonly #low: Float64Array
+  readonly #high: Float64Array
+  readonly #episodes: UnusualEpisode[] = []
+  #track: Track
+  #historyFrom: number
+  #references: References | undefined
+  #open: { from: number; foundAt: number; lastHigh: number } | undefined
+
+  constructor(input: UnusualInput) {
+    const { length } = input.hourly
+    this.#input = input
+    this.#daily = new Track(input, 1)
+    this.#weekly = new Track(input, 7)
+    this.#track = this.#daily
+    this.#low = new Float64Array(length).fill(Number.NaN)
+    this.#high = new Float64Array(length).fill(Number.NaN)
+    this.#isLeftOut = new Uint8Array(length)
+    this.#historyFrom = input.hourly.findIndex(value => !Number.isNaN(value))
+  }
+
+  take(at: number, isJudged: boolean): void {
+    if (this.#historyFrom < 0 || at < this.#historyFrom) return
+    for (const track of [this.#daily, this.#weekly]) track.take(at, this.#historyFrom, this.#isLeftOut)
+    if (!isJudged || at - this.#historyFrom < unusualDaysMin * dayHours) return
+    // Of the night to the next one: what is usual changes little in a day.
+    if (this.#references === undefined || this.#input.localHours[at] === 0) this.#references = this.#referencesAt(at)
+    this.#judge(at, this.#references)
+  }
+
+  end(): Unusual {
+    this.#close(true)
+    return { episodes: this.#episodes, low: this.#low, high: this.#high }
+  }
+
+  #referencesAt(at: number): References {
+    const from = Math.max(this.#historyFrom, at - historyHours)
+    const known = (values: Float64Array) => this.#known(values, from, at)
+    if (this.#open === undefined)
+      this.#track = hasWeek(this.#input.hourly.subarray(from, at)) ? this.#weekly : this.#daily
+    const rest = known(this.#track.rest)
+    const changes = rest.subarray(1).map((value, place) => Math.abs(value - (rest[place] as number)))
+    const jump = jumpTimes * Math.max(quantile(changes, 0.99), usualSize(changes))
+    const { quantum } = this.#input
+    return {
+      byWindow: this.#track.means.map(means => referenceOf(known(means), quantum)),
+      ofHours: referenceOf(rest.slice(), quantum),
+      begins: begins * (1 + fewValues / independentOf(rest)),
+      jump: Math.max(jump, begins * quantum),
+    }
+  }
+
+  /** Those that are there and of no episode. */
+  #known(values: Float64Array, from: number, to: number): Float64Array {
+    const found = new Float64Array(to - from)
+    let count = 0
+    for (let place = from; place < to; place++) {
+      const value = values[place] as number
+      if (!Number.isNaN(value) && this.#isLeftOut[place] === 0) found[count++] = value
+    }
+    return found.subarray(0, count)
+  }
+
+  #judge(at: number, references: References): void {
+    const { byWindow, ofHours } = references
+    if (ofHours !== undefined) {
+      const middle = (this.#track.usual[at] as number) + ofHours.centre
+      this.#low[at] = middle - bandWidth * ofHours.scale
+      this.#high[at] = middle + bandWidth * ofHours.scale
+    }
+    const scores = byWindow.map((reference, window) => {
+      const mean = this.#track.means[window]?.[at] as number
+      return reference === undefined || Number.isNaN(mean) ? 0 : Math.abs(mean - reference.centre) / reference.scale
+    })
+    const window = scores.findIndex(score => score >= references.begins)
+    if (this.#open === undefined) {
+      if (window >= 0) this.#begin(this.#startIn(at, windows[window] as number, byWindow[window] as Reference), at)
+      else if (this.#hasJumped(at, references)) this.#begin(at - shortest + 1, at)
+      return
+    }
+    this.#isLeftOut[at] = 1
+    if (Math.max(...scores) >= ends) this.#open.lastHigh = at
+    if (at - this.#open.lastHigh >= dayHours) this.#close(false)
+    else if (at - this.#open.from >= episodeHoursMax) this.#becomeUsual(at)
+  }
+
+  /** Three hours ago, and there still. */
+  #hasJumped(at: number, { jump }: References): boolean {
+    const first = at - shortest + 1
+    const before = this.#track.rest[first - 1] as number
+    const change = (this.#track.rest[first] as number) - before
+    if (!(jump > 0 && Math.abs(change) > jump)) return false
+    return this.#track.rest.subarray(first, at + 1).every(value => (value - before) / change >= jumpLeft)
+  }
+
+  /** The first hour of the window that is half as far off as its mean. */
+  #startIn(at: number, hours: number, { centre }: Reference): number {
+    const first = at - hours + 1
+    const mean = meanOfLast(this.#track.rest, at, hours) - centre
+    const place = this.#track.rest.subarray(first, at + 1).findIndex(value => (value - centre) / mean >= 0.5)
+    return Math.max(first, first + place)
+  }
+
+  #begin(from: number, at: number): void {
+    this.#open = { from, foundAt: at, lastHigh: at }
+    this.#isLeftOut.fill(1, from, at + 1)
+  }
+
+  #close(isOpen: boolean): void {
+    if (this.#open === undefined) return
+    const { from, foundAt, lastHigh } = this.#open
+    this.#isLeftOut.fill(0, lastHigh + 1)
+    const { centre, scale } = this.#references?.ofHours ?? { centre: 0, scale: 0 }
+    const value = meanOfLast(this.#input.hourly, lastHigh, lastHigh - from + 1)
+    const usual = value - meanOfLast(this.#track.rest, lastHigh, lastHigh - from + 1) + centre
+    const expected = [usual - bandWidth * scale, usual + bandWidth * scale] as const
+    this.#episodes.push({ from, to: lastHigh, foundAt, isOpen, value, expected })
+    this.#open = undefined
+  }
+
+  /** From its beginning on, the level is the usual one. */
+  #becomeUsual(at: number): void {
+    if (this.#open === undefined) return
+    const { from } = this.#open
+    this.#close(false)
+    this.#isLeftOut.fill(0, from, at + 1)
+    this.#historyFrom = from
+    this.#references = undefined
+    for (const track of [this.#daily, this.#weekly]) {
+      track.rest.fill(Number.NaN, 0, from)
+      for (let place = from; place <= at; place++) track.take(place, from, this.#isLeftOut)
+    }
+  }
+}
+
+/** Of the mean distance from the day before, that from the week before is no more than this where there is a week. */
+const weekShareMax = 0.7
+
+/** Whether an hour is more like the one a week before than the one a day before. */
+function hasWeek(hourly: Float64Array): boolean {
+  const apart = (hours: number) => {
+    let [sum, count] = [0, 0]
+    for (let at = 7 * dayHours; at < hourly.length; at++) {
+      const distance = Math.abs((hourly[at] as number) - (hourly[at - hours] as number))
+      if (Number.isNaN(distance)) continue
+      sum += distance
+      count++
+    }
+    return sum / count
+  }
+  return apart(7 * dayHours) <= weekShareMax * apart(dayHours)
+}
+
+/** Up to a place; NaN where more than half of the values are missing. */
+function meanOfLast(values: Float64Array, at: number, hours: number): number {
+  let [sum, count] = [0, 0]
+  for (let place = Math.max(0, at - hours + 1); place <= at; place++) {
+    const value = values[place] as number
+    if (Number.isNaN(value)) continue
+    sum += value
+    count++
+  }
+  return 2 * count >= hours ? sum / count : Number.NaN
+}
+
+/** Undefined of fewer than a week of values, and of values that do not vary. Their order is lost. */
+function referenceOf(values: Float64Array, quantum: number): Reference | undefined {
+  if (values.length < referenceMin) return undefined
+  const [centre] = quantilesInPlace(values, [0.5]) as [number]
+  const [mad, q95] = quantilesInPlace(
+    values.map(value => Math.abs(value - centre)),
+    [0.5, 0.95],
+  ) as [number, number]
+  const scale = Math.max(normalMad * mad, q95 / middle95, quantum)
+  return scale > 0 ? { centre, scale } : undefined
+}
+
+/** How many of the values count as independent. */
+function independentOf(values: Float64Array): number {
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length
+  let [squares, products] = [0, 0]
+  for (let at = 1; at < values.length; at++) {
+    const value = (values[at] as number) - mean
+    squares += value * value
+    products += value * ((values[at - 1] as number) - mean)
+  }
+  const memory = squares > 0 ? Math.max(0, correctedMemory(products / squares, values.length)) : 0
+  return (values.length * (1 - memory)) / (1 + memory)
+}

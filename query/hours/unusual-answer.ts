@@ -1,0 +1,66 @@
+/** `unusual`: whether each gauge behaves as in its own four weeks before, and the band in which that would be. */
+
+import { batteryMetricOf } from '../../analytics/battery/battery-metric.ts'
+import { quantumOf } from '../../analytics/quality/quantum.ts'
+import { reasons } from '../../analytics/reasons.ts'
+import { momentsOf } from '../../analytics/summary/moments.ts'
+import { type UnusualEpisode, unusualDaysMin, unusualOf } from '../../analytics/unusual/unusual.ts'
+import { units } from '../answers/units.ts'
+import { verdictOf } from '../stats/verdict.ts'
+import type { HoursQuery } from '../task.ts'
+import type { TaskContext } from '../task-context.ts'
+import { gaugesText, hourMs, localHoursOf, readGaugeHours, startsOf } from './gauge-hours.ts'
+
+const dayHours = 24
+/** Four weeks tell what is usual in those that tell what is usual now. */
+const historyHours = 56 * dayHours
+const judgedHours = 14 * dayHours
+const shownHours = 2 * dayHours
+
+/** Of the hours up to the running one. */
+export async function answerUnusual(query: HoursQuery, context: TaskContext): Promise<string> {
+  const { local } = context
+  const endMs = Math.floor(query.nowMs / hourMs) * hourMs
+  const grid = { startMs: endMs - historyHours * hourMs, hours: historyHours }
+  const hours = await readGaugeHours(query, grid, context)
+  const localHours = localHoursOf(grid, local)
+  const starts = startsOf(grid)
+  const textOf = (timeMs: number) => local.text(timeMs * 1000)
+  const unitOf = (name: string) => {
+    return (
+      hours.further.find(one => one.name === name)?.unit ?? (units as Readonly<Record<string, string>>)[name] ?? null
+    )
+  }
+  return gaugesText({ ...query, local }, hours, (hourly, name) => {
+    const known = hourly.findIndex(value => !Number.isNaN(value))
+    const found = known < 0 ? 0 : (hourly.length - known) / dayHours
+    const lack = found < unusualDaysMin ? { reason: reasons.shortHistory, needed: unusualDaysMin, found } : null
+    const isBattery = batteryMetricOf(name, unitOf(name)) !== undefined
+    const verdict = verdictOf(momentsOf(hourly), lack)
+    if (verdict.status !== 'ok' || isBattery)
+      return { ...verdict, ...nowOf(undefined, textOf, grid.startMs), hours: [] }
+    const input = { hourly, localHours, quantum: quantumOf(hourly) }
+    const { episodes, low, high } = unusualOf(input, historyHours - judgedHours)
+    const band = Array.from({ length: shownHours }, (_, hour) => historyHours - shownHours + hour)
+      .filter(place => !Number.isNaN(low[place]))
+      .map(place => {
+        const t = starts[place] as number
+        return { t, low: low[place], high: high[place], d: textOf(t) }
+      })
+    return {
+      ...verdict,
+      ...nowOf(
+        episodes.find(({ isOpen }) => isOpen),
+        textOf,
+        grid.startMs,
+      ),
+      hours: band,
+    }
+  })
+}
+
+function nowOf(episode: UnusualEpisode | undefined, textOf: (timeMs: number) => string, startMs: number) {
+  if (episode === undefined) return { since: null, value: null, expected: null }
+  const { from, value, expected } = episode
+  return { since: textOf(startMs + from * hourMs), value, expected }
+}

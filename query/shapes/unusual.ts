@@ -1,0 +1,28 @@
+/** What `unusual/<device>` answers. */
+
+import { z } from 'zod'
+import { Finding } from './findings.ts'
+import { furtherMetrics } from './kinds.ts'
+import { answerContext, byMetricAndFurther, LocalMinute, pointTime } from './parts.ts'
+import { verdict } from './verdict.ts'
+
+const UsualHour = z
+  .strictObject({ ...pointTime, low: z.number(), high: z.number(), d: LocalMinute })
+  .meta({ id: 'UsualHour' })
+
+const MetricUnusual = z
+  .strictObject({
+    ...verdict,
+    since: LocalMinute.nullable().meta({ description: 'When what is unusual now has begun; null: nothing is.' }),
+    value: z.number().nullable().meta({ description: 'The mean since then.' }),
+    expected: Finding.shape.expected,
+    hours: z.array(UsualHour).meta({ description: 'Of the last 48 full hours, between what their means are usual.' }),
+  })
+  .meta({ id: 'MetricUnusual' })
+
+export const UnusualValues = byMetricAndFurther(MetricUnusual, MetricUnusual).extend({
+  device: z.string(),
+  ...answerContext,
+  ...furtherMetrics,
+})
+export type UnusualValues = z.infer<typeof UnusualValues>
