@@ -88,7 +88,7 @@ const cycles = {
   slope_per_day: 0.123,
   slope_ci95: [0.05, 0.19],
   trend: { direction: 'rising', reason: null },
-  peaks: [peak, { ...peak, period_hours: 12.01, harmonic_of: 24.05 }, { ...peak, period_hours: 0.34, power: 0.004 }],
+  peaks: [peak, { ...peak, period_hours: 12.01, harmonic_of: 24.05 }, { ...peak, period_hours: 0.34, power: 0.04 }],
   strength: { daily: 0.62, weekly: null, trend: null, reason: null },
   peak_hour: 15,
   trough_hour: 5.5,
@@ -102,10 +102,11 @@ t.test('a cycle is told without the words of statistics', async t => {
   t.equal(
     told({}),
     'Temperature has a cycle of 24 hours: it explains 62 % of the variance, and swings by 6.1 °C either way. ' +
-      'A usual day is highest about 15:00 and lowest about 05:30. A smaller cycle is of 20.4 minutes (0.4 %). ' +
+      'A usual day is highest about 15:00 and lowest about 05:30. A smaller cycle is of 20.4 minutes (4 %). ' +
       'Values stay related for about 5 hours. The pattern repeats most closely after 24 hours (correlation 0.76). ' +
       'It is rising by 0.12 °C a day (95 % interval 0.05 to 0.19).',
   )
+  t.match(told({ peaks: [{ ...peak, period_hours: 0.1, power: 0.009 }] }), 'shows no regular cycle', 'below 1 %')
   t.match(told({ peaks: [{ ...peak, significant: false }] }), 'shows no regular cycle')
   t.match(told({ peaks: [{ ...peak, amplitude: 0.034 }] }), 'swings by 0.034 °C either way', 'however little it is')
   t.match(told({ trend: { direction: 'none', reason: null } }), 'There is no clear trend')

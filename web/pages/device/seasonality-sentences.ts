@@ -71,7 +71,9 @@ export function seasonalitySentences(
 function cycleSentences(quantity: Quantity, cycles: Seasonality): string[] {
   const { status, reason, lack, peaks, day, peak_hour, trough_hour } = cycles
   if (status !== 'ok') return [reasonSentence(reason, lack)]
-  const found = peaks.filter(({ significant, harmonic_of }) => significant && harmonic_of === null)
+  const found = peaks.filter(peak => {
+    return peak.significant && peak.harmonic_of === null && (peak.power >= powerMin || isDaily(peak))
+  })
   const [first, ...others] = found
   if (first === undefined) return [`${quantity.name} shows no regular cycle.`]
   // Found by its days, it is hardly seen in the whole variance.
@@ -92,6 +94,8 @@ function cycleSentences(quantity: Quantity, cycles: Seasonality): string[] {
   return sentences
 }
 
+/** A smaller share of the variance is nothing that anybody sees. */
+const powerMin = 0.01
 /** From which ratio on the spectrum alone has a cycle. */
 const snrMin = 20
 
