@@ -344,7 +344,7 @@ t.test('each figure has a sentence, or says why there is none', async t => {
   const frozen = coldChainFigures(cold, [])
   t.equal(
     figuresTold({ cold_chain: { total: frozen.total, days: [] } })[0],
-    'Temperature: It was below 2.0 °C in 1 and above 8.0 °C in none of 1 hour. These are the limits of a refrigerator; it is hardly ever within them, so no excursion is told.',
+    'Temperature: It was below 2.0 °C in 1 and above 8.0 °C in none of 1 hour. These are the limits of a refrigerator; it is hardly ever within them, so excursions are not reported.',
   )
   const defrosts = { reason: null, count: 21, period_hours: 8.001 }
   const defrosted = { ...total, door_openings: { reason: null, count: 1 }, defrosts }
