@@ -276,7 +276,7 @@ t.test('--map: columns, units, constants and quotes', async t => {
     ],
   )
   for (const [text, reason] of [
-    ['CO2=x', /"CO2" is none of timestamp, device and the names of metrics/],
+    ['CO2=x', /"CO2" is neither timestamp, nor device, nor the name of a metric/],
     ['co2=x:hPa', /the unit of co2 is one of ppm, ppb/],
     ['sap_flow=x:L/h', /sap_flow has no unit that is known/],
     ['device', /= is missing/],
