@@ -53,7 +53,7 @@ export const Insights = z.strictObject({
   batteries_low: z
     .array(z.string())
     .max(insightsMax)
-    .meta({ description: 'Devices with a battery that runs low, whose date is not known: those of battery_level.' }),
+    .meta({ description: 'Devices with a low battery and an unknown date of its end, as in battery_level.' }),
   outliers: z
     .array(OutlierInsight)
     .max(insightsMax)
