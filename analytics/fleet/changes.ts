@@ -31,6 +31,8 @@ export interface FleetOptions {
 }
 
 const usualScoreMin = 5.5
+/** Where no device is like it: a front of the weather comes to one alone as well. */
+const aloneScoreMin = 9
 /** Of a normal distribution, the standard deviation for a median absolute deviation of 1. */
 const normalScale = 1.4826
 /** The same of its standard deviation without the three farthest of fourteen. */
@@ -72,11 +74,12 @@ export function fleetChanges(
     const least = differenceMin ?? usualScales * usual
     const { byDay, leverage } = deviations[place] as Deviations
     const deviation = byDay[comparedDays - 1] as number
-    const scale = Math.max(Math.max(own, usual) * leverage, least / scoreMin)
-    const score = deviation / scale
     const compared = (peers[place] as number[]).length
+    const beyond = compared === 0 ? Math.max(scoreMin, aloneScoreMin) : scoreMin
+    const scale = Math.max(Math.max(own, usual) * leverage, least / beyond)
+    const score = deviation / scale
     const isAlone = hasPeers && compared === 0
-    const isBeyond = !isAlone && least > 0 && Math.abs(score) >= scoreMin && Math.abs(deviation) >= least
+    const isBeyond = !isAlone && least > 0 && Math.abs(score) >= beyond && Math.abs(deviation) >= least
     return { device: one.device, value: one.value, expected: one.value - deviation, score, peers: compared, isBeyond }
   })
   return found

@@ -1,11 +1,11 @@
 /**
  * When a gauge behaved unlike its own last four weeks. Each hour's mean has a residual: its distance from the median of the same
- * hour of the 28 days before. The means of the residuals of the last 3, 12 and 24 hours are each compared with those of the 28
- * days before: z is the distance from their median in units of the larger of 1.4826 MAD and the 95 % point of the distances over
- * 1.96. Where an hour is more like the one a week before than the one a day before, the same hours of the week are
- * compared instead. An episode begins at z of 6, more where the residuals have a long memory and four weeks are few
- * independent values, or where a residual jumps by more than usual and stays there for three hours; it ends after a day below 3.
- * Only the past is used, and no hours of episodes; after 14 days of one, the new level is the usual one.
+ * hour of the 28 days before, or of the weeks before where there is a week. The means of the residuals of the last 3, 12 and 24
+ * hours are each compared with those of the 28 days before: z is the distance from their median in units of the larger of
+ * 1.4826 MAD and the 95 % point of the distances over 1.96. An episode begins at z of 6, more where the residuals have a long
+ * memory and four weeks are few independent values, or where a residual jumps by more than usual, and by more than ever at that
+ * hour, and stays there for three hours. It ends after a day below 3. Only the past is used, and no hours of episodes; after
+ * 14 days of one, the new level is the usual one.
  */
 
 import { correctedMemory } from '../correlation/effective-count.ts'
@@ -55,6 +55,9 @@ const fewValues = 8
 /** Of the extrapolated 99.9 % point of the changes from hour to hour, and how much of it must be left after three hours. */
 const jumpTimes = 1.4
 const jumpLeft = 0.5
+/** How much of it must be beyond what is usual: not a return to that. */
+const jumpAway = 0.25
+const hourTimes = 2
 const episodeHoursMax = 14 * dayHours
 const normalMad = 1.4826
 /** Of a normal distribution, 95 % are within so many standard deviations. */
@@ -185,8 +188,7 @@ class Watch {
   #referencesAt(at: number): References {
     const from = Math.max(this.#historyFrom, at - historyHours)
     const known = (values: Float64Array) => this.#known(values, from, at)
-    if (this.#open === undefined)
-      this.#track = hasWeek(this.#input.hourly.subarray(from, at)) ? this.#weekly : this.#daily
+    if (this.#open === undefined) this.#track = this.#trackAt(from, at)
     const rest = known(this.#track.rest)
     const changes = rest.subarray(1).map((value, place) => Math.abs(value - (rest[place] as number)))
     const jump = jumpTimes * Math.max(quantile(changes, 0.99), usualSize(changes))
@@ -197,6 +199,12 @@ class Watch {
       begins: begins * (1 + fewValues / independentOf(rest)),
       jump: Math.max(jump, begins * quantum),
     }
+  }
+
+  /** That of the week where there is one and two weeks are known of it. */
+  #trackAt(from: number, at: number): Track {
+    const isKnown = this.#known(this.#weekly.rest, from, at).length >= 2 * referenceMin
+    return isKnown && hasWeek(this.#input.hourly.subarray(from, at)) ? this.#weekly : this.#daily
   }
 
   /** Those that are there and of no episode. */
@@ -233,13 +241,30 @@ class Watch {
     else if (at - this.#open.from >= episodeHoursMax) this.#becomeUsual(at)
   }
 
-  /** Three hours ago, and there still. */
-  #hasJumped(at: number, { jump }: References): boolean {
+  /** Away from what is usual three hours ago, further than ever at that hour, and there still. */
+  #hasJumped(at: number, { jump, ofHours }: References): boolean {
+    const { rest } = this.#track
     const first = at - shortest + 1
-    const before = this.#track.rest[first - 1] as number
-    const change = (this.#track.rest[first] as number) - before
-    if (!(jump > 0 && Math.abs(change) > jump)) return false
-    return this.#track.rest.subarray(first, at + 1).every(value => (value - before) / change >= jumpLeft)
+    const before = rest[first - 1] as number
+    const change = (rest[first] as number) - before
+    if (ofHours === undefined || !(jump > 0 && Math.abs(change) > Math.max(jump, this.#changeAtHour(first))))
+      return false
+    const isFar = (value: number) => {
+      return (value - before) / change >= jumpLeft && (value - ofHours.centre) / change >= jumpAway
+    }
+    return rest.subarray(first, at + 1).every(isFar)
+  }
+
+  /** Twice the largest from the hour before in four weeks: people come at eight, some days more of them. */
+  #changeAtHour(at: number): number {
+    let largest = 0
+    for (let day = 1; day <= historyDays; day++) {
+      const place = at - day * dayHours
+      if (place <= this.#historyFrom || this.#isLeftOut[place] === 1) continue
+      const change = Math.abs((this.#track.rest[place] as number) - (this.#track.rest[place - 1] as number))
+      if (change > largest) largest = change
+    }
+    return hourTimes * largest
   }
 
   /** The first hour of the window that is half as far off as its mean. */

@@ -50,7 +50,7 @@ export function deviceBulkOperation(registry: Changing): AdminOperation {
     body: { json: DeviceBulk.meta({ id: 'AdminDeviceBulk' }) },
     success: {
       status: 200,
-      description: 'Changed devices, and the others with a reason',
+      description: 'What was changed, and what was not',
       json: DeviceBulkAnswer.meta({ id: 'AdminDeviceBulkAnswer' }),
     },
     async handle({ body, actor }, reply) {

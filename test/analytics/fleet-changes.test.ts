@@ -37,7 +37,7 @@ function withNoise(mean: (quarter: number) => number, seed: number, more = 0): D
 test('a tag says who is alike, where there are five of it', async t => {
   const tagged = (at: number, tags: string[], more = 0) => ({ mean: withNoise(weather(30 + at), 40 + at, more), tags })
   // Each has a weather of its own: only the tag tells that all of one room have warmed.
-  const room = Array.from({ length: 6 }, (_, at) => tagged(at, ['room:1', 'site:a'], 20))
+  const room = Array.from({ length: 6 }, (_, at) => tagged(at, ['room:1', 'site:a'], 40))
   t.strictSame(listed(room), [])
   const four = [...room.slice(0, 4), ...Array.from({ length: 30 }, (_, at) => tagged(50 + at, []))]
   t.equal(listed(four).length, 4, 'four are no group, and few of those that have nothing in common')

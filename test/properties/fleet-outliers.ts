@@ -217,7 +217,7 @@ function madeFleet(world: string, seed: number, isBroken: boolean) {
   return { found: listed(fleet, seed % 2 === 0), broken }
 }
 
-export const fleetOutlierProperties: readonly Property[] = Object.keys(worlds).flatMap(world => [
+const worldProperties: readonly Property[] = Object.keys(worlds).flatMap(world => [
   {
     name: `a device listed of a healthy fleet ${world}`,
     atMost: 0.05,
@@ -232,6 +232,25 @@ export const fleetOutlierProperties: readonly Property[] = Object.keys(worlds).f
     },
   },
 ])
+
+/** Four devices a climate, of which none has enough like it. */
+function smallFleet(seed: number): Fleet {
+  const random = new Random(7919 * seed)
+  const climates = many(5, index => weatherOf(random, index === 0 && seed % 3 === 0 ? 1 : 0))
+  const made = many(20, index => {
+    const one = outdoors(random, climates[index % 5] as Weather, `climate:${index % 5}`)
+    return { ...one, level: levelOf(random, 10 * (index % 5) - 10, 20 + 15 * (index % 5)) }
+  })
+  return fleetOf(random, made)
+}
+
+const smallFleetProperty: Property = {
+  name: 'a device listed of a healthy fleet of 20 in five climates',
+  atMost: 0.02,
+  run: seed => listed(smallFleet(seed), seed % 2 === 0).length > 0,
+}
+
+export const fleetOutlierProperties: readonly Property[] = [...worldProperties, smallFleetProperty]
 
 /** What further gauges of forty devices have in common: the use of an office by day and week, or the wind, which is heavy-tailed. */
 const gaugeWorlds: Readonly<Record<string, (random: Random) => Float64Array[]>> = {
