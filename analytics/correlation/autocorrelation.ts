@@ -7,7 +7,7 @@
  */
 
 import { momentsOf, spreadOf } from '../summary/moments.ts'
-import { laterSums, pairCounts, type SeriesTransform, seriesTransform, squareSpectra } from './block-spectra.ts'
+import { laterSums, pairCounts, type SeriesTransform, seriesTransform, squaresOf } from './block-spectra.ts'
 
 /** Below so many pairs a lag has no value. */
 const pairsMin = 20
@@ -48,11 +48,8 @@ export function autocorrelation(
 
 /** √(A_k·B_k) by lag. */
 function pairScales(transform: SeriesTransform, pairs: Float64Array): Float64Array {
-  const { values, observed, block, mask } = transform
-  const lagMax = pairs.length - 1
-  const { spectra, squareOf } = squareSpectra(transform)
-  const earlier = laterSums(spectra, mask.spectra, block, lagMax)
-  const later = laterSums(mask.spectra, spectra, block, lagMax)
+  const { values, observed } = transform
+  const { earlier, later, squareOf } = pairSquares(transform, pairs.length - 1)
   const [first, last] = [new Edge(observed), new Edge(observed)]
   return earlier.map((squares, lag) => {
     if (lag > 0) {
@@ -62,6 +59,52 @@ function pairScales(transform: SeriesTransform, pairs: Float64Array): Float64Arr
     const count = pairs[lag] as number
     return Math.sqrt((squares + last.share(count)) * ((later[lag] as number) + first.share(count)))
   })
+}
+
+/** With more of them, transforms are quicker than sums over each. */
+const runsMax = 64
+
+/** By lag the squares of the values that have a later partner, and of those partners. */
+function pairSquares(transform: SeriesTransform, lagMax: number) {
+  const { values, block, mask } = transform
+  const runs = runsOf(values)
+  const { squareOf, spectra } = squaresOf(transform)
+  if (runs.length > runsMax) {
+    const ofSquares = spectra()
+    return {
+      squareOf,
+      earlier: laterSums(ofSquares, mask.spectra, block, lagMax),
+      later: laterSums(mask.spectra, ofSquares, block, lagMax),
+    }
+  }
+  // The cells k before a run, and those k behind it: few outages are few differences of one running sum.
+  const sums = new Float64Array(values.length + 1)
+  for (let cell = 0; cell < values.length; cell++) {
+    const square = squareOf(values[cell] as number)
+    sums[cell + 1] = (sums[cell] as number) + (Number.isNaN(square) ? 0 : square)
+  }
+  const upTo = (cell: number) => sums[Math.min(values.length, Math.max(0, cell))] as number
+  const [earlier, later] = [new Float64Array(lagMax + 1), new Float64Array(lagMax + 1)]
+  for (const [from, to] of runs) {
+    for (let lag = 0; lag <= lagMax; lag++) {
+      earlier[lag] = (earlier[lag] as number) + upTo(to - lag) - upTo(from - lag)
+      later[lag] = (later[lag] as number) + upTo(to + lag) - upTo(from + lag)
+    }
+  }
+  return { squareOf, earlier, later }
+}
+
+/** Stretches without a missing cell, [from, to). */
+function runsOf(values: Float64Array): [from: number, to: number][] {
+  const runs: [number, number][] = []
+  for (let cell = 0, from = -1; cell <= values.length; cell++) {
+    const isThere = cell < values.length && !Number.isNaN(values[cell] as number)
+    if (isThere && from < 0) from = cell
+    if (isThere || from < 0) continue
+    runs.push([from, cell])
+    from = -1
+  }
+  return runs
 }
 
 /** The cells at one end of the series that have no partner. */

@@ -58,11 +58,11 @@ export function seriesTransform(
   return { values, observed, lagMax, block, spectra: blockSpectra(values, block, mean, 1 / deviation), mask }
 }
 
-/** The transforms of the squares of the standardised values, and what makes one of a value. */
-export function squareSpectra({ values, block }: Pick<SeriesTransform, 'values' | 'block'>) {
+/** Squares of the standardised values, one by one and as transforms. */
+export function squaresOf({ values, block }: Pick<SeriesTransform, 'values' | 'block'>) {
   const { mean, deviation } = spreadOf(momentsOf(values))
   const squareOf = (value: number) => ((value - mean) / deviation) ** 2
-  return { spectra: blockSpectra(values.map(squareOf), block, 0, 1), squareOf }
+  return { squareOf, spectra: () => blockSpectra(values.map(squareOf), block, 0, 1) }
 }
 
 /** Gives their memory back; nobody may use them any more. */
