@@ -1,6 +1,6 @@
 /**
  * A QuestDB without rows that the journal, on disk or in Kafka, has given it: what is missing comes again, or is not passed over.
- * An emptied one: `test/service/lost-questdb.test.ts`, `kafka-journal.test.ts`.
+ * An emptied one: `test/service/restarts.test.ts`, `kafka.test.ts`.
  */
 
 import { cpSync, readdirSync, renameSync, rmSync } from 'node:fs'

@@ -1,36 +1,49 @@
-/** What a service and its databases have acknowledged is there after kills and stops, whatever it is. */
+/**
+ * What a service and its databases have acknowledged is there after kills and stops, whatever it is, after a loss of QuestDB, and when the
+ * journal was full. Other losses: `test/long/service-lost-questdb.long.ts`.
+ */
 
 import { fork } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { connectAsync, type IClientOptions, type MqttClient } from 'mqtt'
-import t from 'tap'
+import pg from 'pg'
+import t, { type Test } from 'tap'
 import type { OpenApiDocument } from '../../api/docs/contract.ts'
 import { freePort } from '../../store/process/free-port.ts'
+import { appliedPositionsTable } from '../../store/tables.ts'
 import { basicOf } from '../support/air-quality.ts'
+import { askQuestdb } from '../support/ask-questdb.ts'
+import { barograph } from '../support/command-line.ts'
 import { freezeProcess } from '../support/frozen.ts'
 import { heldText } from '../support/held-answers.ts'
 import { mailedToken } from '../support/mail-folder.ts'
 import { addStations, makeStationKey } from '../support/people.ts'
-import { isRunning, messageOf, recordedPid, serverPid, until } from '../support/processes.ts'
+import { isRunning, messageOf, serverPid, until } from '../support/processes.ts'
 import { type Service, startService } from '../support/service.ts'
 
-const mqttPort = await freePort()
+const [mqttPort, readerPort] = [await freePort(), await freePort()]
 const child = fork(join(import.meta.dirname, '..', 'support', 'mqtt-broker.ts'), { stdio: 'inherit' })
 t.teardown(() => child.kill())
 const broker = `mqtt://127.0.0.1:${await messageOf<number>(child)}`
-const environment = { MQTT_PORT: String(mqttPort), MQTT_BROKER_URL: broker, LOG_LEVEL: 'debug' }
+const environment = {
+  MQTT_PORT: String(mqttPort),
+  MQTT_BROKER_URL: broker,
+  LOG_LEVEL: 'debug',
+  QUESTDB_PG_PORT: String(readerPort),
+}
 const first = await startService(t, { isFirstStart: true, environment })
 const { dataDirectory } = first
+const database = join(dataDirectory, 'questdb', 'root', 'db')
 /** The one that runs at the time. */
 let service: Service = first
 const logged: string[] = []
 const adminToken = () => readFileSync(join(dataDirectory, 'secrets', 'admin-token'), 'utf8').trim()
 
 /** After the end of the one before. */
-async function startAgain(): Promise<void> {
+async function startAgain(more: Record<string, string> = {}): Promise<void> {
   logged.push(service.output())
-  service = await startService(t, { dataDirectory, environment })
+  service = await startService(t, { dataDirectory, environment: { ...environment, ...more } })
 }
 
 const startMs = Date.now()
@@ -103,6 +116,11 @@ t.test('from the first ok of a first start on, no read is refused as too early',
     if (status >= 500) refused.push(`${status} ${path}`)
   }
   t.strictSame(refused, [])
+  const password = readFileSync(join(dataDirectory, 'secrets', 'questdb-reader'), 'utf8').trim()
+  const reader = new pg.Client({ host: '127.0.0.1', port: readerPort, user: 'reader', password, database: 'qdb' })
+  await reader.connect()
+  t.equal((await reader.query('SELECT * FROM readings')).rowCount, 0, 'QUESTDB_PG_PORT has a reader')
+  await reader.end()
 })
 
 const [email, password] = ['ada@example.com', 'correct horse battery']
@@ -119,14 +137,14 @@ const untilAlerts = (wanted: string) => until(wanted, async () => (await alerts(
 const put = async (device: string, temperature: number, headers = {}) =>
   (await service.put(device, passwords[device] ?? '', reading(device, temperature), headers)).status
 
-async function connect(url: string, options: IClientOptions = {}): Promise<MqttClient> {
+async function connect(t: Test, url: string, options: IClientOptions = {}): Promise<MqttClient> {
   const client = await connectAsync(url, { reconnectPeriod: 50, clean: false, clientId: 'test', ...options })
   client.on('error', () => undefined)
   t.teardown(() => void client.end(true))
   return client
 }
 
-t.test('after a kill of everything, all that was acknowledged counts', async t => {
+t.test('after a loss of QuestDB and a kill of everything, all that was acknowledged counts', async t => {
   const credentials = { email, password }
   t.match(await account('/register', credentials), { status: 201, body: { email } })
   const verification = await mailedToken(dataDirectory, 'verify', email)
@@ -139,10 +157,13 @@ t.test('after a kill of everything, all that was acknowledged counts', async t =
   await until('rules are evaluated', () => first.output().includes('alerts are evaluated'))
   for (const temperature of [-18, -10]) t.equal(await put('freezer', temperature), 200)
   await untilAlerts('freezer firing')
+  await untilShown('freezer', [-18, -10])
+  renameSync(database, `${database}.gone`)
+  process.kill(serverPid({ path: dataDirectory }, 'questdb'), 'SIGKILL')
 
   const porch = { username: 'porch', password: passwords['porch'] ?? '' }
-  const direct = await connect(`mqtt://127.0.0.1:${mqttPort}`, porch)
-  const byBroker = await connect(broker)
+  const direct = await connect(t, `mqtt://127.0.0.1:${mqttPort}`, porch)
+  const byBroker = await connect(t, broker)
   const count = 20
   const acknowledged: Promise<unknown>[] = []
   const publish = (client: MqttClient, device: string, index: number) => {
@@ -157,6 +178,7 @@ t.test('after a kill of everything, all that was acknowledged counts', async t =
   t.equal(await put('kitchen', 21.5, keyed), 200)
   // What was acknowledged may be evaluated by the next process alone.
   t.equal(await put('freezer', -20), 200)
+  await until('the loss is noticed', () => /replaying the journal/.test(first.output()))
   await first.killAll()
   await startAgain()
   t.equal(await put('kitchen', 21.5, keyed), 200, 'and the credential still counts')
@@ -173,7 +195,7 @@ t.test('after a kill of everything, all that was acknowledged counts', async t =
   await closed
 })
 
-t.test('databases that are killed come back, nothing is missing, and known devices never notice', async t => {
+t.test('PostgreSQL that is killed comes back, nothing is missing, and known devices never notice', async t => {
   const taken: number[] = [21.5]
   const putMore = async (count: number) => {
     for (let more = 0; more < count; more++) {
@@ -182,9 +204,6 @@ t.test('databases that are killed come back, nothing is missing, and known devic
       taken.push(temperature)
     }
   }
-  await putMore(50)
-  const questdb = recordedPid({ path: dataDirectory }, 'questdb')
-  if (questdb !== undefined) process.kill(questdb, 'SIGKILL')
   await putMore(50)
   process.kill(serverPid({ path: dataDirectory }, 'postgres'), 'SIGKILL')
   await putMore(20)
@@ -229,10 +248,76 @@ t.test('a frozen QuestDB degrades the service, holds up no stop, and gets its re
   await untilAlerts('freezer resolved rule_removed,freezer resolved cleared')
   t.match(await account('/logout', undefined, 'POST'), { status: 200 })
   t.match(await account('/me'), { status: 401 })
+  await until('QuestDB has the position of what it shows', async () => {
+    const [row] = await askQuestdb(dataDirectory, `SELECT max(position) FROM ${appliedPositionsTable}`)
+    return Number(row?.[0]) > 0
+  })
   t.equal(await service.end('SIGTERM'), 0)
   const log = [...logged, service.output()].join()
   const kept = ['session-secret', 'service-secret', 'token-secret'].map(name =>
     readFileSync(join(dataDirectory, 'secrets', name), 'utf8').trim(),
   )
   for (const secret of [...secrets, ...kept]) t.notOk(log.includes(secret), 'secrets are not logged')
+})
+
+t.test('a loss of rows that the journal no longer has is reported until it is accepted', async t => {
+  // As after the trim of a segment, which takes 64 MiB of readings. Nothing is trimmed behind the position that QuestDB has.
+  const folder = join(dataDirectory, 'journal')
+  for (const name of readdirSync(folder)) if (name.endsWith('.journal')) rmSync(join(folder, name))
+  rmSync(database, { recursive: true })
+  await startAgain()
+  const lacks = /is empty or an older copy: it lacks readings that were received from \S+Z to \S+Z/
+  await until('the loss is reported', async () => lacks.test(JSON.stringify(await ready())))
+  const refused = await (await fetch(`${service.url}/api/readings/kitchen?start=${startMs}`)).json()
+  t.match(refused, { status: 'database unavailable', detail: lacks })
+  t.match(service.output(), /QuestDB lacks rows that it had/)
+  t.equal(await put('kitchen', 23), 200)
+  const doctor = await barograph(['doctor', '--url', service.url], { environment: { DATA_DIR: dataDirectory } })
+  t.match(doctor.stdout, /problem +service +.*lacks readings that were received from \S+Z to \S+Z/)
+  const accepted = /QUESTDB_ACCEPT_LOSS=(\S+Z)/.exec(JSON.stringify(await ready()))?.[1] ?? 'none'
+  await service.end('SIGTERM')
+  await startAgain({ QUESTDB_ACCEPT_LOSS: accepted, JOURNAL_MAX: '1MiB' })
+  await untilShown('kitchen', [23])
+  await untilReady()
+})
+
+t.test('a full journal answers 503, acknowledges no message, loses nothing, and heals', async t => {
+  const username = 'shed'
+  const password = await service.addDevice(username)
+  passwords[username] = password
+  const client = await connect(t, `mqtt://127.0.0.1:${mqttPort}`, { username, password, clean: true })
+  const questdb = serverPid({ path: dataDirectory }, 'questdb')
+  t.equal(await put(username, 1), 200)
+  freezeProcess(questdb)
+  let taken = 1
+  let timeMs = startMs - 50_000
+  // Smaller and smaller ones, until there is no room for a reading.
+  for (let count = 10_000; count >= 1; count /= 10) {
+    for (let status = 200; status === 200; ) {
+      const lines = Array.from({ length: count }, () => `${username},${timeMs++},2,50,1000\n`)
+      const answer = await service.postImport(`device,timestamp,temperature,humidity,pressure\n${lines.join('')}`)
+      taken += answer.accepted
+      status = answer.status
+    }
+  }
+  const putTwo = () => service.put(username, password, reading(username, 2))
+  let refused = await putTwo()
+  for (; refused.status === 200; refused = await putTwo()) taken++
+  t.equal(refused.status, 503)
+  t.match(refused.headers.get('retry-after'), /^\d+$/)
+  t.strictSame(await refused.json(), { status: 'storage full' })
+  t.equal((await fetch(`${service.url}/health/ready`)).status, 503)
+  let isAcknowledged = false
+  const payload = JSON.stringify(reading(username, 2))
+  const published = client.publishAsync(`readings/${username}`, payload, { qos: 1 }).then(() => (isAcknowledged = true))
+  const full = /^barograph_readings_rejected_total\{reason="full"\} ([3-9]|\d\d)/m
+  await until('the message was refused, and came again', async () => full.test(await metrics()))
+  t.notOk(isAcknowledged)
+  process.kill(questdb, 'SIGCONT')
+  await published
+  taken++
+  await until('it takes readings again', async () => (await put(username, 3)) === 200)
+  taken++
+  await service.allShown()
+  t.equal((await shown(username)).length, taken, 'each is shown once')
 })
