@@ -4,10 +4,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import pg from 'pg'
 import t, { type Test } from 'tap'
-import { freePort } from '../../store/process/free-port.ts'
 import type { TestHooks } from '../support/databases.ts'
 import { until } from '../support/processes.ts'
 import { startService } from '../support/service.ts'
+import { lendQuestdb } from '../support/worker-questdb.ts'
 
 interface Target {
   rawSql: string
@@ -53,10 +53,10 @@ const expand = (sql: string) =>
 
 type Read = (sql: string) => Promise<unknown[][]>
 
-/** A service with two devices, and its reader. */
+/** A service with two devices, and statements to its QuestDB. The reader: `test/service/restarts.test.ts`. */
 async function startReading(t: TestHooks): Promise<Read> {
-  const port = await freePort()
-  const service = await startService(t, { environment: { QUESTDB_PG_PORT: String(port) } })
+  const { settings } = await lendQuestdb(t)
+  const service = await startService(t, { environment: settings })
   await service.addDevice("Anna's kitchen", { location_short: 'House 1' })
   await service.addDevice('attic')
   const times = ['2026-03-01T10:00:00Z', '2026-03-01T10:30:00Z', '2026-03-01T12:10:00Z']
@@ -65,9 +65,7 @@ async function startReading(t: TestHooks): Promise<Read> {
   await service.import([head, ...lines, '2026-03-01T10:10:00Z,attic,10,60,990,,,900', ''].join('\n'))
   const isReady = async () => (await fetch(`${service.url}/health/ready`)).json()
   await until('QuestDB is up', async () => ((await isReady()) as { status: string }).status === 'ok')
-  const password = readFileSync(join(service.dataDirectory, 'secrets', 'questdb-reader'), 'utf8').trim()
-  const [user, database] = [sourceHas('user') ?? '', sourceHas('database') ?? '']
-  const reader = new pg.Client({ host: '127.0.0.1', port, user, password, database })
+  const reader = new pg.Client({ connectionString: settings.QUESTDB_PG })
   await reader.connect()
   t.teardown(() => reader.end())
   return async sql => (await reader.query({ text: sql, rowMode: 'array' })).rows

@@ -1,4 +1,4 @@
-/** Two nodes of one service on one PostgreSQL, each a process of its own, and a third one that loses PostgreSQL. */
+/** Two nodes of one service on one PostgreSQL, each a process of its own, of which one loses PostgreSQL. */
 
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
@@ -29,7 +29,9 @@ const words = ['--import', './test/support/list-modules.ts', 'test/support/node-
 const cluster = await openCluster(t, { command: [process.execPath, ...words], environment })
 const mqttPorts = [await freePort(), await freePort()]
 const one = await cluster.start({ MQTT_PORT: String(mqttPorts[0]) })
-const other = await cluster.start({ MQTT_PORT: String(mqttPorts[1]) })
+const proxy = await startTcpProxy(t, cluster.postgres.port, createRandom(1))
+const byProxy = cluster.postgres.url.replace(/:\d+\//, `:${proxy.port}/`)
+const other = await cluster.start({ MQTT_PORT: String(mqttPorts[1]), DATABASE_URL: byProxy })
 /** Sends each request to another node than the one before. */
 const { url } = await startAlternatingProxy(t, port, [one.url, other.url])
 
@@ -200,29 +202,27 @@ t.test('each node tells of both, and the command line and lists of one node name
 })
 
 t.test('without PostgreSQL a node lets nobody in after its lease, says why, and comes back', async t => {
-  const proxy = await startTcpProxy(t, cluster.postgres.port, createRandom(1))
-  const far = await cluster.start({ DATABASE_URL: cluster.postgres.url.replace(/:\d+\//, `:${proxy.port}/`) })
   const device = await one.addDevice('roof')
   const person = await makePerson(one)
   const bearer = await person.bearer()
   const { key } = await keyFor(one, person.id, ['read'])
-  t.equal(await putStatus(far, 'roof', device), 200)
+  t.equal(await putStatus(other, 'roof', device), 200)
   proxy.trouble.silent = true
   proxy.cut()
-  await waitFor('the lease is over', async () => (await putStatus(far, 'roof', device)) === 503)
-  t.equal(await statusOf(`${far.url}${privateRead}`, { 'x-api-key': key }), 503, 'a private read')
-  t.equal(await statusOf(`${far.url}/v1/auth/me`, { authorization: `Bearer ${bearer}` }), 503, 'an account')
-  t.equal((await far.admin('POST', '/devices', { name: 'attic' })).status, 503, 'a change by the local token')
-  t.match(await nodesOf(far), [{ is_self: true, problems: [/PostgreSQL does not answer it/] }])
-  const ready = await fetch(`${far.url}/health/ready`)
+  await waitFor('the lease is over', async () => (await putStatus(other, 'roof', device)) === 503)
+  t.equal(await statusOf(`${other.url}${privateRead}`, { 'x-api-key': key }), 503, 'a private read')
+  t.equal(await statusOf(`${other.url}/v1/auth/me`, { authorization: `Bearer ${bearer}` }), 503, 'an account')
+  t.equal((await other.admin('POST', '/devices', { name: 'attic' })).status, 503, 'a change by the local token')
+  t.match(await nodesOf(other), [{ is_self: true, problems: [/PostgreSQL does not answer it/] }])
+  const ready = await fetch(`${other.url}/health/ready`)
   t.equal(ready.status, 503)
   t.match(await ready.text(), /the lease of this node has expired/)
   t.equal(await putStatus(one, 'roof', device), 200, 'the others go on')
   const rotated = await one.admin('POST', '/devices/roof/rotate?now=1')
   proxy.calm()
-  await waitFor('the lease is back', async () => (await putStatus(far, 'roof', device)) !== 503)
-  t.equal(await putStatus(far, 'roof', device), 401, 'what was revoked meanwhile')
-  t.equal(await putStatus(far, 'roof', (rotated.body as { password: string }).password), 200)
+  await waitFor('the lease is back', async () => (await putStatus(other, 'roof', device)) !== 503)
+  t.equal(await putStatus(other, 'roof', device), 401, 'what was revoked meanwhile')
+  t.equal(await putStatus(other, 'roof', (rotated.body as { password: string }).password), 200)
 })
 
 t.test('the local admin token is each node’s own, and no secret of SECRETS_DIR is made in DATA_DIR', async t => {

@@ -8,8 +8,10 @@ import { heldText } from '../support/held-answers.ts'
 import { makeKey, makePerson, makeTenantUser } from '../support/people.ts'
 import { until } from '../support/processes.ts'
 import { basic, startService } from '../support/service.ts'
+import { lendQuestdb } from '../support/worker-questdb.ts'
 
-const environment = { READS: 'private', FAILED_ATTEMPTS: '100' }
+const { settings } = await lendQuestdb(t)
+const environment = { ...settings, READS: 'private', FAILED_ATTEMPTS: '100' }
 const service = await startService(t, { environment })
 const viewer = await makePerson(service, { viewer: true })
 const administrator = await makePerson(service, { role: 'administrator', isUnverified: true })

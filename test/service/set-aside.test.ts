@@ -22,6 +22,7 @@ import { runToEnd } from '../support/run-program.ts'
 import { type Service, type ServiceSettings, startService } from '../support/service.ts'
 import { startTcpPostgres } from '../support/tcp-postgres.ts'
 import { waitFor } from '../support/wait-for.ts'
+import { lendQuestdb } from '../support/worker-questdb.ts'
 
 /** As a name server whose answer meets an error of ours, behind every promise. */
 const preload = `
@@ -44,7 +45,11 @@ test('a delivery that ended the service, and a rule that ended the evaluation, a
   const pool = new pg.Pool({ connectionString: DATABASE_URL })
   t.teardown(() => pool.end())
   const preloaded = ['--import', `data:text/javascript,${encodeURIComponent(preload)}`, 'service/main.ts']
-  const settings: ServiceSettings = { environment: { DATABASE_URL }, command: [process.execPath, ...preloaded] }
+  const { settings: questdb } = await lendQuestdb(t)
+  const settings: ServiceSettings = {
+    environment: { DATABASE_URL, ...questdb },
+    command: [process.execPath, ...preloaded],
+  }
   const first = await startService(t, settings)
   const { dataDirectory } = first
   const hook = { name: 'hook', kind: 'webhook', settings: { url: 'https://hook.example/' } }

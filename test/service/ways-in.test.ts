@@ -7,15 +7,17 @@ import t, { type Test } from 'tap'
 import type { RejectionPage } from '../../api/admin/rejection-answers.ts'
 import { freePort } from '../../store/process/free-port.ts'
 import { measurementsTable, readingsTable } from '../../store/tables.ts'
-import { askQuestdb } from '../support/ask-questdb.ts'
 import { makeKey, makePerson } from '../support/people.ts'
 import { until } from '../support/processes.ts'
 import { basic, startService } from '../support/service.ts'
 import { waysInto } from '../support/ways-in.ts'
+import { lendQuestdb } from '../support/worker-questdb.ts'
 
 const dayMs = 86_400_000
 const port = await freePort()
+const questdb = await lendQuestdb(t)
 const settings = {
+  ...questdb.settings,
   MQTT_PORT: String(port),
   LINE_PROTOCOL_PRESET: 'home-assistant',
   LINE_PROTOCOL_UNKNOWN_FIELDS: 'ignore',
@@ -23,7 +25,6 @@ const settings = {
 }
 const service = await startService(t, { environment: settings })
 const { url, dataDirectory } = service
-const rowsOf = (sql: string) => askQuestdb(dataDirectory, sql)
 
 interface Case {
   what: string
@@ -76,10 +77,10 @@ t.test('the same readings have the same verdicts and the same rows by every way 
     t.ok(await send({ timestamp: startOf(way) + cases.length * 1000, device: 'hall', ...good, co2: 600 }))
   }
   const stored = Object.keys(ways).length * (1 + cases.filter(({ isRefused }) => isRefused !== true).length)
-  const readings = () => rowsOf(`SELECT * FROM ${readingsTable} ORDER BY ts`)
+  const readings = () => questdb.sql(`SELECT * FROM ${readingsTable} ORDER BY ts`)
   await until('all readings are there', async () => (await readings().catch(() => [])).length === stored)
   const further = () =>
-    rowsOf(`SELECT ts, series, value FROM ${measurementsTable} WHERE value IS NOT NULL ORDER BY ts, series`)
+    questdb.sql(`SELECT ts, series, value FROM ${measurementsTable} WHERE value IS NOT NULL ORDER BY ts, series`)
   const isLast = ([, , value]: unknown[]) => value === 600
   // Values of a reading may be visible after it.
   await until('all values are there', async () => (await further()).filter(isLast).length === Object.keys(ways).length)
