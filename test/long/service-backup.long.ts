@@ -1,4 +1,4 @@
-/** Kills in the middle of backups and restores. A backup that succeeds: `test/service/backup.test.ts`. */
+/** Backups of a service under load, and kills in the middle of backups and restores. What is in one: `test/backup/backup.test.ts`. */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -32,6 +32,9 @@ async function stored(service: Service): Promise<Set<number>> {
 /** The readings of the device that were acknowledged, each with a time and a temperature of its own. */
 const acknowledged = new Set<number>()
 let next = 0
+/** When the second backup began. */
+let beforeSecond = new Set<number>()
+let password = ''
 
 /** Until the service is gone. Behind the last one it sends the first again, for a backup may take any time. */
 async function send(to: Service, password: string): Promise<void> {
@@ -110,7 +113,7 @@ t.test('a backup whose client goes away leaves nothing, and QuestDB is as before
 })
 
 t.test('a service that is killed in a backup leaves one that is refused, and goes on', async t => {
-  const password = await service.addDevice('cellar')
+  password = await service.addDevice('cellar')
   for (let round = 0; round < 2; round++) {
     const target = join(folder, `killed-${round}`)
     const sending = send(service, password)
@@ -130,7 +133,16 @@ t.test('a service that is killed in a backup leaves one that is refused, and goe
     t.notOk(await isInCheckpoint(service))
     await until('all are shown', async () => (await stored(service)).isSupersetOf(acknowledged))
   }
+})
+
+t.test('a backup under load succeeds', async () => {
+  const sending = send(service, password)
+  const count = acknowledged.size
+  await until('readings are acknowledged', () => acknowledged.size >= count + 100)
+  beforeSecond = new Set(acknowledged)
   succeeded(await backUp(service, join(folder, 'second')))
+  await service.killAll()
+  await sending
 })
 
 t.test('a restore that is killed is refused by the service, and can be repeated', async t => {
@@ -154,6 +166,9 @@ t.test('a restore that is killed is refused by the service, and can be repeated'
     t.match(succeeded(await restoreTo(join(folder, 'second'), restoredData)), /^restored the backup/)
   }
   const restored = await startService(t, { dataDirectory: restoredData })
-  t.ok(acknowledged.size > 0)
-  await until('all are shown', async () => (await stored(restored)).isSupersetOf(acknowledged))
+  t.ok(beforeSecond.size > 0)
+  await until('all are shown', async () => (await stored(restored)).isSupersetOf(beforeSecond))
+  t.equal((await restored.put('cellar', '', { device: 'cellar', temperature: 1 })).status, 401)
+  t.equal((await restored.put('cellar', password, { device: 'cellar', temperature: 1 })).status, 200)
+  t.equal((await restored.admin('POST', '/devices', { name: 'attic' })).status, 201, 'numbers go on')
 })

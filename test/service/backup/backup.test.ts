@@ -204,6 +204,9 @@ let filled: Awaited<ReturnType<typeof fill>>
 t.test('a backup notes what is erased while it is made, and has the hours of expired readings', async t => {
   filled = await fill()
   const { kept, before, during, series, retention, eraseMore } = filled
+  const { topic, state } = await createTopics(store.postgres).openTopic()
+  await state.commit(topic, 5, [letter(4, 1, [11])])
+  await state.addTombstones(topic, [-7], 3)
   const { rows } = await retention.whileNoDayExpires(() => backUp(target, partsWith(eraseMore), run))
   t.match(rows, { readings_hours: 3, readings_expired: 3 })
   const { head, files } = readManifest(target)
@@ -228,6 +231,7 @@ t.test('after a restore what was erased stays gone, hours are shown, and expired
   const dataDirectory = newFolder('data')
   await restoreTo(target, dataDirectory)
   const service = await startService(t, { dataDirectory, environment: { RETENTION_DAYS: '300' } })
+  const { url } = service
   const bodyOf = async (path: string) => (await service.admin('GET', path)).body
   for (const path of ['/devices/during/erase', '/devices/measured/metrics/co2'])
     await waitFor(`${path} is done again`, async () => ((await bodyOf(path)) as { state?: string }).state === 'done')
@@ -238,7 +242,7 @@ t.test('after a restore what was erased stays gone, hours are shown, and expired
   t.equal(await countOf(dataDirectory, `SELECT count(value) FROM measurements WHERE series = ${series}`), 0)
 
   const hours = async () => {
-    const response = await fetch(`${service.url}/api/detail_data/porch`)
+    const response = await fetch(`${url}/api/detail_data/porch`)
     const body = (await response.json()) as { last_30d_hourly?: { temperature: { count: number }[] } }
     return body.last_30d_hourly?.temperature.map(({ count }) => count)
   }
@@ -255,6 +259,14 @@ t.test('after a restore what was erased stays gone, hours are shown, and expired
   }
   t.equal(await late(today - days * dayMs), 200)
   t.equal(await late(today - days * dayMs - 1), 400)
+
+  const again = newFolder('backup')
+  const environment = { DATA_DIR: dataDirectory, PORT: new URL(url).port }
+  const backUpAgain = () => barograph(['backup', again], { environment })
+  t.match(await backUpAgain(), { status: 0, stdout: /^backed up to .* files, / })
+  t.strictSame(await askQuestdb(dataDirectory, 'SELECT in_progress FROM checkpoint_status()'), [[false]])
+  t.match(readManifest(again).head.questdb.days['readings_hours'], { length: 3 })
+  t.match(await backUpAgain(), { status: 1, stderr: /is not empty/ })
   await service.end('SIGTERM')
 })
 
@@ -309,17 +321,18 @@ t.test('the files of an external QuestDB are not here, and the refusal says so',
 })
 
 t.test('a backup goes into an external PostgreSQL that is empty, and into no other', async t => {
-  const { topic, state } = await createTopics(store.postgres).openTopic()
-  await state.commit(topic, 5, [letter(4, 1, [11])])
-  await state.addTombstones(topic, [-7], 3)
-  const folder = newFolder('backup')
-  await backUp(folder, parts, run)
   await store.postgres.query('CREATE DATABASE elsewhere')
   const { host = '', port, user = '', password } = store.postgres.options
   const address = { host, port, user, password: String(password), database: 'elsewhere' }
   const databaseUrl = `postgresql://${user}:${address.password}@${encodeURIComponent(host)}:${port}/elsewhere`
   const dataDirectory = newFolder('data')
-  const options = { folder, version, store: { ...storeRest, databaseUrl }, onStep: () => undefined, dataDirectory }
+  const options = {
+    folder: target,
+    version,
+    store: { ...storeRest, databaseUrl },
+    onStep: () => undefined,
+    dataDirectory,
+  }
   await restore(options)
   const copy = new pg.Client(address as pg.ClientConfig)
   await copy.connect()
