@@ -5,6 +5,8 @@ import { bug } from '../../../store/limits/bug.ts'
 import type { QuestdbClient } from '../../../store/questdb/client/questdb-client.ts'
 import { ensureExpiryTables } from '../../../store/questdb/questdb-tables.ts'
 import { readExpiredBeforeMs } from '../retention/expired-days.ts'
+import { type HoursRange, whereSql } from '../retention/expiring-tables.ts'
+import { dayMs } from '../retention/horizon.ts'
 import type { ArchiveFiles } from './archive-files.ts'
 import { type ArchivedFile, readDay, readStarts } from './archive-records.ts'
 import { type ArchivedName, type ArchivedTable, archivedTables } from './archived-tables.ts'
@@ -25,20 +27,23 @@ export type EraseInArchive = (name: ArchivedName, keys: readonly Key[]) => Promi
 const execTimeoutMs = 60_000
 /** Keys per statement: QuestDB bounds the length of a URL. */
 const keysMax = 500
+/** Hours per statement: all rows of a range are read, as there is no index, and QuestDB ends a statement after 30 seconds. */
+const rangeMs = 30 * dayMs
 
 export function createArchiveErasure({ pool, questdbs, files, note }: ArchiveErasureOptions): EraseInArchive {
   /** The archived days that may have rows of the keys: those with hours of them, and those that have not expired everywhere. */
   async function daysWith(table: ArchivedTable, keys: readonly Key[]): Promise<number[]> {
     const noted = await readStarts(pool)
-    if (noted.length === 0 || keys.length === 0) return []
+    const [first, last] = [noted[0], noted.at(-1)]
+    if (first === undefined || last === undefined || keys.length === 0) return []
     const found = new Set<number>()
     let expiredBeforeMs = Number.POSITIVE_INFINITY
     for (const { client } of questdbs()) {
       const exec = (sql: string) => client.exec(sql, execTimeoutMs)
       await ensureExpiryTables(client)
       expiredBeforeMs = Math.min(expiredBeforeMs, await readExpiredBeforeMs(exec))
-      for (let at = 0; at < keys.length; at += keysMax) {
-        for (const [us] of await exec(daysSql(table, keys.slice(at, at + keysMax)))) found.add(Number(us) / 1000)
+      for (const sql of daysStatements(table, keys, first, last)) {
+        for (const [us] of await exec(sql)) found.add(Number(us) / 1000)
       }
     }
     return noted.filter(startMs => startMs >= expiredBeforeMs || found.has(startMs))
@@ -61,11 +66,18 @@ export function createArchiveErasure({ pool, questdbs, files, note }: ArchiveEra
   }
 }
 
+function* daysStatements(table: ArchivedTable, keys: readonly Key[], firstMs: number, lastMs: number) {
+  for (let fromMs = firstMs; fromMs <= lastMs; fromMs += rangeMs) {
+    for (let at = 0; at < keys.length; at += keysMax)
+      yield daysSql(table, keys.slice(at, at + keysMax), { fromMs, toMs: fromMs + rangeMs })
+  }
+}
+
 /** Hours of erased keys stay as rows without values. */
-function daysSql({ hoursTable, keyColumn }: ArchivedTable, keys: readonly Key[]): string {
+function daysSql({ hoursTable, keyColumn }: ArchivedTable, keys: readonly Key[], range: HoursRange): string {
   const texts = keys.map(key => {
     if (!/^[a-z0-9-]+$/.test(String(key))) throw bug(`a key is ${key}`)
     return typeof key === 'string' ? `'${key}'` : String(key)
   })
-  return `SELECT DISTINCT cast(timestamp_floor('d', ts) AS LONG) FROM ${hoursTable} WHERE ${keyColumn} IN (${texts.join(', ')})`
+  return `SELECT DISTINCT cast(timestamp_floor('d', ts) AS LONG) FROM ${hoursTable} ${whereSql(range)} AND ${keyColumn} IN (${texts.join(', ')})`
 }
