@@ -2,11 +2,12 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { postgresUrl } from '../../cli/demo/cluster/database-settings.ts'
-import { listRawDays } from '../../service/lifecycle/retention/expired-days.ts'
+import { dayText, listRawDays } from '../../service/lifecycle/retention/expired-days.ts'
 import { dayMs } from '../../service/lifecycle/retention/horizon.ts'
 import { openDataDirectory } from '../../store/data-directory.ts'
 import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
@@ -59,6 +60,10 @@ t.test('wherever archiving is killed, no day expires that is not archived, and t
   for (let step = 0, isOver = false; !isOver; step++) {
     for (const when of ['before', 'after'] as const) {
       await fill()
+      // What an earlier process has left.
+      const left = join(folder, 'readings', `day=${dayText(firstDay)}`)
+      mkdirSync(left, { recursive: true })
+      writeFileSync(join(left, '00-left.parquet'), '')
       const starts = await rawStarts()
       const spool = join(temporaryFolder(t), 'spool')
       const given = { address, postgresUrl: postgresUrl(store.postgres), folder, spool, step, when }
