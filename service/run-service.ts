@@ -1,5 +1,6 @@
 /** Reads the settings, starts the service, and stops it on a signal. */
 
+import { flushCompileCache } from 'node:module'
 import { isatty } from 'node:tty'
 import { StartError } from '../store/start-error.ts'
 import { collectGarbage } from './collect-garbage.ts'
@@ -79,6 +80,8 @@ export async function runService({ words, environment, hearSignals }: RunOptions
     if (error instanceof StartError) fail(error.message)
     throw error
   }
+  // With NODE_COMPILE_CACHE, also a process that is killed later leaves the cache to the next one.
+  flushCompileCache()
   collectGarbage()
 }
 
