@@ -18,13 +18,7 @@ t.setTimeout(0)
 /** The text by which a file uses what a worker lends. */
 const lentParts = { service: /\bsharedService\b/, browser: /\/(?:page-tests|browser|browser-page)\.ts'/ }
 /** Of the other files, those that take longest come first, so that the end of the run has no file that runs alone. */
-const longest = [
-  'test/faults/',
-  'test/web/',
-  'test/service/',
-  'test/cli/demo/',
-  'test/service/backup/',
-]
+const longest = ['test/faults/', 'test/web/', 'test/service/', 'test/cli/demo/', 'test/service/backup/']
 
 export interface TestCounts {
   pass: number

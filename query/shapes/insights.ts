@@ -29,7 +29,8 @@ const OutlierInsight = z.strictObject({
   value: z.number().meta({ description: 'The mean of the last 24 hours.' }),
   median: z.number().meta({ description: 'What it would be, had the device changed as those like it did.' }),
   score: z.number().meta({
-    description: 'The difference in units of its usual size: beyond 5.5 or -5.5, of a further gauge or of a device that no other is like beyond 9 or -9.',
+    description:
+      'The difference in units of its usual size: beyond 5.5 or -5.5, of a further gauge or of a device that no other is like beyond 9 or -9.',
   }),
   peers: Count.meta({
     description:

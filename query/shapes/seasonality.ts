@@ -56,12 +56,9 @@ const ProfileHour = z.strictObject({
 export const Seasonality = z
   .strictObject({
     ...verdict,
-    day: z
-      .strictObject({ p_value: Share, share: Share })
-      .nullable()
-      .meta({
-        description: 'The sign test of the days, and the share of the variance within them that their mean explains.',
-      }),
+    day: z.strictObject({ p_value: Share, share: Share }).nullable().meta({
+      description: 'The sign test of the days, and the share of the variance within them that their mean explains.',
+    }),
     slope_per_day: z.number().nullable(),
     slope_ci95: z.tuple([z.number(), z.number()]).nullable(),
     trend: Trend.nullable(),

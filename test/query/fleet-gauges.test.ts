@@ -77,7 +77,11 @@ t.test('a gauge that changes as no other, one that stands still, its batteries a
   const { texts, insights } = await told()
   const { findings, outliers, batteries_low, metrics } = insights
   const codes = findings.map(({ code, device, metric, severity }) => `${code} ${device} ${metric} ${severity}`)
-  const ofGauges = ['battery_level room-6 battery_pack warning', 'drift room-2 co2 warning', 'stuck room-4 co2 critical']
+  const ofGauges = [
+    'battery_level room-6 battery_pack warning',
+    'drift room-2 co2 warning',
+    'stuck room-4 co2 critical',
+  ]
   t.strictSame(codes.sort(), [ofGauges[0], ofGauges[1], 'silent room-0 null critical', ofGauges[2]])
   t.match(outliers, [{ device: 'room-2', metric: 'co2' }])
   t.ok((outliers[0]?.value ?? 0) - (outliers[0]?.median ?? 0) > 280)

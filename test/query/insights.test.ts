@@ -138,7 +138,14 @@ t.test('nothing is told when the world has changed, and of a fleet of none', asy
   const changed = fleet([...Array.from({ length: 30 }, () => 20), 26, 25, 24, 23])
   t.strictSame([changed.outliers.map(({ device }) => device), changed.outliers_total], [['d30', 'd31', 'd32'], 4])
   const totals = { findings_total: 0, batteries_total: 0, outliers_total: 0, gauges_left_out: 0 }
-  t.strictSame(insightsOf({}), { generated_at: 1, findings: [], batteries: [], batteries_low: [], outliers: [], ...totals })
+  t.strictSame(insightsOf({}), {
+    generated_at: 1,
+    findings: [],
+    batteries: [],
+    batteries_low: [],
+    outliers: [],
+    ...totals,
+  })
 })
 
 t.test('where no date can be told, a low battery is a finding', async t => {
