@@ -1,5 +1,5 @@
 /**
- * Cold chain: the mean kinetic temperature, the time outside of 2 to 8 °C, and how often a door was open and a cooler defrosted.
+ * Cold chain: the mean kinetic temperature, the time outside of the device's own limits, or of 2 to 8 °C, and how often a door was open and a cooler defrosted.
  * A value holds up to the next one, at most for the longest interval that is no gap.
  */
 
@@ -7,6 +7,7 @@ import type { TimeRange } from '../excursions/excursion-days.ts'
 import { holdsUntil } from '../excursions/excursions.ts'
 import { lowerBound } from '../lower-bound.ts'
 import type { Samples } from '../present.ts'
+import type { QualityLimits } from '../quality/quality-limits.ts'
 import { type Reason, reasons } from '../reasons.ts'
 import type { GapThresholds } from '../reliability/cadence.ts'
 import { type Defrosts, defrostsAmong } from './defrosts.ts'
@@ -16,6 +17,12 @@ import { type Rise, temperatureRises } from './temperature-rises.ts'
 
 /** Of a refrigerator: USP <659>. */
 export const coldChainBand: Band = { unit: '°C', below: 2, above: 8 }
+
+/** Of a device with both limits of its own, else that of a refrigerator. */
+export function bandOfDevice({ range, isOwn }: Pick<QualityLimits, 'range' | 'isOwn'>): Band {
+  const [below, above] = range ?? [Number.NaN, Number.NaN]
+  return isOwn.range && Number.isFinite(below) && Number.isFinite(above) ? { unit: '°C', below, above } : coldChainBand
+}
 
 export interface ColdChainFigures {
   readonly temperature: BandFigure
@@ -32,6 +39,8 @@ export interface ColdChainInput extends TimeRange {
   readonly gaps: GapThresholds
   /** Whether the samples are means of hours, which know nothing of doors. */
   readonly isHourly: boolean
+  /** 2 to 8 °C where it is left out. */
+  readonly band?: Band
 }
 
 interface Events {
@@ -49,12 +58,21 @@ export function coldChainFigures(
 ): { readonly total: ColdChainFigures; readonly days: readonly ColdChainFigures[] } {
   const untilMs = holdsUntil(input.samples.timesMs, input)
   const events = eventsOf(input)
-  const figuresOf = (range: TimeRange) => figuresBetween(range, heldBetween(range, input.samples, untilMs), events)
+  const { band = coldChainBand } = input
+  const figuresOf = (range: TimeRange) => {
+    return figuresBetween(range, { held: heldBetween(range, input.samples, untilMs), band, events })
+  }
   return { total: figuresOf(input), days: days.map(figuresOf) }
 }
 
-function figuresBetween({ startMs, endMs }: TimeRange, held: HeldValues, events: Events | Reason): ColdChainFigures {
-  const temperature = bandFigure(held, coldChainBand, reasons.noValue)
+interface Known {
+  readonly held: HeldValues
+  readonly band: Band
+  readonly events: Events | Reason
+}
+
+function figuresBetween({ startMs, endMs }: TimeRange, { held, band, events }: Known): ColdChainFigures {
+  const temperature = bandFigure(held, band, reasons.noValue)
   const { reason } = temperature
   const known = {
     temperature,

@@ -1,6 +1,7 @@
 /** Findings of a cold chain: its temperature has been outside of the limits for long. */
 
 import { coldChainBand } from '../domain/cold-chain.ts'
+import type { Band } from '../domain/figures.ts'
 import { briefRuns, isByChance } from '../excursions/by-chance.ts'
 import { type Excursion, findExcursions, holdsUntil } from '../excursions/excursions.ts'
 import type { Samples } from '../present.ts'
@@ -8,7 +9,6 @@ import type { GapThresholds } from '../reliability/cadence.ts'
 import { type Finding, noDetails } from './finding.ts'
 import { recentMs } from './from-quality.ts'
 
-const { below, above } = coldChainBand
 /** A door and a defrost are over earlier. */
 const forMs = 1_800_000
 /** Of the values: a freezer and a food cooler have other limits than a refrigerator of a pharmacy. */
@@ -18,9 +18,15 @@ export interface ColdChainSamples extends Samples {
   readonly name: string
 }
 
-/** Of the last seven days. `samples`: of thirty days, in °C, of which none is NaN. */
-export function excursionFinding(samples: ColdChainSamples, gaps: GapThresholds, nowMs: number): Finding | undefined {
-  if (!hasTheLimits(samples.values)) return undefined
+/** Of the last seven days, beyond the limits of the device, or of a refrigerator that keeps 2 to 8 °C. `samples`: of thirty days, in °C, of which none is NaN. */
+export function excursionFinding(
+  samples: ColdChainSamples,
+  gaps: GapThresholds,
+  nowMs: number,
+  band: Band = coldChainBand,
+): Finding | undefined {
+  if (band === coldChainBand && !hasTheLimits(samples.values)) return undefined
+  const { below, above } = band
   const range = { startMs: nowMs - recentMs, endMs: nowMs }
   const found = findExcursions(samples, { below, above, forMs, gaps, ...range, days: [range] }).episodes
   const untilMs = holdsUntil(samples.timesMs, { gaps, endMs: nowMs })
@@ -46,6 +52,7 @@ export function excursionFinding(samples: ColdChainSamples, gaps: GapThresholds,
 
 function hasTheLimits(values: Float64Array): boolean {
   let within = 0
+  const { below, above } = coldChainBand
   for (const value of values) if (value >= below && value <= above) within++
   return within >= withinShareMin * values.length
 }

@@ -1,6 +1,7 @@
 /** What somebody should know of a device, found when its statistics are built. Its silence is told for each request. */
 
 import { batteryMetricOf } from '../../analytics/battery/battery-metric.ts'
+import { bandOfDevice } from '../../analytics/domain/cold-chain.ts'
 import type { Finding } from '../../analytics/findings/finding.ts'
 import { levelFinding } from '../../analytics/findings/from-changes.ts'
 import { excursionFinding } from '../../analytics/findings/from-excursions.ts'
@@ -15,7 +16,7 @@ import { countBetween } from '../../analytics/reliability/coverage.ts'
 import type { ReliabilityRecord } from '../../analytics/reliability/reliability-record.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { metrics } from '../../store/tables.ts'
-import type { AnalysedDevice } from '../analysed-device.ts'
+import { type AnalysedDevice, deviceLimits } from '../analysed-device.ts'
 import { hasOwnLevel } from '../findings/own-level.ts'
 import { type ToldFinding, toldFinding } from '../findings/told-finding.ts'
 import { serviceWords } from '../findings/words.ts'
@@ -39,7 +40,7 @@ export interface FindingsInput {
   readonly reliability: ReliabilityRecord
   readonly quality: WindowQuality
   readonly window: StatsWindow
-  readonly device: Pick<AnalysedDevice, 'profile' | 'battery_type' | 'battery_cells'>
+  readonly device: Pick<AnalysedDevice, 'profile' | 'battery_type' | 'battery_cells' | 'altitude_m' | 'quality_limits'>
   readonly rejected: RejectedReadings | undefined
   readonly nowMs: number
   readonly local: LocalTime
@@ -114,10 +115,11 @@ function vaneFindings({ further, nowMs }: FindingsInput, cadence: Cadence): Find
   })
 }
 
-function excursionFindings({ device: { profile }, series, seen: { cadence }, nowMs }: FindingsInput): Finding[] {
-  if (profile !== 'cold_chain') return []
+function excursionFindings({ device, series, seen: { cadence }, nowMs }: FindingsInput): Finding[] {
+  if (device.profile !== 'cold_chain') return []
   const samples = presentOf(series.timesMs, series.values.temperature)
-  return [excursionFinding({ name: 'temperature', ...samples }, cadence.stretches, nowMs) ?? []].flat()
+  const band = bandOfDevice(deviceLimits(device, 'temperature'))
+  return [excursionFinding({ name: 'temperature', ...samples }, cadence.stretches, nowMs, band) ?? []].flat()
 }
 
 function rejectedFindings({ rejected, series: { timesMs }, nowMs }: FindingsInput): Finding[] {

@@ -68,6 +68,14 @@ t.test('a cold chain outside of 2 to 8 °C for half an hour is told', t => {
   t.match(found(warm(3 * hourMs, 0)), [{ severity: 'critical', since: '2026-01-30 21:00', until: null }])
   t.strictSame(found(warm(50 * hourMs, 50 * hourMs - 25 * minuteMs)), [], 'a door')
   t.strictSame(found(warm(9 * dayMs, 8 * dayMs)), [], 'longer ago than a week')
+  const freezerLimits = { profile: 'cold_chain', quality_limits: { temperature: { min: -22, max: -15 } } }
+  const thawing = found(sinceMs => (sinceMs <= 2 * hourMs ? -12 : -18), freezerLimits)
+  t.match(thawing, [{ severity: 'critical', expected: [-22, -15], until: null }], 'limits of its own')
+  t.strictSame(
+    found(() => 1),
+    [],
+    'a food cooler',
+  )
   const freezer = found(() => -18)
   t.strictSame(freezer, [], 'a freezer has other limits')
   t.strictSame(found(warm(3 * hourMs, 0), { profile: 'indoor' }), [])
