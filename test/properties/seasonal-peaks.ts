@@ -71,6 +71,11 @@ export const seasonalPeakProperties: readonly Property[] = [
       run: (seed: number) => isDaily(dailyHoles(autoregressive(720, phi, 7919 * seed), 22, hours)),
     })),
   ),
+  ...[0, 0.9].map(phi => ({
+    name: `a day by the signs of six days of ${phi === 0 ? 'white noise' : noiseName(phi)}`,
+    atMost: 0.03,
+    run: (seed: number) => isDaily(autoregressive(145, phi, 7919 * seed)),
+  })),
   {
     name: 'a daily cycle of one deviation of the AR(1) 0.9 it is in found by the signs of eleven days',
     atLeast: 0.95,

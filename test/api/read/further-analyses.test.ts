@@ -374,6 +374,15 @@ t.test('changes, normal, forecast: answers have the gauges', async t => {
   t.match(changes.humidity, { status: 'no_data', reason: 'no_value' })
   const normal = await json(t, '/normal/Mast?metrics=co2')
   t.match(normal.co2, { value: 402.5, at: '2026-03-10 11:00', reason: 'few_same_hours' })
+  const unusual = await json(t, '/unusual/Mast?metrics=co2,door')
+  t.match(unusual.co2, {
+    status: 'insufficient_data',
+    reason: 'short_history',
+    lack: { needed: 14 },
+    since: null,
+    hours: [],
+  })
+  t.equal(unusual.door, undefined)
   const forecast = await json(t, '/forecast/Mast?metrics=co2,door')
   t.match(forecast.co2, { status: 'insufficient_data', reason: 'short_history', hours: [] })
   t.equal(forecast.door, undefined, 'a state is no gauge')

@@ -107,6 +107,28 @@ test('thirty cells have an autocorrelation, three days have a season', async t =
   t.equal(found.autocorrelation.temperature.max_lag_hours, 24)
 })
 
+test('a clock that is a second off leaves no cell empty, and an outage does', async t => {
+  const times = every(61_000, startMs, 6 * 1416)
+  const found = ask({ series: seriesOf(times, { temperature: daily }) })
+  t.equal(found.grid_seconds, 60)
+  t.equal(found.autocorrelation.temperature.n_observed, found.autocorrelation.temperature.n)
+  const { n, n_observed } = ask({
+    series: seriesOf([...times.slice(0, 3000), ...times.slice(3100)], { temperature: daily }),
+  }).autocorrelation.temperature
+  t.ok(near(n - n_observed, 100, 4), `${n - n_observed}`)
+})
+
+test('a device slower than an hour has its own step, and hours between its readings', async t => {
+  for (const stepHours of [2, 3, 6, 12]) {
+    const times = every(stepHours * hourMs, startMs, (30 * 24) / stepHours)
+    const found = ask({ series: seriesOf(times, { temperature: timeMs => daily(timeMs) + timeMs / dayMs / 10 }) })
+    t.equal(found.grid_seconds, stepHours * 3600)
+    t.match(found.autocorrelation.temperature, { status: 'ok' })
+    t.equal(found.seasonality.temperature.strength.reason, stepHours > 3 ? 'slow_readings' : null, `${stepHours} h`)
+    t.equal(found.seasonality.temperature.trend.direction, 'rising', `${stepHours} h`)
+  }
+})
+
 test('a constant metric is called constant, also when its mean is not exact', async t => {
   const found = ask({ series: seriesOf(every(hourMs, startMs, 200), { temperature: daily, pressure: () => 0.1 }) })
   const constant = { status: 'constant', reason: 'no_variation', lack: null }
