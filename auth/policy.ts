@@ -75,7 +75,7 @@ export const policy = {
   },
   // Of whose devices and rules, api/alerts/guard-alerts.ts says.
   alerts: { session: 'yes', bearer: 'no', key: 'alerts', service: 'no', 'admin-token': 'yes', 'view-link': 'no' },
-  // Of which devices, `annotationScopeOf` says; who may read a device also reads what is written about it.
+  // Of which devices, `annotationScopeOf` says; readers of a device also read its annotations.
   annotations: {
     session: 'yes',
     bearer: 'no',

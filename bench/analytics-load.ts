@@ -135,6 +135,6 @@ async function askLightly(
 export async function takeLoopP99Ms({ url }: Service): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text()
   const seconds = /^nodejs_eventloop_lag_p99_seconds (\S+)$/m.exec(text)?.[1]
-  if (seconds === undefined) throw new Error('the metrics do not tell the delay of the event loop')
+  if (seconds === undefined) throw new Error('the metrics lack the delay of the event loop')
   return 1000 * Number(seconds)
 }

@@ -65,7 +65,7 @@ async function* groupsOf(partition: TopicPartition): AsyncGenerator<Buffer> {
 }
 
 function* numbersIn(group: Buffer): Generator<number> {
-  if (readGroup(group, 0, 0) === undefined) throw new Error('the topic has a record that is no group')
+  if (readGroup(group, 0, 0) === undefined) throw new Error('the topic has a record that is not a group')
   const view = new DataView(group.buffer, group.byteOffset, group.byteLength)
   for (let at = groupHeaderLength; at < view.byteLength; at += view.getUint16(at + offsetOf.length, true)) {
     yield view.getFloat64(at + offsetOf.values, true)

@@ -29,7 +29,7 @@ export function defineAccounts(accounts: Command, { client, streams }: CommandCo
 
 const addHelp = `
 Without --password-stdin it prints a link that sets the password. The link is valid for one hour and works once; give it
-to nobody but that person.
+to that person only.
 
 Examples:
   barograph accounts add ada@example.com --name Ada

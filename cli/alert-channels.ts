@@ -124,7 +124,7 @@ async function changeOf(
 function addTest(channels: Command, client: AdminClient, streams: Streams): void {
   channels
     .command('test')
-    .description('send a test, and say what came of it')
+    .description('send a test, and print the outcome')
     .argument('<id>', 'id of the channel', recordId)
     .option('--json', 'print as JSON')
     .addHelpText('after', '\nExample:\n  barograph alerts channels test 2')

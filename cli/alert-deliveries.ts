@@ -24,7 +24,7 @@ function addList(deliveries: Command, client: AdminClient, streams: Streams): vo
   deliveries
     .command('list')
     .description('list the newest notifications')
-    .option('--channel <id>', 'only those of this channel', recordId)
+    .option('--channel <id>', 'deliveries of this channel only', recordId)
     .addOption(new Option('--state <state>', 'only these').choices(deliveryStates))
     .option('--limit <count>', 'how many', countUpTo(1000), 100)
     .option('--json', 'print as JSON')

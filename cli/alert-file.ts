@@ -18,8 +18,8 @@ Examples:
   barograph alerts export --output rules.json`
 
 const importHelp = `
-Rules are told by their names. All of the file is imported, or nothing; the same file again changes nothing. Channels have to
-be there.
+Names identify rules. All of the file is imported, or nothing, so the same file changes nothing the second time. Its channels
+have to exist.
 
 Examples:
   barograph alerts import rules.json
@@ -38,7 +38,7 @@ export function defineAlertFile(alerts: Command, { apiClient, streams }: Command
     })
   alerts
     .command('import')
-    .description('make the rules of the service what a file says')
+    .description('replace the rules of the service by the rules of a file')
     .argument('<file>', 'of export, or - for standard input')
     .option('--prune', 'remove rules that are not in the file')
     .option('--json', 'print the result as JSON')

@@ -65,7 +65,7 @@ export function jsonObject(text: string): Record<string, unknown> {
 /** The contents of a file. */
 export function jsonObjectOf(file: string, text: string): Record<string, unknown> {
   const value = objectIn(text)
-  if (value === undefined) throw new CommandError(`${file} is no JSON object`)
+  if (value === undefined) throw new CommandError(`${file} is not a JSON object`)
   return value
 }
 

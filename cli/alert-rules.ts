@@ -86,7 +86,7 @@ const setHelp = `${conditionHelp}Examples:
 function addSet(rules: Command, client: AdminClient, streams: Streams): void {
   addOptions(rules.command('set').description('change a rule').argument('<id>', 'id of the rule', recordId))
     .option('--name <text>', 'name')
-    .option('--no-channels', 'notify nobody')
+    .option('--no-channels', 'send no notifications')
     .option('--enable', 'evaluate it')
     .option('--disable', 'do not evaluate it; what fires by it is resolved')
     .option('--json', 'print the rule as JSON')

@@ -51,7 +51,8 @@ function addAdd(silences: Command, client: AdminClient, streams: Streams): void 
     .addHelpText('after', addHelp)
     .action(async (options: AddOptions) => {
       const selector = selectorOf(options)
-      if (selector === undefined) throw new CommandError('say of which alerts: --device, --tag or --all', exitUsage)
+      if (selector === undefined)
+        throw new CommandError('name the alerts to silence: --device, --tag or --all', exitUsage)
       const { from, weekly, rule, reason, json } = options
       const until = options.for === undefined ? options.until : new Date(Date.now() + options.for * 1000).toISOString()
       const rule_id = rule === undefined ? undefined : Number(rule)

@@ -50,9 +50,9 @@ function addList(alerts: Command, client: AdminClient, streams: Streams): void {
     .description('list alerts, newest first')
     .addOption(new Option('--state <state>', 'only these').choices(alertStates))
     .addOption(new Option('--severity <severity>', 'only these').choices(severities))
-    .option('--device <name>', 'only those of this device')
-    .option('--tag <tag...>', 'only those of devices with all these tags')
-    .option('--rule <id>', 'only those of this rule', recordId)
+    .option('--device <name>', 'alerts of this device only')
+    .option('--tag <tag...>', 'alerts of devices with all these tags only')
+    .option('--rule <id>', 'alerts of this rule only', recordId)
     .option('--json', 'print as JSON')
     .addHelpText('after', listHelp)
     .action(async ({ json, tag = [], ...said }: ListOptions) => {
@@ -115,7 +115,7 @@ function addShow(alerts: Command, client: AdminClient, streams: Streams): void {
 function addAcknowledge(alerts: Command, client: AdminClient, streams: Streams): void {
   alerts
     .command('acknowledge')
-    .description('say that somebody sees to it: nothing is repeated from then on')
+    .description('acknowledge an alert: notifications are not repeated from then on')
     .argument('<id>', 'id of the alert', recordId)
     .option('--json', 'print the alert as JSON')
     .addHelpText('after', '\nExample:\n  barograph alerts acknowledge 4711')

@@ -37,7 +37,7 @@ function addAdd(annotations: Command, client: AdminClient, streams: Streams): vo
   annotations
     .command('add')
     .description('write an annotation')
-    .argument('<text>', 'what is written, on one line')
+    .argument('<text>', 'text, on one line')
     .option('--device <name>', 'about this device')
     .option('--all', 'about all devices')
     .option('--from <time>', 'ISO 8601 with a zone; without it, now')
@@ -79,7 +79,7 @@ function addSet(annotations: Command, client: AdminClient, streams: Streams): vo
     .command('set')
     .description('change an annotation')
     .argument('<id>', 'id of the annotation', recordId)
-    .option('--text <text>', 'what is written')
+    .option('--text <text>', 'text')
     .option('--from <time>', 'ISO 8601 with a zone')
     .option('--to <time>', 'ISO 8601 with a zone, or none')
     .option('--json', 'print the annotation as JSON')

@@ -29,7 +29,7 @@ Examples:
   barograph dead-letters replay 4711 --table points      this point`
 
 const discardHelp = `
-What is in them was acknowledged and is not stored anywhere else.
+Their rows were acknowledged and are stored nowhere else.
 
 Example:
   barograph dead-letters discard 4711 --table points`
@@ -43,7 +43,7 @@ export function defineDeadLetters(command: Command, { client, streams }: Command
   command
     .command('list')
     .description('list rejected rows with the reasons')
-    .addOption(tableOption('only those of this table'))
+    .addOption(tableOption('dead letters of this table only'))
     .option('--json', 'print as JSON')
     .addHelpText('after', listHelp)
     .action(async ({ json, table }: Options) => {

@@ -48,7 +48,7 @@ export function addDeviceOptions(command: Command): Command {
       'metrics that it has, comma-separated, in the order shown, or none for all that it sends',
     )
     .option('--tag <tag>', 'a tag such as site:berlin, once for each; they replace those that it has', collected)
-    .addOption(new Option('--profile <profile>', 'what it is for, which adds statistics').choices(Profile.options))
+    .addOption(new Option('--profile <profile>', 'its purpose, which adds statistics').choices(Profile.options))
     .addOption(
       new Option('--battery-type <type>', 'type of its battery, or none').choices([...BatteryType.options, 'none']),
     )

@@ -31,7 +31,7 @@ const doneWords = { suspend: 'suspended', resume: 'resumed', tag: 'tagged', unta
 type Action = keyof typeof doneWords
 
 const manyHelp = `
-Prints what came of each device. The exit status is 1 if the change was not made of one of them; the others have it.`
+Prints the outcome for each device. The exit status is 1 if one of them was not changed; the others are changed.`
 
 export function addDeviceChanges(devices: Command, client: AdminClient, streams: Streams): void {
   const change = (action: Action, more: object) => async (names: string[], options: ChangeOptions) => {

@@ -180,7 +180,7 @@ interface EraseOptions extends Json {
 }
 
 function metricPathOf(name: string, metric: string): string {
-  if (!isMetricName(metric)) throw new CommandError(`"${metric}" is no name of a metric`, exitUsage)
+  if (!isMetricName(metric)) throw new CommandError(`"${metric}" is not a name of a metric`, exitUsage)
   return `${pathOf(name)}/metrics/${metric}`
 }
 

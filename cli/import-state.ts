@@ -82,7 +82,7 @@ function readState(path: string): z.infer<typeof State> | undefined {
   try {
     return State.parse(JSON.parse(text))
   } catch {
-    throw new CommandError(`${path} is no state file of an import; name another one`)
+    throw new CommandError(`${path} is not a state file of an import; name another one`)
   }
 }
 

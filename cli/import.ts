@@ -42,7 +42,7 @@ const idempotent = 'Imports are idempotent: an interrupted\nimport can be run ag
 const readingsHelp = `
 The header of a CSV file names its columns, in any order:
   timestamp,device,temperature,humidity,pressure[,battery_voltage,battery_percentage][,other metrics]
-Cells are separated by commas, semicolons or tabs; the decimal mark is that of all numbers of the file. Times are
+Cells are separated by commas, semicolons or tabs; all numbers of the file have the same decimal mark. Times are
 ISO 8601 with a time zone, or epoch milliseconds. An empty cell is a missing value, as is NA. JSON arrays and line protocol are read
 too. ${idempotent}
 

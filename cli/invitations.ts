@@ -20,7 +20,7 @@ interface InviteOptions extends Json {
 }
 
 const inviteHelp = `
-It sends a mail with a link and prints another one, for which that person makes the account; give it to nobody else. Both
+It sends a mail with a link and prints another one, for which that person makes the account; give it to that person only. Both
 are valid for 7 days, for this address, and one of them works, once. A newer invitation of the same address replaces it.
 
 Examples:

@@ -19,7 +19,7 @@ import { withKafka } from './with-kafka.ts'
 
 const prepareHelp = `
 The settings with KAFKA_ in their names say where Kafka is and what the topics are to be like. The service need not run.
-What a topic keeps beyond that stays. Without --apply no topic that is there is changed.
+Longer retention of a topic stays. Without --apply no topic that is there is changed.
 
 Example:
   KAFKA_BROKERS=kafka-1:9092,kafka-2:9092,kafka-3:9092 barograph kafka prepare`
@@ -59,7 +59,7 @@ export function defineKafka(command: Command, context: CommandContext): void {
     .command('prepare')
     .description('make the topics, and name the settings of those that are there and promise less')
     .option('--apply', 'also change these settings, where no record goes for that')
-    .option('--json', 'print what was done as JSON')
+    .option('--json', 'print the result as JSON')
     .addHelpText('after', prepareHelp)
     .action(async ({ apply, json }: Json & { apply?: boolean }) => {
       const prepared: PreparedTopic[] = []
@@ -150,7 +150,7 @@ function leftText(difference: TopicDifference): string {
 export function refuseWeak(prepared: readonly PreparedTopic[]): void {
   const weak = prepared.flatMap(({ left }) => left).filter(({ isRequired }) => isRequired)
   if (weak.length === 0) return
-  throw new CommandError('the service does not start with these topics, for they would not keep what it acknowledges')
+  throw new CommandError('the service does not start with these topics, because they would lose acknowledged readings')
 }
 
 function offsetIn(text: string): number {

@@ -21,7 +21,7 @@ Examples:
   barograph keys list --json | jq '.[] | select(.last_used_at == null)'`
 
 const addHelp = `
-The owner is told by mail. A key that sends readings (ingest, --create-devices) needs a verified address: see accounts verify.
+A mail notifies the owner. A key that sends readings (ingest, --create-devices) needs a verified address: see accounts verify.
 
 Examples:
   barograph keys add --account ada@example.com --name 'weather script' --scope ingest
@@ -43,8 +43,8 @@ export function defineKeys(command: Command, { client, streams }: CommandContext
     .command('add')
     .description('make an API key and print it (shown only once)')
     .requiredOption('--account <account>', 'e-mail address or id of its owner')
-    .requiredOption('--name <name>', 'what it is for')
-    .addOption(new Option('--scope <scope...>', 'what it may do').choices(scopes).default(['read']))
+    .requiredOption('--name <name>', 'its purpose')
+    .addOption(new Option('--scope <scope...>', 'its permissions').choices(scopes).default(['read']))
     .option('--create-devices', 'let it add devices with its readings')
     .option('--tag <tag>', 'limit it to devices with this tag, once for each that must hold', collected)
     .option('--expires-in-days <days>', 'days until it expires, at most 365; never without it', days)
@@ -70,7 +70,7 @@ export function defineKeys(command: Command, { client, streams }: CommandContext
   command
     .command('list')
     .description('list API keys, the newest first')
-    .option('--account <account>', "only those of this account: its id, or its owner's e-mail address")
+    .option('--account <account>', "keys of this account only: its id, or its owner's e-mail address")
     .option('--json', 'print as JSON')
     .addHelpText('after', listHelp)
     .action(async ({ account, json }: { account?: string; json?: boolean }) => {

@@ -38,7 +38,7 @@ function addOptions(command: Command): Command {
   return command
     .option('--title <text>', 'name for people')
     .option('--unit <unit>', 'UCUM code or usual sign, such as ppm, °C or km/h, or none')
-    .addOption(new Option('--kind <kind>', 'what is right to compute of it').choices(metricKinds))
+    .addOption(new Option('--kind <kind>', 'its kind, which decides the statistics').choices(metricKinds))
     .option('--decimals <digits>', 'digits shown behind the point', wholeNumber)
     .option('--min <value>', 'smallest value that is accepted, or none', numberOrNone)
     .option('--max <value>', 'largest value that is accepted, or none', numberOrNone)

@@ -21,7 +21,7 @@ export function nodeText({ role, host, version, is_self, ...told }: NodeStatus):
 function clockText(aheadSeconds: number): string {
   const seconds = Math.abs(aheadSeconds).toFixed(2)
   return seconds === '0.00'
-    ? 'clock as that of PostgreSQL'
+    ? 'clock agrees with PostgreSQL'
     : `clock ${seconds} s ${aheadSeconds > 0 ? 'ahead' : 'behind'}`
 }
 

@@ -9,7 +9,7 @@ import { countUpTo } from './option-values.ts'
 import { printJson, printTable, printText } from './output.ts'
 
 const help = `
-Since the start of the service (of several nodes, of the one that answers), the latest ${entriesMax} kinds. Those of the same way, sender, device and reason are one with a count.
+Since the start of the service (of several nodes, of the one that answers), the latest ${entriesMax} kinds. Rejections with the same way, sender, device and reason are one entry with a count.
 A sender "key 7" is the one that keys list shows with this id.
 
 Examples:
@@ -26,7 +26,7 @@ interface Options {
 
 export function defineRejections(command: Command, { client, streams }: CommandContext): void {
   command
-    .option('--device <name>', 'only those of this device or station')
+    .option('--device <name>', 'rejections of this device or station only')
     .addOption(new Option('--way <way>', 'only those that came in by this way').choices(rejectionWays))
     .option('--limit <number>', 'how many at most', countUpTo(entriesMax), 100)
     .option('--json', 'print as JSON')

@@ -32,7 +32,7 @@ Example:
   barograph replicas add 2 --from 1 --copy 'ssh questdb-2 make-copy-of questdb-1'`
 
 const resendHelp = `
-What the topics have from there on is sent again. Rows that the replica has are stored once.
+Sends the records of the topics from there on again. The replica stores each row once.
 
 Example:
   barograph replicas resend 2 --from 2026-11-27T00:00:00Z`

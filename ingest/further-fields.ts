@@ -182,7 +182,7 @@ export function unknownFieldReason(name: string): string {
 
 /** The same of an entity of Home Assistant. */
 export function unknownEntityReason(id: string): string {
-  return `entity ${id} is no metric: add the ending of its name by "barograph metrics add"`
+  return `entity ${id} is not a metric: add the ending of its name by "barograph metrics add"`
 }
 
 /** One of the limits may be infinite. */

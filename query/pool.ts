@@ -41,7 +41,7 @@ export interface Pool<Queries extends QueriesOf<Queries>, Result = Encoded> {
 /** Why a query was cancelled from this side, and the code of that. */
 const cancelled = {
   late: { ok: false, code: 'TIMED_OUT', reason: 'it was not done at its deadline' },
-  left: { ok: false, code: 'CANCELLED', reason: 'nobody waits for it' },
+  left: { ok: false, code: 'CANCELLED', reason: 'its client has left' },
   closed: { ok: false, code: 'CLOSING', reason: 'the pool is closed' },
 } as const satisfies Record<string, PoolResult<never>>
 

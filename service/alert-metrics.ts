@@ -41,7 +41,7 @@ export function addAlertMetrics(registry: Registry, { alerts, meter }: Pick<Aler
   counter(
     registry,
     'barograph_alert_transitions_refused_total',
-    'Changes of alerts that PostgreSQL has refused for what they are; they are left out.',
+    'Changes of alerts that PostgreSQL refused for their content; they are left out.',
     () => engine().refused,
   )
   counter(
@@ -56,7 +56,7 @@ export function addAlertMetrics(registry: Registry, { alerts, meter }: Pick<Aler
 function addDeliveryMetrics(registry: Registry, delivery: Alerts['meter']['delivery']): void {
   new Counter({
     name: 'barograph_alert_attempts_total',
-    help: 'Attempts to deliver notifications, by kind of channel and what came of them; given_up: one was the last.',
+    help: 'Attempts to deliver notifications, by kind of channel and outcome; given_up: the last attempt failed.',
     labelNames: ['kind', 'result'],
     registers: [registry],
     collect() {

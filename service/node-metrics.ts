@@ -17,13 +17,13 @@ export function addNode(registry: Registry, { count, several }: Pick<ServiceNode
   })
   info.set({ node: shortNodeId(id), role, host }, 1)
   gauge(registry, 'barograph_nodes', 'Nodes that take requests, with this one.', count)
-  const lease = '1 while this node may let in by what it holds in memory.'
+  const lease = '1 while this node may authorize from memory.'
   gauge(registry, 'barograph_node_lease_valid', lease, () => Number(own().isLeaseValid))
   const age = 'Since the lease of this node was renewed; +Inf once it has been given up.'
   gauge(registry, 'barograph_node_lease_age_seconds', age, () => own().leaseAgeMs / 1000)
   const applied = 'Number of the last change of a registry that this node has applied.'
   gauge(registry, 'barograph_node_applied_change', applied, () => own().applied)
-  const ahead = 'By how much the clock of this node is ahead of that of PostgreSQL; NaN until it was measured.'
+  const ahead = "Seconds by which the clock of this node is ahead of PostgreSQL's clock; NaN until measured."
   gauge(registry, 'barograph_node_clock_ahead_seconds', ahead, () => (own().clockAheadMs ?? Number.NaN) / 1000)
-  gauge(registry, 'barograph_node_leads', '1 while this node does what one does for all.', () => Number(own().leads))
+  gauge(registry, 'barograph_node_leads', '1 while this node is the leader.', () => Number(own().leads))
 }

@@ -167,6 +167,6 @@ const remedies: Record<string, string> = {
 }
 
 function journalError(path: string, { code = '', message }: NodeJS.ErrnoException): StartError {
-  const remedy = remedies[code] ?? 'check this file and its disk. What is in the journal is kept.'
+  const remedy = remedies[code] ?? 'check this file and its disk. The journal is kept.'
   return new StartError(`The journal in ${path} cannot be opened (${message}): ${remedy}`)
 }

@@ -220,3 +220,27 @@ test('the table of rooms in the architecture names each folder once', async t =>
     [...Object.keys(arrows), ...leaves].sort(),
   )
 })
+
+/** Words of sentences that a reader has to read twice. */
+const hardWords =
+  /\b(?:tells?|told|telling|rings|heard|hears?|nobody|somebody|whoever|anew)\b|\b(?:what (?:is|was|has|have|are|were|comes|came|it|they|we)|(?:that|those) of|of which|(?<!there )(?:is|are|was) no|of no|as such|none of)\b/gi
+/** A text of words in quotes, or between the tags of a page. */
+const sentencePattern = /'[^'\n]* [^'\n]*'|"[^"\n]* [^"\n]*"|`[^`\n]* [^`\n]*`|>[\w ,.'’-]* [\w ,.'’-]*</g
+const commentPattern = /\/\*[\s\S]*?\*\/|(?<![:'"`])\/\/ .*/g
+
+test('texts have fewer hard words with each change', async t => {
+  const counts = { sentences: 0, comments: 0, docs: 0 }
+  const hardIn = (text: string) => text.match(hardWords)?.length ?? 0
+  for (const file of Object.keys(arrows).flatMap(sourceFiles)) {
+    const text = textOf(file)
+    for (const [comment] of text.matchAll(commentPattern)) counts.comments += hardIn(comment)
+    for (const [sentence] of text.replaceAll(commentPattern, '').matchAll(sentencePattern))
+      counts.sentences += hardIn(sentence.replaceAll(/\$\{[^}]*\}/g, ''))
+  }
+  for (const name of readdirSync(join(root, 'docs')).filter(name => name.endsWith('.md')))
+    counts.docs += hardIn(textOf(join('docs', name)))
+  // Lower them when you have rewritten texts.
+  const countsMax = { sentences: 9, comments: 2906, docs: 465 }
+  for (const [kind, max] of Object.entries(countsMax))
+    t.ok(counts[kind as keyof typeof counts] <= max, `${kind}: ${counts[kind as keyof typeof counts]}`)
+})

@@ -78,7 +78,7 @@ export const ChannelChange = z
     name: ChannelName,
     enabled: z.boolean(),
     settings: z.record(z.string(), z.union([z.string().max(2000), z.boolean(), z.null()])).meta({
-      description: 'Those of its kind that change; what is null is removed. Secrets that are not named stay.',
+      description: 'Settings of its kind that change. Null removes a setting. Secrets that are not named stay.',
     }),
   })
   .partial()

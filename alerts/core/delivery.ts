@@ -17,7 +17,7 @@ export const Delivery = z.object({
   kind: z.enum(['firing', 'resolved', 'repeat', 'flapping', 'refresh', 'test']),
   severity: z.enum(severities),
   state: z.enum(deliveryStates),
-  written: z.boolean().meta({ description: 'Whether a delivered mail became a file, as there was no mail server.' }),
+  written: z.boolean().meta({ description: 'Whether the mail was written to a file because no mail server is set.' }),
   attempts: z.int(),
   created_at: time,
   due_at: time.meta({ description: 'When it is tried next' }),
@@ -45,7 +45,7 @@ export type DeliveryDetails = z.infer<typeof DeliveryDetails>
 export const AttemptAnswer = z.object({
   outcome: z
     .enum(['delivered', 'written', 'failed', 'gone'])
-    .meta({ description: '`written`: a mail, to a file, as there is no mail server.' }),
+    .meta({ description: '`written`: the mail was written to a file, because no mail server is set.' }),
   status: z.int().nullable(),
   error: z.string().nullable(),
   answer: z.string(),

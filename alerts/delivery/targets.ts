@@ -45,7 +45,7 @@ class NoAddress extends Error {
 const urlLengthMax = 2_000
 const connectMsMax = 10_000
 const notPublic = 'its address is not public, and not in ALERT_TARGETS_ALLOWED'
-const plainHttp = 'must be https; http is for what is in ALERT_TARGETS_ALLOWED'
+const plainHttp = 'must be https; http is allowed for addresses in ALERT_TARGETS_ALLOWED'
 
 export function createTargetCheck({ allowed, ownAddresses, resolve = resolveByDns }: TargetCheckOptions): TargetCheck {
   const origins = new Set(allowed.filter(isOrigin))

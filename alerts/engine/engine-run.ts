@@ -132,7 +132,7 @@ export class EngineRun {
       // Until all is known again, nobody is silent.
       this.#thread.post({ kind: 'outage', isOut: true, nowMs: this.#options.nowMs() })
       if (Number.isFinite(this.#state.untilMs)) fromMs = this.#state.untilMs
-      log.warn({ from: new Date(fromMs) }, 'alerts are evaluated again by the stored readings: some were not told')
+      log.warn({ from: new Date(fromMs) }, 'missed readings; alerts are evaluated again from stored readings')
     }
   }
 

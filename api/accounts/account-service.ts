@@ -45,6 +45,6 @@ export function signUpRulesOf({ settings }: AccountService) {
 
 /** Who is signed in; the policy has let nobody else through. */
 export function accountOf(principal: Principal | undefined): Account {
-  if (principal === undefined || !('account' in principal)) throw new Error('nobody is signed in')
+  if (principal === undefined || !('account' in principal)) throw new Error('not signed in')
   return principal.account
 }

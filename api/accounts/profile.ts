@@ -112,7 +112,7 @@ export function passwordAndSessionOperations(service: AccountService): AccountOp
       name: 'get_session_info',
       summary: 'The current user and session',
       permission: 'session.read',
-      success: { status: 200, description: 'As Auth.js tells it', json: SessionInfo },
+      success: { status: 200, description: 'In the form of Auth.js', json: SessionInfo },
       refusals: ['UNAUTHENTICATED', 'UNAVAILABLE'],
       async handle({ principal }) {
         if (principal?.kind !== 'session' && principal?.kind !== 'bearer') return { ok: false, code: 'UNAUTHENTICATED' }

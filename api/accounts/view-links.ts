@@ -16,7 +16,7 @@ const CreateViewLinkRequest = record('CreateViewLinkRequest', {
 const CreateViewLinkResponse = ViewLink.extend({
   token: z.string().meta({ description: 'Shown this once. The link is `/shared#<token>`.' }),
   embed_origins: z.array(z.string()).meta({
-    description: 'Origins whose pages may show `/embed#<token>` in a frame: those of the setting `EMBED_ORIGINS`.',
+    description: 'Origins whose pages may show `/embed#<token>` in a frame, from the setting `EMBED_ORIGINS`.',
   }),
 }).meta({ id: 'CreateViewLinkResponse', title: 'CreateViewLinkResponse' })
 const ViewPath = record('ViewLinksPath', { view_id: integer() })
@@ -44,7 +44,7 @@ export function viewLinkOperations({ viewLinks, settings }: AccountService): Acc
       path: '/me/views/:view_id/links',
       name: 'create_my_view_link',
       summary: 'Make a link by which anybody sees a view',
-      description: `It shows the devices of the view to whoever has it, and nothing else, until it expires or is revoked. An account has at most ${linksPerAccountMax}.`,
+      description: `Anyone with the link sees the devices of the view, and nothing else, until it expires or is revoked. An account has at most ${linksPerAccountMax}.`,
       permission: 'account.manage',
       parameters: { path: ViewPath },
       body: { json: CreateViewLinkRequest },

@@ -153,7 +153,7 @@ const details: Partial<Record<AdministrationErrorCode, string>> = {
   OPERATOR_STAYS: 'the operator is neither demoted nor switched off: make another account the operator first',
   OPERATOR_OTHER: 'there is an operator, or another one than a moment ago: look, and try again',
   OPERATOR_ONLY: 'only the operator, signed in, or the local admin token says who the operator is',
-  OWN_ACCOUNT: 'nobody changes his own role or switches himself off: ask another administrator',
+  OWN_ACCOUNT: 'you cannot change your own role or switch yourself off: ask another administrator',
   LAST_ADMINISTRATOR: 'the last active administrator stays one: make another account an administrator first',
   ROLE_IMPOSSIBLE: 'a user of a tenant has no other role, and an account that is off does not become the operator',
 }

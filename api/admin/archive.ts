@@ -84,7 +84,7 @@ export function archiveOperations({ archive, audit }: ArchiveRouteOptions): Admi
         name: 'admin_verify_archive',
         summary: 'Compare an archived file with its note',
         description: 'Reads the file: its digest, its rows and its sums.',
-        success: { status: 200, description: 'What was found', json: Verified.meta({ id: 'ArchiveVerified' }) },
+        success: { status: 200, description: 'Outcome', json: Verified.meta({ id: 'ArchiveVerified' }) },
       },
       async (noted, reply) => {
         const fault = (await archive.fault(noted)) ?? null

@@ -69,7 +69,7 @@ export function backupGroup({ parts, whileNoDayExpires, audit }: BackupOptions):
     path: '/backup',
     name: 'admin_back_up',
     summary: 'Write a backup to a folder of this machine',
-    description: 'With the local admin token alone. The answer tells how far it is, in lines of JSON.',
+    description: 'Needs the local admin token. The answer reports its progress as lines of JSON.',
     isTokenOnly: true,
     body: { json: BackupRequest.meta({ id: 'BackupRequest' }) },
     success: { status: 200, description: 'done or error is in the last line', text: ['application/x-ndjson'] },

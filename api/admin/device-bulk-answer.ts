@@ -9,7 +9,7 @@ export const bulkDevicesMax = 500
 export const notTried = 'not tried'
 
 export const DeviceBulkAnswer = z.object({
-  done: z.int().meta({ description: 'Devices of which the change was made' }),
+  done: z.int().meta({ description: 'Changed devices' }),
   failed: z.array(z.object({ device: z.string(), reason: z.string() })),
   issued: z.array(Rotated).meta({ description: 'The new passwords, this once' }),
 })

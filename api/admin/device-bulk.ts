@@ -50,7 +50,7 @@ export function deviceBulkOperation(registry: Changing): AdminOperation {
     body: { json: DeviceBulk.meta({ id: 'AdminDeviceBulk' }) },
     success: {
       status: 200,
-      description: 'What was changed, and what was not',
+      description: 'Changed devices, and the others with a reason',
       json: DeviceBulkAnswer.meta({ id: 'AdminDeviceBulkAnswer' }),
     },
     async handle({ body, actor }, reply) {

@@ -17,7 +17,7 @@ import { withPresentNames } from './renamed-fields.ts'
 
 const details: Partial<Record<Refusal['code'], string>> = {
   DATABASE_AWAY: 'PostgreSQL does not answer; nothing was changed',
-  OWNER_UNKNOWN: 'an owner is no account',
+  OWNER_UNKNOWN: 'an owner is not an account',
   METRICS_UNKNOWN: 'a listed metric is neither in the registry nor in the catalogue; add it first',
 }
 
@@ -128,7 +128,7 @@ function deviceEnds({ devices }: AdminDevicesOptions): AdminOperation[] {
 }
 
 export function noAccount(path: string): Issue {
-  return { path, message: 'is no account' }
+  return { path, message: 'is not an account' }
 }
 
 /** `prefix`: before the field, of one device among several. */
@@ -144,7 +144,7 @@ export function noMetrics(
 
 function noMetric(name: string): string {
   const entry = catalogueEntry(name)
-  return `"${name}" is no metric${entry === undefined || entry.name === name ? '' : `; it is called ${entry.name}`}`
+  return `"${name}" is not a metric${entry === undefined || entry.name === name ? '' : `; it is called ${entry.name}`}`
 }
 
 export function taken(path: string): Issue {

@@ -31,7 +31,7 @@ export function sendFailure(reply: FastifyReply, error: unknown, log: Log): Fast
   if (error instanceof OutcomeUnknown) return sendUnknownOutcome(reply)
   if (error instanceof LeaseExpired) return sendProblem(reply, 'DATABASE_AWAY', { detail: error.message })
   if (error instanceof Unsettled) {
-    const detail = 'PostgreSQL does not answer; what came of the last change is not known yet'
+    const detail = 'PostgreSQL does not answer; the outcome of the last change is not known yet'
     return sendProblem(reply, 'DATABASE_AWAY', { detail })
   }
   if (error instanceof ChangeInDoubt) {

@@ -26,7 +26,7 @@ const requesters = new WeakMap<IncomingMessage, Principal>()
 /** Who has sent a request that the guard has let in. */
 export function requesterOf({ raw }: FastifyRequest): Principal {
   const requester = requesters.get(raw)
-  if (requester === undefined) throw bug('the guard has let in somebody whom it does not know')
+  if (requester === undefined) throw bug('the guard has let in an unknown caller')
   return requester
 }
 

@@ -64,7 +64,7 @@ type ImportQuery = z.infer<typeof ImportQuery>
 /** Of an import that has begun. */
 const ImportProblem = Problem.extend({ ...ImportAnswer.partial().shape, lines_done: z.int().optional() }).meta({
   id: 'ImportProblem',
-  description: 'RFC 9457. An import that has begun tells how far it came.',
+  description: 'RFC 9457. An import that has begun reports its progress.',
 })
 const refusalsOfImports = [
   'CONTENT_UNKNOWN',

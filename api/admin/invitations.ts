@@ -90,8 +90,7 @@ export function invitationOperations(options: AdminInvitationsOptions): AdminOpe
   ]
 }
 
-const signUpOff =
-  'nobody can sign up (SIGN_UP=off), so an invitation would be good for nothing: add the account instead'
+const signUpOff = 'sign-up is off (SIGN_UP=off), so an invitation has no effect: add the account instead'
 
 function refuse(reply: FastifyReply, refusal: Exclude<Awaited<ReturnType<typeof invite>>, { ok: true }>): FastifyReply {
   switch (refusal.code) {

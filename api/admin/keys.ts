@@ -53,7 +53,7 @@ export function keyOperations({ accounts, keys }: AdminKeysOptions): AdminOperat
   async function list(reply: FastifyReply, { account, page }: z.infer<typeof ListQuery>): Promise<FastifyReply> {
     const accountId = account === undefined ? undefined : (await findAccount(account))?.id
     if (account !== undefined && accountId === undefined) {
-      return sendProblem(reply, 'ACCOUNT_UNKNOWN', { errors: [{ path: 'account', message: 'is no account' }] })
+      return sendProblem(reply, 'ACCOUNT_UNKNOWN', { errors: [{ path: 'account', message: 'is not an account' }] })
     }
     const { owned, total } = await keys.page({ accountId, from: pageOffset(page), rowsMax: rowsPerPage })
     const nowMs = accounts.nowMs()
@@ -65,7 +65,7 @@ export function keyOperations({ accounts, keys }: AdminKeysOptions): AdminOperat
     const { account: owner, name, scopes, create_devices: createDevices, tags, expires_in_days } = wanted
     const account = await findAccount(String(owner))
     if (account === undefined) {
-      return sendProblem(reply, 'OWNER_UNKNOWN', { errors: [{ path: 'account', message: 'is no account' }] })
+      return sendProblem(reply, 'OWNER_UNKNOWN', { errors: [{ path: 'account', message: 'is not an account' }] })
     }
     const { id: accountId, email } = account
     const key = { name, scopes, createDevices, tags, expiresInDays: expires_in_days ?? undefined }
@@ -92,7 +92,7 @@ export function keyOperations({ accounts, keys }: AdminKeysOptions): AdminOperat
       path: '/keys',
       name: 'admin_add_key',
       summary: 'Make an API key of an account',
-      description: 'With the local admin token only. Its owner is told by mail; the key is shown this once.',
+      description: 'Needs the local admin token. A mail notifies the owner. The key is shown once.',
       isTokenOnly: true,
       body: { json: NewAdminKey.meta({ id: 'AdminNewKey' }) },
       success: { status: 201, description: 'The key', json: AddedKey.meta({ id: 'AdminAddedKey' }) },

@@ -71,7 +71,7 @@ function changes(metrics: Metrics): AdminOperation[] {
     addition({
       name: 'admin_add_metric',
       summary: 'Add a metric',
-      description: 'What is left out is as the catalogue has it, of a name that it knows.',
+      description: 'Fields that are left out come from the catalogue, if it knows the name.',
       body: NewMetric.meta({ id: 'AdminNewMetric' }),
       answer: 'The metric',
       json: Details,

@@ -8,14 +8,14 @@ import { type AdminErrorCode, adminErrors } from './errors.ts'
 
 export const Problem = z
   .object({
-    type: z.string().meta({ description: 'Programs tell problems apart by it.' }),
+    type: z.string().meta({ description: 'Identifies the problem for programs.' }),
     title: z.string(),
     status: z.int(),
     detail: z.string().optional(),
     errors: z
       .array(z.object({ path: z.string(), message: z.string() }))
       .optional()
-      .meta({ description: 'What is wrong, at which place in the body or the address.' }),
+      .meta({ description: 'The error, and its place in the body or the address.' }),
   })
   .meta({ id: 'Problem', description: 'RFC 9457.' })
 
@@ -44,7 +44,7 @@ export function sendProblem(reply: FastifyReply, code: AdminErrorCode, occurrenc
     .header('content-type', 'application/problem+json')
     .send(
       JSON.stringify({
-        // Programs tell problems apart by it.
+        // Identifies the problem for programs.
         type: `urn:barograph:problem:${title.replaceAll(' ', '-')}`,
         title,
         status,

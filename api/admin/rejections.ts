@@ -39,7 +39,7 @@ export function rejectionsOperation(
     name: 'admin_list_rejections',
     summary: 'Readings that were rejected, newest first',
     description:
-      'Since the start of the service. Those of the same way, sender, device and reason are one with a count. Of several nodes each has its own.',
+      'Since the start of the service, on the node that answers. Rejections with the same way, sender, device and reason are one entry with a count.',
     parameters: { query: RejectionsQuery },
     success: { status: 200, description: 'A page of them', json: RejectionPage.meta({ id: 'RejectionPage' }) },
     refusals: ['NODE_OTHER'],

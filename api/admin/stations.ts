@@ -150,7 +150,7 @@ export async function stationSeriesNames({ registry }: Pick<Stations, 'registry'
 const occurrences: Partial<Record<AdminErrorCode, Occurrence>> = {
   OPERATOR_ONLY: { detail: 'only the operator and the local admin token remove stations' },
   SN_TAKEN: { errors: [{ path: 'sn', message: 'is taken by another station' }] },
-  OWNER_UNKNOWN: { errors: [{ path: 'owner', message: 'is no account' }] },
+  OWNER_UNKNOWN: { errors: [{ path: 'owner', message: 'is not an account' }] },
 }
 
 type Refusal = StationRefusal | { ok: false; code: 'OPERATOR_ONLY' }

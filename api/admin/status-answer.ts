@@ -80,7 +80,7 @@ const NodeStatus = z.object({
   lease_age_s: z.number().nullable(),
   /** The number of the last change of a registry that it has applied. */
   applied_change: z.int(),
-  /** By how much its clock is ahead of that of PostgreSQL; null until it was measured. */
+  /** By how much its clock is ahead of PostgreSQL's clock; null until it was measured. */
   clock_ahead_s: z.number().nullable(),
   problems: z.array(z.string()),
 })

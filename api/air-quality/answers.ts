@@ -57,4 +57,4 @@ export const LogEntry = z.union([EmptyList, z.object({})]).meta({ id: 'AirQualit
 const errorIds = [...new Set(Object.values(airQualityErrors).map(({ id }) => id))]
 export const AirQualityError = z
   .object({ id: z.enum(errorIds), message: z.string() })
-  .meta({ id: 'AirQualityError', description: 'Clients tell errors apart by the id.' })
+  .meta({ id: 'AirQualityError', description: 'The id identifies the error for clients.' })

@@ -85,7 +85,7 @@ const etag = { ETag: header('Of the answer; not with CSV and NDJSON') }
 const unchanged = { description: 'If-None-Match has the ETag of this resource', headers: etag }
 
 /** Of an operation that adds something. */
-export const location = { Location: header('The address of what was added') }
+export const location = { Location: header('Address of the new record') }
 
 const ofAll: readonly AirQualityErrorCode[] = [
   'BAD_REQUEST',

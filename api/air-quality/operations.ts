@@ -81,7 +81,8 @@ export const changeDevice = declare({
   permission: 'change',
   name: 'change_device',
   summary: 'Change a device',
-  description: 'Takes one field or a whole device as it was read. What is absent stays; other fields are ignored.',
+  description:
+    'Takes one field or a whole device as it was read. Absent fields stay unchanged, and unknown fields are ignored.',
   body: { json: DeviceChangeBody },
   success: { status: 200, description: 'The changed device', json: DeviceObject },
   refusals: ['OUTCOME_UNKNOWN'],

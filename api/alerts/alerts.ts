@@ -155,7 +155,7 @@ function ofOne(alerts: AlertList): AdminOperation[] {
     action({
       below: '/acknowledge',
       name: 'acknowledge_alert',
-      summary: 'Say that somebody sees to it',
+      summary: 'Acknowledge an alert',
       description: 'Nothing is repeated from then on. One that is acknowledged already stays as it is.',
       answer: 'The alert',
       json: ShownAlert,
@@ -171,7 +171,7 @@ function shown(alert: AlertRow): Alert {
   return Alert.parse(alert)
 }
 
-const etagHeader = { ETag: { schema: { type: 'string' }, description: 'Weak: of what is told' } }
+const etagHeader = { ETag: { schema: { type: 'string' }, description: 'Weak tag of the content' } }
 
 /** A client that has it already is told so. */
 function sendTagged(request: FastifyRequest, reply: FastifyReply, answer: object): FastifyReply {

@@ -14,7 +14,7 @@ import { ownerOf } from './guard-alerts.ts'
 
 export function ownerIn({ principal }: Pick<Asked, 'principal'>): Owner {
   const owner = ownerOf(principal)
-  if (owner === undefined) throw bug('the guard has let in somebody who has no alerts')
+  if (owner === undefined) throw bug('the guard has let in a caller without alerts')
   return owner
 }
 
@@ -45,7 +45,7 @@ export const byBigId = { ...byId, id: bigId } as const
 
 const details: Partial<Record<AlertRefusal['code'], string>> = {
   NAME_TAKEN: 'another one of the same owner has this name',
-  CHANNELS_UNKNOWN: 'a channel is not there, or is one of somebody else',
+  CHANNELS_UNKNOWN: 'a channel does not exist, or belongs to another account',
   TOO_MANY_RULES: `an owner has at most ${bounds.rulesPerOwner} rules`,
   TOO_MANY_CHANNELS: `an owner has at most ${bounds.channelsPerOwner} channels`,
   TOO_MANY_SILENCES: `an owner has at most ${bounds.silencesPerOwner} silences`,

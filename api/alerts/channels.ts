@@ -106,7 +106,7 @@ function secrets(channels: AlertChannels): AdminOperation[] {
       name: 'test_alert_channel',
       summary: 'Send a test',
       description: 'One attempt, also by a channel that is disabled.',
-      answer: 'What came of it',
+      answer: 'Its outcome',
       json: AttemptAnswer.meta({ id: 'AlertAttemptAnswer' }),
       refusals: ['TOO_MANY_REQUESTS'],
       run: asked => channels.test(ownerIn(asked), asked.path.id),

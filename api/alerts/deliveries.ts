@@ -21,7 +21,7 @@ export const DeliveryList = z
   .meta({ id: 'AlertDeliveryList' })
 
 const Query = z.strictObject({
-  channel: recordId.optional().meta({ description: 'Only those of this channel' }),
+  channel: recordId.optional().meta({ description: 'Deliveries of this channel only' }),
   state: z.enum(deliveryStates).optional(),
   limit: pageLimit,
   after: bigId.optional().meta({ description: '`next` of the page before' }),
@@ -58,7 +58,7 @@ export function deliveryOperations({ alerts: { deliveries } }: DeliveriesOptions
       name: 'replay_alert_delivery',
       summary: 'Send a notification again',
       description: 'Now, once, with the same id, whatever came of it before.',
-      answer: 'What came of it',
+      answer: 'Its outcome',
       json: AttemptAnswer.meta({ id: 'AlertReplayAnswer' }),
       refusals: ['CHANNEL_DISABLED', 'TOO_MANY_REQUESTS'],
       run: asked => deliveries.replay(ownerIn(asked), asked.path.id, asked.actor),

@@ -43,7 +43,7 @@ export function previewOperation({ alerts: { preview }, nowMs }: PreviewOperatio
     name: 'preview_alert_rule',
     summary: 'How a rule would have behaved on the stored readings',
     description:
-      `Of at most ${bounds.previewDevicesMax} devices and ${bounds.previewDaysMax} days. Nothing is stored, and nobody is ` +
+      `Of at most ${bounds.previewDevicesMax} devices and ${bounds.previewDaysMax} days. Nothing is stored, and no channel is ` +
       'notified.',
     body: { json: AskedPreview },
     success: { status: 200, description: 'When it would have fired', json: PreviewAnswer.meta({ id: 'AlertPreview' }) },

@@ -50,7 +50,7 @@ export function ruleFileOperations({ alerts }: RuleImportOptions): AdminOperatio
       path: '/export',
       name: 'export_alert_rules',
       summary: 'All rules of the account as a file',
-      description: 'With the admin token, those of the service. Without ids and without secrets.',
+      description: 'With the admin token, the rules of the service. Without ids and secrets.',
       success: { status: 200, description: 'The file', json: RuleFile.meta({ id: 'AlertRuleFile' }) },
       async handle(asked, reply) {
         const who = ownerIn(asked)
@@ -61,12 +61,13 @@ export function ruleFileOperations({ alerts }: RuleImportOptions): AdminOperatio
       method: 'POST',
       path: '/import',
       name: 'import_alert_rules',
-      summary: 'Make the rules of the account what a file says',
-      description: 'All of it or nothing. Rules are told by their names; the same file again changes nothing.',
+      summary: 'Replace the rules of the account by the rules of a file',
+      description:
+        'All of the file is imported, or nothing. Names identify rules, so the same file changes nothing the second time.',
       parameters: { query: ImportQuery },
       body: { json: RuleFile.meta({ id: 'NewAlertRuleFile' }) },
       bodyBytesMax,
-      success: { status: 200, description: 'What came of it', json: ImportedRules },
+      success: { status: 200, description: 'Its outcome', json: ImportedRules },
       refusals: [
         'OPERATOR_ONLY',
         'NAME_TAKEN',

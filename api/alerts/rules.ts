@@ -18,14 +18,13 @@ export const RuleDetails = z
     id: z.int(),
     owner: z.int().nullable().meta({ description: 'An account; null for a rule of the service' }),
     ...NewRule.shape,
-    version: z.int().meta({ description: 'It grows with each change of what is evaluated' }),
+    version: z.int().meta({ description: 'It grows with each change of the evaluated condition' }),
     created_at: z.iso.datetime(),
     covered: z.int().nullable().meta({
       description: 'Devices on which it is evaluated; null where this process evaluates no rules, or not yet this one',
     }),
     covers_all: z.boolean().meta({
-      description:
-        'False where there is no room for further devices, of which there are too many of all rules together',
+      description: 'False when the rules together cover too many devices, so that more cannot be added',
     }),
   })
   .meta({ id: 'AlertRule' })

@@ -46,7 +46,7 @@ export function silenceOperations({ alerts: { silences } }: SilenceOptions): Adm
       summary: 'Silence alerts',
       description:
         'Alerts fire as before, without notifications; those that still fire at its end are notified then. The end of an alert ' +
-        'that was notified is told all the same. Of an administrator, it silences alerts of all rules.',
+        'that was notified is sent all the same. A silence of an administrator covers alerts of all rules.',
       body: NewSilence.meta({ id: 'NewSilence' }),
       answer: 'The silence',
       json,

@@ -52,12 +52,7 @@ export function unsubscribeFamily(options: { unsubscribing: Unsubscribing; log: 
       scope.post(unsubscribePath, async (request, reply) => {
         const token = tokenOf(request.query)
         if (token === undefined || !(await unsubscribing.unsubscribe(token))) return sendUnknown(reply)
-        return send(
-          reply,
-          200,
-          'Done',
-          html`<p>This channel sends no more mails. Whoever owns it can enable it again.</p>`,
-        )
+        return send(reply, 200, 'Done', html`<p>This channel sends no more mails. Its owner can enable it again.</p>`)
       })
       addMethodNotAllowed(scope, unsubscribePath, ['GET', 'HEAD', 'POST'])
     },

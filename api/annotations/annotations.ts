@@ -136,7 +136,7 @@ function annotationOperations({ annotations, devices }: AnnotationsApiOptions): 
 
 function annotatorIn({ principal }: Pick<Asked, 'principal'>): Annotator {
   const annotator = annotatorOf(principal)
-  if (annotator === undefined) throw bug('the guard has let in somebody who may annotate nothing')
+  if (annotator === undefined) throw bug('the guard has let in a caller who may not annotate')
   return annotator
 }
 

@@ -55,7 +55,10 @@ export function contentFilesFamily({
   const sources = { repository: createRepository(postgres, indexHolder), addressOf: createPublicAddress(publicUrl) }
   return createFamily<ContentFileOperation>({
     prefix: apiPrefix,
-    tag: { name: 'content files', description: 'Files of course runs, newest first. Wrong filters are all told.' },
+    tag: {
+      name: 'content files',
+      description: 'Files of course runs, newest first. The answer lists all invalid filters.',
+    },
     groups: [{ operations: [listOperation(sources), fileOperation(sources)] }],
     rules: rulesOf({ indexHolder, findVisitor, log }),
     error: { schema: ContentFileError, text: ['text/html'] },

@@ -38,7 +38,7 @@ const filters = {
 const format = { format: z.enum(['json', 'api']).optional().meta({ description: 'api is a page for browsers.' }) }
 const whole = z.int().meta({ minimum: undefined, maximum: undefined })
 const paging = {
-  limit: whole.optional().meta({ description: '1 to 100, usually 10. What is no number counts as not given.' }),
+  limit: whole.optional().meta({ description: '1 to 100, 10 by default. A value that is not a number is ignored.' }),
   offset: whole.optional(),
 }
 

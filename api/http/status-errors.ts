@@ -73,9 +73,9 @@ export type LoggerErrorCode = keyof typeof loggerErrors
 
 export const LoggerError = z
   .object({
-    status: z.string().meta({ description: 'What is wrong.' }),
+    status: z.string().meta({ description: 'The error.' }),
     detail: z.string().optional(),
-    errors: z.record(z.string(), z.string()).optional().meta({ description: 'What is wrong with each field.' }),
+    errors: z.record(z.string(), z.string()).optional().meta({ description: 'The error of each field.' }),
   })
   .meta({ id: 'LoggerError' })
 

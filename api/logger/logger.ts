@@ -79,12 +79,12 @@ export function loggerFamily({
 }
 
 const description =
-  'Readings of devices, in and out. Every answer that is no success has a `status` other than `success`.' +
+  'Readings of devices, in and out. Every failure has a `status` other than `success`.' +
   ' `d` is local time on the clock of the service. '
 const openReads = 'Everybody may read.'
 const privateReads =
   'A device reads itself, a person the devices that they own, also by an API key with the scope read;' +
-  ' viewers and administrators read all. A device of somebody else is answered like one that is unknown.'
+  ' viewers and administrators read all. A device of another account is answered like an unknown one.'
 
 function refusalsOf(operation: LoggerOperation): ErrorEntry[] {
   const ofPaths = hasParameters(operation) ? (['BAD_REQUEST', 'URI_TOO_LONG'] as const) : []

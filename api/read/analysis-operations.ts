@@ -272,7 +272,7 @@ function excursionsOf<About>(access: ReadAccess, query: AnalysesQuery, of: Analy
     fault(about, { metric }) {
       if (absent(about, [metric]) !== undefined) return noMetric(metric)
       const [known] = further(about, columns, [metric])
-      return known === undefined || known.kind === 'gauge' ? undefined : `${metric} is no gauge`
+      return known === undefined || known.kind === 'gauge' ? undefined : `${metric} is not a gauge`
     },
     ask(about, { metric, above = null, below = null, for: forSeconds, start, end }, client) {
       const range = start === undefined || end === undefined ? undefined : { startMs: start / 1000, endMs: end / 1000 }

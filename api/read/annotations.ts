@@ -71,7 +71,7 @@ export function annotationsGroup(
     publishedPath: '/device/{device}/annotations',
     name: 'read_annotations',
     summary: 'What people have written about a device',
-    description: 'With what they have written about all devices.',
+    description: 'With the annotations of all devices.',
     subject: deviceInPath('name'),
     parameters: { path: DevicePath, query: Parameters },
     success: {

@@ -107,7 +107,7 @@ export function privateReads({ findPrincipal, devices, authRateLimit }: PrivateR
 
   function knownIn({ raw }: FastifyRequest): KnownReader {
     const known = readers.get(raw)
-    if (known === undefined) throw bug('the guard has let in somebody whom it does not know')
+    if (known === undefined) throw bug('the guard has let in an unknown caller')
     return known
   }
 

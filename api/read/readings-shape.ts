@@ -6,6 +6,6 @@ export const RangeReadings = z
   .array(z.object({ ts: z.int().meta({ description: 'Milliseconds since 1970' }) }).catchall(z.number()))
   .meta({
     id: 'RangeReadings',
-    description: 'What a reading lacks is left out. With step, each metric has four figures.',
+    description: 'Missing values are left out. With step, each metric has four figures.',
   })
 export type RangeReadings = z.infer<typeof RangeReadings>

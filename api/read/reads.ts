@@ -100,7 +100,7 @@ export function readsGroup(access: ReadAccess, { query }: ReadsOptions): Operati
       path: '/device/:name',
       publishedPath: '/device/{device}',
       name: 'read_device',
-      summary: 'What a device is',
+      summary: 'Describes a device',
       subject: deviceInPath('name'),
       parameters: { path: DevicePath },
       ignoresUnknown: true,

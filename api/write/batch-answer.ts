@@ -18,10 +18,7 @@ const BatchReject = z.object({
 
 const counts = {
   stored: z.int(),
-  replaced: z
-    .int()
-    .optional()
-    .meta({ description: 'Those of the stored ones that replaced an earlier one of the body.' }),
+  replaced: z.int().optional().meta({ description: 'Stored readings that replaced an earlier one of the same body.' }),
   rejected: z.int(),
   rejects: z.array(BatchReject),
   rejects_truncated: z.literal(true).optional().meta({ description: 'More were rejected than are listed.' }),

@@ -117,7 +117,7 @@ function logBatch(ranges: Ranges): Declared<WriteOperation> {
     credentials: writeCredentials,
     parameters: { header: IdempotencyKey, query: BatchParameters },
     body: { json: z.array(readingBody(ranges)), text: ['application/x-ndjson', 'text/csv'] },
-    success: { status: 200, description: 'What it counts as stored is on disk', json: BatchAnswer },
+    success: { status: 200, description: 'Readings that it counts as stored are on disk', json: BatchAnswer },
     refusals: [
       ...refusalsOfWrites,
       'BODY_BROKEN',

@@ -40,7 +40,7 @@ const waitingOfAccountMax = 16
 export async function createPasswords(hashing: Hashing = createHashingThreads(runningMax)): Promise<Passwords> {
   const { hash, close } = hashing
   const semaphore = createSemaphore({ runningMax, waitingMax, waitingOfAccountMax, refusal: tooManyWait })
-  const dummy = await hash('nobody has this password', parameters)
+  const dummy = await hash('no account has this password', parameters)
   const verify: Verify = async (known, password) => {
     const isRight = await hashing.verify(known ?? dummy, password.normalize('NFKC'))
     return isRight && known !== undefined

@@ -61,7 +61,7 @@ async function tellOwner(parts: AccountParts, { id, email }: Account, { network 
   } catch (error) {
     // The right password is no reason to refuse anybody.
     if (!(error instanceof TooBusy)) throw error
-    parts.log.warn({ account: id }, 'a sign-in after many wrong passwords could not be told: too much mail waits')
+    parts.log.warn({ account: id }, 'no mail reports a sign-in after many wrong passwords: too many mails are pending')
   }
 }
 

@@ -58,10 +58,12 @@ export type Annotation = z.infer<typeof Annotation>
 /** What is told of a device to who may read it. */
 export const DeviceAnnotations = z.object({
   device: z.string(),
-  may_annotate: z.boolean().meta({ description: 'Whether who asks may add, change and remove those of this device' }),
+  may_annotate: z
+    .boolean()
+    .meta({ description: 'Whether the caller may add, change and remove annotations of this device' }),
   may_annotate_all: z.boolean().meta({ description: 'The same of those about all devices' }),
   annotations: z
     .array(Annotation)
-    .meta({ description: 'Ascending by `from`; of who wrote them only who is signed in is told' }),
+    .meta({ description: 'Ascending by `from`. Only signed-in callers see the authors.' }),
 })
 export type DeviceAnnotations = z.infer<typeof DeviceAnnotations>

@@ -31,7 +31,7 @@ export function createCodeGuesses(limits: RateLimits, log: Log): CodeGuesses {
 
   async function noteWrong(): Promise<void> {
     if ((await limits.take(byAll, '')) === undefined || (await limits.take(alarm, '')) !== undefined) return
-    log.warn({ countMax: byAll.countMax, windowMs }, 'many wrong user codes: somebody may be guessing them')
+    log.warn({ countMax: byAll.countMax, windowMs }, 'many wrong user codes: a client may be guessing them')
   }
 
   /** Takes back what was counted unless the look-up was made and the code was wrong. */

@@ -13,7 +13,7 @@ import { type Grant, grantSubject, stateOf } from './grant.ts'
 import { findForViewer, type Viewer } from './look-up.ts'
 
 export interface Approval {
-  /** What the key is called; by default as the device calls itself. */
+  /** Name of the key; by default as the device calls itself. */
   name?: string | null | undefined
 }
 

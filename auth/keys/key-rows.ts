@@ -42,7 +42,7 @@ export async function insertKey(transaction: Transaction, request: KeyRequest): 
   if (!request.scopes.every(scope => allowed.includes(scope))) return refused('SCOPE_NOT_ALLOWED')
   if (tags.length > 0 && !request.scopes.every(scope => scopesWithTags.includes(scope)))
     return refused('TAGS_NOT_ALLOWED')
-  // Addresses cost nothing, and what is written stays: who sends readings can at least be reached.
+  // Addresses cost nothing, and the list keeps its entries: who sends readings can at least be reached.
   const sendsReadings = createDevices || request.scopes.includes('ingest')
   if (sendsReadings && !owner.is_verified) return refused('EMAIL_UNVERIFIED')
   const scopes = scopeSet(request.scopes)

@@ -49,29 +49,29 @@ const templates: Record<MailKind, Template> = {
   'password-changed': {
     subject: 'Your password was changed',
     before: 'The password of your account was changed, and all sessions were ended.',
-    after: 'If it was not you, ask for a new password at once, and tell the operator of this service.',
+    after: 'If it was not you, ask for a new password at once, and inform the operator of this service.',
   },
   'email-change': {
     subject: 'A new e-mail address for your account',
-    before: 'Somebody who is signed in to your account has asked to use another e-mail address for it.',
-    after: 'If it was not you, change your password at once, and tell the operator of this service.',
+    before: 'A person who is signed in to your account has asked to change its e-mail address.',
+    after: 'If it was not you, change your password at once, and inform the operator of this service.',
   },
   'login-after-failures': {
     subject: 'A sign-in after many wrong passwords',
-    before: 'Somebody has signed in to your account after many attempts with wrong passwords.',
-    after: 'If it was not you, change your password at once, and tell the operator of this service.',
+    before: 'There was a sign-in to your account after many attempts with wrong passwords.',
+    after: 'If it was not you, change your password at once, and inform the operator of this service.',
   },
   'alert-channel-disabled': {
     subject: 'A channel of your alerts was disabled',
     page: '/alerts/channels',
     before:
       'Notifications to one of your channels have failed for five days, or its receiver has said that it wants no more. It gets no more of them until you enable it:',
-    after: 'Alerts go on firing: this page shows them, and what was not delivered.',
+    after: 'Alerts go on firing. This page shows them, and failed deliveries.',
   },
   'key-created': {
     subject: 'A new API key for your account',
     before: 'An API key was added to your account.',
-    after: 'If it was not you, revoke it, change your password at once, and tell the operator of this service.',
+    after: 'If it was not you, revoke it, change your password at once, and inform the operator of this service.',
   },
 }
 

@@ -9,7 +9,7 @@ const aheadMsMax = 1_000
 export function clockFault(aheadMs: number | undefined): string | undefined {
   if (aheadMs === undefined || Math.abs(aheadMs) <= aheadMsMax) return undefined
   const seconds = (Math.abs(aheadMs) / 1000).toFixed(1)
-  return `the clock of this node is ${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} that of PostgreSQL`
+  return `the clock of this node is ${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} PostgreSQL's clock`
 }
 
 /** One line when the clock is wrong, one when it is right again. */
@@ -20,6 +20,6 @@ export function createClockLog(log: Pick<Log, 'info' | 'warn'>): (aheadMs: numbe
     if ((fault !== undefined) === isWrong) return
     isWrong = fault !== undefined
     if (fault !== undefined) log.warn({}, fault)
-    else log.info({}, 'the clock of this node agrees with that of PostgreSQL')
+    else log.info({}, "the clock of this node agrees with PostgreSQL's clock")
   }
 }

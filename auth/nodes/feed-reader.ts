@@ -59,7 +59,7 @@ export function createFeedReader(start: FeedHead): FeedReader {
 function requireUnbroken(applied: FeedHead, head: FeedHead, next: number | undefined): void {
   if (head.epoch !== applied.epoch || head.seq < applied.seq) {
     throw new FeedBroken(
-      'The PostgreSQL of this node was restored from a backup, or used by a service that is no node: start the node again.',
+      'The PostgreSQL of this node was restored from a backup, or used by a service that is not a node: start the node again.',
     )
   }
   if (head.seq > applied.seq && next !== applied.seq + 1) {

@@ -17,7 +17,7 @@ export interface Node {
 }
 
 export interface NodeRow extends Node {
-  /** By how much its clock is ahead of that of PostgreSQL; undefined until it was measured. */
+  /** By how much its clock is ahead of PostgreSQL's clock; undefined until it was measured. */
   clockAheadMs: number | undefined
 }
 

@@ -119,5 +119,5 @@ export async function openNodes(options: NodesOptions): Promise<Nodes> {
 }
 
 function barrierFailed(log: Pick<Log, 'warn'>): (error: unknown) => void {
-  return error => log.warn({ err: error }, 'PostgreSQL does not tell which nodes have a change')
+  return error => log.warn({ err: error }, 'cannot read from PostgreSQL which nodes have applied a change')
 }

@@ -80,7 +80,7 @@ export function openSessionNotices(options: SessionNoticesOptions): SessionNotic
 
   /** Of a time without an answer the log has one line. */
   function fail(about: object): void {
-    if (!isFailing) log.warn(about, 'other nodes are not told which sessions have begun here')
+    if (!isFailing) log.warn(about, 'cannot report new sessions to other nodes')
     isFailing = true
   }
 

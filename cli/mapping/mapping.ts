@@ -69,7 +69,7 @@ class MapReader {
   part(): [Target, Source] {
     const target = this.#until('=').trim()
     if (target !== 'timestamp' && target !== 'device' && !isMetric(target)) {
-      throw this.error(`"${target}" is none of timestamp, device and the names of metrics`)
+      throw this.error(`"${target}" is neither timestamp, nor device, nor the name of a metric`)
     }
     if (!this.takes('=')) throw this.error(`= is missing behind ${target}`)
     if (this.takes('=')) return [target, { kind: 'constant', text: this.#name() }]

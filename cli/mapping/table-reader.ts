@@ -168,7 +168,7 @@ function valueOfWord(metric: string, word: string): Value {
 }
 
 function noNumberReason(metric: string, cell: string, value: Exclude<Value, number>): string {
-  return `${metric} ${value === undefined ? 'is no number' : ambiguousDirectionReason}: ${shortened(cell)}`
+  return `${metric} ${value === undefined ? 'is not a number' : ambiguousDirectionReason}: ${shortened(cell)}`
 }
 
 function numberIn(cell: string, mark: DecimalMark | undefined): number | undefined {

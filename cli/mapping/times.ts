@@ -39,7 +39,7 @@ export function createTimeReader(format: TimeFormat, order?: DayOrder): ReadTime
     default:
       return text => {
         const us = readCount(text, format)
-        return us === undefined ? `timestamp is no number of ${format}` : { us, isLocal: false }
+        return us === undefined ? `timestamp is not a number of ${format}` : { us, isLocal: false }
       }
   }
 }

@@ -252,7 +252,7 @@ class BodyReader {
     this.#at = nameEnd(bytes, start, bytes.length)
     const timeMs = this.#readTime(start, withoutReturn(bytes, start, this.#at))
     if (typeof timeMs !== 'number') return timeMs
-    if (Number.isNaN(timeMs)) return malformed('has a timestamp that is no integer of 64 bits')
+    if (Number.isNaN(timeMs)) return malformed('has a timestamp that is not an integer of 64 bits')
     this.#skipSpaces()
     if (!this.#isAtEnd()) return malformed('has characters behind the timestamp')
     const reason = timeReason(timeMs, this.#earliestMs, this.#latestMs)

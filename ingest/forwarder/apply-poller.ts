@@ -102,12 +102,12 @@ export class ApplyPoller {
     const mayHaveLost = this.#mayHaveLost(isSynced)
     commitMode.set(isSynced)
     if (mayHaveLost) {
-      onLost('QuestDB was away and did not sync what it applied')
+      onLost('QuestDB was unavailable and had not synced applied rows')
       return
     }
     if (isSynced) issues.wasUnavailable = false
     const seen = applyTracker.observe(states)
-    if (seen === 'lost') onLost('a table in QuestDB is behind what it had taken')
+    if (seen === 'lost') onLost('a table in QuestDB lacks rows that it had accepted')
     // Where QuestDB does not sync, segments also go by their age.
     else if (seen === 'applied' || !isSynced) this.#isTrimDue = true
   }

@@ -180,7 +180,7 @@ export class BackfillPlanner {
     const absent = this.#further.absentOf(view, offset)
     if (absent.length > 0) this.#absent.set(offset, absent)
     const row = this.#count++
-    // Typed arrays drop what is written behind their end.
+    // Typed arrays drop elements behind their end.
     if (row >= this.#rows.offsets.length) throw bug(`${row + 1} late rows are more than their groups say`)
     this.#rows.offsets[row] = offset
     this.#rows.timesUs[row] = view.getFloat64(offset + offsetOf.timeUs, true)

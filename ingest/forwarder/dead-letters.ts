@@ -76,7 +76,7 @@ function textOf({ series: _, ...letter }: DeadLetter): Buffer {
   return Buffer.from(`${JSON.stringify(letter)}\n`)
 }
 
-/** The file is damaged unless it is what is written of its record: a bad byte may stand in the base64 text or in a number, too. */
+/** The file is damaged unless it is the encoding of its record: a bad byte may stand in the base64 text or in a number, too. */
 function readLetter(table: TableDescription, name: string, text: string): ListedLetter {
   const id = idOf(name)
   let damage = 'the file is not JSON'

@@ -79,7 +79,7 @@ export class LivePlanner {
     const view = new DataView(chunk.bytes.buffer, chunk.bytes.byteOffset, chunk.bytes.byteLength)
     this.#clear(liveRowsOf(chunk))
     const planned = this.#collect(chunk, view)
-    // Typed arrays drop what is written behind their end.
+    // Typed arrays drop elements behind their end.
     const { offsets, series } = this.#buffers
     if (this.#count > offsets.length || this.#seriesCount > series.length) {
       throw bug(`a batch has ${this.#count} rows of ${this.#seriesCount} series, and room for ${offsets.length}`)

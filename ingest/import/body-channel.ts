@@ -23,7 +23,7 @@ export class BodyChannel {
       else this.#pieces.put(message)
     })
     port.on('close', () => {
-      const abandoned = new Abandoned('nobody wants the body any more')
+      const abandoned = new Abandoned('the body is not needed any more')
       this.#pieces.close(abandoned)
       this.#commands.close(abandoned)
     })

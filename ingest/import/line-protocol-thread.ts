@@ -49,7 +49,7 @@ export function createLineThread(): LineThread {
     const names = { count: texts.length, parts: packTexts(texts), partsPerName: 1, known: undefined }
     const series = packSeries(resolved, textIndexes(names))
     const again = await encodeRows({ ...task, rows: encoded.rows, names, series })
-    if ('kind' in again) throw bug('rows whose names are told as texts need nothing that is known')
+    if ('kind' in again) throw bug('rows with names as text need no known names')
     return again
   }
 

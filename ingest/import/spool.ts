@@ -79,7 +79,7 @@ async function readPart(file: FileHandle, position: number, length: number): Pro
   const part = new Uint8Array(length)
   for (let filled = 0; filled < length; ) {
     const { bytesRead } = await file.read(part, filled, length - filled, position + filled)
-    if (bytesRead === 0) throw new Error('the spool file is shorter than what was written')
+    if (bytesRead === 0) throw new Error('the spool file is shorter than its content')
     filled += bytesRead
   }
   return part

@@ -178,7 +178,7 @@ export function timesLeftOut(ignored: readonly string[]): LeftOut[] {
   })
 }
 
-const timeFieldReason = 'it is no time with a zone since 2000, or the reading has a timestamp'
+const timeFieldReason = 'it is not a time with a zone since 2000, or the reading has a timestamp'
 
 function refusalOfUnprepared(unprepared: Unprepared | undefined): Refusal | undefined {
   if (unprepared === undefined) return undefined

@@ -375,7 +375,7 @@ export class Journal<Series, Values extends Timed> {
     const { used: usedNext, waiting } = this.#syncing
     if (this.#inFlight) throw bug(`a group of ${used} bytes is handed over while another one is in flight`)
     if (usedNext > groupHeaderLength || waiting.length > 0) {
-      throw bug(`a slot with ${usedNext} bytes and ${waiting.length} senders is to be filled anew`)
+      throw bug(`a slot with ${usedNext} bytes and ${waiting.length} senders is to be filled again`)
     }
     if (used > slotBytes || used > groupHeaderLength !== recordCount > 0 || backfillCount > recordCount) {
       throw bug(`a group has ${recordCount} records, ${backfillCount} of them late, in ${used} bytes`)
@@ -399,7 +399,7 @@ export class Journal<Series, Values extends Timed> {
     if (outcome === 'stored' && end === this.#end) {
       throw bug(`a group of ${used} bytes is stored, and the journal still ends at ${end}`)
     }
-    if (this.#pending !== undefined) throw bug(`${this.#pending.count} stored records were reported to nobody`)
+    if (this.#pending !== undefined) throw bug(`${this.#pending.count} stored records were not reported`)
     this.#report(outcome, reason)
     this.#end = end
     if (outcome === 'stored') {

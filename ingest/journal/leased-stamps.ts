@@ -59,8 +59,8 @@ export async function openLeasedStamps({ rows, nowUs, log }: LeasedStampsOptions
   await lease.renew()
   if (!lease.hasClasses()) {
     throw new StartError(
-      'Other processes on this PostgreSQL have all classes of times of receipt, of which each takes four: stop one of them. ' +
-        'Those of a process that was killed are free after a minute.',
+      'Other processes on this PostgreSQL hold all classes of receive timestamps (four each): stop one of them. ' +
+        'Classes of a killed process are free after a minute.',
     )
   }
   // The first one took the classes, this one sets their bounds.

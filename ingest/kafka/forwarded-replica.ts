@@ -132,7 +132,7 @@ export class ForwardedReplica {
     const stopped = await Promise.all(this.#forwarded.map(({ forwarder }) => forwarder.stop(false)))
     for (const { topic, forwarder } of this.#forwarded) {
       await forwarder.commitLast().catch((error: unknown) => {
-        const text = 'the last offset is not committed; what was forwarded since is sent again'
+        const text = 'the last offset is not committed; records after the committed one are sent again'
         this.#options.log.warn({ err: error, topic }, text)
       })
     }

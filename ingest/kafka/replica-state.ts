@@ -218,7 +218,7 @@ async function publishIn(transaction: Transaction, key: string, status: ForwardS
 }
 
 function assertOffset(offset: number): void {
-  if (!(Number.isSafeInteger(offset) && offset >= 0)) throw bug(`${offset} is no offset`)
+  if (!(Number.isSafeInteger(offset) && offset >= 0)) throw bug(`${offset} is not an offset`)
 }
 
 /**

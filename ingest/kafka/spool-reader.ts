@@ -85,7 +85,10 @@ export class SpoolReader {
       return
     }
     if (this.#endsAt === undefined) {
-      log.error({ topic, end, next }, 'the topic ends before what was forwarded: it has lost groups, or was made anew')
+      log.error(
+        { topic, end, next },
+        'the topic ends before the forwarded offset: it has lost groups, or was created again',
+      )
     }
     this.#endsAt = end
   }

@@ -10,7 +10,7 @@ import type { PublishedState } from './published-state.ts'
 import { RowCounts } from './row-counts.ts'
 import { UnappliedSeries } from './unapplied-series.ts'
 
-const lostReason = 'QuestDB may have lost what it had applied, and gets it again'
+const lostReason = 'QuestDB may have lost applied rows; they are sent again'
 
 export class TopicVisibility {
   readonly #series = new UnappliedSeries()

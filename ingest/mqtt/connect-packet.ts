@@ -106,6 +106,6 @@ function checkFlags(flags: number, version: ProtocolVersion): void {
 function skipWill(fields: FieldReader, version: ProtocolVersion): void {
   if (version === 5) readProperties(fields, willProperties)
   const topic = fields.text()
-  if (topic === '' || hasWildcard(topic)) throw new PacketError('topic', 'the will topic is no topic name')
+  if (topic === '' || hasWildcard(topic)) throw new PacketError('topic', 'the will topic is not a topic name')
   fields.binary()
 }

@@ -226,7 +226,7 @@ export class Deliveries {
   }
 }
 
-const retainedReason = 'a retained message without a time of its own is no new reading'
+const retainedReason = 'a retained message without a time of its own is not a new reading'
 
 function isError(acknowledgement: Acknowledgement | undefined): boolean {
   return (acknowledgement?.reasonCode ?? 0) >= errorMin

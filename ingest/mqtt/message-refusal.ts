@@ -31,9 +31,9 @@ export const refusals = {
     isOfTopic: true,
   },
   tooLarge: { reason: 'too_large', code: 'quotaExceeded', text: 'the payload is larger than 64 KiB' },
-  json: { reason: 'invalid', code: 'payloadFormatInvalid', text: 'the payload is no JSON object' },
+  json: { reason: 'invalid', code: 'payloadFormatInvalid', text: 'the payload is not a JSON object' },
   deviceField: { reason: 'invalid', code: 'payloadFormatInvalid', text: 'device: must be a string' },
-  otherDevice: { reason: 'mismatch', code: 'payloadFormatInvalid', text: 'device: must be that of the topic' },
+  otherDevice: { reason: 'mismatch', code: 'payloadFormatInvalid', text: 'device: must be the device of the topic' },
   idInUse: {
     reason: 'invalid',
     code: 'packetIdentifierInUse',

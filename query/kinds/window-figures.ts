@@ -34,7 +34,7 @@ export function windowFigures(samples: FurtherSamples, window: Bucket, context: 
     case 'rate':
       return rateFigures(samples, window, context)
     case 'gauge':
-      throw bug(`a gauge, ${samples.metric.name}, has its figures among those of the five`)
+      throw bug(`a gauge, ${samples.metric.name}, has its figures among the five columns`)
   }
 }
 

@@ -14,7 +14,7 @@ const firstReadings = 4
 
 /**
  * The interval up to a reading that came in the order of time, Infinity for the first one; true when the expected interval
- * should be estimated anew. That is so after a block that has few single intervals or many that are no multiple of one.
+ * should be estimated anew. That is so after a block that has few single intervals or many that are not multiples of one.
  */
 export function noteInterval(columns: LiveColumns, slot: number, intervalMs: number): boolean {
   const { kinds, intervals, singles, far } = columns
@@ -27,7 +27,7 @@ export function noteInterval(columns: LiveColumns, slot: number, intervalMs: num
   if (nearest === 1) (singles[slot] as number)++
   if (nearest === 0 || !(Math.abs(multiple - nearest) <= nearShare)) (far[slot] as number)++
   if ((singles[slot] as number) > count || (far[slot] as number) > count) {
-    throw bug(`of ${count} intervals ${singles[slot]} are single and ${far[slot]} are no multiple`)
+    throw bug(`of ${count} intervals ${singles[slot]} are single and ${far[slot]} are not a multiple`)
   }
   if (count < blockIntervals) return false
   const isAsExpected = (singles[slot] as number) >= singleMin && (far[slot] as number) <= farMax

@@ -133,7 +133,7 @@ async function eachRow(
   signal: AbortSignal,
   take: (slot: number, row: Float64Array) => void,
 ): Promise<void> {
-  if (rows.length % width !== 0) throw bug(`${rows.length} numbers are no rows of ${width}`)
+  if (rows.length % width !== 0) throw bug(`${rows.length} numbers do not make rows of ${width}`)
   for (let from = 0, count = 1; from < rows.length; from += width, count++) {
     const slot = fleet.slotOf(rows[from] as number)
     if (slot >= 0) take(slot, rows.subarray(from, from + width))

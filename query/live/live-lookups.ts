@@ -64,7 +64,7 @@ export function createLiveLookups(options: LiveLookupsOptions): LiveLookups {
     )
     if (!result.ok) return false
     if (result.rows.length > numbers.length * deviceRow.width) {
-      throw bug(`${result.rows.length} numbers are told of ${numbers.length} devices`)
+      throw bug(`${result.rows.length} numbers for ${numbers.length} devices`)
     }
     for (let from = 0; from < result.rows.length; from += deviceRow.width) {
       const slot = fleet.slotOf(result.rows[from] as number)

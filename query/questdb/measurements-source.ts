@@ -151,7 +151,7 @@ function bySeries(
   }))
   for (let row = 0; row < numbers.length; row++) {
     const part = parts.get(numbers[row] as number)
-    if (part === undefined) throw bug(`row ${row} is of no series`)
+    if (part === undefined) throw bug(`row ${row} belongs to no series`)
     const [timesMs, ...values] = part.columns
     const timeMs = (timesUs[row] as number) / 1000
     if (part.length > 0 && !(timeMs > (timesMs[part.length - 1] as number))) {

@@ -125,7 +125,7 @@ function copyDoubles(page: Buffer, start: number, values: Float64Array): number 
 
 function numberIn(struct: ThriftStruct, field: number): number {
   const value = struct[field]
-  expect(typeof value === 'number' && value >= 0, `field ${field} is no number`)
+  expect(typeof value === 'number' && value >= 0, `field ${field} is not a number`)
   return value
 }
 
@@ -135,7 +135,7 @@ function structIn(struct: ThriftStruct, field: number): ThriftStruct {
 
 function structsIn(struct: ThriftStruct, field: number): ThriftStruct[] {
   const value = struct[field]
-  expect(Array.isArray(value), `field ${field} is no list`)
+  expect(Array.isArray(value), `field ${field} is not a list`)
   return value.map(asStruct)
 }
 

@@ -25,11 +25,11 @@ const Anomaly = z
     value: z.number().nullable().meta({ description: 'In the unit of the metric.' }),
     value_at: LocalMinute.nullable().meta({
       description:
-        'When value was read, of a spike and of a jump, of which readings beside it are suspect, too; else null.',
+        'Time of the value of a spike or a jump, beside which other readings are suspect, too; else null.',
     }),
     expected: Finding.shape.expected,
     count: Count.nullable().meta({ description: 'Readings that are suspect.' }),
-    reason: z.string().meta({ description: 'What is unusual, as a sentence in the units of the answer.' }),
+    reason: z.string().meta({ description: 'The finding as a sentence, in the units of the answer.' }),
   })
   .meta({ id: 'Anomaly' })
 export type Anomaly = z.infer<typeof Anomaly>

@@ -15,7 +15,7 @@ const totals = {
   degree_minutes: Seconds.meta({
     description: 'The distance from the threshold over time, in the unit of the metric times minutes.',
   }),
-  gap_seconds: Seconds.meta({ description: 'Of which no value is known.' }),
+  gap_seconds: Seconds.meta({ description: 'Without a known value.' }),
   covered_seconds: Seconds,
 }
 

@@ -27,14 +27,14 @@ const OutlierInsight = z.strictObject({
   device: z.string(),
   metric: z.string(),
   value: z.number().meta({ description: 'The mean of the last 24 hours.' }),
-  median: z.number().meta({ description: 'What it would be, had the device changed as those like it did.' }),
+  median: z.number().meta({ description: 'Expected value, had the device changed as devices like it did.' }),
   score: z.number().meta({
     description:
       'The difference in units of its usual size: beyond 5.5 or -5.5, of a further gauge or of a device that no other is like beyond 9 or -9.',
   }),
   peers: Count.meta({
     description:
-      'Devices like it that it was compared with; 0: there are none, and the median is that of its own days before.',
+      'Devices like it that it was compared with; 0: there are none, and the median is of its own days before.',
   }),
 })
 export type OutlierInsight = z.infer<typeof OutlierInsight>
@@ -54,7 +54,7 @@ export const Insights = z.strictObject({
   batteries_low: z
     .array(z.string())
     .max(insightsMax)
-    .meta({ description: 'Devices with a battery that runs low, whose date is not known: those of battery_level.' }),
+    .meta({ description: 'Devices with a low battery and an unknown date of its end, as in battery_level.' }),
   outliers: z
     .array(OutlierInsight)
     .max(insightsMax)

@@ -28,7 +28,7 @@ export const StationUnits = z.strictObject({
   units: z.record(
     z.string(),
     z.strictObject({
-      unit: PointUnit.meta({ description: 'That of its newest point of the range: what a read of the range shows.' }),
+      unit: PointUnit.meta({ description: 'Metadata of the newest point of the range.' }),
       counts: z.partialRecord(PointUnit, Count).meta({ description: 'Points of the range in each unit.' }),
       left_out: z
         .partialRecord(PointUnit, Count.positive())

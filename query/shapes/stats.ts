@@ -65,7 +65,7 @@ export const Stats = z.strictObject({
   grid_seconds: z.number().positive().nullable(),
   n_samples: Count,
   units: withFurther(namedUnits, z.string().nullable()),
-  profile: z.enum(profiles).optional().meta({ description: 'What the device is for, where that is said.' }),
+  profile: z.enum(profiles).optional().meta({ description: 'Purpose of the device, if it is set.' }),
   findings: Findings,
   freshness: Freshness,
   reliability: Reliability,

@@ -13,7 +13,7 @@ const UsualHour = z
 const MetricUnusual = z
   .strictObject({
     ...verdict,
-    since: LocalMinute.nullable().meta({ description: 'When what is unusual now has begun; null: nothing is.' }),
+    since: LocalMinute.nullable().meta({ description: 'Begin of the present unusual episode; null without one.' }),
     value: z.number().nullable().meta({ description: 'The mean since then.' }),
     expected: Finding.shape.expected,
     hours: z.array(UsualHour).meta({ description: 'Of the last 48 full hours, between what their means are usual.' }),

@@ -104,7 +104,7 @@ async function untilCopied(exec: Exec, copied: readonly CopiedTopic[], signal: A
   for (const { topic, offset, sourceId } of copied) {
     const position = await shownPosition(exec, sourceId)
     if (position !== undefined && position >= offset) continue
-    throw new BackupError(`The new QuestDB is no copy: it lacks records of topic ${topic} before offset ${offset}.`)
+    throw new BackupError(`The new QuestDB is not a copy: it lacks records of topic ${topic} before offset ${offset}.`)
   }
 }
 

@@ -95,7 +95,7 @@ function stepOf({ name, bytesMax, isOptional }: JournalFile, source: string, row
 async function within(held: Promise<unknown>, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted()
   const limit = AbortSignal.any([signal, AbortSignal.timeout(holdMsMax)])
-  const tooLate = new BackupError('QuestDB did not apply what it has taken within a minute: see barograph status.')
+  const tooLate = new BackupError('QuestDB did not apply accepted rows within a minute: see barograph status.')
   await Promise.race([
     held,
     new Promise((_resolve, reject) => {

@@ -86,7 +86,7 @@ function faultOf({ head: { postgres }, files }: Manifest): string | undefined {
   if (twice !== undefined) return `${twice} is named twice`
   const rowsOf = new Set(tables.map(name => `postgres/${name}`))
   const stray = paths.find(path => path.startsWith('postgres/') && !rowsOf.delete(path))
-  if (stray !== undefined) return `${stray} is of no table`
+  if (stray !== undefined) return `${stray} belongs to no table`
   const [missing] = rowsOf
   return missing === undefined ? undefined : `${missing} is missing`
 }
@@ -108,7 +108,7 @@ function readText(file: string): string {
     const { code } = error as NodeJS.ErrnoException
     if (code === undefined) throw error
     if (code !== 'ENOENT') throw new BackupError(`${file} cannot be read (${code}).`)
-    throw new BackupError(`There is no ${file}: this is no backup, or one that was cut short.`)
+    throw new BackupError(`There is no ${file}: this is not a backup, or one that was cut short.`)
   }
 }
 

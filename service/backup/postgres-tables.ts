@@ -110,7 +110,7 @@ export async function copyTablesIn(client: pg.ClientBase, folder: string, tables
   const names = sorted.map(({ name }) => quoted(name)).join(', ')
   const isSame = sorted.every(({ name, columns }) => present.get(name)?.columns.join() === columns.join())
   if (!isSame || present.size !== sorted.length)
-    throw new BackupError('The tables of the backup are not those of its migrations.')
+    throw new BackupError('The tables of the backup differ from its migrations.')
   for (const { name } of sorted) await client.query(`ALTER TABLE ${quoted(name)} DISABLE TRIGGER USER`)
   await client.query(`TRUNCATE ${names}`)
   for (const table of sorted) {

@@ -11,7 +11,10 @@ import { partNames } from './manifest-lines.ts'
 const reasons = new Map([
   ['ENOENT', 'the folder that it is to be in is not there'],
   ['EACCES', 'the user of the service may not write there'],
-  ['EROFS', 'the service may only read there; under systemd, ReadWritePaths of its unit names what it may write'],
+  [
+    'EROFS',
+    'the service may only read there; under systemd, ReadWritePaths of its unit names the folders that it may write',
+  ],
 ])
 
 function reasonOf(error: NodeJS.ErrnoException): string {

@@ -57,7 +57,7 @@ export async function backUpTopics(options: TopicsBackupOptions): Promise<{ file
   if (replica > 1) await assertInUse(postgres, replica)
   const target = prepareTarget(options.folder, undefined)
   try {
-    onStep('waiting until QuestDB has what was acknowledged')
+    onStep('waiting until QuestDB has all acknowledged readings')
     const ends = new Map([...options.ends].map(([topic, end]) => [stateKey(topic, replica), end]))
     const topics = await untilApplied(postgres, ends, signal)
     const doneBefore = await listDone(postgres)

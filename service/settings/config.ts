@@ -46,7 +46,7 @@ export function readConfig(environment: Record<string, string | undefined>, role
   }
   if (config.QUESTDB_PG_PORT !== undefined && config.QUESTDB_PG !== undefined) {
     throw new ConfigError(
-      'Wrong settings: QUESTDB_PG_PORT is that of the managed QuestDB, and QUESTDB_PG names another.',
+      'Wrong settings: QUESTDB_PG_PORT is for the managed QuestDB, and QUESTDB_PG names another one.',
     )
   }
   assertReplicas(config)

@@ -23,7 +23,7 @@ export function misspeltSettings(environment: Record<string, string | undefined>
 
 /** A sentence for the log and for `barograph doctor`. */
 export function misspeltText({ name, meant }: MisspeltSetting): string {
-  return `the environment variable ${name} is no setting: ${meant} may be meant`
+  return `the environment variable ${name} is not a setting: ${meant} may be meant`
 }
 
 /** A difference in length is a lower bound of the distance, and spares most of the comparisons. */

@@ -11,7 +11,7 @@ const beginnings = {
   MQTT_PORT: 'MQTT',
   PARENT_PID: 'Process and log',
   JOURNAL_MAX: 'Journal',
-  CONNECTIONS_MAX: 'Limits of what is sent',
+  CONNECTIONS_MAX: 'Limits of requests',
   LINE_PROTOCOL_BODY_MAX: 'Line protocol',
   AUTH_HOST: 'Who may sign in and read',
   EVENTS_CLIENTS_MAX: 'Events',

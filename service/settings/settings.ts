@@ -48,7 +48,7 @@ export const Settings = z.object({
   PUBLIC_URL: z
     .url({ protocol: /^https?$/, error: 'must be an address such as https://barograph.example' })
     .optional()
-    .describe('Base URL for clients, used in links; default is that of the request.'),
+    .describe('Base URL for clients, used in links; default is the URL of the request.'),
   QUESTDB_HTTP: databaseUrl(/^https?:$/, 'http://user:password@host:9000')
     .optional()
     .describe('HTTP address of an external QuestDB, with credentials; default is a managed one.'),
@@ -127,7 +127,7 @@ export const Settings = z.object({
     .describe('Beginning of the names of the topics.'),
   KAFKA_REPLICATION: wholeNumber(1, 9)
     .default(3)
-    .describe('Brokers that each topic is to be on; from 2 on, at least two of them have what is acknowledged.'),
+    .describe('Replication factor of each topic; from 2 on, at least two brokers have each acknowledged reading.'),
   KAFKA_RETENTION_HOURS: wholeNumber(1, 87_600)
     .default(168)
     .describe('How long Kafka keeps records; those that QuestDB has not taken by then would be lost.'),
@@ -188,7 +188,7 @@ export const Settings = z.object({
   JOURNAL_MAX: bytes
     .refine(value => value >= 1024 ** 2, 'must be at least 1MiB')
     .default(20 * gibibyte)
-    .describe('Maximum size of the journal of readings, and of that of points; beyond it they get 503.'),
+    .describe('Maximum size of the journal of readings and of the journal of points; beyond it requests get 503.'),
   JOURNAL_RESERVE: bytes.default(gibibyte / 4).describe('Free disk space that the journal leaves unused.'),
   JOURNAL_KEEP_HOURS: wholeNumber(0, 8760)
     .default(24)
@@ -216,10 +216,10 @@ export const Settings = z.object({
   METRICS: z
     .enum(['open', 'declared'], { error: 'must be open or declared' })
     .default('open')
-    .describe('What a number in a field without a metric does: open (makes the metric) or declared (is ignored).'),
+    .describe('Handling of a number in a field without a metric: open (makes the metric) or declared (is ignored).'),
   METRICS_PER_OWNER: wholeNumber(0, 10_000)
     .default(100)
-    .describe('Metrics that readings of the devices of an account make, beside those of the catalogue.'),
+    .describe('Maximum number of metrics that readings may make in an account, beside the catalogue.'),
   DEVICE_RATE: wholeNumber(1, 1_000_000).default(500).describe('Sustained rate limit per device, readings per second.'),
   DEVICE_BURST: wholeNumber(1, 10_000_000).default(20_000).describe('Burst limit per device, readings.'),
   BULK_RATE: wholeNumber(1, 10_000_000)
@@ -332,7 +332,7 @@ export const Settings = z.object({
   ALLOWED_ORIGINS: list
     .optional()
     .refine(origins => origins?.every(isOrigin) ?? true, 'must be origins such as https://app.example, with commas')
-    .describe('Comma-separated origins besides that of PUBLIC_URL that may use session cookies.'),
+    .describe('Comma-separated origins besides PUBLIC_URL that may use session cookies.'),
   OAUTH_PROVIDERS: list
     .optional()
     .describe('Comma-separated identity providers that the front end may use for sign-in.'),
@@ -379,7 +379,7 @@ export const Settings = z.object({
     .string()
     .min(1)
     .default('https://www.googleapis.com/auth/drive.file')
-    .describe('What the user is asked to allow, space-separated.'),
+    .describe('Scopes that the user is asked to allow, space-separated.'),
   DRIVE_OPENER_ORIGIN: z
     .string()
     .refine(isOrigin, 'must be an origin such as https://app.example')
@@ -404,7 +404,7 @@ export const Settings = z.object({
   ARCHIVE_S3_ENDPOINT: z
     .url({ protocol: /^https?$/, error: 'must be an address such as https://s3.example' })
     .optional()
-    .describe('Address of the S3-compatible store; default is that of AWS in the region.'),
+    .describe('Address of the S3-compatible store; default is AWS in the region.'),
   ARCHIVE_S3_REGION: z
     .string()
     .regex(/^[a-z0-9-]{1,40}$/, 'must be lower-case letters, digits and hyphens')

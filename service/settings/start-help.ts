@@ -6,7 +6,7 @@ import { Settings } from './settings.ts'
 export const startIntro = `Usage: barograph start [--role all|api|forward]
 
 Runs the service, with a QuestDB and a PostgreSQL of its own unless it is given others. In a checkout, npm start does the
-same. Ctrl-C stops it, as do SIGTERM and SIGHUP; what was acknowledged is on disk, and the next start goes on with it.
+same. Ctrl-C stops it, as do SIGTERM and SIGHUP. Acknowledged readings are on disk, and the next start continues with them.
 
 With KAFKA_BROKERS, --role api answers requests and --role forward writes what Kafka holds to QuestDB. Without the option a
 process does both.

@@ -27,7 +27,7 @@ const UnitCode = z
   .transform((text, context) => {
     const unit = unitOf(text)
     if (unit !== undefined) return unit.code
-    context.addIssue({ code: 'custom', message: 'is no unit that is known; see the catalogue, or leave it out' })
+    context.addIssue({ code: 'custom', message: 'is not a known unit; see the catalogue, or leave it out' })
     return z.NEVER
   })
 

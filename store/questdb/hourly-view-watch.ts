@@ -94,7 +94,7 @@ export class ViewWatch {
   #faultOf(seen: ViewState | undefined): string | undefined {
     if (seen === undefined) return undefined
     if (seen.status === 'invalid') return `it is invalid: ${seen.reason}`
-    if (!seen.isOurs) return 'it is that of another version'
+    if (!seen.isOurs) return 'it was made by another version'
     if (seen.isSuspended) return 'it is suspended'
     // A table that was lost in part, or is another one.
     const { refreshedTxn, sequencedTxn } = seen

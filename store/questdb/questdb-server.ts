@@ -179,7 +179,7 @@ function setUnfinishedAside(root: string, log: Log): void {
   const aside = `${root}-unfinished`
   rmSync(aside, { recursive: true, force: true })
   renameSync(root, aside)
-  log.warn({ folder: aside }, 'QuestDB was stopped before its tables had rows; it begins anew')
+  log.warn({ folder: aside }, 'QuestDB stopped before its first write; recreating its data directory')
 }
 
 /**

@@ -78,7 +78,7 @@ export function watchSharedHourlyView(options: SharedHourlyViewOptions): Omit<Ho
       lastReason = undefined
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
-      if (reason !== lastReason) log.warn({ reason }, 'nodes cannot tell each other of the hourly view, retrying')
+      if (reason !== lastReason) log.warn({ reason }, 'nodes cannot share the state of the hourly view, retrying')
       lastReason = reason
     }
   }

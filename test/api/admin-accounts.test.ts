@@ -358,7 +358,7 @@ t.test('the audit says who did it, newest first, page by page', async t => {
 t.test('an owner is named by id or by address, and its devices go to the operator with the account', async t => {
   const email = 'owner@example.com'
   const owner = await add(email)
-  const unknown = (path: string) => problem(422, 'owner unknown', at(path, 'is no account'))
+  const unknown = (path: string) => problem(422, 'owner unknown', at(path, 'is not an account'))
   const nobody = 'nobody@example.com'
   await answers(
     t,

@@ -712,7 +712,7 @@ t.test('what has come back is found in few statements, however much was erased',
   t.strictSame(await rows(device.symbol), [2, 0, 0])
 })
 
-t.test('a removal is undone when what is written with it fails', async t => {
+t.test('a removal is undone when another write of its transaction fails', async t => {
   const station = await addStation('IN-4')
   await addPoints(station, 1)
   const failing = createEraseJobs({

@@ -618,8 +618,8 @@ t.test('a device lists metrics, which are registered from the catalogue and cann
   const unknown = (...errors: object[]) => problem(422, 'metrics unknown', { errors })
   const several = [{ name: 'a' }, { name: 'b', metrics: ['radon', 'sap_flow'] }]
   const asked = { metrics: ['co2', 'sap_flow', 'radon', 'snow'] }
-  const sapFlow = { path: 'metrics[1]', message: '"sap_flow" is no metric' }
-  const snow = { path: 'metrics[3]', message: '"snow" is no metric; it is called snow_depth' }
+  const sapFlow = { path: 'metrics[1]', message: '"sap_flow" is not a metric' }
+  const snow = { path: 'metrics[3]', message: '"snow" is not a metric; it is called snow_depth' }
   await answers(
     t,
     ['POST', '/devices', { name: 'lab', metrics: listed }, { status: 201 }],

@@ -290,7 +290,7 @@ t.test('where nobody may sign up, nobody is invited', async t => {
   const refused = problem(409, 'sign-up off', { detail: /SIGN_UP=off/ })
   t.match(await off.ask('POST', '/invitations', { email: 'a@example.com' }), refused)
   const { visit, submit, setup } = await openPages(t, off.people)
-  t.match(await visit('/sign-up?token=x'), { status: 403, text: /Nobody can sign up here/ })
+  t.match(await visit('/sign-up?token=x'), { status: 403, text: /Sign-up is off/ })
   t.match(await submit('/sign-up', { email: 'a@example.com', password: goodPassword }), { status: 403 })
   t.notMatch((await visit('/sign-in')).text, /sign-up/)
   const operator = { token: (await setup.token()) ?? '', email: 'first@example.com', password: goodPassword }

@@ -135,7 +135,7 @@ t.test('a password is an Argon2id hash in PHC form', async t => {
   t.match(known, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
   t.equal(await verify(known, 'K\u00fcche 🔑'), true, 'however the keyboard composes it')
   t.equal(await verify(known, 'k\u00fcche 🔑'), false)
-  t.equal(await verify(undefined, 'nobody has this password'), false)
+  t.equal(await verify(undefined, 'no account has this password'), false)
   t.equal(passwords.isOutdated(known), false)
   t.equal(passwords.isOutdated(await argon2Hash('x', { memoryCost: 8192, timeCost: 1 })), true)
 })

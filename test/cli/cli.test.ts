@@ -344,7 +344,7 @@ t.test('stations are added, listed, changed and removed', async t => {
   for (const [words, stderr] of [
     ['add - M4 --owner nobody@example.com', /sn: must be 1 to 64/],
     ['add IN-2 M4', /sn: is taken by another station/],
-    ['set IN-2 --owner nobody@example.com', /owner: is no account/],
+    ['set IN-2 --owner nobody@example.com', /owner: is not an account/],
   ] as const) {
     t.match(await run(`stations ${words}`), { status: 1, stderr }, words)
   }
@@ -400,7 +400,7 @@ t.test('rules are exported and imported, and the same file changes nothing', asy
   t.match(await json(`alerts import ${file} --prune`), { added: 1, changed: 0, unchanged: 0, removed: 1 })
   t.match(await run(`alerts import ${join(folder, 'none.json')}`), { status: 1, stderr: /cannot be read/ })
   writeFileSync(file, '[]')
-  t.match(await run(`alerts import ${file}`), { status: 1, stderr: /is no JSON object/ })
+  t.match(await run(`alerts import ${file}`), { status: 1, stderr: /is not a JSON object/ })
 })
 
 t.test('silences are added, listed and removed, and alerts and notifications listed', async t => {

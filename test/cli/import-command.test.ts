@@ -62,8 +62,8 @@ t.test('a foreign file is mapped, stored and told of by its own lines', async t 
     stdout,
     /stored 1 of the readings without values that are out of range:\n {2}.*ecowitt\.csv:3: import_mapped: temperature/,
   )
-  t.match(stdout, /ecowitt\.csv:4: temperature is no number: x/)
-  t.match(readFileSync(rejects, 'utf8'), `${file},4,LINE_MALFORMED,temperature is no number: x,"${lines[2]}"`)
+  t.match(stdout, /ecowitt\.csv:4: temperature is not a number: x/)
+  t.match(readFileSync(rejects, 'utf8'), `${file},4,LINE_MALFORMED,temperature is not a number: x,"${lines[2]}"`)
   await service.allShown()
   const pressure = ['23:00', '23:05'].map(time => ({ d: `2025-12-31 ${time}`, v: 1000.000573 }))
   t.match(await day('import_mapped', '2025-12-31'), { temperature: [{ d: '2025-12-31 23:00', v: 10 }], pressure })

@@ -142,7 +142,7 @@ t.test('a header again is read as one, or ends the import before it begins', asy
   t.match((await read(`${first}Time;Temp (°C);Hum (%)\n2020-02-01T00:00:00Z;21,5;40\n`, words)).readings[1], /=21.5 /)
   const again = read(`${first}Datum,Temp (°C),Hum (%)\n2020-02-01T00:00:00Z,40,21\n`, words)
   await t.rejects(again, /line 3 is a header again, but cannot be read: the header has no column for timestamp/)
-  t.match(await read(`${first}warm,x,y\n`, words), { rejects: [/^3 temperature is no number: x/] })
+  t.match(await read(`${first}warm,x,y\n`, words), { rejects: [/^3 temperature is not a number: x/] })
 
   const header = 'timestamp,device,temperature,humidity,pressure\n'
   const other = 'timestamp,device,humidity,temperature,pressure\n'

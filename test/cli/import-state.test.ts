@@ -111,6 +111,6 @@ t.test('standard input and a file that is no state are refused', async t => {
   const { url } = await startServer(t)
   t.match(await runImport(url, '-', '--state', join(folder, 'x.json')), { status: 2, stderr: /cannot be continued/ })
   const wrong = await runImport(url, fileOf('y.csv'), '--state', tokenFile)
-  t.match(wrong, { status: 1, stderr: /is no state file of an import/ })
+  t.match(wrong, { status: 1, stderr: /is not a state file of an import/ })
   t.equal(readFileSync(tokenFile, 'utf8'), 'token')
 })

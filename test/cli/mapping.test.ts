@@ -85,7 +85,7 @@ t.test('Home Assistant: the history of entities and long-term statistics', async
       [2, '2024-01-01T00:00:00Z', 'porch', 21.5, null, null],
       [4, '2024-01-01T00:00:05.123Z', 'porch', null, 48, null, undefined, 97],
     ],
-    rejects: [[7, 'temperature is no number: warm']],
+    rejects: [[7, 'temperature is not a number: warm']],
   })
   await gives(t, homeAssistantStatistics, {
     preset: 'home-assistant',
@@ -164,7 +164,7 @@ t.test('Davis WeatherLink: lines before the header, inches, and an hour that com
       [7, '2024-11-03T05:30:00Z', 'farm', 5, 89, 1015.9166],
       [8, '2024-11-03T06:15:00Z', 'farm', 5, 89, 1015.9166],
     ],
-    rejects: [[9, 'temperature is no number: abc']],
+    rejects: [[9, 'temperature is not a number: abc']],
   }
   await gives(t, davis, { ...words, ...expected })
   t.match(await read(Buffer.from(davis, 'latin1'), words), expected)
@@ -266,7 +266,7 @@ t.test('--map: columns, units, constants and quotes', async t => {
   await gives(t, file, {
     map,
     readings: [[2, '2024-01-01T00:00:00Z', 'the porch', 20, 50, 1013.25]],
-    rejects: [[3, 'temperature is no number: x']],
+    rejects: [[3, 'temperature is not a number: x']],
   })
   t.strictSame(
     [...readMapping(['device=="a ""b"" , c",pressure=p:kPa'])],
@@ -276,7 +276,7 @@ t.test('--map: columns, units, constants and quotes', async t => {
     ],
   )
   for (const [text, reason] of [
-    ['CO2=x', /"CO2" is none of timestamp, device and the names of metrics/],
+    ['CO2=x', /"CO2" is neither timestamp, nor device, nor the name of a metric/],
     ['co2=x:hPa', /the unit of co2 is one of ppm, ppb/],
     ['sap_flow=x:L/h', /sap_flow has no unit that is known/],
     ['device', /= is missing/],

@@ -54,7 +54,7 @@ const nodeOf = (changes: Partial<NodeState> = {}, ownId = 'another') => nodesOf(
 t.test('a node in words', async t => {
   t.equal(nodeText(nodeOf()), 'api on h-1, 1.2.3, leads, lease renewed 1.5 s ago, change 12, clock 1.00 s ahead')
   const own = nodeOf({ leads: false, clockAheadMs: -0.4 }, node.id)
-  t.match(nodeText(own), ', asked, lease renewed 1.5 s ago, change 12, clock as that of PostgreSQL')
+  t.match(nodeText(own), ', asked, lease renewed 1.5 s ago, change 12, clock agrees with PostgreSQL')
   const expired = { isLeaseValid: false, clockAheadMs: undefined }
   const past = nodeText(nodeOf({ ...expired, leaseAgeMs: 70_000 }))
   t.equal(past, 'api on h-1, 1.2.3, lease renewed 70.0 s ago, expired, change 12', 'it does not lead')
@@ -71,8 +71,8 @@ t.test('what is wrong with nodes', async t => {
   ]
   const nodes = changes.map(each => nodeOf(each))
   t.strictSame(nodeProblemsOf(nodes), [
-    'node 01234567: the clock of this node is 2.1 s behind that of PostgreSQL',
-    'node 01234567: the clock of this node is 65.0 s ahead of that of PostgreSQL',
+    "node 01234567: the clock of this node is 2.1 s behind PostgreSQL's clock",
+    "node 01234567: the clock of this node is 65.0 s ahead of PostgreSQL's clock",
     'node 01234567: its lease has expired: it has ended without a word, or PostgreSQL does not answer it',
     'node 01234567: nodes have different values of A, B: give all nodes the same',
   ])

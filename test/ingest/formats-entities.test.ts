@@ -191,7 +191,7 @@ t.test('states in words are numbers of metrics that are states, and text alone i
   gives(t, lineOf('binary_sensor.front_door', 'binary_sensor.front_door', open), 'front', { door: 1 })
   gives(t, lineOf('binary_sensor.hall_motion', 'units', 'value=0,state="off"'), 'hall', { motion: 0 })
   const light = lineOf('light.kitchen_light', 'light.kitchen_light', 'brightness=200,state="on",value=1')
-  refuses(t, light, /entity light\.kitchen_light is no metric/)
+  refuses(t, light, /entity light\.kitchen_light is not a metric/)
   nothing(t, light, ignoring)
   nothing(t, lineOf('weather.home', 'units', 'temperature=21.4,humidity=40,state="sunny"'))
   nothing(t, lineOf('sensor.porch_temperature', '°C', 'state="warm"'))
@@ -243,7 +243,7 @@ t.test('a unit that neither the entity nor the setting states is named, once for
 
 t.test('an entity that ends with no metric is refused, or left out where unknown fields are', async t => {
   const line = lineOf('sensor.washing_machine', 'units', 'value=3')
-  refuses(t, line, /entity sensor\.washing_machine is no metric/)
+  refuses(t, line, /entity sensor\.washing_machine is not a metric/)
   nothing(t, line, ignoring)
   t.equal(read(line, ignoring).names.count, 0, 'nor is it a device')
   // A metric of the catalogue that the registry does not make.

@@ -103,7 +103,7 @@ t.test('what cannot be read is refused with the reason, and nothing of its line 
   refuses(t, 'w temperature=1', /tag device or host is required/)
   refuses(t, `w,device=${'d'.repeat(65)} temperature=1`, /at most 64 characters/)
   refuses(t, 'w,device=k temperature', /field without a name or a value/)
-  refuses(t, 'w,device=k temperature=1,humidity=1 x', /no integer/)
+  refuses(t, 'w,device=k temperature=1,humidity=1 x', /not an integer/)
   refuses(t, 'w,device=k temperature=1 1 2', /behind the timestamp/)
   refuses(t, 'w,device=k temperature="1"x', /must be a number/)
   refuses(t, 'w,device=k temperature="1', /quote that is not closed/)

@@ -207,7 +207,7 @@ test('the reserve of the disk is left to others', async t => {
   t.equal(commit(writer, [1]).outcome, 'stored')
 })
 
-test('what is written after a group was lost is not taken for forwarded', async t => {
+test('a record after a lost group is not taken for forwarded', async t => {
   const disk = openDisk(temporaryFolder(t))
   const writer = openWriter(disk)
   const { end } = commit(writer, [1])

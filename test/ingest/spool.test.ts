@@ -412,7 +412,7 @@ t.test('a topic that ends before what was forwarded is told, and nothing is read
   const opened = openSpool(topic, 5, { log })
   await settle(opened)
   t.equal(opened.spool.reader.endsAt, 1)
-  t.strictSame(texts, ['the topic ends before what was forwarded: it has lost groups, or was made anew'])
+  t.strictSame(texts, ['the topic ends before the forwarded offset: it has lost groups, or was created again'])
   await opened.close()
   t.equal(opened.spool.end, 0)
 })

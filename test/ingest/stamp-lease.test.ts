@@ -122,7 +122,7 @@ t.test('classes of a process that has ended without a word are free after its le
   await none.lease.renew()
   t.equal(none.lease.hasClasses(), false)
   const opened = openLeasedStamps({ rows, nowUs: () => Date.now() * 1000, log: silentLog })
-  await t.rejects(opened, /have all classes of times/)
+  await t.rejects(opened, /hold all classes of receive timestamps/)
   const [killed] = all
   if (killed === undefined) throw new Error('there are twelve')
   const before = await heldBy(killed.holder)

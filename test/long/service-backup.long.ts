@@ -124,7 +124,7 @@ t.test('a service that is killed in a backup leaves one that is refused, and goe
     await service.killAll()
     await sending
     if (!existsSync(join(target, 'manifest'))) {
-      const refusal = /no backup, or one that was cut short|no such/i
+      const refusal = /not a backup, or one that was cut short|no such/i
       t.match(await restoreTo(target, join(folder, 'never')), { status: 1, stderr: refusal })
       t.notOk(existsSync(join(folder, 'never')), 'nothing was touched')
     }

@@ -32,7 +32,7 @@ t.test('the data of an earlier release are migrated, and all of them are there',
   rmSync(format)
   const service = await startService(t, { dataDirectory, environment: { PROT: 'no-port' } })
   t.match(service.output(), /"migrations":\["014-key-scopes\.sql"[^\n]*brought up to date/)
-  t.match(service.output(), /the environment variable PROT is no setting: PORT may be meant/)
+  t.match(service.output(), /the environment variable PROT is not a setting: PORT may be meant/)
   t.notMatch(service.output(), 'no-port')
   t.strictSame(JSON.parse(readFileSync(format, 'utf8')), { format: 2, version: packageVersion() })
   const readings = async () => {
@@ -69,6 +69,6 @@ t.test('the data of an earlier release are migrated, and all of them are there',
   t.match(await run(['status']), `Barograph ${packageVersion()} at ${service.url}`)
   const doctor = await run(['doctor'], { PROT: '9401' })
   t.match(doctor, new RegExp(`^ok +Barograph +${packageVersion().replaceAll('.', '\\.')}$`, 'm'))
-  t.match(doctor, /^problem +settings +the environment variable PROT is no setting: PORT may be meant$/m)
+  t.match(doctor, /^problem +settings +the environment variable PROT is not a setting: PORT may be meant$/m)
   t.equal(await service.end('SIGTERM'), 0)
 })

@@ -88,7 +88,7 @@ t.test('nodes and who forwards are facts of the status, none of them of a servic
   const alike = statusGroups({ ...madeStatus, nodes: [{ ...madeNode, clock_ahead_s: -0.004 }] })
   t.match(
     alike.flatMap(({ facts }) => facts).find(({ name }) => name === 'Clock'),
-    { text: 'as that of PostgreSQL' },
+    { text: 'agrees with PostgreSQL' },
   )
   t.match(factsOf('Node 89abcdef'), [
     { text: 'h-1' },

@@ -232,7 +232,7 @@ onDesk('stations, tenants and accounts are added and changed', async (page, t) =
   await press(page, 'Remove as viewer eve@example.com')
   await said(page, 'eve@example.com is no longer a viewer.')
   await confirm(page, 'Change role to user', 'ada@example.com')
-  await said(page, 'nobody changes his own role')
+  await said(page, 'you cannot change your own role')
   await confirm(page, 'Disable', 'eve@example.com')
   await record(page, 'eve · user · disabled').waitFor()
   await press(page, 'Enable eve@example.com')

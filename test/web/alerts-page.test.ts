@@ -49,7 +49,7 @@ onPhone('what fires is listed with its state, by device and by severity', async 
   await becomes(t, () => firing.locator('li').count(), 3)
   const hot = /critical[\s\S]*sensor-00001[\s\S]*31\.4 °C[\s\S]*1 h ago[\s\S]*Open the window/
   await becomes(t, () => textOf(firing.locator('li').first()), hot)
-  await becomes(t, () => textOf(firing.locator('li').nth(1)), /info, flapping[\s\S]*silenced: nobody is told/)
+  await becomes(t, () => textOf(firing.locator('li').nth(1)), /info, flapping[\s\S]*silenced: no notifications/)
   await becomes(t, () => textOf(list(page, 'Resolved')), /resolved \(critical\)[\s\S]*its rule was changed/)
   await becomes(t, () => page.title(), '3 firing – Alerts – Barograph')
   await becomes(t, () => page.locator('#icon').getAttribute('href'), within(encodeURIComponent('>3</text>')))
@@ -62,7 +62,7 @@ onPhone('what fires is listed with its state, by device and by severity', async 
   await becomes(t, () => moment.getAttribute('datetime'), /^\d{4}-\d\d-\d\dT.*Z$/, 'a time for programs')
   await becomes(t, () => moment.getAttribute('title'), /^\d+ \w+ \d{4}, \d\d:\d\d:\d\d /, 'to the second')
   await page.getByLabel('By device').check()
-  await firing.getByRole('heading', { name: 'Of no single device' }).waitFor()
+  await firing.getByRole('heading', { name: 'Not of a single device' }).waitFor()
   await page.getByLabel('Severity').selectOption('info')
   await becomes(t, () => firing.locator('.records > li').count(), 1)
 })
@@ -111,7 +111,7 @@ onPhone('a person without a session sees a link to sign in, and no alert', async
 
 onPhone('the first rule is set up in three clicks, with a mail to oneself', async (page, t) => {
   await page.goto(server.url)
-  await page.getByRole('link', { name: 'Tell me when a device goes silent' }).click()
+  await page.getByRole('link', { name: 'Notify me when a device goes silent' }).click()
   await page.waitForURL(`${server.url}/alerts/rules/new?preset=silent`)
   await becomes(t, () => page.getByLabel('A mail to ada@example.com').isChecked(), true)
   await press(page, 'Add the rule')
@@ -225,7 +225,7 @@ onPhone('a phone: channels are added, tested and changed, deliveries listed, and
   await page.getByLabel('Until').fill('06:00')
   await inspect(t, page, 'silences, a new one')
   await press(page, /^Add$/)
-  await said(page, 'devices with site:berlin and room:*: nobody is told.')
+  await said(page, 'devices with site:berlin and room:*: no notifications.')
   const weekly = [{ days: [6, 7], from: '22:00', until: '06:00' }]
   const silence = { selector: { tags: ['site:berlin', 'room:*'] }, until: null, weekly }
   t.match(server.sent.at(-1), ['POST', '/api/silences', silence])

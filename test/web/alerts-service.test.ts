@@ -47,7 +47,7 @@ onDesk('a rule is added with its preview, and its alert is on every page at once
   await page.getByRole('button', { name: 'Acknowledge Door open, alerts-freezer' }).click()
   await becomes(t, () => textOf(firing), /acknowledged by/)
   await page.getByRole('button', { name: 'Silence for 1 hour Door open, alerts-freezer' }).click()
-  await becomes(t, () => textOf(firing), /silenced: nobody is told/)
+  await becomes(t, () => textOf(firing), /silenced: no notifications/)
   await page.getByRole('button', { name: 'History Door open, alerts-freezer' }).click()
   await becomes(t, () => textOf(page.locator('.history')), /fires[\s\S]*is acknowledged/)
   await page.getByRole('link', { name: device }).click()

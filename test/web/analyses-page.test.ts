@@ -108,7 +108,7 @@ onPhone('a phone: what the analyses are of is chosen, and stands in the address'
   await becomes(t, () => textOf(seasonality), /What the last 7 days say of each metric/)
   t.equal(new URL(page.url()).searchParams.get('analyses'), '7d')
   await becomes(t, () => textOf(weather), /of the last 7 days\./)
-  await becomes(t, () => textOf(region(page, 'What was unusual')), /in the last 7 days/)
+  await becomes(t, () => textOf(region(page, 'Unusual readings')), /in the last 7 days/)
   await inspect(t, page, 'analyses')
   await page.goto(`${url}/device/analyses-yard${dates(40, 35)}`)
   await becomes(t, () => textOf(seasonality), /There are no readings in the range of the charts\./)
@@ -120,7 +120,7 @@ onPhone('a phone: what the analyses are of is chosen, and stands in the address'
 onDesk('each section opens and closes again, and is of the dates', async (page, t) => {
   const asked = requestsOf(page)
   await page.goto(`${url}/device/analyses-yard${dates(11, 4)}`)
-  for (const name of ['Weather', 'What was unusual', 'Completeness', 'Seasonality', 'Correlations']) {
+  for (const name of ['Weather', 'Unusual readings', 'Completeness', 'Seasonality', 'Correlations']) {
     const section = region(page, name)
     await unfold(section)
     await section.locator('summary').click()
@@ -142,7 +142,7 @@ onDesk('what was unusual is read once it is unfolded, the newest first, and page
   const forecast = page.waitForResponse(response => response.url().includes('/api/forecast/analyses-odd'))
   await open(page, 'analyses-odd')
   t.match(await (await forecast).json(), { temperature: { hours: [], reason: 'short_history' } })
-  const section = region(page, 'What was unusual')
+  const section = region(page, 'Unusual readings')
   t.equal(pages(), 0, 'nothing is read while it is folded')
   await unfold(section)
   const entries = section.locator('.anomalies li')

@@ -240,10 +240,11 @@ t.test('how long a battery lasts, and how a device differs', async t => {
   t.equal(outlierOf(0.2145, 0.2111), 'Conductivity 0.214 mS/cm, expected 0.211 mS/cm')
   t.equal(outlierOf(0.21145, 0.21135), 'Conductivity 0.21145 mS/cm, expected 0.21135 mS/cm')
   const about = (...peers: number[]) => Object.values(outliersAbout(peers.map(peers => ({ peers })))).join(': ')
-  const means = 'Means of the last 24 hours, and what'
-  t.equal(about(4, 50), `Unlike the others: ${means} they would be had the device changed as those like it did.`)
-  t.equal(about(0, 0), `Unlike before: ${means} is usual for the device by the 14 days before: no other is like it.`)
-  t.match(about(0, 4), /^Unlike the others: .* did, or, where no other is like it, what is usual .* before\.$/)
+  const asOthers = 'Means of the last 24 hours, and expected means, had the device changed as devices like it did'
+  const usual = 'usual values of the device, by the 14 days before'
+  t.equal(about(4, 50), `Unlike the others: ${asOthers}.`)
+  t.equal(about(0, 0), `Unlike before: Means of the last 24 hours, and ${usual}: no other is like it.`)
+  t.equal(about(0, 4), `Unlike the others: ${asOthers}, or, where no other is like it, ${usual}.`)
 })
 
 const berlin = createZone('Europe/Berlin')
@@ -344,7 +345,7 @@ t.test('each figure has a sentence, or says why there is none', async t => {
   const frozen = coldChainFigures(cold, [])
   t.equal(
     figuresTold({ cold_chain: { total: frozen.total, days: [] } })[0],
-    'Temperature: It was below 2.0 °C in 1 and above 8.0 °C in none of 1 hour. These are the limits of a refrigerator; it is hardly ever within them, so no excursion is told.',
+    'Temperature: It was below 2.0 °C in 1 and above 8.0 °C in none of 1 hour. These are the limits of a refrigerator; it is hardly ever within them, so excursions are not reported.',
   )
   const defrosts = { reason: null, count: 21, period_hours: 8.001 }
   const defrosted = { ...total, door_openings: { reason: null, count: 1 }, defrosts }

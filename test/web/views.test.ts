@@ -164,9 +164,9 @@ async function see(t: Test, { name, address, wall, ownWall }: Record<'name' | 'a
   await inBrowser(t, browser, phone, async visitor => {
     await visitor.goto(url)
     await visitor.getByRole('link', { name: 'Sign in' }).waitFor()
-    await becomes(t, () => visitor.getByRole('button', { name: 'Views' }).count(), 0, 'nobody is signed in')
+    await becomes(t, () => visitor.getByRole('button', { name: 'Views' }).count(), 0, 'not signed in')
     await visitor.goto(`${url}${ownWall}`)
-    await visitor.getByRole('alert').getByText('nobody is signed in').waitFor()
+    await visitor.getByRole('alert').getByText('not signed in').waitFor()
     await visitor.goto(wall)
     await visitor.getByRole('heading', { name }).waitFor()
     const requests: Request[] = []

@@ -74,7 +74,7 @@ on(television)('a lost connection and a session that has ended are told until th
   isSignedIn = false
   server.refusal = { status: 401, body: { status: 'unauthorized' } }
   await lookAgain(page)
-  await alert.getByText('nobody is signed in any more').waitFor()
+  await alert.getByText('the session has ended').waitFor()
   await becomes(t, () => cards(page).count(), 0, 'no numbers are shown any more')
   isSignedIn = true
   server.refusal = undefined

@@ -92,7 +92,7 @@ function sentenceOf({ answer, state }: ShownMap): string {
   if (answer.extent === null) {
     return unplaced === 0
       ? 'No device matches.'
-      : 'None of these devices has coordinates: administrators add them at Devices.'
+      : 'These devices have no coordinates: administrators add them at Devices.'
   }
   return unplaced === 0
     ? ''

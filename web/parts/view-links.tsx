@@ -51,7 +51,7 @@ export function ViewLinks({ view, onClose }: { view: View; onClose: () => void }
         }}
       >
         <p class="note">
-          Whoever has a link sees this view without an account: its devices and their readings, nothing else. A view of
+          Anyone with a link sees this view without an account: its devices and their readings, nothing else. A view of
           the fleet shows the devices with its tags and its search, whatever their state is.
         </p>
         <label class="field">
@@ -101,7 +101,7 @@ function Made({ token, embed_origins: origins, view, onDone }: MadeLink & { view
   return (
     <SecretOnce
       title="The link"
-      text="It is shown this once. Whoever has it sees the view until it expires or is revoked."
+      text="It is shown once. Anyone with the link sees the view until it expires or is revoked."
       parts={[
         { name: 'Address', text: addressAt('/shared') },
         ...(isForWall(view.address) ? [{ name: 'Wall', text: addressAt('/wall') }] : []),
@@ -116,7 +116,7 @@ function Made({ token, embed_origins: origins, view, onDone }: MadeLink & { view
             origin of that site.
           </>
         ) : (
-          `Pages of ${listed(origins)} can show the view by this code. The link stands in their source: whoever reads it has it.`
+          `Pages of ${listed(origins)} can show the view by this code. The link is in their source, so anyone who reads it can use it.`
         )}
       </p>
     </SecretOnce>

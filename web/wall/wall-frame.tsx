@@ -55,7 +55,7 @@ function Lost({ state, times }: Pick<WallFrameProps, 'state' | 'times'>) {
     <div class="wall-lost" role="alert">
       <p>
         {lostSentence(state.failure)}{' '}
-        {state.kind === 'stale' ? `What is shown is of ${times.exact(state.atMs)}.` : 'There is nothing to show yet.'}
+        {state.kind === 'stale' ? `Shown as of ${times.exact(state.atMs)}.` : 'There is nothing to show yet.'}
       </p>
     </div>
   )
@@ -68,9 +68,9 @@ function lostSentence(failure: Failure): string {
     case 'unavailable':
       return `The service cannot read its data at the moment (${failure.sentence}).`
     case 'signed-out':
-      return 'The link of this view has ended, or nobody is signed in any more.'
+      return 'The link of this view has ended, or the session has ended.'
     case 'missing':
-      return `What is to be shown is not there (${failure.sentence}).`
+      return `The view cannot be shown (${failure.sentence}).`
     case 'refused':
       return `The service refused to show this (${failure.status}: ${failure.sentence}).`
   }

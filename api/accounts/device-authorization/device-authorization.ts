@@ -70,7 +70,7 @@ function deviceOperations({ accounts, publicUrl }: DeviceAuthorizationService): 
       method: 'POST',
       path: '/device/poll',
       name: 'poll_device_authorization',
-      summary: 'What has become of the request; the key, once',
+      summary: 'The outcome of the request, and the key, once',
       body: { json: PollRequest },
       success: { status: 200, description: 'Its status', json: PollResponse },
       refusals: ['GRANT_UNKNOWN', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],

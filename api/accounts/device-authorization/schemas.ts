@@ -10,7 +10,7 @@ export const PollRequest = record('PollRequest', { device_code: text({ max: 200 
 export const InfoQuery = record('InfoQuery', { user_code: userCode() })
 export const ApproveRequest = record('ApproveRequest', {
   user_code: userCode(),
-  name: text({ min: 1, max: 100, description: 'What the key is called' }).nullish(),
+  name: text({ min: 1, max: 100, description: 'Name of the key' }).nullish(),
 })
 export const DenyRequest = record('DenyRequest', { user_code: userCode() })
 

@@ -36,7 +36,7 @@ export function listArguments(columns: readonly string[], last: string) {
       .int()
       .min(0)
       .optional()
-      .meta({ description: 'Of the links in meta: what is added during a walk through the pages stays out.' }),
+      .meta({ description: 'Links in meta carry it, so that records added while a client reads the pages stay out.' }),
   })
 }
 

@@ -19,7 +19,7 @@ ${opener('options', html`OPTIONS`)}
 ${panel(
   'options',
   'OPTIONS',
-  html`<p class="note">A page cannot send OPTIONS without script, so this is what it answers here.</p>
+  html`<p class="note">A page cannot send OPTIONS without script, so its answer is shown here.</p>
 ${exchange(options)}`,
 )}
 ${filters && !hasErrors(filters) ? panel('filters', 'Filters', filterForm(filters)) : undefined}

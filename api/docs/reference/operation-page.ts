@@ -38,7 +38,7 @@ function sectionsOf({ method, path, operation }: Omit<FamilyOperation, 'page'>, 
   const { parameters = [], requestBody, responses } = operation
   const schemas = schemasOf([parameters, requestBody, responses], document.components.schemas)
   const example = html`<pre tabindex="0"><code>${curlExample(method, path, operation, document.components)}</code></pre>
-<p class="soft"><code>URL</code> is the address of the service. What is in capitals is to be replaced.</p>
+<p class="soft"><code>URL</code> is the address of the service. Replace the words in capitals.</p>
 `
   const body =
     requestBody && html`<p>${contentTypes(requestBody.content)}${requestBody.required ? undefined : ', optional'}</p>\n`

@@ -20,7 +20,7 @@ export const EventParameters = z.object({
 })
 
 export const EventHeaders = z.object({
-  'Last-Event-ID': z.string().optional().meta({ description: 'What came after the event with this id is told.' }),
+  'Last-Event-ID': z.string().optional().meta({ description: 'Events after the one with this id are sent.' }),
 })
 
 /** A text says what is wrong. `find`: a device by its number. */

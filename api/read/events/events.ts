@@ -74,7 +74,7 @@ export function eventsGroup(access: ReadAccess, options: EventsOptions): Operati
     nameOf: number => devices.byNumber(number)?.name,
     ownerOf: number => devices.byNumber(number)?.owner ?? undefined,
     metricOf: (number, series) => metrics.metricOf(number, series)?.name,
-    failed: error => log.error({ err: error }, 'events could not be told, clients disconnected'),
+    failed: error => log.error({ err: error }, 'cannot send events, clients disconnected'),
   })
   ingest.onStored(
     readings => hub.store(readings),
@@ -111,7 +111,7 @@ export function eventsGroup(access: ReadAccess, options: EventsOptions): Operati
     path: '/events',
     name: 'read_events',
     summary: 'Readings and changes of states as they come',
-    description: 'Server-sent events. Alerts are told to who is signed in, of the rules that they may see.',
+    description: 'Server-sent events. Alerts are sent to signed-in clients, for rules that they may see.',
     subject: eventsSubject,
     parameters: { query: EventParameters, header: EventHeaders },
     success: { status: 200, description: 'Events, until the connection ends', events: ServiceEvent },

@@ -79,7 +79,7 @@ function askView(status: number, state: FormState): PageAnswer {
   })}</div>`
   const main = html`<p class="lead">A device or a program that shows a code asks for an API key of your account. Enter the code to see what
 asks, then approve or deny it.</p>
-<p class="warning"><strong>Somebody sent you a code?</strong> Do not enter it. It would give them access to your account.</p>
+<p class="warning"><strong>Did you get a code from another person?</strong> Do not enter it. It would give them access to your account.</p>
 ${form({ name: 'look-up', action: 'device', state, fields, submit: 'Continue' })}
 <p class="more">A sensor that sends readings has a name and a password instead. Administrators add it in
 <a href="admin">Admin, Devices</a>.</p>

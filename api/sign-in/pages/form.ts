@@ -77,7 +77,7 @@ const sentences: Partial<Record<AccountErrorCode, string>> = {
   EMAIL_TAKEN: 'This e-mail address belongs to an account already.',
   PASSWORD_WRONG: 'The current password is wrong.',
   SESSION_TOO_OLD: 'Please sign out and in again first.',
-  REGISTRATION_CLOSED: 'Nobody can sign up here: an administrator makes the accounts.',
+  REGISTRATION_CLOSED: 'Sign-up is off: an administrator makes the accounts.',
   REGISTRATION_INVITED: 'Only who is invited can sign up here: ask an administrator for an invitation.',
   TOKEN_INVALID: 'This link is not valid any more. It was used already, or it is too old.',
   TOO_MANY_REQUESTS: 'Too many attempts.',

@@ -57,7 +57,8 @@ function addPage(scope: FastifyInstance, page: Page, options: ServeOptions): voi
     scope.post(path, shared, async (request, reply) => {
       if (options.origins.isCrossSite(request)) return send(reply, crossSitePage(request, options), {})
       const form = parseForm(request.body as Buffer | undefined, contentTypeOf(request))
-      if (form === undefined) return send(reply, errorPage(400, 'This is not what the form of this page sends.'), {})
+      if (form === undefined)
+        return send(reply, errorPage(400, 'The request does not come from the form of this page.'), {})
       const visitor = await visitorOf(request, options)
       const answer = await submit(requestOf(request, visitor), form)
       return send(reply, answer, { path, account: visitor?.account ?? null })
@@ -99,7 +100,7 @@ function errorPage(status: number, text: string): ShownPage {
 /** Also for who reaches the service under an address that it does not know of. */
 function crossSitePage({ headers }: FastifyRequest, { publicUrl }: ServeOptions): PageAnswer {
   const { origin = 'unknown' } = headers
-  const text = `The form came from a page of another address (${origin}) than that of this service (${publicUrl()}).`
+  const text = `The form came from a page of another address (${origin}) than this service (${publicUrl()}).`
   return errorPage(403, `${text} Start it with the setting PUBLIC_URL, the address by which browsers reach it.`)
 }
 

@@ -81,7 +81,6 @@ const badLink: PageAnswer = {
   kind: 'page',
   status: 400,
   title: 'This link is not valid',
-  main: html`<p class="lead">${refusalSentence({ ok: false, code: 'TOKEN_INVALID' })} Whoever has invited you can send
-another one.</p>
+  main: html`<p class="lead">${refusalSentence({ ok: false, code: 'TOKEN_INVALID' })} Ask for another invitation.</p>
 ${toSignIn}`,
 }

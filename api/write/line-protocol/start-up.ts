@@ -49,7 +49,7 @@ export function healthOperation(isReady: () => boolean): LineProtocolOperation {
     method: 'GET',
     path: '/',
     name: 'influxdb_health',
-    summary: 'Whether points are taken, as InfluxDB tells',
+    summary: 'Whether points are accepted, in the form of InfluxDB',
     success: { status: 200, description: 'They are', json: Health },
     others: { 503: { description: 'They are not', json: Health } },
     handle: (_request, reply) => answerHealth(reply, isReady()),

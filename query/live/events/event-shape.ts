@@ -43,12 +43,12 @@ const AlertEvent = z
       at: z.iso.datetime().meta({ description: 'When it came to this state' }),
     }),
   })
-  .meta({ id: 'AlertEvent', description: 'Told to who is signed in and may see the rule.' })
+  .meta({ id: 'AlertEvent', description: 'Sent to signed-in clients that may see the rule.' })
 export type AlertEvent = z.infer<typeof AlertEvent>
 
 const ResetEvent = z
   .strictObject({ id, event: z.literal('reset'), data: z.strictObject({}) })
-  .meta({ id: 'ResetEvent', description: 'Something was missed: read anew.' })
+  .meta({ id: 'ResetEvent', description: 'Events were missed: read the state again.' })
 
 export const ServiceEvent = z
   .union([ReadingEvent, StateEvent, AlertEvent, ResetEvent])

@@ -12,7 +12,7 @@ export interface StateChange {
   /** How many readings had been stored before. */
   readonly atReading: number
   readonly atMs: number
-  /** By number; 0: of an alert that is of no single device. */
+  /** By number; 0: the alert is not of a single device. */
   readonly device: number
   /** Of an alert: whose rule has found it. */
   readonly alert?: OwnedAlert

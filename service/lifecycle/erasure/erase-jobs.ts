@@ -178,7 +178,7 @@ async function runWaiting(
     requireLead()
     const job = await takeJob(postgres)
     if (job === undefined && areKnown) return
-    if (job === undefined) throw new Error('it is not known yet what became of the last request')
+    if (job === undefined) throw new Error('the outcome of the last request is not known yet')
     const work = { kind: 'erase', id: String(job.id) } as const
     const end = await attributed(work, () => runJob(job, options, steps, signal))
     if (!(await endJob(postgres, job, end))) throw new NotLeading()

@@ -80,7 +80,7 @@ export async function keepDay(exec: Exec, table: ExpiringTable, day: RawDay, pau
     const [ofRows] = await exec(`SELECT ${sumsSql} FROM (${table.hoursSql(piece)})`)
     const [kept] = await exec(`SELECT ${sumsSql} FROM ${hoursTable} ${whereSql(piece)} AND ${isPresentSql}`)
     if (kept?.join() !== ofRows?.join()) {
-      throw new Error(`the hours of ${dayText(startMs)} are not those of its ${table.name}: ${kept} of ${ofRows}`)
+      throw new Error(`the hours of ${dayText(startMs)} differ from its ${table.name}: ${kept} of ${ofRows}`)
     }
     hours += Number(kept?.[0])
   }

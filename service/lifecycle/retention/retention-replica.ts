@@ -98,7 +98,7 @@ export function createRetentionReplica(options: RetentionReplicaOptions): Retent
   async function expireDays(beforeMs: number): Promise<readonly RawDay[]> {
     const endMs = monotonicMs() + waitMsMax
     const pause = async () => {
-      if (monotonicMs() > endMs) throw new Error('QuestDB does not apply what it has taken')
+      if (monotonicMs() > endMs) throw new Error('QuestDB does not apply accepted rows')
       await sleep(pauseMs, undefined, { signal, ref: false })
     }
     await expiry.expire(beforeMs, pause)

@@ -324,7 +324,7 @@ t.test('excursions: one gauge is beyond a threshold', async t => {
   const cold = await json(t, '/excursions/Mast?metric=temperature&below=20.5')
   t.match(cold, { unit: '°C', episodes: [{ direction: 'below', start: '2026-03-08 00:00', end: null, extreme: 20 }] })
   await refuses(t, '/excursions/Mast?metric=co2', 400, /^above or below is required$/)
-  await refuses(t, '/excursions/Mast?metric=door&above=1', 400, /^door is no gauge$/)
+  await refuses(t, '/excursions/Mast?metric=door&above=1', 400, /^door is not a gauge$/)
   await refuses(t, '/excursions/Mast?metric=smell&above=1', 400, /^there is no metric smell here$/)
   await refuses(t, `/excursions/Mast?metric=co2&above=1&end=1`, 400, /^start and end go together$/)
 })

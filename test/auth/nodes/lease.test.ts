@@ -96,15 +96,15 @@ test('a step of that clock lets no lease pass early', async t => {
 
 test('a clock that is a second off is in the log once, with its direction, and again when it is right', async t => {
   for (const aheadMs of [undefined, 1_000, -1_000]) t.equal(clockFault(aheadMs), undefined)
-  t.equal(clockFault(1_240), 'the clock of this node is 1.2 s ahead of that of PostgreSQL')
-  t.equal(clockFault(-61_000), 'the clock of this node is 61.0 s behind that of PostgreSQL')
+  t.equal(clockFault(1_240), "the clock of this node is 1.2 s ahead of PostgreSQL's clock")
+  t.equal(clockFault(-61_000), "the clock of this node is 61.0 s behind PostgreSQL's clock")
   const texts: string[] = []
   const record = (level: string) => (_: object, text?: string) => void texts.push(`${level} ${text}`)
   const note = createClockLog({ warn: record('warn'), info: record('info') } as Log)
   for (const aheadMs of [undefined, 10, 5_000, 6_000, undefined, 20, -2_000]) note(aheadMs)
   t.strictSame(texts, [
-    'warn the clock of this node is 5.0 s ahead of that of PostgreSQL',
-    'info the clock of this node agrees with that of PostgreSQL',
-    'warn the clock of this node is 2.0 s behind that of PostgreSQL',
+    "warn the clock of this node is 5.0 s ahead of PostgreSQL's clock",
+    "info the clock of this node agrees with PostgreSQL's clock",
+    "warn the clock of this node is 2.0 s behind PostgreSQL's clock",
   ])
 })

@@ -309,7 +309,7 @@ t.test('notices that do not fit are dropped, with one line in the log', async t 
   for (let at = 0; at < 20_010; at++) notices.begun(String(at))
   t.equal(texts.length, 1)
   await waitFor('all were tried', async () => true)
-  t.strictSame(texts, ['other nodes are not told which sessions have begun here'])
+  t.strictSame(texts, ['cannot report new sessions to other nodes'])
 })
 
 t.test('payloads of another form are ignored', async t => {

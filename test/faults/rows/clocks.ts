@@ -73,7 +73,7 @@ async function complainUnlessAhead({ service, tally }: TestBed): Promise<void> {
   const { reasons } = await service.ready()
   if (!reasons.some(reason => reason.includes('ahead of the clock'))) tally.problems.push('health does not tell')
   const aheadSeconds = await metricOf(service.port, 'barograph_stamp_ahead_seconds')
-  if (!(aheadSeconds > 1000)) tally.problems.push('metrics do not tell')
+  if (!(aheadSeconds > 1000)) tally.problems.push('metrics lack the delay')
 }
 
 /** Collects what the clocks of all processes of an experiment said; the first one's is right at its start. */

@@ -159,5 +159,5 @@ t.test('a topic that ends before the committed offset is forwarded from its end,
   await append(of, records(device(of.device), [2], nowUs()))
   await untilCommitted(of, 2)
   t.strictSame(await valuesOf(of.device), [2])
-  t.strictSame(texts, ['the topic ends before what was forwarded: it has lost groups, or was made anew'])
+  t.strictSame(texts, ['the topic ends before the forwarded offset: it has lost groups, or was created again'])
 })

@@ -291,7 +291,7 @@ t.test('a retained message is no new reading at each subscription, unless it has
     await until('both are answered', () => leftOut.length === start && parts.journal.stored.length === start)
     await opened.close()
   }
-  t.strictSame(new Set(leftOut), new Set(['porch: a retained message without a time of its own is no new reading']))
+  t.strictSame(new Set(leftOut), new Set(['porch: a retained message without a time of its own is not a new reading']))
   t.strictSame(parts.journal.stored, [2, 2, 2], 'a time that comes again is the same reading')
   t.strictSame(parts.rejections, [])
   const opened = link(t, brokerUrl, parts)

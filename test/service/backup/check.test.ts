@@ -113,7 +113,7 @@ t.test('a missing, an additional, a longer and a linked file are refused', async
     [folder => fs.symlinkSync('/', join(folder, 'questdb/root')), /root is not of this backup/],
     [folder => fs.appendFileSync(join(folder, token), ' '), /changed or cut short/],
     [folder => fs.renameSync(join(folder, token), join(folder, 'secrets/b')), /b is not of this backup/],
-    [folder => rmSync(join(folder, manifestName)), /no backup, or one that was cut short/],
+    [folder => rmSync(join(folder, manifestName)), /not a backup, or one that was cut short/],
   ]
   for (const [change, refusal] of refusals) t.match(refusalOf(change), refusal)
 })

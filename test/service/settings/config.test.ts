@@ -91,7 +91,7 @@ test('a wrong setting is named with what it should be', async t => {
     [{ DRIVE_NAME: 'device' }, /DRIVE_NAME must not be device/],
     [{ QUESTDB_HTTP: 'http://127.0.0.1:9000' }, /QUESTDB_HTTP and QUESTDB_PG must be set together/],
     [{ QUESTDB_PG_PORT: '0' }, /QUESTDB_PG_PORT must be from 1 to 65535/],
-    [{ ...databases, QUESTDB_PG_PORT: '8812' }, /QUESTDB_PG_PORT is that of the managed QuestDB/],
+    [{ ...databases, QUESTDB_PG_PORT: '8812' }, /QUESTDB_PG_PORT is for the managed QuestDB/],
     [{ DATABASE_URL: 'nowhere' }, /DATABASE_URL must be an address such as/],
     [{ DATABASE_URL: 'http://user:password@127.0.0.1/x' }, /DATABASE_URL must be an address such as postgresql:/],
     [{ DATABASE_URL: 'postgresql://user:100%@127.0.0.1/x' }, /DATABASE_URL must be an address such as/],

@@ -128,7 +128,7 @@ interface ChangeProps {
 
 const roles = {
   administrator: 'Administrators manage the devices, accounts, API keys and stations of everybody.',
-  user: 'Users manage only what is theirs. Their API keys lose the permission to administer the service for good.',
+  user: 'Users manage only their own devices. Their API keys lose the permission to administer the service for good.',
 }
 
 function RoleButton({ account: { email, role: from }, change }: ChangeProps) {
@@ -149,7 +149,7 @@ function ViewerButton({ account: { email, viewer }, change }: ChangeProps) {
     <RowButton
       name={email}
       text={viewer ? 'Remove as viewer' : 'Make viewer'}
-      onClick={() => change({ viewer: !viewer }, `${email} ${viewer ? 'is no longer' : 'is'} a viewer.`)}
+      onClick={() => change({ viewer: !viewer }, `${email} is ${viewer ? 'not a viewer any more' : 'a viewer'}.`)}
     />
   )
 }

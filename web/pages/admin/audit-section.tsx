@@ -27,7 +27,7 @@ function AuditRow({ entry }: { entry: AuditPage['entries'][number] }) {
       </p>
       {facts.length === 0 ? null : (
         <table class="changed">
-          <caption class="unseen">What it was about</caption>
+          <caption class="unseen">Subject</caption>
           <tbody>
             {facts.map(({ name, text }) => (
               <tr key={name}>

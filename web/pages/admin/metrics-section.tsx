@@ -19,7 +19,10 @@ const kinds: Record<MetricKind, { name: string; sentence: string }> = {
     name: 'Counter',
     sentence: 'A running total that may start again from 0, such as energy: its increase, never a mean.',
   },
-  direction: { name: 'Direction', sentence: 'An angle, such as that of the wind: 350° and 10° have the mean 0°.' },
+  direction: {
+    name: 'Direction',
+    sentence: 'An angle, such as the direction of the wind: 350° and 10° have the mean 0°.',
+  },
   state: { name: 'State', sentence: 'A small whole number, such as a door: the time in each state.' },
   rate: { name: 'Rate', sentence: 'A quantity for an interval, such as the rain of five minutes: sums.' },
 }

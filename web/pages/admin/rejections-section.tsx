@@ -19,7 +19,7 @@ const ways: Record<Rejection['way'], { name: string; sentence: string }> = {
   },
   mqtt: {
     name: 'MQTT',
-    sentence: 'One reading a message. Clients of MQTT 5 are told the reason; clients of 3.1.1 and a broker are not.',
+    sentence: 'One reading a message. Only clients of MQTT 5 get the reason.',
   },
   import: { name: 'Import of readings', sentence: 'Files of an administrator. The command line prints the reasons.' },
   import_points: { name: 'Import of points', sentence: 'Files with points of stations, by an administrator.' },

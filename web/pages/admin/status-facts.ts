@@ -131,7 +131,7 @@ function nodeGroup(node: NodeStatus): StatusGroup {
 function clockText(aheadSeconds: number): string {
   const text = Math.abs(aheadSeconds).toFixed(2)
   return text === '0.00'
-    ? 'as that of PostgreSQL'
+    ? 'agrees with PostgreSQL'
     : `${text}\u202fs ${aheadSeconds < 0 ? 'behind' : 'ahead of'} PostgreSQL`
 }
 

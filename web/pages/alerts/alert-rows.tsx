@@ -30,8 +30,8 @@ export function AlertRows({ alerts, isByDevice, ...of }: AlertRowsProps) {
   return (
     <>
       {groups.map(([device, own]) => (
-        <section key={device ?? ''} aria-label={device ?? 'of no single device'}>
-          <h3>{device ?? 'Of no single device'}</h3>
+        <section key={device ?? ''} aria-label={device ?? 'not of a single device'}>
+          <h3>{device ?? 'Not of a single device'}</h3>
           <Rows alerts={own} {...of} />
         </section>
       ))}
@@ -123,7 +123,7 @@ function TimeText({ alert, times }: { alert: Alert; times: Times }) {
     ),
     resolved_at === null ? undefined : reasonText(resolved_reason),
     acknowledged_by === null ? undefined : `acknowledged by ${acknowledged_by}`,
-    silenced_by === null ? undefined : 'silenced: nobody is told',
+    silenced_by === null ? undefined : 'silenced: no notifications',
   ]
   return <Facts facts={facts} />
 }

@@ -25,7 +25,7 @@ const settings: Record<ChannelKind, readonly Setting[]> = {
   email: [{ name: 'to', label: 'E-mail address', kind: 'email', isRequired: true }],
   webhook: [url('Address', 'Gets JSON by POST, signed after Standard Webhooks.')],
   ntfy: [
-    url('Address of the topic', 'As https://ntfy.sh/my-topic. Whoever knows it reads along.'),
+    url('Address of the topic', 'For example https://ntfy.sh/my-topic. Anyone who knows it can read the messages.'),
     { name: 'token', label: 'Access token', isSecret: true },
   ],
   slack: [url('Address of the incoming webhook', 'Of Discord, with /slack at its end.')],

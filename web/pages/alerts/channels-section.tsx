@@ -118,7 +118,7 @@ function ChannelRow({ channel, actions, onSecret }: IssuingProps & { channel: Ch
         <RowButton name={name} text={enabled ? 'Switch off' : 'Switch on'} onClick={enable} />
         <ConfirmedButton
           title={`Remove ${name}?`}
-          text="Rules tell it nothing any more, and what waits for it is not sent."
+          text="Rules stop notifying it. Pending notifications are dropped."
           name={name}
           verb="Remove"
           onConfirm={() => void actions.change('DELETE', `/${id}`, undefined, `${name} is removed.`)}

@@ -22,7 +22,7 @@ export function ConditionFields(props: ConditionFieldsProps) {
       <KindFields {...props} />
       <DurationField
         label="For at least"
-        hint={isOfHours ? 'From the end of an hour to the end of another one.' : 'Shorter than this does not ring.'}
+        hint={isOfHours ? 'From the end of an hour to the end of another one.' : 'The condition must hold this long.'}
         seconds={form.forSeconds}
         onChange={forSeconds => onChange({ forSeconds })}
       />

@@ -14,7 +14,7 @@ export function ImportForm({ actions }: { actions: Actions }) {
   const send = async (file: File | undefined) => {
     if (file === undefined) return
     const body = parsed(await file.text())
-    if (body === undefined) return actions.refuse(`${file.name} is no JSON.`)
+    if (body === undefined) return actions.refuse(`${file.name} is not JSON.`)
     await actions.change<Imported>('POST', '/import', body, result => {
       const { added, changed, unchanged } = result
       return `${file.name}: ${added} added, ${changed} changed, ${unchanged} as they were.`

@@ -84,7 +84,7 @@ function Editor({ rule, channels, fleet }: EditorProps) {
           </div>
         </div>
         <div class="card">
-          <h2>Whom to tell</h2>
+          <h2>Notify</h2>
           <TellFields
             {...{ form, channels, mailTo, onMailTo: setMailTo }}
             isNew={rule === undefined}

@@ -6,11 +6,11 @@ import { emptyForm, type RuleForm } from './rule-form.ts'
 /** The rules that nearly everybody wants. */
 export const presets = {
   silent: {
-    title: 'Tell me when a device goes silent',
+    title: 'Notify me when a device goes silent',
     form: { name: 'A device is silent', kind: 'silent', note: 'Look whether it has power and a connection.' },
   },
   battery: {
-    title: 'Tell me when a battery runs low',
+    title: 'Notify me when a battery runs low',
     form: { name: 'A battery runs low', kind: 'battery', battery: 'days', days: '14', severity: 'info' },
   },
 } as const satisfies Record<string, { title: string; form: Partial<RuleForm> }>

@@ -51,7 +51,7 @@ function RuleRow({ rule, quantities, actions }: { rule: Rule; quantities: Quanti
   const facts = [
     ruleText(rule, quantities),
     selectorText(selector),
-    channels.length === 0 ? 'tells nobody' : countOf(channels.length, 'channel'),
+    channels.length === 0 ? 'no notifications' : countOf(channels.length, 'channel'),
     enabled ? undefined : 'off',
   ]
   const enable = () =>

@@ -94,7 +94,7 @@ function NewSilenceForm({ actions }: { actions: Actions }) {
       return false
     }
     const body = { selector: chosen, ...timesOf(length, values), reason: String(values['reason'] ?? '') }
-    const done = `${selectorText(chosen)}: nobody is told.`
+    const done = `${selectorText(chosen)}: no notifications.`
     return (await actions.change('POST', '', body satisfies Partial<NewSilence>, done)) !== undefined
   }
   const fields = length === 'weekly' ? [...weeklyFields, reasonField] : [reasonField]

@@ -33,7 +33,7 @@ export function Anomalies(props: AnomaliesProps) {
   return (
     <Folded
       id="anomalies"
-      title="What was unusual"
+      title="Unusual readings"
       told={`Suspect readings, outages and changes of level in ${props.words}`}
     >
       {() => (

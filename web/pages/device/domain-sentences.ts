@@ -74,7 +74,7 @@ const withinShareMin = 0.1
 function otherLimits({ hours_below, hours_above, observed_hours }: Band): string {
   const isOther = observed_hours - (hours_below ?? 0) - (hours_above ?? 0) < withinShareMin * observed_hours
   return isOther
-    ? ' These are the limits of a refrigerator; it is hardly ever within them, so no excursion is told.'
+    ? ' These are the limits of a refrigerator; it is hardly ever within them, so excursions are not reported.'
     : ''
 }
 

@@ -37,7 +37,7 @@ const daySeconds = 86_400
 
 function counterSentences(figures: WindowOf<'counter'>, quantity: Quantity, during: string): string[] {
   const { increase, increase_per_day, span_seconds, resets, resets_total } = figures
-  if (increase === null) return [`There is only one value ${during}, so nothing is known of what it grew by.`]
+  if (increase === null) return [`There is only one value ${during}, so its increase is not known.`]
   const isLong = increase_per_day !== null && span_seconds >= daySeconds
   const perDay = isLong ? `, ${measureDifference(increase_per_day, quantity)} a day` : ''
   const sentences = [`${quantity.name} has grown by ${measureDifference(increase, quantity)} ${during}${perDay}.`]

@@ -16,7 +16,7 @@ export function reliabilitySentences(
   month: ReliabilityWindow,
 ): string[] {
   if (cadence === 'unknown' || expected_interval_seconds === null) {
-    return ['There are too few readings to tell how often it should report.']
+    return ['There are too few readings to estimate its interval.']
   }
   const since = month.truncated ? 'since its oldest reading' : 'in the last 30\u202fdays'
   const interval = duration(expected_interval_seconds)

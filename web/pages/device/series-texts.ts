@@ -11,7 +11,7 @@ import type { Amount, StateBlock, StateSeries } from './series.ts'
 /** `1.4 mm`, with what of it came in a gap. */
 export function amountText({ value, ofGap }: Pick<Amount, 'value' | 'ofGap'>, quantity: Quantity): string {
   const text = measureDifference(value, quantity)
-  return ofGap === 0 ? text : `${text}, of which ${measureDifference(ofGap, quantity)} in a gap before`
+  return ofGap === 0 ? text : `${text}, including ${measureDifference(ofGap, quantity)} in a gap before`
 }
 
 /** Of a table: a number, or a text where some of it came in a gap. */

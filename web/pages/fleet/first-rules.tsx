@@ -24,7 +24,7 @@ export function FirstRules() {
   }
   return (
     <Banner kind="note" onDismiss={dismiss}>
-      <p>Nobody is told yet when something is wrong.</p>
+      <p>No rule notifies you yet.</p>
       <p class="actions">
         {Object.entries(presets).map(([name, { title }]) => (
           <a key={name} class="button" href={addressOf(`/alerts/rules/new?preset=${name}`)}>

@@ -147,7 +147,7 @@ function Devices({ fleet, times, above }: DevicesProps) {
   const metrics = fleet.metrics.value
   const quantities = useQuantities(devices, metrics)
   const columns = useColumns(devices)
-  // A link to a list tells nobody where the devices are.
+  // A link to a list does not reveal the places of the devices.
   const [hasMap] = useState(() => view.isMap || !hasToken())
   const { selection, select } = useSelection(view, fleet.tags)
   const isNarrow = useMedia(`(max-width: ${tableWidthMin(columns, selection !== undefined) - 1}px)`)

@@ -26,8 +26,8 @@ function daysLeftText({ days_left, low, high }: BatteryInsight): string {
 /** What outliers are called, and what their sentences rest on: some, all or none have devices like them. */
 export function outliersAbout(outliers: readonly Pick<OutlierInsight, 'peers'>[]): { title: string; note: string } {
   const alone = outliers.filter(({ peers }) => peers === 0).length
-  const asOthers = 'Means of the last 24 hours, and what they would be had the device changed as those like it did'
-  const usual = 'what is usual for the device by the 14 days before'
+  const asOthers = 'Means of the last 24 hours, and expected means, had the device changed as devices like it did'
+  const usual = 'usual values of the device, by the 14 days before'
   if (alone === 0) return { title: 'Unlike the others', note: `${asOthers}.` }
   if (alone < outliers.length) {
     return { title: 'Unlike the others', note: `${asOthers}, or, where no other is like it, ${usual}.` }

@@ -34,7 +34,7 @@ export function preferencesSection({ account, forms }: AccountView): Html {
   const state = sent === emptyForm ? { ...emptyForm, values: textsOf(account.preferences) } : sent
   const fields = [
     html`<p class="hint">What the pages show. Files of CSV and the API have the units as measured and times in UTC; days, hours and
-statistics of analyses stay in the zone of the page: that of the station where it is about one, else that of the service.</p>
+statistics of analyses stay in the zone of the page: the zone of its station, or of the service.</p>
 `,
     ...choices.map(choice => select(choice, state)),
   ]
