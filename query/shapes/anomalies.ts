@@ -24,8 +24,7 @@ const Anomaly = z
     end: LocalMinute.nullable().meta({ description: 'Null while it goes on at the end of the range.' }),
     value: z.number().nullable().meta({ description: 'In the unit of the metric.' }),
     value_at: LocalMinute.nullable().meta({
-      description:
-        'Time of the value of a spike or a jump, beside which other readings are suspect, too; else null.',
+      description: 'Time of the value of a spike or a jump, beside which other readings are suspect, too; else null.',
     }),
     expected: Finding.shape.expected,
     count: Count.nullable().meta({ description: 'Readings that are suspect.' }),
