@@ -35,7 +35,7 @@ t.test('wrong usage says so and ends with 2', async t => {
     ['devices set a --battery-type lead', /Allowed choices are alkaline/],
     ['devices set a --limits {', /Expected JSON such as/],
     ['devices show ..', /not a valid device name/],
-    ['devices erase a --metric ../x', /"\.\.\/x" is no name of a metric/],
+    ['devices erase a --metric ../x', /"\.\.\/x" is not a name of a metric/],
     ['devices suspend', devices],
     ['devices suspend gates --tagged site:berlin', devices],
     ['devices tag room:1', devices],

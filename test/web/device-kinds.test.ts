@@ -239,7 +239,7 @@ t.test('a panel tells at the cursor what its kind is', async t => {
     return text == null ? text : plain(text)
   }
   t.equal(told(energy, nowMs - 1.5 * hourMs), '1.3 kWh (22:00–23:00)')
-  t.equal(told(energy, nowMs - 1), '3.0 kWh, of which 2.0 kWh in a gap before (23:00–00:00)')
+  t.equal(told(energy, nowMs - 1), '3.0 kWh, including 2.0 kWh in a gap before (23:00–00:00)')
   t.equal(told(energy, nowMs - 3 * hourMs), null)
   t.equal(told(wind, nowMs), 'N 10°')
   t.equal(told(wind, nowMs - 2 * hourMs), null)
@@ -262,7 +262,7 @@ t.test('tables by kind', async t => {
   t.strictSame(cells, [
     '1 Jun 2026, 23:59:59 UTC | N 10°',
     '1 Jun 2026, 23:59:58 UTC | N 350°',
-    '1 Jun 2026, 23:00–00:00 | 3.0 kWh, of which 2.0 kWh in a gap before',
+    '1 Jun 2026, 23:00–00:00 | 3.0 kWh, including 2.0 kWh in a gap before',
     '1 Jun 2026, 22:00–23:00 | 1.25',
     '1 Jun 2026, 23:00:00 UTC | 2 Jun 2026, 00:00:00 UTC | off | 1 hour',
     '1 Jun 2026, 21:00:00 UTC | 1 Jun 2026, 22:00:00 UTC | on | 1 hour',
@@ -370,7 +370,7 @@ t.test('what kinds come to, in sentences', async t => {
   t.match(says({ ...grown, resets_total: 3 }, 'energy'), /started again 3 times, the last time between 1 Jun/)
   t.equal(
     says({ ...grown, increase: null, count: 1, resets: [] }, 'energy'),
-    'There is only one value in the last 3 days, so nothing is known of what it grew by.',
+    'There is only one value in the last 3 days, so its increase is not known.',
   )
   t.equal(
     says(direction, 'wind_direction'),
@@ -449,8 +449,8 @@ t.test('what a counter grew by in a gap that ended today is of no hour, and not 
   const { rows } = pastTable(grown, { name: 'energy', kind: 'counter' }, energy)
   const cells = [3, 14, 15].map(hour => rows[hour]?.cells.slice(0, 2))
   t.strictSame(cells, [
-    [null, '5.0\u202fkWh, of which 5.0\u202fkWh in a gap before'],
-    ['81.0\u202fkWh, of which 80.0\u202fkWh in a gap before', null],
+    [null, '5.0\u202fkWh, including 5.0\u202fkWh in a gap before'],
+    ['81.0\u202fkWh, including 80.0\u202fkWh in a gap before', null],
     [2.2, null],
   ])
 })

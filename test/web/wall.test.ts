@@ -67,7 +67,7 @@ on(television)('a lost connection and a session that has ended are told until th
   const alert = page.getByRole('alert')
   server.refusal = { status: 503, body: { status: 'database unavailable' } }
   await lookAgain(page)
-  await alert.getByText(/cannot read .*database unavailable.* is of \d+ \w+ \d+, \d+:\d+:\d+/).waitFor()
+  await alert.getByText(/cannot read .*database unavailable.* as of \d+ \w+ \d+, \d+:\d+:\d+/).waitFor()
   await becomes(t, () => cards(page).count(), 8, 'what there was stays')
   server.refusal = undefined
   await becomes(t, () => alert.count(), 0)

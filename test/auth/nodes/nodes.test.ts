@@ -159,7 +159,7 @@ t.test('a node that finds another database, or the changes that it lacks gone, c
   await waitFor('it says so', () => restored.fatal.length > 0)
   t.match(
     restored.fatal[0]?.message,
-    /was restored from a backup, or used by a service that is no node: start the node again/,
+    /was restored from a backup, or used by a service that is not a node: start the node again/,
   )
   const late = await open(t, 600)
   await pool.query('UPDATE feed_head SET seq = seq + 5')

@@ -102,5 +102,5 @@ t.test('a file twice, a table without its file, and a file of no table', async t
   const [first, devices, journal] = lines as [Json, Json, Json]
   t.match(refusalOf(textOf([first, devices, journal, journal])), /is named twice/)
   t.match(refusalOf(textOf([first, journal])), /devices is missing/)
-  t.match(refusalOf(textOf([...lines, ['postgres/devices2', 0, '0'.repeat(64)]])), /devices2 is of no table/)
+  t.match(refusalOf(textOf([...lines, ['postgres/devices2', 0, '0'.repeat(64)]])), /devices2 belongs to no table/)
 })

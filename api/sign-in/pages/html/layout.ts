@@ -33,7 +33,7 @@ ${main}</main>`
     style: styleElement,
     body,
     script,
-    root: './/',
+    root: './',
     current,
     visitor: account && visitorOf(account),
   })

@@ -127,7 +127,7 @@ t.test('a day whose kept hours are not those of its readings is not marked', asy
     exec(sql.startsWith('INSERT INTO readings_hours') ? change(sql) : sql)
   // The rows of one statement never come.
   const losing = changing(sql => (statements++ === 0 ? sql.replace(/> 0$/, "> 0 AND device <> 'b-2'") : sql))
-  await t.rejects(expireDay(losing, day, pause), /the hours of 2025-11-02 are not those of its readings/)
+  await t.rejects(expireDay(losing, day, pause), /the hours of 2025-11-02 differ from its readings/)
   const wrong = changing(sql => sql.replace('max(temperature) temperature_max', 'min(temperature) temperature_max'))
   await t.rejects(expireDay(wrong, day, pause), /differ from its/)
   t.equal(await readExpiredBeforeMs(exec), expiredMs)
