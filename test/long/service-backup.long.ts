@@ -1,4 +1,4 @@
-/** Backups of a service under load, and kills in the middle of backups and restores. What is in one: `test/backup/backup.test.ts`. */
+/** Backups of a service under load, and kills in the middle of backups and restores. What is in one: `test/service/backup/backup.test.ts`. */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -104,7 +104,7 @@ test('a stop in the middle of the start cleans up too', async t => {
 
 test('LOG_FORMAT decides what is logged, whether a terminal looks on or not', async t => {
   const program = `
-    import { readConfig } from './settings/config.ts'
+    import { readConfig } from './service/settings/config.ts'
     import { createLog } from './service/log-output.ts'
     for (const [LOG_FORMAT, isTerminal] of [['pretty', false], ['json', true], ['', false]]) {
       const log = await createLog(readConfig({ LOG_FORMAT }), isTerminal)

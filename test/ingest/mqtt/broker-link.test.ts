@@ -19,7 +19,7 @@ import { connectClient, createIntakeParts, type IntakeParts, reading } from '../
 import { messageOf, until } from '../../support/processes.ts'
 import { properties, publish } from './mqtt-bytes.ts'
 
-const broker = fork(join(import.meta.dirname, '..', 'support', 'mqtt-broker.ts'), { stdio: 'inherit' })
+const broker = fork(join(import.meta.dirname, '..', '..', 'support', 'mqtt-broker.ts'), { stdio: 'inherit' })
 t.teardown(() => broker.kill())
 const brokerUrl = `mqtt://127.0.0.1:${await messageOf<number>(broker)}`
 
@@ -111,7 +111,7 @@ t.test('a broker that is away is told, and found again', async t => {
   const parts = createIntakeParts()
   const opened = link(t, `mqtt://127.0.0.1:${port}`, parts)
   await until('the fault is told', () => opened.fault()?.includes('ECONNREFUSED') === true)
-  const child = fork(join(import.meta.dirname, '..', 'support', 'mqtt-broker.ts'), [String(port)])
+  const child = fork(join(import.meta.dirname, '..', '..', 'support', 'mqtt-broker.ts'), [String(port)])
   t.teardown(() => child.kill())
   await until('it is connected', () => opened.fault() === undefined)
 })

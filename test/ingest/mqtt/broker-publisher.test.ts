@@ -11,7 +11,7 @@ import { messageOf } from '../../support/processes.ts'
 import { waitFor } from '../../support/wait-for.ts'
 
 async function startBroker(t: Test): Promise<string> {
-  const child = fork(join(import.meta.dirname, '..', 'support', 'mqtt-broker.ts'), { stdio: 'inherit' })
+  const child = fork(join(import.meta.dirname, '..', '..', 'support', 'mqtt-broker.ts'), { stdio: 'inherit' })
   t.teardown(() => child.kill())
   return `mqtt://127.0.0.1:${await messageOf<number>(child)}`
 }

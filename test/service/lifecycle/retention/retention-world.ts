@@ -150,7 +150,7 @@ async function measure(): Promise<void> {
 
 export async function kill(given: Kill): Promise<NodeJS.Signals | null> {
   const script = join(import.meta.dirname, 'expiring-process.ts')
-  const parent = join(import.meta.dirname, '..', '..', 'support', 'end-with-parent.ts')
+  const parent = join(import.meta.dirname, '..', '..', '..', 'support', 'end-with-parent.ts')
   const child = spawn(process.execPath, [`--import=${parent}`, script, JSON.stringify(given)], { stdio: 'inherit' })
   t.teardown(() => child.kill('SIGKILL'))
   const [, signal] = await once(child, 'exit')
