@@ -166,7 +166,7 @@ async function see(t: Test, { name, address, wall, ownWall }: Record<'name' | 'a
     await visitor.getByRole('link', { name: 'Sign in' }).waitFor()
     await becomes(t, () => visitor.getByRole('button', { name: 'Views' }).count(), 0, 'not signed in')
     await visitor.goto(`${url}${ownWall}`)
-    await visitor.getByRole('alert').getByText('not signed in').waitFor()
+    await visitor.getByRole('alert').getByText('the session has ended').waitFor()
     await visitor.goto(wall)
     await visitor.getByRole('heading', { name }).waitFor()
     const requests: Request[] = []

@@ -16,7 +16,7 @@ for (const station of recordedStations) {
   t.test(`${station.name}: a round has each line of the record, at its time of the day and of the year`, async t => {
     const replay = createReplay(station)
     t.equal(replay.periodMs % dayMs, 0, 'a round is of whole days')
-    const rows = readFileSync(new URL(`../../demo/data/${station.file}`, import.meta.url), 'utf8')
+    const rows = readFileSync(new URL(`../../../cli/demo/data/${station.file}`, import.meta.url), 'utf8')
       .trim()
       .split('\n')
       .slice(1)
