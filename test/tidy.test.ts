@@ -223,7 +223,7 @@ test('the table of rooms in the architecture names each folder once', async t =>
 
 /** Words of sentences that a reader has to read twice. */
 const hardWords =
-  /\b(?:tells?|told|telling|rings|heard|hears?|nobody|somebody|whoever|anew)\b|\b(?:what (?:is|was|has|have|are|were|comes|came|it|they|we)|(?:that|those) of|of which|(?<!there )(?:is|are|was) no|of no|as such|none of)\b/gi
+  /\b(?:tells?|told|telling|rings|heard|hears?|nobody|somebody|whoever|anew)\b|\b(?:what (?:is|was|has|have|are|were|comes|came|it|they|we)|(?:that|those) of|of which|(?<!there )(?:is|are|was) no(?! longer)|of no|as such|none of)\b/gi
 /** A text of words in quotes, or between the tags of a page. */
 const sentencePattern = /'[^'\n]* [^'\n]*'|"[^"\n]* [^"\n]*"|`[^`\n]* [^`\n]*`|>[\w ,.'’-]* [\w ,.'’-]*</g
 const commentPattern = /\/\*[\s\S]*?\*\/|(?<![:'"`])\/\/ .*/g
@@ -240,7 +240,7 @@ test('texts have fewer hard words with each change', async t => {
   for (const name of readdirSync(join(root, 'docs')).filter(name => name.endsWith('.md')))
     counts.docs += hardIn(textOf(join('docs', name)))
   // Lower them when you have rewritten texts.
-  const countsMax = { sentences: 9, comments: 2910, docs: 467 }
+  const countsMax = { sentences: 9, comments: 2905, docs: 466 }
   for (const [kind, max] of Object.entries(countsMax))
     t.ok(counts[kind as keyof typeof counts] <= max, `${kind}: ${counts[kind as keyof typeof counts]}`)
 })

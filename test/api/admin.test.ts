@@ -585,7 +585,7 @@ t.test('a change of metrics that is refused names the field', async t => {
     ['POST', '/metrics', { name: 'CO2' }, invalidBody('name', /./)],
     ['POST', '/metrics', { name: 'dew_point' }, invalidBody('name', /./)],
     ['POST', '/metrics', { name: 'catalogue' }, invalidBody('name', /./)],
-    ['POST', '/metrics', { name: 'x', unit: 'furlong' }, invalidBody('unit', /no unit/)],
+    ['POST', '/metrics', { name: 'x', unit: 'furlong' }, invalidBody('unit', /not a known unit/)],
     ['POST', '/metrics', { name: 'x', units: 'm' }, problem(422, 'invalid body')],
     ['PATCH', '/metrics/co2', {}, problem(422, 'invalid body')],
     ['PATCH', '/metrics/co2', { max: -1 }, problem(422, 'range empty', at('min', /less than max/))],

@@ -149,7 +149,7 @@ function ViewerButton({ account: { email, viewer }, change }: ChangeProps) {
     <RowButton
       name={email}
       text={viewer ? 'Remove as viewer' : 'Make viewer'}
-      onClick={() => change({ viewer: !viewer }, `${email} is ${viewer ? 'not a viewer any more' : 'a viewer'}.`)}
+      onClick={() => change({ viewer: !viewer }, `${email} ${viewer ? 'is no longer' : 'is'} a viewer.`)}
     />
   )
 }
