@@ -189,7 +189,7 @@ test('networks', async t => {
 
 const show = `
   const { closeSync, openSync } = await import('node:fs')
-  const { areFilesExhausted, connectionsThatFit } = await import(process.cwd() + '/api/http/open-files.ts')
+  const { areFilesExhausted, connectionsThatFit } = await import(process.cwd() + '/store/limits/open-files.ts')
   const before = [connectionsThatFit(), areFilesExhausted()]
   const opened = []
   try { for (;;) opened.push(openSync('/dev/null')) } catch {}
