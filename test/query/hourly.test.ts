@@ -149,7 +149,7 @@ test('what is told of a fleet is the same of its readings, of the view, and of b
   await refreshed(t)
   const connection = createPgConnection(address.pg, { connectTimeoutMs: 60_000, statementTimeoutMs: 60_000 })
   t.teardown(() => connection.close())
-  const all = fleet.map(({ symbol }) => plainEntry(symbol))
+  const all = fleet.map(({ symbol }) => ({ ...plainEntry(symbol), batteryType: 'alkaline' as const, batteryCells: 2 }))
   const tell = (from: number, entries = all, narrowed = false) => {
     const hourSources = { rawFromUs: from, expiredBeforeUs: Number.NEGATIVE_INFINITY }
     const context = { connection, signal: never, local: createLocalTime('UTC') }
