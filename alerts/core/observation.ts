@@ -23,7 +23,7 @@ export type Observation =
   | { readonly kind: 'hour'; readonly hourMs: number; readonly share: number }
   /** Until the battery is empty, at least; NaN: not known. */
   | { readonly kind: 'days'; readonly atMs: number; readonly days: number }
-  /** Of a full hour, which counts then: how far a gauge is from what is usual; 0: it is not unusual, NaN: not known. */
+  /** The distance of a gauge from its usual value in a full hour. 0: not unusual. NaN: not known. */
   | { readonly kind: 'unusual'; readonly hourMs: number; readonly shift: number }
   /** How many devices of the selector are silent, of how many. */
   | { readonly kind: 'site'; readonly nowMs: number; readonly silent: number; readonly devices: number }

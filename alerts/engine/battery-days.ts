@@ -19,7 +19,7 @@ export interface BatteryDaysOptions {
   readonly signal: AbortSignal
 }
 
-/** As many as are computed at once. */
+/** Devices that are computed at once. */
 const devicesMax = 200
 /** Of a device that has not been heard for longer, what is not known says nothing of its battery. */
 const heardMsMax = 86_400_000

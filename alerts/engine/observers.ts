@@ -60,7 +60,7 @@ export class Observers {
   readonly #suspectHours = new WeakMap<Rule, number>()
   #suspectsFromMs = Number.NEGATIVE_INFINITY
   readonly #unusual = new BackgroundJob()
-  /** As of suspect readings. */
+  /** The same bound as for suspect readings. */
   readonly #unusualHours = new WeakMap<Rule, number>()
   #unusualFromMs = Number.NEGATIVE_INFINITY
 

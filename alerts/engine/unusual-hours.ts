@@ -6,7 +6,7 @@ import type { EngineRun } from './engine-run.ts'
 import type { RuleCoverage } from './rule-coverage.ts'
 
 /**
- * By the number of the device; 0: not unusual. A device of which that is not known is missing. Rejects while it cannot be computed.
+ * Resolves to shifts by the number of the device; 0: not unusual. Devices without a verdict are missing. Rejects while it cannot be computed.
  */
 export type UnusualShifts = (
   devices: readonly AlertDevice[],
@@ -22,7 +22,7 @@ export interface UnusualHoursOptions {
   readonly signal: AbortSignal
 }
 
-/** As many as are computed at once. */
+/** Devices that are computed at once. */
 const devicesMax = 20
 
 /** `hourMs`: the end of the hour. */

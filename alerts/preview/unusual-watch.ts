@@ -9,7 +9,7 @@ import type { PreviewJob, Watch } from './preview-job.ts'
 import type { PreviewedPair } from './previewed-pair.ts'
 
 const hourMs = 3_600_000
-/** Of the range's first hour. */
+/** The history before the first hour of the range. */
 export const unusualHistoryMs = 28 * 24 * hourMs
 
 interface Hours {

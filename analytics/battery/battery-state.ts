@@ -49,9 +49,9 @@ const jumpVoltage = 0.04
 const chargeError = 3
 /** A smaller fall over the days looked at is noise or the step of the figure, in percent. */
 const chargeFallMin = 2
-/** Of a cell that is not quite as its curve; its date is not to be too late. */
+/** A margin for cells that differ from their curve, so that their date is not too late. */
 const intervalError = 0.05
-/** By so much temperature moves the voltage of a cell. */
+/** Temperature moves the voltage of a cell by this much. */
 const temperatureVolts = 0.03
 /** A voltage so many times that of a full cell is not of the type and number configured. */
 const fullMax = 1.15
@@ -64,7 +64,7 @@ export function batteryState(days: readonly DailyMean[], { kind, type, cells }: 
   return kind === 'charge' ? chargeState(days, type) : voltageState(days, type, cells ?? 1)
 }
 
-/** Without a type nobody knows what a device makes its charge of: most make it of the voltage, along a line. */
+/** Without a type the source of the charge is not known. Most devices derive it from the voltage, along a line. */
 function chargeState(days: readonly DailyMean[], type: CellType | null): BatteryState | undefined {
   const since = sinceJump(days, (from, to) => to - from > jumpCharge)
   const last = since.at(-1)

@@ -24,7 +24,7 @@ export interface ChangePoint {
   readonly daysAfter: number
   /** Of the test, above the critical value. */
   readonly statistic: number
-  /** Of a level that goes on changing from this day to the last one: by how much a day. `after` is then where it ends. */
+  /** Change a day of a level that changes from this day to the last one. `after` is then its end. */
   readonly perDay: number | null
 }
 

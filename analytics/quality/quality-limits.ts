@@ -26,7 +26,7 @@ export interface QualityLimits {
   readonly flatMs: number | null
   /** The smallest step of the sensor as configured; null: by its readings. */
   readonly quantum: number | null
-  /** Nobody knows what is usual: spikes are found by the sensor's own values, and numbers that stand for errors. */
+  /** Without known limits: the sensor's own values find spikes, and a list finds numbers that stand for errors. */
   readonly isFree: boolean
   /** Which limits are configured, and hold as they are. */
   readonly isOwn: { readonly range: boolean; readonly spike: boolean; readonly rate: boolean }
@@ -98,7 +98,7 @@ export function stillLimits(limits: QualityLimits, { flat_hours }: MetricSetting
   return flat_hours === null ? limits : { ...limits, flat: limits.flat ?? 0 }
 }
 
-/** Of a gauge that nobody knows. `spike` null: the device has no such test. */
+/** Limits of a gauge without known ones. `spike` null: the device has no such test. */
 export function freeLimits(limits: QualityLimits, { spike }: MetricSettings): QualityLimits {
   return { ...limits, isFree: spike !== null }
 }

@@ -176,7 +176,7 @@ function markRange(values: Float64Array, [min, max]: readonly [number, number], 
   }
 }
 
-/** Of a gauge that nobody knows, the values around a spike are alike: otherwise it is a step. */
+/** A gauge without known limits has similar values around a spike. Otherwise it is a step. */
 function markSpikes(
   values: Float64Array,
   limit: number,

@@ -17,7 +17,7 @@ import { usualSize } from './usual-size.ts'
 const limitQuanta = 1.5
 /** A usual range that more of the values are out of is not that of the place. */
 const outsideShareMax = 0.1
-/** Of fewer values nobody can say what is usual. */
+/** Fewer values do not show the usual range. */
 const manyValues = 100
 const freeSpikeTimes = 3
 /** No flat line is shorter. */

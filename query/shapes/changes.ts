@@ -12,10 +12,7 @@ const Change = z
     before: z.number(),
     after: z.number(),
     shift: z.number(),
-    per_day: z
-      .number()
-      .nullable()
-      .meta({ description: 'Of a level that goes on changing since that day: by how much a day.' }),
+    per_day: z.number().nullable().meta({ description: 'Change a day of a level that keeps changing since that day.' }),
     statistic: z.number().positive(),
     days_before: Count.positive(),
     days_after: Count.positive(),
