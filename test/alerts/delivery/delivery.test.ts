@@ -2,6 +2,7 @@
 
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
+import { claimMs } from '../../../alerts/delivery/claim-rows.ts'
 import type { DeliveryOptions } from '../../../alerts/delivery/delivery.ts'
 import { forgetErased } from '../../../alerts/outbox/erased-devices.ts'
 import { noFeed } from '../../../auth/nodes/change-feed.ts'
@@ -69,6 +70,12 @@ async function open(t: Test, name: string, answer?: Answer, more: Partial<Delive
   if (answer !== undefined) receiver.answer = answer
   const parts = deliveryParts(pool)
   const delivery = openDelivery(t, parts, more)
+  // A claim whose COMMIT PostgreSQL answers late is held until it expires, so the clock of the test must not stand still.
+  const ticking = setInterval(() => {
+    parts.clock.nowMs += claimMs
+    delivery.wake()
+  }, claimMs)
+  t.teardown(() => clearInterval(ticking))
   const { id, secret } = await addChannel(delivery, webhookAt(`${receiver.origin}/hook`, name))
   const queue = (fields: Partial<QueuedNotification> = {}) =>
     queueNotification(pool, { channel: id, nowMs: parts.clock.nowMs, ...fields })
