@@ -14,7 +14,7 @@ import { ProfileResponse, profileResponse } from '../api/accounts/schemas.ts'
 import { createFindPrincipal } from '../api/credentials/find-principal.ts'
 import { createOrigins } from '../api/credentials/origins.ts'
 import { openKeys } from '../auth/keys/keys.ts'
-import { collectGarbage } from '../service/collect-garbage.ts'
+import { collectGarbage } from '../service/run-service.ts'
 import { silentLog } from '../test/support/databases.ts'
 import { openAuthParts } from './auth-parts.ts'
 

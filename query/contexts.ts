@@ -1,12 +1,18 @@
 /** What a thread uses for its queries: of a device its readings, of a station its points. */
 
 import type { LocalTime } from '../analytics/time/local-time.ts'
+import type { PgConnection } from '../store/questdb/client/questdb-pg.ts'
 import type { AnalysedDevice } from './analysed-device.ts'
-import { createLocalTimes } from './local-times.ts'
+import { createLocalTimes, type LocalTimes } from './local-times.ts'
+import type { Station } from './points/station.ts'
+import type { ColumnsReader } from './questdb/columns-reader.ts'
+import { createValuesSource } from './questdb/measurements-source.ts'
 import { createReplicaReads, type ReadsOf, type ReplicaReads } from './replica-reads.ts'
-import { createStationContext } from './stations/station-context.ts'
+import { inShownUnit, leftOutOf, sumOf } from './stations/point-units.ts'
+import { createStationTimes } from './stations/station-times.ts'
+import { readStationUnits } from './stations/unit-reads.ts'
 import type { WorkerSettings } from './task.ts'
-import type { TaskContext } from './task-context.ts'
+import type { InUnits, TaskContext } from './task-context.ts'
 
 export interface Contexts {
   /** Of the service. */
@@ -40,5 +46,42 @@ export function createContexts(settings: WorkerSettings): Contexts {
       const { reader, connection } = reads
       return createStationContext(station, { reader, connection, localTimes, rowsMax }, signal)
     },
+  }
+}
+
+interface StationReads {
+  readonly reader: Pick<ColumnsReader, 'read'>
+  readonly connection: Pick<PgConnection, 'read'>
+  readonly localTimes: LocalTimes
+  readonly rowsMax: number
+}
+
+/** What a thread uses for a query of a station: its points in the place of readings, in the units that they are shown in. */
+async function createStationContext(
+  station: Station,
+  { reader, connection, localTimes, rowsMax }: StationReads,
+  signal: AbortSignal,
+): Promise<TaskContext> {
+  const numbers = station.series.map(({ number }) => number)
+  const { shown, table, countIn } = await readStationUnits(connection, numbers, signal)
+
+  const inUnits: InUnits = async (further, ranges) => {
+    const counts = await countIn(ranges)
+    return further.flatMap(metric => {
+      const { series } = metric
+      const unit = series === undefined ? undefined : shown.get(series)
+      // A parameter that it does not measure is none of its metrics.
+      if (series === undefined || unit === undefined) return []
+      return [inShownUnit(metric, unit, sumOf(leftOutOf(counts.get(series) ?? {}, unit)))]
+    })
+  }
+
+  return {
+    source: createStationTimes(reader, connection, table, numbers),
+    measurements: createValuesSource(reader, connection, table),
+    inUnits,
+    local: localTimes(station.timeZone),
+    rowsMax,
+    signal,
   }
 }

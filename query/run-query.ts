@@ -1,14 +1,18 @@
 /** From a query to a body, made by a thread of a pool. */
 
-import { statsDynamicPart } from './answers/stats-dynamic-part.ts'
+import { gapMsAt } from '../analytics/reliability/cadence.ts'
+import { freshnessOf } from '../analytics/reliability/freshness.ts'
+import { fullMinute } from '../analytics/reliability/reliability-record.ts'
+import type { LocalTime } from '../analytics/time/local-time.ts'
 import type { AvailabilityLog } from './availability-log.ts'
 import { bodyOf } from './cache/body.ts'
 import type { Built } from './cache/response-cache.ts'
-import { dynamicBodyOf } from './cache/response-template.ts'
+import { type DynamicPart, dynamicBodyOf } from './cache/response-template.ts'
 import type { LocalTimes } from './local-times.ts'
 import type { Pool, QueriesOf } from './pool.ts'
 import type { HourSources } from './questdb/hourly-sql.ts'
 import { type Replicas, runOnReplica } from './replicas.ts'
+import { liveText, type StatsLive } from './stats/live.ts'
 import type { Encoded } from './task.ts'
 
 export type RunQuery<Queries extends QueriesOf<Queries>> = <Name extends keyof Queries & string>(
@@ -45,4 +49,13 @@ export function createRunQuery<Queries extends QueriesOf<Queries>>(
     if (result.code === 'TOO_LARGE') return { ok: true, body: 'TOO_LARGE' }
     return { ok: false, code: result.code }
   }
+}
+
+/** The dynamic part of the statistics: freshness and reliability, which change while nothing comes. */
+function statsDynamicPart(live: StatsLive, nowMs: number, local: LocalTime): DynamicPart {
+  const { lastMs, cadence } = live.freshness
+  const { state } = freshnessOf({ ...live.freshness, nowMs })
+  const gapMs = lastMs === null ? null : gapMsAt(cadence, cadence.gapMs, lastMs)
+  const isSilent = lastMs !== null && gapMs !== null && fullMinute(nowMs) - lastMs > gapMs
+  return { text: liveText(live, nowMs, local), tag: isSilent ? `${state}-silent` : state }
 }

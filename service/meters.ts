@@ -8,8 +8,8 @@ import { createRejections, type Rejections } from '../ingest/rejections/rejectio
 import { createSenderLog, type SenderLog } from '../ingest/rejections/sender-log.ts'
 import type { EventMeter } from '../query/live/events/event-meter.ts'
 import type { Log } from '../store/log.ts'
+import { counter, gauge } from '../store/metric-kinds.ts'
 import type { Clock } from './clock.ts'
-import { createEventMeter } from './event-metrics.ts'
 
 export interface Meters {
   meter: ReadingMeter
@@ -32,5 +32,25 @@ export function createMeters(registry: Registry, log: Log, nowMs: Clock): Meters
     interval,
     rejections,
     senderLog,
+  }
+}
+
+/** Metrics of `GET /api/events`: connected clients, events sent, clients disconnected. */
+export function createEventMeter(registry: Registry): EventMeter {
+  let [clients, sent, dropped] = [0, 0, 0]
+  gauge(registry, 'barograph_event_clients', 'Clients of GET /api/events that are connected.', () => clients)
+  counter(registry, 'barograph_events_sent_total', 'Events sent, once for each client that got one.', () => sent)
+  const cut = 'Clients of GET /api/events that were disconnected because they took nothing.'
+  counter(registry, 'barograph_event_clients_dropped_total', cut, () => dropped)
+  return {
+    clients(count) {
+      clients = count
+    },
+    sent(events) {
+      sent += events
+    },
+    dropped() {
+      dropped++
+    },
   }
 }

@@ -1,14 +1,16 @@
 /** Opens the live state of the fleet: the registry, the readings and QuestDB tell it what happens. */
 
 import type { Devices } from '../auth/devices/devices.ts'
+import { createShownMetrics } from '../auth/metrics/device-metrics.ts'
 import type { Metrics } from '../auth/metrics/metrics.ts'
 import type { Ingest } from '../ingest/ingest.ts'
 import { createLive, type Live, type LiveOptions } from '../query/live/live.ts'
+import type { LiveMetric, LiveMetricsOf } from '../query/live/live-metrics.ts'
 import type { Query } from '../query/query.ts'
 import type { Log } from '../store/log.ts'
+import { descriptionOf } from '../store/metrics/metric-description.ts'
 import { appliedMark } from './applied-mark.ts'
 import type { Clock } from './clock.ts'
-import { createLiveMetrics } from './live-metrics.ts'
 import type { ServiceReplica } from './replicas.ts'
 import type { Config } from './settings/config.ts'
 
@@ -101,5 +103,18 @@ function toldFleetRows(ask: LiveOptions['ask'], shared: LiveParts['ingest']['sha
       // It is asked for again.
       return { ok: false, code: 'JOURNAL_AWAY' }
     }
+  }
+}
+
+/** What the registries say of the metrics of devices, as the live state asks it. */
+export function createLiveMetrics(metrics: Metrics, devices: Pick<Devices, 'byNumber'>): LiveMetricsOf {
+  const shownOf = createShownMetrics(metrics)
+  return number => {
+    const device = devices.byNumber(number)
+    return device === undefined
+      ? []
+      : shownOf(device).map((metric): LiveMetric => {
+          return { name: metric.name, description: descriptionOf(metric), series: metrics.series(number, metric) }
+        })
   }
 }

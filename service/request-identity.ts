@@ -1,13 +1,14 @@
 /** Who asks: the credentials of a request, and the origins whose pages may send cookies. */
 
+import type { IncomingMessage } from 'node:http'
 import { type CredentialOptions, createFindPrincipal, type FindPrincipal } from '../api/credentials/find-principal.ts'
 import { createOrigins, type Origins } from '../api/credentials/origins.ts'
 import { visitorOf } from '../api/credentials/visitor.ts'
 import type { FindVisitor } from '../api/http/page-document.ts'
 import type { FindStart } from '../api/web/start-page.ts'
+import { authorize } from '../auth/policy.ts'
 import { ChangeInDoubt } from '../auth/record-cache.ts'
 import { isUnavailable } from '../store/postgres/postgres-errors.ts'
-import { type AdministratorCheck, createAdministratorCheck } from './administrator-check.ts'
 
 export interface RequestIdentity {
   origins: Origins
@@ -48,4 +49,18 @@ export function createRequestIdentity(options: RequestIdentityOptions): RequestI
 /** Pages that need no account are shown without PostgreSQL, too. */
 function nobodyWhileAway(error: unknown): undefined {
   if (!isUnavailable(error) && !(error instanceof ChangeInDoubt)) throw error
+}
+
+type AdministratorCheck = (request: IncomingMessage) => Promise<boolean>
+
+/** Nobody is one while that cannot be looked up. */
+function createAdministratorCheck(findPrincipal: FindPrincipal): AdministratorCheck {
+  return async request => {
+    try {
+      return authorize('admin', await findPrincipal(request)) === 'allowed'
+    } catch (error) {
+      if (isUnavailable(error) || error instanceof ChangeInDoubt) return false
+      throw error
+    }
+  }
 }

@@ -1,16 +1,14 @@
 /** Metrics of the service's parts: each is asked at each scrape. */
 
 import { Gauge, type Registry } from 'prom-client'
-import type { TopicState } from '../ingest/kafka/topic-watch.ts'
+import { shortNodeId } from '../auth/nodes/node-states.ts'
+import type { IngestStatus } from '../ingest/ingest.ts'
+import type { TopicSight, TopicState } from '../ingest/kafka/topic-watch.ts'
 import type { CacheStatus } from '../query/cache/body-cache.ts'
-import type { LiveCounts } from '../query/live/live-state.ts'
-import { liveStates } from '../query/live/live-state.ts'
+import { type LiveCounts, liveStates } from '../query/live/live-state.ts'
 import { counter, gauge } from '../store/metric-kinds.ts'
-import { addIngest, type IngestMetricsOptions } from './ingest-metrics.ts'
-import { addKafka } from './kafka-metrics.ts'
 import type { DiskState, DiskUse } from './lifecycle/disk/disk-use.ts'
 import type { Retention } from './lifecycle/retention/retention.ts'
-import { addNode } from './node-metrics.ts'
 import type { ServiceNodes } from './open-nodes.ts'
 
 export interface ServiceMetricsOptions extends IngestMetricsOptions {
@@ -142,4 +140,103 @@ function addBuildInfo(registry: Registry, version: string): void {
     registers: [registry],
   })
   info.set({ version, node_version: process.versions.node }, 1)
+}
+
+/** What a node among others tells of itself at each scrape; a service that is alone has none of it. */
+function addNode(registry: Registry, { count, several }: Pick<ServiceNodes, 'count' | 'several'>): void {
+  if (several === undefined) return
+  const { own } = several
+  const { id, role, host } = own()
+  const info = new Gauge({
+    name: 'barograph_node_info',
+    help: 'Always 1; its labels name the node.',
+    labelNames: ['node', 'role', 'host'],
+    registers: [registry],
+  })
+  info.set({ node: shortNodeId(id), role, host }, 1)
+  gauge(registry, 'barograph_nodes', 'Nodes that take requests, with this one.', count)
+  const lease = '1 while this node may authorize from memory.'
+  gauge(registry, 'barograph_node_lease_valid', lease, () => Number(own().isLeaseValid))
+  const age = 'Since the lease of this node was renewed; +Inf once it has been given up.'
+  gauge(registry, 'barograph_node_lease_age_seconds', age, () => own().leaseAgeMs / 1000)
+  const applied = 'Number of the last change of a registry that this node has applied.'
+  gauge(registry, 'barograph_node_applied_change', applied, () => own().applied)
+  const ahead = "Seconds by which the clock of this node is ahead of PostgreSQL's clock; NaN until measured."
+  gauge(registry, 'barograph_node_clock_ahead_seconds', ahead, () => (own().clockAheadMs ?? Number.NaN) / 1000)
+  gauge(registry, 'barograph_node_leads', '1 while this node is the leader.', () => Number(own().leads))
+}
+
+/** What the topics of Kafka that are the journals tell of themselves at each scrape; without Kafka there is none of it. */
+function addKafka(registry: Registry, states: () => TopicState[]): void {
+  const add = (name: string, help: string, value: (state: TopicState) => number | undefined) => {
+    new Gauge({
+      name: `barograph_kafka_topic_${name}`,
+      help: `${help} NaN until it was looked at.`,
+      labelNames: ['topic'],
+      registers: [registry],
+      collect() {
+        for (const state of states()) this.set({ topic: state.topic }, value(state) ?? Number.NaN)
+      },
+    })
+  }
+  const seen = (name: string, help: string, value: (sight: TopicSight) => number) => {
+    add(name, help, ({ sight }) => (sight === undefined ? undefined : value(sight)))
+  }
+  seen('start_offset', 'Offset of the first record that Kafka has.', ({ start }) => start)
+  seen('end_offset', 'Offset of the next record to come.', ({ end }) => end)
+  seen('committed_offset', 'Offset before which everything is in QuestDB.', ({ applied }) => applied)
+  seen('lag_records', 'Records that wait for QuestDB, each a group of rows.', lagOf)
+  seen('replicas', 'Brokers that the topic is to be on.', ({ replicas }) => replicas)
+  seen('in_sync_replicas', 'Brokers that have all of its records.', ({ inSync }) => inSync)
+  seen('under_replicated', '1 while a replica is not in sync.', ({ inSync, replicas }) => Number(inSync < replicas))
+  seen('retention_seconds', 'How long Kafka keeps records; +Inf for ever.', ({ retentionMs }) => retentionMs / 1000)
+  add('retention_used_ratio', 'Part of that which the oldest waiting record has used.', ({ share }) => share)
+  add('unreachable', '1 while it cannot be looked at.', ({ problems }) => {
+    return Number(problems.some(({ kind }) => kind === 'unreachable' || kind === 'other'))
+  })
+}
+
+function lagOf({ start, end, applied }: TopicSight): number {
+  return Math.max(0, end - Math.max(start, applied))
+}
+
+interface IngestMetricsOptions {
+  /** Of the readings. */
+  ingest: () => IngestStatus
+  points: () => IngestStatus
+}
+
+/** What the write paths tell of themselves at each scrape. */
+function addIngest(registry: Registry, { ingest, points }: IngestMetricsOptions): void {
+  addWritePath(registry, 'readings', '', ingest)
+  addWritePath(registry, 'points', 'points_', points)
+  counter(registry, 'barograph_clock_steps_total', 'How often the clock was set, by more than a second.', () => {
+    return ingest().clock.steps
+  })
+}
+
+/** The names of those of the readings are older than the second write path, and have no prefix. */
+function addWritePath(registry: Registry, rows: 'readings' | 'points', prefix: string, read: () => IngestStatus): void {
+  const total = (name: string, help: string, value: (status: IngestStatus) => number) =>
+    counter(registry, `barograph_${name}_total`, help, () => value(read()))
+  const level = (name: string, help: string, value: (status: IngestStatus) => number) =>
+    gauge(registry, `barograph_${name}`, help, () => value(read()))
+  const ofJournal = `the journal of ${rows}`
+  total(`${rows}_durable`, `Records synced to ${ofJournal}, by every way in.`, s => s.journal.records)
+  total(`${prefix}journal_groups`, `Syncs of ${ofJournal}; durable ${rows} by groups is the mean group.`, s => {
+    return s.journal.groups
+  })
+  total(`${rows}_forwarded`, 'Rows that QuestDB has taken.', s => s.forwarder.rows)
+  total(`${rows}_applied`, `Records of ${ofJournal} that queries show.`, s => s.forwarder.appliedOrdinal)
+  level(`lag_${rows}`, `Number of ${rows} on disk that no query shows yet.`, s => s.lag.rows)
+  level(`${prefix}lag_seconds`, 'How long the oldest of them has waited.', s => s.lag.seconds)
+  level(`${prefix}journal_bytes`, `Size of ${ofJournal}.`, s => s.journal.bytes)
+  level(`${prefix}journal_damaged_bytes`, `Bytes of ${ofJournal} in quarantine.`, damagedBytes)
+  level(`${prefix}dead_letters`, `Number of ${rows} that QuestDB refused.`, s => s.forwarder.deadLetters)
+  level(`${prefix}stamp_ahead_seconds`, 'How far the newest stamp lies ahead of the clock.', s => s.clock.aheadSeconds)
+  level(`${prefix}table_suspended`, '1 while QuestDB has suspended the table.', s => (s.forwarder.suspended ? 1 : 0))
+}
+
+function damagedBytes({ journal, forwarder }: IngestStatus): number {
+  return journal.tornBytes + forwarder.damagedBytes
 }

@@ -3,13 +3,13 @@
 import { computed } from '@preact/signals'
 import type { ComponentType } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { addressOf, path } from './client/address.ts'
+import { addressOf, path, signInAddress, urlArguments } from './client/address.ts'
 import { firingAlerts } from './client/firing.ts'
 import { type Route, routeOf } from './client/routes.ts'
+import { visitor } from './client/session.ts'
 import { pages } from './pages.ts'
 import { PreferencesMenu } from './parts/preferences-menu.tsx'
 import { ViewsMenu } from './parts/views-menu.tsx'
-import { VisitorMenu } from './parts/visitor-menu.tsx'
 import { countText } from './text/numbers.ts'
 import { preferences } from './text/preferences.ts'
 import { navigation, tracePath } from './theme/frame.ts'
@@ -94,5 +94,35 @@ function Trace() {
     <svg viewBox="0 0 1000 48" preserveAspectRatio="none" aria-hidden="true">
       <path d={tracePath} fill="none" vector-effect="non-scaling-stroke" />
     </svg>
+  )
+}
+
+/** Nothing while it is not known. */
+function VisitorMenu() {
+  const who = visitor.value
+  if (who === undefined) return null
+  if (who === null) return <SignInLink />
+  return (
+    <>
+      <p class="visitor">
+        <a href={addressOf('/account')}>{who.name}</a> {who.role === undefined ? null : <span>{who.role}</span>}
+      </p>
+      <form method="post" action={addressOf('/sign-out')}>
+        <button type="submit" class="button small">
+          Sign out
+        </button>
+      </form>
+    </>
+  )
+}
+
+function SignInLink() {
+  // Where the sign-in comes back to changes with the page.
+  path.value
+  urlArguments.value
+  return (
+    <a class="button small" href={signInAddress()}>
+      Sign in
+    </a>
   )
 }

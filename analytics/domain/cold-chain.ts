@@ -12,7 +12,6 @@ import { type Reason, reasons } from '../reasons.ts'
 import type { GapThresholds } from '../reliability/cadence.ts'
 import { type Defrosts, defrostsAmong } from './defrosts.ts'
 import { type Band, type BandFigure, bandFigure, type HeldValues, type Reasoned } from './figures.ts'
-import { meanKineticTemperature } from './mean-kinetic-temperature.ts'
 import { type Rise, temperatureRises } from './temperature-rises.ts'
 
 /** Of a refrigerator: USP <659>. */
@@ -126,4 +125,27 @@ function heldBetween({ startMs, endMs }: TimeRange, { timesMs, values }: Samples
     return Math.max(0, heldMs) / hourMs
   })
   return { values: values.subarray(from, to), hours }
+}
+
+/*
+ * Mean kinetic temperature, USP <1079>: the one temperature at which as much would decay as at those that there were,
+ * T_K = (ΔH/R)/(−ln Σ w e^{−ΔH/(R T)}), T in kelvin and w the share of time. With ΔH = 83.144 kJ/mol and
+ * R = 8.3144 J/(mol K), ΔH/R is 10,000 K.
+ */
+
+const activationK = 10_000
+const zeroCelsiusK = 273.15
+
+/** `values`: in °C. In °C; NaN where there are none. */
+export function meanKineticTemperature({ values, hours }: HeldValues): number {
+  let rates = 0
+  let observed = 0
+  for (let at = 0; at < values.length; at++) {
+    const value = values[at] as number
+    const held = hours === undefined ? 1 : (hours[at] as number)
+    if (!(value > -zeroCelsiusK) || held <= 0) continue
+    rates += held * Math.exp(-activationK / (value + zeroCelsiusK))
+    observed += held
+  }
+  return activationK / -Math.log(rates / observed) - zeroCelsiusK
 }

@@ -15,8 +15,8 @@
  */
 
 import { detrend } from '../decomposition/detrend.ts'
+import { bridgeGaps } from '../time/fill-gaps.ts'
 import { Background } from './background.ts'
-import { ratiosWithoutGaps } from './bridged-spectrum.ts'
 import { type Candidate, createCycleFinder } from './cycle-finder.ts'
 import { falseAlarmProbability, observedTimes } from './false-alarm.ts'
 import { transformSize } from './fft-plans.ts'
@@ -24,9 +24,8 @@ import { harmonicOfDay } from './harmonics.ts'
 import { refineJointly } from './joint-cycles.ts'
 import { createSeriesRoom, observedSeries, withoutSinusoid } from './lomb-scargle.ts'
 import { cyclesMin, isNear, standingOut, strongBins } from './peak-bins.ts'
-import { createPeriodogram, hannWindow } from './periodogram.ts'
+import { createPeriodogram, hannWindow, type Spectrum } from './periodogram.ts'
 import { type PeriodogramPicture, periodogramPicture } from './periodogram-picture.ts'
-import { hasRecurringHole } from './recurring-holes.ts'
 import { gridSampling, type Sampling } from './sampling.ts'
 import { isSignificant, type SensorSteps } from './significance.ts'
 
@@ -174,4 +173,62 @@ export function createPeakSearch(cells: number, cellsPerDay?: number): PeakSearc
     const isStronger = other !== undefined && other.power > (peaks[0]?.power ?? 0)
     return { peaks: isStronger ? [other, ...peaks] : peaks, picture }
   }
+}
+
+const hoursOfDay = 24
+const daysMin = 3
+/** Between the hours of the day with the most and the least missing cells. */
+const shareDifferenceMin = 0.3
+
+/** `values`: cells in order, NaN where missing. `cellsPerDay`: a multiple or a whole fraction of 24. */
+export function hasRecurringHole(values: Float64Array, cellsPerDay: number): boolean {
+  if (values.length < daysMin * cellsPerDay) return false
+  const slots = Math.min(hoursOfDay, cellsPerDay)
+  const missing = new Float64Array(slots)
+  const cells = new Float64Array(slots)
+  const cellsPerSlot = cellsPerDay / slots
+  for (let i = 0; i < values.length; i++) {
+    const hour = Math.floor((i % cellsPerDay) / cellsPerSlot)
+    ;(cells[hour] as number)++
+    if (Number.isNaN(values[i] as number)) (missing[hour] as number)++
+  }
+  const shares = missing.map((count, hour) => count / (cells[hour] as number))
+  return Math.max(...shares) - Math.min(...shares) >= shareDifferenceMin
+}
+
+/** In 1/T: how far beside its frequency a peak's top is looked for. */
+const reachCycles = 0.5
+
+/** What makes a spectrum of series of one length; `room` for one of them. */
+interface Tools {
+  readonly periodogram: (values: Float64Array) => Spectrum
+  readonly background: Background
+  readonly room: Float64Array
+}
+
+/** How far the cycle of a frequency stands out of its background there, until the tools are used again. */
+function ratiosWithoutGaps(
+  values: Float64Array,
+  { periodogram, background, room }: Tools,
+): (frequency: number) => number {
+  room.set(values)
+  bridgeGaps(room)
+  const spectrum = periodogram(detrend(room, room).residual)
+  background.reset()
+  background.take(spectrum, [])
+  return frequency => {
+    const bin = highestBin(spectrum, frequency)
+    return (spectrum.power[bin] as number) / background.at(bin)
+  }
+}
+
+/** The bin of the most power near a frequency. */
+function highestBin({ power, size, cells }: Spectrum, frequency: number): number {
+  const reach = (reachCycles * size) / cells
+  const last = Math.min(power.length - 1, Math.floor(frequency * size + reach))
+  let highest = Math.round(frequency * size)
+  for (let bin = Math.ceil(frequency * size - reach); bin <= last; bin++) {
+    if ((power[bin] as number) > (power[highest] as number)) highest = bin
+  }
+  return highest
 }

@@ -3,6 +3,8 @@
  * auth/policy.ts; what is done, in auth/accounts/, auth/sessions/ and auth/keys/.
  */
 
+import type { Account } from '../../auth/accounts/account.ts'
+import { mayRead, type Principal } from '../../auth/policy.ts'
 import { createFamily, type OperationGroup, type PublishedFamily } from '../http/register-operations.ts'
 import type { AccountService } from './account-service.ts'
 import { apiKeyOperations } from './api-keys.ts'
@@ -12,13 +14,13 @@ import {
 } from './device-authorization/device-authorization.ts'
 import { type DriveService, driveOperations } from './drive/drive.ts'
 import { sendError } from './kit/errors.ts'
-import { type AccountOperation, accountsPrefix } from './kit/operation.ts'
+import { type AccountOperation, type Answer, accountsPrefix, operation } from './kit/operation.ts'
 import { ErrorDetail, refusalsOf, securitySchemes } from './kit/published.ts'
 import { accountRules, type KitOptions, prepareScope } from './kit/register.ts'
-import { lookUpOperations } from './look-ups.ts'
 import { mailTokenOperations } from './mail-tokens.ts'
 import { preferencesOperations } from './preferences.ts'
 import { passwordAndSessionOperations, profileOperations } from './profile.ts'
+import { EmailPath, UserPath, UserResponse, userResponse } from './schemas.ts'
 import { providerSignInOperation, signInOperations } from './sign-in.ts'
 import { type TenantService, tenantOperations } from './tenants/tenant-exchange.ts'
 import { sharedViewOperation, viewLinkOperations } from './view-links.ts'
@@ -80,4 +82,47 @@ export function accountsFamily(groups: readonly OperationGroup<AccountOperation>
       sendError(reply, code === 414 ? 'URI_TOO_LONG' : 'NOT_FOUND')
     },
   })
+}
+
+const idMax = 2_147_483_647
+const lengthMax = 254
+
+/** Look-ups of users: anybody's for the front end, one's own for everybody else. */
+function lookUpOperations({ accounts }: AccountService): AccountOperation[] {
+  return [
+    operation({
+      method: 'GET',
+      path: '/users/by-email/:email',
+      name: 'get_user_by_email',
+      summary: 'A user by e-mail address',
+      permission: 'account.read',
+      parameters: { path: EmailPath },
+      success: { status: 200, description: 'The user', json: UserResponse },
+      refusals: ['UNAUTHENTICATED', 'FORBIDDEN', 'ACCOUNT_UNKNOWN', 'UNAVAILABLE'],
+      async handle({ principal, path: { email } }) {
+        const account = email.length > lengthMax ? undefined : await accounts.findByEmail(email)
+        return answerOf(principal, account)
+      },
+    }),
+    operation({
+      method: 'GET',
+      path: '/users/:user_id',
+      name: 'get_user_by_id',
+      summary: 'A user by id',
+      permission: 'account.read',
+      parameters: { path: UserPath },
+      success: { status: 200, description: 'The user', json: UserResponse },
+      refusals: ['UNAUTHENTICATED', 'FORBIDDEN', 'ACCOUNT_UNKNOWN', 'UNAVAILABLE'],
+      async handle({ principal, path: { user_id: id } }) {
+        const account = id >= 1 && id <= idMax ? await accounts.find(id) : undefined
+        return answerOf(principal, account)
+      },
+    }),
+  ]
+}
+
+/** Who may not read it does not learn whether it is there. */
+function answerOf(principal: Principal | undefined, account: Account | undefined): Answer {
+  if (principal === undefined || !mayRead(principal, account?.id)) return { ok: false, code: 'FORBIDDEN' }
+  return account === undefined ? { ok: false, code: 'ACCOUNT_UNKNOWN' } : { ok: true, value: userResponse(account) }
 }

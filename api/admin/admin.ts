@@ -1,15 +1,22 @@
 /** The admin API: which routes it has. */
 
+import type { Accounts } from '../../auth/accounts/accounts.ts'
+import type { SignUpMode } from '../../auth/accounts/sign-up.ts'
+import type { Keys } from '../../auth/keys/keys.ts'
+import type { Tenants } from '../../auth/tenants/tenants.ts'
 import { addJsonBody } from '../http/json-body.ts'
 import type { OperationGroup, PublishedFamily } from '../http/register-operations.ts'
+import { accountOperations } from './accounts.ts'
 import { type BulkOptions, bulkGroups } from './bulk.ts'
 import type { GuardOptions } from './guard.ts'
+import { invitationOperations } from './invitations.ts'
+import { keyOperations } from './keys.ts'
 import { createLateAudit } from './late-audit.ts'
 import type { AdminOperation } from './operation.ts'
-import { type PeopleOptions, peopleOperations } from './people.ts'
 import { problemFamily } from './problem-family.ts'
 import { type RegistryOptions, registryOperations } from './registry.ts'
 import { type StateOptions, stateOperations } from './state.ts'
+import { tenantOperations } from './tenants.ts'
 
 export type AdminOptions = GuardOptions & RegistryOptions & PeopleOptions & BulkOptions & StateOptions
 
@@ -41,4 +48,23 @@ function groupsOf(options: AdminOptions): OperationGroup<AdminOperation>[] {
   const audit = createLateAudit(options.store.postgres, options.log)
   const operations = [...registryOperations(options), ...peopleOperations(options), ...stateOperations(options, audit)]
   return [{ operations, prepare: addJsonBody }, ...bulkGroups(options, audit)]
+}
+
+interface PeopleOptions {
+  accounts: Accounts
+  keys: Keys
+  tenants: Tenants
+  /** Who may make an account. */
+  signUp: SignUpMode
+  publicUrl: () => string
+}
+
+/** Operations on who may do what: accounts, invitations, keys and tenants. */
+function peopleOperations(options: PeopleOptions): AdminOperation[] {
+  return [
+    ...accountOperations(options),
+    ...invitationOperations(options),
+    ...keyOperations(options),
+    ...tenantOperations(options.tenants),
+  ]
 }

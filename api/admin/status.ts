@@ -16,8 +16,7 @@ import type { Store } from '../../store/store.ts'
 import { packageVersion } from '../../store/version.ts'
 import { nodeStatuses } from './node-status.ts'
 import { type AdminOperation, operation } from './operation.ts'
-import { type ReplicaStatus, Status } from './status-answer.ts'
-import { topicStatus } from './topic-status.ts'
+import { type ReplicaStatus, Status, type TopicStatus } from './status-answer.ts'
 
 type ToldQuestdb = Pick<Questdb, 'managed' | 'state' | 'version' | 'commitMode'>
 
@@ -206,5 +205,21 @@ async function askPostgres(pool: pg.Pool): Promise<string | undefined> {
     return undefined
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
+  }
+}
+
+/** A topic of Kafka that is a journal, as `GET /status` shows it. */
+export function topicStatus({ topic, sight, share, problems }: TopicState): TopicStatus {
+  const { start, end, applied, oldestMs, replicas, inSync, retentionMs = Number.POSITIVE_INFINITY } = sight ?? {}
+  const isSeen = start !== undefined && end !== undefined && applied !== undefined
+  return {
+    topic,
+    offsets: isSeen ? { start, end, committed: applied } : null,
+    oldest: oldestMs === undefined ? null : new Date(oldestMs).toISOString(),
+    replicas: replicas ?? null,
+    in_sync: inSync ?? null,
+    retention_seconds: Number.isFinite(retentionMs) ? retentionMs / 1000 : null,
+    retention_used: share ?? null,
+    problems: problems.map(({ text }) => text),
   }
 }

@@ -1,17 +1,19 @@
 /** All pages of the documentation by their addresses. Each is made when it is asked for first. */
 
-import { html } from '../http/html.ts'
+import { marked, type Token, type Tokens } from 'marked'
+import { type Html, html } from '../http/html.ts'
+import { rootFrom } from '../http/root-from.ts'
 import type { OpenApiDocument } from './contract.ts'
 import { type DocsPage, homePath, type PlaceGroup } from './docs-layout.ts'
+import { createAnchors } from './guides/anchors.ts'
 import { guidePage } from './guides/guide-page.ts'
-import { type Guide, readGuides } from './guides/guides.ts'
-import { homePage } from './home-page.ts'
+import { type Guide, type GuideGroup, readGuides } from './guides/guides.ts'
+import { plainText } from './guides/plain-text.ts'
 import { operationPage } from './reference/operation-page.ts'
-import { familiesOf } from './reference/reference.ts'
+import { type Family, familiesOf } from './reference/reference.ts'
 import { familyPage, referencePage, referencePath, referenceTitle } from './reference/reference-pages.ts'
-import { createSearchIndex, type SearchIndex } from './search/search-index.ts'
+import { createSearchIndex, type SearchIndex, type Section } from './search/search-index.ts'
 import { searchPage } from './search/search-page.ts'
-import { guideSections, operationSections } from './search/sections.ts'
 
 export interface DocsPages {
   home: DocsPage
@@ -101,4 +103,62 @@ function refusedPage(path: string): DocsPage {
 <p>It is for administrators: sign in as one. On the machine of the service it is for everybody.</p>
 `
   return { path, title: referenceTitle, contents: [], main }
+}
+
+const root = rootFrom(`/${homePath}`)
+
+/** `/docs`: what there is to read. */
+function homePage(groups: readonly GuideGroup[]): DocsPage {
+  const main = html`<h1>Documentation</h1>
+${groups.map(groupSection)}
+<h2 id="api">${referenceTitle}</h2>
+<p><a href="${root}${referencePath}">Every operation</a> with an example, its parameters and its answers: for administrators, and on the machine of the
+service for everybody. For programs: <a href="${root}openapi.json">/openapi.json</a>.</p>
+`
+  return { path: homePath, title: 'Documentation', contents: [], main }
+}
+
+function groupSection({ title, guides }: GuideGroup, index: number): Html {
+  const items = guides.map(
+    ({ path, title, subject }) =>
+      html`<li><a href="${root}${path}">${title}</a>${subject === '' ? undefined : html` – ${subject}`}</li>\n`,
+  )
+  return html`<h2 id="group-${index}">${title}</h2>\n<ul class="places">\n${items}</ul>\n`
+}
+
+/** What the search finds: the sections of guides, each to its next heading, and operations. */
+function guideSections({ path, title, markdown }: Guide): Section[] {
+  const sections: Section[] = []
+  const anchors = createAnchors()
+  for (const token of marked.lexer(markdown)) {
+    const last = sections.at(-1)
+    if (token.type === 'heading') {
+      const isTop = token['depth'] === 1
+      const anchor = anchors(token as Tokens.Heading)
+      sections.push({
+        address: isTop ? path : `${path}#${anchor}`,
+        title: plainText(token),
+        page: title,
+        text: '',
+      })
+    } else if (last !== undefined) last.text += `${textOf(token)} `
+  }
+  return sections
+}
+
+function textOf(token: Token): string {
+  return token.type === 'html' ? '' : plainText(token)
+}
+
+function operationSections({ title: family, operations }: Family): Section[] {
+  return operations.map(({ page, method, path, operation }) => {
+    const { summary, description = '', parameters = [], operationId } = operation
+    const told = parameters.map(({ name, description = '' }) => `${name}: ${description}`)
+    return {
+      address: page,
+      title: summary,
+      page: family,
+      text: [`${method} ${path}`, description, ...told, operationId].join(' '),
+    }
+  })
 }

@@ -3,17 +3,23 @@
  * `/openapi.json`: for whoever is on this machine, and for administrators.
  */
 
+import { readFile } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
+import { extname } from 'node:path'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sendError } from '../accounts/kit/errors.ts'
+import { acceptedForms } from '../http/accept-encoding.ts'
 import { isLocalRequest } from '../http/local-request.ts'
 import type { FindVisitor } from '../http/page-document.ts'
 import { rootFrom } from '../http/root-from.ts'
 import type { RouteFamily } from '../http/route-family.ts'
+import { pageHeaders } from '../http/security-headers.ts'
 import { createOpenApi } from './contract.ts'
 import { type DocsPage, renderDocsPage } from './docs-layout.ts'
 import { createDocsPages } from './docs-pages.ts'
-import { sendDocsFile, sendDocsPage } from './docs-sending.ts'
+import { contentSecurityPolicy } from './docs-style.ts'
 import { publishOperations } from './published-operations.ts'
 import { queryLengthMax, searchPath } from './search/search-query.ts'
 
@@ -78,4 +84,37 @@ function registerDocs(
     reply.callNotFound()
     return reply
   })
+}
+
+const compress = promisify(gzip)
+
+/** It says who is signed in, so it is made for each request. */
+async function sendDocsPage(request: FastifyRequest, reply: FastifyReply, page: string): Promise<FastifyReply> {
+  const isCompressed = acceptedForms(request.headers['accept-encoding']).includes('gzip')
+  if (isCompressed) reply.header('content-encoding', 'gzip')
+  return reply
+    .header('content-type', 'text/html; charset=utf-8')
+    .header('content-security-policy', contentSecurityPolicy)
+    .header('cache-control', 'private, no-cache')
+    .header('vary', 'accept-encoding')
+    .headers(pageHeaders)
+    .send(isCompressed ? await compress(page) : page)
+}
+
+const types: Readonly<Record<string, string>> = {
+  '.png': 'image/png',
+  '.jpg': 'image/jpeg',
+  '.svg': 'image/svg+xml',
+  '.webp': 'image/webp',
+  '.json': 'application/json',
+}
+
+/** Nothing runs in a picture that is opened by itself. */
+async function sendDocsFile(reply: FastifyReply, file: URL): Promise<FastifyReply> {
+  const bytes = await readFile(file)
+  return reply
+    .header('content-type', types[extname(file.pathname)] ?? 'text/plain; charset=utf-8')
+    .header('content-security-policy', "default-src 'none'")
+    .header('cache-control', 'public, max-age=3600')
+    .send(bytes)
 }

@@ -2,17 +2,20 @@
 
 import { METHODS } from 'node:http'
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
+import Negotiator from 'negotiator'
 import type { Config } from '../../service/settings/config.ts'
 import { readCertificate } from '../../store/certificate.ts'
 import type { Connections } from '../../store/limits/connections.ts'
 import type { Log } from '../../store/log.ts'
 import { hasBody } from './body-deadlines.ts'
-import { errorCodeOf, sendServerError } from './errors.ts'
+import { errorCodeOf, type ServerErrorCode, sendServerError, serverErrors } from './errors.ts'
+import { html } from './html.ts'
 import { createHttpServers } from './http-server.ts'
-import type { FindVisitor } from './page-document.ts'
-import { isAnsweredByPage, refuseAddress } from './refusal-page.ts'
+import { type FindVisitor, renderDocument, type Visitor } from './page-document.ts'
+import { createPageStyle } from './page-style.ts'
+import { rootFrom } from './root-from.ts'
 import { createFamilyFinder, type RouteFamily } from './route-family.ts'
-import { addSecurityHeaders, securityHeaders } from './security-headers.ts'
+import { addSecurityHeaders, pageHeaders, securityHeaders } from './security-headers.ts'
 import { boundSending } from './send-budget.ts'
 
 export interface ServerOptions {
@@ -109,4 +112,51 @@ function closeWith(app: FastifyInstance, connections: Connections, servers: { cl
     servers.close()
     done()
   })
+}
+
+const { element: style, contentSecurityPolicy } = createPageStyle(`
+main { padding: 32px var(--narrow-side) 64px; }
+`)
+
+type RefusalCode = Extract<ServerErrorCode, 'BAD_REQUEST' | 'NOT_FOUND' | 'URI_TOO_LONG'>
+
+const words: Record<RefusalCode, { title: string; sentence: string }> = {
+  BAD_REQUEST: { title: 'Not an address', sentence: 'This address cannot be read.' },
+  NOT_FOUND: { title: 'Not found', sentence: 'There is no page at this address.' },
+  URI_TOO_LONG: { title: 'Too long', sentence: 'This address is too long.' },
+}
+
+/** What the server says of an address at which it has nothing: a page for browsers, JSON for all others. */
+function isAnsweredByPage({ method, headers }: FastifyRequest): boolean {
+  return (method === 'GET' || method === 'HEAD') && prefersHtml(headers.accept)
+}
+
+/** `visitor`: who is signed in, where that is known. */
+function refuseAddress(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  code: RefusalCode,
+  visitor?: Visitor | null,
+): FastifyReply {
+  reply.header('vary', 'accept')
+  if (!isAnsweredByPage(request)) return sendServerError(reply, code)
+  const { title, sentence } = words[code]
+  const root = rootFrom(request.originalUrl)
+  const body = html`<main id="main">
+<h1>${title}</h1>
+<p>${sentence} <a href="${root}">To the fleet</a></p>
+</main>`
+  return reply
+    .code(serverErrors[code].status)
+    .headers({ ...pageHeaders, 'content-security-policy': contentSecurityPolicy })
+    .header('content-type', 'text/html; charset=utf-8')
+    .send(renderDocument({ title, style, body, root, visitor }))
+}
+
+/** At equal preference the first one is sent. */
+const types = ['application/json', 'text/html']
+
+/** Not of one that takes anything, as `curl` does; browsers name it. */
+function prefersHtml(accept: string | undefined): boolean {
+  return accept !== undefined && new Negotiator({ headers: { accept } }).mediaTypes(types)[0] === 'text/html'
 }

@@ -14,12 +14,21 @@ import type { OperationGroup } from '../http/register-operations.ts'
 import { sendBody } from '../http/send-body.ts'
 import type { ReadOperation } from '../http/status-operations.ts'
 import { PublicDevice } from './device-shape.ts'
-import { hoursMax, readHours } from './latest-parameters.ts'
 import type { ReadAccess } from './read-access.ts'
 import { refuse, type Sent, sendAnswer } from './read-answers.ts'
 import { DevicePath, jsonRead, readGroup } from './read-operation.ts'
 import { deviceInPath, fleetOrListed } from './read-subjects.ts'
 import { type Fleet, isWhole } from './readers.ts'
+
+/** Reads how many hours of the latest readings are asked for. */
+const hoursMax = 72
+
+/** A whole number from 1 to 72, in plain digits. */
+export function readHours(text: string): number | undefined {
+  if (!/^[1-9]\d?$/.test(text)) return undefined
+  const hours = Number(text)
+  return hours <= hoursMax ? hours : undefined
+}
 
 export interface ReadsOptions {
   query: Pick<Query, 'latestAll' | 'latestOf' | 'day' | 'coded'>

@@ -1,6 +1,10 @@
 /** The web pages: one document for all of their addresses, and the scripts and styles that the build has made for it. */
 
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import fastifyStatic from '@fastify/static'
 import type {
   FastifyInstance,
@@ -9,11 +13,11 @@ import type {
   onRequestAsyncHookHandler,
   onRequestHookHandler,
 } from 'fastify'
+import type { Coding } from '../http/accept-encoding.ts'
 import { addMethodNotAllowed } from '../http/method-not-allowed.ts'
 import type { RouteFamily } from '../http/route-family.ts'
 import { pageHeaders } from '../http/security-headers.ts'
-import { sendBody } from '../http/send-body.ts'
-import { type BuiltPage, encodePage, readBuiltPages } from './built-pages.ts'
+import { type SendableBody, sendBody } from '../http/send-body.ts'
 import { serveIcons } from './icons.ts'
 import { type FindStart, sendToStart } from './start-page.ts'
 
@@ -138,4 +142,53 @@ function setHeaders(_request: FastifyRequest, reply: FastifyReply, done: () => v
     ...pageHeaders,
   })
   done()
+}
+
+interface BuiltPage extends SendableBody {
+  readonly coded: ReadonlyMap<Coding, Buffer>
+}
+
+/** No address of ours is in more folders. */
+const depthMax = 4
+
+/**
+ * The pages by the number of folders in its address; undefined where nothing is built. The build writes links as seen
+ * from `/`, and those of `/device/porch` begin one folder higher. So they stay relative, and good below any prefix that
+ * a proxy adds.
+ */
+function readBuiltPages(folder: string): BuiltPage[] | undefined {
+  const text = readPage(folder)
+  if (text === undefined) return undefined
+  return Array.from({ length: depthMax + 1 }, (_, depth) => builtPage(pageAt(text, depth)))
+}
+
+function encodePage({ coded }: BuiltPage, coding: Coding): Buffer | undefined {
+  return coded.get(coding)
+}
+
+function readPage(folder: string): string | undefined {
+  try {
+    return readFileSync(join(folder, 'index.html'), 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+function pageAt(text: string, depth: number): string {
+  return depth === 0 ? text : text.replaceAll('="./', `="${'../'.repeat(depth)}`)
+}
+
+function builtPage(text: string): BuiltPage {
+  const bytes = Buffer.from(text)
+  const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 22)
+  return {
+    bytes,
+    type: 'text/html; charset=utf-8',
+    coded: new Map<Coding, Buffer>([
+      ['gzip', gzipSync(bytes)],
+      ['br', brotliCompressSync(bytes)],
+    ]),
+    etags: { identity: `"${hash}"`, gzip: `"${hash}-gzip"`, br: `"${hash}-br"`, zstd: `"${hash}-zstd"` },
+  }
 }

@@ -2,22 +2,21 @@
 
 import type pg from 'pg'
 import type { Log } from '../../store/log.ts'
-import type { Transaction } from '../../store/postgres/transaction.ts'
+import { hasEnded, type Transaction } from '../../store/postgres/transaction.ts'
 import type { Devices } from '../devices/devices.ts'
 import { createCodeGuesses } from '../grants/code-guesses.ts'
 import { createMailer } from '../mail/mailer.ts'
 import type { Mail } from '../mail/templates.ts'
 import { type ChangeFeed, noFeed } from '../nodes/change-feed.ts'
 import { createRateLimits } from '../rate-limits.ts'
+import { createRecordCache, type RecordCache } from '../record-cache.ts'
 import type { Stations } from '../stations/stations.ts'
-import { createTenantMemory } from '../tenants/tenant-memory.ts'
-import type { Account } from './account.ts'
-import { createAccountMemory } from './account-memory.ts'
+import { createTenantMemory, type TenantMemory } from '../tenants/tenant-memory.ts'
+import { type Account, readAccount } from './account.ts'
 import type { AccountParts } from './account-parts.ts'
 import { emailKeyOf } from './email-address.ts'
-import { createLoginFailures } from './login-failures.ts'
+import { createLoginFailures, failureLifetimeMs } from './login-failures.ts'
 import type { Passwords } from './passwords.ts'
-import { createSweep } from './sweep.ts'
 
 export interface Accounts extends AccountParts {
   find(id: number): Promise<Account | undefined>
@@ -97,4 +96,100 @@ async function idsByEmail(database: Transaction, emails: readonly string[]): Pro
     [emails.map(emailKeyOf)],
   )
   return new Map(rows.map(row => [row.email_key, row.id]))
+}
+
+interface AccountMemoryOptions {
+  pool: pg.Pool
+  nowMs: () => number
+  tenantMemory: TenantMemory
+  stepMs: number
+  feed: ChangeFeed
+}
+
+const accountsInMemoryMax = 1_000_000
+
+/** Accounts in memory, as they decide who comes in: one of a tenant that is switched off is not active. */
+function createAccountMemory(options: AccountMemoryOptions): RecordCache<number, Account> {
+  const { pool, nowMs, tenantMemory, stepMs, feed } = options
+  const records = createRecordCache<number, Account>({
+    recordsMax: accountsInMemoryMax,
+    read: id => readAccount(pool, id, nowMs()),
+    hasEnded: transaction => hasEnded(pool, transaction, stepMs),
+    isCurrent: feed.isCurrent,
+  })
+  feed.onChange('account', ids => ids.forEach(records.forget))
+  return {
+    change: records.change,
+    forget: records.forget,
+    peek(id) {
+      const account = records.peek(id)
+      if (account === undefined || account.tenantId === null) return account
+      return tenantMemory.peek(account.tenantId)?.isActive === true ? account : undefined
+    },
+    async get(id) {
+      for (;;) {
+        const account = await records.get(id)
+        if (account === undefined || account.tenantId === null) return account
+        const tenant = await tenantMemory.get(account.tenantId)
+        // The account may have been changed while its tenant was read.
+        if ((await records.get(id)) !== account) continue
+        return tenant?.isActive === true ? account : { ...account, isActive: false }
+      }
+    },
+  }
+}
+
+/** What the sweep does with requests that have ended; the time stands at $1. */
+const grantSweep = [
+  // Nobody has fetched this key, and nobody can any more.
+  `UPDATE api_keys SET revoked_at = $1 FROM device_grants
+   WHERE api_keys.id = key_id AND revoked_at IS NULL AND status = 'approved' AND device_grants.expires_at <= $1`,
+  // Until then a device learns that its request has expired.
+  "DELETE FROM device_grants WHERE expires_at <= $1::timestamptz - interval '1 hour'",
+]
+
+interface Sweep {
+  close(): Promise<void>
+}
+
+const intervalMs = 600_000
+/** So long the owner of a key or a link that is revoked or expired sees it in the list. */
+const overShownDays = 30
+
+/** By the time that stands at $1. */
+export const sweepStatements = [
+  'DELETE FROM sessions WHERE expires_at <= $1',
+  'DELETE FROM account_tokens WHERE expires_at <= $1',
+  'DELETE FROM invitations WHERE expires_at <= $1',
+  'DELETE FROM tenant_tokens WHERE expires_at <= $1',
+  `DELETE FROM api_keys WHERE least(revoked_at, expires_at) <= $1::timestamptz - interval '${overShownDays} days'`,
+  `DELETE FROM view_links WHERE least(revoked_at, expires_at) <= $1::timestamptz - interval '${overShownDays} days'`,
+  'DELETE FROM used_tokens WHERE expires_at <= $1',
+  'DELETE FROM rate_limits WHERE ends_at <= $1',
+  `DELETE FROM login_failures WHERE last_at <= $1::timestamptz - interval '${failureLifetimeMs} milliseconds'`,
+  ...grantSweep,
+]
+
+/** `leads`: whether this process does it. */
+function createSweep(pool: pg.Pool, nowMs: () => number, leads: () => boolean, log: Log): Sweep {
+  let running: Promise<void> = Promise.resolve()
+
+  async function run(): Promise<void> {
+    try {
+      for (const text of sweepStatements) if (leads()) await pool.query(text, [new Date(nowMs())])
+    } catch (error) {
+      log.warn({ err: error }, 'expired sessions, tokens and keys could not be removed; the next run tries again')
+    }
+  }
+
+  const timer = setInterval(() => {
+    running = run()
+  }, intervalMs)
+  timer.unref()
+  return {
+    async close() {
+      clearInterval(timer)
+      await running
+    },
+  }
 }

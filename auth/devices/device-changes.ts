@@ -1,8 +1,17 @@
 /** The changes of the registry: committed in PostgreSQL, then made in memory, then answered. */
 
+import { catalogueEntry } from '../../store/metrics/catalogue.ts'
+import { metricsMax } from '../../store/metrics/metric-counts.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
-import { registerListed } from '../metrics/listed-metrics.ts'
-import { idsOf, type MetricRow } from '../metrics/metric-rows.ts'
+import { metricFields } from '../metrics/metric-fields.ts'
+import {
+  countMetrics,
+  idsOf,
+  insertMetrics,
+  lockMetrics,
+  lockMetricsNamed,
+  type MetricRow,
+} from '../metrics/metric-rows.ts'
 import type { ChangeFeed } from '../nodes/change-feed.ts'
 import {
   type Changed,
@@ -221,4 +230,29 @@ function refuseNames(memory: DeviceMemory, devices: readonly NewDevice[]): Refus
   if (twice.size > 0) return { ok: false, code: 'NAME_TWICE', names: [...twice] }
   const taken = [...once].filter(name => memory.get(name) !== undefined)
   return taken.length > 0 ? { ok: false, code: 'NAME_TAKEN', names: taken } : undefined
+}
+
+type Listed =
+  /** What of the catalogue was registered for it. */
+  { ok: true; added: MetricRow[] } | { ok: false; code: 'METRICS_UNKNOWN'; names: string[] } | Full
+type Full = { ok: false; code: 'REGISTRY_FULL' }
+
+/** Registers what only the catalogue knows; none of all of these is removed until the end of the transaction. */
+async function registerListed(transaction: Transaction, names: ReadonlySet<string>, by: string): Promise<Listed> {
+  if (names.size === 0) return { ok: true, added: [] }
+  await lockMetrics(transaction)
+  const missing = await lockMetricsNamed(transaction, [...names])
+  const unknown = missing.filter(name => catalogueEntry(name)?.name !== name)
+  if (unknown.length > 0) return { ok: false, code: 'METRICS_UNKNOWN', names: unknown }
+  if (missing.length === 0) return { ok: true, added: [] }
+  if ((await countMetrics(transaction)) + missing.length > metricsMax) return { ok: false, code: 'REGISTRY_FULL' }
+  const fields = missing.map(name => metricFields({ name }))
+  const added = await insertMetrics(
+    transaction,
+    fields,
+    fields.map(() => by),
+  )
+  // Another process may have made some, and may remove them.
+  const gone = added.length === missing.length ? [] : await lockMetricsNamed(transaction, missing)
+  return gone.length === 0 ? { ok: true, added } : { ok: false, code: 'METRICS_UNKNOWN', names: gone }
 }

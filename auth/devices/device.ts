@@ -5,10 +5,53 @@ import { metricsPerDeviceMax } from '../../store/metrics/metric-counts.ts'
 import { MetricLimits } from '../../store/metrics/metric-limits.ts'
 import { MetricName } from '../../store/metrics/metric-name.ts'
 import { composed, plainText, visibleTextFault } from '../../store/plain-text.ts'
-import { coordinates, withBothOrNone, withBothOrUnchanged } from './coordinates.ts'
 import { BatteryCells, BatteryType, Profile } from './device-profile.ts'
 import { namePattern } from './name-pattern.ts'
 import { Tags } from './tag.ts'
+
+/** Where a device is, in degrees of WGS 84: both coordinates or neither. */
+const coordinates = {
+  latitude: z.number().min(-90).max(90).nullable(),
+  longitude: z.number().min(-180).max(180).nullable(),
+}
+
+interface Coordinates {
+  latitude?: number | null | undefined
+  longitude?: number | null | undefined
+}
+
+const bothOf = (type: string) => ({ properties: { latitude: { type }, longitude: { type } } })
+/** Generators of clients make types of branches (`anyOf`) that lack the other properties; these keywords they leave out. */
+const published = {
+  if: { properties: { latitude: { type: 'null' } } },
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: bothOf('null'),
+  else: { ...bothOf('number'), required: ['latitude', 'longitude'] },
+}
+const together = { latitude: ['longitude'], longitude: ['latitude'] }
+
+/** Of a new device, where what is missing is null. */
+function withBothOrNone<Shape extends z.ZodType<Coordinates>>(shape: Shape): Shape {
+  return checked(shape).meta(published)
+}
+
+/** Of a change: one alone would be that of another place than the one it has. */
+function withBothOrUnchanged<Shape extends z.ZodType<Coordinates>>(shape: Shape): Shape {
+  return checked(shape).meta({ ...published, dependentRequired: together })
+}
+
+function checked<Shape extends z.ZodType<Coordinates>>(shape: Shape): Shape {
+  return shape.superRefine(({ latitude, longitude }, context) => {
+    if (kindOf(latitude) === kindOf(longitude)) return
+    const path = [kindOf(latitude) === 'given' ? 'longitude' : 'latitude']
+    context.addIssue({ code: 'custom', message: 'must be given with the other coordinate', path })
+  })
+}
+
+function kindOf(value: number | null | undefined): 'missing' | 'none' | 'given' {
+  if (value === undefined) return 'missing'
+  return value === null ? 'none' : 'given'
+}
 
 const nameCharactersMax = 64
 

@@ -7,13 +7,15 @@ import type pg from 'pg'
 import { createMutex } from '../../store/limits/mutex.ts'
 import type { Log } from '../../store/log.ts'
 import { hasEnded } from '../../store/postgres/transaction.ts'
+import { listPage, rowsOfPage } from '../list-page.ts'
 import { type MetricRow, readMetricsNamed } from '../metrics/metric-rows.ts'
 import { type ChangeFeed, noFeed } from '../nodes/change-feed.ts'
+import { createTextSearch } from '../text-search.ts'
 import type { Device, DeviceDetails, NamedDevice } from './device.ts'
 import { createDeviceChanges, type DeviceChanges } from './device-changes.ts'
-import { pageOfDevices } from './device-list.ts'
 import { DeviceMemory } from './device-memory.ts'
 import type { DevicePage } from './device-page.ts'
+import type { DeviceRecord } from './device-record.ts'
 import * as sql from './device-sql.ts'
 import { createPasswordCheck, type PasswordCheck } from './password-check.ts'
 import { createReconciler } from './reconciler.ts'
@@ -177,4 +179,21 @@ async function load(pool: pg.Pool, memory: DeviceMemory): Promise<void> {
     if (last === undefined || rows.length < rowsPerRead) return
     number = last.number
   }
+}
+
+/** A page whose devices are still records. */
+interface RecordPage extends Omit<DevicePage, 'devices'> {
+  records: readonly DeviceRecord[]
+}
+
+/** Finds the text in the name, the place, its description or a tag, whatever the case. Pages count from 1. */
+function pageOfDevices(all: readonly DeviceRecord[], search: string, page: number): RecordPage {
+  const found = search === '' ? all : all.filter(finder(search))
+  return { records: rowsOfPage(found, page), ...listPage(found.length, page) }
+}
+
+function finder(search: string): (record: DeviceRecord) => boolean {
+  const isFound = createTextSearch(search)
+  return ({ name, location_short, location_desc, tags }) =>
+    isFound(name) || isFound(location_short) || isFound(location_desc) || tags.some(isFound)
 }

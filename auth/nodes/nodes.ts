@@ -7,14 +7,14 @@ import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import { createMutex } from '../../store/limits/mutex.ts'
 import type { Log } from '../../store/log.ts'
-import type { Transaction } from '../../store/postgres/transaction.ts'
+import { beginTransaction, complete, inTransaction, type Transaction } from '../../store/postgres/transaction.ts'
 import { createBarrier } from './barrier.ts'
 import type { ChangeFeed } from './change-feed.ts'
-import { createFeedReader, FeedBroken } from './feed-reader.ts'
-import { readHead } from './feed-rows.ts'
+import { createFeedReader, FeedBroken, type FeedReader } from './feed-reader.ts'
+import { appendChanges, type Change, readHead } from './feed-rows.ts'
 import { requireLead } from './leader-rows.ts'
 import { createLeadership } from './leadership.ts'
-import { Lease } from './lease.ts'
+import { idleMsMaxOf, Lease } from './lease.ts'
 import { createNodeConnection } from './node-connection.ts'
 import { type Node, removeNode } from './node-rows.ts'
 import { type NodeState, readNodeStates } from './node-states.ts'
@@ -22,7 +22,6 @@ import { createOwnState } from './own-state.ts'
 import { ForwardStep, PostgresClock } from './postgres-clock.ts'
 import { createRenewal } from './renewal.ts'
 import { openSessionNotices, type SessionNotices, sessionChannel } from './session-notices.ts'
-import { createSharedFeed } from './shared-feed.ts'
 
 export interface Nodes {
   feed: ChangeFeed
@@ -120,4 +119,54 @@ export async function openNodes(options: NodesOptions): Promise<Nodes> {
 
 function barrierFailed(log: Pick<Log, 'warn'>): (error: unknown) => void {
   return error => log.warn({ err: error }, 'cannot read from PostgreSQL which nodes have applied a change')
+}
+
+interface SharedFeedOptions {
+  lease: Pick<Lease, 'isValid' | 'leftMs' | 'term'>
+  leaseMs: number
+  reader: Pick<FeedReader, 'onChange'>
+  /** Applies all that is committed. */
+  catchUp: () => Promise<void>
+  /** Resolves when every other node has applied all that is committed, or has no lease. */
+  barrier: () => Promise<void>
+}
+
+/** The change feed of a node among others. */
+function createSharedFeed({ lease, leaseMs, reader, catchUp, barrier }: SharedFeedOptions): ChangeFeed {
+  const noted = new WeakMap<Transaction, Change[]>()
+
+  return {
+    isCurrent: () => lease.isValid(),
+    currentForMs: () => lease.leftMs(),
+    term: () => lease.term(),
+    note(transaction, kind, ids = []) {
+      const changes = noted.get(transaction)
+      if (changes === undefined) noted.set(transaction, [{ kind, ids }])
+      else changes.push({ kind, ids })
+    },
+    async commit({ pool, begun, ...options }, work) {
+      const workAndAppend = async (transaction: Transaction) => {
+        const result = await work(transaction)
+        const changes = noted.get(transaction) ?? []
+        if (changes.length > 0) await appendChanges(transaction, changes, idleMsMaxOf(leaseMs))
+        return result
+      }
+      return await (begun === undefined ? inTransaction(pool, options, workAndAppend) : complete(begun, workAndAppend))
+    },
+    async begin({ pool, ...options }) {
+      const open = await beginTransaction(pool, options)
+      try {
+        // A node that is frozen meanwhile keeps the lock from the others for no longer.
+        const text = "SELECT set_config('idle_in_transaction_session_timeout', $1, true)"
+        await open.transaction.query(text, [String(leaseMs)])
+        await catchUp()
+        return open
+      } catch (error) {
+        open.abandon()
+        throw error
+      }
+    },
+    settle: barrier,
+    onChange: reader.onChange,
+  }
 }

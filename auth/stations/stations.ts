@@ -6,10 +6,9 @@
 import type pg from 'pg'
 import type { Log } from '../../store/log.ts'
 import { hasEnded, type Transaction } from '../../store/postgres/transaction.ts'
+import { createLastSeen, type LastSeenOptions, type SeenRecord } from '../last-seen.ts'
 import { type ChangeFeed, noFeed } from '../nodes/change-feed.ts'
 import { createRecordCache } from '../record-cache.ts'
-import { createDataTimes } from './data-times.ts'
-import { createHeardPoints, type HeardPoints } from './heard-points.ts'
 import type { Station } from './station.ts'
 import { createStationChanges, type StationChanges } from './station-changes.ts'
 import { handStationsOver, readStations, saveLastData } from './station-rows.ts'
@@ -122,3 +121,96 @@ export function openStations(options: StationsOptions): Stations {
 }
 
 const idsOf = (records: readonly { readonly id: number }[]) => records.map(({ id }) => id)
+
+/** Points of one group, each of a series by its number, and when they were taken. */
+interface HeardPoints {
+  readonly place: { readonly receiptMs: number } | undefined
+  next(): boolean
+  readonly series: number
+}
+
+interface AllStations {
+  readonly all: readonly Station[]
+}
+
+/** `registry`: the same object until something has changed. */
+function createHeardPoints(
+  registry: () => Promise<AllStations>,
+  dataTimes: Pick<DataTimes, 'heard'>,
+): (points: HeardPoints) => void {
+  const indexes = new WeakMap<AllStations, ReadonlyMap<number, Station>>()
+
+  async function stationsBySeries(): Promise<ReadonlyMap<number, Station>> {
+    const found = await registry()
+    const known = indexes.get(found)
+    if (known !== undefined) return known
+    const index = new Map(found.all.flatMap(station => [...station.series.values()].map(number => [number, station])))
+    indexes.set(found, index)
+    return index
+  }
+
+  async function note(series: ReadonlySet<number>, receiptMs: number): Promise<void> {
+    const bySeries = await stationsBySeries()
+    for (const number of series) {
+      const station = bySeries.get(number)
+      if (station !== undefined) dataTimes.heard(station, receiptMs)
+    }
+  }
+
+  return points => {
+    const series = new Set<number>()
+    while (points.next()) series.add(points.series)
+    // Without PostgreSQL it is known later, by what the process saves that took them.
+    void note(series, points.place?.receiptMs ?? 0).catch(() => undefined)
+  }
+}
+
+interface DataTime extends SeenRecord {
+  id: number
+  /** This process took some. */
+  isNoted: boolean
+}
+
+interface DataTimes {
+  /** Saved later in a batch, soon where these are the first data. */
+  note(station: Pick<Station, 'id' | 'savedLastDataMs'>, timeMs: number): void
+  /** Whoever took them saves it. */
+  heard(station: Pick<Station, 'id'>, timeMs: number): void
+  last(station: Station): number | null
+  /** Forgets those of other stations. */
+  keep(ids: ReadonlySet<number>): void
+  close(): Promise<void>
+}
+
+/** That a station has data decides whether reads look for points at all, so a crash soon afterwards must not forget it. */
+const firstFlushMs = 50
+
+/** When the newest data of stations came, in memory: as this process took them, or heard that another one did. */
+function createDataTimes(options: LastSeenOptions<DataTime>): DataTimes {
+  const times = new Map<number, DataTime>()
+  const saving = createLastSeen(options)
+
+  function raised(id: number, timeMs: number): DataTime {
+    const time = times.get(id) ?? { id, lastSeenMs: 0, seenUnsaved: false, isNoted: false }
+    time.lastSeenMs = Math.max(time.lastSeenMs, timeMs)
+    times.set(id, time)
+    return time
+  }
+
+  return {
+    note({ id, savedLastDataMs }, timeMs) {
+      const time = raised(id, timeMs)
+      saving.willBeSeen(time, !time.isNoted && savedLastDataMs === null ? firstFlushMs : options.flushMs)
+      time.isNoted = true
+    },
+    heard: ({ id }, timeMs) => void raised(id, timeMs),
+    last({ id, savedLastDataMs }) {
+      const knownMs = times.get(id)?.lastSeenMs
+      return knownMs === undefined ? savedLastDataMs : Math.max(knownMs, savedLastDataMs ?? knownMs)
+    },
+    keep(ids) {
+      for (const id of times.keys()) if (!ids.has(id)) times.delete(id)
+    },
+    close: saving.close,
+  }
+}

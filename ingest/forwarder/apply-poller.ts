@@ -11,8 +11,49 @@ import type { PositionRecorder } from './position-recorder.ts'
 import type { QuestdbConnection } from './questdb.ts'
 import type { SegmentRetention } from './segment-retention.ts'
 import type { Sleeper } from './sleeper.ts'
-import { SuspensionWatch } from './suspension.ts'
-import { readTableStates, resumeTable, type TableState } from './table-state.ts'
+import { isTransientSuspension, readTableStates, resumeTable, type TableState } from './table-state.ts'
+
+interface SuspensionWatchOptions {
+  /** Its name. */
+  table: string
+  resume: () => Promise<void>
+  timing: Timing
+  log: Log
+}
+
+const resumeEveryMs = 30_000
+
+/**
+ * A suspended table takes rows and shows none. That is logged as an error. Where the cause may go away by itself, the table is
+ * resumed at once and then every half minute: it recovers without an operator when a disk has room again.
+ */
+class SuspensionWatch {
+  readonly #options: SuspensionWatchOptions
+  #suspended = false
+  #resumedAtMs = Number.NEGATIVE_INFINITY
+
+  constructor(options: SuspensionWatchOptions) {
+    this.#options = options
+  }
+
+  get suspended(): boolean {
+    return this.#suspended
+  }
+
+  async observe({ suspended, errorMessage }: TableState): Promise<void> {
+    const { table, resume, timing, log } = this.#options
+    if (suspended && !this.#suspended) {
+      log.error({ table, reason: errorMessage }, 'QuestDB suspended the table; readings wait in the journal')
+    }
+    this.#suspended = suspended
+    const isDue = timing.monotonicMs() - this.#resumedAtMs >= resumeEveryMs
+    if (suspended && isDue && isTransientSuspension(errorMessage)) {
+      this.#resumedAtMs = timing.monotonicMs()
+      log.warn({ table, reason: errorMessage }, 'resuming the suspended table')
+      await resume()
+    }
+  }
+}
 
 export interface ApplyPollerOptions {
   /** Their names. */

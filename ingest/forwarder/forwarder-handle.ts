@@ -1,14 +1,12 @@
 /** The forwarder's thread as its owner sees it. */
 
-import { type Transferable, Worker } from 'node:worker_threads'
+import { MessageChannel, type MessagePort, receiveMessageOnPort, type Transferable, Worker } from 'node:worker_threads'
 import type { Log } from '../../store/log.ts'
 import { threadLimits } from '../../store/thread-limits.ts'
 import type { TableDescription } from '../table.ts'
-import { createAnswers } from './answers.ts'
 import type { ForwarderCommand, ForwarderMessage, ForwarderStart, ForwarderThreadData } from './forwarder-messages.ts'
 import type { ForwarderStatus } from './forwarder-status.ts'
-import { createHolds } from './holds.ts'
-import { openSentPort } from './sent-port.ts'
+import { type SentEvent, SentWatermark } from './sent-watermark.ts'
 
 export interface ForwarderHandleOptions<Source> {
   /** The module that the thread runs, which knows this kind of source. */
@@ -124,4 +122,91 @@ export function startForwarder<Source>(options: ForwarderHandleOptions<Source>):
       sent.close()
     },
   }
+}
+
+interface Answers<Answer> {
+  /** `send` sends the command with this id. Resolves with the answer of the thread. */
+  ask(send: (id: number) => void): Promise<Answer>
+  answered(id: number, answer: Answer): void
+}
+
+/** Commands to the forwarder's thread that it answers, each by an id. */
+function createAnswers<Answer>(): Answers<Answer> {
+  /** Resolvers of the pending calls: erase jobs run one after the other, and operators remove dead letters, so they are few. */
+  const waiting = new Map<number, (answer: Answer) => void>()
+  let nextId = 0
+  return {
+    ask(send) {
+      const id = nextId++
+      const answer = new Promise<Answer>(resolve => waiting.set(id, resolve))
+      send(id)
+      return answer
+    },
+    answered(id, answer) {
+      waiting.get(id)?.(answer)
+      waiting.delete(id)
+    },
+  }
+}
+
+interface Holds {
+  hold(): Promise<void>
+  release(): void
+  /** The forwarder's thread holds. */
+  held(): void
+}
+
+/** Has the forwarder's thread send nothing for a while. */
+function createHolds(command: (message: ForwarderCommand) => void): Holds {
+  let onHeld: () => void = () => undefined
+  return {
+    hold() {
+      const held = new Promise<void>(resolve => {
+        onHeld = resolve
+      })
+      command({ kind: 'hold' })
+      return held
+    },
+    release: () => command({ kind: 'release' }),
+    held: () => onHeld(),
+  }
+}
+
+interface SentPort {
+  /** Takes SentEvent. For the forwarder's thread. */
+  readonly port: MessagePort
+  /** Called when QuestDB may have lost what it had applied. */
+  readonly lostListeners: ((reason: string) => void)[]
+  /** Applies the queued events, so that the queue stays short. */
+  drain(): void
+  oldestSince(txn: number): number
+  close(): void
+}
+
+/** Carries SentEvents from the forwarder's thread to main, which has them before a query can see the rows. */
+function openSentPort(): SentPort {
+  const { port1, port2 } = new MessageChannel()
+  const watermark = new SentWatermark()
+
+  /** Synchronously: a message event would come only when main is idle. */
+  function drain(): void {
+    for (let received = receiveMessageOnPort(port1); received !== undefined; received = receiveMessageOnPort(port1)) {
+      const event: SentEvent = received.message
+      watermark.apply(event)
+      if (event.kind !== 'lost') continue
+      for (const listener of sentPort.lostListeners) listener(event.reason)
+    }
+  }
+
+  const sentPort: SentPort = {
+    port: port2,
+    lostListeners: [],
+    drain,
+    oldestSince(txn) {
+      drain()
+      return watermark.oldestSince(txn)
+    },
+    close: () => port1.close(),
+  }
+  return sentPort
 }

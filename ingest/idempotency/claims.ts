@@ -7,17 +7,16 @@
  * number of senders.
  */
 
+import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
 import { bug } from '../../store/limits/bug.ts'
-import { createMutex } from '../../store/limits/mutex.ts'
+import { createMutex, type Mutex } from '../../store/limits/mutex.ts'
 import type { Log } from '../../store/log.ts'
 import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
 import type { Ingest } from '../ingest.ts'
-import { type Claim, claimGroup, type KeyedRequest } from './claim-group.ts'
-import { createKeyRows } from './key-rows.ts'
-import { createStoredClaims, type StoredClaims } from './stored-claims.ts'
-import { createStoredMarks } from './stored-marks.ts'
-import { createSweep } from './sweep.ts'
+import type { Outcome } from '../journal/outcome.ts'
+import { type Claim, type ClaimedKey, claimGroup, type KeyedRequest } from './claim-group.ts'
+import { createKeyRows, type KeyRows, markOf, type StoredMark } from './key-rows.ts'
 
 export interface Claims extends StoredClaims {
   claim(request: KeyedRequest): Promise<Claim>
@@ -123,6 +122,115 @@ export function createClaims(options: ClaimsOptions): Claims {
       isClosing = true
       await sweep.close()
       await mutex.idle()
+    },
+  }
+}
+
+interface StoredMarksOptions {
+  rows: Pick<KeyRows, 'mark'>
+  mutex: Mutex
+  /** Those beyond it are not marked. */
+  waitingMax: number
+  log: Pick<Log, 'warn'>
+}
+
+/** Those that come while a statement runs share the next one. What is not marked is stored again when it is sent to another process. */
+function createStoredMarks({ rows, mutex, waitingMax, log }: StoredMarksOptions): (mark: StoredMark) => void {
+  let waiting: StoredMark[] = []
+
+  async function writeNext(): Promise<void> {
+    const marks = waiting
+    waiting = []
+    try {
+      await rows.mark(marks)
+    } catch (error) {
+      log.warn({ err: error, keys: marks.length }, 'stored requests with idempotency keys could not be marked')
+    }
+  }
+
+  return mark => {
+    if (waiting.length >= waitingMax) return
+    waiting.push(mark)
+    if (waiting.length === 1) void mutex.run(writeNext)
+  }
+}
+
+interface SweepOptions {
+  /** Whether this process does it. */
+  leads: () => boolean
+  /** Removes at most so many rows, and returns how many these were. */
+  removeExpired: (countMax: number) => Promise<number>
+  intervalMs: number
+  removedPerStatement: number
+  log: Log
+}
+
+/** Removes keys that have expired, a few at a time. Nothing depends on when that happens, but the room for new ones. */
+function createSweep(options: SweepOptions): { close(): Promise<void> } {
+  const { leads, removeExpired, intervalMs, removedPerStatement, log } = options
+  let running: Promise<void> = Promise.resolve()
+  let isClosing = false
+
+  async function removeAll(): Promise<void> {
+    for (let isDone = false; !isDone && !isClosing && leads(); ) {
+      const removed = await removeExpired(removedPerStatement)
+      isDone = removed < removedPerStatement
+    }
+  }
+
+  const timer = setInterval(() => {
+    running = removeAll().catch((error: unknown) => {
+      log.warn({ err: error }, 'expired idempotency keys could not be removed; the next run tries again')
+    })
+  }, intervalMs)
+  timer.unref()
+  return {
+    async close() {
+      isClosing = true
+      clearInterval(timer)
+      await running
+    },
+  }
+}
+
+/*
+ * The claims whose records are stored: those that this process has stored, and those that are marked in PostgreSQL. A request that is
+ * sent again finds its claim here, and is not stored a second time: a listener to stored records would be told of it twice, and the
+ * value of a reading that was replaced meanwhile would come back.
+ */
+
+interface StoredClaims {
+  /**
+   * Appends the records of the claim, unless they are stored or on their way; `of` stands for their devices, at most 64 characters.
+   * `append` may refuse to.
+   */
+  once<Refusal>(claim: ClaimedKey, of: string, append: () => Promise<Outcome | Refusal>): Promise<Outcome | Refusal>
+}
+
+/**
+ * `mark` is called with what is to be marked in PostgreSQL, a moment later. Not a reading with a stamp: no other one has its time, so one that
+ * is stored again replaces itself alone.
+ */
+export function createStoredClaims(countMax: number, mark: (mark: StoredMark) => void): StoredClaims {
+  const outcomes = new LRUCache<string, Promise<unknown>>({ max: countMax })
+  return {
+    async once({ id: claimId, stampUs, row }, of, append) {
+      if (row.storedAs === markOf(row, of)) return 'stored'
+      const id = `${claimId} ${of}`
+      for (let earlier = outcomes.get(id); earlier !== undefined; ) {
+        if ((await earlier) === 'stored') return 'stored'
+        const latest = outcomes.get(id)
+        // Of those that waited for it, the first appends now, and the others wait for that one.
+        earlier = latest === earlier ? undefined : latest
+      }
+      const outcome = append()
+      const settled = outcome.catch(() => undefined)
+      outcomes.set(id, settled)
+      const became = await outcome
+      if (became === 'stored' && stampUs === undefined) {
+        mark({ writer: row.writer, keyDigest: row.keyDigest, storedAs: markOf(row, of) })
+      }
+      return became
     },
   }
 }

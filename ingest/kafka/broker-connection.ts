@@ -2,11 +2,11 @@
 
 import { isIP } from 'node:net'
 import type { Connection } from '@platformatic/kafka'
+import { z } from 'zod'
 import { createMutex } from '../../store/limits/mutex.ts'
 import { packageVersion } from '../../store/version.ts'
 import { messageOf, NotSent, OtherKafka, Refused, TooLate, Unanswered } from './kafka-errors.ts'
 import type { KafkaIdentity } from './kafka-identity.ts'
-import { createTokenProvider, type OauthClient } from './oauth-token.ts'
 
 export type Library = typeof import('@platformatic/kafka')
 
@@ -191,4 +191,42 @@ export function isSame(one: Broker, other: Broker | undefined): boolean {
 
 function nameOf({ host, port }: Broker): string {
   return `${host}:${port}`
+}
+
+/** Plain data, so that it can go to a thread. */
+interface OauthClient {
+  tokenUrl: string
+  clientId: string
+  clientSecret: string
+  scope?: string | undefined
+}
+
+const Token = z.object({ access_token: z.string().min(1), expires_in: z.number().positive().optional() })
+
+const answerMsMax = 3000
+/** A token that does not say when it ends is asked for at each connection. */
+const usedShare = 0.8
+
+/** Asks for a token when there is none yet, or the last one ends soon. Rejects with the reason. */
+export function createTokenProvider({ tokenUrl, clientId, clientSecret, scope }: OauthClient): () => Promise<string> {
+  let token: { text: string; untilMs: number } | undefined
+
+  return async () => {
+    const nowMs = performance.now()
+    if (token !== undefined && nowMs < token.untilMs) return token.text
+    const credentials = [clientId, clientSecret].map(encodeURIComponent).join(':')
+    const response = await fetch(tokenUrl, {
+      method: 'POST',
+      headers: { authorization: `Basic ${Buffer.from(credentials).toString('base64')}`, accept: 'application/json' },
+      body: new URLSearchParams({ grant_type: 'client_credentials', ...(scope === undefined ? {} : { scope }) }),
+      redirect: 'error',
+      signal: AbortSignal.timeout(answerMsMax),
+    })
+    if (!response.ok) throw new Error(`${tokenUrl} answers ${response.status}`)
+    const parsed = Token.safeParse(await response.json())
+    if (!parsed.success) throw new Error(`${tokenUrl} gives no token`)
+    const { access_token: text, expires_in = 0 } = parsed.data
+    token = { text, untilMs: nowMs + 1000 * usedShare * expires_in }
+    return text
+  }
 }

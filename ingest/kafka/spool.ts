@@ -5,17 +5,18 @@
  */
 
 import { setImmediate as turn } from 'node:timers/promises'
+import { bug } from '../../store/limits/bug.ts'
 import type { Sleeper } from '../forwarder/sleeper.ts'
 import type { Disk } from '../journal/disk.ts'
-import { groupHeaderLength } from '../journal/group.ts'
-import type { RecordLayout } from '../journal/record.ts'
+import { type GroupHeader, groupHeaderLength } from '../journal/group.ts'
+import { offsetOf, type RecordLayout } from '../journal/record.ts'
+import { type Chunk, SegmentReader } from '../journal/segment-reader.ts'
 import { SegmentWriter } from '../journal/segment-writer.ts'
 import { listSegments, segmentBytesMax } from '../journal/segments.ts'
 import type { TableDescription } from '../table.ts'
 import type { DamagedGroups } from './damaged-groups.ts'
 import type { Fetched } from './fetcher.ts'
 import { messageOf } from './kafka-errors.ts'
-import { letterIdAt } from './letter-position.ts'
 import { SpoolOffsets } from './spool-offsets.ts'
 import { SpoolReader, type SpoolReaderOptions } from './spool-reader.ts'
 import { SpoolFull, SpoolRetry } from './spool-retry.ts'
@@ -187,4 +188,33 @@ export class Spool {
     this.#turnBytes = 0
     await turn()
   }
+}
+
+/** A group of the spool begins at `from`, and the record stands in it or in one of the next; the spool ends at `end`. */
+function letterIdAt(disk: Disk, position: number, from: number, end: number): number {
+  const reader = new SegmentReader(disk)
+  try {
+    for (let at = from; at <= position; ) {
+      const chunk = reader.read(at, end)
+      const group = chunk.groups.find(({ position: start, bodyLength }) => {
+        return position >= start && position < start + groupHeaderLength + bodyLength
+      })
+      // The header has the id of its first record.
+      if (group !== undefined) return group.lastStampUs + placeIn(chunk, group, position)
+      if (chunk.next === at) break
+      at = chunk.next
+    }
+  } finally {
+    reader.close()
+  }
+  throw bug(`no record of the spool stands at ${position}`)
+}
+
+function placeIn({ bytes, position: start }: Chunk, group: GroupHeader, position: number): number {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  let place = 0
+  let at = group.position + groupHeaderLength
+  for (; at < position; place++) at += view.getUint16(at - start + offsetOf.length, true)
+  if (at !== position) throw bug(`a record of the spool stands at ${at}, and one was sent from ${position}`)
+  return place
 }

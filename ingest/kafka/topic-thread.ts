@@ -1,5 +1,6 @@
 /** The forwarder's thread over a spool of a topic, from its start to its stop. */
 
+import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import type { Log } from '../../store/log.ts'
 import type { Hold } from '../../store/postgres/held-lock/hold.ts'
 import { revisionSlots } from '../forwarder/dirty-set.ts'
@@ -7,7 +8,7 @@ import { type ForwarderHandle, startForwarder } from '../forwarder/forwarder-han
 import type { ForwarderStart } from '../forwarder/forwarder-messages.ts'
 import { statusBefore } from '../forwarder/forwarder-status.ts'
 import type { TableDescription } from '../table.ts'
-import { openSpoolPort, type SpoolPort } from './spool-port.ts'
+import type { SpoolMessage, SpoolStatus } from './spool-status.ts'
 import type { SpoolSourceData } from './spool-thread.ts'
 
 export interface ForwardedTopic {
@@ -60,4 +61,42 @@ export function startTopicThread(options: TopicThreadOptions): TopicThread {
     keepBytesMax: given.bytesMax / 2,
   })
   return { handle, port }
+}
+
+interface SpoolPort {
+  /** Takes SpoolMessage. For the thread. */
+  readonly port: MessagePort
+  /** The newest; undefined before the first one. */
+  status(): SpoolStatus | undefined
+  /** Whether QuestDB may yet take rows of the thread, which has ended; unless it has told otherwise, it may. */
+  mayHaveSentLate(): boolean
+  close(): void
+}
+
+/** Carries SpoolMessages from the thread of a spool to its owner, who takes them when they are of use. */
+function openSpoolPort(): SpoolPort {
+  const { port1, port2 } = new MessageChannel()
+  let status: SpoolStatus | undefined
+  let isLate = true
+
+  function drain(): void {
+    for (let received = receiveMessageOnPort(port1); received !== undefined; received = receiveMessageOnPort(port1)) {
+      const message: SpoolMessage = received.message
+      if (message.kind === 'status') status = message.status
+      else isLate = message.mayHaveSentLate
+    }
+  }
+
+  return {
+    port: port2,
+    status() {
+      drain()
+      return status
+    },
+    mayHaveSentLate() {
+      drain()
+      return isLate
+    },
+    close: () => port1.close(),
+  }
 }

@@ -1,15 +1,16 @@
 /** Entry point of this folder: readings by MQTT, published here or to an outside broker. Both are off by default. */
 
-import type { Registry } from 'prom-client'
+import { Counter, type Registry } from 'prom-client'
 import type { Writers } from '../../auth/writers.ts'
 import { readCertificate } from '../../store/certificate.ts'
 import { listenError } from '../../store/listen-address.ts'
 import type { Log } from '../../store/log.ts'
+import { gauge } from '../../store/metric-kinds.ts'
 import { type BrokerLink, type BrokerLinkOptions, openBrokerLink } from './broker-link.ts'
 import type { BrokerAddress } from './broker-socket.ts'
+import { type CloseReason, closeReasons } from './close-reasons.ts'
 import { type CredentialsOptions, createCredentials } from './credentials.ts'
 import { type Listener, type ListenerOptions, openListener } from './listener.ts'
-import { addMqttMetrics } from './mqtt-metrics.ts'
 
 export interface MqttSettings {
   readonly HOST: string
@@ -96,4 +97,29 @@ async function listen(options: MqttOptions, port: number, onClosed: ListenerOpti
   } catch (error) {
     throw listenError({ HOST: settings.HOST, PORT: port }, error, 'MQTT_PORT')
   }
+}
+
+interface MqttMetricsOptions {
+  connections: () => number
+  /** Undefined without an outside broker. */
+  isBrokerConnected: (() => boolean) | undefined
+}
+
+/** What is returned counts a connection that has ended. */
+function addMqttMetrics(registry: Registry, options: MqttMetricsOptions): (reason: CloseReason) => void {
+  const { connections, isBrokerConnected } = options
+  gauge(registry, 'barograph_mqtt_connections', 'Clients of the MQTT listener.', connections)
+  if (isBrokerConnected !== undefined) {
+    gauge(registry, 'barograph_mqtt_broker_connected', '1 while readings come from the outside MQTT broker.', () => {
+      return isBrokerConnected() ? 1 : 0
+    })
+  }
+  const closed = new Counter({
+    name: 'barograph_mqtt_connections_closed_total',
+    help: 'Connections of the MQTT listener that have ended, by reason.',
+    labelNames: ['reason'],
+    registers: [registry],
+  })
+  for (const reason of Object.keys(closeReasons)) closed.inc({ reason }, 0)
+  return reason => closed.inc({ reason })
 }

@@ -8,8 +8,7 @@ import type { HourlySeries } from '../series.ts'
 import type { LightQueries } from '../task.ts'
 import { deviceCadence } from './device-cadence.ts'
 import { deviceHours, deviceRow, lastRow, type PackedRows, RowList } from './fleet-rows.ts'
-import { HourSums } from './hour-sums.ts'
-import { airMetrics } from './units.ts'
+import { type AirMetric, airMetrics } from './units.ts'
 
 interface Context extends Pick<ReplicaReads, 'connection' | 'source'> {
   readonly signal: AbortSignal
@@ -134,5 +133,51 @@ function addHours({ startsMs, metrics: byMetric }: HourlySeries, fromHour: numbe
       if ((count[row] as number) > 0) sums.add(metric, hour, mean[row] as number, count[row])
     }
     numbers[deviceRow.firstHour] = Math.min(hour, numbers[deviceRow.firstHour] as number)
+  }
+}
+
+/** Sums of a device's values by the hour, for the means of the hours that the live state tells. */
+class HourSums {
+  readonly #fromHour: number
+  readonly #hours: number
+  readonly #counts: Float64Array
+  readonly #sums: Float64Array
+
+  constructor(fromHour: number, hours: number) {
+    this.#fromHour = fromHour
+    this.#hours = hours
+    this.#counts = new Float64Array(hours * airMetrics.length)
+    this.#sums = new Float64Array(hours * airMetrics.length)
+  }
+
+  /** A value of an hour that is not told is passed over. */
+  add(metric: AirMetric, hour: number, value: number, count = 1): void {
+    const place = hour - this.#fromHour
+    if (place < 0 || place >= this.#hours) return
+    const at = this.#placeOf(metric, place)
+    ;(this.#counts[at] as number) += count
+    ;(this.#sums[at] as number) += value * count
+  }
+
+  /** What it had so far of the hours before this one. */
+  clearBefore(hour: number): void {
+    for (const metric of airMetrics) {
+      const from = this.#placeOf(metric, 0)
+      this.#counts.fill(0, from, from + hour - this.#fromHour)
+      this.#sums.fill(0, from, from + hour - this.#fromHour)
+    }
+  }
+
+  countOf(metric: AirMetric, hour: number): number {
+    return this.#counts[this.#placeOf(metric, hour - this.#fromHour)] as number
+  }
+
+  /** NaN without a value. */
+  meanOf(metric: AirMetric, hour: number): number {
+    return (this.#sums[this.#placeOf(metric, hour - this.#fromHour)] as number) / this.countOf(metric, hour)
+  }
+
+  #placeOf(metric: AirMetric, place: number): number {
+    return airMetrics.indexOf(metric) * this.#hours + place
   }
 }

@@ -2,10 +2,12 @@
 
 import type { StandingRuns } from '../../analytics/fleet/standing-runs.ts'
 import type { PgConnection, PgRow } from '../../store/questdb/client/questdb-pg.ts'
-import type { Metric } from '../../store/tables.ts'
+import { expiredSeriesHoursTable, type Metric } from '../../store/tables.ts'
 import type { InsightsEntry } from '../insights-fleet.ts'
 import { fleetMeansSql, fleetParts, stretchesUntil } from '../questdb/fleet-hours-sql.ts'
-import { fleetSeriesSql } from '../questdb/fleet-series-sql.ts'
+import type { HourSources } from '../questdb/hourly-sql.ts'
+import { whole } from '../questdb/sql-literals.ts'
+import { measurementValues, valuesFromSql } from '../questdb/values-table.ts'
 import type { InsightsQuery } from '../task.ts'
 import { MeansTable } from './means-table.ts'
 
@@ -90,4 +92,35 @@ export function createFleetReads(
 
 function extremesOf(row: PgRow, at: number, hours: number) {
   return { min: Number(row[at]), max: Number(row[at + 1]), hours }
+}
+
+interface Stretch {
+  readonly fromUs: number
+  /** Not included; both are whole hours. */
+  readonly toUs: number
+}
+
+/**
+ * Rows of a series, the sum and the number of its hourly means, and its extremes; as many statements as tables have hours of the
+ * stretch, one or two.
+ */
+function fleetSeriesSql(
+  { fromUs, toUs }: Stretch,
+  { expiredBeforeUs }: Pick<HourSources, 'expiredBeforeUs'>,
+  series: readonly number[],
+): string[] {
+  if (series.length === 0) return []
+  const rawFromUs = Math.min(toUs, Math.max(fromUs, expiredBeforeUs))
+  const figures = 'series, sum(mean), count(mean), min(min), max(max)'
+  const statements: string[] = []
+  if (fromUs < rawFromUs) {
+    const where = `ts >= ${whole(fromUs)} AND ts < ${whole(rawFromUs)} AND series IN (${series.map(whole).join(', ')})`
+    statements.push(`SELECT ${figures} FROM ${expiredSeriesHoursTable} WHERE ${where} AND count IS NOT NULL`)
+  }
+  if (rawFromUs < toUs) {
+    const values = valuesFromSql(measurementValues, { fromUs: rawFromUs, toUs, series })
+    const hours = `SELECT ts, series, avg(value) mean, min(value) min, max(value) max FROM ${values} SAMPLE BY 1h ALIGN TO CALENDAR`
+    statements.push(`SELECT ${figures} FROM (${hours})`)
+  }
+  return statements
 }

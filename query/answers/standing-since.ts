@@ -3,10 +3,11 @@
 import { rankFindings } from '../../analytics/findings/rank.ts'
 import { quartersPerDay } from '../../analytics/fleet/day-changes.ts'
 import { qualityLimits } from '../../analytics/quality/quality-limits.ts'
-import { metrics } from '../../store/tables.ts'
+import { type Metric, metrics, readingsTable } from '../../store/tables.ts'
 import type { DeviceFinding } from '../findings/fleet-findings.ts'
 import type { InsightsEntry } from '../insights-fleet.ts'
-import { readingsOfDeviceSql, valuesOfSeriesSql } from '../questdb/standing-sql.ts'
+import { quoted, whole } from '../questdb/sql-literals.ts'
+import { measurementValues, valuesFromSql } from '../questdb/values-table.ts'
 import type { InsightsQuery } from '../task.ts'
 import type { FleetReadsContext } from './fleet-reads.ts'
 
@@ -68,4 +69,28 @@ export function beginningOf(rows: readonly Row[], value: number, flat: number): 
     firstUs = timeUs
   }
   return firstUs
+}
+
+interface Range {
+  readonly fromUs: number
+  /** Not included. */
+  readonly toUs: number
+}
+
+/**
+ * The SQL behind the readings of one gauge in a short range: a row for each second with readings, so that their number is bounded
+ * however often a device sends. It has the first one's time in microseconds, and the extremes.
+ */
+function readingsOfDeviceSql(symbol: string, metric: Metric, { fromUs, toUs }: Range): string {
+  const where = `device = ${quoted(symbol)} AND ts >= ${whole(fromUs)} AND ts < ${whole(toUs)} AND ${metric} IS NOT NULL`
+  return secondsSql(metric, `${readingsTable} WHERE ${where}`)
+}
+
+function valuesOfSeriesSql(series: number, { fromUs, toUs }: Range): string {
+  return secondsSql('value', valuesFromSql(measurementValues, { fromUs, toUs, series: [series] }))
+}
+
+function secondsSql(value: string, rows: string): string {
+  const figures = `cast(min(ts) AS LONG), min(${value}), max(${value})`
+  return `SELECT ${figures}, cast(ts AS LONG) / 1000000 second FROM ${rows} GROUP BY second`
 }

@@ -7,7 +7,6 @@ import type { Log } from '../../store/log.ts'
 import type { QueryLimits } from '../limits.ts'
 import { type Answer, type AnswerCode, answerOf, type CacheEntry } from './body.ts'
 import type { BodyCache } from './body-cache.ts'
-import { createSingleFlight } from './single-flight.ts'
 
 export type Built =
   | { readonly ok: true; readonly body: CacheEntry['body'] }
@@ -117,4 +116,55 @@ export function createResponseCache({ cache, now, limits, log }: ResponseCacheOp
   }
 
   return serve
+}
+
+interface SingleFlight<T> {
+  /**
+   * Waits for the call with this key, or starts it. A client that leaves no longer waits, and a call that nobody waits for
+   * is told to stop; without a client the call runs to its end.
+   */
+  run(key: string, start: (signal: AbortSignal) => Promise<T>, client?: AbortSignal): Promise<T>
+}
+
+interface Call<T> {
+  readonly result: Promise<T>
+  readonly stopping: AbortController
+  waiters: number
+}
+
+/** Single flight: callers that want what is already being made wait for the same result. */
+function createSingleFlight<T>(): SingleFlight<T> {
+  const calls = new Map<string, Call<T>>()
+
+  function run(key: string, start: (signal: AbortSignal) => Promise<T>, client?: AbortSignal): Promise<T> {
+    const call = calls.get(key) ?? begin(key, start)
+    call.waiters++
+    const leave = () => {
+      call.waiters--
+      if (call.waiters > 0) return
+      // From here on a new waiter needs a new call.
+      forget(key, call)
+      call.stopping.abort()
+    }
+    if (client?.aborted === true) leave()
+    else client?.addEventListener('abort', leave, { once: true })
+    return call.result
+  }
+
+  function begin(key: string, start: (signal: AbortSignal) => Promise<T>): Call<T> {
+    const stopping = new AbortController()
+    const call: Call<T> = {
+      result: start(stopping.signal).finally(() => forget(key, call)),
+      stopping,
+      waiters: 0,
+    }
+    calls.set(key, call)
+    return call
+  }
+
+  function forget(key: string, call: Call<T>): void {
+    if (calls.get(key) === call) calls.delete(key)
+  }
+
+  return { run }
 }

@@ -1,11 +1,36 @@
 /** The devices of the fleet by where they are: counted by state in the cells of a grid, with the names of some. */
 
-import { Extent, type Place } from './extent.ts'
 import type { FleetMap, MapBox } from './fleet-shape.ts'
 import type { LiveDevice, LiveFleet } from './live-fleet.ts'
 import { type LiveState, liveStates, namedCounts } from './live-state.ts'
 import type { FleetOrder } from './name-order.ts'
 import { walk } from './walk.ts'
+
+interface Place {
+  readonly latitude: number
+  readonly longitude: number
+}
+
+/** The smallest box of degrees that has all of some places. */
+class Extent {
+  #west = Number.POSITIVE_INFINITY
+  #south = Number.POSITIVE_INFINITY
+  #east = Number.NEGATIVE_INFINITY
+  #north = Number.NEGATIVE_INFINITY
+
+  add(latitude: number, longitude: number): void {
+    if (longitude < this.#west) this.#west = longitude
+    if (longitude > this.#east) this.#east = longitude
+    if (latitude < this.#south) this.#south = latitude
+    if (latitude > this.#north) this.#north = latitude
+  }
+
+  /** Null without any place. */
+  box(): MapBox | null {
+    const box = { west: this.#west, south: this.#south, east: this.#east, north: this.#north }
+    return box.west > box.east ? null : box
+  }
+}
 
 export interface FleetMapRequest {
   /** Only devices in one of these. */

@@ -4,7 +4,6 @@ import { localText, utcText } from '../../analytics/time/iso-text.ts'
 import { bug } from '../../store/limits/bug.ts'
 import { pointUnits } from '../../store/tables.ts'
 import { ByteWriter } from '../answers/byte-writer.ts'
-import { lastRemembered } from '../last-remembered.ts'
 import { pointId } from './point-id.ts'
 import type { PointRows } from './point-rows.ts'
 import type { RunningMeans } from './running-means.ts'
@@ -129,4 +128,15 @@ function orNull(value: number): number | null {
 
 function orEmpty(value: number): number | string {
   return Number.isNaN(value) ? '' : value
+}
+
+/** Remembers the last value that a function gave: neighbouring rows often have the same time. */
+function lastRemembered<Value>(compute: (number: number) => Value): (number: number) => Value {
+  let lastNumber = Number.NaN
+  let last: Value
+  return number => {
+    if (number !== lastNumber) last = compute(number)
+    lastNumber = number
+    return last
+  }
 }

@@ -3,15 +3,14 @@
 import type { Samples } from '../../analytics/present.ts'
 import { bug } from '../../store/limits/bug.ts'
 import type { PgConnection } from '../../store/questdb/client/questdb-pg.ts'
-import { type SeriesHourColumn, seriesHourColumns } from '../../store/tables.ts'
+import { expiredSeriesHoursTable, type SeriesHourColumn, seriesHourColumns } from '../../store/tables.ts'
 import { QueryFailed } from '../query-failed.ts'
 import type { HourlyColumns } from '../series.ts'
 import type { ColumnsReader } from './columns-reader.ts'
 import { furtherValuesSql } from './further-values.ts'
-import { hoursMax } from './hourly-sql.ts'
-import { keptHoursSql, type SeriesHoursRequest, seriesHoursSql } from './series-hours-sql.ts'
+import { type HourSources, hoursMax } from './hourly-sql.ts'
 import { whole } from './sql-literals.ts'
-import { measurementValues, type ValuesTable } from './values-table.ts'
+import { measurementValues, type ValuesTable, valuesFromSql } from './values-table.ts'
 
 interface SamplesRequest {
   readonly series: readonly number[]
@@ -171,4 +170,51 @@ function mapValues<Value, Result>(
   change: (value: Value) => Result,
 ): Map<number, Result> {
   return new Map(Array.from(map, ([key, value]) => [key, change(value)]))
+}
+
+interface SeriesRange {
+  readonly series: readonly number[]
+  readonly fromUs: number
+  /** Not included. */
+  readonly toUs: number
+}
+
+interface SeriesHoursRequest extends SeriesRange, Pick<HourSources, 'expiredBeforeUs'> {}
+
+const figures = ['count', 'mean', 'std', 'min', 'max'] as const
+
+/** Rows of an hour's start in microseconds, the series and its aggregates, all as doubles, by time. */
+function seriesHoursSql(table: ValuesTable, { series, fromUs, toUs, expiredBeforeUs }: SeriesHoursRequest): string {
+  const untilUs = Math.min(toUs, expiredBeforeUs)
+  const parts: string[] = []
+  if (fromUs < untilUs) parts.push(partSql(expiredSeriesHoursTable, keptWhereSql({ series, fromUs, toUs: untilUs })))
+  const range = { series, fromUs: Math.max(fromUs, expiredBeforeUs), toUs }
+  if (range.fromUs < toUs) parts.push(partSql(`(${valuesHoursSql(table, range)})`, ''))
+  return `SELECT * FROM (${parts.join(' UNION ALL ')}) ORDER BY ts`
+}
+
+function partSql(source: string, where: string): string {
+  return `SELECT ${asDoubles(['ts', 'series', ...figures])} FROM ${source} ${where}`
+}
+
+function valuesHoursSql(table: ValuesTable, range: SeriesRange): string {
+  const columns = seriesHourColumns.filter(({ name }) => figures.some(figure => figure === name))
+  const aggregates = columns.map(({ name, sql }) => `${sql} ${name}`).join(', ')
+  return `SELECT ts, series, ${aggregates} FROM ${valuesFromSql(table, range)} SAMPLE BY 1h ALIGN TO CALENDAR`
+}
+
+/** The same with all columns that are kept, in their order. */
+function keptHoursSql(range: SeriesRange): string {
+  const columns = asDoubles(['ts', 'series', ...seriesHourColumns.map(({ name }) => name)])
+  return `SELECT * FROM (SELECT ${columns} FROM ${expiredSeriesHoursTable} ${keptWhereSql(range)}) ORDER BY ts`
+}
+
+/** Hours whose values were erased have no count. */
+function keptWhereSql({ series, fromUs, toUs }: SeriesRange): string {
+  const time = `ts >= ${whole(fromUs)} AND ts < ${whole(toUs)}`
+  return `WHERE ${time} AND series IN (${series.map(whole).join(', ')}) AND count IS NOT NULL`
+}
+
+function asDoubles(names: readonly string[]): string {
+  return names.map(name => `cast(${name} AS DOUBLE) ${name}`).join(', ')
 }

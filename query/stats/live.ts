@@ -3,15 +3,15 @@
 import { silentFinding } from '../../analytics/findings/from-reliability.ts'
 import { rankFindings } from '../../analytics/findings/rank.ts'
 import { freshnessOf } from '../../analytics/reliability/freshness.ts'
-import type { ReliabilityRecord } from '../../analytics/reliability/reliability-record.ts'
+import { reliabilityAt } from '../../analytics/reliability/reliability.ts'
+import { fullMinute, type ReliabilityRecord } from '../../analytics/reliability/reliability-record.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { findingPart, type ToldFinding, toldFinding } from '../findings/told-finding.ts'
 import { serviceWords } from '../findings/words.ts'
 import type { Finding } from '../shapes/findings.ts'
 import type { Stats } from '../shapes/stats.ts'
-import { freshnessPart, type LastSeen } from './freshness.ts'
+import { freshnessPart, type LastSeen, textOf } from './freshness.ts'
 import { jsonMembers } from './json-text.ts'
-import { reliabilityPart } from './reliability.ts'
 
 /** Some kilobytes of plain data that can be posted between threads. */
 export interface StatsLive {
@@ -49,4 +49,20 @@ export function liveText(live: Omit<StatsLive, 'timeZone'>, nowMs: number, local
     freshness: freshnessPart(freshness, nowMs, local),
     reliability: reliabilityPart(reliability, nowMs, local),
   } satisfies Pick<Stats, 'findings' | 'freshness' | 'reliability'>)
+}
+
+/** How reliably the device reports, up to the full minute of the request. */
+function reliabilityPart(record: ReliabilityRecord, nowMs: number, local: LocalTime) {
+  const { gaps, windows, ...rest } = reliabilityAt(record, nowMs, local)
+  return {
+    as_of: local.text(Math.max(record.endMs, fullMinute(nowMs)) * 1000),
+    // Of the metrics that the record is of, the five among them.
+    windows: windows as Stats['reliability']['windows'],
+    ...rest,
+    gaps: gaps.map(({ start_ms, end_ms, ...gap }) => ({
+      start: textOf(start_ms, local),
+      end: textOf(end_ms, local),
+      ...gap,
+    })),
+  }
 }

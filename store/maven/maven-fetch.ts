@@ -1,15 +1,25 @@
 /** Programs in Java that we start ourselves: pinned jars, fetched once by Maven into a cache that all data directories share. */
 
-import { randomBytes } from 'node:crypto'
-import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { createHash, randomBytes } from 'node:crypto'
+import {
+  createReadStream,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { tryKernelLock } from '../kernel-lock.ts'
 import type { Log } from '../log.ts'
 import { type Environment, findProgram, runProgram } from '../process/find-program.ts'
 import { StartError } from '../start-error.ts'
 import { mavenJarFolder, reportFetch } from './fetch-progress.ts'
-import { digestOf, isVerified, recordVerified } from './verified-jars.ts'
 
 const fetchTimeoutMs = 10 * 60_000
 const lockPollMs = 100
@@ -150,4 +160,46 @@ function firstError(output: string): string {
   const lines = output.split('\n').filter(line => line.trim() !== '')
   const line = lines.find(text => text.includes('[ERROR]')) ?? lines.at(-1) ?? 'no output'
   return line.replace(/^.*?\[ERROR\]\s*/, '').slice(0, 300)
+}
+
+/** Cheap when the recorded sizes and times still fit; else the digest decides. */
+async function isVerified(path: string, sha256: string): Promise<boolean> {
+  if (!existsSync(path)) return false
+  const recordPath = `${path}.verified`
+  if (existsSync(recordPath) && readFileSync(recordPath, 'utf8') === recordOf(path, sha256)) return true
+  if ((await digestOf(path)) !== sha256) return false
+  recordVerified(path, sha256)
+  return true
+}
+
+/** In a cache that others have filled we may only read; then each start computes the digest, which takes 0.1 s. */
+function recordVerified(path: string, sha256: string): void {
+  const temporary = `${path}.verified-${process.pid}`
+  try {
+    writeFileSync(temporary, recordOf(path, sha256))
+    renameSync(temporary, `${path}.verified`)
+  } catch {
+    rmSync(temporary, { force: true })
+  }
+}
+
+/** SHA-256 of a file; of a folder, over the lines `name sha256` of its files by name. */
+async function digestOf(path: string): Promise<string> {
+  const hash = createHash('sha256')
+  if (statSync(path).isDirectory()) {
+    for (const name of readdirSync(path).sort()) hash.update(`${name} ${await digestOf(join(path, name))}\n`)
+  } else {
+    await pipeline(createReadStream(path), hash)
+  }
+  return hash.digest('hex')
+}
+
+function recordOf(path: string, sha256: string): string {
+  const files = statSync(path).isDirectory()
+    ? readdirSync(path)
+        .sort()
+        .map(name => join(path, name))
+    : [path]
+  const states = files.map(file => statSync(file)).map(({ size, mtimeMs }) => `${size} ${mtimeMs}`)
+  return `${sha256} ${states.join(' ')}\n`
 }

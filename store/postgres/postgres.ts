@@ -8,7 +8,6 @@ import type { StoreOptions } from '../store-options.ts'
 import { type DatabaseLock, type LockMode, lockDatabase } from './database-lock.ts'
 import { migrate, migrationsFolder, pendingMigrations } from './migrations.ts'
 import { connectFailure, connectTimeoutMs, connectWithRetry, makeClient } from './postgres-connect.ts'
-import { monitorPostgres } from './postgres-monitor.ts'
 import { startPostgres, stopPostgresLeftBehind } from './postgres-server.ts'
 
 export interface OpenPostgres {
@@ -118,4 +117,43 @@ function openPool(config: pg.PoolConfig, log: Log): pg.Pool {
     if (!pool.ending) log.warn({ reason: error.message }, 'PostgreSQL connection lost')
   })
   return pool
+}
+
+interface PostgresMonitor {
+  /** Why PostgreSQL is unavailable; undefined while it is available. */
+  fault(): string | undefined
+  close(): void
+}
+
+const answerMsMax = 3000
+
+/** Probes PostgreSQL periodically, so that readiness can be reported without waiting for it. */
+export function monitorPostgres(pool: pg.Pool, probeMs = 2000): PostgresMonitor {
+  let fault: string | undefined
+  let timer: NodeJS.Timeout | undefined
+  let closed = false
+
+  async function probe(): Promise<void> {
+    try {
+      await pool.query({ text: 'SELECT 1', query_timeout: answerMsMax } as pg.QueryConfig)
+      fault = undefined
+    } catch (error) {
+      fault = `PostgreSQL does not answer: ${error instanceof Error ? error.message || error.name : String(error)}`
+    }
+    if (!closed) plan()
+  }
+
+  function plan(): void {
+    timer = setTimeout(() => void probe(), probeMs)
+    timer.unref()
+  }
+
+  plan()
+  return {
+    fault: () => fault,
+    close() {
+      closed = true
+      clearTimeout(timer)
+    },
+  }
 }

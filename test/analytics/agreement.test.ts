@@ -1,6 +1,6 @@
 import { test } from 'tap'
-import { agreementOf } from '../../analytics/correlation/agreement.ts'
-import { orthogonalLine } from '../../analytics/correlation/orthogonal-line.ts'
+import { agreementOf, orthogonalLine } from '../../analytics/correlation/agreement.ts'
+
 import { createLocalTime } from '../../analytics/time/local-time.ts'
 import { deviation, floats, readFixture } from './fixture.ts'
 

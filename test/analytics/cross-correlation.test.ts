@@ -2,8 +2,8 @@
 
 import { test } from 'tap'
 import { type SeriesTransform, seriesTransform } from '../../analytics/correlation/block-spectra.ts'
-import { crossCorrelation, largestCrossCorrelation } from '../../analytics/correlation/cross-correlation.ts'
-import { significantLag } from '../../analytics/correlation/lag.ts'
+
+import { crossCorrelation, largestCrossCorrelation, significantLag } from '../../analytics/correlation/lag.ts'
 import { type Fixture, floats, readFixture } from './fixture.ts'
 import { autoregressive, found, withLoss } from './series.ts'
 

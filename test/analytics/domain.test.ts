@@ -1,11 +1,11 @@
 /** Figures of profiles against their formulas in numpy, and at their edges. Fixture: fixtures/domain.py. */
 
 import { test } from 'tap'
-import { type ColdChainInput, coldChainFigures } from '../../analytics/domain/cold-chain.ts'
+import { type ColdChainInput, coldChainFigures, meanKineticTemperature } from '../../analytics/domain/cold-chain.ts'
 import { type AirHours, type BandFigure, bandFigure, type CellRange } from '../../analytics/domain/figures.ts'
 import { greenhouseFigures, vapourPressureDeficit } from '../../analytics/domain/greenhouse.ts'
 import { indoorFigures } from '../../analytics/domain/indoor.ts'
-import { meanKineticTemperature } from '../../analytics/domain/mean-kinetic-temperature.ts'
+
 import { weatherFigures } from '../../analytics/domain/weather.ts'
 import { reasons } from '../../analytics/reasons.ts'
 import { dewPoint } from '../../analytics/summary/derived.ts'

@@ -1,8 +1,8 @@
 /** Excursions by hand: their length, how far they went, silences, days and what was before the range. */
 
 import { test } from 'tap'
-import { briefRuns, isByChance } from '../../analytics/excursions/by-chance.ts'
 import { findExcursions, holdsUntil } from '../../analytics/excursions/excursions.ts'
+import { briefRuns, isByChance } from '../../analytics/findings/from-excursions.ts'
 import { hourMs, minuteMs } from './series.ts'
 
 interface Asked {

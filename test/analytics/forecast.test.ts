@@ -1,12 +1,12 @@
 /** Forecasts of series whose future is known, and the parts that they are made of. */
 
 import { type Test, test } from 'tap'
-import { extendAutoregression, fitAutoregression } from '../../analytics/forecast/autoregression.ts'
+
 import { backTest } from '../../analytics/forecast/back-test.ts'
 import { forecast } from '../../analytics/forecast/forecast.ts'
 import { horizonHours } from '../../analytics/forecast/history.ts'
 import { leastSquares } from '../../analytics/forecast/least-squares.ts'
-import { models, weightsOf } from '../../analytics/forecast/models.ts'
+import { extendAutoregression, fitAutoregression, models, weightsOf } from '../../analytics/forecast/models.ts'
 import { autoregressive, withLoss } from './series.ts'
 
 const hours = 56 * 24

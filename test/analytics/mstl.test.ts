@@ -2,8 +2,8 @@
 
 import { test } from 'tap'
 import { planLoess } from '../../analytics/decomposition/loess-plan.ts'
-import { decomposeSeasons } from '../../analytics/decomposition/mstl.ts'
 import { dailyStl, decompose, type Stl, weeklyStl } from '../../analytics/decomposition/stl.ts'
+import { decomposeSeasons } from '../../analytics/decomposition/strength.ts'
 import { farthest, hourlySeries, readFixture } from './fixture.ts'
 
 const cases = readFixture('mstl')

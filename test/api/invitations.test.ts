@@ -1,7 +1,7 @@
 /** Who may sign up: invitations by the admin API, by link and by mail, on the operations and on the page. */
 
 import t from 'tap'
-import { sweepStatements } from '../../auth/accounts/sweep.ts'
+import { sweepStatements } from '../../auth/accounts/accounts.ts'
 import { goodPassword, openVariant, publicUrl, serviceSecret } from '../support/accounts.ts'
 import { at, invalidBody, isoTime, problem, startAdmin } from '../support/admin.ts'
 import { openPages } from '../support/pages.ts'

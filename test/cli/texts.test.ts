@@ -2,8 +2,8 @@
 
 import t from 'tap'
 import { nodeStatuses } from '../../api/admin/node-status.ts'
+import { topicStatus } from '../../api/admin/status.ts'
 import type { NodeStatus } from '../../api/admin/status-answer.ts'
-import { topicStatus } from '../../api/admin/topic-status.ts'
 import type { NodeState } from '../../auth/nodes/node-states.ts'
 import { diskText, isDiskFillingUp } from '../../cli/disk-text.ts'
 import { replicaTexts, topicProblemsOf, topicText } from '../../cli/kafka-text.ts'

@@ -4,7 +4,7 @@ import { createRecordsBatch, Reader, readRecordsBatches } from '@platformatic/ka
 import fc from 'fast-check'
 import { test } from 'tap'
 import { missingVersions } from '../../ingest/kafka/broker-connection.ts'
-import { recordsFrom } from '../../ingest/kafka/fetched-records.ts'
+import { recordsFrom } from '../../ingest/kafka/fetcher.ts'
 
 const appendTime = 8
 const control = 32

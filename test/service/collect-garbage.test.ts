@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { test } from 'tap'
-import { collectGarbage } from '../../service/collect-garbage.ts'
+import { collectGarbage } from '../../service/run-service.ts'
 
 test('what nobody holds is freed at once, in a Node that was started without flags', async t => {
   t.notOk(globalThis.gc)

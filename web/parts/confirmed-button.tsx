@@ -1,7 +1,6 @@
 /** A button of a row that asks before it does what cannot be undone. */
 
-import { useState } from 'preact/hooks'
-import { ConfirmDialog, type ConfirmDialogProps } from './confirm-dialog.tsx'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { RowButton } from './row-button.tsx'
 
 export function ConfirmedButton(props: Omit<ConfirmDialogProps, 'onClose'>) {
@@ -11,5 +10,50 @@ export function ConfirmedButton(props: Omit<ConfirmDialogProps, 'onClose'>) {
       <RowButton name={props.name} text={props.verb} onClick={() => setAsking(true)} />
       {isAsking ? <ConfirmDialog {...props} onClose={() => setAsking(false)} /> : null}
     </>
+  )
+}
+
+interface ConfirmDialogProps {
+  title: string
+  text: string
+  /** What has to be typed. */
+  name: string
+  verb: string
+  onConfirm: () => void
+  onClose: () => void
+}
+
+/** Asks before what cannot be undone: the button works once the name has been typed. */
+function ConfirmDialog({ title, text, name, verb, onConfirm, onClose }: ConfirmDialogProps) {
+  const [typed, setTyped] = useState('')
+  const dialog = useRef<HTMLDialogElement>(null)
+  const titleId = useId()
+  useEffect(() => dialog.current?.showModal(), [])
+  return (
+    <dialog ref={dialog} aria-labelledby={titleId} onClose={onClose}>
+      <form
+        onSubmit={event => {
+          event.preventDefault()
+          if (typed !== name) return
+          dialog.current?.close()
+          onConfirm()
+        }}
+      >
+        <h2 id={titleId}>{title}</h2>
+        <p>{text}</p>
+        <label class="field">
+          Type <strong>{name}</strong> to confirm
+          <input value={typed} autocomplete="off" onInput={({ currentTarget }) => setTyped(currentTarget.value)} />
+        </label>
+        <div class="actions">
+          <button type="button" class="button" onClick={() => dialog.current?.close()}>
+            Cancel
+          </button>
+          <button type="submit" class="button danger" disabled={typed !== name}>
+            {verb}
+          </button>
+        </div>
+      </form>
+    </dialog>
   )
 }

@@ -2,20 +2,24 @@
 
 import './wall.css'
 import { useEffect } from 'preact/hooks'
-import { path, showFixed } from '../client/address.ts'
+import type { SharedView } from '../../auth/views/link.ts'
+import type { View } from '../../auth/views/view.ts'
+import { addressOf, path, showFixed, urlArguments } from '../client/address.ts'
+import { type Outcome, type ReadOptions, readJson } from '../client/read-json.ts'
+import { hasToken } from '../client/request-token.ts'
 import { lastValue, type ResourceState } from '../client/resource-state.ts'
 import { routeOf } from '../client/routes.ts'
+import { sharedViewPath } from '../client/shared-view.ts'
 import { useResource } from '../client/use-resource.ts'
+import { whileVisible } from '../client/visibility.ts'
 import { lazy } from '../parts/lazy.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
 import { preferences } from '../text/preferences.ts'
 import { createTimes } from '../theme/times.ts'
-import { keepAwake } from './keep-awake.ts'
 import { renewWhenNeeded } from './renewal.ts'
 import { wallFailure } from './wall-failure.ts'
 import { WallFleet } from './wall-fleet.tsx'
 import { WallFrame } from './wall-frame.tsx'
-import { type WallView, wallSource } from './wall-source.ts'
 
 const everyMs = 60_000
 
@@ -70,4 +74,52 @@ function fillScreenWhenAsked(): () => void {
   }
   addEventListener('keydown', onKeyDown)
   return () => removeEventListener('keydown', onKeyDown)
+}
+
+/** Returns what ends it. */
+function keepAwake(): () => void {
+  let lock: WakeLockSentinel | undefined
+  let isOver = false
+  async function take(): Promise<void> {
+    if (!('wakeLock' in navigator)) return
+    try {
+      const taken = await navigator.wakeLock.request('screen')
+      if (isOver) await taken.release()
+      else lock = taken
+    } catch {
+      // Refused, as where the battery is low: the screen does what it is set to.
+    }
+  }
+  // A browser takes the lock away when the page is hidden.
+  const stop = whileVisible(isVisible => {
+    if (isVisible) void take()
+  })
+  return () => {
+    isOver = true
+    stop()
+    void lock?.release()
+  }
+}
+
+type WallView = Pick<SharedView, 'name' | 'address'>
+
+interface WallSource {
+  url: string
+  read: (url: string, options: ReadOptions) => Promise<Outcome<WallView>>
+}
+
+/** Where the view of a wall comes from: its link, or the saved views of who is signed in on that screen. */
+function wallSource(): WallSource {
+  if (hasToken()) return { url: addressOf(sharedViewPath), read: readJson<SharedView> }
+  const id = urlArguments.peek().get('view')
+  return {
+    url: addressOf('/v1/auth/me/views'),
+    async read(url, options) {
+      const outcome = await readJson<View[]>(url, options)
+      if (outcome.kind !== 'answer') return outcome
+      const value = outcome.value.find(view => String(view.id) === id)
+      if (value === undefined) return { kind: 'failure', failure: { kind: 'missing', sentence: 'view unknown' } }
+      return { ...outcome, value }
+    },
+  }
 }

@@ -3,6 +3,7 @@
  * refresh token to the page of the front end that has opened it. The token is neither stored nor logged.
  */
 
+import { randomBytes } from 'node:crypto'
 import { type Account, subjectOf } from '../../../auth/accounts/account.ts'
 import type { Accounts } from '../../../auth/accounts/accounts.ts'
 import { writeAudit } from '../../../auth/audit.ts'
@@ -10,11 +11,11 @@ import type { RateLimit } from '../../../auth/rate-limits.ts'
 import type { SignedIn } from '../../../auth/sessions/session-claims.ts'
 import type { SessionCodec } from '../../../auth/sessions/session-codec.ts'
 import { useToken } from '../../../auth/used-tokens.ts'
+import { html } from '../../http/html.ts'
 import { record, text } from '../kit/fields.ts'
-import { type AccountOperation, type Answer, type Asked, operation } from '../kit/operation.ts'
+import { type AccountOperation, type Answer, type Asked, operation, type Page } from '../kit/operation.ts'
 import { consentUrl, type DriveClient, type Exchanged, exchangeCode } from './drive-client.ts'
 import { challengeOf, type DriveStates, stateLifetimeSeconds, verifierOf } from './drive-state.ts'
-import { popupPage } from './popup-page.ts'
 
 export interface DriveService {
   accounts: Accounts
@@ -137,4 +138,46 @@ function cookieName({ codec, drive }: DriveService): string {
 function stateCookie(service: DriveService, value: string, maxAgeSeconds: number): string {
   const attributes = `Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${service.codec.isSecure ? '; Secure' : ''}`
   return `${cookieName(service)}=${value}; ${attributes}`
+}
+
+type DriveMessage = { type: string; refresh_token: string } | { type: string; error: string }
+
+/** `openerOrigin`: a window of any other origin gets nothing. */
+function popupPage(message: DriveMessage, openerOrigin: string): Page {
+  const nonce = randomBytes(16).toString('base64')
+  const isLinked = 'refresh_token' in message
+  const text = isLinked ? 'The drive is linked.' : `The drive could not be linked: ${message.error}`
+  const script = `if (window.opener) {
+  window.opener.postMessage(${inScript(message)}, ${inScript(openerOrigin)})
+  window.close()
+}`
+  const page = html`<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${isLinked ? 'Drive linked' : 'Drive not linked'}</title></head>
+<body><main><h1>${isLinked ? 'Drive linked' : 'Drive not linked'}</h1>
+<p>${text}</p>
+<p>You can close this window.</p></main>
+<script nonce="${nonce}">${{ markup: script }}</script></body>
+</html>
+`
+  return { status: isLinked ? 200 : 400, html: page.markup, headers: headersWith(nonce) }
+}
+
+function headersWith(nonce: string): Record<string, string> {
+  return {
+    'content-security-policy': [
+      `default-src 'none'; script-src 'nonce-${nonce}'`,
+      "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    ].join('; '),
+    // With any other value the window would lose its opener.
+    'cross-origin-opener-policy': 'unsafe-none',
+    'referrer-policy': 'no-referrer',
+  }
+}
+
+/** JSON that cannot end the script element it stands in. */
+function inScript(value: unknown): string {
+  const escapeCharacter = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return JSON.stringify(value).replaceAll(/[<>&\u2028\u2029]/g, escapeCharacter)
 }

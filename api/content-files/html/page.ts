@@ -3,10 +3,8 @@
 import { type Html, html } from '../../http/html.ts'
 import { renderDocument, type Visitor } from '../../http/page-document.ts'
 import { rootFrom } from '../../http/root-from.ts'
-import type { BrowsablePage } from '../browsable-page.ts'
-import { actions, openFilters } from './actions.ts'
-import { exchange } from './exchange.ts'
-import { pager } from './pager.ts'
+import type { BrowsablePage, Choice, FilterField, FilterForm, Pager } from '../browsable-page.ts'
+import { jsonBlock } from './json-block.ts'
 import { styleElement } from './style.ts'
 
 /** `visitor`: who is signed in, where that is known. */
@@ -32,4 +30,132 @@ function breadcrumb(steps: BrowsablePage['breadcrumb']): Html {
   )
   return html`<nav class="breadcrumb" aria-label="Breadcrumb"><ol>
 ${items}</ol></nav>`
+}
+
+/** The page has it above and below; each has a name, since a screen reader lists both. */
+function pager({ previous, next, pages }: Pager, name: string): Html {
+  return html`<nav class="pager" aria-label="${name}"><ul>
+<li>${step('«', 'Previous page', 'prev', previous)}</li>
+${pages.map(page => html`<li>${pageLink(page)}</li>\n`)}<li>${step('»', 'Next page', 'next', next)}</li>
+</ul></nav>`
+}
+
+function pageLink(page: Pager['pages'][number]): Html {
+  if (page === 'gap') return html`<span class="gap">…</span>`
+  const current = page.isCurrent ? html` aria-current="page"` : undefined
+  return html`<a href="${page.href}" aria-label="Page ${page.number}"${current}>${page.number}</a>`
+}
+
+function step(sign: string, name: string, rel: 'prev' | 'next', href: string | undefined): Html {
+  if (href === undefined) return html`<span class="off" aria-hidden="true">${sign}</span>`
+  return html`<a href="${href}" rel="${rel}" aria-label="${name}">${sign}</a>`
+}
+
+/**
+ * The buttons beside the title. What they open is a popover, which a browser opens without script; one that knows no
+ * popovers shows it all in its place.
+ */
+function actions({ get, options, filters }: BrowsablePage): Html {
+  const formats = get.formats.map(({ name, href }) => html`<li><a href="${href}">${name}</a></li>\n`)
+  return html`<div class="actions">
+${filters && filtersButton(filters)}
+${opener('options', html`OPTIONS`)}
+<div class="split"><a class="button strong" href="${get.href}">GET</a>
+<button class="button strong" type="button" popovertarget="formats" aria-label="GET in another format">▾</button></div>
+<ul id="formats" popover>${formats}</ul>
+${panel(
+  'options',
+  'OPTIONS',
+  html`<p class="note">A page cannot send OPTIONS without script, so its answer is shown here.</p>
+${exchange(options)}`,
+)}
+${filters && !hasErrors(filters) ? panel('filters', 'Filters', filterForm(filters)) : undefined}
+</div>`
+}
+
+/** What has to be mended is in sight: the form stands in the page, not in a popover. */
+function openFilters(filters: FilterForm | undefined): Html | undefined {
+  if (filters === undefined || !hasErrors(filters)) return undefined
+  return html`<section id="filters" class="card" aria-labelledby="filters-title">
+<h2 id="filters-title">Filters</h2>
+${filterForm(filters)}</section>`
+}
+
+function filtersButton(filters: FilterForm): Html {
+  const count = filtersCount(filters)
+  const name = count === 0 ? html`Filters` : html`Filters <span class="count">${count}</span>`
+  return hasErrors(filters) ? html`<a class="button" href="#filters">${name}</a>` : opener('filters', name)
+}
+
+function opener(id: string, name: Html): Html {
+  return html`<button class="button" type="button" popovertarget="${id}">${name}</button>`
+}
+
+function panel(id: string, title: string, content: Html): Html {
+  return html`<section id="${id}" class="panel" popover role="dialog" aria-labelledby="${id}-title">
+<div class="panel-title"><h2 id="${id}-title">${title}</h2>
+<button class="button" type="button" popovertarget="${id}" popovertargetaction="hide" autofocus aria-label="Close">×</button></div>
+${content}</section>`
+}
+
+type ValuesField = Extract<FilterField, { values: unknown }>
+
+/** The form of the filters: choices to tick, and one field a value with room for another. */
+function filterForm({ action, hidden, fields }: FilterForm): Html {
+  const kept = hidden.map(({ name, value }) => html`<input type="hidden" name="${name}" value="${value}">\n`)
+  return html`<form id="filter" method="get" action="${action}">
+${kept}${fields.map(fieldset)}</form>
+<form id="clear" method="get" action="${action}">
+${kept}</form>
+<p class="buttons"><button class="button" form="clear">Clear all</button>
+<button class="button strong" form="filter">Apply</button></p>`
+}
+
+/** How many values narrow the list now. */
+function filtersCount({ fields }: FilterForm): number {
+  const counts = fields.map(field =>
+    field.kind === 'choices'
+      ? field.choices.filter(choice => choice.isChosen).length
+      : field.values.filter(value => value !== '').length,
+  )
+  return counts.reduce((sum, count) => sum + count, 0)
+}
+
+const hasErrors = ({ fields }: FilterForm): boolean => fields.some(field => field.error !== undefined)
+
+function fieldset(field: FilterField): Html {
+  const { name, label, error } = field
+  const errorId = `${name}-error`
+  return html`<fieldset${error === undefined ? undefined : html` class="wrong" aria-describedby="${errorId}"`}>
+<legend>${label} <code>${name}</code></legend>
+${error === undefined ? undefined : html`<p class="error" id="${errorId}">${error}</p>\n`}<div class="${field.kind}">
+${field.kind === 'choices' ? field.choices.map(choice => checkbox(name, choice)) : inputs(field)}</div></fieldset>
+`
+}
+
+function checkbox(name: string, { value, name: title, isChosen }: Choice): Html {
+  const checked = isChosen ? html` checked` : undefined
+  return html`<label><input type="checkbox" name="${name}" value="${value}"${checked}> ${title}</label>\n`
+}
+
+function inputs({ kind, name, label, values, error }: ValuesField): Html[] {
+  const inputMode = kind === 'numbers' ? html` inputmode="numeric"` : undefined
+  const invalid = error === undefined ? undefined : html` aria-invalid="true"`
+  return [...values.filter(value => value !== ''), ''].map((value, index) => {
+    const more = index > 0 && value === '' ? html` placeholder="or another"` : undefined
+    const title = `${label} ${index + 1}`
+    const attributes = html`${inputMode}${invalid}${more}`
+    return html`<input type="text" name="${name}" value="${value}" aria-label="${title}"${attributes}>\n`
+  })
+}
+
+/** A request and its answer: the request line, the status, the headers and the JSON. */
+function exchange({ requestLine, statusLine, headers, json }: BrowsablePage['options']): Html {
+  const space = requestLine.indexOf(' ')
+  const status = /^HTTP [1-3]/.test(statusLine) ? 'good' : 'bad'
+  return html`<p class="request"><b>${requestLine.slice(0, space)}</b>${requestLine.slice(space)}</p>
+<pre class="answer"><b class="${status}">${statusLine}</b>
+${headers.map(([name, value]) => html`<b>${name}:</b> ${value}\n`)}</pre>
+${json === '' ? undefined : jsonBlock(json)}
+`
 }

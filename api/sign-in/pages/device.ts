@@ -3,6 +3,7 @@
  * effort on purpose: the code is typed and never filled in, and what asks for a key is shown before the decision.
  */
 
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 import { approveGrant, denyGrant } from '../../../auth/grants/decide.ts'
 import { type GrantInfo, lookUpGrant } from '../../../auth/grants/look-up.ts'
 import type { AccountRefusal } from '../../../auth/outcome.ts'
@@ -10,11 +11,9 @@ import type { SignedIn } from '../../../auth/sessions/session-claims.ts'
 import type { AccountService } from '../../accounts/account-service.ts'
 import { InfoQuery } from '../../accounts/device-authorization/schemas.ts'
 import { errors } from '../../accounts/kit/errors.ts'
-import { html } from '../../http/html.ts'
+import { type Html, html } from '../../http/html.ts'
 import { checkForm, emptyForm, type FormState, formFault, refusalSentence } from './form.ts'
-import { createFormTokens } from './form-token.ts'
 import { field, form } from './html/fields.ts'
-import { grantView } from './html/grant-view.ts'
 import { accountPage, type FormFields, type Page, type PageAnswer, type PageRequest } from './page.ts'
 
 type Visit = PageRequest<SignedIn>
@@ -93,4 +92,67 @@ function doneView(name: string, status: 'approved' | 'denied'): PageAnswer {
 <p class="more">${status === 'approved' ? html`You can revoke the key in <a href="account">your account</a>.` : html`<a href="device">Enter another code</a>`}</p>
 `
   return { kind: 'page', status: 200, title: status === 'approved' ? 'Approved' : 'Denied', main }
+}
+
+/** What asks for a key, and the decision about it. */
+function grantView(grant: GrantInfo, { token, nowMs }: { token: string; nowMs: number }): Html {
+  const { userCode, clientName, address, createdMs } = grant
+  return html`<section class="card" aria-label="The device">
+<dl>
+<dt>Name it gives</dt><dd>“${clientName}”</dd>
+<dt>Address</dt><dd>${address}</dd>
+<dt>Asked</dt><dd>${ageOf(nowMs - createdMs)} ago</dd>
+<dt>Code</dt><dd><code>${userCode}</code></dd>
+<dt>Receives</dt><dd>an API key with the permission to read, until you revoke it</dd>
+</dl>
+<p class="warning">A device can give any name. Approve it only if it is yours and shows this code now.
+<strong>Somebody sent you the code? Deny it.</strong></p>
+<form method="post" action="device">
+<input type="hidden" name="form" value="decide">
+<input type="hidden" name="user_code" value="${userCode}">
+<input type="hidden" name="client_name" value="${clientName}">
+<input type="hidden" name="token" value="${token}">
+<p class="buttons"><button class="button danger" name="decision" value="deny">Deny</button>
+<button class="button strong" name="decision" value="approve">Approve</button></p>
+</form>
+</section>
+`
+}
+
+function ageOf(ms: number): string {
+  const minutes = Math.max(0, Math.floor(ms / 60_000))
+  if (minutes === 0) return 'less than a minute'
+  return minutes === 1 ? 'a minute' : `${minutes} minutes`
+}
+
+interface FormTokens {
+  make(visitor: SignedIn): string
+  isGood(visitor: SignedIn, token: string | undefined): boolean
+}
+
+/** Longer than what a form decides about can wait. */
+const lifetimeMs = 3_600_000
+
+/**
+ * A token is the time at which it ends, and the HMAC of that time and the visitor. It needs nothing in memory, so it outlives a
+ * restart.
+ */
+export function createFormTokens(secret: string, nowMs: () => number): FormTokens {
+  const key = new Uint8Array(hkdfSync('sha256', secret, '', 'barograph form tokens', 32))
+  const digest = ({ sid, account }: SignedIn, endsMs: string) =>
+    createHmac('sha256', key)
+      .update(`${sid === undefined ? `account ${account.id}` : `session ${sid}`} ${endsMs}`)
+      .digest()
+  return {
+    make(visitor) {
+      const endsMs = String(nowMs() + lifetimeMs)
+      return `${endsMs}.${digest(visitor, endsMs).toString('base64url')}`
+    },
+    isGood(visitor, token = '') {
+      const [endsMs = '', sentText = ''] = token.split('.', 2)
+      const sent = Buffer.from(sentText, 'base64url')
+      const expected = digest(visitor, endsMs)
+      return sent.length === expected.length && timingSafeEqual(sent, expected) && nowMs() < Number(endsMs)
+    },
+  }
 }

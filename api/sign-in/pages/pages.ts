@@ -4,6 +4,7 @@
  */
 
 import type { Setup } from '../../../auth/accounts/setup.ts'
+import { endSessionCookie } from '../../../auth/sessions/cookie-chunks.ts'
 import type { AccountService } from '../../accounts/account-service.ts'
 import type { RouteFamily } from '../../http/route-family.ts'
 import { accountPageOf } from './account.ts'
@@ -13,9 +14,9 @@ import { resetPage } from './reset.ts'
 import { type ServeOptions, servePages } from './serve-pages.ts'
 import { setupPage } from './setup.ts'
 import { signInPage } from './sign-in.ts'
-import { signOutPage } from './sign-out.ts'
 import { signUpPage } from './sign-up.ts'
 import { verifyPage } from './verify.ts'
+import { homePage } from './visits.ts'
 
 export interface PagesOptions extends Omit<ServeOptions, 'sessions' | 'codec'> {
   service: AccountService
@@ -38,4 +39,17 @@ export function pagesFamily(options: PagesOptions): RouteFamily {
     devicePage(service, formSecret),
   ]
   return { prefix: '', published: [], register: scope => servePages(scope, pages, { ...options, sessions, codec }) }
+}
+
+/** Signing out: a button on the page of the account. */
+function signOutPage({ sessions, codec: { cookieName, isSecure } }: AccountService): Page {
+  return {
+    path: '/sign-out',
+    // Opening an address ends nothing.
+    show: async () => ({ kind: 'redirect', to: homePage }),
+    async submit({ visitor }) {
+      if (visitor?.sid !== undefined) await sessions.revoke(visitor.account, visitor.sid)
+      return { kind: 'redirect', to: 'sign-in?done=signed-out', cookies: endSessionCookie(cookieName, isSecure) }
+    },
+  }
 }

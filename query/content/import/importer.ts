@@ -2,14 +2,13 @@
 
 import type pg from 'pg'
 import { Piscina } from 'piscina'
-import type { Transaction } from '../../../store/postgres/transaction.ts'
+import { inTransaction, type Transaction } from '../../../store/postgres/transaction.ts'
 import { threadLimits } from '../../../store/thread-limits.ts'
 import type { ChangedFiles, ImportedFiles } from './answer.ts'
-import { mergeFeatureSets } from './feature-sets.ts'
+import type { Batch } from './batch.ts'
 import { type Merged, mergeFiles } from './files.ts'
 import { changeNamed, type NameAction } from './named-files.ts'
 import { mergeReferences } from './references.ts'
-import { transact } from './transaction.ts'
 import type { ReadFiles, ReadNames, ReadTask } from './worker.ts'
 
 export type Refused = 'BUSY' | 'CLOSING'
@@ -106,4 +105,58 @@ export function createContentFileImporter({ postgres, audit }: ImporterOptions):
       await pool.destroy()
     },
   }
+}
+
+/** A batch on a slow disk takes longer than a query may. */
+const statementMsMax = 60_000
+/** PostgreSQL ends a statement by itself; one that is frozen does not, and is given up a little later. */
+const answerMsMax = statementMsMax + 5_000
+
+/** Every change takes this row's lock, here before all others: two batches at a time would wait for each other's rows. */
+const lockSql = 'SELECT FROM content_version FOR UPDATE'
+
+/** One change of the content files: all of it or nothing, and one at a time. */
+function transact<Result>(postgres: pg.Pool, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+  return inTransaction(postgres, { stepMs: answerMsMax }, async transaction => {
+    // The pool's own limit is that of usual statements.
+    await transaction.query(`SET LOCAL statement_timeout = ${statementMsMax}; ${lockSql}`)
+    return await work(transaction)
+  })
+}
+
+const newTypes = `SELECT given.name FROM unnest($1::text[]) AS given(name)
+  WHERE NOT EXISTS (SELECT FROM content_feature_types known WHERE known.name = given.name)`
+
+/** The lists by their places, each as the ids of its types in ascending order. */
+const wantedSets = `(SELECT place, ARRAY(
+    SELECT types.id FROM json_array_elements_text(names) AS wanted(name) JOIN content_feature_types types USING (name)
+    ORDER BY types.id) AS ids
+  FROM json_array_elements($1::json) WITH ORDINALITY AS sets(names, place)) AS wanted`
+
+const newSets = `SELECT ids FROM ${wantedSets}
+  WHERE NOT EXISTS (SELECT FROM content_feature_sets known WHERE known.feature_type_ids = wanted.ids)`
+
+const setIds = `SELECT known.id FROM ${wantedSets}
+  JOIN content_feature_sets known ON known.feature_type_ids = wanted.ids ORDER BY place`
+
+/** The ids of the lists, in their order. */
+async function mergeFeatureSets(
+  transaction: Transaction,
+  { featureTypes, featureSets }: Pick<Batch, 'featureTypes' | 'featureSets'>,
+): Promise<number[]> {
+  const sets = JSON.stringify(featureSets)
+  // As with the other tables, a statement that adds nothing would raise the data version all the same.
+  if (await hasRows(transaction, newTypes, featureTypes)) {
+    await transaction.query(`INSERT INTO content_feature_types (name) ${newTypes}`, [featureTypes])
+  }
+  if (await hasRows(transaction, newSets, sets)) {
+    await transaction.query(`INSERT INTO content_feature_sets (feature_type_ids) ${newSets}`, [sets])
+  }
+  const { rows } = await transaction.query<{ id: number }>(setIds, [sets])
+  return rows.map(row => row.id)
+}
+
+async function hasRows(transaction: Transaction, sql: string, parameter: unknown): Promise<boolean> {
+  const { rows } = await transaction.query<{ found: boolean }>(`SELECT EXISTS (${sql}) AS found`, [parameter])
+  return rows[0]?.found === true
 }

@@ -7,12 +7,12 @@ import type { Ingest, PointsIngest } from '../../../ingest/ingest.ts'
 import { erasedFurther } from '../../../ingest/journal/record.ts'
 import type { ErasedRecords } from '../../../ingest/write-path.ts'
 import type { Log } from '../../../store/log.ts'
-import { untilTableApplied } from '../../../store/questdb/until-applied.ts'
+import { type Exec, untilTableApplied } from '../../../store/questdb/until-applied.ts'
+import { expiredHoursTable, expiredSeriesHoursTable } from '../../../store/tables.ts'
 import type { SharedLock } from '../retention/shared-lock.ts'
 import { atEachInUse, createReplicaErasure, type ErasedReplica } from './erase-in-replica.ts'
 import type { ErasedRows, ErasedSeries, EraseJob } from './erase-records.ts'
 import { countRows, erasedTables } from './erase-rows.ts'
-import { untilNoHoursAreKept } from './kept-hours.ts'
 import { createUntilUp } from './until-up.ts'
 
 /** What an erase needs of the write path of its table. */
@@ -155,4 +155,21 @@ function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> 
     signal.addEventListener('abort', abort, { once: true })
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
   })
+}
+
+/*
+ * Hours of expired days that a statement still keeps. A process that is killed, or leads no more, leaves statements in QuestDB, which ends
+ * them whether or not anybody waits: hours of what is erased meanwhile would come behind the erase.
+ */
+
+const conditions = [expiredHoursTable, expiredSeriesHoursTable].map(table => `query LIKE 'INSERT INTO ${table} %'`)
+const runningSql = `SELECT count() FROM query_activity() WHERE ${conditions.join(' OR ')}`
+
+/** Resolves when QuestDB has ended all of them; its own time limit for a statement bounds that. */
+export async function untilNoHoursAreKept(exec: Exec, pause: () => Promise<void>): Promise<void> {
+  for (;;) {
+    const [running] = await exec(runningSql)
+    if (Number(running?.[0]) === 0) return
+    await pause()
+  }
 }

@@ -7,9 +7,8 @@ import type { Metrics } from '../../../auth/metrics/metrics.ts'
 import { bug } from '../../../store/limits/bug.ts'
 import type { QuestdbReplica } from '../../../store/questdb/questdb-replicas.ts'
 import { ensureDeviceNames, ensureSeriesNames } from '../../../store/questdb/questdb-tables.ts'
-import { deviceNamesTable, seriesNamesTable } from '../../../store/tables.ts'
+import { deviceNamesTable, seriesNamesTable, usPerDeviceNumber, usPerSeriesNumber } from '../../../store/tables.ts'
 import { type NameCopyOptions, type NameSource, openNameCopy } from './name-copy.ts'
-import { deviceNameRow, seriesNameRow } from './name-rows.ts'
 
 type NamingDevices = Pick<Devices, 'version' | 'sequence' | 'namesSince'>
 type NamingMetrics = Pick<Metrics, 'seriesMax' | 'seriesGiven' | 'namedSeries'>
@@ -73,4 +72,26 @@ export function seriesNames({ seriesMax, seriesGiven, namedSeries }: NamingMetri
     sequenceOf: ({ number }) => number,
     rowOf: seriesNameRow,
   }
+}
+
+/** That of a removed device replaces the one with its name. */
+function deviceNameRow({ number, symbol, name, location_short, removed, sequence }: NamedDevice): string {
+  const texts = removed ? [] : [`name=${quoted(name)}`, `location_short=${quoted(location_short)}`]
+  const columns = [...texts, `seq=${sequence}i`].join(',')
+  return `${deviceNamesTable},device=${checkedSymbol(symbol)} ${columns} ${number * usPerDeviceNumber}t\n`
+}
+
+function seriesNameRow({ number, symbol, metric }: NamedSeries): string {
+  if (!/^[a-z0-9_]+$/.test(metric)) throw bug(`a metric is ${metric}`)
+  const symbols = `device=${checkedSymbol(symbol)},metric=${metric}`
+  return `${seriesNamesTable},${symbols} series=${number}i ${number * usPerSeriesNumber}t\n`
+}
+
+function checkedSymbol(symbol: string): string {
+  if (!/^[a-z0-9-]+$/.test(symbol)) throw bug(`a symbol is ${symbol}`)
+  return symbol
+}
+
+function quoted(text: string): string {
+  return `"${text.replace(/[\\"\n\r]/g, '\\$&')}"`
 }

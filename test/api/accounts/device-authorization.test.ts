@@ -1,7 +1,7 @@
 /** Device authorization: every state with every operation, the limits, what is stored, and many at the same time. */
 
 import t from 'tap'
-import { sweepStatements } from '../../../auth/accounts/sweep.ts'
+import { sweepStatements } from '../../../auth/accounts/accounts.ts'
 import { grantsMax } from '../../../auth/grants/grant-limits.ts'
 import { digestOf, isKeyText } from '../../../auth/keys/key-text.ts'
 import { digestOfKey } from '../../../auth/rate-limits.ts'

@@ -1,7 +1,7 @@
 /** Tokens of forms: their visitor, their secret and how long they are good. */
 
 import t from 'tap'
-import { createFormTokens } from '../../../api/sign-in/pages/form-token.ts'
+import { createFormTokens } from '../../../api/sign-in/pages/device.ts'
 import type { SignedIn } from '../../../auth/sessions/session-claims.ts'
 
 const hourMs = 3_600_000

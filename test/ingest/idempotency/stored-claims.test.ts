@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'tap'
-import { createStoredClaims } from '../../../ingest/idempotency/stored-claims.ts'
+import { createStoredClaims } from '../../../ingest/idempotency/claims.ts'
 import type { Outcome } from '../../../ingest/journal/outcome.ts'
 
 test('of those that wait for one that was not stored, one is appended', async t => {

@@ -8,7 +8,7 @@ import { MessageIds } from '../../../ingest/mqtt/message-ids.ts'
 import { PacketChannel } from '../../../ingest/mqtt/packet-channel.ts'
 import { ByteBudget } from '../../../ingest/mqtt/packet-reader.ts'
 import { type Publish, readPacket } from '../../../ingest/mqtt/packets.ts'
-import { TopicAliases } from '../../../ingest/mqtt/topic-aliases.ts'
+import { TopicAliases } from '../../../ingest/mqtt/protocol-5.ts'
 import { publish } from './mqtt-bytes.ts'
 
 test('one turn of the event loop works on few large messages of a connection', async t => {

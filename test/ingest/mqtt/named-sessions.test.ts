@@ -2,7 +2,7 @@
 
 import { test } from 'tap'
 import type { SessionNotices } from '../../../auth/nodes/session-notices.ts'
-import { NamedSessions } from '../../../ingest/mqtt/named-sessions.ts'
+import { NamedSessions } from '../../../ingest/mqtt/listener.ts'
 
 class Session {
   readonly ends: string[] = []

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { test } from 'tap'
 import type { Columns, Condition } from '../../../query/conditions/condition.ts'
-import { createLike } from '../../../query/conditions/like.ts'
-import { compareTexts, selectRows } from '../../../query/conditions/select-rows.ts'
+
+import { compareTexts, createLike, selectRows } from '../../../query/conditions/select-rows.ts'
 import { runs } from '../../support/runs.ts'
 
 test('like: any run, one character, the whole value, case-sensitive, no escape', async t => {

@@ -5,7 +5,7 @@ import type { Test } from 'tap'
 import { EventCursors } from '../../../query/live/events/event-cursor.ts'
 import { EventHub, type HubOptions } from '../../../query/live/events/event-hub.ts'
 import type { StoredReadings } from '../../../query/live/events/reading-ring.ts'
-import { createEventMeter } from '../../../service/event-metrics.ts'
+import { createEventMeter } from '../../../service/meters.ts'
 
 /** Ids of records of one group are closer to each other. */
 export const perGroup = 1000

@@ -6,7 +6,10 @@ import { useTitle } from '../../client/use-title.ts'
 import { AccountsSection } from './accounts-section.tsx'
 import '../../parts/managed.css'
 import './admin.css'
-import { AuditSection } from './audit-section.tsx'
+import type { AuditPage } from '../../../auth/audit-page.ts'
+import { ListSection } from '../../parts/list-section.tsx'
+import { Moment } from '../../parts/moment.tsx'
+import { auditFacts, auditSentence } from '../../text/audit-words.ts'
 import { DeadLettersSection } from './dead-letters-section.tsx'
 import { DevicesSection } from './devices-section.tsx'
 import { InvitationsSection } from './invitations-section.tsx'
@@ -50,5 +53,43 @@ export function AdminPage({ rest }: { rest: string }) {
       <h1>{section?.name ?? 'Not found'}</h1>
       {section === undefined ? <p>There is no such section.</p> : <section.Shown key={section.path} />}
     </div>
+  )
+}
+
+/** Who did what, newest first. */
+function AuditSection() {
+  return (
+    <ListSection
+      path="/audit"
+      noun="entries"
+      itemsOf={(page: AuditPage) => page.entries}
+      keyOf={entry => entry.id}
+      row={entry => <AuditRow entry={entry} />}
+    />
+  )
+}
+
+function AuditRow({ entry }: { entry: AuditPage['entries'][number] }) {
+  const facts = auditFacts(entry.details)
+  return (
+    <>
+      <h2 class="deed">{auditSentence(entry)}</h2>
+      <p class="soft">
+        <Moment at={entry.at} />
+      </p>
+      {facts.length === 0 ? null : (
+        <table class="changed">
+          <caption class="unseen">Subject</caption>
+          <tbody>
+            {facts.map(({ name, text }) => (
+              <tr key={name}>
+                <th scope="row">{name}</th>
+                <td>{text}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </>
   )
 }

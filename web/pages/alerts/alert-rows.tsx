@@ -1,19 +1,22 @@
 /** Alerts as rows: what, where and since when, with what a person can do about each. */
 
 import { useState } from 'preact/hooks'
-import type { Alert } from '../../../alerts/core/alert.ts'
+import type { Alert, AlertEventRow } from '../../../alerts/core/alert.ts'
 import { addressOf } from '../../client/address.ts'
 import { serverNowMs } from '../../client/clock.ts'
+import { lastValue } from '../../client/resource-state.ts'
 import { devicePath } from '../../client/routes.ts'
+import { useResource } from '../../client/use-resource.ts'
 import { Facts } from '../../parts/facts.tsx'
+import { FailureBanner } from '../../parts/failure-banner.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { RowButton } from '../../parts/row-button.tsx'
 import { SeverityBadge } from '../../parts/severity-badge.tsx'
+import { Skeleton } from '../../parts/skeleton.tsx'
 import type { Actions } from '../../parts/use-actions.tsx'
 import { measure, type Quantities } from '../../text/quantities.ts'
 import { ageText, spanText } from '../../text/times.ts'
 import type { Times } from '../../theme/times.ts'
-import { AlertHistory } from './alert-history.tsx'
 import type { KnownFleet } from './use-fleet.ts'
 
 export interface AlertRowsProps {
@@ -172,4 +175,44 @@ function OpenActions({
       {silenced_by === null ? <RowButton name={name} text="Silence for 1 hour" onClick={silence} /> : null}
     </>
   )
+}
+
+const everyMs = 30_000
+
+const words: Record<string, string> = {
+  pending: 'begins',
+  firing: 'fires',
+  resolved: 'is resolved',
+  flapping: 'flaps: it is quiet until half an hour without a change',
+  settled: 'no longer flaps',
+  acknowledged: 'is acknowledged',
+  notified: 'is notified',
+  silenced: 'is silenced',
+}
+
+/** What has happened to an alert, and who was told. */
+function AlertHistory({ id, times }: { id: string; times: Times }) {
+  const state = useResource<Alert & { events: AlertEventRow[] }>(addressOf(`/api/alerts/${id}`), { everyMs })
+  const details = lastValue(state)
+  if (details === undefined && state.kind === 'loading') return <Skeleton name="The history is loading" rows={2} />
+  return (
+    <div class="history">
+      <FailureBanner state={state} timeText={times.time} />
+      <ol>
+        {details?.events.map(({ at, kind, details }, place) => (
+          <li key={place}>
+            <Moment at={at} times={times} /> {words[kind] ?? kind}
+            {detailText(details)}
+          </li>
+        ))}
+      </ol>
+    </div>
+  )
+}
+
+/** Who did it, or by which channel. */
+function detailText(details: object): string {
+  const { by, channel, reason } = details as Record<string, unknown>
+  const texts = [by, channel, reason].filter(text => typeof text === 'string')
+  return texts.length === 0 ? '' : `: ${texts.join(', ')}`
 }

@@ -1,20 +1,20 @@
 /** What fires, and what has fired: newest first, or by device. */
 
 import type { ComponentChildren } from 'preact'
-import { useId } from 'preact/hooks'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import type { Alert } from '../../../alerts/core/alert.ts'
 import type { Channel } from '../../../alerts/core/channel.ts'
 import { addressOf, setArguments, urlArguments } from '../../client/address.ts'
-import type { AlertPage } from '../../client/firing.ts'
+import { openEvents } from '../../client/events.ts'
+import { type AlertPage, alertChanged } from '../../client/firing.ts'
 import { lastValue, type ResourceState, worstState } from '../../client/resource-state.ts'
 import { useRefreshed, useResource } from '../../client/use-resource.ts'
 import { FailureBanner } from '../../parts/failure-banner.tsx'
+import { severities } from '../../parts/severity-badge.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { useActions } from '../../parts/use-actions.tsx'
 import { countText } from '../../text/numbers.ts'
-import { AlertFilters } from './alert-filters.tsx'
 import { AlertRows, type AlertRowsProps } from './alert-rows.tsx'
-import { useAlertEvents } from './use-alert-events.ts'
 import { useFleet } from './use-fleet.ts'
 
 /** What fires is on one page, as many as an answer has. */
@@ -137,5 +137,78 @@ function List({ title, none, state, children, ...rows }: ListProps) {
       {alerts.length === 0 ? <p class="soft">{none}</p> : <AlertRows {...rows} alerts={alerts} />}
       {children}
     </section>
+  )
+}
+
+const restMs = 500
+
+/** Calls back soon after alerts have changed, once for many. */
+function useAlertEvents(onChange: () => void): void {
+  const latest = useRef(onChange)
+  latest.current = onChange
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const change = () => {
+      alertChanged()
+      clearTimeout(timer)
+      timer = setTimeout(() => latest.current(), restMs)
+    }
+    const close = openEvents(addressOf('/api/events?state=1'), {
+      on: { alert: change },
+      onLive: () => undefined,
+      onGap: change,
+    })
+    return () => {
+      clearTimeout(timer)
+      close()
+    }
+  }, [])
+}
+
+interface AlertFiltersProps {
+  severity: string
+  device: string
+  isByDevice: boolean
+}
+
+/** Which alerts are shown, and in which order; it is kept in the address. */
+function AlertFilters({ severity, device, isByDevice }: AlertFiltersProps) {
+  const [text, setText] = useState(device)
+  return (
+    <div class="fields filters">
+      <label class="field">
+        Severity
+        <select
+          value={severity}
+          onChange={({ currentTarget }) => setArguments({ severity: currentTarget.value, after: undefined })}
+        >
+          <option value="">all</option>
+          {severities.map(one => (
+            <option key={one} value={one}>
+              {one}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label class="field">
+        Device
+        <input
+          type="search"
+          value={text}
+          maxLength={256}
+          placeholder="all"
+          onInput={({ currentTarget }) => setText(currentTarget.value)}
+          onChange={({ currentTarget }) => setArguments({ device: currentTarget.value.trim(), after: undefined })}
+        />
+      </label>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={isByDevice}
+          onChange={({ currentTarget }) => setArguments({ by: currentTarget.checked ? 'device' : undefined })}
+        />
+        By device
+      </label>
+    </div>
   )
 }

@@ -1,16 +1,18 @@
 /** How often a rule would have fired on the readings of the last days, drawn over them. */
 
-import { useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { PreviewAnswer } from '../../../alerts/core/preview-answer.ts'
 import type { NewRule } from '../../../alerts/core/rule.ts'
 import { Presets } from '../../charts/presets.tsx'
+import { addressOf } from '../../client/address.ts'
+import { sendChange } from '../../client/send-change.ts'
+import { useRested } from '../../client/use-rested.ts'
 import { Banner } from '../../parts/banner.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { countOf, countText, timesText } from '../../text/numbers.ts'
 import { inOneUnit } from '../../text/phrases.ts'
 import { PreviewChart } from './preview-chart.tsx'
 import type { KnownFleet } from './use-fleet.ts'
-import { usePreview } from './use-preview.ts'
 
 const dayMs = 86_400_000
 const minuteMs = 60_000
@@ -146,4 +148,45 @@ function Weeks({ weeks, forSeconds }: { weeks: PreviewAnswer['weeks']; forSecond
       </table>
     </section>
   )
+}
+
+/** From the last key to the question. */
+const restMs = 400
+
+interface ShownPreview {
+  /** The last one that came; of a rule of some keys ago while another one is awaited. */
+  readonly answer: PreviewAnswer | undefined
+  readonly isLoading: boolean
+  /** Why there is none, in a sentence. */
+  readonly failure: string | undefined
+}
+
+const nothing: ShownPreview = { answer: undefined, isLoading: false, failure: undefined }
+
+/** `body`: of the request, as JSON; undefined while there is no rule. */
+function usePreview(body: string | undefined): ShownPreview {
+  const rested = useRested(body, restMs)
+  const [shown, setShown] = useState<ShownPreview>(nothing)
+  useEffect(() => {
+    if (rested === undefined) {
+      setShown(nothing)
+      return undefined
+    }
+    let isWanted = true
+    const asking = new AbortController()
+    setShown(({ answer }) => ({ answer, isLoading: true, failure: undefined }))
+    const request = (url: string, init: RequestInit) =>
+      fetch(url, { ...init, signal: AbortSignal.any([asking.signal, init.signal as AbortSignal]) })
+    const url = addressOf('/api/alert-rules/preview')
+    void sendChange<PreviewAnswer>('POST', url, JSON.parse(rested), request).then(sent => {
+      if (!isWanted) return
+      if (sent.ok) setShown({ answer: sent.value, isLoading: false, failure: undefined })
+      else setShown({ answer: undefined, isLoading: false, failure: sent.sentence })
+    })
+    return () => {
+      isWanted = false
+      asking.abort()
+    }
+  }, [rested])
+  return shown
 }

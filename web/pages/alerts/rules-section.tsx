@@ -1,5 +1,6 @@
 /** The rules, and what can be done with each. */
 
+import { useRef } from 'preact/hooks'
 import type { Rule } from '../../../alerts/core/rule.ts'
 import { addressOf } from '../../client/address.ts'
 import { ConfirmedButton } from '../../parts/confirmed-button.tsx'
@@ -10,7 +11,6 @@ import { SeverityBadge } from '../../parts/severity-badge.tsx'
 import { ruleText } from '../../text/condition-words.ts'
 import { countOf } from '../../text/numbers.ts'
 import type { Quantities } from '../../text/quantities.ts'
-import { ImportForm } from './import-form.tsx'
 import { selectorText } from './selector-words.ts'
 import { useFleet } from './use-fleet.ts'
 
@@ -73,4 +73,47 @@ function RuleRow({ rule, quantities, actions }: { rule: Rule; quantities: Quanti
       />
     </Record>
   )
+}
+
+interface Imported {
+  added: number
+  changed: number
+  unchanged: number
+}
+
+/** Rules and channels of a file: the same file twice changes nothing. */
+function ImportForm({ actions }: { actions: Actions }) {
+  const input = useRef<HTMLInputElement>(null)
+  const send = async (file: File | undefined) => {
+    if (file === undefined) return
+    const body = parsed(await file.text())
+    if (body === undefined) return actions.refuse(`${file.name} is not JSON.`)
+    await actions.change<Imported>('POST', '/import', body, result => {
+      const { added, changed, unchanged } = result
+      return `${file.name}: ${added} added, ${changed} changed, ${unchanged} as they were.`
+    })
+    // The same file may be chosen again.
+    if (input.current !== null) input.current.value = ''
+  }
+  return (
+    <label class="button file">
+      Import
+      <input
+        ref={input}
+        class="unseen"
+        type="file"
+        accept=".json,application/json"
+        disabled={actions.isBusy}
+        onChange={({ currentTarget }) => void send(currentTarget.files?.[0])}
+      />
+    </label>
+  )
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }

@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact'
 import { blockStyle } from '../../charts/block-look.ts'
 import { extentOf, linearScale } from '../../charts/paths.ts'
 import { plot, SmallChart, type SmallChartProps, TimeAxis } from '../../charts/small-charts.tsx'
-import { measureDifference, nameWithin, nameWithUnit } from '../../text/quantities.ts'
+import { measureDifference, nameWithin, nameWithUnit, type Quantity } from '../../text/quantities.ts'
 import { isSwitch, stateColour, stateWord } from '../../text/state-words.ts'
 import { amountOfDay, daysAmountText, type HourAmount } from './day-amounts.ts'
 import {
@@ -17,7 +17,6 @@ import {
   pastStates,
   statesOfHour,
 } from './past-tables.ts'
-import { StateKeys } from './state-keys.tsx'
 
 /** The names of days are left of their rows. */
 const labelsWidth = 82
@@ -150,5 +149,20 @@ export function StatesOfDays({ metric, quantity, past }: DaysChartProps) {
         })
       }
     />
+  )
+}
+
+/** Which colour stands for which state. */
+function StateKeys({ states, quantity }: { states: readonly number[]; quantity: Quantity }) {
+  const ofSwitch = isSwitch(states, quantity)
+  return (
+    <span class="state-keys">
+      {states.map(state => (
+        <span key={state}>
+          <span class="swatch" style={{ background: `var(${stateColour(state)})` }} />
+          {stateWord(state, ofSwitch)}
+        </span>
+      ))}
+    </span>
   )
 }

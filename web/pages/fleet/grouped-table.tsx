@@ -1,11 +1,19 @@
 /** The table of the devices, in groups where the address says so. */
 
-import { useMemo, useState } from 'preact/hooks'
-import { groupsOf } from './fleet-groups.ts'
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import type { FiringGroups } from '../../../alerts/core/alert.ts'
+import type { FleetGroups } from '../../../query/live/fleet-shape.ts'
+import { addressOf } from '../../client/address.ts'
+import { firingAlerts } from '../../client/firing.ts'
+import { lastValue } from '../../client/resource-state.ts'
+import { isSignedIn } from '../../client/session.ts'
+import { useRefreshed } from '../../client/use-resource.ts'
+import { useRested } from '../../client/use-rested.ts'
+import type { RowHeading } from '../../parts/virtual-table.tsx'
+import { type DeviceGroup, type GroupCounts, groupsOf, groupText } from './fleet-groups.ts'
 import { FleetTable, type FleetTableProps } from './fleet-table.tsx'
-import { headingsOf } from './group-headings.tsx'
+import { tagArguments } from './fleet-tags.ts'
 import type { Fleet } from './open-fleet.ts'
-import { useGroups } from './use-groups.ts'
 
 export interface GroupedTableProps extends Omit<FleetTableProps, 'headings'> {
   fleet: Fleet
@@ -29,4 +37,50 @@ export function GroupedTable({ fleet, ...table }: GroupedTableProps) {
     }
   }, [rows, group, counted, firing, folded, isComplete, hasAll])
   return <FleetTable {...table} {...shown} />
+}
+
+const everyMs = 10_000
+/** An event is one of many where a site goes down. */
+const restMs = 1_000
+
+/** `key` undefined: there are no groups. */
+function useGroups({ tags, counts }: Fleet, key: string | undefined): GroupCounts {
+  const query = key === undefined ? undefined : `key=${key}${tagArguments(tags)}`
+  const groups = useRefreshed<FleetGroups>(query && addressOf(`/api/fleet/groups?${query}`), { everyMs })
+  const path = isSignedIn.value ? query : undefined
+  const firing = useRefreshed<FiringGroups>(path && addressOf(`/api/alerts/groups?${path}`), { everyMs: 6 * everyMs })
+  const states = useRested(JSON.stringify(counts.value ?? null), restMs)
+  const alerts = useRested(firingAlerts.value.map(({ id }) => id).join(), restMs)
+  useEffect(groups.refresh, [states])
+  useEffect(firing.refresh, [alerts])
+  return { groups: lastValue(groups.state), firing: lastValue(firing.state) }
+}
+
+interface GroupsProps {
+  groups: readonly DeviceGroup[]
+  folded: ReadonlySet<string>
+  isComplete: boolean
+  onFold: (id: string) => void
+}
+
+/** The headings of groups, each of which folds its rows away. */
+function headingsOf({ groups, folded, isComplete, onFold }: GroupsProps): RowHeading[] {
+  let before = 0
+  return groups.map(group => {
+    const isFolded = folded.has(group.id)
+    const heading = {
+      key: `heading ${group.id}`,
+      before,
+      content: (
+        <>
+          <button type="button" aria-expanded={!isFolded} onClick={() => onFold(group.id)}>
+            {group.title}
+          </button>
+          <span>{groupText(group, isComplete)}</span>
+        </>
+      ),
+    }
+    if (!isFolded) before += group.rows.length
+    return heading
+  })
 }

@@ -3,17 +3,22 @@
 import './station.css'
 import { useMemo } from 'preact/hooks'
 import type { PublicStation } from '../../../api/read/stations/station-shape.ts'
-import type { StationLatest } from '../../../query/shapes/station.ts'
+import type { StationLatest, StationUnits } from '../../../query/shapes/station.ts'
+import { signOf } from '../../../store/metrics/units.ts'
+import { useRange } from '../../charts/use-range.ts'
 import { addressOf, signInAddress } from '../../client/address.ts'
-import { lastValue } from '../../client/resource-state.ts'
+import { lastValue, type ResourceState } from '../../client/resource-state.ts'
+import { useKept } from '../../client/use-kept.ts'
 import { useResource } from '../../client/use-resource.ts'
+import { useRested } from '../../client/use-rested.ts'
 import { useTitle } from '../../client/use-title.ts'
 import { StateBadge } from '../../parts/state-badge.tsx'
-import { measuredStation } from '../device/measured.ts'
+import { countOf } from '../../text/numbers.ts'
+import { listed } from '../../text/phrases.ts'
+import type { Quantities } from '../../text/quantities.ts'
+import { type Measured, measuredStation } from '../device/measured.ts'
 import { MeasuredPage } from '../device/measured-page.tsx'
-import { LeftOut } from './left-out.tsx'
-import { stationFacts, stationPlace } from './station-facts.ts'
-import { useRangeUnits } from './use-range-units.ts'
+import { readingPresets } from '../device/readings.tsx'
 
 export function StationPage({ sn }: { sn: string }) {
   useTitle(sn)
@@ -70,4 +75,72 @@ function UnknownStation({ sn }: { sn: string }) {
       </p>
     </>
   )
+}
+
+/** Which points of the range that is shown are left out, and why. */
+function LeftOut({ units, quantities }: { units: StationUnits | undefined; quantities: Quantities }) {
+  const sentences = units === undefined ? [] : leftOutSentences(units, quantities)
+  return sentences.length === 0 ? null : <p class="lead left-out">{sentences.join(' ')}</p>
+}
+
+/** Empty where all are shown. */
+function leftOutSentences({ units }: StationUnits, quantities: Quantities): string[] {
+  const parts = Object.entries(units).flatMap(([parameter, { unit, left_out }]) => {
+    const points = Object.entries(left_out).map(([other, count]) => `${countOf(count, 'point')} in ${signOf(other)}`)
+    if (points.length === 0) return []
+    return [`${quantities.of(parameter).name}: ${listed(points)}, while ${signOf(unit)} is shown.`]
+  })
+  if (parts.length === 0) return []
+  return [
+    'Points in a unit that cannot be converted to the shown one are left out: between a mixing ratio and a mass concentration, that takes the temperature and the pressure of the air.',
+    ...parts,
+  ]
+}
+
+interface RangeUnits {
+  readonly state: ResourceState<StationUnits>
+  /** Those of the range before, while this one's are on their way: a range that ends now is another one each minute. */
+  readonly units: StationUnits | undefined
+}
+
+/** In which units the points of the range that is shown are. */
+function useRangeUnits(of: Measured): RangeUnits {
+  const { window } = useRange(readingPresets)
+  const query = `start=${Math.floor(window.fromMs)}&end=${Math.ceil(window.toMs)}`
+  const rested = useRested(addressOf(`/api/${of.pathOf('units', query)}`))
+  const state = useResource<StationUnits>(rested)
+  return { state, units: useKept(state, of.name) }
+}
+
+const countries = new Intl.DisplayNames('en', { type: 'region', fallback: 'code' })
+
+/** `Delhi, India: on the roof`; empty where nothing is known. */
+function stationPlace({ city, country, location }: PublicStation): string {
+  const town = [city, country === null ? null : countries.of(country)].filter(Boolean).join(', ')
+  return [town, location ?? ''].filter(text => text !== '').join(': ')
+}
+
+interface StationFact {
+  readonly name: string
+  readonly text: string
+}
+
+function stationFacts(station: PublicStation): StationFact[] {
+  const { model, outdoors, latitude, longitude, timezone } = station
+  return [
+    { name: 'Model', text: model },
+    ...(outdoors === null ? [] : [{ name: 'Place', text: outdoors ? 'outdoors' : 'indoors' }]),
+    ...(latitude === null || longitude === null
+      ? []
+      : [{ name: 'Coordinates', text: coordinates(latitude, longitude) }]),
+    { name: 'Time zone', text: timezone },
+    { name: 'Shown to', text: station.private ? 'its owner and administrators' : 'everybody who may read here' },
+  ]
+}
+
+/** `28.6257° N, 77.2090° E`, to some ten metres. */
+function coordinates(latitude: number, longitude: number): string {
+  const text = (degrees: number, [positive, negative]: readonly [string, string]) =>
+    `${Math.abs(degrees).toFixed(4)}°\u202f${degrees < 0 ? negative : positive}`
+  return `${text(latitude, ['N', 'S'])}, ${text(longitude, ['E', 'W'])}`
 }
