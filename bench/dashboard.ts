@@ -1,6 +1,6 @@
 /**
  * What the pages ask for, and what they cost: a page of `/api/fleet` with 1,000 and with 100,000 devices, and of devices
- * with 40 further metrics, against a bare Fastify route that sends the same bytes; a month of minutes by `/api/readings` as
+ * with 40 custom metrics, against a bare Fastify route that sends the same bytes; a month of minutes by `/api/readings` as
  * CSV against QuestDB's own export; single readings beside clients of `/api/events` against the same load without them; the
  * first paint of the pages in Chromium against a page of the same bytes without script. In turns, the median of pairs.
  *
@@ -68,11 +68,11 @@ function note(name: string, bound: number, rates: { ours: number[]; yardstick: n
 }
 
 /** A reading of each device, a minute old, with so many values of metrics beside the built-in ones. */
-async function fill({ service, store }: BenchService, deviceCount: number, furtherCount: number): Promise<void> {
+async function fill({ service, store }: BenchService, deviceCount: number, customCount: number): Promise<void> {
   const time = new Date(Date.now() - minuteMs).toISOString()
-  const further = Array.from({ length: furtherCount }, (_, place) => `,bench_${place}`)
-  const lines = [`timestamp,device,temperature,humidity,pressure,battery_percentage${further.join('')}`]
-  const values = further.map((_, place) => `,${place + 0.5}`).join('')
+  const custom = Array.from({ length: customCount }, (_, place) => `,bench_${place}`)
+  const lines = [`timestamp,device,temperature,humidity,pressure,battery_percentage${custom.join('')}`]
+  const values = custom.map((_, place) => `,${place + 0.5}`).join('')
   for (let device = 0; device < deviceCount; device++) {
     const row = `${time},${deviceName(device)},${15 + (device % 200) / 10},${40 + (device % 300) / 10},1013.2,87`
     lines.push(`${row}${values}`)
@@ -95,16 +95,16 @@ async function startBare(hooks: Hooks, body: string): Promise<number> {
   return port
 }
 
-async function measureFleet(hooks: Hooks, deviceCount: number, furtherCount: number): Promise<void> {
+async function measureFleet(hooks: Hooks, deviceCount: number, customCount: number): Promise<void> {
   const started = await startBenchService(hooks, deviceCount)
-  await fill(started, deviceCount, furtherCount)
+  await fill(started, deviceCount, customCount)
   const path = `/api/fleet?limit=${pageRows}`
   const response = await fetch(`${started.service.url}${path}`, { headers: { 'accept-encoding': 'identity' } })
   const body = await response.text()
   const { devices, counts } = JSON.parse(body) as { devices: FleetDevice[]; counts: Record<string, number> }
-  const fleet = `${deviceCount} devices${furtherCount === 0 ? '' : ` with ${furtherCount} further metrics`}`
+  const fleet = `${deviceCount} devices${customCount === 0 ? '' : ` with ${customCount} custom metrics`}`
   bounds.must(`${fleet}: the page and the counts are whole`, isWhole(devices, counts, deviceCount))
-  const shown = Math.min(shownMax, builtInCount + furtherCount)
+  const shown = Math.min(shownMax, builtInCount + customCount)
   bounds.must(
     `${fleet}: each has ${shown} values`,
     devices.every(({ values }) => Object.keys(values).length === shown),

@@ -42,7 +42,7 @@ const nowMs = Date.UTC(2026, 9, 20)
 function inputOf(number: number): StatsInput {
   const days = 31
   const series = madeColumns({ device: { number, symbol: 'd' }, days, endMs: nowMs, stepMs: 60_000 }, days)
-  const whole = { days: 30, stepSeconds: undefined, further: [], predecessorMs: undefined }
+  const whole = { days: 30, stepSeconds: undefined, custom: [], predecessorMs: undefined }
   return { device: plainDevice, nowMs, local, series, ...whole }
 }
 
@@ -55,7 +55,7 @@ function findingsWork({ device, series, local }: StatsInput): () => unknown {
   const quality = qualityOf(window, device, [])
   const seen = lastSeenOf(series, [], cadence, true)
   const reliability = recordReliability({ timesMs, beforeMs: null, metrics: values, nowMs, cadence, local })
-  const known = { further: [], seen, reliability, quality, window, rejected: undefined }
+  const known = { custom: [], seen, reliability, quality, window, rejected: undefined }
   return () => findingsOf({ series, ...known, device, nowMs, local })
 }
 

@@ -40,9 +40,9 @@ function readingsOf(deviceCount: number, timeUs: number): StoredReadings {
     },
     timeUs,
     value: column => (column < valueCount ? 20 + column : Number.NaN),
-    furtherCount: 0,
-    furtherSeries: () => 0,
-    furtherValue: () => 0,
+    customCount: 0,
+    customSeries: () => 0,
+    customValue: () => 0,
   }
 }
 

@@ -66,7 +66,7 @@ function createFleet({ devices, rows, seed, startMs, endMs }: FleetPlan) {
       const jitter = jitters[(index * 31) % jitters.length] as number
       // Less than a step, so that no two readings of a device have the same time.
       const place = Math.floor(index / devices) + (phases[device] as number) / 2 + jitter / 4
-      const { timestampMs: _, further: __, ...values } = readingOf(index)
+      const { timestampMs: _, custom: __, ...values } = readingOf(index)
       const timeMs = Math.floor(startMs + place * stepMs + (clockMs[device] as number))
       return { device: deviceName(device), timeMs, values }
     },

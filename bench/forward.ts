@@ -96,7 +96,7 @@ async function sendByClient({ http }: QuestdbAddress, rows: Rows): Promise<void>
   const settings = `http::addr=${http.host}:${http.port};username=${user};password=${password};auto_flush=off;protocol_version=2;`
   const sender = await Sender.fromConfig(settings)
   for (let index = 0; index < rows.count; index++) {
-    const { timestampMs: _, further: __, ...values } = readingOf(index)
+    const { timestampMs: _, custom: __, ...values } = readingOf(index)
     sender.table(readingsTable).symbol('device', deviceOf(rows, index).symbol)
     for (const [name, value] of Object.entries(values)) sender.floatColumn(name, value)
     await sender.at(BigInt(timeUsOf(rows, index)), 'us')

@@ -5,7 +5,7 @@ import type { SentReading } from './fleet.ts'
 /** The table of the same description as ours to which QuestDB alone writes. */
 export const postedTable = 'posted'
 /** The same for values without a column. */
-export const postedFurtherTable = 'posted_further'
+export const postedCustomTable = 'posted_custom'
 
 export interface BulkFormat {
   path: string
@@ -42,33 +42,33 @@ export function linesOf(readings: Iterable<SentReading>): string {
   return text
 }
 
-/** Values of metrics beside the five, in each reading of `furtherLinesOf`. */
-export const furtherCount = 5
+/** Values of metrics beside the five, in each reading of `customLinesOf`. */
+export const customCount = 5
 
-export function furtherLinesOf(readings: readonly SentReading[]): string {
+export function customLinesOf(readings: readonly SentReading[]): string {
   return linesOf(
     readings.map(({ values, ...reading }) => {
-      const further = furtherValuesOf(values).map((value, place) => [`bench_${place}`, value])
-      return { ...reading, values: { ...values, ...Object.fromEntries(further) } }
+      const custom = customValuesOf(values).map((value, place) => [`bench_${place}`, value])
+      return { ...reading, values: { ...values, ...Object.fromEntries(custom) } }
     }),
   )
 }
 
 /** The same as rows of both tables. */
-export function postedFurtherLinesOf(readings: readonly SentReading[]): string {
+export function postedCustomLinesOf(readings: readonly SentReading[]): string {
   const lines = readings.map(reading => {
     const { device, timeMs, values } = reading
-    const series = furtherCount * Number(device.split(' ').at(-1))
-    const further = furtherValuesOf(values).map(
-      (value, place) => `${postedFurtherTable} series=${series + place}i,value=${value.toFixed(2)} ${timeMs}000000\n`,
+    const series = customCount * Number(device.split(' ').at(-1))
+    const custom = customValuesOf(values).map(
+      (value, place) => `${postedCustomTable} series=${series + place}i,value=${value.toFixed(2)} ${timeMs}000000\n`,
     )
-    return linesOf([reading]) + further.join('')
+    return linesOf([reading]) + custom.join('')
   })
   return lines.join('')
 }
 
-function furtherValuesOf({ temperature = 0 }: SentReading['values']): number[] {
-  return Array.from({ length: furtherCount }, (_, place) => temperature + place)
+function customValuesOf({ temperature = 0 }: SentReading['values']): number[] {
+  return Array.from({ length: customCount }, (_, place) => temperature + place)
 }
 
 function csvOf(readings: Iterable<SentReading>): string {

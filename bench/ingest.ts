@@ -1,7 +1,7 @@
 /**
  * Bulk bodies until they are acknowledged and QuestDB shows them, against the same readings as line protocol posted
  * straight to QuestDB's own `/write`, into a table of the same description, over as many connections; in turns. In the
- * order `scattered` also against our own rate in the order of time, and line protocol with five further values a row against
+ * order `scattered` also against our own rate in the order of time, and line protocol with five custom values a row against
  * the same rows of both tables posted to QuestDB's own `/write`. The devices are known to the service; the first pair
  * of runs, in which QuestDB sees each for the first time, is printed apart. A run of a quarter of the readings beside each
  * tells what a reading costs apart from what a run costs, in processor time of the service by thread.
@@ -21,11 +21,11 @@ import { type FleetPlan, type Order, orders } from './fleet.ts'
 import {
   type BulkFormat,
   bulkFormats,
-  furtherCount,
-  furtherLinesOf,
+  customCount,
+  customLinesOf,
   linesOf,
-  postedFurtherLinesOf,
-  postedFurtherTable,
+  postedCustomLinesOf,
+  postedCustomTable,
   postedTable,
 } from './ingest-formats.ts'
 import { createHooks, hardware, ratios, round, sleep, spread } from './measure.ts'
@@ -59,9 +59,9 @@ const partRows = Math.ceil(rows / 4)
 const stepMs = 60_000
 const dayMs = 86_400_000
 const scatteredMin = 0.5
-const furtherMin = 0.4
+const customMin = 0.4
 /** Of more devices a body would make so many series that it is refused until a part of them is there. */
-const furtherDevicesMax = 10_000
+const customDevicesMax = 10_000
 /** Garbage, and code that is compiled again and again, show there. */
 const helpers = 'helpers of V8'
 const helpersMax = 0.25
@@ -102,33 +102,33 @@ interface Rate {
 
 interface Meter {
   /** Posts the bodies, which have so many readings, and waits until all are shown. `further`: values in each reading beside the five. */
-  rate(target: BulkTarget, bodies: readonly Buffer[], more?: { rows?: number; further?: number }): Promise<Rate>
+  rate(target: BulkTarget, bodies: readonly Buffer[], more?: { rows?: number; custom?: number }): Promise<Rate>
   count(): Promise<number>
   isWhole(): Promise<boolean>
 }
 
-/** Posts to a table and waits until all that it ever got is there, and in that of further values. */
-function createMeter({ store: { query }, service }: BenchService, table: string, furtherTable: string): Meter {
-  const expected = { rows: 0, further: 0 }
+/** Posts to a table and waits until all that it ever got is there, and in that of custom values. */
+function createMeter({ store: { query }, service }: BenchService, table: string, customTable: string): Meter {
+  const expected = { rows: 0, custom: 0 }
   const count = async (ofTable: string) => Number((await query(`SELECT count() FROM ${ofTable}`))[0]?.[0])
   return {
-    async rate(target, bodies, { rows: sent = rows, further = 0 } = {}) {
+    async rate(target, bodies, { rows: sent = rows, custom = 0 } = {}) {
       expected.rows += sent
-      expected.further += further * sent
+      expected.custom += custom * sent
       const pid = service.child.pid ?? 0
       const timesBefore = threadTimes(pid)
       const startedMs = performance.now()
       await postAll(target, bodies)
       const acknowledgedMs = performance.now()
       while ((await count(table)) < expected.rows) await sleep(20)
-      while (further > 0 && (await count(furtherTable)) < expected.further) await sleep(20)
+      while (custom > 0 && (await count(customTable)) < expected.custom) await sleep(20)
       const perSecond = (ms: number) => (sent / (ms - startedMs)) * 1000
       const shown = perSecond(performance.now())
       const times = minus(threadTimes(pid), timesBefore)
       return { shown, acknowledged: perSecond(acknowledgedMs), rows: sent, times }
     },
     count: () => count(table),
-    isWhole: async () => (await count(table)) === expected.rows && (await count(furtherTable)) === expected.further,
+    isWhole: async () => (await count(table)) === expected.rows && (await count(customTable)) === expected.custom,
   }
 }
 
@@ -143,7 +143,7 @@ async function bench(): Promise<void> {
   const postedTo = { host: http.host, port: http.port, path: '/write', headers: { authorization: http.authorization } }
   const questdb: BulkTarget = { connections: Array.from({ length: connections }, () => postedTo), status: 204 }
   const ours = createMeter(benchService, readingsTable, measurementsTable)
-  const posted = createMeter(benchService, postedTable, postedFurtherTable)
+  const posted = createMeter(benchService, postedTable, postedCustomTable)
   const nextPlan = createPlans()
 
   const targetOf = (format: BulkFormat) => bulkTargetOf(port, keys, format)
@@ -151,8 +151,8 @@ async function bench(): Promise<void> {
   const processor: Record<string, object> = {}
   const parts = { ours, posted, questdb, targetOf, nextPlan, firstSight, processor }
   for (const name of formats) await measure(name, parts)
-  if (formats.includes('line-protocol') && devices <= furtherDevicesMax) {
-    await measureFurther(targetOf(bulkFormats['line-protocol'] as BulkFormat), parts)
+  if (formats.includes('line-protocol') && devices <= customDevicesMax) {
+    await measureCustom(targetOf(bulkFormats['line-protocol'] as BulkFormat), parts)
   }
   bounds.must('all that was acknowledged is stored, once', await ours.isWhole())
   const peers = options.peers
@@ -245,22 +245,22 @@ async function endedProfile(service: BenchService['service'], folder: string, st
   return fileTimes(folder, stored)
 }
 
-/** Line protocol with further values in each row, and QuestDB alone with the rows of both tables, in turns. */
-async function measureFurther(target: BulkTarget, { ours, posted, questdb, nextPlan }: Parts): Promise<void> {
+/** Line protocol with custom values in each row, and QuestDB alone with the rows of both tables, in turns. */
+async function measureCustom(target: BulkTarget, { ours, posted, questdb, nextPlan }: Parts): Promise<void> {
   const [runs, yardsticks]: [number[], number[]] = [[], []]
-  const further = { further: furtherCount }
+  const custom = { custom: customCount }
   // The first pair makes the metrics.
   for (let pair = 0; pair <= pairs; pair++) {
     const plan = nextPlan(order)
-    const run = await ours.rate(target, bodiesOf(plan, linesPerBody, furtherLinesOf), further)
-    const yardstick = await posted.rate(questdb, bodiesOf(plan, linesPerBody, postedFurtherLinesOf), further)
+    const run = await ours.rate(target, bodiesOf(plan, linesPerBody, customLinesOf), custom)
+    const yardstick = await posted.rate(questdb, bodiesOf(plan, linesPerBody, postedCustomLinesOf), custom)
     if (pair === 0) continue
     runs.push(run.shown)
     yardsticks.push(yardstick.shown)
   }
   const rates = ratios(runs, yardsticks)
-  const name = `line protocol with ${furtherCount} further values, readings a second, times QuestDB alone`
-  bounds.atLeast(name, median(rates), furtherMin, {
+  const name = `line protocol with ${customCount} custom values, readings a second, times QuestDB alone`
+  bounds.atLeast(name, median(rates), customMin, {
     ratios: spread(rates),
     perSecond: spread(runs),
     questdbPerSecond: spread(yardsticks),
@@ -270,7 +270,7 @@ async function measureFurther(target: BulkTarget, { ours, posted, questdb, nextP
 async function createPostedTables({ questdb }: BenchService['store']): Promise<void> {
   const connection = connectQuestdb(questdb.http, 600_000)
   await connection.query(readingsTableSql.replaceAll(readingsTable, postedTable))
-  await connection.query(measurementsTableSql.replaceAll(measurementsTable, postedFurtherTable))
+  await connection.query(measurementsTableSql.replaceAll(measurementsTable, postedCustomTable))
   connection.close()
 }
 

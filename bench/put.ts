@@ -1,7 +1,7 @@
 /**
  * Durable single readings by `PUT /api/log` against a bare Fastify route that only parses the same JSON, and readings with
- * ten further values against those without: in turns, the median of the pairs. Then it verifies that QuestDB has every
- * acknowledged row, and every further value.
+ * ten custom values against those without: in turns, the median of the pairs. Then it verifies that QuestDB has every
+ * acknowledged row, and every custom value.
  *
  * Usage: node bench/put.ts [connections] [pairs] [seconds]
  */
@@ -20,15 +20,15 @@ const seconds = Number(process.argv[4] ?? 4)
 const deviceCount = 1000
 const rateMin = 0.2
 const p99Max = 10
-const furtherCount = 10
-const furtherRateMin = 0.6
+const customCount = 10
+const customRateMin = 0.6
 
 const { hooks, closeAll } = createHooks()
 const bounds = createBounds()
 
 async function bench(): Promise<void> {
-  const { store, port, requests, furtherRequests } = await startBenchService(hooks, deviceCount)
-  const withFurther = furtherRequests(furtherCount)
+  const { store, port, requests, customRequests } = await startBenchService(hooks, deviceCount)
+  const withCustom = customRequests(customCount)
   const bare = startProcess('bare-fastify.ts')
   hooks.teardown(() => stopProcess(bare))
   const [barePort] = await once(bare, 'message')
@@ -44,18 +44,18 @@ async function bench(): Promise<void> {
     acknowledged += result.answers
     return result
   }
-  let further = 0
-  const measureFurther = async (forSeconds: number) => {
-    const { answers, elapsedSeconds } = await measure(forSeconds, withFurther)
-    further += answers
+  let custom = 0
+  const measureCustom = async (forSeconds: number) => {
+    const { answers, elapsedSeconds } = await measure(forSeconds, withCustom)
+    custom += answers
     return answers / elapsedSeconds
   }
   await measure(2)
   await load(barePort, 2)
   // Every device has its metrics after that.
-  await measureFurther(4)
+  await measureCustom(4)
   const ours: number[] = []
-  const furtherRates: number[] = []
+  const customRates: number[] = []
   const yardstick: number[] = []
   const p99s: number[] = []
   const bareP99s: number[] = []
@@ -63,7 +63,7 @@ async function bench(): Promise<void> {
     const result = await measure(seconds)
     ours.push(result.answers / result.elapsedSeconds)
     p99s.push(result.p99Ms)
-    furtherRates.push(await measureFurther(seconds))
+    customRates.push(await measureCustom(seconds))
     const bareResult = await load(barePort, seconds)
     yardstick.push(bareResult.answers / bareResult.elapsedSeconds)
     bareP99s.push(bareResult.p99Ms)
@@ -72,17 +72,17 @@ async function bench(): Promise<void> {
   await untilApplied(store.questdb)
   const [values] = await store.query(`SELECT count(value) FROM ${measurementsTable}`)
   const rates = ratios(ours, yardstick)
-  const ofFurther = ratios(furtherRates, ours)
+  const ofCustom = ratios(customRates, ours)
   bounds.must('all that were acknowledged are stored', stored === acknowledged)
-  bounds.must('all further values are stored', Number(values?.[0]) === further * furtherCount)
+  bounds.must('all custom values are stored', Number(values?.[0]) === custom * customCount)
   bounds.atLeast('readings a second, times bare Fastify', median(rates), rateMin, {
     ratios: spread(rates),
     perSecond: spread(ours),
     bareFastifyPerSecond: spread(yardstick),
   })
-  bounds.atLeast(`with ${furtherCount} further values, times without`, median(ofFurther), furtherRateMin, {
-    ratios: spread(ofFurther),
-    perSecond: spread(furtherRates),
+  bounds.atLeast(`with ${customCount} custom values, times without`, median(ofCustom), customRateMin, {
+    ratios: spread(ofCustom),
+    perSecond: spread(customRates),
   })
   bounds.atMost('p99, times bare Fastify', median(ratios(p99s, bareP99s)), p99Max, {
     p99Ms: spread(p99s),

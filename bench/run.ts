@@ -26,7 +26,7 @@ const names = [
   'outage',
   'memory',
   'analytics',
-  'further-metrics',
+  'custom-metrics',
   'metric-series',
   'sizes',
   'machine',

@@ -13,8 +13,8 @@ export interface BenchService {
   environment: Record<string, string>
   /** `PUT /api/log` as it goes over the wire, one for each device, with three values. */
   requests: string[]
-  /** The same with further values beside those. */
-  furtherRequests(count: number): string[]
+  /** The same with custom values beside those. */
+  customRequests(count: number): string[]
 }
 
 export interface Credentials {
@@ -38,9 +38,9 @@ export async function startBenchService(
   const command: [string, ...string[]] = [process.execPath, 'service/main.ts', ...words]
   const service = await startService(hooks, { environment, command })
   const added = await addDevices(service, deviceCount)
-  const furtherRequests = (count: number) => added.map(credentials => putRequest(credentials, count))
+  const customRequests = (count: number) => added.map(credentials => putRequest(credentials, count))
   const port = Number(new URL(service.url).port)
-  return { store, service, port, environment, requests: furtherRequests(0), furtherRequests }
+  return { store, service, port, environment, requests: customRequests(0), customRequests }
 }
 
 export function deviceName(index: number): string {
@@ -60,10 +60,10 @@ export async function addDevices(service: Service, deviceCount: number, present 
   return added
 }
 
-function putRequest({ device, password }: Credentials, furtherCount: number): string {
+function putRequest({ device, password }: Credentials, customCount: number): string {
   const values = { temperature: 15 + (device.length % 7) / 10, humidity: 51.5, pressure: 1013.25 }
-  const further = Array.from({ length: furtherCount }, (_, place) => [`bench_${place}`, place + 0.25])
-  const body = JSON.stringify({ device, ...values, ...Object.fromEntries(further) })
+  const custom = Array.from({ length: customCount }, (_, place) => [`bench_${place}`, place + 0.25])
+  const body = JSON.stringify({ device, ...values, ...Object.fromEntries(custom) })
   return [
     'PUT /api/log HTTP/1.1',
     'host: 127.0.0.1',

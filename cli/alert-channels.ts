@@ -64,7 +64,7 @@ function addAdd(channels: Command, client: AdminClient, streams: Standard): void
     .argument('<target>', 'where it leads to, or - for standard input')
     .option(
       '--settings-file <file>',
-      'further settings, as JSON: {"token":…}, {"username":…,"password":…}, {"retain":true}',
+      'other settings, as JSON: {"token":…}, {"username":…,"password":…}, {"retain":true}',
     )
     .option('--json', 'print the channel as JSON')
     .addHelpText('after', addHelp)
@@ -88,7 +88,7 @@ function addSet(channels: Command, client: AdminClient, streams: Standard): void
     .argument('<id>', 'id of the channel', recordId)
     .option('--name <text>', 'name')
     .option('--target <target>', 'where it leads to, or - for standard input')
-    .option('--settings-file <file>', 'further settings, as JSON')
+    .option('--settings-file <file>', 'other settings, as JSON')
     .option('--enable', 'send to it again')
     .option('--disable', 'send nothing; what waits for it is dropped')
     .option('--json', 'print the channel as JSON')

@@ -124,7 +124,7 @@ function printPreview(streams: Streams, { supported, devices, devices_left_out, 
     ['device', 'fires', 'longest'],
     ...devices.map(({ device, count, longest_seconds }) => [device ?? 'all', String(count), `${longest_seconds} s`]),
   ])
-  if (devices_left_out > 0) printText(streams.stdout, `${devices_left_out} further devices were left out\n`)
+  if (devices_left_out > 0) printText(streams.stdout, `${devices_left_out} more devices were left out\n`)
   printText(streams.stdout, '\n')
   printTable(streams, [
     ['week', 'fires', 'with half of --for', 'with twice'],

@@ -204,8 +204,8 @@ class PlainParts {
   }
 
   #layoutAgain(text: string): CsvLayout {
-    const { columns, hasFurther } = rowKinds[this.#content as RowKindName]
-    const read = readCsvHeader(text, columns, hasFurther)
+    const { columns, hasCustom } = rowKinds[this.#content as RowKindName]
+    const read = readCsvHeader(text, columns, hasCustom)
     if (read.ok) return read.layout
     const place = `${nameOf(this.#file)}: line ${this.#line} is a header again, but cannot be read`
     throw new CommandError(printable(`${place}: ${read.reason}; import the lines from there on as another file`))
@@ -218,7 +218,7 @@ function* headersIn(
   layout: CsvLayout,
   content: RowKindName,
 ): Generator<{ start: number; end: number; text: string }> {
-  const { columns, hasFurther } = rowKinds[content]
+  const { columns, hasCustom } = rowKinds[content]
   const bytes = Buffer.from(lines.buffer, lines.byteOffset, lines.length)
   const text = bytes.toString('latin1').toLowerCase()
   const names = columns.flatMap(({ name, cell }) => (cell === 'text' ? [] : [name]))
@@ -227,7 +227,7 @@ function* headersIn(
     const found = bytes.indexOf(lineFeed, start)
     const end = found === -1 ? bytes.length : found + 1
     const line = bytes.toString('utf8', start, end).trimEnd()
-    if (readHeaderAgain(line, layout, columns, hasFurther) !== undefined) yield { start, end, text: line }
+    if (readHeaderAgain(line, layout, columns, hasCustom) !== undefined) yield { start, end, text: line }
   }
 }
 
@@ -268,8 +268,8 @@ function checkContent(file: string, problem: string | undefined): void {
 
 /** The server would say the same, but is sent nothing of a file that is a header alone. */
 function readHeader(header: Uint8Array, kind: RowKindName) {
-  const { columns, hasFurther } = rowKinds[kind]
-  return readCsvHeader(Buffer.from(header).toString().trimEnd(), columns, hasFurther)
+  const { columns, hasCustom } = rowKinds[kind]
+  return readCsvHeader(Buffer.from(header).toString().trimEnd(), columns, hasCustom)
 }
 
 function* partsOf(lines: Uint8Array, linesMax: number): Generator<{ part: Uint8Array; lineCount: number }> {

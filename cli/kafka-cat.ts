@@ -49,7 +49,7 @@ function* linesOf(
   }
 }
 
-function recordLine(table: TableDescription, { series, symbols, timeUs, isBackfill, values, further }: RecordFields) {
+function recordLine(table: TableDescription, { series, symbols, timeUs, isBackfill, values, custom }: RecordFields) {
   const named = symbolColumns(table).map((column, at) => [column, symbols[at]])
   const given = table.columns.flatMap(({ name, type }) => {
     const value = values[name] ?? Number.NaN
@@ -61,7 +61,7 @@ function recordLine(table: TableDescription, { series, symbols, timeUs, isBackfi
     [table.timestamp]: timeText(timeUs),
     backfill: isBackfill,
     ...Object.fromEntries(given),
-    ...(further.length === 0 ? {} : { further: further.filter(({ value }) => !Number.isNaN(value)) }),
+    ...(custom.length === 0 ? {} : { further: custom.filter(({ value }) => !Number.isNaN(value)) }),
   }
 }
 

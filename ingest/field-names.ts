@@ -27,9 +27,9 @@ export function spellingIn(fields: Fields, [spaced, plain]: readonly [string, st
 
 /**
  * What a field with another than a documented name holds: the value of a column, a time, a voltage that may be one of a
- * battery, something else of a battery, or what may be a value of a further metric.
+ * battery, something else of a battery, or what may be a value of a custom metric.
  */
-export type FieldRole = Metric | 'reading time' | 'record time' | 'voltage' | 'battery' | 'further'
+export type FieldRole = Metric | 'reading time' | 'record time' | 'voltage' | 'battery' | 'custom'
 
 /** Of the names that were looked up last: to spell a name takes longer than the rest of its check. */
 const roles = new Map<string, FieldRole>()
@@ -40,7 +40,7 @@ const roleCharactersMax = 64
 export function roleOf(name: string): FieldRole {
   const found = roles.get(name)
   if (found !== undefined) return found
-  if (name.length > roleCharactersMax) return 'further'
+  if (name.length > roleCharactersMax) return 'custom'
   const role = findRole(name)
   if (roles.size === rolesMax) roles.clear()
   roles.set(name, role)
@@ -49,10 +49,10 @@ export function roleOf(name: string): FieldRole {
 
 function findRole(field: string): FieldRole {
   const name = metricNameOf(field)
-  if (name === undefined) return timeFieldOf(field) ?? 'further'
+  if (name === undefined) return timeFieldOf(field) ?? 'custom'
   const metric = catalogueEntry(name)?.name ?? name
   if (metric === 'voltage') return metric
-  return columns.find(column => column === metric) ?? (name.startsWith('batt') ? 'battery' : 'further')
+  return columns.find(column => column === metric) ?? (name.startsWith('batt') ? 'battery' : 'custom')
 }
 
 /** From here on a voltage of a battery is in mV: Zigbee2MQTT and many LoRaWAN decoders send 3005. */

@@ -7,6 +7,13 @@
 
 import type { Metric } from '../store/tables.ts'
 import {
+  type CustomFields,
+  isListedColumn,
+  type OtherFields,
+  otherFieldsOf,
+  unknownFieldReason,
+} from './custom-fields.ts'
+import {
   batteryVolts,
   type Fields,
   isColumnField,
@@ -15,14 +22,7 @@ import {
   spellingIn,
   voltageNames,
 } from './field-names.ts'
-import {
-  type FurtherFields,
-  isListedColumn,
-  type OtherFields,
-  otherFieldsOf,
-  unknownFieldReason,
-} from './further-fields.ts'
-import type { FurtherValues } from './journal/record.ts'
+import type { CustomValues } from './journal/record.ts'
 
 /** One measurement of a device. NaN means that the device did not give the value. */
 export interface Reading {
@@ -39,7 +39,7 @@ export interface Reading {
   /** % */
   battery_percentage: number
   /** Of other metrics, by the number of the device's series of each. */
-  further?: FurtherValues | undefined
+  custom?: CustomValues | undefined
 }
 
 /** A physical range; a value above `storedMax` but within the range is stored as `storedMax`. */
@@ -70,7 +70,7 @@ export type Errors = Record<string, string>
 
 export type Checked = {
   /** Fields without a column that may be values of metrics, which are not in the reading yet. */
-  further?: FurtherFields | undefined
+  custom?: CustomFields | undefined
   /** Values that are left out of the reading. */
   outOfRange?: Errors | undefined
 } & (
@@ -96,7 +96,7 @@ export interface ReadingCheckOptions extends Partial<TimeLimits> {
   /** Whether times that have passed keep their microseconds, as a fraction. Otherwise all are cut to the millisecond. */
   keepsMicroseconds?: boolean | undefined
   /** Whether fields without a column are collected. Then a reading may have values of those alone. */
-  collectsFurther?: boolean | undefined
+  collectsCustom?: boolean | undefined
 }
 
 /**
@@ -119,7 +119,7 @@ interface Faults {
 
 export function createReadingCheck(options: ReadingCheckOptions = {}): ReadingCheck {
   const ranges = options.ranges ?? defaultRanges
-  const { aheadMsMax = 5 * 60_000, earliestMs = () => earliestTimeMs, collectsFurther = false } = options
+  const { aheadMsMax = 5 * 60_000, earliestMs = () => earliestTimeMs, collectsCustom = false } = options
 
   function timeOf(fields: Fields, others: OtherFields | undefined, nowMs: number, faults: Faults): Time {
     const timestamp = fields['timestamp'] ?? null
@@ -160,7 +160,7 @@ export function createReadingCheck(options: ReadingCheckOptions = {}): ReadingCh
   }
 
   return (fields, nowMs, metrics = null) => {
-    const others = collectsFurther ? otherFieldsOf(fields, metrics) : undefined
+    const others = collectsCustom ? otherFieldsOf(fields, metrics) : undefined
     const columns = others?.columns
     const faults: Faults = { errors: undefined, outOfRange: undefined }
     const time = timeOf(fields, others, nowMs, faults)
@@ -175,11 +175,11 @@ export function createReadingCheck(options: ReadingCheckOptions = {}): ReadingCh
       battery_percentage: read(fields, 'battery_percentage', percentage, metrics, faults),
     }
     const { outOfRange } = faults
-    const further = others?.further
-    if (faults.errors !== undefined) return { ok: false, errors: { ...faults.errors, ...outOfRange }, further }
-    if (further === undefined && hasNoColumn(reading)) return { ok: false, errors: outOfRange ?? emptyErrors(metrics) }
+    const custom = others?.custom
+    if (faults.errors !== undefined) return { ok: false, errors: { ...faults.errors, ...outOfRange }, custom }
+    if (custom === undefined && hasNoColumn(reading)) return { ok: false, errors: outOfRange ?? emptyErrors(metrics) }
     const aliases = others === undefined ? noAliases : [...others.aliases, ...time.names]
-    return { ok: true, reading, further, outOfRange, aliases }
+    return { ok: true, reading, custom, outOfRange, aliases }
   }
 }
 

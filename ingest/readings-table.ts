@@ -2,7 +2,7 @@
 
 import { metricsPerDeviceMax } from '../store/metrics/metric-counts.ts'
 import { measurementsTable, metrics, readingsTable } from '../store/tables.ts'
-import { furtherLength, layoutOf, offsetOf, type RecordWriter, writeFurther, writeHeader } from './journal/record.ts'
+import { customLength, layoutOf, offsetOf, type RecordWriter, writeCustom, writeHeader } from './journal/record.ts'
 import type { Reading } from './reading.ts'
 import type { TableDescription } from './table.ts'
 
@@ -21,7 +21,7 @@ export const readings: TableDescription = {
   columns: metrics.map(name => ({ name, type: 'double' })),
   recordKind: 1,
   symbolBytesMax: 64,
-  further: {
+  custom: {
     name: measurementsTable,
     timestamp: 'ts',
     seriesColumn: 'series',
@@ -34,8 +34,8 @@ const layout = layoutOf(readings)
 export const readingLengthMax = layout.lengthMax
 
 /** Bytes of its record; of one with columns alone, without the reading. */
-export function readingLength({ symbol }: DeviceRef, { further }: Pick<Reading, 'further'> = {}): number {
-  return layout.lengthMin + symbol.length + (further === undefined ? 0 : furtherLength(further.series.length))
+export function readingLength({ symbol }: DeviceRef, { custom }: Pick<Reading, 'custom'> = {}): number {
+  return layout.lengthMin + symbol.length + (custom === undefined ? 0 : customLength(custom.series.length))
 }
 
 /** Written out for its columns: this runs for every reading. */
@@ -48,7 +48,7 @@ export function writeReading(
   reading: Reading,
 ): number {
   const { symbol } = device
-  const { further } = reading
+  const { custom } = reading
   const length = readingLength(device, reading)
   writeHeader(view, offset, length, layout.kind, device.number, timeUs, isBackfill)
   const valuesAt = offset + offsetOf.values
@@ -60,8 +60,8 @@ export function writeReading(
   const symbolAt = offset + layout.symbolsAt
   view.setUint8(symbolAt, symbol.length)
   for (let index = 0; index < symbol.length; index++) view.setUint8(symbolAt + 1 + index, symbol.charCodeAt(index))
-  if (further !== undefined && further.series.length > 0) {
-    writeFurther(view, offset, symbolAt + 1 + symbol.length, further)
+  if (custom !== undefined && custom.series.length > 0) {
+    writeCustom(view, offset, symbolAt + 1 + symbol.length, custom)
   }
   return offset + length
 }

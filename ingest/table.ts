@@ -25,11 +25,11 @@ export interface TableDescription {
   /** The longest symbols of a row, all together, as line protocol writes them. */
   readonly symbolBytesMax: number
   /** Where values go that have no column of their own; without it there are none. */
-  readonly further?: FurtherTable
+  readonly custom?: CustomTable
 }
 
-/** A second table, with a row for each further value of a record: its time, the number of the value's series, the value. */
-export interface FurtherTable {
+/** A second table, with a row for each custom value of a record: its time, the number of the value's series, the value. */
+export interface CustomTable {
   readonly name: string
   readonly timestamp: string
   readonly seriesColumn: string
@@ -45,8 +45,8 @@ interface Column {
 }
 
 /** The names of the tables that have rows of its records. */
-export function tableNames({ name, further }: TableDescription): readonly string[] {
-  return further === undefined ? [name] : [name, further.name]
+export function tableNames({ name, custom }: TableDescription): readonly string[] {
+  return custom === undefined ? [name] : [name, custom.name]
 }
 
 /** All symbol columns, in the order in which they stand in a record and in a row. */

@@ -1,14 +1,14 @@
 /** A reading with all that it has: its columns as they were checked, and its other fields as the registry knows them. */
 
+import { type CustomFieldOf, type TakenFields, takeFields } from './custom-fields.ts'
 import { type Fields, isColumnField, type StoredFields } from './field-names.ts'
-import { type FurtherFieldOf, type TakenFields, takeFields } from './further-fields.ts'
 import { type Checked, type Errors, emptyErrors, hasNoColumn, noNumberReason, type Reading } from './reading.ts'
 
 /** What is known of the device of a reading. */
 export interface ReadingDevice {
   /** The list of what it has; null for whatever it sends. */
   metrics: readonly string[] | null
-  fieldOf: FurtherFieldOf
+  fieldOf: CustomFieldOf
   /** The name of the metric that a field stands for. */
   nameOf: (field: string) => string | undefined
 }
@@ -16,12 +16,12 @@ export interface ReadingDevice {
 export type WholeReading = ({ ok: true; reading: Reading } & StoredFields) | { ok: false; errors: Errors }
 
 const noFields: ReadonlySet<string> = new Set()
-const nothingTaken: TakenFields = { further: undefined, ignored: [], outOfRange: undefined }
+const nothingTaken: TakenFields = { custom: undefined, ignored: [], outOfRange: undefined }
 
 /** `checked` is what the check says of the same fields. Values out of range are left out; a reading has another one. */
 export function wholeReading(checked: Checked, fields: Fields, device: ReadingDevice): WholeReading {
-  const names = checked.further?.names ?? []
-  const taken = checked.further === undefined ? nothingTaken : takeFields(checked.further, device.fieldOf)
+  const names = checked.custom?.names ?? []
+  const taken = checked.custom === undefined ? nothingTaken : takeFields(checked.custom, device.fieldOf)
   const noNumbers = device.metrics === null ? undefined : noNumberErrors(fields, device.metrics, device.nameOf)
   if (!checked.ok || noNumbers !== undefined) {
     return {
@@ -32,11 +32,11 @@ export function wholeReading(checked: Checked, fields: Fields, device: ReadingDe
   const { reading, aliases } = checked
   const outOfRange =
     taken.outOfRange === undefined ? checked.outOfRange : { ...checked.outOfRange, ...taken.outOfRange }
-  if (taken.further === undefined && hasNoColumn(reading)) {
+  if (taken.custom === undefined && hasNoColumn(reading)) {
     return { ok: false, errors: outOfRange ?? emptyErrors(device.metrics, taken.ignored[0]) }
   }
-  reading.further = taken.further
-  if (taken.further === undefined && aliases.length === 0) return { ok: true, reading, stored: noFields, outOfRange }
+  reading.custom = taken.custom
+  if (taken.custom === undefined && aliases.length === 0) return { ok: true, reading, stored: noFields, outOfRange }
   const ignored = new Set(taken.ignored)
   const stored = new Set([...aliases, ...names.filter(name => !ignored.has(name))])
   return { ok: true, reading, stored, outOfRange }

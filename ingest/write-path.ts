@@ -118,12 +118,12 @@ export interface WritePath<Series, Values extends Timed> {
   /** Calls the listener as each replica does. */
   onLost(listener: (reason: string) => void): void
   /**
-   * From now on no row of these series goes to QuestDB, whatever is sent again and over any restart; further series stand
-   * as `erasedFurther` gives them. They must have been removed. Resolves when that is on the disk, no request is in flight and the dead
+   * From now on no row of these series goes to QuestDB, whatever is sent again and over any restart; custom series stand
+   * as `erasedCustom` gives them. They must have been removed. Resolves when that is on the disk, no request is in flight and the dead
    * letters have nothing of them. Rejects while the journal takes nothing.
    */
   erase(seriesNumbers: readonly number[]): Promise<ErasedRecords>
-  /** Takes no bulk data of these series any more, nor values of these further series: another node erases them. */
+  /** Takes no bulk data of these series any more, nor values of these custom series: another node erases them. */
   refuseSeries(seriesNumbers: readonly number[]): void
   /** Undefined where no other process has to do with the journal. */
   shared: SharedJournal | undefined
@@ -142,13 +142,13 @@ export interface ForwardingWritePath<Series, Values extends Timed> extends Write
   /** Times of receipt go on above these, as `StampState.highestUs` has them, of journals that were topics. */
   raiseStamps(highestUs: readonly number[]): void
   /**
-   * Begins to forward: QuestDB is there, and we know whether it syncs what it applies. `furtherSeries`: the number of each
-   * series that has further ones, and of one of those, in turns. Without a place QuestDB keeps no positions of the journal.
+   * Begins to forward: QuestDB is there, and we know whether it syncs what it applies. `customSeries`: the number of each
+   * series that has custom ones, and of one of those, in turns. Without a place QuestDB keeps no positions of the journal.
    */
   startForwarding(
     questdb: QuestdbHttp,
     appliedIsSynced: boolean,
-    furtherSeries?: Uint32Array,
+    customSeries?: Uint32Array,
     place?: ForwarderStart['place'],
   ): void
   /** Sends nothing to QuestDB, or goes on. */
@@ -204,8 +204,8 @@ export function openWritePath<Series, Values extends Timed>(
         differs: () => undefined,
       },
     ],
-    startForwarding(questdb, isSynced, furtherSeries = new Uint32Array(), place) {
-      forwarder.start({ questdb, isSynced, furtherSeries, place, keepMs, keepBytesMax: options.journalBytesMax / 2 })
+    startForwarding(questdb, isSynced, customSeries = new Uint32Array(), place) {
+      forwarder.start({ questdb, isSynced, customSeries, place, keepMs, keepBytesMax: options.journalBytesMax / 2 })
     },
     pause: forwarder.pause,
     rewind: forwarder.rewind,

@@ -6,9 +6,9 @@ import type { AnomaliesPage } from './answers/anomalies-answer.ts'
 import type { ComparePreset } from './answers/compare-answer.ts'
 import type { AskedWindow } from './asked-window.ts'
 import type { Answer } from './cache/body.ts'
-import type { FurtherMetric } from './further-metric.ts'
+import type { CustomMetric } from './custom-metric.ts'
 import type { Station } from './points/station.ts'
-import type { ComparedFurther, RangeQuery } from './task.ts'
+import type { ComparedCustom, RangeQuery } from './task.ts'
 import type { UsRange } from './task-context.ts'
 
 export type Served = Answer | Promise<Answer>
@@ -40,19 +40,19 @@ export interface Analyses {
   /** What was unusual, in a window, page by page. */
   anomalies(device: AnalysedDevice, how: AnomaliesHow, client: AbortSignal): Served
   /** The newest point of each parameter of a station, of those of the month up to the newest of all. */
-  stationLatest(station: AnalysedDevice, how: FurtherHow, client: AbortSignal): Served
+  stationLatest(station: AnalysedDevice, how: CustomHow, client: AbortSignal): Served
   /** In which units the points of a range are. Read anew each time, so that it is true of what is read of the range next. */
   stationUnits(station: Station, range: UsRange, client: AbortSignal): Promise<Answer>
 }
 
-export interface FurtherHow {
+export interface CustomHow {
   /** Metrics beside those that the answer always has. */
-  readonly further: readonly FurtherMetric[]
+  readonly custom: readonly CustomMetric[]
 }
 
 export type AnomaliesHow = WindowHow & AnomaliesPage
 
-export interface ExcursionsHow extends FurtherHow {
+export interface ExcursionsHow extends CustomHow {
   /** Undefined: the last 7 days. */
   readonly range: MsRange | undefined
   readonly metric: string
@@ -62,12 +62,12 @@ export interface ExcursionsHow extends FurtherHow {
 }
 
 /** As of a moment. */
-export type MomentHow = FurtherHow & Pick<AskedWindow, 'endMs'>
-export type WindowHow = FurtherHow & AskedWindow
+export type MomentHow = CustomHow & Pick<AskedWindow, 'endMs'>
+export type WindowHow = CustomHow & AskedWindow
 
 interface CompareHow extends Pick<AskedWindow, 'startMs' | 'endMs'> {
   /** Metrics beside those that the answer always has. */
-  readonly further: readonly ComparedFurther[]
+  readonly custom: readonly ComparedCustom[]
   /** Unless there is a start. */
   readonly preset: ComparePreset
   readonly withTimes: boolean

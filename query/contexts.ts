@@ -31,7 +31,7 @@ export function createContexts(settings: WorkerSettings): Contexts {
   const localTimes = createLocalTimes()
   const local = localTimes(settings.timeZone)
   const { rowsMax } = settings
-  const inUnits: TaskContext['inUnits'] = async further => further
+  const inUnits: TaskContext['inUnits'] = async custom => custom
 
   function ofReadings({ source, measurements }: ReplicaReads, signal: AbortSignal): TaskContext {
     return { source, measurements, inUnits, local, signal, rowsMax }
@@ -65,9 +65,9 @@ async function createStationContext(
   const numbers = station.series.map(({ number }) => number)
   const { shown, table, countIn } = await readStationUnits(connection, numbers, signal)
 
-  const inUnits: InUnits = async (further, ranges) => {
+  const inUnits: InUnits = async (custom, ranges) => {
     const counts = await countIn(ranges)
-    return further.flatMap(metric => {
+    return custom.flatMap(metric => {
       const { series } = metric
       const unit = series === undefined ? undefined : shown.get(series)
       // A parameter that it does not measure is none of its metrics.

@@ -6,7 +6,7 @@ import { answerDaily } from './answers/daily-task.ts'
 import { buildDay } from './answers/day-answer.ts'
 import { answerDetail } from './answers/detail-task.ts'
 import { readFleetDevices } from './answers/fleet-devices-task.ts'
-import { readFleetFurther, readFleetHour, readFleetLast } from './answers/fleet-tasks.ts'
+import { readFleetCustom, readFleetHour, readFleetLast } from './answers/fleet-tasks.ts'
 import { buildLatest } from './answers/latest-answer.ts'
 import { answerPast } from './answers/past-task.ts'
 import { encodeBody, encodeText } from './cache/encode-body.ts'
@@ -44,8 +44,8 @@ export function fleetLast(task: Task<LightQueries['fleetLast']>): Promise<TaskRe
   return runTask(task, signal => readFleetLast(task, readsOf(task).connection, signal))
 }
 
-export function fleetFurther(task: Task<LightQueries['fleetFurther']>): Promise<TaskResult> {
-  return runTask(task, signal => readFleetFurther(task, readsOf(task).connection, signal))
+export function fleetCustom(task: Task<LightQueries['fleetCustom']>): Promise<TaskResult> {
+  return runTask(task, signal => readFleetCustom(task, readsOf(task).connection, signal))
 }
 
 export function fleetHour(task: Task<LightQueries['fleetHour']>): Promise<TaskResult> {

@@ -2,7 +2,7 @@
 
 import type { Analyse, AnalysesOptions } from './analyse.ts'
 import { type AnalysedDevice, analysedDevice } from './analysed-device.ts'
-import type { Analyses, AnomaliesHow, ExcursionsHow, FurtherHow, MomentHow, MsRange, WindowHow } from './analyses.ts'
+import type { Analyses, AnomaliesHow, CustomHow, ExcursionsHow, MomentHow, MsRange, WindowHow } from './analyses.ts'
 import { type AskedWindow, asOfMs } from './asked-window.ts'
 import type { Built } from './cache/response-cache.ts'
 import { allFromReadings, type HourSources } from './questdb/hourly-sql.ts'
@@ -41,7 +41,7 @@ export function rangeAnalyses(
   { runAnalysis }: AnalysesOptions,
   analyse: Analyse,
 ): Pick<Analyses, 'excursions' | 'anomalies'> {
-  function inRange<How extends FurtherHow>(
+  function inRange<How extends CustomHow>(
     name: keyof Analyses,
     rangeAt: (how: How, nowMs: number) => MsRange,
     run: AskRange<How>,

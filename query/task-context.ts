@@ -1,7 +1,7 @@
 /** What a thread uses for every query that it fetches readings for. */
 
 import type { LocalTime } from '../analytics/time/local-time.ts'
-import type { FurtherMetric } from './further-metric.ts'
+import type { CustomMetric } from './custom-metric.ts'
 import type { MeasurementsSource } from './questdb/measurements-source.ts'
 import type { ReadingsSource } from './questdb/readings-source.ts'
 
@@ -15,10 +15,7 @@ export interface TaskContext {
   readonly signal: AbortSignal
 }
 
-export type InUnits = (
-  further: readonly FurtherMetric[],
-  ranges: readonly UsRange[],
-) => Promise<readonly FurtherMetric[]>
+export type InUnits = (custom: readonly CustomMetric[], ranges: readonly UsRange[]) => Promise<readonly CustomMetric[]>
 
 export interface UsRange {
   /** Microseconds; `toUs` is not included. */

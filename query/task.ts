@@ -9,7 +9,7 @@ import type { ComparePreset } from './answers/compare-answer.ts'
 import type { AskedWindow } from './asked-window.ts'
 import type { EncodedBody } from './cache/encode-body.ts'
 import type { ResponseTemplate } from './cache/response-template.ts'
-import type { FurtherMetric } from './further-metric.ts'
+import type { CustomMetric } from './custom-metric.ts'
 import type { FleetKnown } from './insights-fleet.ts'
 import type { Station } from './points/station.ts'
 import type { FailureCode } from './query-failed.ts'
@@ -61,15 +61,15 @@ export interface DayQuery {
 }
 
 /** A metric with the places of its values in both devices. */
-export interface ComparedFurther {
-  readonly a: FurtherMetric
-  readonly b: FurtherMetric
+export interface ComparedCustom {
+  readonly a: CustomMetric
+  readonly b: CustomMetric
 }
 
 export interface CompareQuery extends Pick<AskedWindow, 'startMs' | 'endMs'> {
   readonly a: AnalysedDevice
   readonly b: AnalysedDevice
-  readonly further: readonly ComparedFurther[]
+  readonly custom: readonly ComparedCustom[]
   /** Unless there is a start. */
   readonly preset: ComparePreset
   readonly withTimes: boolean
@@ -86,7 +86,7 @@ export interface DetailQuery extends Pick<AskedWindow, 'startMs' | 'endMs'> {
   readonly points: number | undefined
   readonly withTimes: boolean
   readonly withFlags: boolean
-  readonly further: readonly FurtherMetric[]
+  readonly custom: readonly CustomMetric[]
   readonly nowMs: number
   readonly hourSources: HourSources
 }
@@ -97,7 +97,7 @@ export interface StatsQuery extends AskedWindow {
   readonly rejected?: RejectedReadings | undefined
   /** The grid's; undefined: as the readings have it. */
   readonly stepSeconds: number | undefined
-  readonly further: readonly FurtherMetric[]
+  readonly custom: readonly CustomMetric[]
   readonly nowMs: number
   /** As above. */
   readonly newestUs: number
@@ -105,20 +105,20 @@ export interface StatsQuery extends AskedWindow {
 
 export interface DailyQuery extends AskedWindow {
   readonly device: AnalysedDevice
-  readonly further: readonly FurtherMetric[]
+  readonly custom: readonly CustomMetric[]
   readonly nowMs: number
 }
 
 export interface PastQuery extends Pick<AskedWindow, 'endMs'> {
   readonly device: AnalysedDevice
-  readonly further: readonly FurtherMetric[]
+  readonly custom: readonly CustomMetric[]
   readonly nowMs: number
 }
 
 /** Of gauges, by the hour. */
 export interface HoursQuery extends Pick<AskedWindow, 'endMs'> {
   readonly device: AnalysedDevice
-  readonly further: readonly FurtherMetric[]
+  readonly custom: readonly CustomMetric[]
   readonly hourSources: HourSources
   readonly nowMs: number
 }
@@ -127,13 +127,13 @@ export type ChangesQuery = HoursQuery & AskedWindow
 
 export interface DomainQuery extends HoursQuery, AskedWindow {
   /** The temperature outdoors where the device measures it. */
-  readonly further: readonly FurtherMetric[]
+  readonly custom: readonly CustomMetric[]
 }
 
 /** Of all readings of a range. */
 export interface RangeQuery {
   readonly device: AnalysedDevice
-  readonly further: readonly FurtherMetric[]
+  readonly custom: readonly CustomMetric[]
   readonly startMs: number
   /** Not included; not later than now. */
   readonly endMs: number
@@ -152,7 +152,7 @@ export interface AnomaliesQuery extends RangeQuery, AnomaliesPage {}
 
 export interface StationLatestQuery {
   readonly device: AnalysedDevice
-  readonly further: readonly FurtherMetric[]
+  readonly custom: readonly CustomMetric[]
   readonly nowMs: number
   /** As above. */
   readonly newestUs: number
@@ -182,7 +182,7 @@ interface FleetLastQuery {
 }
 
 /** Of values of metrics that have no column. */
-interface FleetFurtherQuery {
+interface FleetCustomQuery {
   readonly fromUs: number
   /** Not included. */
   readonly toUs: number
@@ -211,7 +211,7 @@ interface FleetDevicesQuery {
 /** Parts of what the state of the fleet begins with, as they are asked for; each comes back as packed rows. */
 export interface FleetQueries {
   readonly fleetLast: FleetLastQuery
-  readonly fleetFurther: FleetFurtherQuery
+  readonly fleetCustom: FleetCustomQuery
   readonly fleetHour: FleetHourQuery
   readonly fleetDevices: FleetDevicesQuery
 }

@@ -2,7 +2,7 @@
 
 import type { UnusualShifts } from '../alerts/engine/unusual-hours.ts'
 import { shiftOf } from '../analytics/unusual/unusual.ts'
-import { type AnalysedMetrics, furtherMetrics } from '../api/read/further-metrics.ts'
+import { type AnalysedMetrics, customMetrics } from '../api/read/custom-metrics.ts'
 import type { Devices } from '../auth/devices/devices.ts'
 import type { Analyses } from '../query/analyses.ts'
 import { UnusualValues } from '../query/shapes/unusual.ts'
@@ -18,8 +18,8 @@ export function createUnusualShifts(
     const devices = asked.flatMap(({ number }) => registry.byNumber(number) ?? [])
     await Promise.all(
       devices.map(async device => {
-        const further = furtherMetrics(metrics, device, columns, [metric])
-        const answer = await query.unusual(device, { further }, signal)
+        const custom = customMetrics(metrics, device, columns, [metric])
+        const answer = await query.unusual(device, { custom }, signal)
         if (!answer.ok) throw new Error(`whether ${metric} is unusual is not known: ${answer.code}`)
         const values = UnusualValues.parse(JSON.parse(answer.body.bytes.toString('utf8'))) as Record<string, unknown>
         const { status, value, expected } = values[metric] as UnusualValues['temperature']

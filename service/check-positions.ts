@@ -16,7 +16,7 @@ interface DiskJournal {
   directory: string
   path: ForwardingIngest | ForwardingPointsIngest
   /** Undefined until QuestDB is ready to be sent to. */
-  start: () => { questdb: QuestdbHttp; isSynced: boolean; furtherSeries: Uint32Array } | undefined
+  start: () => { questdb: QuestdbHttp; isSynced: boolean; customSeries: Uint32Array } | undefined
 }
 
 export interface DiskCheckOptions {
@@ -74,9 +74,9 @@ function createFollower({ path, start }: DiskJournal): Follower {
     follow(settled, committed) {
       const options = isStarted || settled.kind === 'unfit' ? undefined : start()
       if (settled.kind !== 'unfit' && options !== undefined) {
-        const { questdb, isSynced, furtherSeries } = options
+        const { questdb, isSynced, customSeries } = options
         const from = settled.kind === 'again' ? settled.from : undefined
-        path.startForwarding(questdb, isSynced, furtherSeries, { id: settled.id, from })
+        path.startForwarding(questdb, isSynced, customSeries, { id: settled.id, from })
         isStarted = true
       }
       // What was sent since the last position may have gone to the other QuestDB.

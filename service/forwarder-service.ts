@@ -51,7 +51,7 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   const { questdb, postgres } = store
   const forwarders = startForwarders(given, topics, { questdb, seriesPairs: () => readSeriesPairs(postgres) })
   onOpen(() => Promise.all(forwarders.map(forwarder => forwarder.close())))
-  const replicas = [{ number: 1, questdb }, ...topics.furtherReplicas]
+  const replicas = [{ number: 1, questdb }, ...topics.customReplicas]
   return await listen(options, directory.secret('admin-token'), { store, replicas, forwarders }, onOpen)
 }
 

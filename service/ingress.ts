@@ -62,7 +62,7 @@ export function createIngress(config: Config, log: Log, parts: IngressParts): In
     ingest,
     meter: meters.meter,
     nowMs: clockMs,
-    check: createReadingCheck({ ...checkOptionsOf(config, parts), collectsFurther: true }),
+    check: createReadingCheck({ ...checkOptionsOf(config, parts), collectsCustom: true }),
     metrics: parts.metrics,
     isWithinRate: rates.isWithinRate,
     acceptOnce: createAcceptOnce({ ...parts, earliestMs: parts.acceptedFrom.ms }),

@@ -37,7 +37,7 @@ export interface ServiceIngest {
   /** Readings and points are accepted before QuestDB is ready; from then on they are forwarded to it. */
   forward(store: Pick<Store, 'questdb' | 'postgres'>, metrics: Pick<Metrics, 'seriesPairs'>): void
   /** From replica 2 on; undefined where there is one alone. */
-  furtherReplicas?: readonly QuestdbReplica[] | undefined
+  customReplicas?: readonly QuestdbReplica[] | undefined
   /** Of the topics that are the journals; undefined where these are on disk. */
   topicStates?: (() => TopicState[]) | undefined
   close(): Promise<void>
@@ -100,8 +100,8 @@ function forwardWhenReady(
 ): void {
   const { ready, address, commitMode } = questdb
   let isReady = false
-  const startWith = (furtherSeries: () => Uint32Array) => () =>
-    isReady ? { questdb: address.http, isSynced: commitMode() === 'sync', furtherSeries: furtherSeries() } : undefined
+  const startWith = (customSeries: () => Uint32Array) => () =>
+    isReady ? { questdb: address.http, isSynced: commitMode() === 'sync', customSeries: customSeries() } : undefined
   const checkNow = questdb.guard(
     checkDiskJournals({
       database: postgres,

@@ -72,13 +72,13 @@ export async function openTopicIngest(options: TopicIngestOptions): Promise<Serv
           table: tableOf(topics.tables, topic),
           start: () => states().find(state => state.topic === topic)?.sight?.start ?? 0,
         }))
-        for (const replica of [{ number: 1, questdb }, ...topics.furtherReplicas]) {
+        for (const replica of [{ number: 1, questdb }, ...topics.customReplicas]) {
           replica.questdb.guard(checkTopics(store.postgres, replica.number, checked))
         }
         if (config.role !== 'all') return
         opened.push(...startForwarders(options, topics, { questdb, seriesPairs: async () => metrics.seriesPairs() }))
       },
-      furtherReplicas: topics.furtherReplicas,
+      customReplicas: topics.customReplicas,
       topicStates: states,
       close,
     }

@@ -33,7 +33,7 @@ type OpenReplica = QuestdbReplica<Store['questdb']>
 
 export interface ServiceTopics extends ServiceKafka {
   /** The replicas from 2 on. */
-  furtherReplicas: readonly OpenReplica[]
+  customReplicas: readonly OpenReplica[]
   /** The numbers of all replicas, from 1 on. */
   replicas: readonly [number, ...number[]]
   /** Of a process that does not forward. */
@@ -56,16 +56,16 @@ export async function openTopics({
     [topics.readings, readings],
     [topics.points, points],
   ])
-  const furtherReplicas = (config.QUESTDB_REPLICAS ?? []).map(({ number, http, pg }) => {
+  const customReplicas = (config.QUESTDB_REPLICAS ?? []).map(({ number, http, pg }) => {
     const questdb = openGivenQuestdb({ questdbHttp: http, questdbPg: pg, leavesHourlyView: config.role !== 'all', log })
     return { number, questdb }
   })
-  const replicas = [1, ...furtherReplicas.map(({ number }) => number)] as [number, ...number[]]
+  const replicas = [1, ...customReplicas.map(({ number }) => number)] as [number, ...number[]]
   const state = createReplicaState({ pool: store.postgres, tenure: undefined, replicas, tables })
   async function close(): Promise<void> {
-    await Promise.all([opened.close(), ...furtherReplicas.map(({ questdb }) => questdb.close())])
+    await Promise.all([opened.close(), ...customReplicas.map(({ questdb }) => questdb.close())])
   }
-  return { ...opened, furtherReplicas, replicas, state, tables, close }
+  return { ...opened, customReplicas, replicas, state, tables, close }
 }
 
 export interface ForwardersOptions {
@@ -85,7 +85,7 @@ export function startForwarders(
   topics: ServiceTopics,
   { questdb, seriesPairs }: ForwardersOptions,
 ): NumberedForwarder[] {
-  const replicas: OpenReplica[] = [{ number: 1, questdb }, ...topics.furtherReplicas]
+  const replicas: OpenReplica[] = [{ number: 1, questdb }, ...topics.customReplicas]
   return replicas.map(replica => ({
     number: replica.number,
     ...startForwarder(options, topics, { replica, seriesPairs }),
@@ -128,8 +128,8 @@ function startForwarder(
     createState,
     async openQuestdb(topic) {
       await questdb.ready
-      const furtherSeries = topic === topics.readings ? await seriesPairs() : new Uint32Array()
-      return { questdb: questdb.address.http, isSynced: questdb.commitMode() === 'sync', furtherSeries }
+      const customSeries = topic === topics.readings ? await seriesPairs() : new Uint32Array()
+      return { questdb: questdb.address.http, isSynced: questdb.commitMode() === 'sync', customSeries }
     },
     settle: settler.settle,
     bytesMax: config.JOURNAL_MAX,

@@ -130,13 +130,13 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
 /** With the hourly views that one of the processes maintains, where several share them. */
 async function openReplicas(
   store: Store,
-  { ingest, pointsIngest, furtherReplicas = [] }: ServiceIngest,
+  { ingest, pointsIngest, customReplicas = [] }: ServiceIngest,
   nodes: ServiceNodes,
   log: Log,
   onOpen: (close: () => unknown) => void,
 ): Promise<readonly [ServiceReplica, ...ServiceReplica[]]> {
   const replicas: ServiceReplica[] = []
-  for (const replica of [{ number: 1, questdb: store.questdb }, ...furtherReplicas]) {
+  for (const replica of [{ number: 1, questdb: store.questdb }, ...customReplicas]) {
     const readings = ingest.replicas.find(({ number }) => number === replica.number)
     const points = pointsIngest.replicas.find(({ number }) => number === replica.number)
     if (readings === undefined || points === undefined) throw bug(`no topic is read for replica ${replica.number}`)

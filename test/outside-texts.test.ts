@@ -39,7 +39,7 @@ import { unknownCodes } from '../query/content/filters.ts'
 import { growthMax, growthOf } from './support/growth.ts'
 
 const path = '/api/v1/contentfiles/'
-const check = createReadingCheck({ collectsFurther: true })
+const check = createReadingCheck({ collectsCustom: true })
 const columns = ['timestamp', 'device', 'temperature', 'humidity', 'pressure'] as const
 const readCsv = createCsvReader({ columns, separator: ',' }, readingRows.columns)
 const readSemicolons = createCsvReader({ columns, separator: ';' }, readingRows.columns)

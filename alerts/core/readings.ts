@@ -15,7 +15,7 @@ export interface AlertReadings {
 }
 
 export interface AskedReadings {
-  /** The series are of its further metrics, by the wanted column; undefined for a built-in one, or one that it has not. */
+  /** The series are of its custom metrics, by the wanted column; undefined for a built-in one, or one that it has not. */
   readonly devices: readonly {
     readonly number: number
     readonly symbol: string

@@ -1,6 +1,6 @@
 /** Rules with the devices that they cover: pairs of both, which the rest of the evaluation knows by their numbers. */
 
-import { type EngineRule, furtherColumn } from './engine-rule.ts'
+import { customColumn, type EngineRule } from './engine-rule.ts'
 import { PairTable } from './pair-table.ts'
 
 /** Values of a reading, where they stand in it. */
@@ -8,7 +8,7 @@ export interface ReadingValues {
   /** Of a built-in metric by its column; NaN where missing. */
   value(column: number): number
   /** Of the device's own series; NaN where missing. */
-  further(series: number): number
+  custom(series: number): number
 }
 
 export class CoveredPairs {
@@ -16,7 +16,7 @@ export class CoveredPairs {
   readonly #rules: (EngineRule | undefined)[] = []
   /** By the id of the rule. */
   readonly #places = new Map<number, number>()
-  /** Of pairs with a further metric. */
+  /** Of pairs with a custom metric. */
   readonly #series = new Map<number, number>()
 
   /** In place of the one of this id, whose pairs stay. */
@@ -74,6 +74,6 @@ export class CoveredPairs {
   }
 
   valueOf(pair: number, column: number, reading: ReadingValues): number {
-    return column === furtherColumn ? reading.further(this.#series.get(pair) ?? -1) : reading.value(column)
+    return column === customColumn ? reading.custom(this.#series.get(pair) ?? -1) : reading.value(column)
   }
 }

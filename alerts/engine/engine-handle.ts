@@ -51,6 +51,6 @@ export function startEngineThread({ onMessage, onError }: EngineHandleOptions): 
 
 function buffersOf(command: EngineCommand): ArrayBuffer[] {
   if (command.kind !== 'readings' && command.kind !== 'replay') return []
-  const { numbers, further } = command.packed
-  return [numbers.buffer, further.buffer]
+  const { numbers, custom } = command.packed
+  return [numbers.buffer, custom.buffer]
 }

@@ -8,9 +8,9 @@ export interface EngineRule {
   readonly core: RuleCore
   readonly severity: Severity
   readonly metric: string | null
-  /** Of the built-in metrics; `furtherColumn` for another one, and `noColumn` without a metric. */
+  /** Of the built-in metrics; `customColumn` for another one, and `noColumn` without a metric. */
   readonly column: number
 }
 
 export const noColumn = -1
-export const furtherColumn = -2
+export const customColumn = -2

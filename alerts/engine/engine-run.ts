@@ -34,7 +34,7 @@ export interface EngineRunOptions extends StoredReplayOptions {
 }
 
 const tickMs = 100
-/** Bound of readings that wait for the thread or the replay: a million without further values. */
+/** Bound of readings that wait for the thread or the replay: a million without custom values. */
 const readingBytesMax = 64_000_000
 const finishMsMax = 5000
 
@@ -275,5 +275,5 @@ export class EngineRun {
 }
 
 function noReadings(): PackedReadings {
-  return { count: 0, numbers: new Float64Array(0), furtherCount: 0, further: new Float64Array(0) }
+  return { count: 0, numbers: new Float64Array(0), customCount: 0, custom: new Float64Array(0) }
 }

@@ -9,8 +9,8 @@ const width = 8
 const builtInCount = width - 3
 if (builtInCount !== metrics.length)
   throw bug(`a reading has ${metrics.length} built-in metrics, and room for ${builtInCount}`)
-/** Of a further value: the place of its reading, its series, and itself. */
-const furtherWidth = 3
+/** Of a custom value: the place of its reading, its series, and itself. */
+const customWidth = 3
 /** Readings that a buffer has room for at first. */
 const capacityMin = 256
 const capacityMax = 8192
@@ -19,8 +19,8 @@ export interface PackedReadings {
   readonly count: number
   /** Longer than the count may say. */
   readonly numbers: Float64Array<ArrayBuffer>
-  readonly furtherCount: number
-  readonly further: Float64Array<ArrayBuffer>
+  readonly customCount: number
+  readonly custom: Float64Array<ArrayBuffer>
 }
 
 /** What is packed: a stored reading, as its listener is told. */
@@ -28,21 +28,21 @@ interface Packable {
   readonly series: number
   readonly timeUs: number
   value(column: number): number
-  readonly furtherCount: number
-  furtherSeries(place: number): number
-  furtherValue(place: number): number
+  readonly customCount: number
+  customSeries(place: number): number
+  customValue(place: number): number
 }
 
-/** Bytes of so many readings with so many further values. */
-export function bytesOf(count: number, furtherCount: number): number {
-  return (count * width + furtherCount * furtherWidth) * Float64Array.BYTES_PER_ELEMENT
+/** Bytes of so many readings with so many custom values. */
+export function bytesOf(count: number, customCount: number): number {
+  return (count * width + customCount * customWidth) * Float64Array.BYTES_PER_ELEMENT
 }
 
 export class ReadingsBuffer {
   #numbers = new Float64Array(0)
-  #further = new Float64Array(0)
+  #custom = new Float64Array(0)
   #count = 0
-  #furtherCount = 0
+  #customCount = 0
   /** As long as the last one was, so that it does not have to grow. */
   #lengthMin = capacityMin * width
 
@@ -51,7 +51,7 @@ export class ReadingsBuffer {
   }
 
   get bytes(): number {
-    return bytesOf(this.#count, this.#furtherCount)
+    return bytesOf(this.#count, this.#customCount)
   }
 
   /** Written out: this runs for every reading of a covered device. */
@@ -66,9 +66,9 @@ export class ReadingsBuffer {
     numbers[at + 5] = reading.value(2)
     numbers[at + 6] = reading.value(3)
     numbers[at + 7] = reading.value(4)
-    const { furtherCount } = reading
-    for (let place = 0; place < furtherCount; place++) {
-      this.addFurther(reading.furtherSeries(place), reading.furtherValue(place))
+    const { customCount } = reading
+    for (let place = 0; place < customCount; place++) {
+      this.addCustom(reading.customSeries(place), reading.customValue(place))
     }
   }
 
@@ -87,10 +87,10 @@ export class ReadingsBuffer {
   }
 
   /** Of the reading that was added last. */
-  addFurther(series: number, value: number): void {
-    const at = this.#furtherCount++ * furtherWidth
-    if (at + furtherWidth > this.#further.length) this.#further = grown(this.#further, capacityMin)
-    this.#further.set([this.#count - 1, series, value], at)
+  addCustom(series: number, value: number): void {
+    const at = this.#customCount++ * customWidth
+    if (at + customWidth > this.#custom.length) this.#custom = grown(this.#custom, capacityMin)
+    this.#custom.set([this.#count - 1, series, value], at)
   }
 
   /** It is empty afterwards. */
@@ -98,14 +98,14 @@ export class ReadingsBuffer {
     const taken: PackedReadings = {
       count: this.#count,
       numbers: this.#numbers,
-      furtherCount: this.#furtherCount,
-      further: this.#further,
+      customCount: this.#customCount,
+      custom: this.#custom,
     }
     this.#lengthMin = Math.min(Math.max(taken.count, capacityMin), capacityMax) * width
     this.#numbers = new Float64Array(0)
-    this.#further = new Float64Array(0)
+    this.#custom = new Float64Array(0)
     this.#count = 0
-    this.#furtherCount = 0
+    this.#customCount = 0
     return taken
   }
 }
@@ -121,20 +121,20 @@ export class PackedReader implements EngineReading {
   readonly #packed: PackedReadings
   #at = -width
   #place = -1
-  /** The further values of the reading stand from here on. */
-  #furtherAt = 0
+  /** The custom values of the reading stand from here on. */
+  #customAt = 0
 
   constructor(packed: PackedReadings) {
     this.#packed = packed
   }
 
   next(): boolean {
-    const { count, further, furtherCount } = this.#packed
+    const { count, custom, customCount } = this.#packed
     if (this.#place + 1 >= count) return false
     this.#place++
     this.#at += width
-    const end = furtherCount * furtherWidth
-    while (this.#furtherAt < end && (further[this.#furtherAt] as number) < this.#place) this.#furtherAt += furtherWidth
+    const end = customCount * customWidth
+    while (this.#customAt < end && (custom[this.#customAt] as number) < this.#place) this.#customAt += customWidth
     return true
   }
 
@@ -154,11 +154,11 @@ export class PackedReader implements EngineReading {
     return this.#packed.numbers[this.#at + 3 + column] as number
   }
 
-  further(series: number): number {
-    const { further, furtherCount } = this.#packed
-    const end = furtherCount * furtherWidth
-    for (let at = this.#furtherAt; at < end && further[at] === this.#place; at += furtherWidth) {
-      if (further[at + 1] === series) return further[at + 2] as number
+  custom(series: number): number {
+    const { custom, customCount } = this.#packed
+    const end = customCount * customWidth
+    for (let at = this.#customAt; at < end && custom[at] === this.#place; at += customWidth) {
+      if (custom[at + 1] === series) return custom[at + 2] as number
     }
     return Number.NaN
   }

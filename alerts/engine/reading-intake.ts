@@ -9,9 +9,9 @@ export interface TakenReadings {
   readonly series: number
   readonly timeUs: number
   value(column: number): number
-  readonly furtherCount: number
-  furtherSeries(place: number): number
-  furtherValue(place: number): number
+  readonly customCount: number
+  customSeries(place: number): number
+  customValue(place: number): number
 }
 
 /** More than 100 ms of them go on their way at once. */
@@ -28,7 +28,7 @@ export class ReadingIntake {
   #dropped = 0
   #hasDropped = false
 
-  /** A reading may have many further values, so a count would bound nothing. */
+  /** A reading may have many custom values, so a count would bound nothing. */
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax
   }
@@ -52,7 +52,7 @@ export class ReadingIntake {
     while (readings.next()) {
       if (!isWanted(readings.series)) continue
       const waiting = this.#unansweredBytes + this.#heldBytes + this.#buffer.bytes
-      if (waiting + bytesOf(1, readings.furtherCount) > this.#bytesMax) {
+      if (waiting + bytesOf(1, readings.customCount) > this.#bytesMax) {
         this.#dropped++
         this.#hasDropped = true
       } else this.#buffer.add(readings, receiptMs)
@@ -70,7 +70,7 @@ export class ReadingIntake {
   *take(): Generator<PackedReadings> {
     this.hold()
     for (let packed = this.#held.shift(); packed !== undefined; packed = this.#held.shift()) {
-      const bytes = bytesOf(packed.count, packed.furtherCount)
+      const bytes = bytesOf(packed.count, packed.customCount)
       this.#heldBytes -= bytes
       this.#unansweredBytes += bytes
       this.#unanswered.push(bytes)

@@ -16,11 +16,11 @@ export function replayPlans(
   const metrics = [...new Set(ofValues.map(({ condition }) => metricOf(condition) as string))]
   const windowMs = (rule: Rule) => ('window_seconds' in rule.condition ? rule.condition.window_seconds * 1000 : 0)
   const changes = ofValues.filter(rule => windowMs(rule) > 0)
-  const further = new Set(changes.flatMap(({ id }) => devicesOf(id)))
-  const plain = new Set(ofValues.flatMap(({ id }) => devicesOf(id)).filter(number => !further.has(number)))
+  const custom = new Set(changes.flatMap(({ id }) => devicesOf(id)))
+  const plain = new Set(ofValues.flatMap(({ id }) => devicesOf(id)).filter(number => !custom.has(number)))
   const beginMs = fromMs - memoryMs(Math.max(0, ...changes.map(windowMs)))
   return [
     { devices: [...plain], metrics, fromMs, toMs },
-    { devices: [...further], metrics, fromMs: beginMs, toMs },
+    { devices: [...custom], metrics, fromMs: beginMs, toMs },
   ].filter(({ devices }) => devices.length > 0)
 }

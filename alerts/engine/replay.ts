@@ -59,7 +59,7 @@ function packLast(
     buffer.addRow(number, timeMs * 1000, nowMs, column => values.get(metrics[column] as string) ?? Number.NaN)
     for (const [name, value] of values) {
       const place = parts.devices.seriesOf(number, name)
-      if (place !== undefined && 'series' in place) buffer.addFurther(place.series, value)
+      if (place !== undefined && 'series' in place) buffer.addCustom(place.series, value)
     }
   }
 }
@@ -91,7 +91,7 @@ function pack(piece: AlertReadings, asked: AskedReadings, nowMs: number): Packed
     })
     seriesOf.get(device)?.forEach((series, place) => {
       const value = piece.values[place]?.[row] ?? Number.NaN
-      if (series !== undefined && !Number.isNaN(value)) buffer.addFurther(series, value)
+      if (series !== undefined && !Number.isNaN(value)) buffer.addCustom(series, value)
     })
   }
   return buffer.take()

@@ -8,10 +8,10 @@ import type { Rule } from '../core/rule.ts'
 import { deviceFactsOf } from './device-facts.ts'
 import { packFacts } from './device-times.ts'
 import type { EngineHandle } from './engine-handle.ts'
-import { furtherColumn } from './engine-rule.ts'
+import { customColumn } from './engine-rule.ts'
 import type { ReadingIntake } from './reading-intake.ts'
 import type { CoverageChange } from './rule-coverage.ts'
-import { engineRuleOf, furtherSeriesOf } from './value-columns.ts'
+import { customSeriesOf, engineRuleOf } from './value-columns.ts'
 
 export interface RuleTellingOptions {
   readonly thread: Pick<EngineHandle, 'post'>
@@ -48,9 +48,9 @@ export class RuleTelling {
   }
 
   #seriesOf(rule: Rule, devices: readonly number[]): Int32Array | undefined {
-    if (engineRuleOf(rule).column !== furtherColumn) return undefined
+    if (engineRuleOf(rule).column !== customColumn) return undefined
     const metric = metricOf(rule.condition) as string
-    return Int32Array.from(devices, number => furtherSeriesOf(this.#options.devices, number, metric))
+    return Int32Array.from(devices, number => customSeriesOf(this.#options.devices, number, metric))
   }
 
   /** A device may have got a series for the rule's metric. */

@@ -4,7 +4,7 @@ import { metrics } from '../../store/tables.ts'
 import { metricOf } from '../core/condition.ts'
 import type { AlertDevices } from '../core/devices.ts'
 import type { Rule } from '../core/rule.ts'
-import { type EngineRule, furtherColumn, noColumn } from './engine-rule.ts'
+import { customColumn, type EngineRule, noColumn } from './engine-rule.ts'
 
 /** The kinds that are evaluated by each reading's value. */
 const kindsOfValues = new Set<Rule['condition']['kind']>(['above', 'below', 'change', 'battery'])
@@ -22,11 +22,11 @@ export function engineRuleOf(rule: Rule): EngineRule {
 
 function columnOf(metric: string): number {
   const column = (metrics as readonly string[]).indexOf(metric)
-  return column === -1 ? furtherColumn : column
+  return column === -1 ? customColumn : column
 }
 
 /** Of a metric that is not built in; -1 where the device has none. */
-export function furtherSeriesOf(devices: AlertDevices, device: number, metric: string): number {
+export function customSeriesOf(devices: AlertDevices, device: number, metric: string): number {
   const place = devices.seriesOf(device, metric)
   return place !== undefined && 'series' in place ? place.series : -1
 }

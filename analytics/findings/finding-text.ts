@@ -19,12 +19,12 @@ export interface FindingWords {
   /** Of a metric, as a sentence begins with it, and within one. */
   name(metric: string): string
   nameWithin(metric: string): string
-  /** A value with its unit; `furtherDecimals` are beyond those of the metric. */
-  measure(value: number, metric: string, furtherDecimals?: number): string
-  /** What is between two values, with its unit; `furtherDecimals` as of `measure`. */
-  difference(value: number, metric: string, furtherDecimals?: number): string
+  /** A value with its unit; `extraDecimals` are beyond those of the metric. */
+  measure(value: number, metric: string, extraDecimals?: number): string
+  /** What is between two values, with its unit; `extraDecimals` as of `measure`. */
+  difference(value: number, metric: string, extraDecimals?: number): string
   /** The same of two values as `measure` shows them, from the lower one up. */
-  shownDifference(low: number, high: number, metric: string, furtherDecimals: number): string
+  shownDifference(low: number, high: number, metric: string, extraDecimals: number): string
   /** `23 Nov 2026, 12:04`, and without the time. */
   moment(timeMs: number): string
   date(timeMs: number): string
@@ -38,7 +38,7 @@ export interface FindingWords {
 const daysTold = 365
 
 /** More of them would tell a value and a limit apart that differ by less than any sensor tells. */
-const furtherDecimalsMax = 3
+const extraDecimalsMax = 3
 
 const minutesOfDay = 1440
 /** From 20:00 to 10:00. */
@@ -97,25 +97,25 @@ export function findingText(finding: FindingData, usual: FindingWords): string {
 function tellingApart({ metric, value, expected }: FindingData, words: FindingWords): FindingWords {
   if (metric === null || value === null || expected === null) return words
   const limits = expected.filter(limit => limit !== null)
-  const further = decimalsApart(value, limits, (one, decimals) => words.measure(one, metric, decimals))
-  return further === 0 ? words : { ...words, measure: (one, of) => words.measure(one, of, further) }
+  const custom = decimalsApart(value, limits, (one, decimals) => words.measure(one, metric, decimals))
+  return custom === 0 ? words : { ...words, measure: (one, of) => words.measure(one, of, custom) }
 }
 
 /** So many decimals more than `text` has without any tell `value` from each other one that is not the same. */
 export function decimalsApart(
   value: number,
   others: readonly number[],
-  text: (one: number, furtherDecimals: number) => string,
+  text: (one: number, extraDecimals: number) => string,
 ): number {
   const different = others.filter(other => other !== value)
-  return fewestDecimals(further => different.every(other => text(other, further) !== text(value, further)))
+  return fewestDecimals(custom => different.every(other => text(other, custom) !== text(value, custom)))
 }
 
 /** All that there may be, where none are enough. */
-function fewestDecimals(areEnough: (further: number) => boolean): number {
-  let further = 0
-  while (further < furtherDecimalsMax && !areEnough(further)) further++
-  return further
+function fewestDecimals(areEnough: (custom: number) => boolean): number {
+  let custom = 0
+  while (custom < extraDecimalsMax && !areEnough(custom)) custom++
+  return custom
 }
 
 function outageText({ sinceMs, untilMs, count }: FindingData, words: FindingWords): string {
@@ -208,9 +208,9 @@ function unusualText(
 function rampText({ metric, value, sinceMs }: FindingData, name: string, words: FindingWords): string {
   if (metric === null || value === null) return `${name} changes from day to day since about ${words.date(sinceMs)}`
   const size = Math.abs(value)
-  const further = fewestDecimals(decimals => /[1-9]/.test(words.difference(size, metric, decimals)))
+  const custom = fewestDecimals(decimals => /[1-9]/.test(words.difference(size, metric, decimals)))
   const way = value > 0 ? 'rising' : 'falling'
-  return `${name} has been ${way} by ${words.difference(size, metric, further)} a day since about ${words.date(sinceMs)}`
+  return `${name} has been ${way} by ${words.difference(size, metric, custom)} a day since about ${words.date(sinceMs)}`
 }
 
 /** With as many decimals as tell the levels apart, and make them differ by the shift beside them. */
@@ -221,14 +221,14 @@ function shiftTexts(
   { measure, difference, shownDifference }: FindingWords,
 ) {
   const [low, high] = [Math.min(value, before), Math.max(value, before)]
-  const further = fewestDecimals(decimals => {
+  const custom = fewestDecimals(decimals => {
     const areApart = value === before || measure(value, metric, decimals) !== measure(before, metric, decimals)
     return areApart && shownDifference(low, high, metric, decimals) === difference(high - low, metric, decimals)
   })
   return {
     // Where all of these decimals are not enough, it is rounded as the levels are.
-    shift: shownDifference(low, high, metric, further),
-    levels: [measure(value, metric, further), measure(before, metric, further)],
+    shift: shownDifference(low, high, metric, custom),
+    levels: [measure(value, metric, custom), measure(before, metric, custom)],
   } as const
 }
 

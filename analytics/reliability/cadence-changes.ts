@@ -21,7 +21,7 @@ import {
 import { differences, thin } from './thinning.ts'
 
 const blockIntervals = 20
-/** The intervals most blocks show; further ones are taken for noise. */
+/** The intervals most blocks show; others are taken for noise. */
 const statesMax = 8
 /** More changes than this are no stretches of a constant interval. */
 const stretchesMax = 100

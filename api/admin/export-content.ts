@@ -2,7 +2,7 @@
 
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Device } from '../../auth/devices/device.ts'
-import { type DeviceMetrics, furtherMetricsOf } from '../../auth/metrics/device-metrics.ts'
+import { customMetricsOf, type DeviceMetrics } from '../../auth/metrics/device-metrics.ts'
 import type { Metrics } from '../../auth/metrics/metrics.ts'
 import { builtInMetrics } from '../../query/export/export-columns.ts'
 import type { ExportRequest } from '../../query/export/readings-export.ts'
@@ -11,7 +11,7 @@ import { noSeries, seriesTable } from '../../query/export/series-table.ts'
 export type ExportRegistry = DeviceMetrics & Pick<Metrics, 'all'>
 
 /** Each is a column of each row. */
-export const furtherMax = 500
+export const customMax = 500
 /** Some milliseconds of the main thread. */
 const devicesPerTurn = 2000
 
@@ -23,16 +23,16 @@ export async function contentOf(
   const ids = new Set<number>()
   const series: number[] = []
   for (const [index, device] of devices.entries()) {
-    for (const metric of furtherMetricsOf(registry, device)) {
+    for (const metric of customMetricsOf(registry, device)) {
       ids.add(metric.id)
       series.push(registry.series(device.number, metric) ?? noSeries, device.number, metric.id)
     }
     if (index % devicesPerTurn === devicesPerTurn - 1) await turn()
   }
-  if (ids.size > furtherMax) return undefined
-  const further = registry.all().filter(({ id }) => ids.has(id))
-  const metrics = [...builtInMetrics, ...further]
-  const places = new Map(further.map(({ id }, index) => [id, builtInMetrics.length + index]))
+  if (ids.size > customMax) return undefined
+  const custom = registry.all().filter(({ id }) => ids.has(id))
+  const metrics = [...builtInMetrics, ...custom]
+  const places = new Map(custom.map(({ id }, index) => [id, builtInMetrics.length + index]))
   const entries = series.map((number, index) => (index % 3 === 2 ? (places.get(number) as number) : number))
   return { metrics, series: seriesTable(entries) }
 }

@@ -14,7 +14,7 @@ import { attachmentOf } from '../http/file-name.ts'
 import { sendPieces } from '../http/stalled-response.ts'
 import { timeTextForm } from '../http/time-forms.ts'
 import type { AdminErrorCode } from './errors.ts'
-import { contentOf, type ExportRegistry, furtherMax } from './export-content.ts'
+import { contentOf, customMax, type ExportRegistry } from './export-content.ts'
 import type { WriteLateAudit } from './late-audit.ts'
 import { type AdminOperation, type Asked, operation } from './operation.ts'
 import { sendProblem, sendQuestdbAway } from './problem.ts'
@@ -80,7 +80,7 @@ export function exportOperation(options: ExportOptions): AdminOperation {
     }
     if (asked === 'DEVICE_UNKNOWN') return sendProblem(reply, 'DEVICE_UNKNOWN')
     if (asked === 'TOO_MANY_METRICS') {
-      const detail = `an export has at most ${furtherMax} metrics besides the built-in ones; name fewer devices`
+      const detail = `an export has at most ${customMax} metrics besides the built-in ones; name fewer devices`
       return sendProblem(reply, 'QUERY_INVALID', { detail })
     }
     const { format } = query

@@ -12,7 +12,7 @@ export type Authenticated = { ok: true; key: KeyPrincipal } | { ok: false; code:
 export interface AuthenticateOptions {
   keys: Pick<Keys, 'find'>
   nowMs: () => number
-  /** By an address; further ones are told to wait. */
+  /** By an address; others are told to wait. */
   failedAttemptsPerMinute: number
   /** They share what is by an address. */
   processes?: ProcessCount

@@ -9,7 +9,7 @@ import type { OperationGroup } from '../http/register-operations.ts'
 import type { ReadOperation } from '../http/status-operations.ts'
 import { type AnalysesQuery, analysesOfOne, analysisOf } from './analysis-operations.ts'
 import { CompareParameters } from './analysis-parameters.ts'
-import { type AnalysedMetrics, absentMetric, comparedMetrics, furtherMetrics } from './further-metrics.ts'
+import { type AnalysedMetrics, absentMetric, comparedMetrics, customMetrics } from './custom-metrics.ts'
 import type { ReadAccess } from './read-access.ts'
 import { DevicePath, readGroup } from './read-operation.ts'
 import { deviceInPath, devicesInQuery } from './read-subjects.ts'
@@ -41,7 +41,7 @@ export function analysesGroup(
     device: device => device,
     rejected: device => rejectedOf?.(device),
     absent: (device, names) => absentMetric(metrics, [device], names),
-    further: (device, always, names) => furtherMetrics(metrics, device, always, names),
+    custom: (device, always, names) => customMetrics(metrics, device, always, names),
   })
   return readGroup(
     ofTwo({
@@ -51,8 +51,8 @@ export function analysesGroup(
       query: CompareParameters,
       answer: Comparison.meta({ id: 'Comparison' }),
       ask([a, b], { preset = '7d', start, end, t, metrics: names }, client) {
-        const further = comparedMetrics(metrics, [a as Device, b as Device], airMetrics, names)
-        const how = { preset, startMs: msOf(start), endMs: msOf(end), withTimes: t, further }
+        const custom = comparedMetrics(metrics, [a as Device, b as Device], airMetrics, names)
+        const how = { preset, startMs: msOf(start), endMs: msOf(end), withTimes: t, custom }
         return query.compare(a as Device, b as Device, how, client)
       },
     }),

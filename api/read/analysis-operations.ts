@@ -7,7 +7,7 @@ import type { RejectedReadings } from '../../analytics/findings/from-rejections.
 import type { AnalysedDevice } from '../../query/analysed-device.ts'
 import { airMetrics } from '../../query/answers/units.ts'
 import type { Answer } from '../../query/cache/body.ts'
-import type { FurtherMetric } from '../../query/further-metric.ts'
+import type { CustomMetric } from '../../query/custom-metric.ts'
 import type { Query } from '../../query/query.ts'
 import { Anomalies } from '../../query/shapes/anomalies.ts'
 import { LevelChanges } from '../../query/shapes/changes.ts'
@@ -62,7 +62,7 @@ export interface AnalysedOne<About> extends Analysed<About> {
   /** Its readings that were refused, where they are told of. */
   rejected?(about: About): RejectedReadings | undefined
   /** `always`: what the answer has anyway. */
-  further(about: About, always: readonly string[], names: readonly string[] | undefined): readonly FurtherMetric[]
+  custom(about: About, always: readonly string[], names: readonly string[] | undefined): readonly CustomMetric[]
 }
 
 /** Of every query string. */
@@ -140,7 +140,7 @@ export function analysesOfOne<About>(
   of: AnalysedOne<About>,
 ): readonly ReadOperation[] {
   const analysis = analysisOf(access, query, of)
-  const { device, further, noun, pathOf, nameOf } = of
+  const { device, custom, noun, pathOf, nameOf } = of
   return [
     analysis({
       path: pathOf('detail_data'),
@@ -150,7 +150,7 @@ export function analysesOfOne<About>(
       answer: DeviceDetail.meta({ id: 'DeviceDetail' }),
       ask(about, { points, start, end, t, flags, metrics: names }, client) {
         const range = { startMs: msOf(start), endMs: msOf(end) }
-        const how = { ...range, points, withTimes: t, withFlags: flags, further: further(about, columns, names) }
+        const how = { ...range, points, withTimes: t, withFlags: flags, custom: custom(about, columns, names) }
         return query.detail(device(about), how, client)
       },
     }),
@@ -166,7 +166,7 @@ export function analysesOfOne<About>(
         // They are of now.
         const rejected = asked.end === undefined ? of.rejected?.(about) : undefined
         const window = windowOf(asked, usualDays.stats)
-        const how = { ...window, stepSeconds: step, rejected, further: further(about, columns, names) }
+        const how = { ...window, stepSeconds: step, rejected, custom: custom(about, columns, names) }
         return query.stats(device(about), how, client)
       },
     }),
@@ -178,7 +178,7 @@ export function analysesOfOne<About>(
       answer: DailySummary.meta({ id: 'DailySummary' }),
       tooLarge: 'TOO_MANY_DAYS',
       ask(about, { metrics: names, ...asked }, client) {
-        const how = { ...windowOf(asked, usualDays.daily), further: further(about, airMetrics, names) }
+        const how = { ...windowOf(asked, usualDays.daily), custom: custom(about, airMetrics, names) }
         return query.daily(device(about), how, client)
       },
     }),
@@ -190,7 +190,7 @@ export function analysesOfOne<About>(
       query: MomentParameters,
       answer: PastDays.meta({ id: 'PastDays' }),
       ask: (about, { end, metrics: names }, client) =>
-        query.past(device(about), { endMs: msOf(end), further: further(about, airMetrics, names) }, client),
+        query.past(device(about), { endMs: msOf(end), custom: custom(about, airMetrics, names) }, client),
     }),
     ...gaugesOf(access, query, of),
     analysis({
@@ -201,8 +201,8 @@ export function analysesOfOne<About>(
       query: DomainParameters,
       answer: DomainFigures.meta({ id: 'DomainFigures' }),
       ask(about, asked, client) {
-        const outdoors = further(about, columns, undefined).filter(({ name }) => name === outdoorMetric)
-        return query.domain(device(about), { ...windowOf(asked, usualDays.domain), further: outdoors }, client)
+        const outdoors = custom(about, columns, undefined).filter(({ name }) => name === outdoorMetric)
+        return query.domain(device(about), { ...windowOf(asked, usualDays.domain), custom: outdoors }, client)
       },
     }),
     excursionsOf(access, query, of),
@@ -213,7 +213,7 @@ export function analysesOfOne<About>(
 /** Of gauges, by their hours. */
 function gaugesOf<About>(access: ReadAccess, query: AnalysesQuery, of: AnalysedOne<About>): ReadOperation[] {
   const analysis = analysisOf(access, query, of)
-  const { device, further, pathOf, nameOf } = of
+  const { device, custom, pathOf, nameOf } = of
   return [
     analysis({
       path: pathOf('changes'),
@@ -223,7 +223,7 @@ function gaugesOf<About>(access: ReadAccess, query: AnalysesQuery, of: AnalysedO
       query: ChangesParameters,
       answer: LevelChanges.meta({ id: 'LevelChanges' }),
       ask(about, { metrics: names, ...asked }, client) {
-        const how = { ...windowOf(asked, usualDays.changes), further: further(about, columns, names) }
+        const how = { ...windowOf(asked, usualDays.changes), custom: custom(about, columns, names) }
         return query.changes(device(about), how, client)
       },
     }),
@@ -234,7 +234,7 @@ function gaugesOf<About>(access: ReadAccess, query: AnalysesQuery, of: AnalysedO
       query: MomentParameters,
       answer: NormalValues.meta({ id: 'NormalValues' }),
       ask: (about, { end, metrics: names }, client) =>
-        query.normal(device(about), { endMs: msOf(end), further: further(about, columns, names) }, client),
+        query.normal(device(about), { endMs: msOf(end), custom: custom(about, columns, names) }, client),
     }),
     analysis({
       path: pathOf('unusual'),
@@ -243,7 +243,7 @@ function gaugesOf<About>(access: ReadAccess, query: AnalysesQuery, of: AnalysedO
       query: MomentParameters,
       answer: UnusualValues.meta({ id: 'UnusualValues' }),
       ask: (about, { end, metrics: names }, client) =>
-        query.unusual(device(about), { endMs: msOf(end), further: further(about, columns, names) }, client),
+        query.unusual(device(about), { endMs: msOf(end), custom: custom(about, columns, names) }, client),
     }),
     analysis({
       path: pathOf('forecast'),
@@ -252,13 +252,13 @@ function gaugesOf<About>(access: ReadAccess, query: AnalysesQuery, of: AnalysedO
       query: MomentParameters,
       answer: Forecast.meta({ id: 'Forecast' }),
       ask: (about, { end, metrics: names }, client) =>
-        query.forecast(device(about), { endMs: msOf(end), further: further(about, columns, names) }, client),
+        query.forecast(device(about), { endMs: msOf(end), custom: custom(about, columns, names) }, client),
     }),
   ]
 }
 
 function excursionsOf<About>(access: ReadAccess, query: AnalysesQuery, of: AnalysedOne<About>): ReadOperation {
-  const { device, further, absent, pathOf, nameOf } = of
+  const { device, custom, absent, pathOf, nameOf } = of
   return analysisOf(
     access,
     query,
@@ -271,19 +271,19 @@ function excursionsOf<About>(access: ReadAccess, query: AnalysesQuery, of: Analy
     answer: Excursions.meta({ id: 'Excursions' }),
     fault(about, { metric }) {
       if (absent(about, [metric]) !== undefined) return noMetric(metric)
-      const [known] = further(about, columns, [metric])
+      const [known] = custom(about, columns, [metric])
       return known === undefined || known.kind === 'gauge' ? undefined : `${metric} is not a gauge`
     },
     ask(about, { metric, above = null, below = null, for: forSeconds, start, end }, client) {
       const range = start === undefined || end === undefined ? undefined : { startMs: start / 1000, endMs: end / 1000 }
-      const how = { metric, above, below, forSeconds, range, further: further(about, columns, [metric]) }
+      const how = { metric, above, below, forSeconds, range, custom: custom(about, columns, [metric]) }
       return query.excursions(device(about), how, client)
     },
   })
 }
 
 function anomaliesOf<About>(access: ReadAccess, query: AnalysesQuery, of: AnalysedOne<About>): ReadOperation {
-  const { device, further, pathOf, nameOf } = of
+  const { device, custom, pathOf, nameOf } = of
   return analysisOf(
     access,
     query,
@@ -296,7 +296,7 @@ function anomaliesOf<About>(access: ReadAccess, query: AnalysesQuery, of: Analys
     query: AnomaliesParameters,
     answer: Anomalies.meta({ id: 'Anomalies' }),
     ask(about, { limit, after, metrics: names, ...asked }, client) {
-      const how = { ...windowOf(asked, usualDays.anomalies), limit, after, further: further(about, columns, names) }
+      const how = { ...windowOf(asked, usualDays.anomalies), limit, after, custom: custom(about, columns, names) }
       return query.anomalies(device(about), how, client)
     },
   })

@@ -5,7 +5,7 @@ import { changeDaysMin } from '../../analytics/changes/change-points.ts'
 import { gridStepsSeconds } from '../../analytics/time/grid.ts'
 import { comparePreset, comparePresets } from '../../query/answers/compare-answer.ts'
 import { detailPointsMax, detailPointsMin } from '../../query/answers/detail-answer.ts'
-import { MetricNames } from './further-metrics.ts'
+import { MetricNames } from './custom-metrics.ts'
 import { parameter, published, wholeNumber } from './parameter-kit.ts'
 import { asOf, checkWindow, moment, windowFields } from './window-parameter.ts'
 

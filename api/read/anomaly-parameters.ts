@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { AnomalyId, anomaliesMax } from '../../query/shapes/anomalies.ts'
 import { usualDays } from './analysis-parameters.ts'
-import { MetricNames } from './further-metrics.ts'
+import { MetricNames } from './custom-metrics.ts'
 import { parameter, published, wholeNumber } from './parameter-kit.ts'
 import { checkWindow, windowFields } from './window-parameter.ts'
 

@@ -1,7 +1,7 @@
 /** The parameter `metrics` of a read of a device: which of its metrics are in the answer, and in which order. */
 
 import type { Device } from '../../auth/devices/device.ts'
-import { type DeviceMetrics, furtherMetricsOf } from '../../auth/metrics/device-metrics.ts'
+import { customMetricsOf, type DeviceMetrics } from '../../auth/metrics/device-metrics.ts'
 import { builtInMetrics, type ExportMetric } from '../../query/export/export-columns.ts'
 import { noSeries, type SeriesTable, seriesEmpty, seriesTable } from '../../query/export/series-table.ts'
 
@@ -18,15 +18,15 @@ export type ChosenMetrics =
 
 /** Without the parameter: the built-in ones, then all that the device has besides. */
 export function chooseMetrics(text: unknown, device: Device, registry: DeviceMetrics): ChosenMetrics {
-  const further = furtherMetricsOf(registry, device)
-  if (text === undefined && further.length === 0) {
+  const custom = customMetricsOf(registry, device)
+  if (text === undefined && custom.length === 0) {
     return { ok: true, chosen: { metrics: builtInMetrics, series: seriesEmpty } }
   }
-  const there: ExportMetric[] = [...builtInMetrics, ...further]
+  const there: ExportMetric[] = [...builtInMetrics, ...custom]
   const metrics = namedMetrics(text, there)
   if (typeof metrics === 'string') return { ok: false, status: metrics }
   const entries = metrics.flatMap(({ name }, place) => {
-    const metric = further.find(one => one.name === name)
+    const metric = custom.find(one => one.name === name)
     return metric === undefined ? [] : [registry.series(device.number, metric) ?? noSeries, device.number, place]
   })
   return { ok: true, chosen: { metrics, series: seriesTable(entries) } }

@@ -38,7 +38,7 @@ const time =
   ' has the time of its receipt.'
 const description =
   'At least one metric is a number within its range; other values out of range are left out and named in the answer. Of two' +
-  ' spellings the last one counts. Other numbers and booleans are values of further metrics; the answer names fields that' +
+  ' spellings the last one counts. Other numbers and booleans are values of custom metrics; the answer names fields that' +
   ' are not stored. Of a device that lists its metrics, only those are stored.'
 
 /** No properties: client generators make one name of both spellings. */
@@ -47,7 +47,7 @@ const otherSpellings = {
   '^battery_percentage$': { type: ['number', 'null'] },
 }
 
-/** Numbers and booleans of other names are values of further metrics. */
+/** Numbers and booleans of other names are values of custom metrics. */
 function noValue({ temperature, humidity, pressure, battery_voltage, battery_percentage }: Ranges) {
   const missing = ({ min, max }: Range) => ({
     anyOf: [{ enum: [null] }, { type: 'number', exclusiveMaximum: min }, { type: 'number', exclusiveMinimum: max }],

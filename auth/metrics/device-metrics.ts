@@ -13,7 +13,7 @@ export type MetricDevice = Pick<Device, 'number' | 'metrics'>
  * Besides those that are built in: those that it lists, in that order, then the others that it has sent, by position. From
  * memory; the same empty list for a device without any.
  */
-export function furtherMetricsOf(metrics: DeviceMetrics, { number, metrics: listed }: MetricDevice): readonly Metric[] {
+export function customMetricsOf(metrics: DeviceMetrics, { number, metrics: listed }: MetricDevice): readonly Metric[] {
   const sent = metrics.metricsOf(number)
   const isListed = (listed?.length ?? 0) > 0
   if (sent.length === 0 && !isListed) return none

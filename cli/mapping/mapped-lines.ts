@@ -1,13 +1,13 @@
 /** Readings from chunks of whole lines: of a foreign table, or of line protocol. */
 
 import { isUtf8 } from 'node:buffer'
-import { furtherOf } from '../../ingest/formats/further-columns.ts'
+import type { CustomField } from '../../ingest/custom-fields.ts'
+import { customOf } from '../../ingest/formats/custom-columns.ts'
 import { readLineProtocol, receiptTimeMs } from '../../ingest/formats/line-protocol.ts'
 import type { DeviceOfLine } from '../../ingest/formats/line-protocol-fields.ts'
 import { defaultDeviceTags, type LineNames } from '../../ingest/formats/line-protocol-names.ts'
 import { readingRows } from '../../ingest/formats/reading-rows.ts'
-import type { FurtherField } from '../../ingest/further-fields.ts'
-import type { FurtherValues } from '../../ingest/journal/record.ts'
+import type { CustomValues } from '../../ingest/journal/record.ts'
 import type { Range } from '../../ingest/reading.ts'
 import { metricsMax } from '../../store/metrics/metric-counts.ts'
 import { type Metric, metrics } from '../../store/tables.ts'
@@ -147,9 +147,9 @@ export function createLineProtocolSource(options: MappingOptions): LinesSource {
       const at = row * readingRows.valuesPerRow
       const values = rows.values.slice(at, at + readingRows.valuesPerRow)
       const name = result.names.textOf(rows.names[row] as number)
-      const further = fields.named(rows.further && furtherOf(rows.further, row))
-      units.convert(values, further)
-      if (timeMs !== receiptTimeMs) taken.readings.push({ device: name, timeUs: timeMs * 1000, values, further, line })
+      const custom = fields.named(rows.custom && customOf(rows.custom, row))
+      units.convert(values, custom)
+      if (timeMs !== receiptTimeMs) taken.readings.push({ device: name, timeUs: timeMs * 1000, values, custom, line })
       else taken.rejects.push({ line, code: 'READING_INVALID', reason: 'timestamp is required', text: '' })
     }
     return taken
@@ -174,11 +174,11 @@ class AssumedUnits {
     this.#units = units
   }
 
-  convert(values: Float64Array, further: Map<string, number> | undefined): void {
+  convert(values: Float64Array, custom: Map<string, number> | undefined): void {
     for (const [index, value] of values.entries()) {
       if (!Number.isNaN(value)) values[index] = this.#converted(metrics[index] as string, value)
     }
-    for (const [metric, value] of further ?? []) further?.set(metric, this.#converted(metric, value))
+    for (const [metric, value] of custom ?? []) custom?.set(metric, this.#converted(metric, value))
   }
 
   notices(): string[] {
@@ -221,16 +221,16 @@ class NumberedFields implements DeviceOfLine {
     this.#mapped = mapping.size > 0 ? new Map(mapped) : undefined
   }
 
-  readonly fieldOf = (field: string): FurtherField | undefined => {
+  readonly fieldOf = (field: string): CustomField | undefined => {
     const metric = this.#mapped === undefined ? metricNamed(field) : this.#mapped.get(field)
     if (metric === undefined || columnOf(metric) !== -1) return undefined
     const number = this.#numberOf(metric)
     return number === undefined ? undefined : { series: number, ...anyNumber }
   }
 
-  named(further: FurtherValues | undefined): Map<string, number> | undefined {
-    if (further === undefined) return undefined
-    const { series, values } = further
+  named(custom: CustomValues | undefined): Map<string, number> | undefined {
+    if (custom === undefined) return undefined
+    const { series, values } = custom
     return new Map(series.map((number, index) => [this.#names[number] as string, values[index] as number]))
   }
 

@@ -11,23 +11,23 @@ export interface MappedReading {
   /** By metric, in the order of the table; NaN for a missing one. */
   readonly values: Float64Array
   /** Of metrics without a column, by their names. */
-  readonly further?: Map<string, number> | undefined
+  readonly custom?: Map<string, number> | undefined
 }
 
 /** Values of one reading while it is read. */
 export class MappedValues {
   readonly values = new Float64Array(metrics.length).fill(Number.NaN)
-  further: Map<string, number> | undefined
+  custom: Map<string, number> | undefined
 
   /** Nothing becomes of a missing value (NaN). */
   put(metric: string, value: number): void {
     const column = columnOf(metric)
     if (column !== -1) this.values[column] = value
-    else if (!Number.isNaN(value)) this.further = (this.further ?? new Map()).set(metric, value)
+    else if (!Number.isNaN(value)) this.custom = (this.custom ?? new Map()).set(metric, value)
   }
 
   isEmpty(): boolean {
-    return this.further === undefined && this.values.every(Number.isNaN)
+    return this.custom === undefined && this.values.every(Number.isNaN)
   }
 }
 
@@ -43,7 +43,7 @@ export function metricNamed(text: string): string | undefined {
 }
 
 /** As a line of NDJSON, for the service. */
-export function lineOf({ device, timeUs, values, further = new Map() }: MappedReading): string {
+export function lineOf({ device, timeUs, values, custom = new Map() }: MappedReading): string {
   const fields = metrics.map((metric, index) => {
     const value = values[index] as number
     return Number.isNaN(value) ? null : ([metric, value] as const)
@@ -55,6 +55,6 @@ export function lineOf({ device, timeUs, values, further = new Map() }: MappedRe
     humidity: humidity?.[1] ?? null,
     pressure: pressure?.[1] ?? null,
   }
-  const others = Object.fromEntries([...battery.filter(field => field !== null), ...further])
+  const others = Object.fromEntries([...battery.filter(field => field !== null), ...custom])
   return `${JSON.stringify({ timestamp: timeUs / 1000, device, ...required, ...others })}\n`
 }

@@ -28,17 +28,17 @@ export class ReadingMerger {
 
   /** False when it comes too late. */
   add(reading: HeldReading): boolean {
-    const { values, further = [] } = reading
+    const { values, custom = [] } = reading
     const key = keyOf(reading)
     const known = this.#held.get(key)
     if (known === undefined) {
       if (this.#sent.has(reading.device, reading.timeUs)) return false
-      this.#held.set(key, { ...reading, further: new Map(further) })
+      this.#held.set(key, { ...reading, custom: new Map(custom) })
       return true
     }
     if (hasValueOf(known, reading)) this.#replaced++
     for (const [index, value] of values.entries()) if (!Number.isNaN(value)) known.values[index] = value
-    for (const [metric, value] of further) known.further?.set(metric, value)
+    for (const [metric, value] of custom) known.custom?.set(metric, value)
     this.#held.delete(key)
     this.#held.set(key, known)
     return true
@@ -76,9 +76,9 @@ export class ReadingMerger {
   }
 }
 
-function hasValueOf(known: HeldReading, { values, further = new Map() }: HeldReading): boolean {
+function hasValueOf(known: HeldReading, { values, custom = new Map() }: HeldReading): boolean {
   const isPut = values.some((value, index) => !Number.isNaN(value) && !Number.isNaN(known.values[index]))
-  return isPut || further.keys().some(metric => known.further?.has(metric) === true)
+  return isPut || custom.keys().some(metric => known.custom?.has(metric) === true)
 }
 
 function keyOf({ timeUs, device }: HeldReading): string {

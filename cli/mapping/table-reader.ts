@@ -58,10 +58,10 @@ export function createTableReader(options: MappingOptions, settled: SettledTable
         : putValue(row, series.value, options, settled, put)
     if (problem !== undefined) return problem
     if (put.isEmpty()) return undefined
-    const { values, further } = put
+    const { values, custom } = put
     const { device } = series
     if (device === undefined) return 'device is missing'
-    return typeof timeUs === 'string' ? timeUs : { device, timeUs, values, further }
+    return typeof timeUs === 'string' ? timeUs : { device, timeUs, values, custom }
   }
 
   return {

@@ -2,8 +2,8 @@
 
 import type { Fields } from '../field-names.ts'
 import { type Errors, leftOutReason } from '../reading.ts'
+import { CustomRows } from './custom-columns.ts'
 import type { SightingsReader } from './field-sightings.ts'
-import { FurtherRows } from './further-columns.ts'
 import type { LineReader } from './line-reader.ts'
 import { NameIndex } from './name-index.ts'
 import { type Reject, RejectList } from './reject.ts'
@@ -113,7 +113,7 @@ class RowSink {
   readonly #nowMs: number
   readonly #sightings: SightingsReader | undefined
   readonly #isHeader: ChunkOptions['isHeader']
-  #further: FurtherRows | undefined
+  #custom: CustomRows | undefined
 
   constructor(rowsMax: number, options: ChunkOptions) {
     const { kind, readLine, check, nowMs, rejectsMax, names, sightings, isHeader } = options
@@ -177,14 +177,14 @@ class RowSink {
 
   takeRows(): Rows {
     const rows = withoutRoom(this.#rows)
-    return this.#further === undefined ? rows : { ...rows, further: this.#further.take(rows.count) }
+    return this.#custom === undefined ? rows : { ...rows, custom: this.#custom.take(rows.count) }
   }
 
-  #takeOthers(row: number, { stored, ignored, further }: OtherFields): void {
+  #takeOthers(row: number, { stored, ignored, custom }: OtherFields): void {
     for (const name of stored) if (this.others.stored.size < othersMax) this.others.stored.add(name)
     for (const name of ignored) if (this.others.ignored.size < othersMax) this.others.ignored.add(name)
-    if (further === undefined) return
-    this.#further ??= new FurtherRows()
-    this.#further.putAll(row, further)
+    if (custom === undefined) return
+    this.#custom ??= new CustomRows()
+    this.#custom.putAll(row, custom)
   }
 }

@@ -35,11 +35,11 @@ export interface CsvLayout {
 /** `others`: columns that are not ours, as they are named. */
 export type CsvHeader = { ok: true; layout: CsvLayout; others: string[] } | { ok: false; reason: string }
 
-/** So many of the columns that are not ours are read, where rows may have further fields. */
+/** So many of the columns that are not ours are read, where rows may have custom fields. */
 const othersMax = 150
 
-/** A header is read once, so it always takes the slow and thorough way. `hasFurther`: as its kind of rows says. */
-export function readCsvHeader(line: string, known: readonly Column[], hasFurther = false): CsvHeader {
+/** A header is read once, so it always takes the slow and thorough way. `hasCustom`: as its kind of rows says. */
+export function readCsvHeader(line: string, known: readonly Column[], hasCustom = false): CsvHeader {
   const attempts = separators.map(separator => readNames(line, separator, known)).filter(read => read !== undefined)
   // The separator by which most columns are ours.
   const [best] = attempts.toSorted((a, b) => b.known - a.known)
@@ -48,10 +48,10 @@ export function readCsvHeader(line: string, known: readonly Column[], hasFurther
   const doubled = columns.find((field, column) => field !== undefined && columns.indexOf(field) < column)
   if (doubled !== undefined) return { ok: false, reason: `the header names the column ${doubled} twice` }
   const others = names.filter((_, column) => columns[column] === undefined)
-  const layout = { columns: hasFurther ? withOthers(columns, names) : columns, separator }
+  const layout = { columns: hasCustom ? withOthers(columns, names) : columns, separator }
   const absent = known.flatMap(({ name, isRequired }) => (isRequired && !columns.includes(name) ? [name] : []))
   // The check of the rows finds the time in such a column.
-  if (absent[0] === 'timestamp' && hasFurther && others.some(isReadingTime)) absent.shift()
+  if (absent[0] === 'timestamp' && hasCustom && others.some(isReadingTime)) absent.shift()
   if (absent.length > 0) {
     const lacks = `the header lacks ${absent.join(', ')}; it begins with: ${line.slice(0, 100)}`
     return { ok: false, reason: `${lacks}; it should name ${known.map(({ name }) => name).join(',')}` }
@@ -67,12 +67,12 @@ export function readHeaderAgain(
   line: string,
   { columns }: CsvLayout,
   known: readonly Column[],
-  hasFurther = false,
+  hasCustom = false,
 ): CsvHeader | undefined {
   const others = new Set(columns.filter(name => name !== undefined))
   const isName = (cell: string) => fieldOf(cell, known) !== undefined || others.has(cell.trim())
   const isHeader = separators.some(each => line.split(each).filter(isQuotedOr(isName)).length >= headerNamesMin)
-  return isHeader ? readCsvHeader(line, known, hasFurther) : undefined
+  return isHeader ? readCsvHeader(line, known, hasCustom) : undefined
 }
 
 function isQuotedOr(isName: (cell: string) => boolean): (cell: string) => boolean {

@@ -3,7 +3,7 @@
 import { bug } from '../../store/limits/bug.ts'
 import { markFineTime } from '../journal/record.ts'
 import { expiredReason } from '../reading.ts'
-import { furtherBytesOf, furtherOf } from './further-columns.ts'
+import { customBytesOf, customOf } from './custom-columns.ts'
 import type { NameIndex } from './name-index.ts'
 import { type Reject, type RejectCode, RejectList } from './reject.ts'
 import type { RowKind, Series } from './row-kind.ts'
@@ -87,7 +87,7 @@ export function encodeRows(kind: RowKind<never>, rows: Rows, options: EncodeOpti
 
 function takeRow(kind: RowKind<never>, rows: Rows, row: number, timeMs: number, values: never): void {
   kind.take(rows.values, row * kind.valuesPerRow, timeMs, values)
-  if (rows.further !== undefined) kind.setFurther?.(values, furtherOf(rows.further, row))
+  if (rows.custom !== undefined) kind.setCustom?.(values, customOf(rows.custom, row))
 }
 
 function resolvedAt(resolved: EncodeOptions['resolved'], index: number): Series | Unresolved {
@@ -100,7 +100,7 @@ function recordsLength(kind: RowKind<never>, rows: Rows, resolved: EncodeOptions
   const { writer } = kind
   const values = kind.createValues(0)
   const lengths = resolved.map(series => ('reason' in series ? 0 : writer.length(series, values)))
-  let length = rows.further === undefined ? 0 : furtherBytesOf(rows.further, rows.count)
+  let length = rows.custom === undefined ? 0 : customBytesOf(rows.custom, rows.count)
   for (let row = 0; row < rows.count; row++) length += lengths[rows.names[row] ?? 0] ?? 0
   return length
 }

@@ -1,8 +1,8 @@
 /** The fields of a line: which metrics they are, and their values. */
 
 import { type Metric, metrics } from '../../store/tables.ts'
+import { customRangeReason, isListedColumn, unknownEntityReason, unknownFieldReason } from '../custom-fields.ts'
 import { batteryVolts, type FieldRole, isBatteryVoltage, roleOf, shortenedName } from '../field-names.ts'
-import { furtherRangeReason, isListedColumn, unknownEntityReason, unknownFieldReason } from '../further-fields.ts'
 import { type Errors, type Range, type Ranges, rangeReason, sentenceOf, storedValue } from '../reading.ts'
 import type { ReadingDevice } from '../whole-reading.ts'
 import type { SightingsReader } from './field-sightings.ts'
@@ -28,7 +28,7 @@ interface KnownField {
 /** What is known of the device of a line. A field that is not there is a missing value, also of one that it lists. */
 export type DeviceOfLine = Pick<ReadingDevice, 'metrics' | 'fieldOf'>
 
-export interface FurtherValueOfLine {
+export interface CustomValueOfLine {
   series: number
   value: number
 }
@@ -43,7 +43,7 @@ const noMetric = -1
 const voltageMetric = metrics.indexOf('battery_voltage')
 const percentageMetric = metrics.indexOf('battery_percentage')
 /** Of a line. */
-const furtherMax = 150
+const customMax = 150
 const fieldsMax = 1024
 const nameCharactersMax = 64
 
@@ -51,7 +51,7 @@ export class FieldsReader {
   /** The metrics of the line that was read last; NaN for what it does not have. */
   readonly values = new Float64Array(readingRows.valuesPerRow)
   /** Values of metrics that have no column. */
-  readonly further: FurtherValueOfLine[] = []
+  readonly custom: CustomValueOfLine[] = []
   /** Names of fields of which it is not known yet whether they are metrics. */
   readonly sighted: string[] = []
   /** Names of those that are values of metrics only where the device lists them. */
@@ -97,7 +97,7 @@ export class FieldsReader {
     entity: Entity | undefined,
   ): Problem | undefined {
     this.values.fill(Number.NaN)
-    if (this.further.length > 0) this.further.length = 0
+    if (this.custom.length > 0) this.custom.length = 0
     if (this.sighted.length > 0) this.sighted.length = 0
     if (this.sightedIfListed.length > 0) this.sightedIfListed.length = 0
     if (this.#voltages.length > 0) this.#voltages.length = 0
@@ -123,7 +123,7 @@ export class FieldsReader {
   /** Of a line whose values can all be read. */
   #problemOfLine(): Problem | undefined {
     if (this.outOfRange === undefined || this.#unknownProblem !== undefined) return this.#unknownProblem
-    this.hasMetric = this.further.length + this.sighted.length > 0 || !this.values.every(Number.isNaN)
+    this.hasMetric = this.custom.length + this.sighted.length > 0 || !this.values.every(Number.isNaN)
     return this.hasMetric ? undefined : invalid(sentenceOf(this.outOfRange))
   }
 
@@ -158,7 +158,7 @@ export class FieldsReader {
     const { metric, text } = known
     if (this.#entity !== undefined) return this.#noteOfEntity(text)
     if (metric === noMetric) return this.#readOther(known)
-    return this.#isTaken(metric, text) ? this.#readMetric(metric) : this.#readFurther(text)
+    return this.#isTaken(metric, text) ? this.#readMetric(metric) : this.#readCustom(text)
   }
 
   /** Of a device that lists what it has, those alone. */
@@ -206,13 +206,13 @@ export class FieldsReader {
   #readOther({ text, role }: KnownField): Problem | undefined {
     if (role === 'reading time' || role === 'record time') return this.#readTimeField(text)
     if (role === 'battery') this.#hasBattery = true
-    if (role === 'battery' || role === 'further') return this.#readFurther(text)
+    if (role === 'battery' || role === 'custom') return this.#readCustom(text)
     const start = this.end
     const value = this.#numbers.read(start)
     this.end = this.#numbers.end
     if (Number.isNaN(value)) {
       this.end = start
-      return this.#readFurther(text)
+      return this.#readCustom(text)
     }
     if (role === 'voltage') this.#voltages.push({ name: text, value })
     else this.#takeAlias(metrics.indexOf(role), text, value)
@@ -247,7 +247,7 @@ export class FieldsReader {
   }
 
   /** Of a field that has no column. */
-  #readFurther(name: string): Problem | undefined {
+  #readCustom(name: string): Problem | undefined {
     const isText = this.#bytes[this.end] === byteOf.quote
     const value = this.#readAny()
     if (typeof value !== 'number') return value
@@ -258,12 +258,12 @@ export class FieldsReader {
   }
 
   #takeOther(name: string, value: number): void {
-    const field = this.further.length < furtherMax ? this.#device?.fieldOf(name) : undefined
+    const field = this.custom.length < customMax ? this.#device?.fieldOf(name) : undefined
     if (this.#device === undefined) this.#sight(name)
     else if (field === undefined) this.#unknown(name)
-    else if (value < field.min || value > field.max) this.#leaveOut(name, furtherRangeReason(field))
+    else if (value < field.min || value > field.max) this.#leaveOut(name, customRangeReason(field))
     else {
-      this.further.push({ series: field.series, value })
+      this.custom.push({ series: field.series, value })
       this.hasMetric = true
     }
   }
@@ -308,7 +308,7 @@ export class FieldsReader {
   }
 
   #sight(name: string): void {
-    const mayBeMetric = name.length <= nameCharactersMax && this.sighted.length < furtherMax
+    const mayBeMetric = name.length <= nameCharactersMax && this.sighted.length < customMax
     if (this.#options.sightings === undefined || !mayBeMetric) {
       this.#unknown(name)
       return

@@ -78,7 +78,7 @@ const rowsMax = 1_000_000
 /** The main thread looks all of them up in one turn. */
 const devicesMax = 10_000
 /** Without a column, of all rows. */
-const furtherValuesMax = 4_000_000
+const customValuesMax = 4_000_000
 const lineBytesUsual = 64
 const leftOutListedMax = 100
 const assumedListedMax = 100
@@ -145,7 +145,7 @@ class BodyReader {
   }
 
   #isTooLong(): boolean {
-    if (this.#series.devices.count > devicesMax || this.#rows.furtherCount > furtherValuesMax) return true
+    if (this.#series.devices.count > devicesMax || this.#rows.customCount > customValuesMax) return true
     const isFull = this.#rows.count >= rowsMax || this.#options.sightings?.isFull() === true
     return isFull && this.#at < this.#bytes.length
   }
@@ -182,9 +182,9 @@ class BodyReader {
   }
 
   #put(line: number, device: number): void {
-    const { values, further } = this.#fields
+    const { values, custom } = this.#fields
     const row = this.#rows.put(line, device, this.#timeOfRow(device), values)
-    for (const { series, value } of further) this.#rows.putFurther(row, series, value)
+    for (const { series, value } of custom) this.#rows.putCustom(row, series, value)
     this.#lineCounts[device] = (this.#lineCounts[device] ?? 0) + 1
     const { outOfRange } = this.#fields
     if (outOfRange !== undefined) this.#noteLeftOut(line, device, outOfRange)

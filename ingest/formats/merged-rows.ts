@@ -1,7 +1,7 @@
 /** Rows of which there is one for each device and time: what comes later for the same two is written into the same row. */
 
 import { randomInt } from 'node:crypto'
-import { FurtherRows } from './further-columns.ts'
+import { CustomRows } from './custom-columns.ts'
 import { readingRows } from './reading-rows.ts'
 import { createRows, type Rows } from './rows.ts'
 
@@ -18,7 +18,7 @@ export class MergedRows {
   #slots: Int32Array
   readonly #hash = createRowHash()
   #last = 0
-  #further: FurtherRows | undefined
+  #custom: CustomRows | undefined
 
   /** `rowsExpected` is a power of two. */
   constructor(rowsExpected: number) {
@@ -35,8 +35,8 @@ export class MergedRows {
   }
 
   /** How many values they have that have no column. */
-  get furtherCount(): number {
-    return this.#further?.count ?? 0
+  get customCount(): number {
+    return this.#custom?.count ?? 0
   }
 
   /** Sets those of the values that are not NaN, and returns the row. It keeps the number of the line that it began with. */
@@ -51,15 +51,15 @@ export class MergedRows {
     return row
   }
 
-  putFurther(row: number, series: number, value: number): void {
-    this.#further ??= new FurtherRows()
-    this.#further.put(row, series, value)
+  putCustom(row: number, series: number, value: number): void {
+    this.#custom ??= new CustomRows()
+    this.#custom.put(row, series, value)
   }
 
   /** Nothing can be put any more. */
   take(): Rows {
     this.#rows.count = this.#count
-    this.#rows.further = this.#further?.take(this.#count)
+    this.#rows.custom = this.#custom?.take(this.#count)
     return this.#rows
   }
 

@@ -18,7 +18,7 @@ export const readingRows: RowKind<Reading> = {
     { name: 'battery_voltage', cell: 'number', isRequired: false },
     { name: 'battery_percentage', cell: 'number', isRequired: false },
   ],
-  hasFurther: true,
+  hasCustom: true,
   subject: 'device',
   invalidCode: 'READING_INVALID',
   lineBytesMin: '946684800,a,1'.length,
@@ -47,8 +47,8 @@ export const readingRows: RowKind<Reading> = {
     reading.battery_voltage = doubles[at + 3] ?? Number.NaN
     reading.battery_percentage = doubles[at + 4] ?? Number.NaN
   },
-  setFurther(reading, further) {
-    reading.further = further
+  setCustom(reading, custom) {
+    reading.custom = custom
   },
   writer: readingWriter,
 }
@@ -89,12 +89,12 @@ function createFirstCheck(options: RowCheckOptions): CheckOfDevice {
   return (fields, _device, nowMs, hasOthers) => {
     if (!hasOthers) return check(fields, nowMs)
     const checked = checkAll(fields, nowMs)
-    const sighted = checked.further?.names ?? []
+    const sighted = checked.custom?.names ?? []
     const aliases = checked.ok ? checked.aliases : []
     const ifListed = aliases.filter(name => roleOf(name) === 'voltage')
     const stored = new Set([...sighted, ...aliases])
     const ignored = ignoredNames(fields, { stored }, null) ?? []
-    return { ...checked, others: { stored, sighted, ifListed, ignored, fields, further: undefined } }
+    return { ...checked, others: { stored, sighted, ifListed, ignored, fields, custom: undefined } }
   }
 }
 
@@ -108,7 +108,7 @@ function createWholeCheck(options: RowCheckOptions, deviceOf: (name: string) => 
     if (!whole.ok) return whole
     const { reading, stored, outOfRange } = whole
     const ignored = ignoredNames(fields, { stored }, metrics) ?? []
-    const others = { stored, sighted: [], ifListed: [], ignored, fields: undefined, further: reading.further }
+    const others = { stored, sighted: [], ifListed: [], ignored, fields: undefined, custom: reading.custom }
     return { ok: true, reading, others, outOfRange }
   }
 }
@@ -116,5 +116,5 @@ function createWholeCheck(options: RowCheckOptions, deviceOf: (name: string) => 
 /** Of columns alone, and of all fields: to look for the others takes as long as the rest. */
 function checksOf({ earliestMs = earliestTimeMs, ...options }: RowCheckOptions) {
   const common = { ...options, earliestMs: () => earliestMs }
-  return [createReadingCheck(common), createReadingCheck({ ...common, collectsFurther: true })] as const
+  return [createReadingCheck(common), createReadingCheck({ ...common, collectsCustom: true })] as const
 }

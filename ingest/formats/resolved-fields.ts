@@ -1,6 +1,6 @@
 /** What becomes of the fields of the devices in a body, as main has told it: for the check of its rows. */
 
-import type { FurtherField } from '../further-fields.ts'
+import type { CustomField } from '../custom-fields.ts'
 import type { ReadingDevice } from '../whole-reading.ts'
 
 /** Plain data, so that it can be handed to another thread. */
@@ -43,10 +43,10 @@ export function createResolvedFields(packed: PackedFields): ResolvedFields {
 }
 
 /** Rows of no device are refused for that, and not for what they hold. */
-const anyField: FurtherField = { series: 0, min: Number.NEGATIVE_INFINITY, max: Number.POSITIVE_INFINITY }
+const anyField: CustomField = { series: 0, min: Number.NEGATIVE_INFINITY, max: Number.POSITIVE_INFINITY }
 
-function fieldsByDevice({ names, pairs, series, min, max }: PackedFields): Map<number, Map<string, FurtherField>> {
-  const fields = new Map<number, Map<string, FurtherField>>()
+function fieldsByDevice({ names, pairs, series, min, max }: PackedFields): Map<number, Map<string, CustomField>> {
+  const fields = new Map<number, Map<string, CustomField>>()
   for (let at = 0; at < series.length; at++) {
     const device = pairs[2 * at] as number
     const name = names[pairs[2 * at + 1] as number] as string

@@ -4,7 +4,7 @@
  */
 
 import type { Fields } from '../field-names.ts'
-import type { FurtherValues, RecordWriter, Timed } from '../journal/record.ts'
+import type { CustomValues, RecordWriter, Timed } from '../journal/record.ts'
 import type { Errors, Ranges } from '../reading.ts'
 import type { ReadingDevice } from '../whole-reading.ts'
 import type { RejectCode, Subject } from './reject.ts'
@@ -40,7 +40,7 @@ export interface OtherFields {
   /** The fields of the row, before it is known what becomes of them. */
   readonly fields: Fields | undefined
   /** Their values, when it is known in which series. */
-  readonly further: FurtherValues | undefined
+  readonly custom: CustomValues | undefined
 }
 
 /** A row that passed its check. */
@@ -88,7 +88,7 @@ export interface RowKind<Values extends Timed> {
   readonly noun: 'reading' | 'point'
   readonly columns: readonly Column[]
   /** Whether rows may have values without a column. */
-  readonly hasFurther: boolean
+  readonly hasCustom: boolean
   /** What a reject calls the first of the names. */
   readonly subject: Subject
   /** The code of a row that does not pass the check. */
@@ -105,6 +105,6 @@ export interface RowKind<Values extends Timed> {
   /** Reads back into `values` what `put` has written. */
   take(doubles: Float64Array, at: number, timestampMs: number, values: Values): void
   /** Gives them values without a column, or takes those away that they had. */
-  setFurther?(values: Values, further: FurtherValues | undefined): void
+  setCustom?(values: Values, custom: CustomValues | undefined): void
   readonly writer: RecordWriter<Series, Values>
 }

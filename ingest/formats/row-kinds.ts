@@ -17,7 +17,7 @@ export const pointRows: RowKind<PointValues> = {
     { name: 'unit', cell: 'text', isRequired: true },
     { name: 'value', cell: 'number', isRequired: true },
   ],
-  hasFurther: false,
+  hasCustom: false,
   subject: 'sn',
   invalidCode: 'POINT_INVALID',
   lineBytesMin: '2000-01-01,a,o3,ppb,1'.length,

@@ -1,6 +1,6 @@
 /** Checked rows as columns: what travels between the threads, since typed arrays change hands without a copy. */
 
-import type { FurtherColumns } from './further-columns.ts'
+import type { CustomColumns } from './custom-columns.ts'
 
 export interface Rows {
   count: number
@@ -11,7 +11,7 @@ export interface Rows {
   /** As many a row as its kind has. */
   values: Float64Array<ArrayBuffer>
   /** Values that have no place among these; without it there are none. */
-  further?: FurtherColumns | undefined
+  custom?: CustomColumns | undefined
 }
 
 export function createRows(rowsMax: number, valuesPerRow: number): Rows {
@@ -29,7 +29,7 @@ export function createRows(rowsMax: number, valuesPerRow: number): Rows {
  * be many times as long as the shortest.
  */
 export function withoutRoom(rows: Rows): Rows {
-  const { count, lines, names, timesMs, values, further } = rows
+  const { count, lines, names, timesMs, values, custom } = rows
   const valuesPerRow = values.length / timesMs.length
   return {
     count,
@@ -37,13 +37,13 @@ export function withoutRoom(rows: Rows): Rows {
     names: new Uint32Array(names.buffer.transfer(count * names.BYTES_PER_ELEMENT)),
     timesMs: new Float64Array(timesMs.buffer.transfer(count * timesMs.BYTES_PER_ELEMENT)),
     values: new Float64Array(values.buffer.transfer(count * valuesPerRow * values.BYTES_PER_ELEMENT)),
-    further,
+    custom,
   }
 }
 
-/** Of the further values too. */
-export function columnsOf({ lines, names, timesMs, values, further }: Rows) {
-  return [lines, names, timesMs, values, ...(further === undefined ? [] : Object.values(further))]
+/** Of the custom values too. */
+export function columnsOf({ lines, names, timesMs, values, custom }: Rows) {
+  return [lines, names, timesMs, values, ...(custom === undefined ? [] : Object.values(custom))]
 }
 
 /** The memory behind the columns, for the list of what changes hands. */

@@ -55,11 +55,11 @@ export async function readPosition(
   await appliedStates(exec, tables)
   const last = await lastOf(`journal = '${id}'`)
   // Read behind the row: the forwarder may replace the row at any time, with later transactions.
-  const [rowsTxn, furtherTxn] = await appliedStates(exec, tables)
-  const isThere = last !== undefined && last[3] <= rowsTxn && last[4] <= furtherTxn
+  const [rowsTxn, customTxn] = await appliedStates(exec, tables)
+  const isThere = last !== undefined && last[3] <= rowsTxn && last[4] <= customTxn
   const found = isThere
     ? last
-    : await lastOf(`journal = '${id}' AND rows_txn <= ${rowsTxn} AND further_txn <= ${furtherTxn}`)
+    : await lastOf(`journal = '${id}' AND rows_txn <= ${rowsTxn} AND further_txn <= ${customTxn}`)
   if (found !== undefined) {
     const [position, wholeFrom, recordedUs] = found
     return { applied: { position, wholeFrom, recordedMs: recordedUs / 1000 }, isOfOthers: false }
@@ -86,8 +86,8 @@ async function readStates(exec: Exec, tables: readonly string[]): Promise<readon
   if (own === undefined) throw new QuestdbError('TABLE_MISSING', `QuestDB has no table ${appliedPositionsTable}`)
   if (own[3] === true) await resumeTable({ query: exec }, appliedPositionsTable)
   if (Number(own[2]) < Number(own[1])) return undefined
-  const [rowsTxn = 0, furtherTxn = 0] = tables.map(table => Number(rows.find(([name]) => name === table)?.[1] ?? 0))
-  return [rowsTxn, furtherTxn]
+  const [rowsTxn = 0, customTxn = 0] = tables.map(table => Number(rows.find(([name]) => name === table)?.[1] ?? 0))
+  return [rowsTxn, customTxn]
 }
 
 /** Whatever QuestDB had of the journal. Resolves when it is applied. */
@@ -96,12 +96,12 @@ export async function putPosition(
   { id, tables }: JournalKey,
   { position, wholeFrom, recordedMs }: AppliedPosition,
 ): Promise<void> {
-  const [rowsTxn, furtherTxn] = await appliedStates(exec, tables)
+  const [rowsTxn, customTxn] = await appliedStates(exec, tables)
   const nowUs = Math.round(recordedMs * 1000)
   const last = `SELECT cast(ts AS LONG) FROM ${appliedPositionsTable} WHERE journal = '${id}' LIMIT -1`
   const lastUs = Number((await exec(last))[0]?.[0] ?? 0)
   const ts = Math.max(hourOf(nowUs), lastUs)
-  const values = [timeSql(ts), `'${id}'`, position, wholeFrom, timeSql(nowUs), rowsTxn, furtherTxn]
+  const values = [timeSql(ts), `'${id}'`, position, wholeFrom, timeSql(nowUs), rowsTxn, customTxn]
   await exec(`INSERT INTO ${appliedPositionsTable} VALUES (${values.join(', ')})`)
   await appliedStates(exec, tables)
 }
@@ -116,10 +116,10 @@ export async function advancePosition(
 ): Promise<void> {
   const nowUs = Math.round(nowMs * 1000)
   const hour = timeSql(hourOf(nowUs))
-  const [rowsTxn = 0, furtherTxn = 0] = txns
+  const [rowsTxn = 0, customTxn = 0] = txns
   // Where the clock went back the last hour stays the last.
   const ts = `CASE WHEN ts > ${hour} THEN ts ELSE ${hour} END`
-  const values = [ts, 'journal', position, 'whole_from', timeSql(nowUs), rowsTxn, furtherTxn]
+  const values = [ts, 'journal', position, 'whole_from', timeSql(nowUs), rowsTxn, customTxn]
   const from = `FROM ${appliedPositionsTable} WHERE journal = '${id}' LIMIT -1`
   await exec(`INSERT INTO ${appliedPositionsTable} SELECT ${values.join(', ')} ${from}`)
 }

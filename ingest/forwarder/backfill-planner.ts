@@ -11,7 +11,7 @@ import { isBackfill, offsetOf } from '../journal/record.ts'
 import type { Chunk } from '../journal/segment-reader.ts'
 import { type Erased, isRecordErased, nothingErased } from '../journal/tombstones.ts'
 import type { Batch, Part } from './batch.ts'
-import type { FurtherSeries } from './further-series.ts'
+import type { CustomSeries } from './custom-series.ts'
 import { KeyTable } from './key-table.ts'
 import type { Absent } from './row-format.ts'
 import { timeOrder } from './time-order.ts'
@@ -39,7 +39,7 @@ export class BackfillPlanner {
   readonly #kind: number
   readonly #connection: number
   readonly #erased: Erased
-  readonly #further: FurtherSeries
+  readonly #custom: CustomSeries
   /** Whole bodies of groups, also of those that have live records too. */
   #bytes = new Uint8Array(bufferBytesMin)
   #view = new DataView(this.#bytes.buffer)
@@ -53,11 +53,11 @@ export class BackfillPlanner {
   #count = 0
   #bodies: CopiedBody[] = []
 
-  constructor(kind: number, connection: number, further: FurtherSeries, erased: Erased = nothingErased) {
+  constructor(kind: number, connection: number, custom: CustomSeries, erased: Erased = nothingErased) {
     this.#kind = kind
     this.#connection = connection
     this.#erased = erased
-    this.#further = further
+    this.#custom = custom
   }
 
   /** Takes the late records of a chunk; false when the chunk does not fit any more. */
@@ -177,7 +177,7 @@ export class BackfillPlanner {
     if (kind !== this.#kind) throw bug(`a record of kind ${kind} is in the journal of kind ${this.#kind}`)
     const series = view.getUint32(offset + offsetOf.series, true)
     this.#series.add(series)
-    const absent = this.#further.absentOf(view, offset)
+    const absent = this.#custom.absentOf(view, offset)
     if (absent.length > 0) this.#absent.set(offset, absent)
     const row = this.#count++
     // Typed arrays drop elements behind their end.

@@ -15,7 +15,7 @@ export interface Batch {
   hasClientTimes: boolean
   /** The time of its oldest row; Infinity when it has none. */
   oldestUs: number
-  /** Further series that records leave out and may take away, by their offsets; most leave none out. */
+  /** Custom series that records leave out and may take away, by their offsets; most leave none out. */
   absent: ReadonlyMap<number, Absent>
   /** Where the record at this offset stands in the journal. */
   positionOf: (offset: number) => number
@@ -28,7 +28,7 @@ export interface Part {
   count: number
 }
 
-/** The further series that the record at this offset may take away. */
+/** The custom series that the record at this offset may take away. */
 export function absentAt({ absent }: Batch, offset: number): Absent {
   return absent.size === 0 ? noneAbsent : (absent.get(offset) ?? noneAbsent)
 }

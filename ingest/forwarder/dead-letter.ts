@@ -1,9 +1,9 @@
 /** A row that QuestDB refuses as invalid: what is kept of it, wherever it is kept. */
 
 import {
-  erasedFurther,
-  eraseFurther,
-  type FurtherValue,
+  type CustomValue,
+  eraseCustom,
+  erasedCustom,
   layoutOf,
   offsetOf,
   type RecordFields,
@@ -25,7 +25,7 @@ export interface DeadLetter {
   time: string
   values: Record<string, number | null>
   /** Values that have no column, by the numbers of their series. */
-  further?: FurtherValue[]
+  further?: CustomValue[]
   /** The record as it stood in the journal, base64. */
   record: string
 }
@@ -63,13 +63,13 @@ export function deadLetterOf(
     symbol: fields.symbols.join(' '),
     time: formatTimeUs(fields.timeUs),
     values: valuesOf(fields),
-    ...furtherOf(fields),
+    ...customOf(fields),
     record: Buffer.from(record).toString('base64'),
   }
 }
 
 /**
- * What is left of a letter without erased series, further ones as `erasedFurther` tells them: nothing when its own series is
+ * What is left of a letter without erased series, custom ones as `erasedCustom` tells them: nothing when its own series is
  * erased. Throws when its record is damaged.
  */
 export function withoutErased(
@@ -79,11 +79,11 @@ export function withoutErased(
 ): DeadLetter | 'unchanged' | 'nothing' {
   const { further, ...rest } = letter
   if (erased.has(letter.series)) return 'nothing'
-  if (!further?.some(({ series }) => erased.has(erasedFurther(series)))) return 'unchanged'
+  if (!further?.some(({ series }) => erased.has(erasedCustom(series)))) return 'unchanged'
   const record = recordOf(table, letter)
   const view = viewOf(record)
-  eraseFurther(view, 0, number => erased.has(number))
-  return { ...rest, ...furtherOf(readRecord(table, view, 0)), record: record.toString('base64') }
+  eraseCustom(view, 0, number => erased.has(number))
+  return { ...rest, ...customOf(readRecord(table, view, 0)), record: record.toString('base64') }
 }
 
 /** The record of a letter, to be appended again. Throws where it is damaged. */
@@ -100,8 +100,8 @@ function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
 }
 
 /** Those that were not erased. */
-function furtherOf(fields: RecordFields): Pick<DeadLetter, 'further'> {
-  const further = fields.further.filter(({ value }) => !Number.isNaN(value))
+function customOf(fields: RecordFields): Pick<DeadLetter, 'further'> {
+  const further = fields.custom.filter(({ value }) => !Number.isNaN(value))
   return further.length === 0 ? {} : { further }
 }
 

@@ -31,7 +31,7 @@ export function writeDeadLetter(
 }
 
 /**
- * Takes erased series out of a letter, further ones as `erasedFurther` tells them: one of an erased series is removed, one with a
+ * Takes erased series out of a letter, custom ones as `erasedCustom` tells them: one of an erased series is removed, one with a
  * value of one is written again without it. The new file is synced before it takes the place of the old one; that it has, or that
  * a letter is removed, is durable when the directory is synced. `unchanged` when the letter has nothing of them, or is gone; one that
  * is damaged stays as it is.

@@ -24,8 +24,8 @@ export interface ForwarderStart {
   questdb: QuestdbHttp
   /** What it has applied is on its disk. */
   isSynced: boolean
-  /** The number of each series that has further ones, and of one of those, in turns. */
-  furtherSeries: Uint32Array
+  /** The number of each series that has custom ones, and of one of those, in turns. */
+  customSeries: Uint32Array
   /** What QuestDB knows the journal by; without it QuestDB keeps no positions of it. `from`: QuestDB lacks what stands from here on. */
   place: { id: string; from: number | undefined } | undefined
   /** How long applied segments are kept for a QuestDB that does not sync what it applies, and how much at most. */

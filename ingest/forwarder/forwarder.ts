@@ -12,10 +12,10 @@ import type { Timing } from '../timing.ts'
 import { ApplyPoller } from './apply-poller.ts'
 import { ApplyTracker } from './apply-tracker.ts'
 import { CommitMode } from './commit-mode.ts'
+import { CustomSeries } from './custom-series.ts'
 import { Delivery } from './delivery.ts'
 import { type ForwarderFiles, openForwarderFiles } from './forwarder-files.ts'
 import type { ForwarderStatus } from './forwarder-status.ts'
-import { FurtherSeries } from './further-series.ts'
 import { IssueLog } from './issue-log.ts'
 import { Lanes } from './lanes.ts'
 import { PositionRecorder, type PositionRecorderOptions } from './position-recorder.ts'
@@ -49,8 +49,8 @@ export interface ForwarderOptions {
   letterId: (position: number) => number
   /** What QuestDB has applied is on its disk, as far as we know. */
   isSynced: boolean
-  /** The number of a series that has further ones, and of one of those, in turns. */
-  furtherSeries: Uint32Array
+  /** The number of a series that has custom ones, and of one of those, in turns. */
+  customSeries: Uint32Array
   /** Where it is not, how long applied segments are kept for the next crash of QuestDB. */
   keepMs: number
   /** At most this much is kept for that. */
@@ -80,7 +80,7 @@ export class Forwarder {
   readonly #recorder: PositionRecorder | undefined
   readonly #applyPoller: ApplyPoller
   readonly #commitMode: CommitMode
-  readonly #further: FurtherSeries
+  readonly #custom: CustomSeries
   readonly #sleeper: Sleeper
   #rewindTo: number | undefined
   #isHeld = false
@@ -89,7 +89,7 @@ export class Forwarder {
   constructor(options: ForwarderOptions) {
     const { table, connections, from, timing, log, isSynced } = options
     const format = new RowFormat(table)
-    this.#further = new FurtherSeries(options.furtherSeries)
+    this.#custom = new CustomSeries(options.customSeries)
     const ordinal = ordinalAt(options, from) ?? options.endOrdinal
     const progress = { live: from, backfill: from, liveOrdinal: ordinal, backfillOrdinal: ordinal }
     this.#options = options
@@ -114,7 +114,7 @@ export class Forwarder {
       from: progress,
       awaitPredecessor: predecessorMs > 0 ? () => this.#quiesce(predecessorMs) : undefined,
       layout: layoutOf(table),
-      further: this.#further,
+      custom: this.#custom,
       connectionCount: connections.length - 2,
       applied: () => applyTracker.applied.backfill,
     })
@@ -130,8 +130,8 @@ export class Forwarder {
   }
 
   /**
-   * Nothing of these series that stands before the position is ever sent again, over any restart; further series are given as
-   * `erasedFurther` has them. Resolves when that is on the disk, no request with such rows is in flight and no dead letter has one:
+   * Nothing of these series that stands before the position is ever sent again, over any restart; custom series are given as
+   * `erasedCustom` has them. Resolves when that is on the disk, no request with such rows is in flight and no dead letter has one:
    * with the names of damaged letters, which may have; undefined when the forwarder has closed before.
    */
   async erase(seriesNumbers: readonly number[], before: number): Promise<string[] | undefined> {
@@ -139,7 +139,7 @@ export class Forwarder {
       this.#files.tombstones.add(seriesNumbers, before),
     )
     if (!isNoted) return undefined
-    this.#further.forget(new Set(seriesNumbers))
+    this.#custom.forget(new Set(seriesNumbers))
     await this.#lanes.barrier.untilIdle()
     // Also requests that this process or the one before has left unanswered.
     await this.#quiesce(Math.max(this.#options.quiesceMs, this.#options.predecessorMs))
@@ -263,13 +263,13 @@ export class Forwarder {
     }
   }
 
-  /** Up to which time a process before this one may have stored further values. */
+  /** Up to which time a process before this one may have stored custom values. */
   async #learnStoredTime(): Promise<void> {
-    const { further } = this.#options.table
-    if (further === undefined) return
+    const { custom } = this.#options.table
+    if (custom === undefined) return
     while (!this.#sleeper.stopped) {
       try {
-        this.#further.storedUntil(await readLatestUs(this.#control, further))
+        this.#custom.storedUntil(await readLatestUs(this.#control, custom))
         return
       } catch {
         // Until then every record may replace one; that it does not answer is reported by the others.

@@ -3,8 +3,8 @@
 import type { RecordLayout } from '../journal/record.ts'
 import { BackfillLane, type BackfillLaneOptions } from './backfill-lane.ts'
 import { BackfillPlanner } from './backfill-planner.ts'
+import type { CustomSeries } from './custom-series.ts'
 import type { ForwarderFiles } from './forwarder-files.ts'
-import type { FurtherSeries } from './further-series.ts'
 import { LaneBarrier } from './lane-barrier.ts'
 import { LaneSender, type LaneSenderOptions } from './lane-sender.ts'
 import { LiveLane, type LiveLaneOptions } from './live-lane.ts'
@@ -16,7 +16,7 @@ export interface LanesOptions
     Pick<BackfillLaneOptions, 'applied'>,
     Omit<ForwarderFiles, 'deadLetters'> {
   layout: RecordLayout
-  further: FurtherSeries
+  custom: CustomSeries
   /** Of the live lane; the backfill lane has the one behind them. */
   connectionCount: number
 }
@@ -28,7 +28,7 @@ export class Lanes {
   readonly #backfill: BackfillLane
 
   constructor(options: LanesOptions) {
-    const { sleeper, retry, tombstones, layout, further, connectionCount } = options
+    const { sleeper, retry, tombstones, layout, custom, connectionCount } = options
     this.sender = new LaneSender(options)
     this.barrier = new LaneBarrier(sleeper, retry, () => {
       this.#live.dropPrepared()
@@ -37,11 +37,11 @@ export class Lanes {
     const shared = { ...options, sender: this.sender, barrier: this.barrier }
     this.#live = new LiveLane({
       ...shared,
-      planner: new LivePlanner(layout, connectionCount, further, tombstones),
+      planner: new LivePlanner(layout, connectionCount, custom, tombstones),
     })
     this.#backfill = new BackfillLane({
       ...shared,
-      planner: new BackfillPlanner(layout.kind, connectionCount, further, tombstones),
+      planner: new BackfillPlanner(layout.kind, connectionCount, custom, tombstones),
     })
   }
 

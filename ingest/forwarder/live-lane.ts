@@ -61,7 +61,7 @@ export class LiveLane {
         continue
       }
       if (current.waitsForBackfill && sender.sent.backfill < sender.sent.live) {
-        // Planned anew then: further values that the other lane sends meanwhile may be replaced by this batch.
+        // Planned anew then: custom values that the other lane sends meanwhile may be replaced by this batch.
         this.#waitsAt = sender.sent.live
         continue
       }

@@ -6,8 +6,8 @@ import { hasFineTime, isBackfill, offsetOf, type RecordLayout } from '../journal
 import { type Chunk, chunkBytesMax } from '../journal/segment-reader.ts'
 import { type Erased, isRecordErased, nothingErased } from '../journal/tombstones.ts'
 import type { Batch, Part } from './batch.ts'
+import type { CustomSeries } from './custom-series.ts'
 import { revisionSlots } from './dirty-set.ts'
-import type { FurtherSeries } from './further-series.ts'
 import { KeyTable } from './key-table.ts'
 import type { Absent } from './row-format.ts'
 
@@ -33,7 +33,7 @@ export class LivePlanner {
   readonly #kind: number
   readonly #connectionCount: number
   readonly #erased: Erased
-  readonly #further: FurtherSeries
+  readonly #custom: CustomSeries
   /** One batch is in flight while the next is planned. */
   #buffers: BatchBuffers
   #previousBuffers: BatchBuffers
@@ -51,14 +51,14 @@ export class LivePlanner {
   #oldestUs = Number.POSITIVE_INFINITY
   #hasNewSeries = false
 
-  constructor(layout: RecordLayout, connectionCount: number, further: FurtherSeries, erased: Erased = nothingErased) {
+  constructor(layout: RecordLayout, connectionCount: number, custom: CustomSeries, erased: Erased = nothingErased) {
     // Records of a chunk, at the very most.
     const rowsMax = Math.ceil(chunkBytesMax / layout.lengthMin)
     const createBuffers = () => ({ offsets: new Int32Array(rowsMax), series: new Uint32Array(rowsMax) })
     this.#kind = layout.kind
     this.#connectionCount = connectionCount
     this.#erased = erased
-    this.#further = further
+    this.#custom = custom
     this.#buffers = createBuffers()
     this.#previousBuffers = createBuffers()
   }
@@ -149,7 +149,7 @@ export class LivePlanner {
     if (this.#seriesBySlot[series % revisionSlots] !== series) this.#addSeries(series)
     const timeUs = view.getFloat64(offset + offsetOf.timeUs, true)
     if (timeUs < this.#oldestUs) this.#oldestUs = timeUs
-    const absent = this.#further.absentOf(view, offset)
+    const absent = this.#custom.absentOf(view, offset)
     if (absent.length > 0) this.#absent.set(offset, absent)
     // Our own stamps never meet. A reserved one may stand in several rows, all equal.
     const isFine = timeUs % 1000 !== 0

@@ -1,14 +1,14 @@
 /** What rows records become, and how many bytes they have in line protocol. */
 
 import { bug } from '../../store/limits/bug.ts'
-import { furtherAt, furtherCount, furtherLength, layoutOf, offsetInFurther, offsetOf } from '../journal/record.ts'
-import type { FurtherTable, TableDescription } from '../table.ts'
+import { customAt, customCount, customLength, layoutOf, offsetInCustom, offsetOf } from '../journal/record.ts'
+import type { CustomTable, TableDescription } from '../table.ts'
 import { isUsual, lowDigits, TableRows } from './table-rows.ts'
 
-/** How the rows that records become look: one of the table, and one of the further table for each further value. */
+/** How the rows that records become look: one of the table, and one of the further table for each custom value. */
 export class RowFormat {
   readonly rows: TableRows
-  readonly further: TableRows | undefined
+  readonly custom: TableRows | undefined
   /** The longest that one record becomes. */
   readonly bytesMax: number
   readonly #lengthMin: number
@@ -16,10 +16,10 @@ export class RowFormat {
   constructor(table: TableDescription) {
     this.rows = new TableRows(table)
     this.#lengthMin = layoutOf(table).lengthMin
-    this.further = table.further === undefined ? undefined : new TableRows(furtherRows(table.further))
+    this.custom = table.custom === undefined ? undefined : new TableRows(customRows(table.custom))
     // A record has values of some of the series of its device, and leaves out the others.
-    const furtherBytesMax = (table.further?.valuesMax ?? 0) * (this.further?.rowBytesMax ?? 0)
-    this.bytesMax = this.rows.rowBytesMax + furtherBytesMax
+    const customBytesMax = (table.custom?.valuesMax ?? 0) * (this.custom?.rowBytesMax ?? 0)
+    this.bytesMax = this.rows.rowBytesMax + customBytesMax
   }
 
   /** Bytes of the rows that `RowBuffer.add` makes of the record at `offset`. */
@@ -28,16 +28,16 @@ export class RowFormat {
     const timeLength = isUsual(Math.floor(timeUs / lowDigits)) ? 16 : String(timeUs).length
     const mask = this.rows.maskOf(view, offset + offsetOf.values)
     const length = this.rows.rowLength(this.symbolBytes(view, offset), mask, timeLength)
-    const count = furtherCount(view, offset)
-    return length + (count + absent.length === 0 ? 0 : this.#furtherLength(view, offset, count, absent, timeLength))
+    const count = customCount(view, offset)
+    return length + (count + absent.length === 0 ? 0 : this.#customLength(view, offset, count, absent, timeLength))
   }
 
-  #furtherLength(view: DataView, offset: number, count: number, absent: Absent, timeLength: number): number {
-    const rows = furtherRowsOf(this)
+  #customLength(view: DataView, offset: number, count: number, absent: Absent, timeLength: number): number {
+    const rows = customRowsOf(this)
     let length = absent.length * rows.rowLength(0, 0, timeLength)
-    const valuesAt = furtherAt(view, offset, count) + offsetInFurther.value
+    const valuesAt = customAt(view, offset, count) + offsetInCustom.value
     for (let index = 0; index < count; index++) {
-      length += rows.rowLength(0, rows.maskOf(view, valuesAt + index * offsetInFurther.next), timeLength)
+      length += rows.rowLength(0, rows.maskOf(view, valuesAt + index * offsetInCustom.next), timeLength)
     }
     return length
   }
@@ -45,7 +45,7 @@ export class RowFormat {
   /** Of the record at `offset`, all symbols together. */
   symbolBytes(view: DataView, offset: number): number {
     const length = view.getUint16(offset + offsetOf.length, true)
-    return length - this.#lengthMin - furtherLength(furtherCount(view, offset))
+    return length - this.#lengthMin - customLength(customCount(view, offset))
   }
 }
 
@@ -56,12 +56,12 @@ export class RowFormat {
 export type Absent = readonly number[]
 export const noneAbsent: Absent = []
 
-function furtherRows({ name, timestamp, seriesColumn, valueColumn }: FurtherTable): TableDescription {
+function customRows({ name, timestamp, seriesColumn, valueColumn }: CustomTable): TableDescription {
   const columns = [{ name: valueColumn, type: 'double' }] as const
   return { name, timestamp, key: [], seriesColumn, labels: [], columns, recordKind: 0, symbolBytesMax: 0 }
 }
 
-function furtherRowsOf({ further }: RowFormat): TableRows {
-  if (further === undefined) throw bug('a record has further values, and its table has no room for them')
-  return further
+function customRowsOf({ custom }: RowFormat): TableRows {
+  if (custom === undefined) throw bug('a record has custom values, and its table has no room for them')
+  return custom
 }

@@ -1,7 +1,7 @@
 /** Rows in line protocol, made from records. */
 
 import { bug } from '../../store/limits/bug.ts'
-import { furtherAt, furtherCount, offsetInFurther, offsetOf } from '../journal/record.ts'
+import { customAt, customCount, offsetInCustom, offsetOf } from '../journal/record.ts'
 import type { Absent, RowFormat } from './row-format.ts'
 import { isUsual, LastFrame, lowDigits, rowEnd, type Template } from './table-rows.ts'
 
@@ -18,7 +18,7 @@ export class RowBuffer {
   readonly #format: RowFormat
   readonly #view: DataView
   readonly #frame: LastFrame
-  readonly #furtherFrame: LastFrame
+  readonly #customFrame: LastFrame
   /** Of rows without a value. */
   readonly #absentFrame: LastFrame
   #length = 0
@@ -26,8 +26,8 @@ export class RowBuffer {
   constructor(format: RowFormat, capacity: number) {
     this.#format = format
     this.#frame = new LastFrame(format.rows)
-    this.#furtherFrame = new LastFrame(format.further ?? format.rows)
-    this.#absentFrame = new LastFrame(format.further ?? format.rows)
+    this.#customFrame = new LastFrame(format.custom ?? format.rows)
+    this.#absentFrame = new LastFrame(format.custom ?? format.rows)
     this.bytes = Buffer.allocUnsafeSlow(capacity)
     this.#view = new DataView(this.bytes.buffer, this.bytes.byteOffset, this.bytes.byteLength)
   }
@@ -52,20 +52,20 @@ export class RowBuffer {
     const at = this.#fillSymbols(this.#length + frame.rows.head.length, from, offset)
     this.#fillSeries(frame.template, at, view.getUint32(offset + offsetOf.series, true))
     this.#length = this.#end(this.#fillColumns(frame.template, at, view, valuesAt), timeUs, high)
-    const count = furtherCount(view, offset)
-    if (count > 0) this.#addFurther(view, furtherAt(view, offset, count), count, timeUs, high)
+    const count = customCount(view, offset)
+    if (count > 0) this.#addCustom(view, customAt(view, offset, count), count, timeUs, high)
     for (let index = 0; index < absent.length; index++) this.#addAbsent(absent[index] as number, timeUs, high)
   }
 
-  #addFurther(view: DataView, firstAt: number, count: number, timeUs: number, high: number): void {
-    const frame = this.#furtherFrame
+  #addCustom(view: DataView, firstAt: number, count: number, timeUs: number, high: number): void {
+    const frame = this.#customFrame
     for (let index = 0; index < count; index++) {
-      const furtherAt = firstAt + index * offsetInFurther.next
-      const valueAt = furtherAt + offsetInFurther.value
+      const customAt = firstAt + index * offsetInCustom.next
+      const valueAt = customAt + offsetInCustom.value
       frame.choose(frame.rows.maskOf(view, valueAt), 0, high)
       this.bytes.set(frame.bytes, this.#length)
       const at = this.#length + frame.rows.head.length
-      this.#fillSeries(frame.template, at, view.getUint32(furtherAt + offsetInFurther.series, true))
+      this.#fillSeries(frame.template, at, view.getUint32(customAt + offsetInCustom.series, true))
       this.#length = this.#end(this.#fillColumns(frame.template, at, view, valueAt), timeUs, high)
     }
   }

@@ -117,7 +117,7 @@ function createForwarder(data: ForwarderThreadData<unknown>, source: GroupSource
     paceMs: data.paceMs,
     quiesceMs: data.quiesceMs,
     isSynced: options.isSynced,
-    furtherSeries: options.furtherSeries,
+    customSeries: options.customSeries,
     keepMs: options.keepMs,
     keepBytesMax: options.keepBytesMax,
     revisions: data.revisions,

@@ -1,7 +1,7 @@
 /** Holds the place of a journal against what QuestDB says of it, and notes in QuestDB how the forwarder goes on. */
 
 import { randomUUID } from 'node:crypto'
-import { type FurtherTable, type TableDescription, tableNames } from '../table.ts'
+import { type CustomTable, type TableDescription, tableNames } from '../table.ts'
 import { type Exec, type FoundPosition, putPosition, readPosition } from './applied-positions.ts'
 import { type Database, type KnownJournal, noteKnownJournal, readKnownJournals } from './known-journals.ts'
 import { isAccepted, type JournalPlace, judgePosition, verdictText } from './position-verdict.ts'
@@ -111,7 +111,7 @@ async function adopt({ database, exec, journal, table, nowMs }: SettleOptions, p
   return { kind: 'fits', id, issue: undefined }
 }
 
-async function oldestMs(exec: Exec, { name, timestamp }: Pick<FurtherTable, 'name' | 'timestamp'>): Promise<number> {
+async function oldestMs(exec: Exec, { name, timestamp }: Pick<CustomTable, 'name' | 'timestamp'>): Promise<number> {
   const [row] = await exec(`SELECT cast(min(${timestamp}) AS LONG) FROM ${name}`)
   return row?.[0] === undefined || row[0] === null ? Number.POSITIVE_INFINITY : Number(row[0]) / 1000
 }

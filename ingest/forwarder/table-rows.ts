@@ -44,9 +44,9 @@ export class TableRows {
     this.symbolsAt = layoutOf(table).symbolsAt
     this.#table = table
     this.#columnCount = table.columns.length
-    const [first = '', ...further] = symbolColumns(table).map(name => `,${escapeText(name)}=`)
+    const [first = '', ...custom] = symbolColumns(table).map(name => `,${escapeText(name)}=`)
     this.head = Buffer.from(`${escapeText(table.name)}${first}`)
-    this.symbolHeads = further.map(text => Buffer.from(text))
+    this.symbolHeads = custom.map(text => Buffer.from(text))
     const whole = this.template(2 ** table.columns.length - 1).bytes.length
     this.rowBytesMax = this.symbolsLength(table.symbolBytesMax) + whole + timeBytesMax + rowEnd.length
   }

@@ -1,6 +1,6 @@
 /** How far QuestDB is with tables: what it has taken (sequenced) and what it has merged and shows (applied). */
 
-import { type FurtherTable, symbolColumns, type TableDescription } from '../table.ts'
+import { type CustomTable, symbolColumns, type TableDescription } from '../table.ts'
 import type { QuestdbConnection } from './questdb.ts'
 
 export interface TableState {
@@ -34,12 +34,12 @@ export async function findSchemaError(
   questdb: QuestdbConnection,
   table: TableDescription,
 ): Promise<string | undefined> {
-  const { name, timestamp, seriesColumn, further } = table
+  const { name, timestamp, seriesColumn, custom } = table
   const columns = [timestamp, ...symbolColumns(table), ...table.columns.map(column => column.name)]
   if (seriesColumn !== undefined) columns.push(seriesColumn)
   const error = await missingColumns(questdb, name, columns)
-  if (error !== undefined || further === undefined) return error
-  return await missingColumns(questdb, further.name, [further.timestamp, further.seriesColumn, further.valueColumn])
+  if (error !== undefined || custom === undefined) return error
+  return await missingColumns(questdb, custom.name, [custom.timestamp, custom.seriesColumn, custom.valueColumn])
 }
 
 async function missingColumns(
@@ -54,7 +54,7 @@ async function missingColumns(
 }
 
 /** The time of the latest row, epoch microseconds; before all times when there is none. */
-export async function readLatestUs(questdb: QuestdbConnection, { name, timestamp }: FurtherTable): Promise<number> {
+export async function readLatestUs(questdb: QuestdbConnection, { name, timestamp }: CustomTable): Promise<number> {
   const [row] = await questdb.query(`SELECT max(${timestamp})::LONG FROM ${name}`)
   const latest = row?.[0]
   return latest === null || latest === undefined ? Number.NEGATIVE_INFINITY : Number(latest)

@@ -22,7 +22,7 @@ export interface BodyChunk extends Beginning {
   linesBefore: number
 }
 
-export type HeaderKind = Pick<RowKind<never>, 'columns' | 'hasFurther'>
+export type HeaderKind = Pick<RowKind<never>, 'columns' | 'hasCustom'>
 
 const lineFeed = 0x0a
 const noHeader: Beginning = { layout: undefined, otherColumns: [] }
@@ -49,14 +49,14 @@ export async function* bodyChunks(
   if (beginning === undefined) begin(new Uint8Array(), format, kind, limits.lineBytesMax)
 }
 
-function begin(first: Chunk, format: Format, { columns, hasFurther }: HeaderKind, lineBytesMax: number): BodyChunk {
+function begin(first: Chunk, format: Format, { columns, hasCustom }: HeaderKind, lineBytesMax: number): BodyChunk {
   const chunk = withoutByteOrderMark(first)
   const foreign = foreignContent(chunk)
   if (foreign !== undefined) throw new BodyFault('CONTENT_UNKNOWN', foreign)
   if (format === 'ndjson') return { ...noHeader, chunk, linesBefore: 0 }
   if (looksLikeNdjson(chunk)) throw new BodyFault('CONTENT_UNKNOWN', 'it is NDJSON; send it as application/x-ndjson')
   const { text, rest } = firstLineOf(chunk, lineBytesMax)
-  const header = readCsvHeader(text, columns, hasFurther)
+  const header = readCsvHeader(text, columns, hasCustom)
   return { ...beginningOf(header, ''), chunk: rest, linesBefore: 1 }
 }
 
@@ -75,12 +75,12 @@ function beginningOf(header: CsvHeader, place: string): Beginning {
 /** The rest of a chunk that was read up to a line that is a header again; `line` is its number. */
 export function beginAgain(
   { chunk, layout }: BodyChunk,
-  { columns, hasFurther }: HeaderKind,
+  { columns, hasCustom }: HeaderKind,
   lineBytesMax: number,
   line: number,
 ): BodyChunk {
   const { text, rest } = firstLineOf(chunk, lineBytesMax)
-  const beginning = beginningOf(readCsvHeader(text, columns, hasFurther), `line ${line} is a header again, but `)
+  const beginning = beginningOf(readCsvHeader(text, columns, hasCustom), `line ${line} is a header again, but `)
   const decimal = layout?.decimal
   return { ...beginning, layout: beginning.layout && { ...beginning.layout, decimal }, chunk: rest, linesBefore: 1 }
 }

@@ -54,7 +54,7 @@ export interface ChunkRecords {
 
 /** `bytes` are those of the body without its compression, so far. */
 export type BodyReport =
-  /** `sightings` where rows may have further fields. */
+  /** `sightings` where rows may have custom fields. */
   | { kind: 'names'; names: PackedNames; sightings: FieldSightings | undefined; bytes: number }
   | { kind: 'texts'; names: PackedNames; bytes: number }
   | ({ kind: 'records'; bytes: number } & ChunkRecords)

@@ -1,7 +1,7 @@
 /**
  * One import: a body of lines goes chunk by chunk through the reading thread and into the journal.
  *
- * There is one chunk in that thread and one on its way to the disk, and no further reading meanwhile, so the memory is
+ * There is one chunk in that thread and one on its way to the disk, and no other reading meanwhile, so the memory is
  * the same for any size of body and any ratio of compression.
  */
 

@@ -170,7 +170,7 @@ function readRows(
   const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
   const firstLine = linesDone + linesBefore + 1
   const isHeader =
-    layout && ((text: string) => readHeaderAgain(text, layout, kind.columns, kind.hasFurther) !== undefined)
+    layout && ((text: string) => readHeaderAgain(text, layout, kind.columns, kind.hasCustom) !== undefined)
   const { lineBytesMax } = task
   return readChunk(bytes, { kind, readLine, check, firstLine, lineBytesMax, rejectsMax, isHeader, ...reading })
 }
@@ -193,7 +193,7 @@ async function encode(
 ): Promise<EncodedChunk> {
   const kind = rowKindOf(task.kind)
   const times = { ...channel.times }
-  const sightings = kind.hasFurther ? new SightingsReader() : undefined
+  const sightings = kind.hasCustom ? new SightingsReader() : undefined
   const names = new NameIndex(task.usesKnownNames ? knownNames : undefined)
   const reading = { ...times, names }
   const first = readRows(task, chunk, progress, sightings === undefined ? reading : { ...reading, sightings })

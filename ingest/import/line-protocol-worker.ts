@@ -5,13 +5,13 @@ import { gunzipSync } from 'node:zlib'
 import { move, transferableSymbol, valueSymbol } from 'piscina'
 import { detachBuffers } from '../../store/limits/detach-buffers.ts'
 import { lowerThreadPriority } from '../../store/thread-priority.ts'
+import { customBytesOf, customOf } from '../formats/custom-columns.ts'
 import {
   arraysOfSightings,
   type FieldSightings,
   type SightingLimits,
   SightingsReader,
 } from '../formats/field-sightings.ts'
-import { furtherBytesOf, furtherOf } from '../formats/further-columns.ts'
 import { KnownLines } from '../formats/known-lines.ts'
 import {
   type LineProtocolOptions,
@@ -178,7 +178,7 @@ function writeRecords(task: EncodeLinesTask, devices: Devices, encoded: EncodedL
       continue
     }
     readingRows.take(rows.values, row * readingRows.valuesPerRow, timeMs, reading)
-    if (rows.further !== undefined) reading.further = furtherOf(rows.further, row)
+    if (rows.custom !== undefined) reading.custom = customOf(rows.custom, row)
     // A time may have microseconds as a fraction.
     const timeUs = timeMs === receiptTimeMs ? receiptUs : Math.round(timeMs * 1000)
     // The journal chooses the lane.
@@ -196,7 +196,7 @@ function markIfFine(view: DataView, offset: number, timeMs: number): void {
 }
 
 function recordsLength(rows: Rows, devices: Devices): number {
-  let length = rows.further === undefined ? 0 : furtherBytesOf(rows.further, rows.count)
+  let length = rows.custom === undefined ? 0 : customBytesOf(rows.custom, rows.count)
   for (let row = 0; row < rows.count; row++) {
     const device = devices[rows.names[row] as number]
     if (device !== undefined) length += readingLength(device)

@@ -1,10 +1,10 @@
 /** What main makes of the fields that the devices of a body have sent: for the thread that checks its rows. */
 
+import type { CustomField } from '../custom-fields.ts'
 import type { Unresolved } from '../formats/encode.ts'
 import type { FieldSightings } from '../formats/field-sightings.ts'
 import type { PackedFields } from '../formats/resolved-fields.ts'
 import type { Series } from '../formats/row-kind.ts'
-import type { FurtherField } from '../further-fields.ts'
 
 /** A field that a device has sent. */
 export interface SentField {
@@ -17,7 +17,7 @@ export interface FieldResolver {
   /** Devices of these names, from memory; none is made. */
   find(names: readonly string[]): (Series | Unresolved)[]
   /** What becomes of each: undefined for one that is stored as no metric. Rejects when that cannot be told at present. */
-  resolve(sent: readonly SentField[]): Promise<(FurtherField | undefined)[]>
+  resolve(sent: readonly SentField[]): Promise<(CustomField | undefined)[]>
   /** The metric that each of the fields stands for. */
   metricsOf(fields: readonly string[]): Promise<(string | undefined)[]>
 }
@@ -49,7 +49,7 @@ export async function resolveFields(
 /** Of the pairs that are stored. */
 function packed(
   pairs: readonly Pair[],
-  found: readonly (FurtherField | undefined)[],
+  found: readonly (CustomField | undefined)[],
 ): Pick<PackedFields, 'pairs' | 'series' | 'min' | 'max'> {
   const count = found.reduce((sum, field) => (field === undefined ? sum : sum + 1), 0)
   const fields = {

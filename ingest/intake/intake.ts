@@ -10,7 +10,7 @@ import type { Outcome } from '../journal/outcome.ts'
 import { leftOutReason, type Reading, type ReadingCheck } from '../reading.ts'
 import type { RejectedPart } from '../rejections/rejection.ts'
 import type { WholeReading } from '../whole-reading.ts'
-import { createFurtherMetrics, type RegistryOfMetrics } from './further-metrics.ts'
+import { createCustomMetrics, type RegistryOfMetrics } from './custom-metrics.ts'
 import { createPrepareReading, type Unprepared } from './prepare-reading.ts'
 import type { ReadingMeter } from './reading-meter.ts'
 import type { Refusal } from './refusal.ts'
@@ -18,7 +18,7 @@ import type { Refusal } from './refusal.ts'
 export interface IntakeOptions {
   devices: Pick<Devices, 'seen'>
   ingest: Pick<Ingest, 'accept'>
-  /** One that collects further fields. */
+  /** One that collects custom fields. */
   check: ReadingCheck
   metrics: RegistryOfMetrics
   meter: Pick<ReadingMeter, 'stored'>
@@ -107,8 +107,8 @@ const noFields: ReadonlySet<string> = new Set()
 
 export function createIntake(options: IntakeOptions): Intake {
   const { devices, ingest, check, meter, nowMs, isWithinRate, acceptOnce } = options
-  const furtherMetrics = createFurtherMetrics(options.metrics)
-  const prepareReading = createPrepareReading({ check, nowMs, furtherMetrics })
+  const customMetrics = createCustomMetrics(options.metrics)
+  const prepareReading = createPrepareReading({ check, nowMs, customMetrics })
 
   /** The device that may log this, or why none may. */
   function deviceOf(writer: Writer, { device: name }: Fields): Device | Refusal {
@@ -122,7 +122,7 @@ export function createIntake(options: IntakeOptions): Intake {
   function read(device: Device, fields: Fields): WholeReading {
     const checked = check(fields, nowMs(), device.metrics)
     // Nearly all readings have the columns alone.
-    if (checked.further !== undefined || device.metrics !== null) return furtherMetrics.whole(device, fields, checked)
+    if (checked.custom !== undefined || device.metrics !== null) return customMetrics.whole(device, fields, checked)
     if (!checked.ok) return checked
     const { reading, aliases, outOfRange } = checked
     return { ok: true, reading, stored: aliases.length === 0 ? noFields : new Set(aliases), outOfRange }

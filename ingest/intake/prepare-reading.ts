@@ -2,15 +2,15 @@
 
 import type { Device } from '../../auth/devices/device.ts'
 import type { Writer } from '../../auth/writers.ts'
+import { type CustomFields, otherFieldsOf } from '../custom-fields.ts'
 import { type Fields, isColumnField } from '../field-names.ts'
-import { type FurtherFields, otherFieldsOf } from '../further-fields.ts'
 import { type Errors, emptyErrors, hasNoColumn, type ReadingCheck } from '../reading.ts'
-import { type FurtherMetrics, newDeviceOf } from './further-metrics.ts'
+import { type CustomMetrics, newDeviceOf } from './custom-metrics.ts'
 
 export interface PrepareOptions {
   check: ReadingCheck
   nowMs: () => number
-  furtherMetrics: FurtherMetrics
+  customMetrics: CustomMetrics
 }
 
 /** What is wrong with the reading, or `later` when nothing can be made at present. */
@@ -25,12 +25,12 @@ function hasOtherFields(fields: Fields): boolean {
   return false
 }
 
-export function createPrepareReading({ check, nowMs, furtherMetrics }: PrepareOptions): PrepareReading {
+export function createPrepareReading({ check, nowMs, customMetrics }: PrepareOptions): PrepareReading {
   function errorsOfFirst(fields: Fields, owner: number | null): Errors | undefined {
     const checked = check(fields, nowMs())
     if (!checked.ok) return checked.errors
     const isEmpty =
-      hasNoColumn(checked.reading) && furtherMetrics.missing(checked.further, newDeviceOf(owner)).length === 0
+      hasNoColumn(checked.reading) && customMetrics.missing(checked.custom, newDeviceOf(owner)).length === 0
     return isEmpty ? emptyErrors(null) : undefined
   }
 
@@ -38,19 +38,19 @@ export function createPrepareReading({ check, nowMs, furtherMetrics }: PrepareOp
     writer: Writer,
     name: string,
     fields: Fields,
-    further: FurtherFields | undefined,
+    custom: CustomFields | undefined,
   ): Promise<Unprepared | undefined> {
     const errors = errorsOfFirst(fields, writer.owner)
     if (errors !== undefined) return errors
     if ((await writer.createDevices([name])) === 'later') return 'later'
     const device = writer.find(name)
-    return typeof device === 'string' ? undefined : makeMetrics(writer, device, fields, further)
+    return typeof device === 'string' ? undefined : makeMetrics(writer, device, fields, custom)
   }
 
-  function makeMetrics(writer: Writer, device: Device, fields: Fields, further: FurtherFields | undefined): Prepared {
-    const missing = furtherMetrics.missing(further, device)
+  function makeMetrics(writer: Writer, device: Device, fields: Fields, custom: CustomFields | undefined): Prepared {
+    const missing = customMetrics.missing(custom, device)
     if (missing.length === 0 || !check(fields, nowMs(), device.metrics).ok) return undefined
-    return furtherMetrics.make(missing, writer.id).then(made => (made === 'later' ? made : undefined))
+    return customMetrics.make(missing, writer.id).then(made => (made === 'later' ? made : undefined))
   }
 
   return (writer, fields) => {
@@ -60,9 +60,9 @@ export function createPrepareReading({ check, nowMs, furtherMetrics }: PrepareOp
     if (!writer.mayCreateDevices && !hasOtherFields(fields)) return undefined
     const device = writer.find(name)
     if (typeof device !== 'string') {
-      return makeMetrics(writer, device, fields, otherFieldsOf(fields, device.metrics)?.further)
+      return makeMetrics(writer, device, fields, otherFieldsOf(fields, device.metrics)?.custom)
     }
     const isAdded = device === 'DEVICE_UNKNOWN' && writer.mayCreateDevices
-    return isAdded ? addDevice(writer, name, fields, otherFieldsOf(fields, null)?.further) : undefined
+    return isAdded ? addDevice(writer, name, fields, otherFieldsOf(fields, null)?.custom) : undefined
   }
 }

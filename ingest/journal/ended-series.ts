@@ -1,12 +1,12 @@
-/** Series of which the journal takes nothing any more: their records as bulk data, and their further values. */
+/** Series of which the journal takes nothing any more: their records as bulk data, and their custom values. */
 
-import { eraseFurther, offsetOf, withoutSeries } from './record.ts'
+import { eraseCustom, offsetOf, withoutSeries } from './record.ts'
 
 /** A piece of bulk data that was checked before its series was erased does not wait for as many later ones. */
 const endedMax = 10_000
 
 export class EndedSeries {
-  /** Numbers as `erasedFurther` tells them; the oldest first. */
+  /** Numbers as `erasedCustom` tells them; the oldest first. */
   readonly #numbers = new Set<number>()
 
   add(numbers: Iterable<number>): void {
@@ -23,11 +23,11 @@ export class EndedSeries {
   }
 
   /** Of whole records. Their series may have been looked up before they ended. */
-  eraseFurther(view: DataView, start: number, end: number): void {
+  eraseCustom(view: DataView, start: number, end: number): void {
     if (this.#numbers.size === 0) return
     const isEnded = (number: number) => this.#numbers.has(number)
     for (let offset = start; offset < end; offset += view.getUint16(offset + offsetOf.length, true)) {
-      eraseFurther(view, offset, isEnded)
+      eraseCustom(view, offset, isEnded)
     }
   }
 }

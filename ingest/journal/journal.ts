@@ -214,13 +214,13 @@ export class Journal<Series, Values extends Timed> {
 
   /** The records that have been written to the slot, up to `end`. */
   #take(slot: Slot, end: number, recordCount: number, backfillCount: number): void {
-    this.#ended.eraseFurther(slot.view, slot.used, end)
+    this.#ended.eraseCustom(slot.view, slot.used, end)
     slot.used = end
     slot.recordCount += recordCount
     slot.backfillCount += backfillCount
   }
 
-  /** Takes no bulk data of these series and no values of these further series any more; single records are up to the caller. */
+  /** Takes no bulk data of these series and no values of these custom series any more; single records are up to the caller. */
   refuseSeries(numbers: Iterable<number>): void {
     this.#ended.add(numbers)
   }

@@ -57,7 +57,7 @@ export class LeasedStamper implements Stamper {
 
   issue(): string | undefined {
     if (!this.#isRefused) return undefined
-    return 'no times of receipt are left to this process, until PostgreSQL has taken its claim to further ones'
+    return 'no times of receipt are left to this process, until PostgreSQL has taken its next claim'
   }
 
   /** These classes, with these bounds; `isOther`: some of them begin anew, above their floors. */

@@ -41,7 +41,7 @@ export async function openLeasedStamps({ rows, nowUs, log }: LeasedStampsOptions
       if (hasFailed) log.info({}, 'times of receipt are claimed again')
       hasFailed = false
     } catch (error) {
-      if (!hasFailed) log.warn({ err: error }, 'further times of receipt cannot be claimed in PostgreSQL, retrying')
+      if (!hasFailed) log.warn({ err: error }, 'cannot reserve receive timestamps in PostgreSQL, retrying')
       hasFailed = true
     }
   }

@@ -5,13 +5,13 @@
  * | --- | --- | --- |
  * | 0 | 2 | length of the whole record |
  * | 2 | 1 | kind: the table's; 1 is a reading |
- * | 3 | 1 | flags: bit 0 is set for the backfill lane, bit 1 for a time of a client's with microseconds, bit 2 for further values |
+ * | 3 | 1 | flags: bit 0 is set for the backfill lane, bit 1 for a time of a client's with microseconds, bit 2 for custom values |
  * | 4 | 4 | number of the series: of the device, for a reading |
  * | 8 | 8 | time in epoch microseconds, an integer in a double |
  * | 16 | 8 each | the values of the table's columns: doubles, NaN for a missing one |
  * | … | … | each symbol: a byte with its length, and as many bytes, escaped as in line protocol |
- * | … | 12 each | each further value: the number of its own series, 4 bytes, and a double, NaN for one that was erased |
- * | end - 1 | 1 | how many further values there are; only with bit 2 of the flags, as those themselves |
+ * | … | 12 each | each custom value: the number of its own series, 4 bytes, and a double, NaN for one that was erased |
+ * | end - 1 | 1 | how many custom values there are; only with bit 2 of the flags, as those themselves |
  *
  * The symbols are in the record, so a row reaches the database even when its series was removed in the meantime.
  */
@@ -21,8 +21,8 @@ import { symbolColumns, type TableDescription } from '../table.ts'
 
 const flagBackfill = 1
 const flagFineTime = 2
-const flagFurther = 4
-const furtherValueLength = 12
+const flagCustom = 4
+const customValueLength = 12
 
 export const offsetOf = { length: 0, kind: 2, flags: 3, series: 4, timeUs: 8, values: 16 } as const
 
@@ -82,62 +82,62 @@ export function writeSymbol(view: DataView, offset: number, symbol: Uint8Array):
 }
 
 /** Values of a record that have no column of its table, by the numbers of their own series. */
-export interface FurtherValues {
+export interface CustomValues {
   readonly series: readonly number[]
   /** As many. */
   readonly values: readonly number[]
 }
 
-/** Bytes of so many further values at the end of a record. */
-export function furtherLength(count: number): number {
-  return count === 0 ? 0 : count * furtherValueLength + 1
+/** Bytes of so many custom values at the end of a record. */
+export function customLength(count: number): number {
+  return count === 0 ? 0 : count * customValueLength + 1
 }
 
-/** Writes further values, one at least, behind the symbols of the record at `offset`, and returns the offset behind them. */
-export function writeFurther(view: DataView, offset: number, at: number, { series, values }: FurtherValues): number {
-  view.setUint8(offset + offsetOf.flags, view.getUint8(offset + offsetOf.flags) | flagFurther)
+/** Writes custom values, one at least, behind the symbols of the record at `offset`, and returns the offset behind them. */
+export function writeCustom(view: DataView, offset: number, at: number, { series, values }: CustomValues): number {
+  view.setUint8(offset + offsetOf.flags, view.getUint8(offset + offsetOf.flags) | flagCustom)
   let next = at
   for (let index = 0; index < series.length; index++) {
     view.setUint32(next, series[index] as number, true)
     view.setFloat64(next + 4, values[index] as number, true)
-    next += furtherValueLength
+    next += customValueLength
   }
   view.setUint8(next, series.length)
   return next + 1
 }
 
-/** How many further values the record at `offset` has. */
-export function furtherCount(view: DataView, offset: number): number {
-  if ((view.getUint8(offset + offsetOf.flags) & flagFurther) === 0) return 0
+/** How many custom values the record at `offset` has. */
+export function customCount(view: DataView, offset: number): number {
+  if ((view.getUint8(offset + offsetOf.flags) & flagCustom) === 0) return 0
   return view.getUint8(offset + view.getUint16(offset + offsetOf.length, true) - 1)
 }
 
-/** Offset of the first of `count` further values of the record at `offset`; the next one is 12 bytes behind it. */
-export function furtherAt(view: DataView, offset: number, count: number): number {
-  return offset + view.getUint16(offset + offsetOf.length, true) - furtherLength(count)
+/** Offset of the first of `count` custom values of the record at `offset`; the next one is 12 bytes behind it. */
+export function customAt(view: DataView, offset: number, count: number): number {
+  return offset + view.getUint16(offset + offsetOf.length, true) - customLength(count)
 }
 
 /**
- * What stands for a further series where numbers of series are told that were erased: a number that no series of records has,
+ * What stands for a custom series where numbers of series are told that were erased: a number that no series of records has,
  * since all of them are above 0.
  */
-export function erasedFurther(series: number): number {
+export function erasedCustom(series: number): number {
   return -series
 }
 
-/** Takes the further values of erased series out of the record at `offset`. */
-export function eraseFurther(view: DataView, offset: number, isErased: (number: number) => boolean): void {
-  const count = furtherCount(view, offset)
-  const firstAt = furtherAt(view, offset, count)
+/** Takes the custom values of erased series out of the record at `offset`. */
+export function eraseCustom(view: DataView, offset: number, isErased: (number: number) => boolean): void {
+  const count = customCount(view, offset)
+  const firstAt = customAt(view, offset, count)
   for (let index = 0; index < count; index++) {
-    const at = firstAt + index * offsetInFurther.next
-    const series = view.getUint32(at + offsetInFurther.series, true)
-    if (isErased(erasedFurther(series))) view.setFloat64(at + offsetInFurther.value, Number.NaN, true)
+    const at = firstAt + index * offsetInCustom.next
+    const series = view.getUint32(at + offsetInCustom.series, true)
+    if (isErased(erasedCustom(series))) view.setFloat64(at + offsetInCustom.value, Number.NaN, true)
   }
 }
 
-/** Offsets within a further value, and its length. */
-export const offsetInFurther = { series: 0, value: 4, next: furtherValueLength } as const
+/** Offsets within a custom value, and its length. */
+export const offsetInCustom = { series: 0, value: 4, next: customValueLength } as const
 
 export function isBackfill(view: DataView, offset: number): boolean {
   return (view.getUint8(offset + offsetOf.flags) & flagBackfill) !== 0
@@ -153,7 +153,7 @@ export function hasFineTime(view: DataView, offset: number): boolean {
 }
 
 /** A value without a column, with the number of its own series. */
-export interface FurtherValue {
+export interface CustomValue {
   series: number
   value: number
 }
@@ -165,7 +165,7 @@ export interface RecordFields {
   timeUs: number
   isBackfill: boolean
   values: Record<string, number>
-  further: FurtherValue[]
+  custom: CustomValue[]
 }
 
 export function readRecord(table: TableDescription, view: DataView, offset: number): RecordFields {
@@ -185,17 +185,17 @@ export function readRecord(table: TableDescription, view: DataView, offset: numb
     timeUs: view.getFloat64(offset + offsetOf.timeUs, true),
     isBackfill: isBackfill(view, offset),
     values: Object.fromEntries(values),
-    further: readFurther(view, offset),
+    custom: readCustom(view, offset),
   }
 }
 
-function readFurther(view: DataView, offset: number): FurtherValue[] {
-  const count = furtherCount(view, offset)
-  const firstAt = furtherAt(view, offset, count)
+function readCustom(view: DataView, offset: number): CustomValue[] {
+  const count = customCount(view, offset)
+  const firstAt = customAt(view, offset, count)
   return Array.from({ length: count }, (_, index) => {
-    const at = firstAt + index * offsetInFurther.next
-    const series = view.getUint32(at + offsetInFurther.series, true)
-    return { series, value: view.getFloat64(at + offsetInFurther.value, true) }
+    const at = firstAt + index * offsetInCustom.next
+    const series = view.getUint32(at + offsetInCustom.series, true)
+    return { series, value: view.getFloat64(at + offsetInCustom.value, true) }
   })
 }
 

@@ -2,7 +2,7 @@
 
 import { bug } from '../../store/limits/bug.ts'
 import type { Log } from '../../store/log.ts'
-import { furtherAt, furtherCount, offsetInFurther, offsetOf } from './record.ts'
+import { customAt, customCount, offsetInCustom, offsetOf } from './record.ts'
 
 /** Where records of a topic stand, which is the same in every process that reads it, and when they came. */
 interface StoredPlace {
@@ -60,21 +60,21 @@ class StoredRecords {
   }
 
   /** How many values it has without a column. */
-  get furtherCount(): number {
-    return furtherCount(this.#view, this.#at)
+  get customCount(): number {
+    return customCount(this.#view, this.#at)
   }
 
   /** The number of the series of one of those, by its place among them. */
-  furtherSeries(place: number): number {
-    return this.#view.getUint32(this.#furtherAt(place) + offsetInFurther.series, true)
+  customSeries(place: number): number {
+    return this.#view.getUint32(this.#customAt(place) + offsetInCustom.series, true)
   }
 
-  furtherValue(place: number): number {
-    return this.#view.getFloat64(this.#furtherAt(place) + offsetInFurther.value, true)
+  customValue(place: number): number {
+    return this.#view.getFloat64(this.#customAt(place) + offsetInCustom.value, true)
   }
 
-  #furtherAt(place: number): number {
-    return furtherAt(this.#view, this.#at, this.furtherCount) + offsetInFurther.next * place
+  #customAt(place: number): number {
+    return customAt(this.#view, this.#at, this.customCount) + offsetInCustom.next * place
   }
 }
 

@@ -1,13 +1,13 @@
 /**
  * Series whose rows were erased while the journal still has them: no replay may bring them to QuestDB again. They are
  * in a small file beside the journal, which is on the disk before the first row goes from QuestDB. A tombstone holds for
- * what stands before a position, and goes when the journal has nothing before it any more. Further series are told apart as
- * `erasedFurther` does.
+ * what stands before a position, and goes when the journal has nothing before it any more. Custom series are told apart as
+ * `erasedCustom` does.
  */
 
 import { bug } from '../../store/limits/bug.ts'
 import type { Disk } from './disk.ts'
-import { eraseFurther, offsetOf } from './record.ts'
+import { eraseCustom, offsetOf } from './record.ts'
 
 export interface Erased {
   /** No record from this position on is erased; 0 when none is. */
@@ -18,11 +18,11 @@ export interface Erased {
 
 export const nothingErased: Erased = { before: 0, covers: () => false }
 
-/** Whether the record at `offset`, which is at `position` of the journal, is erased. If not, its further values that are go. */
+/** Whether the record at `offset`, which is at `position` of the journal, is erased. If not, its custom values that are go. */
 export function isRecordErased(erased: Erased, view: DataView, offset: number, position: number): boolean {
   const covers = (series: number) => erased.covers(series, position)
   if (covers(view.getUint32(offset + offsetOf.series, true))) return true
-  eraseFurther(view, offset, covers)
+  eraseCustom(view, offset, covers)
   return false
 }
 

@@ -9,7 +9,7 @@ import {
   recordOf,
   withoutErased,
 } from '../forwarder/dead-letter.ts'
-import { erasedFurther } from '../journal/record.ts'
+import { erasedCustom } from '../journal/record.ts'
 import type { TableDescription } from '../table.ts'
 
 /** Ids are those of `letterId`. Several replicas may have a letter of the same record: it counts as one. */
@@ -19,7 +19,7 @@ export interface ReplicaLetters {
   /** How many of them there were. */
   remove(topic: string, ids: readonly number[]): Promise<number>
   /**
-   * Takes erased series out of all letters, further ones by the numbers of `erasedFurther`: see `withoutErased`. Resolves with the
+   * Takes erased series out of all letters, custom ones by the numbers of `erasedCustom`: see `withoutErased`. Resolves with the
    * names of damaged ones, which may have values of them.
    */
   erase(topic: string, erased: ReadonlySet<number>): Promise<string[]>
@@ -144,7 +144,7 @@ async function withoutTombstones(
   key: string,
   letters: readonly DeadLetter[],
 ): Promise<DeadLetter[]> {
-  const series = letters.flatMap(letter => [letter.series, ...furtherNumbers(letter)])
+  const series = letters.flatMap(letter => [letter.series, ...customNumbers(letter)])
   const { rows } = await transaction.query<{ series: number }>(
     'SELECT series::float8 AS series FROM replica_tombstones WHERE topic = $1 AND series = ANY($2::bigint[])',
     [key, series],
@@ -157,8 +157,8 @@ async function withoutTombstones(
   })
 }
 
-function furtherNumbers({ further = [] }: DeadLetter): number[] {
-  return further.map(({ series }) => erasedFurther(series))
+function customNumbers({ further = [] }: DeadLetter): number[] {
+  return further.map(({ series }) => erasedCustom(series))
 }
 
 interface LetterRow extends Omit<DeadLetter, 'at' | 'further' | 'record'> {

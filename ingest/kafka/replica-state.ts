@@ -32,7 +32,7 @@ export interface ReplicaTenure {
 }
 
 /**
- * The records of a series are erased, further series as `erasedFurther` tells them: wherever they stand, as no other series ever gets
+ * The records of a series are erased, custom series as `erasedCustom` tells them: wherever they stand, as no other series ever gets
  * the number. All that were let in before stand before the offset, but for what was under way at a node.
  */
 export type Tombstone = [series: number, beforeOffset: number]
@@ -72,7 +72,7 @@ export interface ReplicaState {
   /** What was published last, by state key. */
   published(): Promise<Map<string, PublishedStatus>>
   /**
-   * Erases these series, further ones as `erasedFurther` tells them. No letter of them is committed from now on; those that were are
+   * Erases these series, custom ones as `erasedCustom` tells them. No letter of them is committed from now on; those that were are
    * erased by `letters.erase`, afterwards. What was let in of them stands before the offset.
    */
   addTombstones(topic: string, series: readonly number[], beforeOffset: number): Promise<void>

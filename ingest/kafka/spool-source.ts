@@ -26,7 +26,7 @@ export interface SpoolSourceOptions {
   from: number | undefined
   /** See SpoolReaderOptions. */
   appliedBefore: number | undefined
-  /** Series that are erased, further ones as `erasedFurther` tells them. */
+  /** Series that are erased, custom ones as `erasedCustom` tells them. */
   erased: readonly number[]
   /** How long applied segments are kept for a QuestDB that does not sync what it applies. */
   keepMs: number

@@ -30,7 +30,7 @@ export interface SpoolOptions extends SpoolReaderOptions {
   bytesMax: number
   /** Free space that it leaves to others. */
   reserveBytes: number
-  /** Series of which nothing comes into it, further ones as `erasedFurther` tells them; may grow. */
+  /** Series of which nothing comes into it, custom ones as `erasedCustom` tells them; may grow. */
   erased: ReadonlySet<number>
   /** Age at which a segment ends, milliseconds, so that it goes some time though little comes. */
   segmentMs: number

@@ -1,7 +1,7 @@
 /** A group of a topic, as a spool takes it: checked, without what is erased, its lanes chosen anew. */
 
 import { groupBodyMax, groupHeaderLength, readGroup } from '../journal/group.ts'
-import { chooseLanes, eraseFurther, layoutOf, liveWindowUs, offsetOf, type RecordLayout } from '../journal/record.ts'
+import { chooseLanes, eraseCustom, layoutOf, liveWindowUs, offsetOf, type RecordLayout } from '../journal/record.ts'
 import type { GroupContent } from '../journal/segment-writer.ts'
 import type { TableDescription } from '../table.ts'
 import { letterId, recordsPerGroup } from './letter-id.ts'
@@ -72,7 +72,7 @@ function contentOf(bytes: Uint8Array, firstId: number, receiptUs: number): Group
   return { ...counts, receiptUs, lastStampUs: firstId }
 }
 
-/** Of the records of erased series none is in a run, and of erased further series no value. */
+/** Of the records of erased series none is in a run, and of erased custom series no value. */
 function keptRuns(view: DataView, erased: ReadonlySet<number>): Run[] {
   const isErased = (number: number) => erased.has(number)
   const runs: Run[] = []
@@ -82,7 +82,7 @@ function keptRuns(view: DataView, erased: ReadonlySet<number>): Run[] {
     const end = start + view.getUint16(start + offsetOf.length, true)
     if (isErased(view.getUint32(start + offsetOf.series, true))) run = undefined
     else {
-      eraseFurther(view, start, isErased)
+      eraseCustom(view, start, isErased)
       if (run === undefined) {
         run = { start, end, index }
         runs.push(run)

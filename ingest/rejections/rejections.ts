@@ -35,7 +35,7 @@ export interface Rejections {
 /** Of the listed rejects of a body, and different ones among them; the others are counted in one entry. */
 const listedMax = 1000
 const entriesPerBodyMax = 100
-const unlistedReason = 'further lines of a body, whose reasons are not kept'
+const unlistedReason = 'more lines of a body, whose reasons are not kept'
 
 export function createRejections({ nowMs, senderLog }: RejectionsOptions): Rejections {
   const ring = new RejectionRing()

@@ -3,8 +3,8 @@
 import { type Anomaly, type AnomalyKey, inOrder } from '../../analytics/findings/anomaly.ts'
 import { findingText } from '../../analytics/findings/finding-text.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
+import { type CustomMetric, descriptionsOf } from '../custom-metric.ts'
 import { serviceWords } from '../findings/words.ts'
-import { descriptionsOf, type FurtherMetric } from '../further-metric.ts'
 import type { Anomalies, Anomaly as AnomalyShape } from '../shapes/anomalies.ts'
 import { answerContext } from './answer-text.ts'
 
@@ -21,14 +21,14 @@ export interface AnomaliesInput extends AnomaliesPage {
   readonly endMs: number
   /** In any order; those that do not reach into the range are left out. */
   readonly found: readonly Anomaly[]
-  readonly further: readonly FurtherMetric[]
+  readonly custom: readonly CustomMetric[]
   readonly nowMs: number
   readonly local: LocalTime
 }
 
 /** The answer as JSON text. */
 export function buildAnomalies(input: AnomaliesInput): string {
-  const { device, startMs, endMs, after, limit, further, nowMs, local } = input
+  const { device, startMs, endMs, after, limit, custom, nowMs, local } = input
   const all = input.found.filter(one => one.startMs < endMs && (one.endMs ?? endMs) >= startMs).sort(inOrder)
   const last = after === undefined ? undefined : keyOf(after)
   const from = last === undefined ? 0 : all.findIndex(one => inOrder(one, last) > 0)
@@ -39,15 +39,15 @@ export function buildAnomalies(input: AnomaliesInput): string {
     ...answerContext(local, nowMs),
     start: local.text(startMs * 1000),
     end: local.text(endMs * 1000),
-    anomalies: anomalyParts(rest, further, local),
+    anomalies: anomalyParts(rest, custom, local),
     anomalies_total: all.length,
     next: isLast ? null : idOf(rest.at(-1) as Anomaly),
-    ...(further.length === 0 ? {} : { metrics: descriptionsOf(further) }),
+    ...(custom.length === 0 ? {} : { metrics: descriptionsOf(custom) }),
   } satisfies Anomalies)
 }
 
-function anomalyParts(some: readonly Anomaly[], further: readonly FurtherMetric[], local: LocalTime): AnomalyShape[] {
-  const words = serviceWords(local, further)
+function anomalyParts(some: readonly Anomaly[], custom: readonly CustomMetric[], local: LocalTime): AnomalyShape[] {
+  const words = serviceWords(local, custom)
   return some.map(one => {
     const { code, metric, startMs, endMs, value, valueMs, expected, count } = one
     const about = { code, metric, value, expected, sinceMs: valueMs ?? startMs, untilMs: endMs }

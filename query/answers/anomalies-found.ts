@@ -17,12 +17,12 @@ import { binMeans, frameOf } from '../../analytics/time/grid.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { metrics as columns } from '../../store/tables.ts'
 import { type AnalysedDevice, deviceLimits } from '../analysed-device.ts'
+import { customLimits } from '../custom-metric.ts'
 import { hasOwnLevel } from '../findings/own-level.ts'
-import { furtherLimits } from '../further-metric.ts'
 import { hourMs, localHoursOf } from '../hours/gauge-hours.ts'
 import { judgedVane } from '../kinds/judged-vane.ts'
 import { metricCadence } from '../kinds/metric-cadence.ts'
-import type { FurtherSamples } from '../kinds/metric-samples.ts'
+import type { CustomSamples } from '../kinds/metric-samples.ts'
 import type { Series } from '../series.ts'
 import { units } from './units.ts'
 
@@ -30,7 +30,7 @@ interface AnomaliesRead {
   readonly device: AnalysedDevice
   readonly series: Series
   /** Of the metrics beside the five. */
-  readonly samples: readonly FurtherSamples[]
+  readonly samples: readonly CustomSamples[]
   readonly cadence: Cadence
   /** The reading before the series; undefined when it begins with the device's first. */
   readonly beforeMs: number | undefined
@@ -47,13 +47,13 @@ export function anomaliesOf(read: AnomaliesRead): Anomaly[] {
     const limits = deviceLimits(device, name)
     return ofMetric({ name, unit: units[name], kind: 'gauge', samples: present, limits }, read)
   })
-  const ofFurther = samples.flatMap(one => {
+  const ofCustom = samples.flatMap(one => {
     const { name, kind, unit } = one.metric
     const vane = judgedVane(one, read.cadence)
-    const metric = { name, kind, unit, samples: presentOf(one.timesMs, one.values), limits: furtherLimits(one.metric) }
+    const metric = { name, kind, unit, samples: presentOf(one.timesMs, one.values), limits: customLimits(one.metric) }
     return [...ofMetric(metric, read), ...(vane === undefined ? [] : qualityAnomalies(vane, read.cadence.stretches))]
   })
-  return [...outages(read), ...ofFive, ...ofFurther]
+  return [...outages(read), ...ofFive, ...ofCustom]
 }
 
 function outages({ series: { timesMs }, cadence, beforeMs, endMs }: AnomaliesRead): Anomaly[] {

@@ -1,7 +1,7 @@
 /** Fetches for `anomalies`: the readings of the range, and of 30 days up to its end at least, which tell what is usual. */
 
 import { metrics as columns } from '../../store/tables.ts'
-import { furtherSamples } from '../kinds/further-samples.ts'
+import { customSamples } from '../kinds/custom-samples.ts'
 import { QueryFailed } from '../query-failed.ts'
 import type { AnomaliesQuery } from '../task.ts'
 import type { TaskContext } from '../task-context.ts'
@@ -12,24 +12,24 @@ import { deviceCadence, earlierTimes } from './device-cadence.ts'
 const usualMs = 30 * 86_400_000
 
 export async function answerAnomalies(query: AnomaliesQuery, context: TaskContext): Promise<string> {
-  const { device, further: asked, startMs, endMs, nowMs, after, limit } = query
+  const { device, custom: asked, startMs, endMs, nowMs, after, limit } = query
   const { source, local, signal, rowsMax } = context
   const { symbol } = device
   const afterUs = Math.min(startMs, endMs - usualMs) * 1000 - 1
   const throughUs = endMs * 1000 - 1
-  const further = await context.inUnits(asked, [{ fromUs: afterUs + 1, toUs: throughUs + 1 }])
+  const custom = await context.inUnits(asked, [{ fromUs: afterUs + 1, toUs: throughUs + 1 }])
   const [series, earlierMs, beforeUs] = await Promise.all([
     source.series({ symbol, afterUs, throughUs, rowsMax }, signal),
     earlierTimes(device, afterUs, context),
     source.newestUs(symbol, afterUs, signal),
   ])
-  const samples = await furtherSamples(further, { afterUs, throughUs }, series, context)
+  const samples = await customSamples(custom, { afterUs, throughUs }, series, context)
   // As many numbers as the readings themselves may have.
-  if (series.timesMs.length * further.length > rowsMax * columns.length) {
-    throw new QueryFailed('TOO_LARGE', `${further.length} metrics of ${series.timesMs.length} readings are too many`)
+  if (series.timesMs.length * custom.length > rowsMax * columns.length) {
+    throw new QueryFailed('TOO_LARGE', `${custom.length} metrics of ${series.timesMs.length} readings are too many`)
   }
   const cadence = deviceCadence(device, earlierMs, series.timesMs)
   const beforeMs = beforeUs === undefined ? undefined : beforeUs / 1000
   const found = anomaliesOf({ device, series, samples, cadence, beforeMs, endMs, local })
-  return buildAnomalies({ device: device.name, startMs, endMs, found, after, limit, further, nowMs, local })
+  return buildAnomalies({ device: device.name, startMs, endMs, found, after, limit, custom, nowMs, local })
 }

@@ -4,7 +4,7 @@ import { agreementOf } from '../../analytics/correlation/agreement.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import type { AnalysedDevice } from '../analysed-device.ts'
 import type { AskedWindow } from '../asked-window.ts'
-import { descriptionsOf } from '../further-metric.ts'
+import { descriptionsOf } from '../custom-metric.ts'
 import { type ComparedSamples, comparedText } from '../kinds/compared-metric.ts'
 import { mapColumns } from '../map-columns.ts'
 import type { HourlySeries } from '../series.ts'
@@ -72,7 +72,7 @@ export interface CompareInput extends CompareWindow {
   readonly a: ComparedDevice
   readonly b: ComparedDevice
   /** In the answer's order. */
-  readonly further: readonly { readonly a: ComparedSamples; readonly b: ComparedSamples }[]
+  readonly custom: readonly { readonly a: ComparedSamples; readonly b: ComparedSamples }[]
   /** Null for a window that was asked for. */
   readonly preset: ComparePreset | null
   readonly nowMs: number
@@ -82,7 +82,7 @@ export interface CompareInput extends CompareWindow {
 
 /** The answer as JSON text. */
 export function buildCompare(input: CompareInput): string {
-  const { a, b, further, preset, startMs, endMs, nowMs, local } = input
+  const { a, b, custom, preset, startMs, endMs, nowMs, local } = input
   const hours = Float64Array.from({ length: (endMs - startMs) / hourMs }, (_, hour) => startMs + hour * hourMs)
   return objectText({
     ...memberTexts({
@@ -96,9 +96,9 @@ export function buildCompare(input: CompareInput): string {
     } satisfies Omit<Comparison, AirMetric | 'metrics'>),
     ...mapColumns(airMetrics, metric => metricText(input, metric, hours)),
     ...Object.fromEntries(
-      further.map(one => [one.a.samples.metric.name, comparedText(one.a, one.b, { startMs, endMs }, input)]),
+      custom.map(one => [one.a.samples.metric.name, comparedText(one.a, one.b, { startMs, endMs }, input)]),
     ),
-    ...(further.length === 0 ? {} : memberTexts({ metrics: descriptionsOf(further.map(one => one.a.samples.metric)) })),
+    ...(custom.length === 0 ? {} : memberTexts({ metrics: descriptionsOf(custom.map(one => one.a.samples.metric)) })),
   })
 }
 

@@ -1,9 +1,9 @@
 /** Fetches for `compare_data`: the newest reading of each device, and the hours of both before that. */
 
-import type { FurtherMetric } from '../further-metric.ts'
+import type { CustomMetric } from '../custom-metric.ts'
 import type { ComparedSamples } from '../kinds/compared-metric.ts'
-import { furtherSamplesByHour } from '../kinds/further-samples.ts'
-import type { FurtherSamples } from '../kinds/metric-samples.ts'
+import { customSamplesByHour } from '../kinds/custom-samples.ts'
+import type { CustomSamples } from '../kinds/metric-samples.ts'
 import type { HourlySeries } from '../series.ts'
 import type { CompareQuery } from '../task.ts'
 import type { TaskContext } from '../task-context.ts'
@@ -32,12 +32,12 @@ export async function answerCompare(query: CompareQuery, context: CompareContext
   const readHours = (which: Which) => source.hourly({ symbol: query[which].symbol, ...range, ...hourSources }, signal)
   const hourlyOfA = await readHours('a')
   const hourlyOfB = isOne ? hourlyOfA : await readHours('b')
-  const furtherOfA = await readFurther(query, 'a', window, hourlyOfA, context)
-  const furtherOfB = await readFurther(query, 'b', window, hourlyOfB, context)
+  const customOfA = await readCustom(query, 'a', window, hourlyOfA, context)
+  const customOfB = await readCustom(query, 'b', window, hourlyOfB, context)
   return buildCompare({
     a: { device: a, hourly: hourlyOfA },
     b: { device: b, hourly: hourlyOfB },
-    further: furtherOfA.map((one, place) => ({ a: one, b: furtherOfB[place] as ComparedSamples })),
+    custom: customOfA.map((one, place) => ({ a: one, b: customOfB[place] as ComparedSamples })),
     preset: startMs === undefined ? query.preset : null,
     ...window,
     nowMs,
@@ -47,22 +47,22 @@ export async function answerCompare(query: CompareQuery, context: CompareContext
 }
 
 /** Hours of gauges come from QuestDB, those of other kinds are made of all values. */
-async function readFurther(
+async function readCustom(
   query: CompareQuery,
   which: Which,
   { startMs, endMs }: CompareWindow,
   hourly: HourlySeries,
   context: CompareContext,
 ): Promise<ComparedSamples[]> {
-  const metrics = query.further.map(metric => metric[which])
+  const metrics = query.custom.map(metric => metric[which])
   const { expiredBeforeUs } = query.hourSources
   const [fromUs, toUs] = [startMs * 1000, endMs * 1000]
   const series = metrics.flatMap(({ kind, series }) => (kind === 'gauge' ? (series ?? []) : []))
   const hours = await context.measurements.hours({ series, fromUs, toUs, expiredBeforeUs }, context.signal)
   const range = { fromUs, throughUs: toUs, untilUs: query.newestUs, expiredBeforeUs }
   const others = metrics.filter(({ kind }) => kind !== 'gauge')
-  const byName = new Map<string, FurtherSamples>()
-  for (const samples of await furtherSamplesByHour(others, range, context)) byName.set(samples.metric.name, samples)
+  const byName = new Map<string, CustomSamples>()
+  for (const samples of await customSamplesByHour(others, range, context)) byName.set(samples.metric.name, samples)
   return metrics.map(metric => {
     const ofColumn =
       metric.column === undefined ? undefined : { startsMs: hourly.startsMs, ...hourly.metrics[metric.column] }
@@ -74,6 +74,6 @@ async function readFurther(
   })
 }
 
-function noSamples(metric: FurtherMetric): FurtherSamples {
+function noSamples(metric: CustomMetric): CustomSamples {
   return { metric, timesMs: new Float64Array(0), values: new Float64Array(0), speeds: undefined }
 }

@@ -4,10 +4,10 @@ import { type Summary, summarise } from '../../analytics/summary/aggregates.ts'
 import type { LocalDay } from '../../analytics/time/local-days.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import type { AnalysedDevice } from '../analysed-device.ts'
-import { descriptionsOf } from '../further-metric.ts'
+import { descriptionsOf } from '../custom-metric.ts'
 import { type BucketContext, bucketFigures } from '../kinds/bucket-figures.ts'
 import { metricCadence } from '../kinds/metric-cadence.ts'
-import type { FurtherSamples } from '../kinds/metric-samples.ts'
+import type { CustomSamples } from '../kinds/metric-samples.ts'
 import { mapColumns } from '../map-columns.ts'
 import type { Series } from '../series.ts'
 import type { DailySummary } from '../shapes/daily.ts'
@@ -27,7 +27,7 @@ export interface DailyInput {
   /** Times of readings before those, as `earlierTimes` gives them. */
   readonly earlierMs: Float64Array
   /** Of the same time, in the answer's order. */
-  readonly further: readonly FurtherSamples[]
+  readonly custom: readonly CustomSamples[]
   /** Local days, the last of which counts up to now. */
   readonly buckets: readonly LocalDay[]
   readonly nowMs: number
@@ -35,14 +35,14 @@ export interface DailyInput {
 }
 
 /** The answer as JSON text. */
-export function buildDaily({ device, series, earlierMs, further, buckets, nowMs, local }: DailyInput): string {
+export function buildDaily({ device, series, earlierMs, custom, buckets, nowMs, local }: DailyInput): string {
   const { timesMs, values } = series
   const cadence = deviceCadence(device, earlierMs, timesMs)
   const summaries = mapColumns(airMetrics, metric => {
     return summarise({ timesMs, values: values[metric], cadence, nowMs }, buckets)
   })
   const context = { cadence, nowMs, local }
-  const figures = further.map(samples => [samples.metric.name, furtherDays(samples, buckets, context)] as const)
+  const figures = custom.map(samples => [samples.metric.name, customDays(samples, buckets, context)] as const)
   return JSON.stringify({
     device: device.name,
     ...answerContext(local, nowMs),
@@ -52,11 +52,11 @@ export function buildDaily({ device, series, earlierMs, further, buckets, nowMs,
       ...mapColumns(airMetrics, metric => statisticsOf(summaries[metric][index] as Summary, local)),
       ...Object.fromEntries(figures.map(([name, days]) => [name, days[index]])),
     })),
-    ...(further.length === 0 ? {} : { metrics: descriptionsOf(further.map(({ metric }) => metric)) }),
+    ...(custom.length === 0 ? {} : { metrics: descriptionsOf(custom.map(({ metric }) => metric)) }),
   } satisfies DailySummary)
 }
 
-function furtherDays(samples: FurtherSamples, buckets: readonly LocalDay[], context: BucketContext) {
+function customDays(samples: CustomSamples, buckets: readonly LocalDay[], context: BucketContext) {
   if (samples.metric.kind !== 'gauge') return bucketFigures(samples, buckets, context)
   const { timesMs, values } = samples
   const cadence = metricCadence(timesMs, context.cadence)

@@ -3,7 +3,7 @@
 import { type LocalDay, localDays } from '../../analytics/time/local-days.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { newestUsOf } from '../asked-window.ts'
-import { furtherSamples } from '../kinds/further-samples.ts'
+import { customSamples } from '../kinds/custom-samples.ts'
 import type { DailyQuery } from '../task.ts'
 import type { TaskContext } from '../task-context.ts'
 import { buildDaily } from './daily-answer.ts'
@@ -19,14 +19,14 @@ export async function answerDaily(query: DailyQuery, context: TaskContext): Prom
   const beforeUs = (buckets[0]?.startMs ?? nowMs) * 1000 - 1
   const throughUs = newestUsOf(query.endMs, nowMs * 1000)
   // First, for what is read of a station afterwards has also those of its parameters that are only in these days.
-  const metrics = await context.inUnits(query.further, [{ fromUs: beforeUs + 1, toUs: throughUs + 1 }])
+  const metrics = await context.inUnits(query.custom, [{ fromUs: beforeUs + 1, toUs: throughUs + 1 }])
   const firstUs = (await source.newestUs(symbol, beforeUs, signal)) ?? beforeUs + 1
   const [series, earlierMs] = await Promise.all([
     source.series({ symbol, afterUs: firstUs - 1, throughUs, rowsMax }, signal),
     earlierTimes(device, firstUs - 1, context),
   ])
-  const further = await furtherSamples(metrics, { afterUs: firstUs - 1, throughUs }, series, context)
-  return buildDaily({ device, series, earlierMs, further, buckets, nowMs, local })
+  const custom = await customSamples(metrics, { afterUs: firstUs - 1, throughUs }, series, context)
+  return buildDaily({ device, series, earlierMs, custom, buckets, nowMs, local })
 }
 
 /** Those of the window; unless an end is asked for, up to the last one of a device that has been silent since. */

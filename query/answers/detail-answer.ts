@@ -12,7 +12,7 @@ import { mapColumns } from '../map-columns.ts'
 import type { HourlySeries, Series } from '../series.ts'
 import type { DeviceDetail } from '../shapes/detail.ts'
 import { answerContext, memberTexts, objectText, type Texts } from './answer-text.ts'
-import { type DetailedMetric, describeDetailed, furtherHoursText } from './detail-further.ts'
+import { customHoursText, type DetailedMetric, describeDetailed } from './detail-custom.ts'
 import { deviceCadence, longestGapMs } from './device-cadence.ts'
 import { hoursText } from './hours-text.ts'
 import { pointsText } from './point-text.ts'
@@ -32,7 +32,7 @@ export interface DetailInput {
   readonly earlierMs: Float64Array
   readonly hourly: HourlySeries
   /** In the answer's order. */
-  readonly further: readonly DetailedMetric[]
+  readonly custom: readonly DetailedMetric[]
   readonly nowMs: number
   /** Of the hours, and of all; without them the last 30 days, up to now. */
   readonly startMs?: number | undefined
@@ -60,16 +60,16 @@ export function detailWindows({ nowMs, startMs, endMs }: Pick<DetailInput, 'nowM
 
 /** The answer as JSON text. */
 export function buildDetail(input: DetailInput): string {
-  const { device, series, earlierMs, hourly, further, nowMs, local } = input
+  const { device, series, earlierMs, hourly, custom, nowMs, local } = input
   const cadence = deviceCadence(device, earlierMs, series.timesMs)
-  const cadences = further.map(({ day, month }) => metricCadence((month ?? day).timesMs, cadence))
+  const cadences = custom.map(({ day, month }) => metricCadence((month ?? day).timesMs, cadence))
   const { afterUs, throughMs, fromMs, toMs } = detailWindows(input)
   const afterMs = afterUs / 1000
   const month = { startMs: fromMs, endMs: toMs }
-  const furtherHours = (metric: DetailedMetric) =>
-    furtherHoursText(metric, month, input, { cadence, nowMs: throughMs, local })
+  const customHours = (metric: DetailedMetric) =>
+    customHoursText(metric, month, input, { cadence, nowMs: throughMs, local })
   const lines = dayLines(input, cadence, cadences)
-  const paces = further.map(({ day }, place) => ({
+  const paces = custom.map(({ day }, place) => ({
     cadence: cadences[place],
     stepMaxMs: lines.stepsMaxMs.get(day.metric.name) ?? 0,
   }))
@@ -78,20 +78,20 @@ export function buildDetail(input: DetailInput): string {
     last_24h: rawText(lines, longestGapMs(cadence.stretches, afterMs)),
     last_30d_hourly: objectText({
       ...mapColumns(metrics, metric => hoursText(input, hourly.startsMs, hourly.metrics[metric])),
-      ...Object.fromEntries(further.map(metric => [metric.day.metric.name, furtherHours(metric)])),
+      ...Object.fromEntries(custom.map(metric => [metric.day.metric.name, customHours(metric)])),
     }),
-    ...(further.length === 0 ? {} : memberTexts({ metrics: describeDetailed(further, paces, afterMs) })),
+    ...(custom.length === 0 ? {} : memberTexts({ metrics: describeDetailed(custom, paces, afterMs) })),
   } satisfies Partial<Texts<DeviceDetail>>)
 }
 
 function dayLines(input: DetailInput, { stretches }: Cadence, cadences: readonly Cadence[]): LineTexts {
-  const { device, series, further } = input
+  const { device, series, custom } = input
   const lines = new LineTexts(input)
   for (const metric of metrics) {
     const limits = deviceLimits(device, metric)
     lines.add({ name: metric, timesMs: series.timesMs, values: series.values[metric], limits, gaps: stretches })
   }
-  for (const [place, { day }] of further.entries()) {
+  for (const [place, { day }] of custom.entries()) {
     const { name, quality } = day.metric
     const limits = qualityLimits(name, null, quality ?? undefined)
     lines.add({ name, timesMs: day.timesMs, values: day.values, limits, gaps: cadences[place]?.stretches ?? [] })

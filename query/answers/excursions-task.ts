@@ -2,7 +2,7 @@
 
 import { presentOf, type Samples } from '../../analytics/present.ts'
 import { metrics as columns } from '../../store/tables.ts'
-import { furtherSamples } from '../kinds/further-samples.ts'
+import { customSamples } from '../kinds/custom-samples.ts'
 import { metricCadence } from '../kinds/metric-cadence.ts'
 import type { ExcursionsQuery } from '../task.ts'
 import type { TaskContext } from '../task-context.ts'
@@ -14,18 +14,18 @@ import { units } from './units.ts'
 const leadMs = 86_400_000
 
 export async function answerExcursions(query: ExcursionsQuery, context: TaskContext): Promise<string> {
-  const { device, metric, further: asked, nowMs, ...range } = query
+  const { device, metric, custom: asked, nowMs, ...range } = query
   const { source, local, signal, rowsMax } = context
   const afterUs = (range.startMs - leadMs - 2000 * range.forSeconds) * 1000 - 1
   const throughUs = range.endMs * 1000 - 1
   // First, for what is read of a station afterwards has its units.
-  const further = await context.inUnits(asked, [{ fromUs: afterUs + 1, toUs: throughUs + 1 }])
+  const custom = await context.inUnits(asked, [{ fromUs: afterUs + 1, toUs: throughUs + 1 }])
   const [series, earlierMs] = await Promise.all([
     source.series({ symbol: device.symbol, afterUs, throughUs, rowsMax }, signal),
     earlierTimes(device, afterUs, context),
   ])
   const ofDevice = deviceCadence(device, earlierMs, series.timesMs)
-  const [other] = await furtherSamples(further, { afterUs, throughUs }, series, context)
+  const [other] = await customSamples(custom, { afterUs, throughUs }, series, context)
   const column = columns.find(name => name === metric)
   const values = other ?? (column === undefined ? nothing : { timesMs: series.timesMs, values: series.values[column] })
   const samples = presentOf(values.timesMs, values.values)

@@ -7,7 +7,7 @@ import { airMetrics } from './units.ts'
 export const lastRow = { number: 0, timeUs: 1, values: 2, valuesUs: 2 + metrics.length, width: 2 + 2 * metrics.length }
 
 /** The columns of the last value of a series. */
-export const furtherRow = { series: 0, timeUs: 1, value: 2, width: 3 }
+export const customRow = { series: 0, timeUs: 1, value: 2, width: 3 }
 
 /** The columns of an hour of a device; then the number of values and the mean of each metric of the air. */
 export const hourRow = {

@@ -5,7 +5,7 @@ import { hourlyColumns, hourlyView, metrics, readingsTable } from '../../store/t
 import { whole } from '../questdb/sql-literals.ts'
 import { measurementValues, valuesFromSql } from '../questdb/values-table.ts'
 import type { FleetQueries } from '../task.ts'
-import { furtherRow, hourRow, lastRow, type PackedRows, RowList } from './fleet-rows.ts'
+import { customRow, hourRow, lastRow, type PackedRows, RowList } from './fleet-rows.ts'
 import { airMetrics } from './units.ts'
 
 /** A symbol ends with the device's number; NaN for one that is not ours. */
@@ -71,20 +71,20 @@ function lastSql(columns: string, more: string, name: string): Omit<Statement, '
 }
 
 /** The last value of each series that has one in the range, of metrics that have no column. */
-export async function readFleetFurther(
-  range: FleetQueries['fleetFurther'],
+export async function readFleetCustom(
+  range: FleetQueries['fleetCustom'],
   connection: Connection,
   signal: AbortSignal,
 ): Promise<PackedRows> {
-  const rows = new RowList(furtherRow.width)
+  const rows = new RowList(customRow.width)
   const columns = 'SELECT series, cast(ts AS LONG), value'
   const text = `${columns} FROM ${valuesFromSql(measurementValues, range)} LATEST ON ts PARTITION BY series`
   await connection.read({ text, values: [] }, signal, ([series, timeUs, value]: PgRow) => {
     const at = rows.add()
     const numbers = rows.numbers()
-    numbers[at + furtherRow.series] = Number(series)
-    numbers[at + furtherRow.timeUs] = Number(timeUs)
-    numbers[at + furtherRow.value] = Number(value)
+    numbers[at + customRow.series] = Number(series)
+    numbers[at + customRow.timeUs] = Number(timeUs)
+    numbers[at + customRow.value] = Number(value)
   })
   return rows.packed()
 }

@@ -95,7 +95,7 @@ export function outliersOf(
   return fleetChanges(means, options).map(outlier => outlierOf(fleet[outlier.device], metric, outlier))
 }
 
-/** Of a further gauge: `table` has means of the same quarters, its own from `from` on. */
+/** Of a custom gauge: `table` has means of the same quarters, its own from `from` on. */
 export function gaugeOutliersOf(
   fleet: readonly InsightsEntry[],
   { metric, places }: FleetGauge,

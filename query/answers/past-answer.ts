@@ -7,9 +7,9 @@ import { type LocalDay, localDays } from '../../analytics/time/local-days.ts'
 import { type LocalHour, localHours } from '../../analytics/time/local-hours.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import type { AnalysedDevice } from '../analysed-device.ts'
-import { descriptionsOf } from '../further-metric.ts'
+import { descriptionsOf } from '../custom-metric.ts'
 import { type BucketContext, bucketFigures } from '../kinds/bucket-figures.ts'
-import type { FurtherSamples } from '../kinds/metric-samples.ts'
+import type { CustomSamples } from '../kinds/metric-samples.ts'
 import { mapColumns } from '../map-columns.ts'
 import type { Series } from '../series.ts'
 import type { PastDays } from '../shapes/past.ts'
@@ -33,8 +33,8 @@ export function pastDays(local: LocalTime, nowMs: number): PastDay[] {
 
 export interface PastInput {
   readonly device: Pick<AnalysedDevice, 'name' | 'expected_interval_seconds'>
-  /** Of `pastDays`, each with its readings and the same further metrics. */
-  readonly days: readonly (PastDay & { readonly series: Series; readonly further: readonly FurtherSamples[] })[]
+  /** Of `pastDays`, each with its readings and the same custom metrics. */
+  readonly days: readonly (PastDay & { readonly series: Series; readonly custom: readonly CustomSamples[] })[]
   /** Times of the newest readings, as `earlierTimes` gives them. */
   readonly timesMs: Float64Array
   readonly nowMs: number
@@ -49,7 +49,7 @@ export function buildPast({ device, days, timesMs, nowMs, local }: PastInput): s
     offset_days: offsetDays[day.key],
     hours: hoursOf(day, context),
   })
-  const metrics = descriptionsOf(days[0]?.further.map(({ metric }) => metric) ?? [])
+  const metrics = descriptionsOf(days[0]?.custom.map(({ metric }) => metric) ?? [])
   return JSON.stringify({
     device: device.name,
     ...answerContext(local, nowMs),
@@ -61,16 +61,16 @@ export function buildPast({ device, days, timesMs, nowMs, local }: PastInput): s
 /** An hour that has not come yet is empty like any other. */
 function hoursOf(day: PastInput['days'][number], context: BucketContext): PastDays['today']['hours'] {
   const hours = localHours(context.local, day)
-  const further = day.further.map(samples => [samples.metric.name, furtherHours(samples, hours, context)] as const)
+  const custom = day.custom.map(samples => [samples.metric.name, customHours(samples, hours, context)] as const)
   return hours.map((hour, place) => ({
     hour: hour.hour,
     d: hour.text,
     ...mapColumns(airMetrics, metric => statisticsOf(day.series.timesMs, day.series.values[metric], hour)),
-    ...Object.fromEntries(further.map(([name, figures]) => [name, figures[place]])),
+    ...Object.fromEntries(custom.map(([name, figures]) => [name, figures[place]])),
   }))
 }
 
-function furtherHours(samples: FurtherSamples, hours: readonly LocalHour[], context: BucketContext) {
+function customHours(samples: CustomSamples, hours: readonly LocalHour[], context: BucketContext) {
   if (samples.metric.kind !== 'gauge') return bucketFigures(samples, hours, context)
   const { timesMs, values } = samples
   return hours.map(hour => ({ kind: 'gauge' as const, ...statisticsOf(timesMs, values, hour) }))

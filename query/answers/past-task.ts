@@ -1,7 +1,7 @@
 /** Fetches for `past_window_data`: the readings of five days. */
 
 import { newestUsOf } from '../asked-window.ts'
-import { furtherSamples } from '../kinds/further-samples.ts'
+import { customSamples } from '../kinds/custom-samples.ts'
 import type { PastQuery } from '../task.ts'
 import type { TaskContext } from '../task-context.ts'
 import { earlierTimes } from './device-cadence.ts'
@@ -12,7 +12,7 @@ export async function answerPast({ device, nowMs, ...query }: PastQuery, context
   // The end belongs to no day of a range.
   const asked = pastDays(local, Math.min(nowMs, (query.endMs ?? Number.POSITIVE_INFINITY) - 1))
   const ranges = asked.map(({ startMs, endMs }) => ({ fromUs: startMs * 1000, toUs: endMs * 1000 }))
-  const further = await context.inUnits(query.further, ranges)
+  const custom = await context.inUnits(query.custom, ranges)
   const days: PastInput['days'][number][] = []
   for (const day of asked) {
     const afterUs = day.startMs * 1000 - 1
@@ -20,12 +20,12 @@ export async function answerPast({ device, nowMs, ...query }: PastQuery, context
     const series = await source.series({ symbol: device.symbol, afterUs, throughUs: endUs - 1, rowsMax }, signal)
     // An amount that is dated with the end of the day belongs to it.
     const range = { afterUs, throughUs: endUs < day.endMs * 1000 ? endUs - 1 : endUs, untilUs: nowMs * 1000 }
-    const samples = await furtherSamples(further, range, series, context)
-    days.push({ ...day, series, further: samples })
+    const samples = await customSamples(custom, range, series, context)
+    days.push({ ...day, series, custom: samples })
   }
-  // Without further metrics nothing in the answer depends on how often the device reports.
+  // Without custom metrics nothing in the answer depends on how often the device reports.
   const timesMs =
-    further.length === 0
+    custom.length === 0
       ? new Float64Array(0)
       : await earlierTimes(device, newestUsOf(query.endMs, nowMs * 1000), context)
   return buildPast({ device, days, timesMs, nowMs, local })

@@ -3,7 +3,7 @@
 import { detachBuffers } from '../../store/limits/detach-buffers.ts'
 import { metrics as columns } from '../../store/tables.ts'
 import { type ResponseTemplate, templateOf } from '../cache/response-template.ts'
-import { furtherSamples } from '../kinds/further-samples.ts'
+import { customSamples } from '../kinds/custom-samples.ts'
 import { QueryFailed } from '../query-failed.ts'
 import { liveText, type StatsLive } from '../stats/live.ts'
 import { buildStats, statsAfterMs } from '../stats/stats-answer.ts'
@@ -19,12 +19,12 @@ export async function answerStats(
   const lastUs = await source.newestUs(symbol, newestUs, signal)
   const throughUs = lastUs ?? newestUs
   const afterUs = Math.round(statsAfterMs(throughUs / 1000, nowMs, days) * 1000)
-  const metrics = await context.inUnits(query.further, [{ fromUs: afterUs + 1, toUs: throughUs + 1 }])
+  const metrics = await context.inUnits(query.custom, [{ fromUs: afterUs + 1, toUs: throughUs + 1 }])
   const [series, beforeUs] = await Promise.all([
     source.series({ symbol, afterUs, throughUs, rowsMax }, signal),
     lastUs === undefined ? undefined : source.newestUs(symbol, afterUs, signal),
   ])
-  const further = await furtherSamples(metrics, { afterUs, throughUs }, series, context)
+  const custom = await customSamples(metrics, { afterUs, throughUs }, series, context)
   // As many numbers as the readings themselves may have.
   if (series.timesMs.length * metrics.length > rowsMax * columns.length) {
     throw new QueryFailed('TOO_LARGE', `${metrics.length} metrics of ${series.timesMs.length} readings are too many`)
@@ -38,7 +38,7 @@ export async function answerStats(
     startMs,
     stepSeconds,
     series,
-    further,
+    custom,
     predecessorMs,
     rejected,
   })

@@ -3,10 +3,10 @@
 import { bug } from '../../store/limits/bug.ts'
 import { whole } from '../questdb/sql-literals.ts'
 import type { ReplicaReads } from '../replica-reads.ts'
+import { fillCustomBuckets } from './custom-buckets.ts'
 import { columnsOf } from './export-columns.ts'
 import type { ExportContent, ExportRange } from './export-queries.ts'
 import { rowsFromSql, valuesTableOf } from './export-rows.ts'
-import { fillFurtherBuckets } from './further-buckets.ts'
 import type { ReadPiece } from './read-piece.ts'
 
 /**
@@ -39,7 +39,7 @@ export async function readBuckets(
     return index < 0 ? new Float64Array(timesUs.length).fill(Number.NaN) : (figures[index] as Float64Array)
   })
   const buckets = { ...range, toUs, stepUs, table: valuesTableOf(range) }
-  await fillFurtherBuckets(reader, buckets, columns, { timesUs, values }, signal)
+  await fillCustomBuckets(reader, buckets, columns, { timesUs, values }, signal)
   const rows = {
     timesUs,
     values,

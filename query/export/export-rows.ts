@@ -8,9 +8,9 @@ import { measurementValues, type ValuesTable } from '../questdb/values-table.ts'
 import type { ReplicaReads } from '../replica-reads.ts'
 import { pointValues } from '../stations/point-units.ts'
 import { timesFromSql } from '../stations/station-times.ts'
+import { withCustom } from './custom-columns.ts'
 import { isBuiltIn } from './export-columns.ts'
 import type { ExportContent, ExportRange } from './export-queries.ts'
-import { withFurther } from './further-columns.ts'
 import type { ExportRows, ReadPiece } from './read-piece.ts'
 
 /** As many devices as a registry may have. */
@@ -38,7 +38,7 @@ export async function readRows(
 ): Promise<ReadPiece> {
   const columns = asked.metrics.filter(isBuiltIn).map(({ name }) => name)
   const { rows, ...piece } = await readReadings(reader, { ...asked, columns }, rowsMax, signal)
-  return { ...piece, rows: await withFurther(reader, rows, { ...asked, table: valuesTableOf(asked) }, signal) }
+  return { ...piece, rows: await withCustom(reader, rows, { ...asked, table: valuesTableOf(asked) }, signal) }
 }
 
 function tooManyOfOneTime(): QueryFailed {

@@ -16,9 +16,9 @@ export interface DeviceFinding extends Finding {
 export function fleetFindings(
   found: readonly DeviceFinding[],
   local: LocalTime,
-  further: Parameters<typeof serviceWords>[1] = [],
+  custom: Parameters<typeof serviceWords>[1] = [],
 ): { findings: FleetFinding[]; findings_total: number } {
-  const words = serviceWords(local, further)
+  const words = serviceWords(local, custom)
   const all = rankFindings(found, Number.POSITIVE_INFINITY)
   const findings = rankFindings(all).map(({ device, ...finding }) => {
     return { device, ...findingPart(toldFinding(finding, words), local) }

@@ -22,20 +22,20 @@ const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
 /** `further`: those that are not among the five. */
 export function serviceWords(
   local: Pick<LocalTime, 'text'>,
-  further: readonly (Described & { readonly name: string })[],
+  custom: readonly (Described & { readonly name: string })[],
 ): FindingWords {
   const described = new Map<string, Described>(metrics.map(name => [name, builtInDescriptions[name]]))
-  for (const { name, ...one } of further) described.set(name, one)
+  for (const { name, ...one } of custom) described.set(name, one)
   const of = (metric: string) => described.get(metric) ?? { title: metric, unit: null, decimals: 2 }
-  const measure = (value: number, metric: string, furtherDecimals = 0) => withUnit(value, of(metric), furtherDecimals)
+  const measure = (value: number, metric: string, extraDecimals = 0) => withUnit(value, of(metric), extraDecimals)
   return {
     name: metric => of(metric).title,
     nameWithin: metric => withinSentence(of(metric).title),
     measure,
-    difference: (value, metric, furtherDecimals = 0) => differenceText(value, of(metric), furtherDecimals),
-    shownDifference: (low, high, metric, furtherDecimals) => {
-      const shown = (value: number) => Number(value.toFixed(of(metric).decimals + furtherDecimals))
-      return differenceText(shown(high) - shown(low), of(metric), furtherDecimals)
+    difference: (value, metric, extraDecimals = 0) => differenceText(value, of(metric), extraDecimals),
+    shownDifference: (low, high, metric, extraDecimals) => {
+      const shown = (value: number) => Number(value.toFixed(of(metric).decimals + extraDecimals))
+      return differenceText(shown(high) - shown(low), of(metric), extraDecimals)
     },
     moment: timeMs => `${dateText(local, timeMs)}, ${local.text(timeMs * 1000).slice(11)}`,
     date: timeMs => dateText(local, timeMs),
@@ -44,17 +44,17 @@ export function serviceWords(
   }
 }
 
-function withUnit(value: number, { unit, decimals }: Described, furtherDecimals: number): string {
-  const number = Math.abs(value).toFixed(decimals + furtherDecimals)
+function withUnit(value: number, { unit, decimals }: Described, extraDecimals: number): string {
+  const number = Math.abs(value).toFixed(decimals + extraDecimals)
   const signed = value < 0 && Number(number) !== 0 ? `−${number}` : number
   if (unit === null || unit === '1') return signed
   return unit === '°' ? `${signed}°` : `${signed} ${unit}`
 }
 
 /** 5 % less of a share would be another number than 5 points. */
-function differenceText(value: number, described: Described, furtherDecimals: number): string {
-  if (described.unit !== '%') return withUnit(value, described, furtherDecimals)
-  const number = withUnit(value, { ...described, unit: null }, furtherDecimals)
+function differenceText(value: number, described: Described, extraDecimals: number): string {
+  if (described.unit !== '%') return withUnit(value, described, extraDecimals)
+  const number = withUnit(value, { ...described, unit: null }, extraDecimals)
   return `${number} ${number === '1' ? 'point' : 'points'}`
 }
 

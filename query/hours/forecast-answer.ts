@@ -29,7 +29,7 @@ export async function answerForecast(query: HoursQuery, context: TaskContext): P
   const localHours = localHoursOf(grid, local, horizonHours)
   const starts = startsOf({ startMs: originMs, hours: horizonHours })
   const unitOf = (name: string) => {
-    return hours.further.find(one => one.name === name)?.unit ?? (units as Readonly<Record<string, string>>)[name]
+    return hours.custom.find(one => one.name === name)?.unit ?? (units as Readonly<Record<string, string>>)[name]
   }
   return gaugesText({ ...query, local }, hours, (hourly, name) => {
     const input = { hourly, localHours, ...rangeOf(unitOf(name)) }

@@ -6,7 +6,7 @@ import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { metrics } from '../../store/tables.ts'
 import type { AnalysedDevice } from '../analysed-device.ts'
 import { answerContext } from '../answers/answer-text.ts'
-import { descriptionsOf, type FurtherMetric } from '../further-metric.ts'
+import { type CustomMetric, descriptionsOf } from '../custom-metric.ts'
 import type { HoursQuery } from '../task.ts'
 import type { TaskContext } from '../task-context.ts'
 
@@ -21,20 +21,20 @@ export interface GaugeHours {
   /** By name, the five first; means by hour of the grid, NaN where missing. */
   readonly gauges: Readonly<Record<string, Float64Array>>
   /** Those beside the five. */
-  readonly further: readonly FurtherMetric[]
+  readonly custom: readonly CustomMetric[]
 }
 
 export const hourMs = 3_600_000
 
 /** Metrics of other kinds are left out. */
 export async function readGaugeHours(
-  { device, further, hourSources }: Pick<HoursQuery, 'device' | 'further' | 'hourSources'>,
+  { device, custom, hourSources }: Pick<HoursQuery, 'device' | 'custom' | 'hourSources'>,
   grid: HoursGrid,
   { source, measurements, inUnits, signal }: TaskContext,
 ): Promise<GaugeHours> {
   const fromUs = grid.startMs * 1000
   const toUs = fromUs + grid.hours * hourMs * 1000
-  const known = await inUnits(further, [{ fromUs, toUs }])
+  const known = await inUnits(custom, [{ fromUs, toUs }])
   const others = known.filter(({ kind }) => kind === 'gauge')
   const series = others.flatMap(one => one.series ?? [])
   const { expiredBeforeUs } = hourSources
@@ -48,7 +48,7 @@ export async function readGaugeHours(
     const found = values.get(one.series ?? Number.NaN)
     gauges[one.name] = onGrid(grid, found?.startsMs ?? nothing, found?.mean ?? nothing)
   }
-  return { grid, gauges, further: others }
+  return { grid, gauges, custom: others }
 }
 
 const nothing = new Float64Array(0)
@@ -73,7 +73,7 @@ export function startsOf({ startMs, hours }: HoursGrid): Float64Array {
 /** The answer as JSON text: something of each gauge, and what those beside the five are. `partOf` gets bridged hours. */
 export function gaugesText(
   { device, nowMs, local }: { readonly device: AnalysedDevice; readonly nowMs: number; readonly local: LocalTime },
-  { gauges, further }: GaugeHours,
+  { gauges, custom }: GaugeHours,
   partOf: (hourly: Float64Array, name: string) => object,
 ): string {
   const parts = Object.entries(gauges).map(([name, hourly]) => [name, partOf(bridgedHours(hourly), name)] as const)
@@ -81,6 +81,6 @@ export function gaugesText(
     device: device.name,
     ...answerContext(local, nowMs),
     ...Object.fromEntries(parts),
-    ...(further.length === 0 ? {} : { metrics: descriptionsOf(further) }),
+    ...(custom.length === 0 ? {} : { metrics: descriptionsOf(custom) }),
   })
 }

@@ -28,7 +28,7 @@ export async function answerUnusual(query: HoursQuery, context: TaskContext): Pr
   const textOf = (timeMs: number) => local.text(timeMs * 1000)
   const unitOf = (name: string) => {
     return (
-      hours.further.find(one => one.name === name)?.unit ?? (units as Readonly<Record<string, string>>)[name] ?? null
+      hours.custom.find(one => one.name === name)?.unit ?? (units as Readonly<Record<string, string>>)[name] ?? null
     )
   }
   return gaugesText({ ...query, local }, hours, (hourly, name) => {

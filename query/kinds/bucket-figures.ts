@@ -13,7 +13,7 @@ import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { bug } from '../../store/limits/bug.ts'
 import type { KindBucket } from '../shapes/kinds.ts'
 import { metricCadence } from './metric-cadence.ts'
-import type { FurtherSamples } from './metric-samples.ts'
+import type { CustomSamples } from './metric-samples.ts'
 import { stateHoldMs } from './state-hold.ts'
 
 export interface BucketContext {
@@ -25,7 +25,7 @@ export interface BucketContext {
 
 /** In the buckets' order. */
 export function bucketFigures(
-  samples: FurtherSamples,
+  samples: CustomSamples,
   buckets: readonly Bucket[],
   context: BucketContext,
 ): KindBucket[] {
@@ -43,7 +43,7 @@ export function bucketFigures(
   }
 }
 
-function counterBuckets(samples: FurtherSamples, buckets: readonly Bucket[], { cadence }: BucketContext): KindBucket[] {
+function counterBuckets(samples: CustomSamples, buckets: readonly Bucket[], { cadence }: BucketContext): KindBucket[] {
   const { timesMs } = samples
   const { stretches } = metricCadence(timesMs, cadence)
   const { buckets: increases, unplaced } = bucketIncreases(samples, buckets, stretches)
@@ -60,7 +60,7 @@ function counterBuckets(samples: FurtherSamples, buckets: readonly Bucket[], { c
   })
 }
 
-function directionBuckets(samples: FurtherSamples, buckets: readonly Bucket[]): KindBucket[] {
+function directionBuckets(samples: CustomSamples, buckets: readonly Bucket[]): KindBucket[] {
   const circular = directionAggregates(samples, buckets)
   const vectors = samples.speeds === undefined ? undefined : vectorAggregates(samples, samples.speeds, buckets)
   return buckets.map(({ startMs }, place) => {
@@ -72,7 +72,7 @@ function directionBuckets(samples: FurtherSamples, buckets: readonly Bucket[]): 
   })
 }
 
-function rateBuckets(samples: FurtherSamples, buckets: readonly Bucket[], context: BucketContext): KindBucket[] {
+function rateBuckets(samples: CustomSamples, buckets: readonly Bucket[], context: BucketContext): KindBucket[] {
   const { timesMs, values, expired } = samples
   const cadence = metricCadence(timesMs, context.cadence)
   const sums = bucketSums({ timesMs, values, cadence, nowMs: context.nowMs }, buckets)
@@ -88,7 +88,7 @@ function rateBuckets(samples: FurtherSamples, buckets: readonly Bucket[], contex
 
 /** From the first value to now. */
 export function runsOf(
-  { timesMs, values }: FurtherSamples,
+  { timesMs, values }: CustomSamples,
   { cadence, nowMs }: Pick<BucketContext, 'cadence' | 'nowMs'>,
 ): StateRuns {
   const holdMaxMs = stateHoldMs({ timesMs, values })

@@ -1,4 +1,4 @@
-/** One further metric of two devices side by side, by its kind. */
+/** One custom metric of two devices side by side, by its kind. */
 
 import { agreementOf } from '../../analytics/correlation/agreement.ts'
 import { directionAgreement, directionDifferences } from '../../analytics/direction/direction-agreement.ts'
@@ -15,14 +15,14 @@ import { type PointStyle, pointsText } from '../answers/point-text.ts'
 import type { HourlyColumns } from '../series.ts'
 import type { KindBucket } from '../shapes/kinds.ts'
 import { type BucketContext, bucketFigures, runsOf } from './bucket-figures.ts'
-import type { FurtherSamples } from './metric-samples.ts'
+import type { CustomSamples } from './metric-samples.ts'
 
 const hourMs = 3_600_000
 
 /** Of one of the devices. */
 export interface ComparedSamples {
   readonly device: Pick<AnalysedDevice, 'expected_interval_seconds'>
-  readonly samples: FurtherSamples
+  readonly samples: CustomSamples
   /** Of a gauge, whose samples are not read; undefined where it has no value. */
   readonly hours: (HourlyColumns & { readonly startsMs: Float64Array }) | undefined
 }

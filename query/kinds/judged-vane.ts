@@ -7,18 +7,18 @@ import { frozenMarks } from '../../analytics/findings/vane.ts'
 import { checkQuality } from '../../analytics/quality/quality.ts'
 import { flatBit } from '../../analytics/quality/quality-marks.ts'
 import type { Cadence } from '../../analytics/reliability/cadence.ts'
-import { furtherLimits } from '../further-metric.ts'
-import type { FurtherSamples } from './metric-samples.ts'
+import { customLimits } from '../custom-metric.ts'
+import type { CustomSamples } from './metric-samples.ts'
 
 /** Undefined for what is no direction, and without a speed: nobody knows whether it is calm. */
 export function judgedVane(
-  { metric, timesMs, values, speeds }: FurtherSamples,
+  { metric, timesMs, values, speeds }: CustomSamples,
   { stretches }: Cadence,
 ): JudgedMetric | undefined {
   const calmBelow = metric.speed?.calmBelow ?? null
   if (metric.kind !== 'direction' || !findingsOfKind.direction.stuck) return undefined
   if (speeds === undefined || calmBelow === null) return undefined
-  const { marks, limits } = checkQuality(timesMs, values, furtherLimits(metric), stretches)
+  const { marks, limits } = checkQuality(timesMs, values, customLimits(metric), stretches)
   const lines = episodesOf({ timesMs, values, marks }, flatBit, stretches)
   return {
     name: metric.name,

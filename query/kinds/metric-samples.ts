@@ -1,15 +1,15 @@
-/** The values of a further metric, and their places among other times. */
+/** The values of a custom metric, and their places among other times. */
 
 import type { Samples } from '../../analytics/present.ts'
 import type { SeriesHourColumn } from '../../store/tables.ts'
-import type { FurtherMetric } from '../further-metric.ts'
+import type { CustomMetric } from '../custom-metric.ts'
 
 /** A total grows from the sample before a range on, which the one before that may show to be noise. */
 export const counterSamplesAround = 2
 
 /** The values of a metric that are there, ascending; of a direction with a speed also the times of speeds without a direction. */
-export interface FurtherSamples extends Samples {
-  readonly metric: FurtherMetric
+export interface CustomSamples extends Samples {
+  readonly metric: CustomMetric
   /** As many as times, NaN where missing; undefined without a paired speed. */
   readonly speeds: Float64Array | undefined
   /** The hours of which values have expired; samples in them stand for those. */

@@ -3,7 +3,7 @@
 import { lowerBound } from '../../analytics/lower-bound.ts'
 import { estimatedCadence } from '../../analytics/reliability/cadence.ts'
 import { unknownState } from '../../analytics/state/state-runs.ts'
-import type { FurtherSamples } from './metric-samples.ts'
+import type { CustomSamples } from './metric-samples.ts'
 
 /** After a week of silence nobody knows. */
 export const stateHoldMaxMs = 7 * 86_400_000
@@ -17,7 +17,7 @@ export function stateHoldMs({
   timesMs,
   values,
   expired,
-}: Pick<FurtherSamples, 'timesMs' | 'values' | 'expired'>): number | undefined {
+}: Pick<CustomSamples, 'timesMs' | 'values' | 'expired'>): number | undefined {
   const from = expired === undefined ? 0 : lowerBound(timesMs, expired.beforeMs)
   const kind = () => estimatedCadence(timesMs.subarray(from)).kind
   const areEnough = from === 0 || kind() !== 'unknown'

@@ -15,7 +15,7 @@ import { bug } from '../../store/limits/bug.ts'
 import type { WindowFigures } from '../shapes/kinds.ts'
 import { type BucketContext, runsOf } from './bucket-figures.ts'
 import { metricCadence } from './metric-cadence.ts'
-import { counterSamplesAround, type FurtherSamples } from './metric-samples.ts'
+import { type CustomSamples, counterSamplesAround } from './metric-samples.ts'
 
 const hourMs = 3_600_000
 const secondsPerDay = 86_400
@@ -23,7 +23,7 @@ const secondsPerDay = 86_400
 const sectors = 16
 
 /** Of (startMs, endMs]; `context.nowMs` is its end. */
-export function windowFigures(samples: FurtherSamples, window: Bucket, context: BucketContext): WindowFigures {
+export function windowFigures(samples: CustomSamples, window: Bucket, context: BucketContext): WindowFigures {
   switch (samples.metric.kind) {
     case 'counter':
       return counterFigures(inside(samples, window, counterSamplesAround), window, context.local)
@@ -39,7 +39,7 @@ export function windowFigures(samples: FurtherSamples, window: Bucket, context: 
 }
 
 /** With so many samples before it. */
-function inside(samples: FurtherSamples, { startMs, endMs }: Bucket, before = 0): FurtherSamples {
+function inside(samples: CustomSamples, { startMs, endMs }: Bucket, before = 0): CustomSamples {
   const { timesMs, values, speeds } = samples
   const from = Math.max(0, upperBound(timesMs, startMs) - before)
   const to = Math.max(from, upperBound(timesMs, endMs))
@@ -47,7 +47,7 @@ function inside(samples: FurtherSamples, { startMs, endMs }: Bucket, before = 0)
   return { ...samples, timesMs: part(timesMs), values: part(values), speeds: speeds && part(speeds) }
 }
 
-function counterFigures(samples: FurtherSamples, { startMs }: Bucket, local: LocalTime): WindowFigures {
+function counterFigures(samples: CustomSamples, { startMs }: Bucket, local: LocalTime): WindowFigures {
   const { count, increase, span_seconds, resets, resets_total } = counterIncrease(samples, startMs)
   return {
     kind: 'counter',
@@ -65,7 +65,7 @@ function counterFigures(samples: FurtherSamples, { startMs }: Bucket, local: Loc
   }
 }
 
-function directionFigures({ values, speeds, metric }: FurtherSamples): WindowFigures {
+function directionFigures({ values, speeds, metric }: CustomSamples): WindowFigures {
   const { rayleigh_p_value: _, ...figures } = circularSummary(values)
   const calmBelow = metric.speed?.calmBelow ?? null
   const paired = speeds === undefined || calmBelow === null ? undefined : { speeds, calmBelow }
@@ -77,7 +77,7 @@ function directionFigures({ values, speeds, metric }: FurtherSamples): WindowFig
   }
 }
 
-function stateFigures(samples: FurtherSamples, window: Bucket, context: BucketContext): WindowFigures {
+function stateFigures(samples: CustomSamples, window: Bucket, context: BucketContext): WindowFigures {
   const runs = runsOf(samples, context)
   const [durations] = stateDurations(runs, [window])
   if (durations === undefined) throw bug('one bucket has no figures')
@@ -95,7 +95,7 @@ function stateFigures(samples: FurtherSamples, window: Bucket, context: BucketCo
   }
 }
 
-function rateFigures(samples: FurtherSamples, window: Bucket, { cadence, nowMs, local }: BucketContext): WindowFigures {
+function rateFigures(samples: CustomSamples, window: Bucket, { cadence, nowMs, local }: BucketContext): WindowFigures {
   const { timesMs, values } = samples
   const [sums] = bucketSums({ timesMs, values, cadence: metricCadence(timesMs, cadence), nowMs }, [window])
   if (sums === undefined) throw bug('one bucket has no sum')

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { trends } from '../../analytics/summary/three-hour-trend.ts'
 import { type Metric, metrics } from '../../store/tables.ts'
 import { airMetrics } from '../answers/units.ts'
-import { furtherMetrics } from '../shapes/kinds.ts'
+import { customMetrics } from '../shapes/kinds.ts'
 import { Count } from '../shapes/parts.ts'
 import { liveStates } from './live-state.ts'
 
@@ -53,7 +53,7 @@ export const Fleet = z.strictObject({
     description: 'Of the whole fleet, or of the devices that the reader may read; with `tag`, of those with the tags.',
   }),
   devices: z.array(FleetDevice),
-  ...furtherMetrics,
+  ...customMetrics,
   next: z.string().nullable().meta({ description: 'For `after`; null on the last page.' }),
   missing: z.string().optional().meta({
     description: 'Which stored readings QuestDB lacks, from when to when; until they are back, none can be read.',
@@ -120,7 +120,7 @@ export const LatestOfDevice = z.strictObject({
   values: bySomeMetrics(z.strictObject({ v: z.number(), ts: z.int(), unit: z.string() })).meta({
     description: 'In the order in which the metrics of the device are shown.',
   }),
-  ...furtherMetrics,
+  ...customMetrics,
 })
 export type LatestOfDevice = z.infer<typeof LatestOfDevice>
 

@@ -17,14 +17,14 @@ export function latestOf(fleet: LiveFleet, slot: number, metricsOf: LiveMetricsO
   eachValue(fleet, slot, Number.NEGATIVE_INFINITY, (metric, v, us) => {
     values[metric] = { v, ts: Math.floor(us / 1000), unit: units[metric] }
   })
-  const further = fleet.further.has(slot) ? withFurther(fleet, slot, values, metricsOf(number)) : { values }
-  return { device: name, location_short, state: stateOf(fleet, slot), last_seen: lastSeenOf(fleet, slot), ...further }
+  const custom = fleet.custom.has(slot) ? withCustom(fleet, slot, values, metricsOf(number)) : { values }
+  return { device: name, location_short, state: stateOf(fleet, slot), last_seen: lastSeenOf(fleet, slot), ...custom }
 }
 
 type LatestValues = Pick<LatestOfDevice, 'values' | 'metrics'>
 
 /** With the values that have no column and what those are, in the order in which the metrics of the device are shown. */
-function withFurther(
+function withCustom(
   fleet: LiveFleet,
   slot: number,
   ofColumns: LatestOfDevice['values'],
@@ -36,10 +36,10 @@ function withFurther(
   for (const { name, description, series } of metricsOfDevice) {
     const ofColumn = ofColumns[name]
     if (ofColumn !== undefined) values[name] = ofColumn
-    const timeUs = series === undefined ? Number.NEGATIVE_INFINITY : fleet.further.timeUs(slot, series)
+    const timeUs = series === undefined ? Number.NEGATIVE_INFINITY : fleet.custom.timeUs(slot, series)
     if (series === undefined || timeUs <= fromUs) continue
     const unit = description.unit ?? ''
-    values[name] = { v: fleet.further.value(slot, series), ts: Math.floor(timeUs / 1000), unit }
+    values[name] = { v: fleet.custom.value(slot, series), ts: Math.floor(timeUs / 1000), unit }
     described[name] = description
   }
   return Object.keys(described).length === 0 ? { values: ofColumns } : { values, metrics: described }
@@ -73,7 +73,7 @@ export interface DeviceTexts {
   readonly fleet: LiveFleet
   readonly nowMs: number
   readonly metricsOf: LiveMetricsOf
-  /** Gets the further metrics that are told, by name. */
+  /** Gets the custom metrics that are told, by name. */
   readonly described: Map<string, MetricDescription>
 }
 
@@ -83,7 +83,7 @@ export function deviceText({ fleet, nowMs, metricsOf, described }: DeviceTexts, 
   const expectedSeconds = expectedSecondsOf(fleet, slot)
   const newerThanUs = toldAfterUs(fleet, slot, nowMs)
   const told: string[] = []
-  if (fleet.further.has(slot)) {
+  if (fleet.custom.has(slot)) {
     const first = firstOf(fleet, slot, newerThanUs, metricsOf(number))
     for (const [metric, value] of first) {
       told.push(`"${metric.name}":${value}`)
@@ -129,8 +129,8 @@ function firstOf(
   return metricsOfDevice
     .flatMap((metric): [LiveMetric, number][] => {
       const { name, series } = metric
-      const isFresh = series !== undefined && fleet.further.timeUs(slot, series) > fromUs
-      const value = isFresh ? fleet.further.value(slot, series) : ofColumns.get(name)
+      const isFresh = series !== undefined && fleet.custom.timeUs(slot, series) > fromUs
+      const value = isFresh ? fleet.custom.value(slot, series) : ofColumns.get(name)
       return value === undefined ? [] : [[metric, value]]
     })
     .slice(0, valuesMax)

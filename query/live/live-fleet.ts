@@ -6,15 +6,15 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { bug } from '../../store/limits/bug.ts'
 import { Columns, type LiveColumns, metricCount } from './columns.ts'
+import { CustomValues } from './custom-values.ts'
 import { Deadlines } from './deadlines.ts'
-import { FurtherValues } from './further-values.ts'
 import { countValue } from './hour-means.ts'
 import { countReading, hourUs, rescaleCounts } from './hours.ts'
 import { noteInterval } from './interval-watch.ts'
 import { isSilent, kindAt, type LiveCadence, type LiveState, liveStates, stateAt, stateByAge } from './live-state.ts'
 import { NameOrder } from './name-order.ts'
 import { Slots } from './slots.ts'
-import type { StoredFurther } from './stored-further.ts'
+import type { StoredCustom } from './stored-custom.ts'
 import { UnknownDevices } from './unknown-devices.ts'
 
 /** What the registry says of a device. */
@@ -32,7 +32,7 @@ export interface LiveDevice {
 }
 
 /** Readings in the order in which they became durable; see `ingest.onStored`. */
-export interface StoredReadings extends StoredFurther {
+export interface StoredReadings extends StoredCustom {
   next(): boolean
   /** The device's number. */
   readonly series: number
@@ -62,7 +62,7 @@ const forgottenPerTurn = 10_000
 export class LiveFleet {
   readonly #options: LiveFleetOptions
   readonly #columns = new Columns()
-  readonly further = new FurtherValues()
+  readonly custom = new CustomValues()
   readonly #slots = new Slots()
   readonly #deadlines = new Deadlines()
   readonly #devices: (LiveDevice | undefined)[] = []
@@ -114,7 +114,7 @@ export class LiveFleet {
     this.#devices[slot] = undefined
     this.#texts[slot] = undefined
     this.#columns.clear(slot)
-    this.further.clear(slot)
+    this.custom.clear(slot)
   }
 
   #add(device: LiveDevice): number {
@@ -168,7 +168,7 @@ export class LiveFleet {
     const presentHour = Math.floor((nowMs * 1000) / hourUs)
     const lastUs = columns.lastUs[slot] as number
     this.#takeValues(columns, slot, timeUs, readings)
-    if (this.further.take(slot, timeUs, readings)) this.#want(slot)
+    if (this.custom.take(slot, timeUs, readings)) this.#want(slot)
     const hour = Math.floor(timeUs / hourUs)
     if (hour < (columns.firstHour[slot] as number)) columns.firstHour[slot] = hour
     if (timeUs > lastUs) {
@@ -306,7 +306,7 @@ export class LiveFleet {
         continue
       }
       this.#columns.clearReadings(slot)
-      this.further.clear(slot)
+      this.custom.clear(slot)
       this.update(slot)
     }
   }
@@ -315,7 +315,7 @@ export class LiveFleet {
   async forgetSeries(erased: ReadonlySet<number>, signal: AbortSignal): Promise<void> {
     for (let slot = 0; slot < this.#slots.end(); slot++) {
       if ((slot + 1) % forgottenPerTurn === 0) await turn(undefined, { signal })
-      this.further.forgetSeries(slot, erased)
+      this.custom.forgetSeries(slot, erased)
     }
   }
 
@@ -327,7 +327,7 @@ export class LiveFleet {
       values[at] = Number.NaN
       valuesUs[at] = Number.NEGATIVE_INFINITY
     }
-    this.further.forgetBefore(slot, beforeUs)
+    this.custom.forgetBefore(slot, beforeUs)
   }
 
   columns(): LiveColumns {

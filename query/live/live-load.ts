@@ -2,13 +2,13 @@
 
 import { setImmediate as turn } from 'node:timers/promises'
 import { bug } from '../../store/limits/bug.ts'
-import { furtherRow, hourRow, lastRow } from '../answers/fleet-rows.ts'
+import { customRow, hourRow, lastRow } from '../answers/fleet-rows.ts'
 import type { AskFleetRows } from '../fleet-rows-query.ts'
 import type { HourSources } from '../questdb/hourly-sql.ts'
 import { hourMs, hoursShown, hourUs, intervalByCounts } from './hours.ts'
 import type { LiveFleet } from './live-fleet.ts'
 import type { LiveMetricsOf } from './live-metrics.ts'
-import { mergeFurther, mergeHour, mergeLast } from './live-rows.ts'
+import { mergeCustom, mergeHour, mergeLast } from './live-rows.ts'
 import { kindAt } from './live-state.ts'
 
 export interface LiveLoadOptions {
@@ -63,7 +63,7 @@ async function loadLast(options: LiveLoadOptions, presentHour: number, signal: A
       seen[slot] = 1
       mergeLast(fleet, slot, row)
     })
-    await loadFurther(options, devices, { fromUs: Math.max(fromUs, oldestUs), toUs }, signal)
+    await loadCustom(options, devices, { fromUs: Math.max(fromUs, oldestUs), toUs }, signal)
     const lengthUs = growth * (toUs - fromUs)
     toUs = fromUs
     fromUs = toUs - lengthUs
@@ -86,18 +86,18 @@ async function devicesBySeries(
 }
 
 /** Too much for the time of a query is left out: values come with the next readings. */
-async function loadFurther(
+async function loadCustom(
   { fleet, ask }: LiveLoadOptions,
   devices: ReadonlyMap<number, number>,
   range: { readonly fromUs: number; readonly toUs: number },
   signal: AbortSignal,
 ): Promise<void> {
   if (devices.size === 0) return
-  const result = await ask('fleetFurther', { ...range, series: undefined }, signal)
+  const result = await ask('fleetCustom', { ...range, series: undefined }, signal)
   if (!result.ok && result.code !== 'TIMED_OUT') throw new LoadFailed(result.code)
   const rows = result.ok ? result.rows : new Float64Array(0)
-  for (let from = 0, count = 1; from < rows.length; from += furtherRow.width, count++) {
-    mergeFurther(fleet, rows.subarray(from, from + furtherRow.width), devices)
+  for (let from = 0, count = 1; from < rows.length; from += customRow.width, count++) {
+    mergeCustom(fleet, rows.subarray(from, from + customRow.width), devices)
     if (count % rowsPerTurn === 0) await turn(undefined, { signal })
   }
 }

@@ -5,13 +5,13 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { bug } from '../../store/limits/bug.ts'
-import { deviceRow, furtherRow, lastRow } from '../answers/fleet-rows.ts'
+import { customRow, deviceRow, lastRow } from '../answers/fleet-rows.ts'
 import type { AskFleetRows } from '../fleet-rows-query.ts'
 import { DueLookups, type DueLookupsOptions } from './due-lookups.ts'
 import { valueAgeUsMax } from './hours.ts'
 import type { LiveFleet } from './live-fleet.ts'
 import type { LiveMetricsOf } from './live-metrics.ts'
-import { mergeDevice, mergeFurther } from './live-rows.ts'
+import { mergeCustom, mergeDevice } from './live-rows.ts'
 
 export interface LiveLookupsOptions extends Omit<DueLookupsOptions, 'isDue'> {
   readonly fleet: LiveFleet
@@ -70,7 +70,7 @@ export function createLiveLookups(options: LiveLookupsOptions): LiveLookups {
       const slot = fleet.slotOf(result.rows[from] as number)
       if (slot >= 0) takeRow(slot, result.rows.subarray(from, from + deviceRow.width), nowUs)
     }
-    for (const number of numbers) if (!(await lookUpFurther(options, number, signal))) return false
+    for (const number of numbers) if (!(await lookUpCustom(options, number, signal))) return false
     return true
   }
 
@@ -116,7 +116,7 @@ function analysedOf(fleet: LiveFleet, numbers: readonly number[]) {
 }
 
 /** What a device has besides the columns, in the hours that are told of it. False when QuestDB did not say. */
-async function lookUpFurther(
+async function lookUpCustom(
   { fleet, ask, metricsOf }: LiveLookupsOptions,
   number: number,
   signal: AbortSignal,
@@ -125,11 +125,11 @@ async function lookUpFurther(
   const lastUs = fleet.columns().lastUs[fleet.slotOf(number)] ?? Number.NEGATIVE_INFINITY
   if (series.length === 0 || lastUs === Number.NEGATIVE_INFINITY) return true
   const toUs = Math.floor(lastUs) + 1
-  const result = await ask('fleetFurther', { fromUs: Math.max(0, toUs - valueAgeUsMax), toUs, series }, signal)
+  const result = await ask('fleetCustom', { fromUs: Math.max(0, toUs - valueAgeUsMax), toUs, series }, signal)
   if (!result.ok) return false
   const devices = new Map(series.map(one => [one, number]))
-  for (let from = 0; from < result.rows.length; from += furtherRow.width) {
-    mergeFurther(fleet, result.rows.subarray(from, from + furtherRow.width), devices)
+  for (let from = 0; from < result.rows.length; from += customRow.width) {
+    mergeCustom(fleet, result.rows.subarray(from, from + customRow.width), devices)
   }
   return true
 }

@@ -1,6 +1,6 @@
 /** Puts what was read from QuestDB into the state of the fleet, beside what came meanwhile. */
 
-import { deviceHours, deviceRow, furtherRow, hourRow, lastRow } from '../answers/fleet-rows.ts'
+import { customRow, deviceHours, deviceRow, hourRow, lastRow } from '../answers/fleet-rows.ts'
 import { metricCount, noMetric } from './columns.ts'
 import { chooseMetric, mergeMean, replaceMean } from './hour-means.ts'
 import { hourUs, mergeCount, replaceCount } from './hours.ts'
@@ -27,10 +27,10 @@ export function mergeLast(fleet: LiveFleet, slot: number, row: Float64Array): vo
 }
 
 /** `row`: the last value of a series; `devices`: the numbers of devices by series. */
-export function mergeFurther(fleet: LiveFleet, row: Float64Array, devices: ReadonlyMap<number, number>): void {
-  const series = row[furtherRow.series] as number
+export function mergeCustom(fleet: LiveFleet, row: Float64Array, devices: ReadonlyMap<number, number>): void {
+  const series = row[customRow.series] as number
   const slot = fleet.slotOf(devices.get(series) ?? Number.NaN)
-  if (slot >= 0) fleet.further.merge(slot, series, row[furtherRow.timeUs] as number, row[furtherRow.value] as number)
+  if (slot >= 0) fleet.custom.merge(slot, series, row[customRow.timeUs] as number, row[customRow.value] as number)
 }
 
 export function mergeHour(fleet: LiveFleet, slot: number, hour: number, row: Float64Array): void {

@@ -42,7 +42,7 @@ export interface LiveOptions {
 export interface FleetPage {
   /** Each a JSON object. */
   readonly devices: readonly string[]
-  /** Of the further metrics that these have, by name. */
+  /** Of the custom metrics that these have, by name. */
   readonly metrics: Readonly<Record<string, MetricDescription>>
   /** Where the next page begins; undefined on the last one. */
   readonly last: { readonly state: LiveState; readonly name: string } | undefined

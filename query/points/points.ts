@@ -153,7 +153,7 @@ export function createPoints(options: PointsOptions): Points {
 
 /**
  * How many rows there are, and how a page of them is read. The first page that is asked for since points came is found by
- * its place among all rows; for further ones the hours are counted.
+ * its place among all rows; for others the hours are counted.
  */
 async function countFor(reader: PointsReader, plan: StoredPlan, client: AbortSignal) {
   const { byId } = plan

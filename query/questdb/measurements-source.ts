@@ -7,7 +7,7 @@ import { expiredSeriesHoursTable, type SeriesHourColumn, seriesHourColumns } fro
 import { QueryFailed } from '../query-failed.ts'
 import type { HourlyColumns } from '../series.ts'
 import type { ColumnsReader } from './columns-reader.ts'
-import { furtherValuesSql } from './further-values.ts'
+import { customValuesSql } from './custom-values.ts'
 import { type HourSources, hoursMax } from './hourly-sql.ts'
 import { whole } from './sql-literals.ts'
 import { measurementValues, type ValuesTable, valuesFromSql } from './values-table.ts'
@@ -92,7 +92,7 @@ export function createValuesSource(
       if (series.length === 0) return new Map()
       // One more than there may be shows that there are too many.
       const limit = rowsMax + 1
-      const sql = furtherValuesSql({ fromUs: afterUs + 1, toUs: throughUs + 1, series, table }, limit)
+      const sql = customValuesSql({ fromUs: afterUs + 1, toUs: throughUs + 1, series, table }, limit)
       const [timesUs, ...others] = await reader.read({ sql, columnCount: 3, rowsMax: limit }, signal)
       if (timesUs.length > rowsMax) throw new QueryFailed('TOO_LARGE', `there are more than ${rowsMax} values`)
       const parts = bySeries(timesUs, others)

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { anomalyCodes } from '../../analytics/findings/anomaly.ts'
 import { Finding } from './findings.ts'
-import { furtherMetrics } from './kinds.ts'
+import { customMetrics } from './kinds.ts'
 import { answerContext, Count, LocalMinute } from './parts.ts'
 
 /** Of a page. */
@@ -41,6 +41,6 @@ export const Anomalies = z.strictObject({
   anomalies: z.array(Anomaly).max(anomaliesMax).meta({ description: 'Newest first.' }),
   anomalies_total: Count.meta({ description: 'Of the whole range.' }),
   next: AnomalyId.nullable().meta({ description: 'after of the next page; null: this is the last one.' }),
-  ...furtherMetrics,
+  ...customMetrics,
 })
 export type Anomalies = z.infer<typeof Anomalies>

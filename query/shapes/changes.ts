@@ -1,8 +1,8 @@
 /** What `changes/<device>` answers. */
 
 import { z } from 'zod'
-import { furtherMetrics } from './kinds.ts'
-import { answerContext, byMetricAndFurther, Count } from './parts.ts'
+import { customMetrics } from './kinds.ts'
+import { answerContext, byMetricAndCustom, Count } from './parts.ts'
 import { verdict } from './verdict.ts'
 
 const Change = z
@@ -21,8 +21,8 @@ const Change = z
 
 const Changes = z.strictObject({ ...verdict, changes: z.array(Change) }).meta({ id: 'MetricLevelChanges' })
 
-export const LevelChanges = byMetricAndFurther(Changes, Changes).extend({
+export const LevelChanges = byMetricAndCustom(Changes, Changes).extend({
   device: z.string(),
   ...answerContext,
-  ...furtherMetrics,
+  ...customMetrics,
 })

@@ -2,8 +2,8 @@
 
 import { z } from 'zod'
 import { pairReasons } from '../../analytics/reasons.ts'
-import { furtherMetrics, StateDurations } from './kinds.ts'
-import { answerContext, Coefficient, Count, LocalMinute, Share, TimedPoints, withFurther } from './parts.ts'
+import { customMetrics, StateDurations } from './kinds.ts'
+import { answerContext, Coefficient, Count, LocalMinute, Share, TimedPoints, withCustom } from './parts.ts'
 
 const ComparedDevice = z.strictObject({ device: z.string(), location_short: z.string() })
 
@@ -62,12 +62,12 @@ const ComparedState = z.strictObject({
     same_share: Share.nullable(),
   }),
 })
-const ComparedFurther = z.discriminatedUnion('kind', [
+const ComparedCustom = z.discriminatedUnion('kind', [
   ComparedMetric.extend({ kind: z.enum(comparedKinds), unit: z.string().nullable() }),
   ComparedDirection,
   ComparedState,
 ])
-export type ComparedFurther = z.infer<typeof ComparedFurther>
+export type ComparedCustom = z.infer<typeof ComparedCustom>
 
 const comparison = {
   a: ComparedDevice,
@@ -83,7 +83,7 @@ const comparison = {
   temperature: ComparedMetric,
   humidity: ComparedMetric,
   pressure: ComparedMetric,
-  ...furtherMetrics,
+  ...customMetrics,
 }
-export const Comparison = withFurther(comparison, ComparedFurther)
+export const Comparison = withCustom(comparison, ComparedCustom)
 export type Comparison = z.infer<typeof Comparison>

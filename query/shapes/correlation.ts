@@ -6,7 +6,7 @@ import { quantities } from '../answers/units.ts'
 import { Coefficient, Count, Share } from './parts.ts'
 import { verdict } from './verdict.ts'
 
-/** Of the five, the dew point, or a further gauge. */
+/** Of the five, the dew point, or a custom gauge. */
 const Quantity = z.string().meta({ examples: [...quantities] })
 
 const Pair = z.strictObject({

@@ -1,8 +1,8 @@
 /** What `daily_summary/<device>` answers. */
 
 import { z } from 'zod'
-import { furtherMetrics, kindBuckets } from './kinds.ts'
-import { answerContext, Count, LocalMinute, Share, withFurther } from './parts.ts'
+import { customMetrics, kindBuckets } from './kinds.ts'
+import { answerContext, Count, LocalMinute, Share, withCustom } from './parts.ts'
 
 const DayStatistics = z.strictObject({
   mean: z.number().nullable(),
@@ -20,7 +20,7 @@ const DayStatistics = z.strictObject({
 
 const GaugeDay = DayStatistics.extend({ kind: z.literal('gauge') }).meta({ id: 'GaugeDay' })
 
-const Day = withFurther(
+const Day = withCustom(
   {
     date: z.iso.date(),
     /** 23 or 25 when the clocks change, 0 of a day that a zone left out. */
@@ -36,6 +36,6 @@ export const DailySummary = z.strictObject({
   device: z.string(),
   ...answerContext,
   days: z.array(Day),
-  ...furtherMetrics,
+  ...customMetrics,
 })
 export type DailySummary = z.infer<typeof DailySummary>

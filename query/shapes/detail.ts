@@ -4,13 +4,13 @@ import { z } from 'zod'
 import { counterFigures, directionFigures, MetricDescription, rateFigures, stateFigures } from './kinds.ts'
 import {
   answerContext,
-  byMetricAndFurther,
+  byMetricAndCustom,
   Count,
   LocalMinute,
   Point,
   pointTime,
   TimedPoint,
-  withFurther,
+  withCustom,
 } from './parts.ts'
 
 const aggregates = { mean: z.number(), min: z.number(), max: z.number(), count: Count.positive() }
@@ -23,7 +23,7 @@ const FlaggedPoint = z.strictObject({ ...flag, ...Point.shape }).meta({ id: 'Fla
 const TimedFlaggedPoint = z.strictObject({ ...flag, ...TimedPoint.shape }).meta({ id: 'TimedFlaggedPoint' })
 const FlaggedPoints = z.array(z.union([TimedFlaggedPoint, FlaggedPoint, TimedPoint, Point]))
 
-/** Hours of further metrics, by kind; those without a value are left out. */
+/** Hours of custom metrics, by kind; those without a value are left out. */
 const kindFigures = {
   Gauge: { kind: z.literal('gauge'), ...aggregates },
   Counter: counterFigures,
@@ -31,7 +31,7 @@ const kindFigures = {
   State: stateFigures,
   Rate: rateFigures,
 }
-const FurtherHours = z.array(
+const CustomHours = z.array(
   z.union(
     Object.entries(kindFigures).flatMap(([kind, figures]) => [
       z.strictObject({ ...figures, ...pointTime, d: LocalMinute }).meta({ id: `Timed${kind}Hour` }),
@@ -62,7 +62,7 @@ const seriesOfMetrics = {
 export const DeviceDetail = z.strictObject({
   device: z.string(),
   ...answerContext,
-  last_24h: withFurther(
+  last_24h: withCustom(
     {
       ...seriesOfMetrics,
       /** A longer interval is a break in the line; null while no interval is expected. */
@@ -71,8 +71,8 @@ export const DeviceDetail = z.strictObject({
     },
     FlaggedPoints,
   ),
-  last_30d_hourly: byMetricAndFurther(z.array(z.union([TimedHour, Hour])), FurtherHours),
-  /** Of the further metrics. */
+  last_30d_hourly: byMetricAndCustom(z.array(z.union([TimedHour, Hour])), CustomHours),
+  /** Of the custom metrics. */
   metrics: z.record(z.string(), DetailMetric).optional(),
 })
 export type DeviceDetail = z.infer<typeof DeviceDetail>

@@ -1,8 +1,8 @@
 /** What `forecast/<device>` answers. */
 
 import { z } from 'zod'
-import { furtherMetrics } from './kinds.ts'
-import { answerContext, byMetricAndFurther, Count, LocalMinute, pointTime, Share } from './parts.ts'
+import { customMetrics } from './kinds.ts'
+import { answerContext, byMetricAndCustom, Count, LocalMinute, pointTime, Share } from './parts.ts'
 import { verdict } from './verdict.ts'
 
 const ForecastHour = z
@@ -31,9 +31,9 @@ const MetricForecast = z
   .strictObject({ ...verdict, hours: z.array(ForecastHour), back_test: BackTest.nullable() })
   .meta({ id: 'MetricForecast' })
 
-export const Forecast = byMetricAndFurther(MetricForecast, MetricForecast).extend({
+export const Forecast = byMetricAndCustom(MetricForecast, MetricForecast).extend({
   device: z.string(),
   ...answerContext,
-  ...furtherMetrics,
+  ...customMetrics,
 })
 export type Forecast = z.infer<typeof Forecast>

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { findingsMax } from '../../analytics/findings/rank.ts'
 import { FleetFinding } from './findings.ts'
-import { furtherMetrics } from './kinds.ts'
+import { customMetrics } from './kinds.ts'
 import { Count } from './parts.ts'
 
 /** Of each kind as many are listed. */
@@ -30,7 +30,7 @@ const OutlierInsight = z.strictObject({
   median: z.number().meta({ description: 'Expected value, had the device changed as devices like it did.' }),
   score: z.number().meta({
     description:
-      'The difference in units of its usual size: beyond 5.5 or -5.5, of a further gauge or of a device that no other is like beyond 9 or -9.',
+      'The difference in units of its usual size: beyond 5.5 or -5.5, of a custom gauge or of a device that no other is like beyond 9 or -9.',
   }),
   peers: Count.meta({
     description:
@@ -64,6 +64,6 @@ export const Insights = z.strictObject({
     description:
       'Gauges beside temperature, humidity, pressure and the battery that were not looked at: all of them where there are more than 4,000.',
   }),
-  ...furtherMetrics,
+  ...customMetrics,
 })
 export type Insights = z.infer<typeof Insights>

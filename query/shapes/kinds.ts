@@ -23,8 +23,8 @@ export const MetricDescription = z
   .meta({ id: 'MetricDescription' })
 export type MetricDescription = z.infer<typeof MetricDescription>
 
-/** By name; present where an answer has further metrics. */
-export const furtherMetrics = { metrics: z.record(z.string(), MetricDescription).optional() }
+/** By name; present where an answer has custom metrics. */
+export const customMetrics = { metrics: z.record(z.string(), MetricDescription).optional() }
 
 const Degrees = z.number().min(0).lt(360)
 

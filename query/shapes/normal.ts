@@ -1,8 +1,8 @@
 /** What `normal/<device>` answers. */
 
 import { z } from 'zod'
-import { furtherMetrics } from './kinds.ts'
-import { answerContext, byMetricAndFurther, Count, LocalMinute } from './parts.ts'
+import { customMetrics } from './kinds.ts'
+import { answerContext, byMetricAndCustom, Count, LocalMinute } from './parts.ts'
 import { verdict } from './verdict.ts'
 
 const Normal = z
@@ -23,9 +23,9 @@ const Normal = z
   })
   .meta({ id: 'MetricNormal' })
 
-export const NormalValues = byMetricAndFurther(Normal, Normal).extend({
+export const NormalValues = byMetricAndCustom(Normal, Normal).extend({
   device: z.string(),
   ...answerContext,
-  ...furtherMetrics,
+  ...customMetrics,
 })
 export type NormalValues = z.infer<typeof NormalValues>

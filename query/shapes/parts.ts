@@ -30,16 +30,16 @@ export const TimedPoints = z.array(z.union([TimedPoint, Point]))
 /** How the answer of each analysis begins, beside its device or devices. */
 export const answerContext = { time_zone: z.string(), generated_at: LocalMinute }
 
-/** One of each for every metric of the five, and one of another shape for each further metric. */
-export const byMetricAndFurther = <Shape extends z.ZodType>(shape: Shape, further: z.ZodType) =>
-  withFurther(Object.fromEntries(metrics.map(name => [name, shape])) as Record<Metric, Shape>, further)
+/** One of each for every metric of the five, and one of another shape for each custom metric. */
+export const byMetricAndCustom = <Shape extends z.ZodType>(shape: Shape, custom: z.ZodType) =>
+  withCustom(Object.fromEntries(metrics.map(name => [name, shape])) as Record<Metric, Shape>, custom)
 
 /**
- * Members, and one of a shape for each further metric under its name, which none of the members has. The type is that of the
+ * Members, and one of a shape for each custom metric under its name, which none of the members has. The type is that of the
  * members: TypeScript has none for an object whose other members are of another one.
  */
-export function withFurther<Shape extends z.ZodRawShape>(shape: Shape, further: z.ZodType): z.ZodObject<Shape> {
-  return z.object(shape).catchall(further) as unknown as z.ZodObject<Shape>
+export function withCustom<Shape extends z.ZodRawShape>(shape: Shape, custom: z.ZodType): z.ZodObject<Shape> {
+  return z.object(shape).catchall(custom) as unknown as z.ZodObject<Shape>
 }
 
 /** One of each for what is measured of the air. */

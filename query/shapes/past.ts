@@ -1,8 +1,8 @@
 /** What `past_window_data/<device>` answers. */
 
 import { z } from 'zod'
-import { furtherMetrics, kindBuckets } from './kinds.ts'
-import { answerContext, Count, LocalMinute, withFurther } from './parts.ts'
+import { customMetrics, kindBuckets } from './kinds.ts'
+import { answerContext, Count, LocalMinute, withCustom } from './parts.ts'
 
 const HourStatistics = z.strictObject({
   mean: z.number().nullable(),
@@ -13,7 +13,7 @@ const HourStatistics = z.strictObject({
 
 const GaugeHour = HourStatistics.extend({ kind: z.literal('gauge') }).meta({ id: 'GaugeStatistics' })
 
-const Hour = withFurther(
+const Hour = withCustom(
   {
     hour: z.int().min(0).max(23),
     temperature: HourStatistics,
@@ -34,6 +34,6 @@ export const PastDays = z.strictObject({
   '7d': Day,
   '30d': Day,
   '365d': Day,
-  ...furtherMetrics,
+  ...customMetrics,
 })
 export type PastDays = z.infer<typeof PastDays>

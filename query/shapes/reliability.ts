@@ -1,7 +1,7 @@
 /** Whether a device reports and how reliably: the dynamic part of `stats_data`. */
 
 import { z } from 'zod'
-import { byMetricAndFurther, Count, LocalMinute, Share } from './parts.ts'
+import { byMetricAndCustom, Count, LocalMinute, Share } from './parts.ts'
 
 const Seconds = z.number().nonnegative()
 
@@ -24,7 +24,7 @@ export const Freshness = z.strictObject({
   regularity: Share.nullable(),
   next_expected: LocalMinute.nullable(),
   clock_skew: z.boolean(),
-  metrics: byMetricAndFurther(LastValue, LastValue),
+  metrics: byMetricAndCustom(LastValue, LastValue),
 })
 
 const Window = z.strictObject({
@@ -41,7 +41,7 @@ const Window = z.strictObject({
   mtbf_lower_bound_seconds: Seconds.nullable(),
   truncated: z.boolean(),
   /** A state may be sent on change alone, and has none. */
-  metrics: byMetricAndFurther(Completeness, Completeness),
+  metrics: byMetricAndCustom(Completeness, Completeness),
 })
 
 const Gap = z.strictObject({

@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { pointUnits } from '../../store/tables.ts'
-import { furtherMetrics } from './kinds.ts'
+import { customMetrics } from './kinds.ts'
 import { Count } from './parts.ts'
 
 /** As devices have them. */
@@ -16,7 +16,7 @@ export const StationLatest = z.strictObject({
   last_seen: z.int().nullable().meta({ description: 'Milliseconds since 1970' }),
   /** By parameter. */
   values: z.record(z.string(), z.strictObject({ v: z.number(), ts: z.int(), unit: z.string() })),
-  ...furtherMetrics,
+  ...customMetrics,
 })
 export type StationLatest = z.infer<typeof StationLatest>
 

@@ -7,8 +7,8 @@ import { quantities } from '../answers/units.ts'
 import { mapColumns } from '../map-columns.ts'
 import { Autocorrelation, Correlations } from './correlation.ts'
 import { Findings } from './findings.ts'
-import { furtherMetrics, kindWindows } from './kinds.ts'
-import { answerContext, byMetricAndFurther, Count, LocalMinute, withFurther } from './parts.ts'
+import { customMetrics, kindWindows } from './kinds.ts'
+import { answerContext, byMetricAndCustom, Count, LocalMinute, withCustom } from './parts.ts'
 import { Freshness, Reliability } from './reliability.ts'
 import { Seasonality } from './seasonality.ts'
 
@@ -64,17 +64,17 @@ export const Stats = z.strictObject({
   window: Window,
   grid_seconds: z.number().positive().nullable(),
   n_samples: Count,
-  units: withFurther(namedUnits, z.string().nullable()),
+  units: withCustom(namedUnits, z.string().nullable()),
   profile: z.enum(profiles).optional().meta({ description: 'Purpose of the device, if it is set.' }),
   findings: Findings,
   freshness: Freshness,
   reliability: Reliability,
   correlations: Correlations,
-  autocorrelation: byMetricAndFurther(Autocorrelation, Autocorrelation),
-  seasonality: byMetricAndFurther(Seasonality, Seasonality),
-  aggregates: withFurther(namedAggregates, z.discriminatedUnion('kind', [GaugeAggregate, ...kindWindows])),
+  autocorrelation: byMetricAndCustom(Autocorrelation, Autocorrelation),
+  seasonality: byMetricAndCustom(Seasonality, Seasonality),
+  aggregates: withCustom(namedAggregates, z.discriminatedUnion('kind', [GaugeAggregate, ...kindWindows])),
   derived: Derived,
-  quality: byMetricAndFurther(Quality, Quality),
-  ...furtherMetrics,
+  quality: byMetricAndCustom(Quality, Quality),
+  ...customMetrics,
 })
 export type Stats = z.infer<typeof Stats>

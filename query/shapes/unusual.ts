@@ -2,8 +2,8 @@
 
 import { z } from 'zod'
 import { Finding } from './findings.ts'
-import { furtherMetrics } from './kinds.ts'
-import { answerContext, byMetricAndFurther, LocalMinute, pointTime } from './parts.ts'
+import { customMetrics } from './kinds.ts'
+import { answerContext, byMetricAndCustom, LocalMinute, pointTime } from './parts.ts'
 import { verdict } from './verdict.ts'
 
 const UsualHour = z
@@ -20,9 +20,9 @@ const MetricUnusual = z
   })
   .meta({ id: 'MetricUnusual' })
 
-export const UnusualValues = byMetricAndFurther(MetricUnusual, MetricUnusual).extend({
+export const UnusualValues = byMetricAndCustom(MetricUnusual, MetricUnusual).extend({
   device: z.string(),
   ...answerContext,
-  ...furtherMetrics,
+  ...customMetrics,
 })
 export type UnusualValues = z.infer<typeof UnusualValues>

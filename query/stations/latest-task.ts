@@ -2,7 +2,7 @@
 
 import { freshnessOf } from '../../analytics/reliability/freshness.ts'
 import { deviceCadence, earlierTimes } from '../answers/device-cadence.ts'
-import { descriptionsOf } from '../further-metric.ts'
+import { descriptionsOf } from '../custom-metric.ts'
 import type { StationLatest, StationState } from '../shapes/station.ts'
 import type { StationLatestQuery } from '../task.ts'
 import type { TaskContext } from '../task-context.ts'
@@ -21,9 +21,9 @@ export async function answerStationLatest(
   context: TaskContext,
 ): Promise<string> {
   const { measurements, signal } = context
-  const further = await context.inUnits(query.further, [])
+  const custom = await context.inUnits(query.custom, [])
   const values: StationLatest['values'] = {}
-  for (const { name, series, unit } of further) {
+  for (const { name, series, unit } of custom) {
     if (series === undefined) continue
     const { timesMs, values: found } = await measurements.newest({ series, afterUs: 0, throughUs: newestUs }, signal)
     const [ts, v] = [timesMs[0], found[0]]
@@ -38,6 +38,6 @@ export async function answerStationLatest(
     state: stateNames[state],
     last_seen: lastMs,
     values,
-    metrics: descriptionsOf(further.filter(({ name }) => values[name] !== undefined)),
+    metrics: descriptionsOf(custom.filter(({ name }) => values[name] !== undefined)),
   } satisfies StationLatest)
 }

@@ -5,7 +5,7 @@
  */
 
 import { pointsTable, pointUnits } from '../../store/tables.ts'
-import type { FurtherMetric } from '../further-metric.ts'
+import type { CustomMetric } from '../custom-metric.ts'
 import { whole } from '../questdb/sql-literals.ts'
 import type { ValuesTable } from '../questdb/values-table.ts'
 
@@ -77,7 +77,7 @@ export function seriesSql(series: readonly number[]): string {
 }
 
 /** As the registry describes it, but for the unit and what follows from that. */
-export function inShownUnit(metric: FurtherMetric, shown: PointUnit, leftOut: number): FurtherMetric {
+export function inShownUnit(metric: CustomMetric, shown: PointUnit, leftOut: number): CustomMetric {
   const { sign, digits } = kinds[shown]
   const left_out = leftOut === 0 ? {} : { left_out: leftOut }
   if (metric.unit === sign) return { ...metric, ...left_out }

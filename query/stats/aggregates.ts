@@ -12,7 +12,7 @@ import { mapColumns } from '../map-columns.ts'
 import type { StatsColumn, StatsWindow } from './window.ts'
 
 /** Of the window's readings alone: the line that leads into the window is not part of the time-weighted mean. */
-export function aggregatesPart({ timesMs, values, cadence, further }: StatsWindow) {
+export function aggregatesPart({ timesMs, values, cadence, custom }: StatsWindow) {
   const room = new Float64Array(timesMs.length)
   function aggregateOf(column: Float64Array, cadenceAt: (timesMs: Float64Array) => Cadence) {
     // Once, as every aggregate would otherwise look for what is missing by itself.
@@ -39,6 +39,6 @@ export function aggregatesPart({ timesMs, values, cadence, further }: StatsWindo
   })
   return {
     ...mapColumns(quantities, quantity => aggregateOf(values[quantity], () => cadence)),
-    ...Object.fromEntries(further.map(column => [column.name, ofGauge(column)])),
+    ...Object.fromEntries(custom.map(column => [column.name, ofGauge(column)])),
   }
 }

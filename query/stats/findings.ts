@@ -21,7 +21,7 @@ import { hasOwnLevel } from '../findings/own-level.ts'
 import { type ToldFinding, toldFinding } from '../findings/told-finding.ts'
 import { serviceWords } from '../findings/words.ts'
 import { judgedVane } from '../kinds/judged-vane.ts'
-import type { FurtherSamples } from '../kinds/metric-samples.ts'
+import type { CustomSamples } from '../kinds/metric-samples.ts'
 import type { Series } from '../series.ts'
 import { batteryFindings } from './battery-findings.ts'
 import type { LastSeen } from './freshness.ts'
@@ -35,7 +35,7 @@ const dayMs = 24 * hourMs
 export interface FindingsInput {
   /** Of the last thirty days. */
   readonly series: Series
-  readonly further: readonly FurtherSamples[]
+  readonly custom: readonly CustomSamples[]
   readonly seen: LastSeen
   readonly reliability: ReliabilityRecord
   readonly quality: WindowQuality
@@ -48,7 +48,7 @@ export interface FindingsInput {
 
 /** Worst first. */
 export function findingsOf(input: FindingsInput): ToldFinding[] {
-  const { further, seen, reliability, quality, nowMs, local } = input
+  const { custom, seen, reliability, quality, nowMs, local } = input
   const { lastMs, cadence } = seen
   if (lastMs === null) return []
   const levels = levelFindings(input)
@@ -66,7 +66,7 @@ export function findingsOf(input: FindingsInput): ToldFinding[] {
   const found = [...known, ...unusualFindings(input).filter(one => !known.some(other => isOfSame(one, other)))]
   const words = serviceWords(
     local,
-    further.map(({ metric }) => metric),
+    custom.map(({ metric }) => metric),
   )
   return rankFindings(found).map(finding => toldFinding(finding, words))
 }
@@ -106,8 +106,8 @@ function levelFindings(input: FindingsInput): Finding[] {
   })
 }
 
-function vaneFindings({ further, nowMs }: FindingsInput, cadence: Cadence): Finding[] {
-  return further.flatMap(samples => {
+function vaneFindings({ custom, nowMs }: FindingsInput, cadence: Cadence): Finding[] {
+  return custom.flatMap(samples => {
     const vane = judgedVane(samples, cadence)
     return vane === undefined
       ? []
@@ -128,7 +128,7 @@ function rejectedFindings({ rejected, series: { timesMs }, nowMs }: FindingsInpu
 }
 
 /** Those without a value for an hour, which are few. */
-function behindMetrics({ series, further, seen }: FindingsInput, lastMs: number): MetricTimes[] {
+function behindMetrics({ series, custom, seen }: FindingsInput, lastMs: number): MetricTimes[] {
   const isBehind = (name: string) => {
     const last = (seen.metrics as Readonly<Record<string, LastSeen['metrics']['temperature']>>)[name]
     return last !== null && last !== undefined && last.time_ms < lastMs - hourMs
@@ -136,10 +136,10 @@ function behindMetrics({ series, further, seen }: FindingsInput, lastMs: number)
   const ofColumns = metrics.filter(isBehind).map((name): MetricTimes => {
     return { name, kind: 'gauge', timesMs: presentOf(series.timesMs, series.values[name]).timesMs }
   })
-  const ofFurther = further
+  const ofCustom = custom
     .filter(({ metric }) => isBehind(metric.name))
     .map(({ metric: { name, kind }, timesMs, values }): MetricTimes => {
       return { name, kind, timesMs: presentOf(timesMs, values).timesMs }
     })
-  return [...ofColumns, ...ofFurther]
+  return [...ofColumns, ...ofCustom]
 }

@@ -4,7 +4,7 @@ import type { Cadence } from '../../analytics/reliability/cadence.ts'
 import { ageSecondsOf, freshnessOf, type LastValue, lastValueOf } from '../../analytics/reliability/freshness.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { type Metric, metrics } from '../../store/tables.ts'
-import type { FurtherSamples } from '../kinds/metric-samples.ts'
+import type { CustomSamples } from '../kinds/metric-samples.ts'
 import { mapColumns } from '../map-columns.ts'
 import type { Series } from '../series.ts'
 
@@ -13,19 +13,19 @@ export interface LastSeen {
   readonly lastMs: number | null
   readonly enabled: boolean
   readonly cadence: Cadence
-  /** With further ones. */
+  /** With custom ones. */
   readonly metrics: Readonly<Record<Metric, LastValue | null>>
 }
 
 export function lastSeenOf(
   { timesMs, values }: Series,
-  further: readonly FurtherSamples[],
+  custom: readonly CustomSamples[],
   cadence: Cadence,
   enabled: boolean,
 ): LastSeen {
   const last = {
     ...mapColumns(metrics, metric => lastValueOf(timesMs, values[metric])),
-    ...Object.fromEntries(further.map(({ metric, ...one }) => [metric.name, lastValueOf(one.timesMs, one.values)])),
+    ...Object.fromEntries(custom.map(({ metric, ...one }) => [metric.name, lastValueOf(one.timesMs, one.values)])),
   }
   return { lastMs: timesMs.at(-1) ?? null, enabled, cadence, metrics: last }
 }

@@ -2,7 +2,7 @@
 
 import type { Metric } from '../../store/tables.ts'
 import { units } from '../answers/units.ts'
-import type { FurtherSamples } from '../kinds/metric-samples.ts'
+import type { CustomSamples } from '../kinds/metric-samples.ts'
 import type { StatsWindow } from './window.ts'
 
 export interface HourlyGauge {
@@ -14,19 +14,19 @@ export interface HourlyGauge {
 export interface HourlyGauges<Column extends Metric> {
   readonly window: {
     readonly hourly: Pick<StatsWindow['hourly'], 'frame'> & { readonly means: Readonly<Record<Column, Float64Array>> }
-    readonly further: readonly Pick<StatsWindow['further'][number], 'name' | 'hours'>[]
+    readonly custom: readonly Pick<StatsWindow['custom'][number], 'name' | 'hours'>[]
   }
-  readonly further: readonly { readonly metric: Pick<FurtherSamples['metric'], 'name' | 'unit'> }[]
+  readonly custom: readonly { readonly metric: Pick<CustomSamples['metric'], 'name' | 'unit'> }[]
 }
 
 /** Of some of the five, then of each gauge beside them. */
 export function hourlyGauges<Column extends Metric>(
   columns: readonly Column[],
-  { window, further }: HourlyGauges<Column>,
+  { window, custom }: HourlyGauges<Column>,
 ): HourlyGauge[] {
-  const unitsOf = new Map(further.map(({ metric }) => [metric.name, metric.unit]))
+  const unitsOf = new Map(custom.map(({ metric }) => [metric.name, metric.unit]))
   return [
     ...columns.map(name => ({ name, unit: units[name], hours: window.hourly.means[name] })),
-    ...window.further.map(({ name, hours }) => ({ name, unit: unitsOf.get(name) ?? null, hours })),
+    ...window.custom.map(({ name, hours }) => ({ name, unit: unitsOf.get(name) ?? null, hours })),
   ]
 }

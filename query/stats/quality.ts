@@ -5,7 +5,7 @@ import { checkQuality, type Quality } from '../../analytics/quality/quality.ts'
 import type { QualityLimits } from '../../analytics/quality/quality-limits.ts'
 import { type Metric, metrics } from '../../store/tables.ts'
 import { type AnalysedDevice, deviceLimits } from '../analysed-device.ts'
-import { type FurtherMetric, furtherLimits } from '../further-metric.ts'
+import { type CustomMetric, customLimits } from '../custom-metric.ts'
 import { byMetric, type StatsWindow } from './window.ts'
 
 const hourMs = 3_600_000
@@ -16,16 +16,12 @@ export interface WindowQuality {
   readonly checked: readonly CheckedMetric[]
 }
 
-/** Of the five metrics and the further gauges. */
-export function qualityOf(
-  window: StatsWindow,
-  device: AnalysedDevice,
-  further: readonly FurtherMetric[],
-): WindowQuality {
-  const limitsOfFurther = new Map(further.map(metric => [metric.name, furtherLimits(metric)]))
+/** Of the five metrics and the custom gauges. */
+export function qualityOf(window: StatsWindow, device: AnalysedDevice, custom: readonly CustomMetric[]): WindowQuality {
+  const limitsOfCustom = new Map(custom.map(metric => [metric.name, customLimits(metric)]))
   const limitsOf = (name: string): QualityLimits => {
     const metric = metrics.find(metric => metric === name)
-    return metric === undefined ? (limitsOfFurther.get(name) as QualityLimits) : deviceLimits(device, metric)
+    return metric === undefined ? (limitsOfCustom.get(name) as QualityLimits) : deviceLimits(device, metric)
   }
   const { timesMs, cadence } = window
   const checked: CheckedMetric[] = []

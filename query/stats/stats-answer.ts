@@ -8,8 +8,8 @@ import { detachBuffers } from '../../store/limits/detach-buffers.ts'
 import type { AnalysedDevice } from '../analysed-device.ts'
 import { answerContext } from '../answers/answer-text.ts'
 import { units } from '../answers/units.ts'
-import { descriptionsOf } from '../further-metric.ts'
-import { alignedTo, type FurtherSamples } from '../kinds/metric-samples.ts'
+import { descriptionsOf } from '../custom-metric.ts'
+import { alignedTo, type CustomSamples } from '../kinds/metric-samples.ts'
 import { windowFigures } from '../kinds/window-figures.ts'
 import type { Series } from '../series.ts'
 import type { MetricKind, WindowFigures } from '../shapes/kinds.ts'
@@ -52,7 +52,7 @@ export interface StatsInput {
   /** Every reading after `statsAfterMs`. */
   readonly series: Series
   /** Of the same time, in the answer's order; counters and states have the value before it, too. */
-  readonly further: readonly FurtherSamples[]
+  readonly custom: readonly CustomSamples[]
   /** The newest reading at or before the start of the series; undefined when there is none. */
   readonly predecessorMs: number | undefined
   /** Readings of the device that were refused. */
@@ -72,7 +72,7 @@ export function statsAfterMs(lastMs: number, nowMs: number, days: number): numbe
 }
 
 export function buildStats(input: StatsInput): StatsAnswer {
-  const { device, nowMs, local, days, startMs, stepSeconds, series, further, predecessorMs } = input
+  const { device, nowMs, local, days, startMs, stepSeconds, series, custom, predecessorMs } = input
   const expectedIntervalSeconds = device.expected_interval_seconds
   const gauges = alignedOf(input, 'gauge')
   const asked = { days, fromMs: startMs, stepSeconds }
@@ -83,15 +83,15 @@ export function buildStats(input: StatsInput): StatsAnswer {
   const quality = qualityOf(
     window,
     device,
-    further.map(({ metric }) => metric),
+    custom.map(({ metric }) => metric),
   )
-  const seen = lastSeenOf(series, further, cadence, device.log_switch)
+  const seen = lastSeenOf(series, custom, cadence, device.log_switch)
   const reliability = recordReliability({ timesMs, beforeMs: predecessorMs ?? null, metrics, nowMs, cadence, local })
   const live = {
     timeZone: local.timeZone,
     findings: findingsOf({
       series,
-      further,
+      custom,
       seen,
       reliability,
       quality,
@@ -114,8 +114,8 @@ export function buildStats(input: StatsInput): StatsAnswer {
 }
 
 /** A state may be sent on change alone, so that nobody knows what is missing of it. */
-function alignedOf({ series, further }: StatsInput, ...kinds: readonly MetricKind[]): Record<string, Float64Array> {
-  const some = further.filter(({ metric }) => kinds.includes(metric.kind))
+function alignedOf({ series, custom }: StatsInput, ...kinds: readonly MetricKind[]): Record<string, Float64Array> {
+  const some = custom.filter(({ metric }) => kinds.includes(metric.kind))
   return Object.fromEntries(some.map(samples => [samples.metric.name, alignedTo(series.timesMs, samples)]))
 }
 
@@ -125,7 +125,7 @@ type StatsHead = Pick<
 >
 type StatsTail = Omit<Stats, keyof StatsHead | 'findings' | 'freshness' | 'reliability'>
 
-function headOf({ device, further, nowMs, local }: StatsInput, window: StatsWindow): StatsHead {
+function headOf({ device, custom, nowMs, local }: StatsInput, window: StatsWindow): StatsHead {
   const { startMs, lastMs, days, truncated, timesMs, fine } = window
   return {
     device: device.name,
@@ -133,13 +133,13 @@ function headOf({ device, further, nowMs, local }: StatsInput, window: StatsWind
     window: { start: textOf(startMs, local), end: textOf(lastMs, local), days, truncated },
     grid_seconds: lastMs === null ? null : fine.frame.stepMs / 1000,
     n_samples: timesMs.length,
-    units: { ...unitsOfAll, ...Object.fromEntries(further.map(({ metric }) => [metric.name, metric.unit])) },
+    units: { ...unitsOfAll, ...Object.fromEntries(custom.map(({ metric }) => [metric.name, metric.unit])) },
     ...(device.profile === 'none' ? {} : { profile: device.profile }),
   }
 }
 
-function tailOf({ device, further }: StatsInput, window: StatsWindow, quality: WindowQuality['counts']): StatsTail {
-  const metrics = further.map(({ metric }) => metric)
+function tailOf({ device, custom }: StatsInput, window: StatsWindow, quality: WindowQuality['counts']): StatsTail {
+  const metrics = custom.map(({ metric }) => metric)
   const quanta: Readonly<Record<string, { readonly quantum: number | null }>> = quality
   const seasonality = seasonalityPart(window, name => quanta[name]?.quantum ?? null)
   const transforms = transformsOf(window)
@@ -150,7 +150,7 @@ function tailOf({ device, further }: StatsInput, window: StatsWindow, quality: W
     correlations,
     autocorrelation,
     seasonality,
-    aggregates: { ...aggregatesPart(window), ...kindsPart(window, further) },
+    aggregates: { ...aggregatesPart(window), ...kindsPart(window, custom) },
     derived: derivedPart(window, device.altitude_m),
     quality,
     ...(metrics.length === 0 ? {} : { metrics: descriptionsOf(metrics) }),
@@ -158,9 +158,9 @@ function tailOf({ device, further }: StatsInput, window: StatsWindow, quality: W
 }
 
 /** Of what is no gauge. Before its first reading a device has no state. */
-function kindsPart(window: StatsWindow, further: readonly FurtherSamples[]): Record<string, WindowFigures> {
+function kindsPart(window: StatsWindow, custom: readonly CustomSamples[]): Record<string, WindowFigures> {
   const { startMs, lastMs, timesMs, truncated, cadence, local } = window
-  const others = further.filter(({ metric }) => metric.kind !== 'gauge')
+  const others = custom.filter(({ metric }) => metric.kind !== 'gauge')
   const endMs = lastMs ?? 0
   const bucket = { startMs: startMs ?? endMs, endMs }
   const ofStates = { startMs: (truncated ? timesMs[0] : startMs) ?? endMs, endMs }

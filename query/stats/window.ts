@@ -41,7 +41,7 @@ export interface StatsWindow {
   /** The local hour of the week of each reading. */
   readonly weekHours: Uint8Array
   /** Gauges beside the five. */
-  readonly further: readonly StatsColumn[]
+  readonly custom: readonly StatsColumn[]
   readonly fine: Grid
   /** Of the cells of the fine grid. */
   readonly fineMoments: Readonly<Record<Quantity, Moments>>
@@ -54,7 +54,7 @@ export interface StatsWindow {
 /** One quantity in the window. */
 export interface StatsColumn {
   readonly name: string
-  /** As many as the window's readings, NaN where missing, of a further gauge also where the number stands for an error. */
+  /** As many as the window's readings, NaN where missing, of a custom gauge also where the number stands for an error. */
   readonly values: Float64Array
   /** As they were read. */
   readonly read: Float64Array
@@ -112,7 +112,7 @@ export function windowOf(input: WindowInput): StatsWindow {
     timesMs,
     values,
     weekHours: hoursOfWeek(timesMs, local),
-    further: Object.entries(gauges).map(([name, column]) => columnFrom(name, column.subarray(from))),
+    custom: Object.entries(gauges).map(([name, column]) => columnFrom(name, column.subarray(from))),
     fine,
     fineMoments: mapColumns(quantities, quantity => momentsOf(fine.means[quantity])),
     hourly,
@@ -196,13 +196,13 @@ function columnOf({ values, fine, fineMoments, hourly }: StatsWindow, name: Quan
   return { name, values: values[name], read: values[name], cells, cellMoments, hours: hourly.means[name] }
 }
 
-/** The five metrics, the dew point and the further gauges. */
+/** The five metrics, the dew point and the custom gauges. */
 export function quantityColumns(window: StatsWindow): StatsColumn[] {
-  return [...quantities.map(name => columnOf(window, name)), ...window.further]
+  return [...quantities.map(name => columnOf(window, name)), ...window.custom]
 }
 
-/** One value for each of the five metrics, and beside them for each further gauge under its name. */
+/** One value for each of the five metrics, and beside them for each custom gauge under its name. */
 export function byMetric<Value>(window: StatsWindow, ofColumn: (column: StatsColumn) => Value): Record<Metric, Value> {
-  const columns = [...metrics.map(name => columnOf(window, name)), ...window.further]
+  const columns = [...metrics.map(name => columnOf(window, name)), ...window.custom]
   return Object.fromEntries(columns.map(column => [column.name, ofColumn(column)])) as Record<Metric, Value>
 }

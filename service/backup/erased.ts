@@ -10,7 +10,7 @@
 
 import type pg from 'pg'
 import { openDisk } from '../../ingest/journal/disk.ts'
-import { erasedFurther } from '../../ingest/journal/record.ts'
+import { erasedCustom } from '../../ingest/journal/record.ts'
 import { Tombstones, tombstonesName } from '../../ingest/journal/tombstones.ts'
 
 export type RowsOf = 'readings' | 'points'
@@ -43,7 +43,7 @@ export async function writeTombstones(
 ): Promise<string | undefined> {
   const numbers = await readNumbers(client, rowsOf)
   // Their values are in the records of readings.
-  if (rowsOf === 'readings') numbers.push(...(await readNumbers(client, 'measurements')).map(erasedFurther))
+  if (rowsOf === 'readings') numbers.push(...(await readNumbers(client, 'measurements')).map(erasedCustom))
   if (numbers.length === 0) return undefined
   new Tombstones(openDisk(folder)).add(numbers, end)
   return tombstonesName

@@ -195,9 +195,7 @@ export const Settings = z.object({
     .describe('Retention of the journal in hours when QuestDB does not run in sync mode.'),
   CONNECTIONS_MAX: wholeNumber(1, 1_000_000)
     .default(20_000)
-    .describe(
-      'Maximum number of connections; further ones are closed at once. Lowered to fit the limit of open files.',
-    ),
+    .describe('Maximum number of connections; others are closed at once. Lowered to fit the limit of open files.'),
   CONNECTIONS_PER_ADDRESS: wholeNumber(1, 1_000_000)
     .optional()
     .describe(
@@ -230,10 +228,10 @@ export const Settings = z.object({
     .describe('Burst limit of the same, readings; the backlog of an outage fits in.'),
   IDEMPOTENCY_KEYS_MAX: wholeNumber(1, 1_000_000)
     .default(10_000)
-    .describe('Idempotency keys that are stored for a credential, each for 24 hours; further ones get 429.'),
+    .describe('Idempotency keys that are stored for a credential, each for 24 hours; others get 429.'),
   FAILED_ATTEMPTS: wholeNumber(1, 1_000_000)
     .default(60)
-    .describe('Failed authentications per minute and address; further ones get 429.'),
+    .describe('Failed authentications per minute and address; others get 429.'),
   LINE_PROTOCOL_BODY_MAX: bytes
     .refine(value => value >= 1024 && value <= gibibyte, 'must be from 1KiB to 1GiB')
     .default(32 * 1024 ** 2)
@@ -288,11 +286,11 @@ export const Settings = z.object({
     ),
   EVENTS_CLIENTS_MAX: wholeNumber(1, 100_000)
     .default(1000)
-    .describe('Maximum number of clients of /api/events; further ones get 503.'),
+    .describe('Maximum number of clients of /api/events; others get 503.'),
   EVENTS_CLIENTS_PER_ADDRESS: wholeNumber(1, 100_000)
     .optional()
     .describe(
-      'Maximum number of them per IPv4 address or IPv6 /64, and per account or device with READS=private; further ones get 429. Default is a tenth.',
+      'Maximum number of them per IPv4 address or IPv6 /64, and per account or device with READS=private; others get 429. Default is a tenth.',
     ),
   EVENTS_WINDOW_MINUTES: wholeNumber(0, 1440)
     .default(5)

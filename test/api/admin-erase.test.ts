@@ -53,18 +53,18 @@ async function log(device: { number: number; symbol: string }, days: number): Pr
   await until('they are there', async () => (await rows(device.symbol))[2] === days)
 }
 
-async function logFurther(device: { number: number; symbol: string }, series: number[], timeMs: number): Promise<void> {
+async function logCustom(device: { number: number; symbol: string }, series: number[], timeMs: number): Promise<void> {
   const none = { temperature: Number.NaN, humidity: Number.NaN, pressure: Number.NaN }
   const battery = { battery_voltage: Number.NaN, battery_percentage: 50 }
-  const further = { series, values: series.map(() => 1) }
-  const outcome = await ingest.accept(device, { timestampMs: timeMs, ...none, ...battery, further })
+  const custom = { series, values: series.map(() => 1) }
+  const outcome = await ingest.accept(device, { timestampMs: timeMs, ...none, ...battery, custom })
   if (outcome !== 'stored') throw new Error(outcome)
 }
 
-/** Of further values, the first is 1, the next 2, and so on. */
+/** Of custom values, the first is 1, the next 2, and so on. */
 function recordWith(device: { number: number; symbol: string }, series: number[]): Uint8Array {
   const values = { temperature: 20, humidity: 50, pressure: 1000, battery_voltage: 3, battery_percentage: 50 }
-  const reading = { ...values, timestampMs: 1, further: { series, values: series.map((_, index) => index + 1) } }
+  const reading = { ...values, timestampMs: 1, custom: { series, values: series.map((_, index) => index + 1) } }
   const bytes = new Uint8Array(readingLength(device, reading))
   writeReading(new DataView(bytes.buffer), 0, device, 1000, false, reading)
   return bytes
@@ -116,7 +116,7 @@ t.test('the readings of a device are erased, of all devices that had the name, a
   t.match(await jobs.request('nobody', 'test'), { ok: false, code: 'DEVICE_UNKNOWN' })
 })
 
-t.test('values of further metrics are erased with their device, and again where they have come back', async t => {
+t.test('values of custom metrics are erased with their device, and again where they have come back', async t => {
   let tellLost: (reason: string) => void = () => undefined
   const onLost = (listener: typeof tellLost) => {
     tellLost = listener
@@ -133,7 +133,7 @@ t.test('values of further metrics are erased with their device, and again where 
     return ((await questdb.exec(sql, 10_000))[0] ?? []).map(Number)
   }
   for (const device of [gone, other]) {
-    for (let day = 0; day < 3; day++) await logFurther(device, seriesOf(device), Date.now() - day * dayMs)
+    for (let day = 0; day < 3; day++) await logCustom(device, seriesOf(device), Date.now() - day * dayMs)
   }
   await until('they are there', async () => (await values(gone))[1] === 6 && (await values(other))[1] === 6)
   await jobs.request('balcony', 'test')
@@ -172,8 +172,8 @@ t.test('a metric of a device is erased while it is sent, and comes again as a ne
     return ((await questdb.exec(sql, 10_000))[0] ?? []).map(Number)
   }
   for (let day = 0; day < 3; day++) {
-    await logFurther(porch, [co2, lux], Date.now() - day * dayMs)
-    await logFurther(other, [otherCo2], Date.now() - day * dayMs)
+    await logCustom(porch, [co2, lux], Date.now() - day * dayMs)
+    await logCustom(other, [otherCo2], Date.now() - day * dayMs)
   }
   await until('they are there', async () => (await values(lux))[1] === 3 && (await values(otherCo2))[1] === 3)
   const letter = Buffer.from(recordWith(porch, [co2, lux]))
@@ -187,7 +187,7 @@ t.test('a metric of a device is erased while it is sent, and comes again as a ne
   let sent = 0
   const sending = (async () => {
     while (isSending) {
-      await logFurther(porch, [co2, lux], Date.now() - 60_000 - sent++)
+      await logCustom(porch, [co2, lux], Date.now() - 60_000 - sent++)
       await setTimeout(5)
     }
   })()
@@ -215,7 +215,7 @@ t.test('a metric of a device is erased while it is sent, and comes again as a ne
 
   const [again = 0] = await seriesOf(porch)
   t.not(again, co2)
-  await logFurther(porch, [again, lux], Date.now())
+  await logCustom(porch, [again, lux], Date.now())
   await until('it has values again', async () => (await values(again))[1] === 1)
   t.equal((await values(co2))[1], 0)
   const { rows: audited } = await store.postgres.query(
@@ -239,9 +239,9 @@ t.test('a metric whose erase has failed can be erased again, and goes with its d
     return Number((await questdb.exec(sql, 10_000))[0]?.[0])
   }
   const nowMs = Date.now()
-  for (let day = 0; day < 4; day++) await logFurther(device, series, nowMs - day * dayMs)
+  for (let day = 0; day < 4; day++) await logCustom(device, series, nowMs - day * dayMs)
   await until('they are there', async () => (await values(...series)) === 12)
-  await logFurther(device, [], nowMs)
+  await logCustom(device, [], nowMs)
   await until('the newest is replaced by one without them', async () => (await values(...series)) === 9)
 
   const away = { ...store.questdb, state: () => ({ state: 'away' as const }) }
@@ -266,7 +266,7 @@ t.test('a metric whose erase has failed can be erased again, and goes with its d
 
   const [, newLux = 0] = await seriesOf()
   t.not(newLux, lux)
-  await logFurther(device, [newLux], Date.now())
+  await logCustom(device, [newLux], Date.now())
   await until('it is there', async () => (await values(newLux)) === 1)
   t.match(await jobs.requestMetric('arbor', 'illuminance', 'test'), { ok: true }, 'it has come again')
   await until('both are erased', async () => (await jobs.metricReport('arbor', 'illuminance'))?.state === 'done')
@@ -284,7 +284,7 @@ t.test('values of a metric that have not come to QuestDB never do, over any rest
   t.equal(await metrics.ensure([{ device: device.number, field: 'co2' }], 'test'), 'done')
   const series = metrics.series(device.number, metrics.get('co2') ?? { id: 0 }) ?? 0
   const times = Array.from({ length: 50 }, (_, index) => Date.now() - index * 3_600_000)
-  const accepted = times.map(timeMs => logFurther(device, [series], timeMs))
+  const accepted = times.map(timeMs => logCustom(device, [series], timeMs))
   const jobs = createEraseJobs(options)
   await Promise.all(accepted)
   await jobs.requestMetric('pergola', 'co2', 'test')
@@ -312,7 +312,7 @@ t.test('the values count that a process before has erased', async t => {
     const [row] = await questdb.exec(`SELECT count(value) FROM measurements WHERE series = ${series}`, 9_000)
     return Number(row?.[0])
   }
-  for (let day = 0; day < 3; day++) await logFurther(device, [series], Date.now() - day * dayMs)
+  for (let day = 0; day < 3; day++) await logCustom(device, [series], Date.now() - day * dayMs)
   await until('they are there', async () => (await values()) === 3)
   let isDying = false
   const first = createEraseJobs({
@@ -700,7 +700,7 @@ t.test('what has come back is found in few statements, however much was erased',
   await addPoints(back, 2)
   await addPoints(gone, 1)
   const erased = [...back.series.values(), ...Array.from({ length: 20_000 }, (_, number) => 1_000_000 + number)]
-  await steps.eraseAgain('points', { numbers: erased, symbols: [], furtherSeries: [] })
+  await steps.eraseAgain('points', { numbers: erased, symbols: [], customSeries: [] })
   t.strictSame(await pointRows(back), [16, 0, 0])
   t.strictSame(await pointRows(gone), [8, 8, 8])
   const searches = asked.filter(sql => sql.startsWith('SELECT DISTINCT series'))
@@ -708,7 +708,7 @@ t.test('what has come back is found in few statements, however much was erased',
   t.ok(asked.every(sql => encodeURIComponent(sql).length < 60_000))
   const device = await addDevice('cabin')
   await log(device, 2)
-  await steps.eraseAgain('readings', { numbers: [], symbols: ['nobody-1', device.symbol], furtherSeries: [] })
+  await steps.eraseAgain('readings', { numbers: [], symbols: ['nobody-1', device.symbol], customSeries: [] })
   t.strictSame(await rows(device.symbol), [2, 0, 0])
 })
 

@@ -236,7 +236,7 @@ const { operation, fault: loggerFault } = createContractChecker(document)
 const json = 'application/json'
 
 const nowMs = Date.UTC(2026, 5, 1)
-const check = createReadingCheck({ collectsFurther: true })
+const check = createReadingCheck({ collectsCustom: true })
 
 t.test('the contract takes the readings that the check takes, and no others', t => {
   const { content } = operation('PUT', '/api/log').requestBody ?? {}

@@ -97,7 +97,7 @@ export const brokenBuilds: BrokenBuild[] = [
     cycle: killService,
   },
   {
-    name: 'a further value is dropped',
+    name: 'a custom value is dropped',
     file: 'ingest/journal/record.ts',
     from: 'view.setFloat64(next + 4, values[index] as number, true)',
     to: 'view.setFloat64(next + 4, index === 1 ? Number.NaN : (values[index] as number), true)',

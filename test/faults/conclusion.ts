@@ -6,8 +6,8 @@ import { openStore } from '../../store/store.ts'
 import { storeOptions } from '../support/databases.ts'
 import { until } from '../support/processes.ts'
 import { shownLater } from './clock.ts'
+import { type ErasedSeries, nameOfErased, readCustomSeries, readErasedSeries, withCustom } from './custom-values.ts'
 import type { ExperimentOptions, TestBed } from './experiment.ts'
-import { type ErasedSeries, nameOfErased, readErasedSeries, readFurtherSeries, withFurther } from './further-values.ts'
 import { pointIdentity } from './identity.ts'
 import type { Ledger } from './ledger.ts'
 import { type JudgeOptions, judge, type StoredRow, type Verdict, violationCount, violationNames } from './oracle.ts'
@@ -155,11 +155,11 @@ async function readBoth(
   erased: ReadonlyMap<string, string>,
   ofMetrics: readonly ErasedSeries[],
 ): Promise<StoredRow[]> {
-  const series = await readFurtherSeries(postgresUrl, names)
+  const series = await readCustomSeries(postgresUrl, names)
   for (const one of ofMetrics) {
     for (const number of one.numbers) series.set(number, { device: nameOfErased(one), metric: one.metric })
   }
-  const stored = await withFurther(await readStored(sql, names), sql, series)
+  const stored = await withCustom(await readStored(sql, names), sql, series)
   return [...stored, ...(await readHours(sql, erased))].sort((a, b) => (a.timeUs ?? 0) - (b.timeUs ?? 0))
 }
 

@@ -50,26 +50,26 @@ const metricCount = 20
 const metricOf = (index: number): string => `fault_${index}`
 export const erasedMetric = metricOf(0)
 /** A power of two: what stands behind the point is exact in a double and in its text. */
-const furtherSteps = 32
+const customSteps = 32
 
 /** Values of metrics beside the five, none up to twenty of them, by the attempt's number, which is in each value. */
-export function furtherOf(sequence: number): Record<string, number> {
+export function customOf(sequence: number): Record<string, number> {
   const count = sequence % (metricCount + 1)
   const first = (sequence * 7) % metricCount
   const indices = Array.from({ length: count }, (_, index) => (first + index) % metricCount)
-  return Object.fromEntries(indices.map(index => [metricOf(index), sequence + index / furtherSteps]))
+  return Object.fromEntries(indices.map(index => [metricOf(index), sequence + index / customSteps]))
 }
 
 export const absent = Object.fromEntries(
   Array.from({ length: metricCount }, (_, index) => [metricOf(index), Number.NaN]),
 )
 
-export function allFurtherOf(sequence: number): Readonly<Record<string, number>> {
-  return { ...absent, ...furtherOf(sequence) }
+export function allCustomOf(sequence: number): Readonly<Record<string, number>> {
+  return { ...absent, ...customOf(sequence) }
 }
 
 export const readingIdentity: Identity = {
-  valuesOf: sequence => ({ ...valuesOf(sequence), ...allFurtherOf(sequence) }),
+  valuesOf: sequence => ({ ...valuesOf(sequence), ...allCustomOf(sequence) }),
   sequenceOf: ({ temperature = Number.NaN, humidity = Number.NaN, pressure = Number.NaN }) =>
     sequenceOf({ temperature: Number(temperature), humidity: Number(humidity), pressure: Number(pressure) }),
 }

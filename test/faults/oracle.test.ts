@@ -2,7 +2,7 @@
 
 import { test } from 'tap'
 import { shownLater } from './clock.ts'
-import { allFurtherOf, furtherOf, pointIdentity, sequenceEnd, sequenceOf, type Values, valuesOf } from './identity.ts'
+import { allCustomOf, customOf, pointIdentity, sequenceEnd, sequenceOf, type Values, valuesOf } from './identity.ts'
 import type { Attempt, Ledger } from './ledger.ts'
 import { type JudgeOptions, judge, type StoredRow, type ViolationName, violationNames } from './oracle.ts'
 
@@ -48,13 +48,13 @@ test('values carry their number, inside of what a sensor can give', async t => {
   t.equal(sequenceOf({ ...valuesOf(1), temperature: 84.5 }), undefined)
 })
 
-/** Two further values of 20. */
+/** Two custom values of 20. */
 const sequence = 23
 const oneOf23 = ledger([attempt(sequence)])
 const stored23 = (values: Record<string, number>) => [
-  { ...row(sequence), values: { ...valuesOf(sequence), ...allFurtherOf(sequence), ...values } },
+  { ...row(sequence), values: { ...valuesOf(sequence), ...allCustomOf(sequence), ...values } },
 ]
-const [metric = '', other = ''] = Object.keys(furtherOf(sequence))
+const [metric = '', other = ''] = Object.keys(customOf(sequence))
 
 test('values of a metric that was erased may be missing, of readings from before that', async t => {
   const options = (doneMs: number): JudgeOptions => {
@@ -67,11 +67,11 @@ test('values of a metric that was erased may be missing, of readings from before
   t.strictSame(found(oneOf23, stored23({ [metric]: 1 }), options(endMs + 1)), ['wrong'])
 })
 
-test('further values have to be those of their reading, all of them and no others', async t => {
+test('custom values have to be those of their reading, all of them and no others', async t => {
   t.strictSame(found(oneOf23, stored23({})), [])
   t.strictSame(found(oneOf23, stored23({ [metric]: Number.NaN })), ['wrong'], 'half of it')
   t.strictSame(found(oneOf23, stored23({ fault_19: sequence })), ['wrong'], 'one that it has not')
-  t.strictSame(found(oneOf23, stored23(furtherOf(44))), ['wrong'], 'those of another one')
+  t.strictSame(found(oneOf23, stored23(customOf(44))), ['wrong'], 'those of another one')
   const orphan = { device: 'porch', timeUs: 5, values: { fault_1: 7 } }
   t.strictSame(found(oneOf23, [...stored23({}), orphan]), ['wrong'], 'those of no reading')
 })

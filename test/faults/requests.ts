@@ -1,12 +1,12 @@
 /** What a device or a station sends, good or bad, as bytes of HTTP. */
 
 import { basic } from '../support/service.ts'
-import { furtherOf, valuesOf } from './identity.ts'
+import { customOf, valuesOf } from './identity.ts'
 
 export function fieldsOf(device: string, sequence: number, timeMs: number | undefined): Record<string, unknown> {
   const values = Object.entries(valuesOf(sequence)).map(([name, value]) => [name.replace('_', ' '), value])
-  const further = furtherOf(sequence)
-  return { device, ...Object.fromEntries(values), ...further, ...(timeMs === undefined ? {} : { timestamp: timeMs }) }
+  const custom = customOf(sequence)
+  return { device, ...Object.fromEntries(values), ...custom, ...(timeMs === undefined ? {} : { timestamp: timeMs }) }
 }
 
 /** Bodies that must be refused, though most of what they say is a reading like any other. */
@@ -42,7 +42,7 @@ export function linesRequest(device: string, password: string, lines: string): s
 
 export function lineOf(device: string, sequence: number, timeMs: number): string {
   const tag = device.replaceAll(/[ ,=]/g, character => `\\${character}`)
-  const values = Object.entries({ ...valuesOf(sequence), ...furtherOf(sequence) })
+  const values = Object.entries({ ...valuesOf(sequence), ...customOf(sequence) })
   return `readings,device=${tag} ${values.map(([name, value]) => `${name}=${value}`).join()} ${timeMs}`
 }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { test } from 'tap'
 import { BackfillPlanner } from '../../ingest/forwarder/backfill-planner.ts'
-import { FurtherSeries } from '../../ingest/forwarder/further-series.ts'
+import { CustomSeries } from '../../ingest/forwarder/custom-series.ts'
 import { groupHeaderLength } from '../../ingest/journal/group.ts'
 import { layoutOf, offsetOf } from '../../ingest/journal/record.ts'
 import type { Chunk } from '../../ingest/journal/segment-reader.ts'
@@ -40,7 +40,7 @@ function expectedOf(collected: readonly { chunk: Chunk; groups: Row[][] }[]): Ex
 }
 
 test('late rows are planned by time, each device and time once, wherever their chunks were', t => {
-  const planner = new BackfillPlanner(kind, 1, new FurtherSeries(new Uint32Array()))
+  const planner = new BackfillPlanner(kind, 1, new CustomSeries(new Uint32Array()))
   const property = fc.property(chunks, fc.boolean(), (of, shrinks) => {
     planner.clear()
     if (shrinks) planner.shrink()
@@ -72,7 +72,7 @@ test('late rows are planned by time, each device and time once, wherever their c
 })
 
 test('rows of many groups are more than there was room for at first', t => {
-  const planner = new BackfillPlanner(kind, 1, new FurtherSeries(new Uint32Array()))
+  const planner = new BackfillPlanner(kind, 1, new CustomSeries(new Uint32Array()))
   const late = (index: number): Row => ({ device: 1 + (index % 7), timeUs: 1e15 - index, isLate: true })
   const groups = [...Array(10).keys()].map(group => Array.from({ length: 3000 }, (_, at) => late(group * 3000 + at)))
   t.ok(planner.collect(chunkOf(groups)))

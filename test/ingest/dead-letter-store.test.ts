@@ -11,7 +11,7 @@ import { FileRetry } from '../../ingest/forwarder/file-retry.ts'
 import { IssueLog } from '../../ingest/forwarder/issue-log.ts'
 import { Sleeper } from '../../ingest/forwarder/sleeper.ts'
 import { type Disk, openDisk } from '../../ingest/journal/disk.ts'
-import { erasedFurther } from '../../ingest/journal/record.ts'
+import { erasedCustom } from '../../ingest/journal/record.ts'
 import { LetterFiles } from '../../ingest/kafka/letter-files.ts'
 import { readingLength, readings, writeReading } from '../../ingest/readings-table.ts'
 import { systemTiming } from '../../ingest/timing.ts'
@@ -22,10 +22,10 @@ import { waitFor } from '../support/wait-for.ts'
 
 const reading = { temperature: 20, humidity: 50, pressure: 1000, battery_voltage: 3, battery_percentage: 50 }
 
-/** A letter of this device; of further series, each has a value of its own that is found in the bytes. */
+/** A letter of this device; of custom series, each has a value of its own that is found in the bytes. */
 function write(disk: Disk, id: number, device: number, series: number[]): void {
   const values = series.map(valueOfSeries)
-  const given = { ...reading, timestampMs: 1, ...(series.length === 0 ? {} : { further: { series, values } }) }
+  const given = { ...reading, timestampMs: 1, ...(series.length === 0 ? {} : { custom: { series, values } }) }
   const ref = { number: device, symbol: `device-${device}` }
   const bytes = new Uint8Array(readingLength(ref, given))
   writeReading(new DataView(bytes.buffer), 0, ref, 1000, false, given)
@@ -41,7 +41,7 @@ function storeOn(disk: Disk): { store: DeadLetterStore; issues: IssueLog } {
   return { store: new DeadLetterStore({ ...parts, letterId: position => position }), issues }
 }
 
-const erased = new Set([5, erasedFurther(11)])
+const erased = new Set([5, erasedCustom(11)])
 
 t.test('letters of an erased series go, values of an erased further one are taken out, durably', async t => {
   const folder = temporaryFolder(t)
@@ -71,10 +71,10 @@ t.test('letters of an erased series go, values of an erased further one are take
   t.strictSame(steps, ['remove 1', 'replace 2', 'replace 4', 'sync'])
   t.equal(store.count, 3)
   const letters = await listDeadLetters(readings, folder, -1, 10)
-  const further = [{ series: 12, value: valueOfSeries(12) }]
+  const custom = [{ series: 12, value: valueOfSeries(12) }]
   t.match(letters, [
-    { id: 2, series: 6, further },
-    { id: 3, series: 7, further },
+    { id: 2, series: 6, custom },
+    { id: 3, series: 7, custom },
     { id: 4, series: 8 },
   ])
   t.strictSame(letters.filter(isWhole)[2]?.further, undefined)
@@ -143,11 +143,11 @@ t.test('an erase passes over damaged letters and returns their names', async t =
   t.equal(syncs, 1, 'durably')
   t.equal(issues.fileIssue, undefined)
   t.equal(store.count, 3)
-  t.match(await listDeadLetters(readings, folder, 2, 1), [{ id: 3, further: [{ series: 12 }] }])
+  t.match(await listDeadLetters(readings, folder, 2, 1), [{ id: 3, custom: [{ series: 12 }] }])
   rmSync(join(folder, nameOf(2)))
   write(disk, 5, 6, [11, 12])
   t.strictSame(await store.erase(erased), [], 'none is damaged any more')
-  t.match(await listDeadLetters(readings, folder, 3, 1), [{ id: 5, further: [{ series: 12 }] }])
+  t.match(await listDeadLetters(readings, folder, 3, 1), [{ id: 5, custom: [{ series: 12 }] }])
 })
 
 t.test('a replay passes over damaged letters and counts them, and each is discarded by its id', async t => {

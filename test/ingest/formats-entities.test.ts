@@ -2,8 +2,8 @@
 
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
+import { customOf } from '../../ingest/formats/custom-columns.ts'
 import { SightingsReader } from '../../ingest/formats/field-sightings.ts'
-import { furtherOf } from '../../ingest/formats/further-columns.ts'
 import { type LineProtocolOptions, readLineProtocol } from '../../ingest/formats/line-protocol.ts'
 import type { EntityMetric } from '../../ingest/formats/line-protocol-entities.ts'
 import { defaultLineNames } from '../../ingest/formats/line-protocol-names.ts'
@@ -37,19 +37,19 @@ const defaults: LineProtocolOptions = {
 }
 const names = 'co2|energy|door|motion|illuminance|pm25|sap_flow|flow_of_sap|wind_speed|power|uv_index|voltage'
 /** What any device has, by the places of these names. */
-const further = names.split('|')
+const custom = names.split('|')
 const ignoring = { names: { ...defaultLineNames, unknownFields: 'ignore' as const } }
 
 function read(body: string, options: Partial<LineProtocolOptions> = {}) {
   const fieldOf = (name: string) =>
-    further.includes(name) ? { series: further.indexOf(name), min: -1e6, max: 1e6 } : undefined
+    custom.includes(name) ? { series: custom.indexOf(name), min: -1e6, max: 1e6 } : undefined
   const known = { deviceOf: () => ({ metrics: null, fieldOf }) }
   const result = readLineProtocol(Buffer.from(body), { ...defaults, ...known, ...options })
   const { rows, names } = result
   const readings = Array.from({ length: rows.count }, (_, row) => {
     const columns = metrics.map((name, at) => [name, rows.values[row * metrics.length + at]] as const)
-    const { series = [], values = [] } = (rows.further && furtherOf(rows.further, row)) ?? {}
-    const others = series.map((one, at) => [further[one], values[at]] as const)
+    const { series = [], values = [] } = (rows.custom && customOf(rows.custom, row)) ?? {}
+    const others = series.map((one, at) => [custom[one], values[at]] as const)
     return {
       device: names.textOf(rows.names[row] ?? -1),
       timeUs: Math.round((rows.timesMs[row] ?? 0) * 1000),

@@ -76,7 +76,7 @@ function createRig(t: TestHooks, segmentBytes = 1024 * 1024): Rig {
         predecessorMs: 0,
         letterId: position => position,
         isSynced: questdb.commitMode === 'sync',
-        furtherSeries: new Uint32Array(),
+        customSeries: new Uint32Array(),
         keepMs: 3_600_000,
         keepBytesMax: 1e9,
         revisions: new Int32Array(revisionSlots),

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { test } from 'tap'
 import type { Part } from '../../ingest/forwarder/batch.ts'
-import { FurtherSeries } from '../../ingest/forwarder/further-series.ts'
+import { CustomSeries } from '../../ingest/forwarder/custom-series.ts'
 import { LivePlanner } from '../../ingest/forwarder/live-planner.ts'
 import { layoutOf, offsetOf } from '../../ingest/journal/record.ts'
 import { readings } from '../../ingest/readings-table.ts'
@@ -21,7 +21,7 @@ const offsetsIn = (parts: Part[]) => parts.flatMap(part => [...part.offsets.suba
 
 test('rows of known devices are cut by position, in turns over the connections', t => {
   const chunk = chunkOf(groupsOf(20_000, 10))
-  const planner = new LivePlanner(layout, 2, new FurtherSeries(new Uint32Array()))
+  const planner = new LivePlanner(layout, 2, new CustomSeries(new Uint32Array()))
   planner.plan(chunkOf(groupsOf(10, 10)))
   const { batch, chunk: planned } = planner.plan(chunk)
   t.equal(planned.next, chunk.next)
@@ -36,7 +36,7 @@ test('rows of known devices are cut by position, in turns over the connections',
 
 test('devices that QuestDB may not know go over one connection, in a short batch', t => {
   const chunk = chunkOf(groupsOf(70_500, 70))
-  const planner = new LivePlanner(layout, 2, new FurtherSeries(new Uint32Array()))
+  const planner = new LivePlanner(layout, 2, new CustomSeries(new Uint32Array()))
   const first = planner.plan(chunk)
   t.equal(first.batch.parts.length, 1)
   t.equal(first.batch.parts[0]?.count, 64_000)
@@ -59,7 +59,7 @@ const groupsWith = (isFine: fc.Arbitrary<boolean>) =>
 const anyGroups = fc.oneof(groupsWith(fc.constant(false)), groupsWith(fc.nat(20).map(draw => draw === 0)))
 
 test('each live row stands in a batch once, and of one key only the last', async t => {
-  const planner = new LivePlanner(layout, 2, new FurtherSeries(new Uint32Array()))
+  const planner = new LivePlanner(layout, 2, new CustomSeries(new Uint32Array()))
   const property = fc.property(anyGroups, groups => {
     const { batch } = planner.plan(chunkOf(groups))
     const rows = groups.flat().filter(({ isLate }) => !isLate)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { test } from 'tap'
 import { runs } from '../support/runs.ts'
 import { commands, runHistory } from './model/history.ts'
-import { createWorld, devicesMax, furtherMax } from './model/world.ts'
+import { createWorld, customMax, devicesMax } from './model/world.ts'
 
 const { numRuns: seeds } = runs(2, 20)
 const { numRuns: manySeeds } = runs(6, 40)
@@ -25,10 +25,10 @@ test('a request that is carried out after its sender gave up undoes nothing newe
   for (let seed = 1; seed <= manySeeds; seed++) {
     const world = createWorld(seed, 0)
     world.network.lossShare = 1
-    world.append([{ device: 1, agoS: 5, further: [] }])
+    world.append([{ device: 1, agoS: 5, custom: [] }])
     await world.time.advance(300)
     world.network.lossShare = 0
-    world.append([{ device: 1, agoS: 5, further: [] }])
+    world.append([{ device: 1, agoS: 5, custom: [] }])
     await world.time.advance(40_000)
     late += world.network.lateCount
     t.strictSame(await world.compare(), [], `seed ${seed}`)
@@ -36,7 +36,7 @@ test('a request that is carried out after its sender gave up undoes nothing newe
   t.ok(late > 0, `${late} requests were carried out late`)
 })
 
-const readingAgo = (device: number, agoS: number) => ({ device, agoS, further: [agoS % furtherMax] })
+const readingAgo = (device: number, agoS: number) => ({ device, agoS, custom: [agoS % customMax] })
 
 test('what a QuestDB that does not sync has applied is kept for it, though the clock goes on by a year before a restart', async t => {
   for (let seed = 1; seed <= seeds; seed++) {
@@ -57,17 +57,17 @@ test('what a QuestDB that does not sync has applied is kept for it, though the c
   }
 })
 
-test('a reading without a further value takes that of an older one away, though it is live and that one was late', async t => {
+test('a reading without a custom value takes that of an older one away, though it is live and that one was late', async t => {
   for (let seed = 1; seed <= seeds; seed++) {
     const world = createWorld(seed, 0)
     world.network.lossShare = 1
     // The lane of late readings is at work on this one, and does not know the next one yet.
-    world.append([{ device: 2, agoS: 59, further: [] }])
+    world.append([{ device: 2, agoS: 59, custom: [] }])
     await world.time.advance(1000)
-    world.append([{ device: 1, agoS: 59, further: [0, 1] }])
+    world.append([{ device: 1, agoS: 59, custom: [0, 1] }])
     await world.time.advance(2000)
     world.trouble.clockUs -= 60_000_000
-    world.append([{ device: 1, agoS: 0, further: [1] }])
+    world.append([{ device: 1, agoS: 0, custom: [1] }])
     await world.time.advance(3000)
     world.network.lossShare = 0
     await world.time.advance(120_000)

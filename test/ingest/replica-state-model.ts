@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { isWhole } from '../../ingest/forwarder/dead-letter.ts'
-import { erasedFurther } from '../../ingest/journal/record.ts'
+import { erasedCustom } from '../../ingest/journal/record.ts'
 import { letterId } from '../../ingest/kafka/letter-id.ts'
 import { LostReplica, type ReplicaState } from '../../ingest/kafka/replica-state.ts'
 import { sharedPostgres } from '../support/databases.ts'
@@ -13,14 +13,14 @@ import { runs } from '../support/runs.ts'
 const { store } = await sharedPostgres(t)
 const { openTopic, takeOver } = createTopics(store.postgres)
 
-type GivenLetter = [offset: number, device: number, further: number[]]
+type GivenLetter = [offset: number, device: number, custom: number[]]
 
 class Model {
   offset: number | undefined
   rewindTo: number | undefined
   readonly tombstones = new Map<number, number>()
   /** By id. */
-  readonly letters = new Map<number, [device: number, further: readonly number[]]>()
+  readonly letters = new Map<number, [device: number, custom: readonly number[]]>()
 
   get firstOffset(): number | undefined {
     return this.offset === undefined ? undefined : Math.min(this.offset, this.rewindTo ?? this.offset)
@@ -28,11 +28,11 @@ class Model {
 
   commit(offset: number, given: readonly GivenLetter[]): void {
     this.offset = Math.max(offset, this.offset ?? 0)
-    for (const [at, device, further] of given) {
+    for (const [at, device, custom] of given) {
       const isErased = (series: number) => this.tombstones.has(series)
       const id = letterId(at, 0)
       if (this.letters.has(id) || isErased(device)) continue
-      this.letters.set(id, [device, further.filter(series => !isErased(erasedFurther(series)))])
+      this.letters.set(id, [device, custom.filter(series => !isErased(erasedCustom(series)))])
     }
   }
 
@@ -45,9 +45,9 @@ class Model {
   }
 
   erase(all: ReadonlySet<number>): void {
-    for (const [id, [device, further]] of this.letters) {
+    for (const [id, [device, custom]] of this.letters) {
       if (all.has(device)) this.letters.delete(id)
-      else this.letters.set(id, [device, further.filter(series => !all.has(erasedFurther(series)))])
+      else this.letters.set(id, [device, custom.filter(series => !all.has(erasedCustom(series)))])
     }
   }
 
@@ -82,9 +82,9 @@ function step<Given>(
 
 const offset = fc.nat({ max: 6 })
 const device = fc.integer({ min: 1, max: 4 })
-const further = fc.uniqueArray(fc.integer({ min: 1, max: 4 }), { maxLength: 3 })
-const letters = fc.uniqueArray(fc.tuple(offset, device, further), { maxLength: 3, selector: ([at]) => at })
-const erased = fc.uniqueArray(fc.oneof(device, device.map(erasedFurther)), { minLength: 1, maxLength: 3 })
+const custom = fc.uniqueArray(fc.integer({ min: 1, max: 4 }), { maxLength: 3 })
+const letters = fc.uniqueArray(fc.tuple(offset, device, custom), { maxLength: 3, selector: ([at]) => at })
+const erased = fc.uniqueArray(fc.oneof(device, device.map(erasedCustom)), { minLength: 1, maxLength: 3 })
 const nothing = fc.constant('')
 
 const anyStep = fc.oneof(
@@ -122,8 +122,8 @@ const anyStep = fc.oneof(
   }),
 )
 
-function lettersOf([at, device, further]: GivenLetter) {
-  return letter(at, device, further)
+function lettersOf([at, device, custom]: GivenLetter) {
+  return letter(at, device, custom)
 }
 
 async function seenIn(topic: string, state: ReplicaState) {
@@ -138,7 +138,7 @@ function expectedOf({ firstOffset, tombstones, letters }: Model) {
   return {
     offset: firstOffset,
     tombstones: [...tombstones].sort(([a], [b]) => a - b),
-    letters: [...letters].sort(([a], [b]) => a - b).map(([id, [device, further]]) => [id, device, further]),
+    letters: [...letters].sort(([a], [b]) => a - b).map(([id, [device, custom]]) => [id, device, custom]),
   }
 }
 

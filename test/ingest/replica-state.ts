@@ -6,7 +6,7 @@ import pg from 'pg'
 import t from 'tap'
 import { type DeadLetter, deadLettersMax, isWhole } from '../../ingest/forwarder/dead-letter.ts'
 import { statusBefore } from '../../ingest/forwarder/forwarder-status.ts'
-import { erasedFurther } from '../../ingest/journal/record.ts'
+import { erasedCustom } from '../../ingest/journal/record.ts'
 import { letterId } from '../../ingest/kafka/letter-id.ts'
 import { TooManyLetters } from '../../ingest/kafka/replica-letters.ts'
 import { createReplicaState, LostReplica } from '../../ingest/kafka/replica-state.ts'
@@ -123,7 +123,7 @@ t.test('a reason that PostgreSQL cannot hold is changed, and more letters than t
 
 t.test('letters lose what is erased, those that are committed later, too', async t => {
   const { topic, state } = await openTopic()
-  const erased = [5, erasedFurther(11)]
+  const erased = [5, erasedCustom(11)]
   const letters = (at: number) => [
     letter(at, 5, [12]),
     letter(at, 6, [11, 12], 1),
@@ -187,13 +187,13 @@ t.test('an erase returns the names of damaged letters that may hold values of it
   await state.commit(topic, 300, [letter(0, 6, [11]), ...behind])
   await postgres.query("UPDATE replica_dead_letters SET record = '\\x00' WHERE topic = $1 AND id = 0", [topic])
   const name = `dead letter 0 of topic ${topic}`
-  t.strictSame(await state.letters.erase(topic, new Set([erasedFurther(11)])), [name])
+  t.strictSame(await state.letters.erase(topic, new Set([erasedCustom(11)])), [name])
   const listed = await state.letters.list(topic, -1, 999)
   t.equal(listed.length, 251)
   const damage = 'it holds no record of readings'
   t.strictSame(listed[0], { id: 0, name, damage })
   t.strictSame(
-    listed.slice(1).filter(each => 'further' in each),
+    listed.slice(1).filter(each => 'custom' in each),
     [],
   )
   t.strictSame(await state.letters.erase(topic, new Set([6])), [], 'the series of a letter is a column of its own')

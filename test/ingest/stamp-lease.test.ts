@@ -209,7 +209,7 @@ t.test('while PostgreSQL is away stamps are given out up to their bound, and cla
   offsetUs = 2 * minuteUs
   t.equal(stamps.readings.next(), undefined)
   await waitFor('the failure is logged', () => warn.texts.length > 0)
-  t.match(warn.texts, [/^further times of receipt cannot be claimed/])
+  t.match(warn.texts, [/^cannot reserve receive timestamps/])
   isAway = false
   await waitFor('a stamp is given out', () => stamps.readings.next() !== undefined)
 })

@@ -1,11 +1,11 @@
-/** The check of one reading with further values, and of a device that lists its metrics. */
+/** The check of one reading with custom values, and of a device that lists its metrics. */
 
 import t, { type Test } from 'tap'
 import { type Fields, ignoredNames } from '../../ingest/field-names.ts'
 import { createReadingCheck } from '../../ingest/reading.ts'
 import { type WholeReading, wholeReading } from '../../ingest/whole-reading.ts'
 
-const check = createReadingCheck({ collectsFurther: true })
+const check = createReadingCheck({ collectsCustom: true })
 const nowMs = Date.UTC(2026, 5, 1)
 const good = { device: 'porch', temperature: 21.5, humidity: 48, pressure: 1013.2 }
 const { device: _, ...values } = good
@@ -32,12 +32,12 @@ function read(fields: Fields, list: string[] | null = null): WholeReading {
   return wholeReading(check(fields, nowMs, list), fields, { metrics: list, fieldOf, nameOf })
 }
 
-/** The further values by series, and the names that are told as ignored. */
-function takes(t: Test, fields: Fields, further: object, ignored?: string[], list: string[] | null = null): void {
+/** The custom values by series, and the names that are told as ignored. */
+function takes(t: Test, fields: Fields, custom: object, ignored?: string[], list: string[] | null = null): void {
   const whole = read(fields, list)
   if (!whole.ok) return void t.fail(JSON.stringify(whole.errors))
-  const { series = [], values = [] } = whole.reading.further ?? {}
-  t.strictSame(Object.fromEntries(series.map((number, at) => [number, values[at]])), further)
+  const { series = [], values = [] } = whole.reading.custom ?? {}
+  t.strictSame(Object.fromEntries(series.map((number, at) => [number, values[at]])), custom)
   t.strictSame(ignoredNames(fields, whole, list), ignored)
 }
 
@@ -45,7 +45,7 @@ function refuses(t: Test, fields: Fields, errors: object, list: string[] | null 
   t.strictSame(read(fields, list), { ok: false, errors })
 }
 
-t.test('fields with a metric are further values, and what is lost is named', async t => {
+t.test('fields with a metric are custom values, and what is lost is named', async t => {
   takes(t, good, {})
   takes(t, { ...good, co2: 412, door: true }, { 1: 412, 3: 1 })
   takes(t, { ...good, co2: 412, co2_ppm: 413, door: false }, { 1: 413, 3: 0 })
@@ -71,8 +71,8 @@ t.test('a value outside the range of its metric is left out with its reason, and
   leavesOut(t, { ...good, temperature: -127 }, { temperature }, { ...values, temperature: none })
   leavesOut(t, { ...good, co2: -1 }, { co2: 'must be between 0 and 100000' }, values)
   leavesOut(t, { ...good, rain: -1 }, { rain: 'must be at least 0' }, values)
-  leavesOut(t, { ...good, frost: 1, door: true }, { frost: 'must be at most 0' }, { further: { series: [3] } })
-  leavesOut(t, { device: 'bed', temperature: 900, co2: 400 }, { temperature }, { further: { series: [1] } })
+  leavesOut(t, { ...good, frost: 1, door: true }, { frost: 'must be at most 0' }, { custom: { series: [3] } })
+  leavesOut(t, { device: 'bed', temperature: 900, co2: 400 }, { temperature }, { custom: { series: [1] } })
 })
 
 t.test('a reading of which nothing is left is refused with every reason', async t => {
@@ -110,13 +110,13 @@ t.test('other names of columns are those of the catalogue, whatever the case', a
 
 t.test('a voltage is that of the battery where the message has one, in mV from 1000 on', async t => {
   const battery = (fields: Fields, volts: number) => {
-    t.match(read({ device: 'porch', ...fields }), { reading: { battery_voltage: volts, further: undefined } })
+    t.match(read({ device: 'porch', ...fields }), { reading: { battery_voltage: volts, custom: undefined } })
   }
   battery({ battery: 80, voltage: 3005 }, 3.005)
   battery({ voltage: 3005, battery_low: false, temperature: 20 }, 3.005)
   battery({ 'battery percentage': 80, voltage: 12.6 }, 12.6)
   const mains = (fields: Fields, volts: number, list: string[] | null = null) => {
-    t.match(read({ device: 'porch', ...fields }, list), { reading: { further: { series: [7], values: [volts] } } })
+    t.match(read({ device: 'porch', ...fields }, list), { reading: { custom: { series: [7], values: [volts] } } })
   }
   mains({ temperature: 20, voltage: 230 }, 230)
   mains({ voltage: 24 }, 24)

@@ -54,7 +54,7 @@ t.test(
     t.strictSame(await rowsOf(), ['8'])
     await archive.erase(
       'readings',
-      { numbers: [porch.number], symbols: [porch.symbol], furtherSeries: [] },
+      { numbers: [porch.number], symbols: [porch.symbol], customSeries: [] },
       async () => 0,
     )
     t.strictSame(await rowsOf(), ['4'])
@@ -64,11 +64,7 @@ t.test(
       await bucketAt(endpoint).list('readings/day='),
       day?.files.map(({ key }) => key),
     )
-    await archive.erase(
-      'readings',
-      { numbers: [roof.number], symbols: [roof.symbol], furtherSeries: [] },
-      async () => 0,
-    )
+    await archive.erase('readings', { numbers: [roof.number], symbols: [roof.symbol], customSeries: [] }, async () => 0)
     t.strictSame(await bucketAt(endpoint).list('readings/day='), [])
   },
 )

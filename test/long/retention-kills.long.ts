@@ -45,7 +45,7 @@ t.test('a run that is killed at any step is ended by the next, to the same rows'
   }
 })
 
-t.test('readings and their further values go together, wherever a run is killed', async t => {
+t.test('readings and their custom values go together, wherever a run is killed', async t => {
   // Hours of values, their note, hours of readings and mark of the first of three days; removals behind all of them.
   for (const statement of [0, 1, 2, 3, 12, 13])
     for (const when of ['before', 'after'] as const) await killThenEnd(t, statement, when)

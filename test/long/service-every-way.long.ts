@@ -82,16 +82,16 @@ tap.test('whatever fields are called and hold, every way in has the same verdict
   const rowsOf = async (sql: string) => await askQuestdb(service.dataDirectory, sql)
   const count = async () => (await rowsOf(`SELECT count() FROM ${readingsTable}`).catch(() => []))[0]?.[0]
   await until('all readings are there', async () => (await count()) === storedCount * ways.length)
-  const further = async () =>
+  const custom = async () =>
     await rowsOf(`SELECT ts, series, value FROM ${measurementsTable} WHERE value IS NOT NULL ORDER BY ts, series`)
-  let rows = await further()
+  let rows = await custom()
   const ofWay = (way: number) =>
     rows
       .map(([ts, series, value]) => [Date.parse(String(ts)) - firstMs - way * 86_400_000, series, value] as const)
       .filter(([timeMs]) => timeMs >= 0 && timeMs < 86_400_000)
   // They may be visible after their readings.
   await until('the last value of each way is there', async () => {
-    rows = await further()
+    rows = await custom()
     return ways.every((_, way) => ofWay(way).at(-1)?.[0] === lastMs)
   })
   t.ok(ofWay(0).length > 10)

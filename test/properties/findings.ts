@@ -20,9 +20,9 @@ import { hasOwnLevel } from '../../query/findings/own-level.ts'
 import { batteryFindings } from '../../query/stats/battery-findings.ts'
 import { brokenWorlds } from './broken-worlds.ts'
 import {
+  custom,
   dayMs,
   days,
-  further,
   healthyWorlds,
   hourMs,
   outdoors,
@@ -47,7 +47,7 @@ function findingsAt({ timesMs, metrics, device = {} }: World, nowMs: number): Fi
   const cadence = cadenceOf(times, null)
   const record = recordReliability({ timesMs: times, beforeMs: null, metrics: {}, nowMs, cadence, local: utc })
   const checked = Object.entries(metrics).map(([name, values]): CheckedMetric => {
-    const limits = Object.hasOwn(further, name)
+    const limits = Object.hasOwn(custom, name)
       ? stillLimits(freeLimits(qualityLimits(name, null), {}), {})
       : qualityLimits(name, 0)
     const some = values.subarray(0, to)
@@ -92,8 +92,8 @@ function batteries(times: Float64Array, metrics: World['metrics'], device: Parti
   const means = { battery_voltage: hours('battery_voltage'), battery_percentage: hours('battery_percentage') }
   const { battery_type = null, battery_cells = 1 } = device
   return batteryFindings({
-    window: { hourly: { frame, means }, further: [] },
-    further: [],
+    window: { hourly: { frame, means }, custom: [] },
+    custom: [],
     device: { battery_type, battery_cells },
     nowMs,
   })
@@ -124,7 +124,7 @@ function standingIn({ timesMs, metrics }: World, endMs: number): string[] {
       runs.add(0, stretch, { min: value, max: value, hours: 6 / Math.ceil(timesMs.length / (days * 4)) })
     }
     const run = runs.standing(0)
-    return run === undefined || (run.value === 0 && Object.hasOwn(further, name)) ? [] : [name]
+    return run === undefined || (run.value === 0 && Object.hasOwn(custom, name)) ? [] : [name]
   })
 }
 

@@ -252,7 +252,7 @@ const smallFleetProperty: Property = {
 
 export const fleetOutlierProperties: readonly Property[] = [...worldProperties, smallFleetProperty]
 
-/** What further gauges of forty devices have in common: the use of an office by day and week, or the wind, which is heavy-tailed. */
+/** What custom gauges of forty devices have in common: the use of an office by day and week, or the wind, which is heavy-tailed. */
 const gaugeWorlds: Readonly<Record<string, (random: Random) => Float64Array[]>> = {
   'CO₂ in an office': random => {
     const use = Array.from({ length: quarters }, (_, at) => {

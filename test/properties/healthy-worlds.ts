@@ -111,7 +111,7 @@ export function battery(timesMs: Float64Array, type: CellType, lifeDays: number,
 }
 
 /** Of an office: empty at night and at the weekend; `hour` is of a week. */
-export const further: Readonly<Record<string, (hour: number, noise: number, slow: number) => number>> = {
+export const custom: Readonly<Record<string, (hour: number, noise: number, slow: number) => number>> = {
   co2: (hour, noise, slow) => rounded(420 + (isBusy(hour) ? 300 + 80 * slow : 0) + 4 * noise, 10),
   light: (hour, noise) => (hour % 24 < 6 || hour % 24 > 20 ? 0 : Math.round(2000 + 300 * noise)),
   probe: (hour, noise, slow) => rounded(19 + (isBusy(hour) ? 2 : 0) + 0.5 * slow + 0.05 * noise, 0.0625),
@@ -122,7 +122,7 @@ const isBusy = (hour: number) => hour % 24 >= 8 && hour % 24 < 18 && hour < 120
 
 export function office(timesMs: Float64Array, seed: number): World['metrics'] {
   return Object.fromEntries(
-    Object.entries(further).map(([name, of], place) => {
+    Object.entries(custom).map(([name, of], place) => {
       const noise = autoregressive(timesMs.length, 0, 41 * seed + place)
       const slow = wandering(timesMs, 0.97, 43 * seed + place)
       const value = (timeMs: number, at: number) => of((timeMs / hourMs) % 168, noise[at] as number, slow(at))
@@ -154,7 +154,7 @@ export const healthyWorlds: readonly { readonly name: string; readonly made: (se
     })),
   ),
   ...[1, 10].map(stepMinutes => ({
-    name: `in an office with further gauges, every ${stepMinutes} min`,
+    name: `in an office with custom gauges, every ${stepMinutes} min`,
     made: (seed: number) => worldOf(regular(stepMinutes * minuteMs), times => office(times, seed)),
   })),
   ...[1, 5, 10].map(stepMinutes => ({

@@ -52,11 +52,11 @@ async function write(rows: readonly Made[]): Promise<Made[]> {
     return { time: timeOf(second), symbol, ...(temperature === undefined ? {} : { temperature }) }
   })
   await questdb.write(rowsOf)
-  const further = readings.flatMap(({ second, device, co2 }) => {
+  const custom = readings.flatMap(({ second, device, co2 }) => {
     const series = seriesOfCo2[device]
     return co2 === undefined || series === undefined ? [] : [{ series, time: timeOf(second), value: co2 }]
   })
-  await questdb.writeFurther(further)
+  await questdb.writeCustom(custom)
   return readings
 }
 

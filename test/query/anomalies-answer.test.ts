@@ -32,7 +32,7 @@ const found: Anomaly[] = [
 ]
 
 function page(limit: number, after?: string, of = found) {
-  const input = { device: 'Mast', startMs, endMs, after, limit, further: [], nowMs: endMs, local }
+  const input = { device: 'Mast', startMs, endMs, after, limit, custom: [], nowMs: endMs, local }
   return Anomalies.parse(JSON.parse(buildAnomalies({ ...input, found: of })))
 }
 

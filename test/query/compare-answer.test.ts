@@ -31,7 +31,7 @@ function compare(a: readonly Reading[], b: readonly Reading[], more: Partial<Com
   const text = buildCompare({
     a: { device: roof, hourly: hourlyOf(a) },
     b: { device: cellar, hourly: hourlyOf(b) },
-    further: [],
+    custom: [],
     preset: '24h',
     startMs: endMs - dayMs,
     endMs,

@@ -23,7 +23,7 @@ function daily(readings: readonly Reading[], more: Given = {}): DailySummary {
   const { every = 3600, days = 1, nowMs = startMs + dayMs - 1, local = utc, ...given } = more
   const text = buildDaily({
     earlierMs: new Float64Array(0),
-    further: [],
+    custom: [],
     device: { name: 'roof', expected_interval_seconds: every },
     series: seriesOf(readings),
     buckets: localDays(local, nowMs, days),

@@ -12,7 +12,7 @@ import {
   detailPointsMin,
   detailWindows,
 } from '../../query/answers/detail-answer.ts'
-import type { FurtherMetric } from '../../query/further-metric.ts'
+import type { CustomMetric } from '../../query/custom-metric.ts'
 import { DeviceDetail } from '../../query/shapes/detail.ts'
 import { type Metric, metrics } from '../../store/tables.ts'
 import { dayMs, hourMs, minuteMs } from '../analytics/series.ts'
@@ -34,7 +34,7 @@ function detail(readings: readonly Reading[], more: More = {}): DeviceDetail {
     series: seriesOf(readings),
     hourly: hourlyOf([...earlier, ...readings]),
     earlierMs: Float64Array.from(earlier, ([timeMs]) => timeMs),
-    further: [],
+    custom: [],
     nowMs,
     local: utc,
     points: undefined,
@@ -241,16 +241,16 @@ test('the interval is that of the statistics, whatever part of it lies in the da
   t.equal(gap(hourly), 9000, 'also of a day without a reading')
 })
 
-test('a thinned line of a further metric is whole where the device reported, and a state holds in a gap as it did', async t => {
+test('a thinned line of a custom metric is whole where the device reported, and a state holds in a gap as it did', async t => {
   const timesMs = Float64Array.from({ length: 24 * 60 }, (_, index) => startMs + (index + 1) * minuteMs)
   const described = { title: 'Air quality', unit: null, decimals: 0, quality: null, speed: undefined, place: undefined }
-  const further = (['counter', 'state'] as const).map(kind => {
-    const metric = { ...described, name: kind, kind } as unknown as FurtherMetric
+  const custom = (['counter', 'state'] as const).map(kind => {
+    const metric = { ...described, name: kind, kind } as unknown as CustomMetric
     const values = timesMs.map((_, index) => (kind === 'state' ? Math.floor(index / 240) % 2 : index ** 2))
     const day = { metric, timesMs, values, speeds: undefined }
     return { day, month: day }
   })
-  const { last_24h, metrics: { counter, state } = {} } = detail([], { further, points: 100, withTimes: true })
+  const { last_24h, metrics: { counter, state } = {} } = detail([], { custom, points: 100, withTimes: true })
   for (const [name, told] of Object.entries({ counter, state })) {
     const points = (last_24h as unknown as Record<string, Point[]>)[name] ?? []
     const stepsMs = points.slice(1).map(({ t }, place) => t - (points[place] as Point).t)
@@ -258,6 +258,6 @@ test('a thinned line of a further metric is whole where the device reported, and
     t.equal(told?.gap_seconds, Math.max(...stepsMs) / 1000)
   }
   t.equal(state?.hold_seconds, 60)
-  const { metrics: { counter: all } = {} } = detail([], { further })
+  const { metrics: { counter: all } = {} } = detail([], { custom })
   t.equal(all?.gap_seconds, 150, 'of all readings')
 })

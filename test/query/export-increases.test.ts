@@ -119,7 +119,7 @@ async function storeAll(): Promise<void> {
   const rows = series.flatMap(({ timesMs, values }, index) =>
     Array.from(timesMs, (time, at) => ({ series: numberOf(index), time: timeOf(time), value: values[at] as number })),
   )
-  await questdb.writeFurther(rows)
+  await questdb.writeCustom(rows)
 }
 
 function assertAlike(

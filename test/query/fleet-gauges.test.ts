@@ -9,7 +9,7 @@ import { createPgConnection, type PgConnection } from '../../store/questdb/clien
 import { dayMs, hourMs, uniform } from '../analytics/series.ts'
 import { validated } from '../support/answer-shapes.ts'
 import { nothingKnown, plainEntry } from '../support/plain-device.ts'
-import { startQuestdb, type TestFurtherValue } from '../support/questdb.ts'
+import { startQuestdb, type TestCustomValue } from '../support/questdb.ts'
 
 const endMs = Date.UTC(2026, 4, 20, 15)
 const names = Array.from({ length: 8 }, (_, place) => `room-${place}`)
@@ -38,7 +38,7 @@ function co2At(place: number, sinceMs: number, noise: number): number {
   return Math.round(500 + 60 * Math.sin((2 * Math.PI * sinceMs) / dayMs) + 10 * noise + more)
 }
 
-function valuesOf(place: number): TestFurtherValue[] {
+function valuesOf(place: number): TestCustomValue[] {
   const next = uniform(place + 1)
   return Array.from({ length: 16 * 24 }, (_, hour) => {
     const sinceMs = (hour + 0.5) * hourMs
@@ -47,14 +47,14 @@ function valuesOf(place: number): TestFurtherValue[] {
   })
 }
 
-const ofPack = Array.from({ length: 30 * 4 }, (_, quarter): TestFurtherValue => {
+const ofPack = Array.from({ length: 30 * 4 }, (_, quarter): TestCustomValue => {
   const time = new Date(endMs - (quarter + 0.5) * 6 * hourMs).toISOString().replace('Z', '000Z')
   return { series: 7, time, value: 3600 + 1.5 * quarter }
 })
 
 const all = [...names.flatMap((_, place) => valuesOf(place)), ...ofPack]
-const { address, writeFurther } = await startQuestdb(t)
-await writeFurther(all)
+const { address, writeCustom } = await startQuestdb(t)
+await writeCustom(all)
 const connection = createPgConnection(address.pg, { connectTimeoutMs: 600_000, statementTimeoutMs: 600_000 })
 t.teardown(() => connection.close())
 

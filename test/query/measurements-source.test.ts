@@ -1,15 +1,15 @@
 /** Values of series out of a real QuestDB, by either of its protocols. */
 
 import t, { test } from 'tap'
-import { furtherSamples } from '../../query/kinds/further-samples.ts'
+import { customSamples } from '../../query/kinds/custom-samples.ts'
 import { createColumnsReader } from '../../query/questdb/columns-reader.ts'
 import { createValuesSource } from '../../query/questdb/measurements-source.ts'
 import { measurementValues } from '../../query/questdb/values-table.ts'
 import type { QuestdbHttp } from '../../store/questdb/client/questdb-address.ts'
 import { createPgConnection } from '../../store/questdb/client/questdb-pg.ts'
-import { startFurtherReadings } from '../support/further-readings.ts'
+import { startCustomReadings } from '../support/custom-readings.ts'
 
-const world = await startFurtherReadings(t)
+const world = await startCustomReadings(t)
 const { address } = world.store.questdb
 const nowhere: QuestdbHttp = { host: '127.0.0.1', port: 1, tls: false, authorization: undefined }
 const never = new AbortController().signal
@@ -103,7 +103,7 @@ test('a range that does not end with the newest values goes on to the oldest one
   const range = { afterUs: startMs * 1000, throughUs: (startMs + 2 * minuteMs) * 1000 }
   const read = async (untilUs?: number) => {
     const until = untilUs === undefined ? {} : { untilUs }
-    const [samples] = await furtherSamples(asked, { ...range, ...until }, undefined, context)
+    const [samples] = await customSamples(asked, { ...range, ...until }, undefined, context)
     return minutes(samples?.timesMs ?? new Float64Array(0))
   }
   t.strictSame(await read(), [0, 2], 'with the value before it')

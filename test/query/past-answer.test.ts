@@ -18,7 +18,7 @@ type Figures = Hour['temperature']
 function past(local: LocalTime, nowMs: number, readings: readonly Reading[]): PastDays {
   const days = pastDays(local, nowMs).map(day => {
     const inDay = readings.filter(([timeMs]) => timeMs >= day.startMs && timeMs < day.endMs)
-    return { ...day, series: seriesOf(inDay), further: [] }
+    return { ...day, series: seriesOf(inDay), custom: [] }
   })
   const device = { name: 'roof', expected_interval_seconds: null }
   const timesMs = new Float64Array(0)

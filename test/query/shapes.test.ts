@@ -22,7 +22,7 @@ test('each shape has a JSON schema that leaves no field open', async t => {
     for (const [place, { additionalProperties, propertyNames, required }] of objects) {
       const names = propertyNames as Schema | undefined
       // A record of one shape for each of some names is an object of exactly these.
-      // Members beside the named ones are further metrics, whose shapes are objects that this walk meets, too.
+      // Members beside the named ones are custom metrics, whose shapes are objects that this walk meets, too.
       if (typeof additionalProperties === 'object' && names?.enum === undefined)
         t.not(Object.keys(additionalProperties).length, 0, place)
       else if (names === undefined) t.equal(additionalProperties, false, place)

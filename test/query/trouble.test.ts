@@ -108,8 +108,8 @@ t.test('an answer of several statements has one deadline, its wait included', as
   gate.hold()
   const analysed: AnalysedDevice = { ...plainDevice, ...makeDevice('frozen') }
   const yardstick = sleep(1.9 * timeoutMs, 'later')
-  const detail = query.detail(analysed, { points: undefined, withTimes: false, withFlags: false, further: [] }, stays())
-  const waiting = query.past(analysed, { further: [] }, stays())
+  const detail = query.detail(analysed, { points: undefined, withTimes: false, withFlags: false, custom: [] }, stays())
+  const waiting = query.past(analysed, { custom: [] }, stays())
   const first = await Promise.race([Promise.all([detail, waiting]), yardstick])
   const late = { ok: false, code: 'TIMED_OUT' }
   t.strictSame(first, [late, late])

@@ -42,7 +42,7 @@ const expired = Math.floor(Date.now() / 1000 - 32 * 86_400) * 1000
 
 const cases: Case[] = [
   { what: 'columns', fields: { ...good, battery_voltage: 3.7 } },
-  { what: 'further values', fields: { ...good, co2: 412.5, door: true, pm2_5: 7 } },
+  { what: 'custom values', fields: { ...good, co2: 412.5, door: true, pm2_5: 7 } },
   { what: 'two spellings of one', fields: { ...good, co2: 1, co2_ppm: 2 } },
   { what: 'values out of range', fields: { ...good, temperature: -127, co2: -5, door: false } },
   { what: 'bad values alone', fields: { temperature: -127, co2: -5 }, isRefused: true },
@@ -53,7 +53,7 @@ const cases: Case[] = [
   { what: 'mains', fields: { ...good, battery: 75, voltage: 230 } },
   { what: 'times of something else', fields: { ...good, created_at: 1, lastSeen: 2 } },
   { what: 'no metrics', fields: { ...good, '%': 1, note: 'dry', device_2_: 7 } },
-  { what: 'further values alone', fields: { ...nothing, sap_flow: -1e6 } },
+  { what: 'custom values alone', fields: { ...nothing, sap_flow: -1e6 } },
   { what: 'nothing', fields: { temperature: null }, isRefused: true, isLeftOut: true },
   { what: 'what is in the list', device: 'listing', fields: { ...listed, humidity: 900, flow: 1 } },
   { what: 'one of those in the list', device: 'listing', fields: { co2: null, temperature: 4 } },
@@ -79,12 +79,12 @@ t.test('the same readings have the same verdicts and the same rows by every way 
   const stored = Object.keys(ways).length * (1 + cases.filter(({ isRefused }) => isRefused !== true).length)
   const readings = () => questdb.sql(`SELECT * FROM ${readingsTable} ORDER BY ts`)
   await until('all readings are there', async () => (await readings().catch(() => [])).length === stored)
-  const further = () =>
+  const custom = () =>
     questdb.sql(`SELECT ts, series, value FROM ${measurementsTable} WHERE value IS NOT NULL ORDER BY ts, series`)
   const isLast = ([, , value]: unknown[]) => value === 600
   // Values of a reading may be visible after it.
-  await until('all values are there', async () => (await further()).filter(isLast).length === Object.keys(ways).length)
-  const [inColumns, inSeries] = [await readings(), await further()]
+  await until('all values are there', async () => (await custom()).filter(isLast).length === Object.keys(ways).length)
+  const [inColumns, inSeries] = [await readings(), await custom()]
   const ofWay = (rows: unknown[][], way: number) =>
     rows
       .map(([ts, ...values]) => [Date.parse(String(ts)) - startOf(way), ...values])
@@ -93,7 +93,7 @@ t.test('the same readings have the same verdicts and the same rows by every way 
   for (const value of [412.5, 7, 1, -1e6, 230]) t.ok(values.has(value), `${value} is stored`)
   for (const [way, name] of Object.keys(ways).entries()) {
     t.strictSame(ofWay(inColumns, way), ofWay(inColumns, 0), `${name}: columns`)
-    t.strictSame(ofWay(inSeries, way), ofWay(inSeries, 0), `${name}: further values`)
+    t.strictSame(ofWay(inSeries, way), ofWay(inSeries, 0), `${name}: custom values`)
   }
 })
 

@@ -8,8 +8,8 @@ import type { Devices } from '../../auth/devices/devices.ts'
 import type { Keys } from '../../auth/keys/keys.ts'
 import type { Principal } from '../../auth/policy.ts'
 import { createWriters, type DevicesPerOwner, type WriterDevices } from '../../auth/writers.ts'
+import type { RegistryOfMetrics } from '../../ingest/intake/custom-metrics.ts'
 import { createDeviceRate } from '../../ingest/intake/device-rate.ts'
-import type { RegistryOfMetrics } from '../../ingest/intake/further-metrics.ts'
 import { createIntake, type Intake } from '../../ingest/intake/intake.ts'
 import type { ReadingMeter, RejectionReason } from '../../ingest/intake/reading-meter.ts'
 import type { Outcome } from '../../ingest/journal/outcome.ts'
@@ -94,7 +94,7 @@ export function createIntakeParts(
   const intake = createIntake({
     devices: { seen() {} },
     ingest: { accept } as never,
-    check: createReadingCheck({ collectsFurther: true }),
+    check: createReadingCheck({ collectsCustom: true }),
     metrics,
     meter,
     nowMs: Date.now,

@@ -20,7 +20,7 @@ export interface TestReading extends Partial<Record<Metric, number>> {
 }
 
 /** A value of a metric without a column. */
-export interface TestFurtherValue {
+export interface TestCustomValue {
   readonly series: number
   /** ISO 8601, to the microsecond. */
   readonly time: string
@@ -33,7 +33,7 @@ export interface TestQuestdb {
   /** Resolves when the readings are visible. */
   write(readings: readonly TestReading[]): Promise<void>
   /** Resolves when the values are visible. */
-  writeFurther(values: readonly TestFurtherValue[]): Promise<void>
+  writeCustom(values: readonly TestCustomValue[]): Promise<void>
   /** Removes all readings and values. */
   clear(): Promise<void>
   /** The rows of a Parquet file, as QuestDB reads it. */
@@ -86,7 +86,7 @@ export async function startQuestdb(t: TestHooks, { isOwn = false } = {}): Promis
           return `('${time}', '${symbol}', ${metrics.map(metric => `${values[metric] ?? null}`).join(', ')})`
         }),
       ),
-    writeFurther: values =>
+    writeCustom: values =>
       insert(
         measurementsTable,
         values.map(({ series, time, value }) => `('${time}', ${series}, ${value})`),

@@ -45,19 +45,19 @@ const reading = { temperature: 20.5, humidity: 50, pressure: 1000, battery_volta
 /** It is found in the bytes of a record. */
 export const valueOfSeries = (series: number) => series * 1000 + 0.5
 
-/** Of a device, with a value of each of these further series. */
+/** Of a device, with a value of each of these custom series. */
 export function letter(
   offset: number,
   device: number,
-  further: readonly number[] = [],
+  custom: readonly number[] = [],
   index = 0,
   reason = 'why',
 ): DeadLetter {
-  const values = further.map(valueOfSeries)
+  const values = custom.map(valueOfSeries)
   const given = {
     ...reading,
     timestampMs: 1,
-    ...(further.length === 0 ? {} : { further: { series: further, values } }),
+    ...(custom.length === 0 ? {} : { custom: { series: custom, values } }),
   }
   const ref = { number: device, symbol: `device-${device}` }
   const bytes = new Uint8Array(readingLength(ref, given))

@@ -119,7 +119,7 @@ onPhone('devices are links on a map, several lead closer, and axe finds nothing'
   await page.keyboard.press('-')
   await page.getByText('8 devices within the map, as a list').click()
   await page.locator('.map-list a', { hasText: 'buoy' }).waitFor()
-  await page.getByText('6 further devices: zoom in to have them named.').waitFor()
+  await page.getByText('6 more devices: zoom in to see their names.').waitFor()
 })
 
 onDesk('a mark that comes apart gives the focus to one that is shown then', async (page, t) => {

@@ -190,10 +190,10 @@ onDesk('each device is shown by its own metrics, also new ones, and no column is
   })
   server.more = { metrics }
   await page.goto(server.url)
-  const further = rowOf(page, 'sensor-00001').locator('td.further li')
-  const told = async () => (await further.allInnerTexts()).map(text => text.replace(/\s+/g, ' ').trim())
+  const custom = rowOf(page, 'sensor-00001').locator('td.custom li')
+  const told = async () => (await custom.allInnerTexts()).map(text => text.replace(/\s+/g, ' ').trim())
   await becomes(t, told, ['CO₂ 641 ppm', 'Wind direction NE 45°', 'Door open on', 'Rain in total 412.5 mm'])
-  await becomes(t, () => further.locator('path').getAttribute('transform'), 'rotate(45)')
+  await becomes(t, () => custom.locator('path').getAttribute('transform'), 'rotate(45)')
   const columns = ['State', 'Device', 'Last reading', 'Temperature', 'Other values', 'Last 24 hours']
   await becomes(t, () => headers(page), columns)
   await inspect(t, page, 'a mixed fleet')
@@ -213,7 +213,7 @@ onDesk('each device is shown by its own metrics, also new ones, and no column is
   await rowOf(page, 'sensor-00001').getByText('CO₂ 777').waitFor()
 })
 
-onPhone('a phone tells humidity from battery, and has a line for each further value', async (page, t) => {
+onPhone('a phone tells humidity from battery, and has a line for each custom value', async (page, t) => {
   const [one] = madeDevices(1) as [(typeof server.devices)[number]]
   const hours = '-'.repeat(24)
   server.devices = [

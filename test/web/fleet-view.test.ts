@@ -84,7 +84,7 @@ t.test('devices stand in groups by a tag, and the service counts them', async t 
   t.strictSame(texts(false, true), [
     ['site:9', 'b', '1 device'],
     ['site:10', 'ad', '2 of 3 devices · 1 silent · 2 with alerts'],
-    ['Further values of site', 'e', '1 of 1,500 devices'],
+    ['Custom values of site', 'e', '1 of 1,500 devices'],
     ['No tag', 'c', '1 of 2 devices · 2 silent · 1 with alerts'],
   ])
   t.strictSame(texts(true, false)[0], ['site:8', '', '1 device'], 'its rows are on their way')
@@ -111,9 +111,9 @@ t.test('a metric without a column orders the list, too', async t => {
   t.strictSame(names('sort=-metric.co2'), ['a', 'c', 'b'])
   t.strictSame(names('sort=metric.battery'), ['c', 'a', 'b'], 'a name that is a word of the page')
   t.strictSame(names('sort=-metric.CO2'), ['a', 'b', 'c'], 'what can be no metric is not known')
-  t.strictSame(columnsOfFleet(mixed), { values: ['temperature'], furtherMax: 2, hasTags: false })
-  t.strictSame(columnsOfFleet(fleet), { values: ['temperature', 'battery'], furtherMax: 0, hasTags: false })
-  t.strictSame(columnsOfFleet([]), { values: [], furtherMax: 0, hasTags: false })
+  t.strictSame(columnsOfFleet(mixed), { values: ['temperature'], customMax: 2, hasTags: false })
+  t.strictSame(columnsOfFleet(fleet), { values: ['temperature', 'battery'], customMax: 0, hasTags: false })
+  t.strictSame(columnsOfFleet([]), { values: [], customMax: 0, hasTags: false })
   const columns = columnsOfFleet(mixed)
   t.strictSame(offeredKeys(columns, ['co2'], 'state'), ['state', 'device', 'place', 'age', 'temperature', 'metric.co2'])
   t.strictSame(offeredKeys(columns, [], 'pressure').at(-1), 'pressure', 'what the list is ordered by is offered')

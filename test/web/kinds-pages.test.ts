@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import t from 'tap'
 import { buildWeb } from '../../web/build.ts'
 import { localMinute } from '../../web/charts/custom-range.ts'
-import { type Comparison, furtherOf } from '../../web/pages/compare/answers.ts'
+import { type Comparison, customOf } from '../../web/pages/compare/answers.ts'
 import { createZone } from '../../web/text/zone.ts'
 import { becomes, within } from '../support/becomes.ts'
 import { openBrowser } from '../support/browser.ts'
@@ -256,7 +256,7 @@ for (const [name, options] of Object.entries({ desk, phone })) {
       await reads('Door open', /off\s+50 %\s*1 day 12 hours/)
       await becomes(t, () => region(page, 'Pressure').count(), 0, 'what neither has is not there')
       await showTable(page, 'Wind direction')
-      const { metric } = furtherOf(await comparison()).find(one => one.name === 'wind_direction') ?? {}
+      const { metric } = customOf(await comparison()).find(one => one.name === 'wind_direction') ?? {}
       const newest = metric !== undefined && 'diff' in metric ? metric.diff.at(-1)?.v : undefined
       const cell = region(page, 'Wind direction').locator('tbody tr td data').nth(2)
       await becomes(t, () => cell.getAttribute('value'), String(newest))

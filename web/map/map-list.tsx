@@ -58,7 +58,7 @@ function Devices({ mark }: { mark: MergedMark }) {
             <StateBadge state={state} /> <a href={addressOf(devicePath(device))}>{device}</a> {location_short}
           </li>
         ))}
-        {more === 0 ? null : <li>{countOf(more, 'further device')}: zoom in to have them named.</li>}
+        {more === 0 ? null : <li>{countOf(more, 'more device')}: zoom in to see their names.</li>}
       </ul>
     </>
   )

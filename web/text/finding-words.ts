@@ -15,10 +15,10 @@ export function pageWords(quantities: Quantities, times: Times, nowMs: number): 
   return {
     name: metric => quantities.of(metric).name,
     nameWithin: metric => nameWithin(quantities.of(metric)),
-    measure: (value, metric, furtherDecimals) => measure(value, quantities.of(metric), furtherDecimals),
-    difference: (value, metric, furtherDecimals) => measureDifference(value, quantities.of(metric), furtherDecimals),
-    shownDifference: (low, high, metric, furtherDecimals) =>
-      measureShownDifference(low, high, quantities.of(metric), furtherDecimals),
+    measure: (value, metric, extraDecimals) => measure(value, quantities.of(metric), extraDecimals),
+    difference: (value, metric, extraDecimals) => measureDifference(value, quantities.of(metric), extraDecimals),
+    shownDifference: (low, high, metric, extraDecimals) =>
+      measureShownDifference(low, high, quantities.of(metric), extraDecimals),
     moment: atMs => (times.date(atMs) === today ? times.time(atMs) : times.dateTime(atMs)),
     date: times.date,
     duration: seconds => inOneUnit(seconds),

@@ -85,7 +85,7 @@ export function withNumbered(quantities: Quantities, names: Iterable<string>): Q
   return { of: name => ({ ...quantities.of(name), isNumbered: numbered.has(name) }) }
 }
 
-/** Of a device without further metrics. */
+/** Of a device without custom metrics. */
 export const builtInQuantities = quantitiesOf()
 
 /** In the unit of now: a person may choose another one at any time. */
@@ -104,18 +104,18 @@ export function shownDifference(stored: number, { factor }: Quantity): number {
 }
 
 /** `−1.5` */
-export function numberText(stored: number, quantity: Quantity, furtherDecimals = 0): string {
-  return decimalText(shownValue(stored, quantity), quantity.decimals + furtherDecimals)
+export function numberText(stored: number, quantity: Quantity, extraDecimals = 0): string {
+  return decimalText(shownValue(stored, quantity), quantity.decimals + extraDecimals)
 }
 
 /** `−1.5 °C`, with a space that does not break. */
-export function measure(stored: number, quantity: Quantity, furtherDecimals = 0): string {
-  return withUnit(numberText(stored, quantity, furtherDecimals), quantity)
+export function measure(stored: number, quantity: Quantity, extraDecimals = 0): string {
+  return withUnit(numberText(stored, quantity, extraDecimals), quantity)
 }
 
 /** `1.5 °C`, of what is between two values; `5 points` of shares, of which 5 % less would be another number. */
-export function measureDifference(stored: number, quantity: Quantity, furtherDecimals = 0): string {
-  return differenceText(decimalText(shownDifference(stored, quantity), quantity.decimals + furtherDecimals), quantity)
+export function measureDifference(stored: number, quantity: Quantity, extraDecimals = 0): string {
+  return differenceText(decimalText(shownDifference(stored, quantity), quantity.decimals + extraDecimals), quantity)
 }
 
 function differenceText(number: string, quantity: Quantity): string {
@@ -123,8 +123,8 @@ function differenceText(number: string, quantity: Quantity): string {
 }
 
 /** The same of two values as `measure` shows them. */
-export function measureShownDifference(low: number, high: number, quantity: Quantity, furtherDecimals: number): string {
-  const decimals = quantity.decimals + furtherDecimals
+export function measureShownDifference(low: number, high: number, quantity: Quantity, extraDecimals: number): string {
+  const decimals = quantity.decimals + extraDecimals
   const shown = (stored: number) => Number(shownValue(stored, quantity).toFixed(decimals))
   return differenceText(decimalText(shown(high) - shown(low), decimals), quantity)
 }

@@ -29,7 +29,7 @@ function summaryOf(words: readonly string[], count: number): string {
   if (words.length === 0) return 'Type words to search for.'
   if (count === 0) return `No section has ${words.length === 1 ? 'this word' : 'all of these words'}.`
   const all = count === 1 ? '1 section.' : `${count} sections.`
-  return count > shownMax ? `${all} The best ${shownMax}; a further word finds fewer.` : all
+  return count > shownMax ? `${all} The best ${shownMax}; another word finds fewer.` : all
 }
 
 /** Lower case can change the length of a text, in which case nothing is marked. */

@@ -48,8 +48,8 @@ export function createStationAnswers(options: StationAnswersOptions, sendRange: 
   }
 
   function latest(station: Station, request: FastifyRequest, reply: FastifyReply): Sent {
-    const further = stationMetrics(metrics, station, undefined)
-    const asked = query.stationLatest(analysed(station), { further }, disconnectSignalOf(reply))
+    const custom = stationMetrics(metrics, station, undefined)
+    const asked = query.stationLatest(analysed(station), { custom }, disconnectSignalOf(reply))
     return sendAnswer(request, reply, asked, query.coded)
   }
 

@@ -1,7 +1,7 @@
 /** The parameters of a station as metrics: described by the registry, or where that has none of the name by the catalogue. */
 
 import { type Parameter, parameters, type Station } from '../../../auth/stations/station.ts'
-import type { FurtherMetric } from '../../../query/further-metric.ts'
+import type { CustomMetric } from '../../../query/custom-metric.ts'
 import { catalogueEntry } from '../../../store/metrics/catalogue.ts'
 import type { Metric } from '../../../store/metrics/metric.ts'
 import { descriptionOf } from '../../../store/metrics/metric-description.ts'
@@ -16,7 +16,7 @@ export function stationMetrics(
   metrics: DescribedMetrics,
   { series }: Station,
   names: readonly string[] | undefined,
-): FurtherMetric[] {
+): CustomMetric[] {
   const all = parameters.filter(parameter => series.has(parameter))
   const wanted = names?.flatMap(name => all.find(parameter => parameter === name) ?? []) ?? all
   return wanted.map(parameter => metricOf(metrics, parameter, series.get(parameter)))
@@ -26,7 +26,7 @@ export function absentParameter({ series }: Station, names: readonly string[] = 
   return names.find(name => !series.has(name as Parameter))
 }
 
-function metricOf(metrics: DescribedMetrics, name: Parameter, series: number | undefined): FurtherMetric {
+function metricOf(metrics: DescribedMetrics, name: Parameter, series: number | undefined): CustomMetric {
   const registered = metrics.get(name)
   const described = registered ?? catalogueEntry(name) ?? { title: name, kind: 'gauge', unit: null, decimals: 1 }
   return {

@@ -56,7 +56,7 @@ function analysedOne(options: StationReadsOptions): AnalysedOne<Station> {
     noun: 'station',
     device: createAnalysed(options.stations),
     absent: absentParameter,
-    further: (station, _always, names) => stationMetrics(options.metrics, station, names),
+    custom: (station, _always, names) => stationMetrics(options.metrics, station, names),
   }
 }
 

@@ -41,7 +41,7 @@ export function readingEvent(
     const value = ring.value(number, column)
     if (!Number.isNaN(value)) values += `${values === '' ? '' : ','}${keys[column]}${value}`
   }
-  ring.eachFurther(number, (series, value) => {
+  ring.eachCustom(number, (series, value) => {
     const metric = metricOf(ring.device(number), series)
     if (metric !== undefined) values += `${values === '' ? '' : ','}"${metric}":${value}`
   })

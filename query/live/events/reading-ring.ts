@@ -5,8 +5,8 @@
 
 import { bug } from '../../../store/limits/bug.ts'
 import { metrics } from '../../../store/tables.ts'
-import type { StoredFurther } from '../stored-further.ts'
-import { FurtherRing, furtherRowBytes } from './further-ring.ts'
+import type { StoredCustom } from '../stored-custom.ts'
+import { CustomRing, customRowBytes } from './custom-ring.ts'
 
 export interface RingOptions {
   bytesMax: number
@@ -17,7 +17,7 @@ export interface RingOptions {
 }
 
 /** What is read of the readings of a group; see ingest/journal/stored-records.ts. */
-export interface StoredReadings extends StoredFurther {
+export interface StoredReadings extends StoredCustom {
   readonly count: number
   /** The position of the first one; the others follow one by one. */
   readonly place?: { readonly position: number } | undefined
@@ -56,7 +56,7 @@ export class ReadingRing {
   /** Made for the first listener. */
   #columns: Columns | undefined
   /** Made for the first reading that has values without a column, of the same memory. */
-  #further: FurtherRing | undefined
+  #custom: CustomRing | undefined
   /** All readings at or behind this position are kept. */
   #keptFrom: number
   #head = 0
@@ -87,9 +87,9 @@ export class ReadingRing {
     const nowMs = this.#options.nowMs()
     const end = this.#head + readings.count
     while (readings.next()) {
-      if (readings.furtherCount > 0 && this.#further === undefined) this.#makeRoomForFurther()
+      if (readings.customCount > 0 && this.#custom === undefined) this.#makeRoomForCustom()
       const { devices, timesUs, storedMs, positions, values } = this.#columns
-      this.#further?.append(this.#head, readings)
+      this.#custom?.append(this.#head, readings)
       const row = this.#head++ % this.#rowsMax
       if (hasPositions) {
         if (this.#head > this.#rowsMax) this.#keptFrom = Math.max(this.#keptFrom, (positions[row] as number) + 1)
@@ -104,16 +104,16 @@ export class ReadingRing {
     }
     if (this.#head !== end) throw bug(`the ring is at ${this.#head}, behind ${readings.count} readings up to ${end}`)
     this.#tail = Math.max(this.#tail, this.#head - this.#rowsMax)
-    while (this.#further?.isLost(this.#tail) && this.#tail < this.#head)
+    while (this.#custom?.isLost(this.#tail) && this.#tail < this.#head)
       this.#keptFrom = this.#positionAt(this.#tail++) + 1
   }
 
   /** Fewer readings from now on; those that have room stay. */
-  #makeRoomForFurther(): void {
+  #makeRoomForCustom(): void {
     const rowsBefore = this.#rowsMax
     const hasPositions = this.#options.nextPosition !== undefined
     const before = this.#columns ?? columnsOf(rowsBefore, hasPositions)
-    this.#rowsMax = Math.max(1, Math.floor(this.#options.bytesMax / (this.#rowBytes + furtherRowBytes)))
+    this.#rowsMax = Math.max(1, Math.floor(this.#options.bytesMax / (this.#rowBytes + customRowBytes)))
     const after = columnsOf(this.#rowsMax, hasPositions)
     const tail = Math.max(this.#tail, this.#head - Math.min(rowsBefore, this.#rowsMax))
     if (hasPositions && tail > this.#tail) this.#keptFrom = (before.positions[(tail - 1) % rowsBefore] as number) + 1
@@ -127,7 +127,7 @@ export class ReadingRing {
       for (const [column, values] of after.values.entries()) values[to] = before.values[column]?.[from] as number
     }
     this.#columns = after
-    this.#further = new FurtherRing(this.#rowsMax, this.#head)
+    this.#custom = new CustomRing(this.#rowsMax, this.#head)
   }
 
   /** Only counts them: nobody will ask for them, nor for those before. */
@@ -188,8 +188,8 @@ export class ReadingRing {
   }
 
   /** Calls `take` with each value of a reading that has no column. */
-  eachFurther(number: number, take: (series: number, value: number) => void): void {
-    this.#further?.each(number, take)
+  eachCustom(number: number, take: (series: number, value: number) => void): void {
+    this.#custom?.each(number, take)
   }
 
   /** When the reading before this one was stored; -Infinity when that is not kept. */

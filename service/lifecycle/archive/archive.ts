@@ -104,11 +104,11 @@ export function createArchive(options: ArchiveOptions): Archive {
     }
   }
 
-  async function eraseSeries(rowsOf: ErasedRows, { symbols, furtherSeries }: ErasedSeries): Promise<void> {
+  async function eraseSeries(rowsOf: ErasedRows, { symbols, customSeries }: ErasedSeries): Promise<void> {
     if (rowsOf === 'points' || (await readDays(pool, 0, 1)).length === 0) return
     await archive().assertOurs()
     if (rowsOf === 'readings') await eraseIn('readings', symbols)
-    await eraseIn('measurements', furtherSeries)
+    await eraseIn('measurements', customSeries)
   }
 
   return {

@@ -224,7 +224,7 @@ const namesShownMax = 20
 
 /** The error of the report, with a bound: 10,000 letters may be damaged. */
 function damagedText(names: readonly string[]): string {
-  const further = names.length - namesShownMax
+  const more = names.length - namesShownMax
   const shown = names.toSorted().slice(0, namesShownMax).join(', ')
-  return `damaged dead letters were not erased: ${shown}${further > 0 ? ` and ${further} more` : ''}; discard them and erase again`
+  return `damaged dead letters were not erased: ${shown}${more > 0 ? ` and ${more} more` : ''}; discard them and erase again`
 }

@@ -54,11 +54,11 @@ export interface EraseJob {
   /** Of the devices. */
   symbols: string[]
   /** Numbers of series of metrics that have no column: of the devices, or that of the metric. */
-  furtherSeries: number[]
+  customSeries: number[]
 }
 
 /** What rows are erased of. */
-export type ErasedSeries = Pick<EraseJob, 'numbers' | 'symbols' | 'furtherSeries'>
+export type ErasedSeries = Pick<EraseJob, 'numbers' | 'symbols' | 'customSeries'>
 
 const reportColumns = `id::float8, name, metric, symbols, state, CASE state WHEN 'done' THEN rows::float8 END AS rows, requested_at, started_at,
   finished_at, error`
@@ -240,7 +240,7 @@ export async function readSeries(
 export async function takeJob(database: Database): Promise<EraseJob | undefined> {
   const text = `UPDATE erase_jobs SET state = 'running', runs = runs + 1, started_at = coalesce(started_at, now()) WHERE id = (
       SELECT min(id) FROM erase_jobs WHERE state IN ('waiting', 'running')
-    ) RETURNING id::float8, runs AS run, rows_of AS "rowsOf", name, requested_at AS "requestedAt", numbers, device, metric, symbols, ${furtherSeriesOf('erase_jobs')}`
+    ) RETURNING id::float8, runs AS run, rows_of AS "rowsOf", name, requested_at AS "requestedAt", numbers, device, metric, symbols, ${customSeriesOf('erase_jobs')}`
   const { rows } = await database.query<EraseJob>(text)
   return rows[0]
 }
@@ -284,21 +284,21 @@ export async function readErased(database: Database, rowsOf: ErasedRows): Promis
   const column = (name: 'numbers' | 'symbols') =>
     `ARRAY(SELECT DISTINCT unnest(${name}) AS item FROM erase_jobs WHERE rows_of = $1 AND state IN ('done', 'failed') AND rows IS NOT NULL
       ORDER BY item)`
-  const text = `SELECT numbers, symbols, ${furtherSeriesOf('done')}
+  const text = `SELECT numbers, symbols, ${customSeriesOf('done')}
     FROM (SELECT $1 AS rows_of, ${column('numbers')} AS numbers, ${column('symbols')} AS symbols) AS done`
   const { rows } = await database.query<ErasedSeries>(text, [rowsOf])
-  return rows[0] ?? { numbers: [], symbols: [], furtherSeries: [] }
+  return rows[0] ?? { numbers: [], symbols: [], customSeries: [] }
 }
 
 /**
  * By what a row tells of: of devices, the series that they have, and those that were taken away from them and whose own jobs may
  * have failed. The numbers of a station's series are not theirs.
  */
-function furtherSeriesOf(row: 'erase_jobs' | 'done'): string {
+function customSeriesOf(row: 'erase_jobs' | 'done'): string {
   const ofDevices = `ARRAY(
       SELECT number FROM metric_series WHERE device = ANY(${row}.numbers)
       UNION SELECT unnest(of_metric.numbers) FROM erase_jobs of_metric WHERE of_metric.device = ANY(${row}.numbers)
       ORDER BY number)`
   const text = `CASE ${row}.rows_of WHEN 'readings' THEN ${ofDevices} WHEN 'measurements' THEN ${row}.numbers ELSE '{}' END`
-  return `${text} AS "furtherSeries"`
+  return `${text} AS "customSeries"`
 }

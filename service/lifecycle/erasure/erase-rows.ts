@@ -53,7 +53,7 @@ const measurements: ErasedTable = {
   values: ['value'],
   unit: 'd',
   keyOf: number => number,
-  keysOf: ({ furtherSeries }) => furtherSeries.map(String),
+  keysOf: ({ customSeries }) => customSeries.map(String),
 }
 
 const tables = {
@@ -77,7 +77,7 @@ const tables = {
     keyOf: number => number,
     // Every hour that is kept has a count.
     values: ['count'],
-    keysOf: ({ furtherSeries }) => furtherSeries.map(String),
+    keysOf: ({ customSeries }) => customSeries.map(String),
   },
   names: {
     name: deviceNamesTable,
@@ -93,7 +93,7 @@ const tables = {
     values: ['device', 'metric'],
     unit: 'd',
     keyOf: number => number,
-    keysOf: ({ furtherSeries }) => furtherSeries.map(String),
+    keysOf: ({ customSeries }) => customSeries.map(String),
   },
   points: {
     name: pointsTable,

@@ -4,7 +4,7 @@
  */
 
 import type { Ingest, PointsIngest } from '../../../ingest/ingest.ts'
-import { erasedFurther } from '../../../ingest/journal/record.ts'
+import { erasedCustom } from '../../../ingest/journal/record.ts'
 import type { ErasedRecords } from '../../../ingest/write-path.ts'
 import type { Log } from '../../../store/log.ts'
 import { type Exec, untilTableApplied } from '../../../store/questdb/until-applied.ts'
@@ -111,7 +111,7 @@ export function createEraseSteps(options: EraseStepsOptions): EraseSteps {
   async function stopRecords(job: EraseJob): Promise<ErasedRecords> {
     const { rowsOf, numbers } = job
     const path = options.ingest[rowsOf === 'points' ? 'points' : 'readings']
-    const keys = rowsOf === 'measurements' ? numbers.map(erasedFurther) : numbers
+    const keys = rowsOf === 'measurements' ? numbers.map(erasedCustom) : numbers
     // What is in flight there has to be answered.
     await noteAway(job)
     return await unlessAborted(path.erase(keys), signal)

@@ -3,7 +3,7 @@
 import type pg from 'pg'
 import type { ChangeFeed } from '../../../auth/nodes/change-feed.ts'
 import type { Ingest, PointsIngest } from '../../../ingest/ingest.ts'
-import { erasedFurther } from '../../../ingest/journal/record.ts'
+import { erasedCustom } from '../../../ingest/journal/record.ts'
 import { readSeries } from './erase-records.ts'
 
 export interface RefuseErasedOptions {
@@ -23,7 +23,7 @@ export function refuseErased({ feed, pool, ingest, forgetSeries, forgetName, add
   feed.onChange('erase', async ids => {
     for (const { rowsOf, numbers, name } of await readSeries(pool, ids)) {
       if (rowsOf === 'points') ingest.points.refuseSeries(numbers)
-      else ingest.readings.refuseSeries(rowsOf === 'measurements' ? numbers.map(erasedFurther) : numbers)
+      else ingest.readings.refuseSeries(rowsOf === 'measurements' ? numbers.map(erasedCustom) : numbers)
       if (rowsOf !== 'measurements') forgetName?.(name)
       // It ends early when the service is closed.
       if (rowsOf === 'measurements') void forgetSeries?.(numbers).catch(() => undefined)

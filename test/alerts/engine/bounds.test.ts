@@ -111,15 +111,15 @@ test('a device may be covered by more rules than 65,535', t => {
 })
 
 /** So many readings of device 1. */
-function readings(count: number, furtherCount: number) {
+function readings(count: number, customCount: number) {
   let left = count
-  const further = { furtherCount, furtherSeries: (place: number) => place, furtherValue: () => 1 }
-  return { next: () => left-- > 0, series: 1, timeUs: 1, value: () => 1, ...further }
+  const custom = { customCount, customSeries: (place: number) => place, customValue: () => 1 }
+  return { next: () => left-- > 0, series: 1, timeUs: 1, value: () => 1, ...custom }
 }
 
 test('readings that wait are bounded by their bytes, whatever they hold', t => {
   const intake = new ReadingIntake(64_000)
-  const add = (count: number, furtherCount: number) => intake.add(readings(count, furtherCount), 1, () => true)
+  const add = (count: number, customCount: number) => intake.add(readings(count, customCount), 1, () => true)
   add(990, 0)
   t.equal(intake.dropped, 0)
   add(1, 100)

@@ -208,9 +208,9 @@ function liveOf(stored: readonly Row[]): EngineHostOptions['live'] {
 
 function readingOf({ device, timeMs, temperature }: Row) {
   let left = 1
-  const noFurther = { furtherCount: 0, furtherSeries: () => 0, furtherValue: () => 0 }
+  const noCustom = { customCount: 0, customSeries: () => 0, customValue: () => 0 }
   const value = (column: number) => (column === 0 ? temperature : Number.NaN)
-  return { next: () => left-- > 0, series: device, timeUs: timeMs * 1000, value, ...noFurther }
+  return { next: () => left-- > 0, series: device, timeUs: timeMs * 1000, value, ...noCustom }
 }
 
 t.test('a rule whose evaluation throws is disabled, and the others are evaluated', async t => {

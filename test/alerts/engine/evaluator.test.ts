@@ -2,7 +2,7 @@ import { type Test, test } from 'tap'
 import { Condition, metricOf } from '../../../alerts/core/condition.ts'
 import { idlePair } from '../../../alerts/core/pair.ts'
 import { isOfWhole, type RuleCore } from '../../../alerts/core/rule.ts'
-import { furtherColumn, noColumn } from '../../../alerts/engine/engine-rule.ts'
+import { customColumn, noColumn } from '../../../alerts/engine/engine-rule.ts'
 import { Evaluator } from '../../../alerts/engine/evaluator.ts'
 import type { EngineReading } from '../../../alerts/engine/value-watch.ts'
 
@@ -32,14 +32,14 @@ function createWorld() {
     rule(id: number, condition: object, devices: number[], durations: Partial<RuleCore> = {}) {
       const parsed = Condition.parse(condition)
       const metric = metricOf(parsed) ?? null
-      const column = metric === 'temperature' ? 0 : metric === null ? noColumn : furtherColumn
+      const column = metric === 'temperature' ? 0 : metric === null ? noColumn : customColumn
       const core = { condition: parsed, for_seconds: 0, keep_firing_seconds: 0, ...durations }
       evaluator.setRule({ id, version: 1, core, severity: 'warning', metric, column })
       evaluator.cover(id, Int32Array.from(isOfWhole(parsed) ? [0, ...devices] : devices))
       for (const number of devices) evaluator.setDevice({ number, ...never })
     },
-    read(device: number, second: number, temperature = 20, receiptSecond = second, further: Further = {}) {
-      evaluator.take(readingOf(device, msOf(second), msOf(receiptSecond), temperature, further))
+    read(device: number, second: number, temperature = 20, receiptSecond = second, custom: Custom = {}) {
+      evaluator.take(readingOf(device, msOf(second), msOf(receiptSecond), temperature, custom))
     },
     replay(device: number, second: number, temperature: number) {
       const reading = readingOf(device, msOf(second), msOf(nowSecond), temperature)
@@ -58,15 +58,15 @@ function createWorld() {
   }
 }
 
-type Further = Record<number, number>
+type Custom = Record<number, number>
 
-function readingOf(device: number, timeMs: number, receiptMs: number, temperature: number, further: Further = {}) {
+function readingOf(device: number, timeMs: number, receiptMs: number, temperature: number, custom: Custom = {}) {
   return {
     device,
     timeUs: timeMs * 1000,
     receiptMs,
     value: column => (column === 0 ? temperature : Number.NaN),
-    further: series => further[series] ?? Number.NaN,
+    custom: series => custom[series] ?? Number.NaN,
   } satisfies EngineReading
 }
 
@@ -83,7 +83,7 @@ test('each rule is evaluated on the devices that it covers', async t => {
   t.strictSame(world.told(), ['2/2 opened 20', '2/2 fired 20', '2/3 opened 20', '2/3 fired 20', '1/1 resolved 30'])
 })
 
-test('a further metric is read from the series of the device', async t => {
+test('a custom metric is read from the series of the device', async t => {
   const world = createWorld()
   world.rule(1, { kind: 'below', metric: 'wind_speed', value: 3 }, [1])
   world.evaluator.cover(1, Int32Array.of(1), Int32Array.of(77))

@@ -112,7 +112,7 @@ function note(intervals: Intervals, effects: readonly Effect[]): void {
 
 function told({ second, device, value }: Reading): EngineReading {
   const timeMs = fromMs + second * 1000
-  return { device, timeUs: timeMs * 1000, receiptMs: timeMs, value: () => value, further: () => Number.NaN }
+  return { device, timeUs: timeMs * 1000, receiptMs: timeMs, value: () => value, custom: () => Number.NaN }
 }
 
 function previewed(core: RuleCore, all: readonly Reading[], pieceRows: number) {

@@ -291,8 +291,8 @@ t.test('formats and bodies are taken or refused as the contract says', async t =
     t.equal((await ask('GET', `/device/S-1/data/?format=${format}`, { key: operator })).status, 200, format)
   }
   const fields = [{ value: -1 }, { sn: 'S-1' }, { more: 1 }, { value: '1' }, { value: null }, { unit: undefined }]
-  const further = [{ unit: 'kg' }, { parameter: 'nh3' }, { timestamp: 5 }]
-  const points = [point, [point], [], 1, {}, ...[...fields, ...further].map(more => ({ ...point, ...more }))]
+  const custom = [{ unit: 'kg' }, { parameter: 'nh3' }, { timestamp: 5 }]
+  const points = [point, [point], [], 1, {}, ...[...fields, ...custom].map(more => ({ ...point, ...more }))]
   const added = checker.operation('POST', `${prefix}/device/{sn}/data/`).requestBody?.content
   for (const body of points) {
     const { status } = await ask('POST', '/device/S-1/data/', { key: operator, body })

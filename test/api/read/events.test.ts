@@ -31,7 +31,7 @@ interface Made {
   device: number
   value: number
   /** Values without a column, by series. */
-  further?: Record<number, number>
+  custom?: Record<number, number>
 }
 
 let timeUs = 1_780_000_000_000_000
@@ -50,11 +50,11 @@ function stored(made: readonly Made[]): StoredReadings {
       return startUs + at * 1000
     },
     value: column => (column === 0 ? (made[at] as Made).value : Number.NaN),
-    get furtherCount() {
-      return Object.keys(made[at]?.further ?? {}).length
+    get customCount() {
+      return Object.keys(made[at]?.custom ?? {}).length
     },
-    furtherSeries: place => Number(Object.keys(made[at]?.further ?? {})[place]),
-    furtherValue: place => Object.values(made[at]?.further ?? {})[place] as number,
+    customSeries: place => Number(Object.keys(made[at]?.custom ?? {})[place]),
+    customValue: place => Object.values(made[at]?.custom ?? {})[place] as number,
   }
 }
 
@@ -143,22 +143,22 @@ test('values without a column have the names of their metrics, in the memory of 
   const { hub } = open(t, { metricOf, windowBytes })
   const early = listen(hub)
   hub.store(stored([{ device: 0, value: 1 }]))
-  hub.store(stored([{ device: 1, value: 2, further: { 7: 0.5, 8: -1, 9: 3 } }]))
+  hub.store(stored([{ device: 1, value: 2, custom: { 7: 0.5, 8: -1, 9: 3 } }]))
   await hasValues(early, 2)
   const values = early.dataOf('reading').map(data => data.values)
   t.strictSame(values, [{ temperature: 1 }, { temperature: 2, m1_7: 0.5, m1_8: -1 }], 'the earlier reading stays')
   const last = early.lastId() ?? ''
   const of = (value: number) => ({ 1: value, 2: -value, 3: value / 2, 4: 0, 5: 1, 6: 2, 7: 3, 8: 4 })
   const store = (from: number, to: number) =>
-    hub.store(stored(numbers(to - from, from).map(value => ({ device: value % 3, value, further: of(value) }))))
+    hub.store(stored(numbers(to - from, from).map(value => ({ device: value % 3, value, custom: of(value) }))))
   store(10, 60)
   await hasValues(early, 52)
   const again = listen(hub, { last })
   await hasValues(again, 50)
   for (const [index, { device, values }] of again.dataOf('reading').entries()) {
     const prefix = `m${names.indexOf(device)}_`
-    const further = Object.entries(of(index + 10)).map(([series, value]) => [prefix + series, value])
-    t.strictSame(values, { temperature: index + 10, ...Object.fromEntries(further) })
+    const custom = Object.entries(of(index + 10)).map(([series, value]) => [prefix + series, value])
+    t.strictSame(values, { temperature: index + 10, ...Object.fromEntries(custom) })
   }
   for (let from = 60; from < 400; from += 50) {
     store(from, from + 50)

@@ -57,7 +57,7 @@ export function forwardReplica(replica: TestReplica, log: Log = silentLog): Repl
     acquire: signal => acquireReplica({ replica: 1, holder, connect, log }, signal),
     createState: tenure => createReplicaState({ pool, tenure, tables: new Map([[topic, readings]]) }),
     settle: settler.settle,
-    openQuestdb: async () => ({ questdb, isSynced: true, furtherSeries: new Uint32Array() }),
+    openQuestdb: async () => ({ questdb, isSynced: true, customSeries: new Uint32Array() }),
   })
   let closing: Promise<void> | undefined
   return {

@@ -106,12 +106,12 @@ t.test('the start is refused with all that is weaker, and watches the topics onc
   await waitFor('both were looked at', async () => watches.states().every(({ problems }) => problems.length > 0))
   const zeros = new Proxy({}, { get: () => undefined }) as never
   const ingest = () => ({ journal: zeros, forwarder: zeros, lag: zeros, untold: undefined, clock: zeros })
-  const furtherReplicas = () => [
+  const customReplicas = () => [
     { number: 2, state: 'up' },
     { number: 3, state: 'away', reason: 'it is away' },
     { number: 4, state: 'starting' },
   ]
-  const parts = { ingest, points: ingest, questdb: () => ({ state: 'up' }), furtherReplicas, topics: watches.states }
+  const parts = { ingest, points: ingest, questdb: () => ({ state: 'up' }), customReplicas, topics: watches.states }
   /** Nothing is known of the others. */
   const all = new Proxy(parts, { get: (of, name) => Reflect.get(of, name) ?? (() => undefined) })
   const readiness = readinessOf(all as never)

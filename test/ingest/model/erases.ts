@@ -1,6 +1,6 @@
 /** Metrics of devices whose values are erased in the model, in the steps of service/lifecycle/erasure. */
 
-import { erasedFurther } from '../../../ingest/journal/record.ts'
+import { erasedCustom } from '../../../ingest/journal/record.ts'
 import type { ModelProcess } from './process.ts'
 import type { SimulatedQuestdb } from './simulated-questdb.ts'
 import type { VirtualTime } from './virtual-time.ts'
@@ -28,7 +28,7 @@ export function createModelErases(questdb: Pick<SimulatedQuestdb, 'away' | 'eras
   const seriesOf = (device: number, metric: number) => firstOf(device, metric) + countOf(firstOf(device, metric))
 
   async function run(erase: Erase, by: ModelProcess): Promise<void> {
-    const numbers = [erasedFurther(erase.series)]
+    const numbers = [erasedCustom(erase.series)]
     try {
       if (!erase.isStopped) {
         const end = await by.journal.endSeries(numbers)

@@ -1,7 +1,7 @@
 /** What may happen to an ingest path, as commands for fast-check, and one history of them run to its end. */
 
 import fc from 'fast-check'
-import { createWorld, devicesMax, furtherMax, type World } from './world.ts'
+import { createWorld, customMax, devicesMax, type World } from './world.ts'
 
 export interface Command {
   name: string
@@ -12,7 +12,7 @@ const seconds = fc.integer({ min: 1, max: 9 })
 const given = fc.record({
   device: fc.nat(devicesMax - 1),
   agoS: fc.option(fc.integer({ min: 0, max: 60 }), { nil: undefined }),
-  further: fc.subarray(Array.from({ length: furtherMax }, (_, metric) => metric)),
+  custom: fc.subarray(Array.from({ length: customMax }, (_, metric) => metric)),
 })
 
 /** Something is so for a while, in which time passes. */
@@ -60,7 +60,7 @@ const clockIsSet = clockBy.map(
   }),
 )
 
-const eraseMetric = fc.tuple(fc.nat(devicesMax - 1), fc.nat(furtherMax - 1), seconds).map(
+const eraseMetric = fc.tuple(fc.nat(devicesMax - 1), fc.nat(customMax - 1), seconds).map(
   ([device, metric, s]): Command => ({
     name: `metric ${metric} of device ${device} is erased, ${s} s pass`,
     run: async world => {

@@ -35,7 +35,7 @@ export interface ModelProcessOptions {
   nowUs: () => number
   time: VirtualTime
   random: Random
-  furtherSeries: Uint32Array
+  customSeries: Uint32Array
 }
 
 /** A journal makes segments of an eighth of it. */
@@ -43,7 +43,7 @@ const journalBytesMax = 16_000
 const liveWindowUs = 20_000_000
 
 export function startProcess(options: ModelProcessOptions): ModelProcess {
-  const { disk, connect, keepMs, nowUs, time, random, furtherSeries } = options
+  const { disk, connect, keepMs, nowUs, time, random, customSeries } = options
   const after: Timing['after'] = (ms, work) => time.after(ms, () => process.isAlive && work())
   const medium = openSegmentsMedium({
     disk,
@@ -83,7 +83,7 @@ export function startProcess(options: ModelProcessOptions): ModelProcess {
     paceMs: 500,
     quiesceMs: 3000,
     isSynced: keepMs === 0,
-    furtherSeries,
+    customSeries,
     keepMs,
     keepBytesMax: 1e9,
     revisions: new Int32Array(revisionSlots),

@@ -1,7 +1,7 @@
 /**
  * What the table must show at the end: for each device and time the value that was acknowledged last. A value whose fate
  * was left open may be there or not; one that was refused must not. A time that we give is known here to a second only: it
- * follows the clock. Such a reading has its value for a key, and must stand in one row. The table of further values must show those
+ * follows the clock. Such a reading has its value for a key, and must stand in one row. The table of custom values must show those
  * of the same readings, all of them and no others.
  */
 
@@ -14,7 +14,7 @@ export interface Handed {
   value: number
   /** What the clock said. */
   atUs: number
-  /** Its further series; each has the value of the reading. */
+  /** Its custom series; each has the value of the reading. */
   series: readonly number[]
 }
 
@@ -27,14 +27,14 @@ interface Row {
 type Table = ReadonlyMap<string, Row>
 
 export interface Reference {
-  /** Values of this further series are shown nowhere any more. */
+  /** Values of this custom series are shown nowhere any more. */
   erase(series: number): void
   /** In the order of the journal; its group holds `position`. */
   hand(reading: Handed, answer: Outcome, position: number): void
   /** All differences between the tables and what was promised. */
-  compare(table: Table, further: Table): string[]
+  compare(table: Table, custom: Table): string[]
   /** Keys of acknowledged readings from one position to another that the tables do not show yet. */
-  missing(table: Table, further: Table, range: readonly [from: number, to: number]): string[]
+  missing(table: Table, custom: Table, range: readonly [from: number, to: number]): string[]
 }
 
 const stampToleranceUs = 1_001_000
@@ -48,20 +48,20 @@ export function createReference(): Reference {
   const stored: { key: string; value: number; position: number }[] = []
   /** What the clock said when each value came. */
   const clockUs = new Map<number, number>()
-  /** The further series of each value. */
+  /** The custom series of each value. */
   const given = new Map<number, readonly number[]>()
   const erased = new Set<number>()
   const seriesOf = (value: number) => given.get(value)?.filter(series => !erased.has(series)) ?? []
 
-  /** Rows of the table of further values that should be there and are not, and the other way round. */
-  function compareFurther(table: Table, further: Table): string[] {
+  /** Rows of the table of custom values that should be there and are not, and the other way round. */
+  function compareCustom(table: Table, custom: Table): string[] {
     const expected = new Map<string, number>()
     for (const { timeUs, values } of table.values()) {
       const value = values['temperature'] ?? Number.NaN
       for (const series of seriesOf(value)) expected.set(`series=${series} ${timeUs}`, value)
     }
     const shown = new Map(
-      [...further].flatMap(([key, { values }]) => ('value' in values ? [[key, values['value']]] : [])),
+      [...custom].flatMap(([key, { values }]) => ('value' in values ? [[key, values['value']]] : [])),
     )
     const wrong = [...expected].filter(([key, value]) => shown.get(key) !== value)
     const phantoms = [...shown].filter(([key]) => !expected.has(key))
@@ -83,7 +83,7 @@ export function createReference(): Reference {
       allowed.set(key, values)
       if (answer === 'stored') stored.push({ key, value: reading.value, position })
     },
-    compare(table, further) {
+    compare(table, custom) {
       const shown = readTable(table)
       const wrong = [...allowed].filter(([key, values]) => !values.has(shown.get(key)))
       const phantoms = [...shown.keys()].filter(key => !allowed.has(key))
@@ -92,15 +92,15 @@ export function createReference(): Reference {
         ...phantoms.map(key => `${key} was never handed over`),
         ...(shown.size < table.size ? ['a reading stands in two rows'] : []),
         ...[...table.values()].flatMap(row => strayStamp(row, clockUs)),
-        ...compareFurther(table, further),
+        ...compareCustom(table, custom),
       ]
     },
-    missing(table, further, [from, to]) {
+    missing(table, custom, [from, to]) {
       const shown = readTable(table)
       const timesUs = new Map([...table.values()].map(({ timeUs, values }) => [values['temperature'], timeUs]))
       const isHalf = (value: number) =>
         seriesOf(value).some(series => {
-          return further.get(`series=${series} ${timesUs.get(value)}`)?.values['value'] !== value
+          return custom.get(`series=${series} ${timesUs.get(value)}`)?.values['value'] !== value
         })
       const inside = stored.filter(({ position }) => position >= from && position < to)
       // Values count up, so a later one with the same key is the greater.

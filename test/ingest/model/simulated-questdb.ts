@@ -10,7 +10,7 @@ import { measurementsTable, metrics, readingsTable } from '../../../store/tables
 import { bytesOf } from '../../support/request-body.ts'
 
 interface Row {
-  /** Of the table of further values, the number of the series. */
+  /** Of the table of custom values, the number of the series. */
   device: string
   timeUs: number
   values: Record<string, number>
@@ -20,8 +20,8 @@ export interface SimulatedQuestdb {
   connect(): QuestdbConnection
   /** Last row by device and time, as queries show it. */
   table(): Map<string, Row>
-  /** Last row of the table of further values, by series and time. */
-  furtherTable(): Map<string, Row>
+  /** Last row of the table of custom values, by series and time. */
+  customTable(): Map<string, Row>
   /** Every request that was taken, in order. */
   taken: Row[][]
   /** Requests that came, taken or not, and queries. */
@@ -37,7 +37,7 @@ export interface SimulatedQuestdb {
   columns: string[]
   away: boolean
   commitMode: 'sync' | 'nosync'
-  /** Takes all values of a further series out of what was taken. */
+  /** Takes all values of a custom series out of what was taken. */
   erase(series: number): void
   /** Forgets the last requests, as after a power cut without sync. */
   lose(requests: number): void
@@ -58,10 +58,10 @@ export function createSimulatedQuestdb(commitMode: SimulatedQuestdb['commitMode'
     away: false,
     commitMode,
     connect: () => ({ write, query, close: () => undefined }),
-    table: () => rowsOf(row => !row.device.startsWith(furtherPrefix)),
-    furtherTable: () => rowsOf(row => row.device.startsWith(furtherPrefix)),
+    table: () => rowsOf(row => !row.device.startsWith(customPrefix)),
+    customTable: () => rowsOf(row => row.device.startsWith(customPrefix)),
     erase: series => {
-      const rows = state.taken.flat().filter(({ device }) => device === `${furtherPrefix}${series}`)
+      const rows = state.taken.flat().filter(({ device }) => device === `${customPrefix}${series}`)
       state.taken.push(rows.map(({ device, timeUs }) => ({ device, timeUs, values: {} })))
     },
     lose: requests => {
@@ -106,7 +106,7 @@ export function createSimulatedQuestdb(commitMode: SimulatedQuestdb['commitMode'
     if (sql.includes(`table_columns('${measurementsTable}')`)) return [['ts'], ['series'], ['value']]
     if (sql.includes('table_columns')) return state.columns.map(column => [column])
     if (sql.includes('max(')) {
-      const timesUs = [...state.furtherTable().values()].map(({ timeUs }) => timeUs)
+      const timesUs = [...state.customTable().values()].map(({ timeUs }) => timeUs)
       return [[timesUs.length === 0 ? null : Math.max(...timesUs)]]
     }
     return []
@@ -120,7 +120,7 @@ export function createSimulatedQuestdb(commitMode: SimulatedQuestdb['commitMode'
   return state
 }
 
-const furtherPrefix = 'series='
+const customPrefix = 'series='
 
 /** Reads rows of the two forms that the forwarder sends. */
 function parseRows(bytes: Buffer): Row[] {
@@ -133,8 +133,8 @@ function parseRows(bytes: Buffer): Row[] {
     at = space
     let device = table.replace('readings,device=', '')
     if (table === measurementsTable) {
-      const seriesEnd = at + 1 + furtherPrefix.length + '00000000i'.length
-      device = `${furtherPrefix}${Number(bytes.toString('latin1', at + 1 + furtherPrefix.length, seriesEnd - 1))}`
+      const seriesEnd = at + 1 + customPrefix.length + '00000000i'.length
+      device = `${customPrefix}${Number(bytes.toString('latin1', at + 1 + customPrefix.length, seriesEnd - 1))}`
       at = seriesEnd
     }
     while (bytes[at + 1] !== undefined && (bytes[at + 1] as number) > 0x39) {

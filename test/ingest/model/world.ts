@@ -21,11 +21,11 @@ export interface Given {
   /** How many seconds back the device says that it measured; undefined leaves the time to us. */
   agoS: number | undefined
   /** Numbers of the metrics that the reading has a value of besides those with a column. */
-  further: readonly number[]
+  custom: readonly number[]
 }
 
 export const devicesMax = 4
-export const furtherMax = 3
+export const customMax = 3
 
 const startUs = Date.UTC(2026, 0, 1) * 1000
 /** A process takes at least this long to be there again. */
@@ -55,14 +55,14 @@ export function createWorld(seed: number, keepMs: number) {
   function start(): ModelProcess {
     const faultyDisk = { ...withFaults(disk, () => random.chance(trouble.diskFaultShare)), remove }
     const given = { disk: faultyDisk, connect: network.connect, keepMs, nowUs, time, random }
-    return erases.resume(startProcess({ ...given, furtherSeries: allSeries(erases) }), keepMs > 0)
+    return erases.resume(startProcess({ ...given, customSeries: allSeries(erases) }), keepMs > 0)
   }
 
   /** A segment goes when the table shows all that it holds, and not before. */
   function remove(name: string): void {
     const [start, next] = listSegments(disk).filter(position => position >= Number.parseInt(name, 10))
     const range = [start ?? 0, next ?? Number.POSITIVE_INFINITY] as const
-    const early = reference.missing(questdb.table(), questdb.furtherTable(), range)
+    const early = reference.missing(questdb.table(), questdb.customTable(), range)
     wrongs.push(...early.map(key => `${key} was not applied when segment ${start} was removed`))
     disk.remove(name)
   }
@@ -117,24 +117,24 @@ export function createWorld(seed: number, keepMs: number) {
 
 async function compareTables(reference: Reference, questdb: SimulatedQuestdb): Promise<string[]> {
   await questdb.connect().query('wal_tables() are applied before they are shown')
-  return reference.compare(questdb.table(), questdb.furtherTable())
+  return reference.compare(questdb.table(), questdb.customTable())
 }
 
 /** Of each metric of each device; the registry remembers them over a restart. */
 function allSeries({ seriesOf }: Pick<ModelErases, 'seriesOf'>): Uint32Array {
   const devices = Array.from({ length: devicesMax }, (_, device) => device)
-  const metrics = Array.from({ length: furtherMax }, (_, metric) => metric)
+  const metrics = Array.from({ length: customMax }, (_, metric) => metric)
   return Uint32Array.from(devices.flatMap(device => metrics.flatMap(metric => [device, seriesOf(device, metric)])))
 }
 
-function handedOf({ device: number, agoS, further }: Given, value: number, atUs: number, erases: ModelErases): Handed {
-  const series = further.map(metric => erases.seriesOf(number, metric))
+function handedOf({ device: number, agoS, custom }: Given, value: number, atUs: number, erases: ModelErases): Handed {
+  const series = custom.map(metric => erases.seriesOf(number, metric))
   const timestampMs = agoS === undefined ? undefined : clientTimeMs(atUs / 1000 - agoS * 1000)
   return { device: device(number).symbol, timestampMs, value, atUs, series }
 }
 
 function readingOf({ value, timestampMs, series }: Handed): Reading {
-  return { ...reading(value, timestampMs), further: { series, values: series.map(() => value) } }
+  return { ...reading(value, timestampMs), custom: { series, values: series.map(() => value) } }
 }
 
 const clientTimeMs = (timeMs: number) => Math.floor(timeMs / gridMs) * gridMs

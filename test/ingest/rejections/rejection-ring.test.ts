@@ -115,7 +115,7 @@ test('a body costs a bounded number of entries, and all of its lines are counted
   rejected.addLines(source, { rejected: 1_000_000, rejects })
   const { entries } = rejected.list({ limit: 1000 })
   t.equal(entries.length, 101)
-  const reason = 'further lines of a body, whose reasons are not kept'
+  const reason = 'more lines of a body, whose reasons are not kept'
   t.match(entries[0], { device: 'porch', reason, count: 999_800 })
   t.match(entries[1], { device: 'a', reason: 'field x99 is not known', count: 2, firstMs: 7, latestMs: 7 })
   t.strictSame(rejected.status(), { sinceMs: 7, rejected: 1_000_000 })

@@ -1,7 +1,7 @@
 /** Asks an analysis by the hour of made hours, as its worker does. */
 
 import { createLocalTime } from '../../../analytics/time/local-time.ts'
-import type { FurtherMetric } from '../../../query/further-metric.ts'
+import type { CustomMetric } from '../../../query/custom-metric.ts'
 import { allFromReadings } from '../../../query/questdb/hourly-sql.ts'
 import type { Series } from '../../../query/series.ts'
 import type { HoursQuery } from '../../../query/task.ts'
@@ -23,7 +23,7 @@ export interface MadeHours {
   readonly timeZone?: string
 }
 
-const co2: FurtherMetric = {
+const co2: CustomMetric = {
   name: 'co2',
   title: 'CO₂',
   kind: 'gauge',
@@ -34,11 +34,11 @@ const co2: FurtherMetric = {
   quality: null,
   speed: undefined,
 }
-const door: FurtherMetric = { ...co2, name: 'door', title: 'Door', kind: 'state', unit: null, series: 8 }
+const door: CustomMetric = { ...co2, name: 'door', title: 'Door', kind: 'state', unit: null, series: 8 }
 
 const device = plainDevice
 
-export const hoursQuery: Omit<HoursQuery, 'nowMs'> = { device, further: [co2, door], hourSources: allFromReadings }
+export const hoursQuery: Omit<HoursQuery, 'nowMs'> = { device, custom: [co2, door], hourSources: allFromReadings }
 
 export function contextOf({ timeZone = 'UTC', ...made }: MadeHours): TaskContext {
   const of = (at: ValueAt | undefined) => (fromUs: number, toUs: number) => {
@@ -55,7 +55,7 @@ export function contextOf({ timeZone = 'UTC', ...made }: MadeHours): TaskContext
     local: createLocalTime(timeZone),
     rowsMax: 1e6,
     signal: new AbortController().signal,
-    inUnits: async further => further,
+    inUnits: async custom => custom,
     source: {
       series: () => (made.readings === undefined ? unused() : Promise.resolve(made.readings)),
       newestUs: unused,

@@ -1,4 +1,4 @@
-/** The analyses by the hour: of the five and of further gauges, with a reason where there is no figure. */
+/** The analyses by the hour: of the five and of custom gauges, with a reason where there is no figure. */
 
 import { test } from 'tap'
 import type { z } from 'zod'
@@ -102,7 +102,7 @@ test('forecast: 48 hours from the running one, with intervals that hold each oth
 })
 
 const domainOf = (made: MadeHours, asked: Partial<DomainQuery>) =>
-  answerIn(DomainFigures, answerDomain({ ...query, further: [], days: 3, ...asked }, contextOf(made)))
+  answerIn(DomainFigures, answerDomain({ ...query, custom: [], days: 3, ...asked }, contextOf(made)))
 
 const { device } = hoursQuery
 const indoor = { device: { ...device, profile: 'indoor' as const } }

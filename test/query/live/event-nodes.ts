@@ -46,9 +46,9 @@ function storedOf({ offset, from, count }: MadeGroup, first: number, length: num
       return 1_780_000_000_000_000 + (from + at) * 1000
     },
     value: column => (column === 0 ? from + at : Number.NaN),
-    furtherCount: offset === 39 ? 1 : 0,
-    furtherSeries: () => 0,
-    furtherValue: () => 0,
+    customCount: offset === 39 ? 1 : 0,
+    customSeries: () => 0,
+    customValue: () => 0,
   }
 }
 

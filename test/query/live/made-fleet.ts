@@ -10,7 +10,7 @@ export interface MadeReading extends Partial<Record<Metric, number>> {
   readonly device: number
   readonly timeMs: number
   /** Values without a column, by series. */
-  readonly further?: Readonly<Record<number, number>>
+  readonly custom?: Readonly<Record<number, number>>
 }
 
 export interface MadeFleet {
@@ -39,11 +39,11 @@ export function stored(readings: readonly MadeReading[]): StoredReadings {
       return Math.round(reading().timeMs * 1000)
     },
     value: column => reading()[metrics[column] as Metric] ?? Number.NaN,
-    get furtherCount() {
-      return Object.keys(reading().further ?? {}).length
+    get customCount() {
+      return Object.keys(reading().custom ?? {}).length
     },
-    furtherSeries: place => Number(Object.keys(reading().further ?? {})[place]),
-    furtherValue: place => Object.values(reading().further ?? {})[place] as number,
+    customSeries: place => Number(Object.keys(reading().custom ?? {})[place]),
+    customValue: place => Object.values(reading().custom ?? {})[place] as number,
   }
 }
 

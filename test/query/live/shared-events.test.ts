@@ -76,7 +76,7 @@ test('before changes of states are told there is nothing to go on from', async t
   t.equal(connectTo(node, cursorAt(perGroup)).resets(), 0)
 })
 
-test('a ring that is full, and one whose readings get further values, keeps positions with its readings', async t => {
+test('a ring that is full, and one whose readings get custom values, keeps positions with its readings', async t => {
   const topic = madeTopic(Array.from({ length: 40 }, () => 900))
   const node = openEventNode(t, topic)
   node.readTo(40)
@@ -86,5 +86,5 @@ test('a ring that is full, and one whose readings get further values, keeps posi
   t.strictSame(client.values(), numbers(36_000, 35_099))
   const early = connectTo(node, cursorAt(33 * perGroup + 899))
   await waitFor('the rest is told', () => early.values().length === 5401)
-  t.strictSame(early.values(), numbers(36_000, 30_599), 'from before the first further values')
+  t.strictSame(early.values(), numbers(36_000, 30_599), 'from before the first custom values')
 })

@@ -34,7 +34,7 @@ const newHours = contextOf({ temperature: made => (made < nowMs - 100 * hourMs ?
 
 async function domainOf(profile: Profile, made: MadeHours, days = 5): Promise<unknown> {
   const device = { ...hoursQuery.device, profile, expected_interval_seconds: 60 }
-  return JSON.parse(await answerDomain({ ...hoursQuery, device, further: [], days, nowMs }, contextOf(made)))
+  return JSON.parse(await answerDomain({ ...hoursQuery, device, custom: [], days, nowMs }, contextOf(made)))
 }
 
 const readingsOf = (stepMs: number) =>

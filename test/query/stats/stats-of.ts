@@ -52,7 +52,7 @@ export function ask(query: Question): Answer {
     days: 30,
     stepSeconds: undefined,
     predecessorMs: undefined,
-    further: [],
+    custom: [],
     ...query,
     device: { ...device, ...query.device },
     nowMs,

@@ -165,9 +165,9 @@ async function fill() {
   const series = metrics.series(measured.number, metrics.get('co2') ?? { id: 0 }) ?? 0
   const send = async (count: number, ...of: (typeof kept)[]) => {
     for (const device of of) {
-      const further = device === measured ? { further: { series: [series], values: [400] } } : {}
+      const custom = device === measured ? { custom: { series: [series], values: [400] } } : {}
       for (let index = 0; index < count; index++)
-        await ingest.accept(device, { timestampMs: undefined, ...reading, ...further })
+        await ingest.accept(device, { timestampMs: undefined, ...reading, ...custom })
     }
   }
   await send(3, kept, before, during, measured)

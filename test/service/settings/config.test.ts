@@ -52,9 +52,9 @@ test('sites that may show views in a frame are origins, which end no directive o
   t.strictSame(read('https://www.example, http://10.0.0.5:8081'), ['https://www.example', 'http://10.0.0.5:8081'])
   t.strictSame(read('https://xn--bcher-kva.example'), ['https://xn--bcher-kva.example'])
   const hosts = "*|*.example|a.example;script-src|a.example'|a.example/|a.example/page|a.example:443|user@a.example"
-  const further = 'A.example|[::1]|a.example https://b.example|a.example\r\nx-evil: 1|a.example,'
+  const custom = 'A.example|[::1]|a.example https://b.example|a.example\r\nx-evil: 1|a.example,'
   for (const text of [
-    ...`${hosts}|${further}`.split('|').map(host => `https://${host}`),
+    ...`${hosts}|${custom}`.split('|').map(host => `https://${host}`),
     ...['*', 'null', 'https:', 'ftp://a.example', 'data:,', "'self'"],
     Array.from({ length: 51 }, (_, place) => `https://a${place}.example`).join(),
   ])

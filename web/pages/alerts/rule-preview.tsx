@@ -101,7 +101,7 @@ function Answer({ answer, rule, fleet, window }: AnswerProps) {
         </>
       )}
       {devices_left_out === 0 ? null : (
-        <p class="soft">{countOf(devices_left_out, 'further device')} of the rule are not looked at here.</p>
+        <p class="soft">{countOf(devices_left_out, 'more device')} of the rule are not previewed.</p>
       )}
       <Weeks weeks={weeks} forSeconds={rule.for_seconds} />
     </>

@@ -27,7 +27,7 @@ export function useFleet(): KnownFleet {
     const isKnown = fleet !== undefined
     const times = createTimes(shownZone(fleet?.time_zone ?? 'UTC'))
     if (fleet?.metrics === undefined) return { isKnown, quantities: builtInQuantities, metrics: builtInNames, times }
-    const further = Object.keys(fleet.metrics).filter(name => !builtInNames.some(builtIn => builtIn === name))
-    return { isKnown, quantities: quantitiesOf(fleet.metrics), metrics: [...builtInNames, ...further], times }
+    const custom = Object.keys(fleet.metrics).filter(name => !builtInNames.some(builtIn => builtIn === name))
+    return { isKnown, quantities: quantitiesOf(fleet.metrics), metrics: [...builtInNames, ...custom], times }
   }, [fleet])
 }

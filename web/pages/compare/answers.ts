@@ -1,6 +1,6 @@
 /** What the page asks `compare_data` for. */
 
-import type { Comparison as Answer, ComparedFurther as Further } from '../../../query/shapes/compare.ts'
+import type { Comparison as Answer, ComparedCustom as Custom } from '../../../query/shapes/compare.ts'
 import type { Timed } from '../../client/timed.ts'
 import type { Descriptions } from '../../text/quantities.ts'
 
@@ -9,15 +9,15 @@ export type ComparePreset = NonNullable<Answer['preset']>
 /** By the hour: means of gauges, increases of counters, sums of rates. */
 export type ComparedMetric = Comparison['temperature']
 export type Agreement = ComparedMetric['stats']
-export type ComparedFurther = Timed<Further>
-export type ComparedDirection = Extract<ComparedFurther, { kind: 'direction' }>
-export type ComparedState = Extract<ComparedFurther, { kind: 'state' }>
+export type ComparedCustom = Timed<Custom>
+export type ComparedDirection = Extract<ComparedCustom, { kind: 'direction' }>
+export type ComparedState = Extract<ComparedCustom, { kind: 'state' }>
 
 /** The metrics beside those that every comparison has, in the order of the answer. */
-export function furtherOf(comparison: Comparison): { readonly name: string; readonly metric: ComparedFurther }[] {
+export function customOf(comparison: Comparison): { readonly name: string; readonly metric: ComparedCustom }[] {
   const descriptions: Descriptions = comparison.metrics ?? {}
   // Under its own name, which the type of the answer cannot tell.
-  const members = comparison as unknown as Readonly<Record<string, ComparedFurther>>
+  const members = comparison as unknown as Readonly<Record<string, ComparedCustom>>
   return Object.keys(descriptions).flatMap(name => {
     const metric = members[name]
     return metric === undefined ? [] : [{ name, metric }]

@@ -19,7 +19,7 @@ import { airMetrics, quantitiesOf } from '../../text/quantities.ts'
 import { createZone } from '../../text/zone.ts'
 import { createTimes } from '../../theme/times.ts'
 import { type ChosenLine, chartPath } from '../charts/chosen-lines.ts'
-import { type ComparePreset, furtherOf } from './answers.ts'
+import { type ComparePreset, customOf } from './answers.ts'
 import { ComparedMetric } from './compared-metric.tsx'
 import { hasHours } from './compared-names.ts'
 import { ComparedState } from './compared-state.tsx'
@@ -107,7 +107,7 @@ function Compared({ comparison, names, described, preset, chosen }: ComparedMetr
   // Of those, one that neither device has says nothing. In a window, charts without hours stay, for the keys and the pointer
   // that have moved it.
   const isKnown = (name: string) => zoomedWindow.value !== undefined && names.includes(name)
-  const all = [...air.filter(({ name, metric }) => hasHours(metric) || isKnown(name)), ...furtherOf(comparison)]
+  const all = [...air.filter(({ name, metric }) => hasHours(metric) || isKnown(name)), ...customOf(comparison)]
   const compared = all.filter(({ name }) => shownNames.includes(name))
   const hours = compared.flatMap(({ metric }) => ('diff' in metric ? [metric] : []))
   const whole = comparedWindow(hours, preset)

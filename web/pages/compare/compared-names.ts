@@ -3,7 +3,7 @@
 import type { LatestOfDevice } from '../../../query/live/fleet-shape.ts'
 import { chooseMetrics, shownMax } from '../../text/chosen-metrics.ts'
 import { airMetrics, isBuiltIn } from '../../text/quantities.ts'
-import { type Comparison, furtherOf } from './answers.ts'
+import { type Comparison, customOf } from './answers.ts'
 import type { ComparedHours } from './comparison-panels.ts'
 
 type Values = LatestOfDevice['values']
@@ -15,7 +15,7 @@ export function comparedNames(a: Values, b: Values, comparison: Comparison | und
     name => has(a, name) || has(b, name) || (comparison !== undefined && hasHours(comparison[name])),
   )
   const ofBoth = Object.keys(a).filter(name => !isBuiltIn(name) && has(b, name))
-  const answered = comparison === undefined ? [] : furtherOf(comparison).map(({ name }) => name)
+  const answered = comparison === undefined ? [] : customOf(comparison).map(({ name }) => name)
   return [...new Set([...air, ...ofBoth, ...answered])]
 }
 

@@ -29,7 +29,7 @@ export function KindsSection({ stats, past, metrics, quantities, words }: KindsS
       <h2 id="kinds">Amounts, directions and states</h2>
       <p class="lead">
         What counters and rates add up to, where directions point, and how long states last (
-        <a href={addressOf('/docs/statistics#further-metrics')}>how it is computed</a>).
+        <a href={addressOf('/docs/statistics#custom-metrics')}>how it is computed</a>).
       </p>
       {shown.map(({ name }) => (
         <MetricFigures key={name} {...{ name, stats, past, words }} quantity={quantities.of(name)} />

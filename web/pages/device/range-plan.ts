@@ -105,7 +105,7 @@ interface PlanOptions {
   readonly nowMs: number
   readonly expectedSeconds: number | null
   readonly metrics: readonly ShownMetric[]
-  /** The further metrics, as far as they are known. */
+  /** The custom metrics, as far as they are known. */
   readonly described: Detail['metrics']
 }
 
@@ -121,7 +121,7 @@ export function planOf(options: PlanOptions): RangePlan {
       ? of.pathOf('readings', readingsQuery(source.window, source.stepSeconds, 'json', only))
       : undefined
   // Without others, readings have no more than is asked for.
-  const hasFurther = Object.keys(described).length > 0 || metrics.some(({ name }) => !isBuiltIn(name))
+  const hasCustom = Object.keys(described).length > 0 || metrics.some(({ name }) => !isBuiltIn(name))
   const holdsSeconds = named('state').map(state => described[state]?.hold_seconds ?? 0)
   const ofSteps = [
     ...(amounts.kind === 'steps' ? named('counter', 'rate') : []),
@@ -138,7 +138,7 @@ export function planOf(options: PlanOptions): RangePlan {
     gauges,
     amounts,
     points,
-    gaugePath: readings(gauges, hasFurther ? named('gauge') : undefined),
+    gaugePath: readings(gauges, hasCustom ? named('gauge') : undefined),
     stepsPath: readings(amounts, ofSteps),
     statesPath: readings(held(points, Math.max(0, ...holdsSeconds)), named('state')),
     daysPath: ofDays.length === 0 ? undefined : of.pathOf('daily_summary', `days=${days}&metrics=${ofDays.join(',')}`),

@@ -12,9 +12,9 @@ export interface ShownMetric {
 }
 
 /** The metrics of a device: those with a last value in the order of that answer, then those with values before. */
-export function metricsOfDevice(values: LastValues, detail: Detail | undefined, further: Descriptions): string[] {
+export function metricsOfDevice(values: LastValues, detail: Detail | undefined, custom: Descriptions): string[] {
   const before = builtInNames.filter(name => detail !== undefined && gaugeHoursOf(detail, name).length > 0)
-  return [...new Set([...Object.keys(values), ...before, ...Object.keys(further)])]
+  return [...new Set([...Object.keys(values), ...before, ...Object.keys(custom)])]
 }
 
 /** Those that are shown, and what each device, but no station, may have had long ago, as no answer tells. */

@@ -9,7 +9,7 @@ type ValueColumn = (typeof valueColumns)[number]
 export interface FleetColumns {
   readonly values: readonly ValueColumn[]
   /** How many values beside those a device has at most. */
-  readonly furtherMax: number
+  readonly customMax: number
   /** Whether any device has tags. */
   readonly hasTags: boolean
 }
@@ -26,7 +26,7 @@ export const columnWidths = {
   humidity: 84,
   pressure: 104,
   battery: 80,
-  further: 180,
+  custom: 180,
   hours: 128,
 } as const
 const gapWidth = 8
@@ -36,10 +36,10 @@ const aroundWidth = 2 * (16 + 1 + 16)
 const wideMin = 861
 
 /** On a screen of less, each row stands in several lines. */
-export function tableWidthMin({ values, furtherMax, hasTags }: FleetColumns, isSelecting: boolean): number {
-  const further = furtherMax > 0 ? (['further'] as const) : []
+export function tableWidthMin({ values, customMax, hasTags }: FleetColumns, isSelecting: boolean): number {
+  const custom = customMax > 0 ? (['custom'] as const) : []
   const select = isSelecting ? (['select'] as const) : []
-  const names = [...select, 'state', deviceColumn(hasTags, isSelecting), 'age', ...values, ...further, 'hours'] as const
+  const names = [...select, 'state', deviceColumn(hasTags, isSelecting), 'age', ...values, ...custom, 'hours'] as const
   const width = names.reduce((sum, name) => sum + columnWidths[name], 0) + gapWidth * (names.length - 1)
   return Math.max(wideMin, width + aroundWidth)
 }
@@ -54,8 +54,8 @@ export function columnsOfFleet(devices: readonly FleetDevice[]): FleetColumns {
   const has = (column: ValueColumn) =>
     column === 'battery' ? found.has('battery_voltage') || found.has('battery_percentage') : found.has(column)
   const hasTags = devices.some(({ tags }) => tags !== undefined)
-  const furtherMax = devices.reduce((most, { values }) => {
+  const customMax = devices.reduce((most, { values }) => {
     return Math.max(most, Object.keys(values).filter(name => !isBuiltIn(name)).length)
   }, 0)
-  return { values: valueColumns.filter(has), furtherMax, hasTags }
+  return { values: valueColumns.filter(has), customMax, hasTags }
 }

@@ -56,7 +56,7 @@ export function groupsOf(
   return [
     ...[...tags].sort(byValue).flatMap(tag => group(tag, tag, byTag.get(tag), ofTag(tag))),
     // Which of them have alerts is told by the tag, if at all.
-    ...group(othersId, `Further values of ${key}`, groups?.others, undefined),
+    ...group(othersId, `Custom values of ${key}`, groups?.others, undefined),
     ...group(untaggedId, 'No tag', groups?.untagged, firing?.untagged),
   ]
 }

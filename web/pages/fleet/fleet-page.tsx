@@ -163,8 +163,8 @@ function Devices({ fleet, times, above }: DevicesProps) {
       {isOfAll ? above(quantities) : null}
       <Toolbar
         {...{ view, columns, quantities }}
-        further={byTitle(metrics)}
-        hasOrder={columns.furtherMax > 0 || isNarrow}
+        custom={byTitle(metrics)}
+        hasOrder={columns.customMax > 0 || isNarrow}
         onChange={change}
       >
         <span role="status">{summaryOf(rows.length, totalOf(counts), fleet)}</span> {currencyOf(fleet)} Times:{' '}

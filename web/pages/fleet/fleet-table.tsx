@@ -13,12 +13,12 @@ import { type Column, type RowHeading, VirtualTable } from '../../parts/virtual-
 import { type AirMetric, builtInQuantities, type Quantities, valueText } from '../../text/quantities.ts'
 import { ageText } from '../../text/times.ts'
 import type { Times } from '../../theme/times.ts'
+import { CustomList } from './custom-list.tsx'
 import { FiringMark } from './firing-mark.tsx'
 import { columnWidths, deviceColumn, type FleetColumns } from './fleet-columns.ts'
 import { type Selection, selectionMax } from './fleet-selection.ts'
 import { trendsPath } from './fleet-trends.ts'
 import type { FleetView, SortKey } from './fleet-view.ts'
-import { FurtherList } from './further-list.tsx'
 import { Hours, ValueTrend } from './trend-cells.tsx'
 import { type Trends, useTrends } from './use-trends.ts'
 
@@ -26,10 +26,10 @@ import { type Trends, useTrends } from './use-trends.ts'
 const rowHeights = { wide: 52, narrow: 116 }
 /** Of the heading of a group. */
 const headingHeight = 48
-const lineHeights = { further: 17, tags: 24 }
+const lineHeights = { custom: 17, tags: 24 }
 const lineGap = 5
 /** At most so many lines of values without a column, one for each that a device has. */
-const furtherLines = { narrow: 1, phone: 3 }
+const customLines = { narrow: 1, phone: 3 }
 const phone = '(max-width: 600px)'
 
 interface ColumnsProps {
@@ -43,18 +43,18 @@ interface ColumnsProps {
 }
 
 function columnsOf({
-  columns: { values, furtherMax, hasTags },
+  columns: { values, customMax, hasTags },
   isNarrow,
   quantities,
   times,
   trends,
   selection,
 }: ColumnsProps): Column<FleetDevice>[] {
-  const further: Column<FleetDevice> = {
-    key: 'further',
+  const custom: Column<FleetDevice> = {
+    key: 'custom',
     label: values.length === 0 ? 'Values' : 'Other values',
-    width: `minmax(${columnWidths.further}px, 2fr)`,
-    cell: ({ values }) => <FurtherList values={values} quantities={quantities} />,
+    width: `minmax(${columnWidths.custom}px, 2fr)`,
+    cell: ({ values }) => <CustomList values={values} quantities={quantities} />,
   }
   const tags: Column<FleetDevice> = {
     key: 'tags',
@@ -87,7 +87,7 @@ function columnsOf({
       cell: ({ last_seen }) => <Age lastSeen={last_seen} times={times} />,
     },
     ...values.map(key => (key === 'battery' ? batteryColumn : metricColumn(key, trends))),
-    ...(furtherMax > 0 ? [further] : []),
+    ...(customMax > 0 ? [custom] : []),
     {
       key: 'hours',
       label: 'Last 24 hours',
@@ -198,9 +198,9 @@ export function FleetTable({
   const given = { columns, isNarrow, quantities, times, trends, selection }
   const shown = useMemo(() => columnsOf(given), Object.values(given))
   const onShown = useCallback((inView: readonly FleetDevice[]) => setPath(trendsPath(inView)), [])
-  const lines = Math.min(columns.furtherMax, furtherLines[useMedia(phone) ? 'phone' : 'narrow'])
-  const ofFurther = lines === 0 ? 0 : lines * lineHeights.further + lineGap
-  const height = isNarrow ? rowHeights.narrow + ofFurther : rowHeights.wide
+  const lines = Math.min(columns.customMax, customLines[useMedia(phone) ? 'phone' : 'narrow'])
+  const ofCustom = lines === 0 ? 0 : lines * lineHeights.custom + lineGap
+  const height = isNarrow ? rowHeights.narrow + ofCustom : rowHeights.wide
   return (
     <VirtualTable
       name="Devices"

@@ -7,7 +7,7 @@ import { type FleetColumns, valueColumns } from './fleet-columns.ts'
 /** What every list can be ordered by; `state` is worst first. */
 const sortKeys = ['state', 'device', 'place', 'age', ...valueColumns] as const
 /** A metric without a column by its name, which may also be a word of the others. */
-const furtherKey = /^metric\.([a-z][a-z0-9_]{0,47})$/
+const customKey = /^metric\.([a-z][a-z0-9_]{0,47})$/
 const groupKey = /^[a-z][a-z0-9_]{0,31}$/
 export type SortKey = (typeof sortKeys)[number] | `metric.${string}`
 
@@ -41,25 +41,25 @@ export function readView(urlArguments: URLSearchParams): FleetView {
 }
 
 function isSortKey(key: string): key is SortKey {
-  return sortKeys.some(known => known === key) || furtherKey.test(key)
+  return sortKeys.some(known => known === key) || customKey.test(key)
 }
 
 /** What this list can be ordered by, and what it is. */
-export function offeredKeys({ values }: FleetColumns, further: readonly string[], sort: SortKey): SortKey[] {
+export function offeredKeys({ values }: FleetColumns, custom: readonly string[], sort: SortKey): SortKey[] {
   const keys: SortKey[] = [
     'state',
     'device',
     'place',
     'age',
     ...values,
-    ...further.map(name => `metric.${name}` as const),
+    ...custom.map(name => `metric.${name}` as const),
   ]
   return keys.includes(sort) ? keys : [...keys, sort]
 }
 
 /** The metric that a key stands for where it has no column. */
-export function furtherOf(key: SortKey): string | undefined {
-  return furtherKey.exec(key)?.[1]
+export function customOf(key: SortKey): string | undefined {
+  return customKey.exec(key)?.[1]
 }
 
 /** The arguments for a change of the view; what is usual is left out of the address. */
@@ -99,7 +99,7 @@ function sortValueOf(device: FleetDevice, key: SortKey): SortValue {
     case 'battery':
       return values.battery_percentage ?? values.battery_voltage
     default:
-      return values[furtherOf(key) ?? key]
+      return values[customOf(key) ?? key]
   }
 }
 

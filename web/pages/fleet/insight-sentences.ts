@@ -38,6 +38,6 @@ export function outliersAbout(outliers: readonly Pick<OutlierInsight, 'peers'>[]
 /** `Temperature 31.2 °C, expected 20.5 °C`: had it changed as the devices like it did. */
 export function outlierSentence({ metric, value, median }: OutlierInsight, quantities: Quantities): string {
   const quantity = quantities.of(metric)
-  const further = decimalsApart(value, [median], (one, decimals) => measure(one, quantity, decimals))
-  return `${quantity.name} ${measure(value, quantity, further)}, expected ${measure(median, quantity, further)}`
+  const custom = decimalsApart(value, [median], (one, decimals) => measure(one, quantity, decimals))
+  return `${quantity.name} ${measure(value, quantity, custom)}, expected ${measure(median, quantity, custom)}`
 }

@@ -86,7 +86,7 @@ function FleetFindings({ answer, times, zone, quantities }: FleetFindingsProps) 
       </ul>
       <p class="note">
         {others > 0 ? `And ${countText(others)} more. ` : ''}
-        {gauges_left_out > 0 ? `Not of ${countOf(gauges_left_out, 'further gauge')}: they are too many. ` : ''}
+        {gauges_left_out > 0 ? `Not of ${countOf(gauges_left_out, 'more gauge')}: they are too many. ` : ''}
         <a href={addressOf('/docs/statistics#findings')}>How they are found</a>
       </p>
     </section>

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import type { Quantities } from '../../text/quantities.ts'
 import type { FleetColumns } from './fleet-columns.ts'
-import { type FleetView, furtherOf, offeredKeys, type SortKey } from './fleet-view.ts'
+import { customOf, type FleetView, offeredKeys, type SortKey } from './fleet-view.ts'
 
 const names: Record<string, string> = {
   state: 'Worst state first',
@@ -20,7 +20,7 @@ export interface ToolbarProps {
   view: FleetView
   columns: FleetColumns
   /** Of metrics without a column. */
-  further: readonly string[]
+  custom: readonly string[]
   quantities: Quantities
   /** Whether there is something to order by that has no header. */
   hasOrder: boolean
@@ -28,8 +28,8 @@ export interface ToolbarProps {
   children: ComponentChildren
 }
 
-export function Toolbar({ view, columns, further, quantities, hasOrder, onChange, children }: ToolbarProps) {
-  const nameOf = (key: SortKey) => names[key] ?? quantities.of(furtherOf(key) ?? key).name
+export function Toolbar({ view, columns, custom, quantities, hasOrder, onChange, children }: ToolbarProps) {
+  const nameOf = (key: SortKey) => names[key] ?? quantities.of(customOf(key) ?? key).name
   return (
     <div class="toolbar">
       <label>
@@ -48,7 +48,7 @@ export function Toolbar({ view, columns, further, quantities, hasOrder, onChange
             value={view.sort}
             onChange={({ currentTarget }) => onChange({ sort: currentTarget.value as SortKey, isDescending: false })}
           >
-            {offeredKeys(columns, further, view.sort).map(key => (
+            {offeredKeys(columns, custom, view.sort).map(key => (
               <option key={key} value={key}>
                 {nameOf(key)}
               </option>

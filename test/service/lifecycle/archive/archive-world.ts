@@ -1,4 +1,4 @@
-/** Six days of readings and further values in real databases, and an archive in a folder. */
+/** Six days of readings and custom values in real databases, and an archive in a folder. */
 
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -33,7 +33,7 @@ export const gateOf = (archive: Archive) => ({
 
 export const series = [porch, roof].map(({ symbol }, at) => ({ symbol, number: at + 1 }))
 
-/** Readings of six days of two devices, each with a value of a further metric, and an empty archive. */
+/** Readings of six days of two devices, each with a value of a custom metric, and an empty archive. */
 export async function fill(): Promise<void> {
   await reset()
   await ensureSeriesNames(client)

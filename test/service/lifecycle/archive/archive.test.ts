@@ -100,7 +100,7 @@ t.test('late rows of an expired day join its files, and an erase rewrites them',
       [roof.symbol, 4, 7, 99.5],
     ],
   )
-  const job = { numbers: [porch.number], symbols: [porch.symbol], furtherSeries: [1] }
+  const job = { numbers: [porch.number], symbols: [porch.symbol], customSeries: [1] }
   // As a run before has left them that ended in QuestDB: an hour without values still shows the day.
   await exec(
     `INSERT INTO readings_hours (ts, device) SELECT ts, device FROM readings_hours WHERE device = '${porch.symbol}'`,
@@ -182,7 +182,7 @@ t.test('no day expires that the archive does not have, wherever archiving ends',
   await t.rejects(
     archiveIn(t, { target: undefined }).erase(
       'readings',
-      { numbers: [], symbols: [], furtherSeries: [] },
+      { numbers: [], symbols: [], customSeries: [] },
       async () => 0,
     ),
     /ARCHIVE_URL is not set/,

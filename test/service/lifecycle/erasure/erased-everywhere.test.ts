@@ -265,8 +265,8 @@ function writeLetters(devices: Awaited<ReturnType<typeof numbersOf>>): void {
   const disk = openDisk(join(dataDirectory, 'journal'))
   for (const [at, { name, number, symbol, series }] of devices.entries()) {
     const values = { temperature: name === gone ? value : 20, ...columns, battery_voltage: 3, battery_percentage: 50 }
-    const further = series === null ? {} : { further: { series: [series], values: [metricValue] } }
-    const given = { ...values, timestampMs: 1, ...further }
+    const custom = series === null ? {} : { custom: { series: [series], values: [metricValue] } }
+    const given = { ...values, timestampMs: 1, ...custom }
     const bytes = new Uint8Array(readingLength({ number, symbol }, given))
     writeReading(new DataView(bytes.buffer), 0, { number, symbol }, 1000, false, given)
     writeDeadLetter(readings, disk, at, bytes, `${name} is wrong`, 0)

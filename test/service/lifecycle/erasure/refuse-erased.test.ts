@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { type ApplyChange, noFeed } from '../../../../auth/nodes/change-feed.ts'
-import { erasedFurther } from '../../../../ingest/journal/record.ts'
+import { erasedCustom } from '../../../../ingest/journal/record.ts'
 import { insertJob, insertMetricJob, insertStationJob } from '../../../../service/lifecycle/erasure/erase-records.ts'
 import { refuseErased } from '../../../../service/lifecycle/erasure/refuse-erased.ts'
 import { nowhere, startDatabases } from '../../../support/databases.ts'
@@ -36,7 +36,7 @@ t.test('the series of each job, by the table of their journal, and the names of 
   for (const id of [device.id, values?.id ?? 0, station ?? 0]) await apply([id])
   t.strictSame(refused, [
     ['readings', [7]],
-    ['readings', [erasedFurther(5)]],
+    ['readings', [erasedCustom(5)]],
     ['points', [3, 4]],
   ])
   t.strictSame(forgotten, [5])

@@ -78,7 +78,7 @@ const hourSources = (expiredBeforeUs: number) => ({ rawFromUs: Number.NEGATIVE_I
 
 function compareOf(expiredBeforeUs: number): Promise<string> {
   const range = { preset: '24h' as const, nowMs: startMs + dayCount * dayMs, newestUs: startMs * 1000 + 1e15 }
-  const devices = { a: deviceOf('c-3'), b: deviceOf('nobody-9'), further: [] }
+  const devices = { a: deviceOf('c-3'), b: deviceOf('nobody-9'), custom: [] }
   const query = { ...devices, ...range, withTimes: true, hourSources: hourSources(expiredBeforeUs) }
   return answerCompare(query, context)
 }

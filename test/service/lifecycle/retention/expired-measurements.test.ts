@@ -1,20 +1,20 @@
-/** Values of further metrics that expire with their readings in a real QuestDB: what answers by hours are before and after. */
+/** Values of custom metrics that expire with their readings in a real QuestDB: what answers by hours are before and after. */
 
 import t, { type Test } from 'tap'
 import { createLocalTime } from '../../../../analytics/time/local-time.ts'
 import { answerCompare } from '../../../../query/answers/compare-task.ts'
 import { answerDetail } from '../../../../query/answers/detail-task.ts'
-import type { FurtherMetric } from '../../../../query/further-metric.ts'
+import type { CustomMetric } from '../../../../query/custom-metric.ts'
 import { listRawDays } from '../../../../service/lifecycle/retention/expired-days.ts'
 import { expiringMeasurements } from '../../../../service/lifecycle/retention/expiring-tables.ts'
 import { dayMs } from '../../../../service/lifecycle/retention/horizon.ts'
 import { createQuestdbClient } from '../../../../store/questdb/client/questdb-client.ts'
 import { untilTableApplied } from '../../../../store/questdb/until-applied.ts'
-import { startFurtherReadings } from '../../../support/further-readings.ts'
+import { startCustomReadings } from '../../../support/custom-readings.ts'
 import { openMeasurementsSource, openReadingsSource } from '../../../support/readings-source.ts'
 import { createExpiry } from './expiring-process.ts'
 
-const world = await startFurtherReadings(t)
+const world = await startCustomReadings(t)
 const { address } = world.store.questdb
 const client = createQuestdbClient(address.http)
 t.teardown(() => client.close())
@@ -23,7 +23,7 @@ const pause = () => new Promise<void>(resolve => setTimeout(resolve, 10))
 const context = {
   source: openReadingsSource(t, address),
   measurements: openMeasurementsSource(t, address),
-  inUnits: async (further: readonly FurtherMetric[]) => further,
+  inUnits: async (custom: readonly CustomMetric[]) => custom,
   local: createLocalTime('UTC'),
   rowsMax: 1e6,
   signal: new AbortController().signal,
@@ -64,7 +64,7 @@ await world.send(porch, readingsOf(0))
 await world.send(roof, readingsOf(12))
 await world.applied()
 
-function furtherOf({ number }: { number: number }): FurtherMetric[] {
+function customOf({ number }: { number: number }): CustomMetric[] {
   return names.flatMap(name => {
     const metric = world.metrics.get(name)
     const series = metric && world.metrics.series(number, metric)
@@ -78,17 +78,17 @@ type Point = Record<string, unknown>
 
 async function detailOf(expiredBeforeUs: number): Promise<Record<string, Point[]>> {
   const hourSources = { rawFromUs: Number.NEGATIVE_INFINITY, expiredBeforeUs }
-  const how = { points: undefined, withTimes: true, withFlags: false, further: furtherOf(porch) }
+  const how = { points: undefined, withTimes: true, withFlags: false, custom: customOf(porch) }
   const text = await answerDetail({ device: porch, nowMs, hourSources, ...how }, context)
   return JSON.parse(text).last_30d_hourly
 }
 
 async function compareOf(expiredBeforeUs: number): Promise<unknown> {
-  const [ofA, ofB] = [furtherOf(porch), furtherOf(roof)]
-  const further = ofA.map((a, place) => ({ a, b: ofB[place] as FurtherMetric }))
+  const [ofA, ofB] = [customOf(porch), customOf(roof)]
+  const custom = ofA.map((a, place) => ({ a, b: ofB[place] as CustomMetric }))
   const hourSources = { rawFromUs: Number.NEGATIVE_INFINITY, expiredBeforeUs }
   const times = { nowMs, newestUs: nowMs * 1000, withTimes: true, preset: '7d' as const }
-  const query = { a: porch, b: roof, further, hourSources, ...times }
+  const query = { a: porch, b: roof, custom, hourSources, ...times }
   return JSON.parse(await answerCompare(query, context))
 }
 
@@ -116,7 +116,7 @@ async function isSame(t: Test): Promise<void> {
   t.strictSame(rounded(await compareOf(expiredMs * 1000)), rounded(before.compare), 'a comparison')
 }
 
-t.test('hours of further metrics are the same when a day is marked, and when its values are gone', async t => {
+t.test('hours of custom metrics are the same when a day is marked, and when its values are gone', async t => {
   const expiry = createExpiry(exec, expiredMs)
   await expiry.look()
   await expiry.expire(expiredMs, pause)
@@ -134,7 +134,7 @@ t.test('values of a day that expired with a version which kept them go, and thei
   for (const table of ['measurements_hours', 'measurements_expired']) await exec(`DROP TABLE ${table}`)
   const values = readingsOf(0).slice(0, 3 * 144)
   for (const name of names) {
-    const series = furtherOf(porch).find(metric => metric.name === name)?.series
+    const series = customOf(porch).find(metric => metric.name === name)?.series
     const rows = values.map(([timeMs, one]) => {
       return `('${new Date(timeMs).toISOString()}', ${series}, ${one[name as keyof typeof one]})`
     })
@@ -162,10 +162,10 @@ t.test('hours that are not those of the values are not marked', async t => {
   t.equal((await exec('SELECT count() FROM readings_expired'))[0]?.[0], 3)
 })
 
-t.test('what is replayed into a day that expired without further values does not count in its hours', async t => {
+t.test('what is replayed into a day that expired without custom values does not count in its hours', async t => {
   const dayStartMs = startMs + dayCount * dayMs
   const noon = new Date(dayStartMs + dayMs / 2).toISOString()
-  const [co2] = furtherOf(porch)
+  const [co2] = customOf(porch)
   const addReading = `INSERT INTO readings (ts, device, temperature) VALUES ('${noon}', '${porch.symbol}', 20)`
   await exec(addReading)
   await untilTableApplied(exec, 'readings', pause)

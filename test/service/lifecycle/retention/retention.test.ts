@@ -140,7 +140,7 @@ t.test('an erase waits for hours that are still being kept, by whomever', async 
     signal: new AbortController().signal,
     noteValues: async (_, values) => values,
   })
-  await steps.eraseAgain('readings', { numbers: [], symbols: [symbol], furtherSeries: [] })
+  await steps.eraseAgain('readings', { numbers: [], symbols: [symbol], customSeries: [] })
   await endWhatIsLeft()
   await untilTableApplied(exec, 'readings_hours', pause)
   const left = `SELECT count(), count(temperature_count) FROM readings_hours WHERE device = '${symbol}'`
@@ -331,7 +331,7 @@ t.test('days that are due at once wait until a person confirms, also over a rest
   t.strictSame(await hours(porch, again.expiredBeforeUs()), porchHours)
 })
 
-t.test('readings and their further values go together, wherever a run is killed', async t => {
+t.test('readings and their custom values go together, wherever a run is killed', async t => {
   await killThenEnd(t, 0, 'sent')
   await killThenEnd(t, 12, 'before')
 })

@@ -1,16 +1,16 @@
 /** Values without a column of the readings in the ring, in a ring of their own. */
 
-import type { StoredFurther } from '../stored-further.ts'
+import type { StoredCustom } from '../stored-custom.ts'
 
 /** Values of a reading, on average; where there are more, fewer readings are kept. */
 const valuesPerRow = 4
 const valueBytes = 4 + 8
 /** Of each reading of the ring. */
-export const furtherRowBytes = 8 + valuesPerRow * valueBytes
+export const customRowBytes = 8 + valuesPerRow * valueBytes
 /** As many as one reading may have. */
 const valuesMin = 64
 
-export class FurtherRing {
+export class CustomRing {
   /** For each reading where its values begin, counted from the first one of all. */
   readonly #starts: Float64Array
   readonly #series: Uint32Array
@@ -30,12 +30,12 @@ export class FurtherRing {
     this.#nextNumber = firstNumber
   }
 
-  append(number: number, readings: StoredFurther): void {
+  append(number: number, readings: StoredCustom): void {
     this.#starts[number % this.#starts.length] = this.#head
-    for (let place = 0; place < readings.furtherCount; place++, this.#head++) {
+    for (let place = 0; place < readings.customCount; place++, this.#head++) {
       const at = this.#head % this.#values.length
-      this.#series[at] = readings.furtherSeries(place)
-      this.#values[at] = readings.furtherValue(place)
+      this.#series[at] = readings.customSeries(place)
+      this.#values[at] = readings.customValue(place)
     }
     this.#nextNumber = number + 1
   }

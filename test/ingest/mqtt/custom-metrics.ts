@@ -1,4 +1,4 @@
-/** Messages with further metrics at the MQTT listener, on a real PostgreSQL and with the real client. */
+/** Messages with custom metrics at the MQTT listener, on a real PostgreSQL and with the real client. */
 
 import t from 'tap'
 import { NewDevice } from '../../../auth/devices/device.ts'
@@ -22,7 +22,7 @@ t.test('messages that wait for their metrics keep their order', async t => {
   const { url, journal, rejections } = await startListener(t, { registry: devices, metrics })
   const client = await connectClient(t, url, login)
   const fields = [{}, { co2: 400 }, {}, { co2: 401, noise: 50 }, { co2: 402 }, { rain: -1 }, {}]
-  await Promise.all(fields.map((further, at) => client.publishAsync('readings/hall', reading(at, further), { qos: 1 })))
+  await Promise.all(fields.map((custom, at) => client.publishAsync('readings/hall', reading(at, custom), { qos: 1 })))
   t.strictSame(journal.stored, [0, 1, 2, 3, 4, 5, 6])
   t.strictSame(rejections, [])
   t.match(metrics.metricsOf(number), [{ name: 'co2' }, { name: 'noise' }, { name: 'rain' }])

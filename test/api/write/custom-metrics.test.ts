@@ -1,4 +1,4 @@
-/** Single readings with further metrics: a real registry in PostgreSQL and a real journal, without QuestDB. */
+/** Single readings with custom metrics: a real registry in PostgreSQL and a real journal, without QuestDB. */
 
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
@@ -8,7 +8,7 @@ import { type MetricsOptions, openMetrics } from '../../../auth/metrics/metrics.
 import { createWriters, type Writer } from '../../../auth/writers.ts'
 import { roleOf } from '../../../ingest/field-names.ts'
 import { createIntake } from '../../../ingest/intake/intake.ts'
-import type { FurtherValues } from '../../../ingest/journal/record.ts'
+import type { CustomValues } from '../../../ingest/journal/record.ts'
 import { createReadingCheck } from '../../../ingest/reading.ts'
 import { metricNameOf } from '../../../store/metrics/metric-name.ts'
 import { metrics as builtIn } from '../../../store/tables.ts'
@@ -29,23 +29,23 @@ interface Answer {
   errors?: object
   ignored?: readonly string[] | undefined
   /** What went to the journal. */
-  further?: FurtherValues | undefined
+  custom?: CustomValues | undefined
 }
 
 async function open(t: Test, options: Partial<MetricsOptions> = {}) {
   const metrics = await openMetrics({ pool, log: silentLog, mode: 'open', ...options })
   t.teardown(() => metrics.close())
-  const appended = new Map<string, FurtherValues | undefined>()
+  const appended = new Map<string, CustomValues | undefined>()
   const intake = createIntake({
     devices,
     ingest: {
       accept(device, reading) {
-        appended.set(device.symbol, reading.further)
+        appended.set(device.symbol, reading.custom)
         return ingest.accept(device, reading)
       },
     },
     metrics,
-    check: createReadingCheck({ collectsFurther: true }),
+    check: createReadingCheck({ collectsCustom: true }),
     meter: { stored() {} },
     nowMs: Date.now,
     isWithinRate: () => true,
@@ -59,7 +59,7 @@ async function open(t: Test, options: Partial<MetricsOptions> = {}) {
     const outcome = await intake.take(writer, body)
     if ('reason' in outcome) return { code: outcome.code, ...outcome.members }
     const device = writer.device?.symbol ?? ''
-    return { ignored: outcome.ignored, further: appended.get(device) }
+    return { ignored: outcome.ignored, custom: appended.get(device) }
   }
   return { metrics, intake, send, appended }
 }
@@ -74,15 +74,15 @@ t.test('fields without a metric make one, in the device and in the audit, and th
   const { metrics, send, intake } = await open(t)
   const device = await addDevice('first')
   const body = { device: 'first', ...good, co2: 412, 'PM2.5': 7.5, door: true, '%': 1, note: 'dry' }
-  const { ignored, further } = await send(device, body)
+  const { ignored, custom } = await send(device, body)
   const names = metrics.metricsOf(device.device.number).map(({ name }) => name)
   t.strictSame(names, ['co2', 'pm25', 'door'])
   const numbers = names.map(name => metrics.series(device.device.number, metrics.get(name) ?? { id: 0 }))
-  t.strictSame(further, { series: numbers, values: [412, 7.5, 1] })
+  t.strictSame(custom, { series: numbers, values: [412, 7.5, 1] })
   t.strictSame(ignored, ['%', 'note'])
   t.equal(intake.prepare(device, body), undefined, 'then nothing is missing')
-  t.strictSame((await send(device, body)).further, further)
-  t.strictSame(await send(device, { device: 'first', ...good }), { ignored: undefined, further: undefined })
+  t.strictSame((await send(device, body)).custom, custom)
+  t.strictSame(await send(device, { device: 'first', ...good }), { ignored: undefined, custom: undefined })
   const { rows } = await pool.query("SELECT actor FROM audit WHERE subject = 'metric pm25'")
   t.strictSame(rows, [{ actor: `device ${device.device.number}` }])
 })
@@ -106,28 +106,28 @@ t.test('a device that lists its metrics has those alone', async t => {
   const device = await addDevice('listing', { battery: true, metrics: ['soil_temperature', 'soil_moisture'] })
   const body = { device: 'listing', soil_temperature: 12.5, soil_moisture: null }
   t.strictSame(metrics.metricsOf(device.device.number), [])
-  t.match(await send(device, body), { ignored: undefined, further: { values: [12.5] } })
+  t.match(await send(device, body), { ignored: undefined, custom: { values: [12.5] } })
   t.match(await send(device, { ...body, co2: 1, temperature: 20, fresh_one: 3 }), {
     ignored: ['co2', 'temperature', 'fresh_one'],
-    further: { values: [12.5] },
+    custom: { values: [12.5] },
   })
   t.equal(metrics.find('fresh_one'), undefined)
-  t.match(await send(device, { device: 'listing', soil_temperature: 1 }), { further: { values: [1] } })
+  t.match(await send(device, { device: 'listing', soil_temperature: 1 }), { custom: { values: [1] } })
 })
 
 t.test('while PostgreSQL makes nothing, a new field refuses its reading, and known ones are stored', async t => {
   let breaks: 'before' | undefined
   const { metrics, send, appended } = await open(t, { pool: breakingPool(() => breaks, pool) })
   const device = await addDevice('away')
-  t.match(await send(device, { device: 'away', ...good, known: 1 }), { further: { values: [1] } })
+  t.match(await send(device, { device: 'away', ...good, known: 1 }), { custom: { values: [1] } })
   appended.clear()
   breaks = 'before'
   t.match(await send(device, { device: 'away', ...good, known: 2, fresh_away: 3 }), { code: 'DATABASE_AWAY' })
   t.equal(appended.size, 0, 'not even in part')
-  t.match(await send(device, { device: 'away', ...good, known: 4 }), { further: { values: [4] } })
+  t.match(await send(device, { device: 'away', ...good, known: 4 }), { custom: { values: [4] } })
   breaks = undefined
   await metrics.reconcile()
-  t.match(await send(device, { device: 'away', ...good, known: 2, fresh_away: 3 }), { further: { values: [2, 3] } })
+  t.match(await send(device, { device: 'away', ...good, known: 2, fresh_away: 3 }), { custom: { values: [2, 3] } })
 })
 
 t.test('an API key makes the device of a good reading with its metrics', async t => {
@@ -180,13 +180,13 @@ t.test('each field of any reading is stored or named, or the reading is refused 
     const writer = writers[at] as (typeof writers)[number]
     const { device } = writer
     const body = { ...Object.fromEntries(pairs), device: device.name, ...good } as Record<string, unknown>
-    const { code, errors, ignored = [], further } = await send(writer, body)
+    const { code, errors, ignored = [], custom } = await send(writer, body)
     if (code !== undefined) {
       outcomes.refused++
       return code === 'PAYLOAD_INVALID' && Object.keys(errors ?? {}).length > 0
     }
-    const series = new Set(further?.series)
-    if (further !== undefined) outcomes.stored++
+    const series = new Set(custom?.series)
+    if (custom !== undefined) outcomes.stored++
     const named = new Set(ignored)
     const isNamed = (field: string) =>
       named.has(field) || ignored.length === 20 || (field.length > 64 && ignored.some(text => text.endsWith('…')))

@@ -17,7 +17,7 @@ import { startLentDatabases } from './worker-questdb.ts'
 /** By the names of metrics; null is a missing value. */
 type Values = Readonly<Record<string, number | null>>
 
-export interface FurtherReadings {
+export interface CustomReadings {
   readonly store: Store
   readonly devices: Devices
   readonly metrics: Metrics
@@ -31,7 +31,7 @@ export interface FurtherReadings {
   applied(): Promise<void>
 }
 
-export async function startFurtherReadings(t: TestHooks): Promise<FurtherReadings> {
+export async function startCustomReadings(t: TestHooks): Promise<CustomReadings> {
   const { store } = await startLentDatabases(t)
   const pool = store.postgres
   const devices = await openDevices({ pool, now: Date.now, log: silentLog, graceMs: 1000 })
@@ -52,16 +52,16 @@ export async function startFurtherReadings(t: TestHooks): Promise<FurtherReading
   t.teardown(() => ingest.close())
   ingest.startForwarding(store.questdb.address.http, true)
 
-  function furtherOf({ number }: Device, values: Values) {
+  function customOf({ number }: Device, values: Values) {
     const series: number[] = []
-    const further: number[] = []
+    const custom: number[] = []
     for (const [name, value] of Object.entries(values)) {
       const metric = metrics.get(name)
       if (metric === undefined || metric.built_in || value === null) continue
       series.push(metrics.series(number, metric) ?? Number.NaN)
-      further.push(value)
+      custom.push(value)
     }
-    return { series, values: further }
+    return { series, values: custom }
   }
 
   return {
@@ -88,7 +88,7 @@ export async function startFurtherReadings(t: TestHooks): Promise<FurtherReading
         all.map(([timestampMs, values]) => {
           const column = (name: Metric) => values[name] ?? Number.NaN
           const five = Object.fromEntries(columns.map(name => [name, column(name)])) as Record<Metric, number>
-          return ingest.accept(device, { timestampMs, ...five, further: furtherOf(device, values) })
+          return ingest.accept(device, { timestampMs, ...five, custom: customOf(device, values) })
         }),
       )
       if (accepted.some(outcome => outcome !== 'stored')) throw new Error('a reading was not stored')

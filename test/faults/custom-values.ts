@@ -6,15 +6,15 @@ import { absent, type RowValues } from './identity.ts'
 import type { StoredRow } from './oracle.ts'
 import { numberOf, type QuestdbSql } from './questdb-sql.ts'
 
-export interface FurtherSeries {
+export interface CustomSeries {
   device: string
   metric: string
 }
 
-export async function readFurtherSeries(
+export async function readCustomSeries(
   postgresUrl: string,
   names: ReadonlyMap<string, string>,
-): Promise<Map<number, FurtherSeries>> {
+): Promise<Map<number, CustomSeries>> {
   const text = `SELECT s.number, d.symbol, m.name AS metric FROM metric_series s
     JOIN devices d ON d.number = s.device JOIN metrics m ON m.id = s.metric WHERE d.symbol = ANY($1)`
   const rows = await askPostgres<Record<'symbol' | 'metric', string> & { number: number }>(postgresUrl, text, [
@@ -24,7 +24,7 @@ export async function readFurtherSeries(
 }
 
 /** A metric of a device of which values were erased. */
-export interface ErasedSeries extends FurtherSeries {
+export interface ErasedSeries extends CustomSeries {
   numbers: number[]
   doneMs: number
 }
@@ -37,13 +37,13 @@ export function readErasedSeries(postgresUrl: string, devices: readonly string[]
 }
 
 /** Whose rows are to have no values any more. */
-export const nameOfErased = ({ device, metric }: FurtherSeries): string => `${device} ${metric}`
+export const nameOfErased = ({ device, metric }: CustomSeries): string => `${device} ${metric}`
 
-/** The rows with their further values; those of no reading are rows of their own, which no attempt explains. */
-export async function withFurther(
+/** The rows with their custom values; those of no reading are rows of their own, which no attempt explains. */
+export async function withCustom(
   rows: readonly StoredRow[],
   sql: QuestdbSql,
-  series: ReadonlyMap<number, FurtherSeries>,
+  series: ReadonlyMap<number, CustomSeries>,
 ): Promise<StoredRow[]> {
   const found = await readValues(sql, series)
   const joined = rows.map(row => {
@@ -55,10 +55,7 @@ export async function withFurther(
   return [...joined, ...found.values()]
 }
 
-async function readValues(
-  sql: QuestdbSql,
-  series: ReadonlyMap<number, FurtherSeries>,
-): Promise<Map<string, StoredRow>> {
+async function readValues(sql: QuestdbSql, series: ReadonlyMap<number, CustomSeries>): Promise<Map<string, StoredRow>> {
   const found = new Map<string, StoredRow>()
   if (series.size === 0) return found
   const condition = `series IN (${[...series.keys()].join(', ')}) AND value IS NOT NULL`

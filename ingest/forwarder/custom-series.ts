@@ -1,15 +1,15 @@
 /**
- * Which further values a record takes away. A record replaces the one with its series and time as a whole: what that one had
+ * Which custom values a record takes away. A record replaces the one with its series and time as a whole: what that one had
  * values of and this one has not becomes null. The record before may be long gone from the journal, so it is not looked up:
- * a record gets a row without a value for each further series that it leaves out and that may have a value as late as it is.
+ * a record gets a row without a value for each custom series that it leaves out and that may have a value as late as it is.
  * Live readings are later than all values and get none, nor does a history that comes in the order of time.
  */
 
 import { bug } from '../../store/limits/bug.ts'
-import { erasedFurther, furtherAt, furtherCount, offsetInFurther, offsetOf } from '../journal/record.ts'
+import { customAt, customCount, erasedCustom, offsetInCustom, offsetOf } from '../journal/record.ts'
 import { type Absent, noneAbsent } from './row-format.ts'
 
-/** The further series of a series of records, such as of a device. Columns of numbers: a large fleet has millions of them. */
+/** The custom series of a series of records, such as of a device. Columns of numbers: a large fleet has millions of them. */
 interface Known {
   numbers: number[]
   /** The latest time of a value that this process has seen, by place. */
@@ -18,7 +18,7 @@ interface Known {
   oldCount: number
 }
 
-export class FurtherSeries {
+export class CustomSeries {
   readonly #known = new Map<number, Known>()
   /** Of the record at hand: a new one for each would be most of what this thread allocates. */
   readonly #given: number[] = []
@@ -34,11 +34,11 @@ export class FurtherSeries {
     }
   }
 
-  /** Series that were erased, as `erasedFurther` tells them: no record replaces a value of theirs any more. */
+  /** Series that were erased, as `erasedCustom` tells them: no record replaces a value of theirs any more. */
   forget(erased: ReadonlySet<number>): void {
     for (const known of this.#known.values()) {
       for (let place = known.numbers.length - 1; place >= 0; place--) {
-        if (!erased.has(erasedFurther(known.numbers[place] as number))) continue
+        if (!erased.has(erasedCustom(known.numbers[place] as number))) continue
         known.numbers.splice(place, 1)
         known.latestUs.splice(place, 1)
         if (place < known.oldCount) known.oldCount--
@@ -53,7 +53,7 @@ export class FurtherSeries {
 
   /** What the record at `offset` leaves out and may replace. To be called with every record before it is sent. */
   absentOf(view: DataView, offset: number): Absent {
-    const count = furtherCount(view, offset)
+    const count = customCount(view, offset)
     // Of most fleets no device has any.
     if (count === 0 && this.#known.size === 0) return noneAbsent
     const series = view.getUint32(offset + offsetOf.series, true)
@@ -61,7 +61,7 @@ export class FurtherSeries {
     const known = this.#of(series)
     const timeUs = view.getFloat64(offset + offsetOf.timeUs, true)
     const given = this.#given
-    putGiven(view, furtherAt(view, offset, count), count, given)
+    putGiven(view, customAt(view, offset, count), count, given)
     const absent = this.#absentAmong(known, given, timeUs)
     for (const number of given) note(known, number, timeUs)
     return absent
@@ -98,12 +98,12 @@ function add({ numbers, latestUs }: Known, number: number): number {
   return numbers.push(number) - 1
 }
 
-/** Numbers of the further series that a record has a value of; one that was erased has none, and is not learned again. */
+/** Numbers of the custom series that a record has a value of; one that was erased has none, and is not learned again. */
 function putGiven(view: DataView, firstAt: number, count: number, given: number[]): void {
   given.length = 0
   for (let index = 0; index < count; index++) {
-    const at = firstAt + index * offsetInFurther.next
-    if (Number.isNaN(view.getFloat64(at + offsetInFurther.value, true))) continue
-    given.push(view.getUint32(at + offsetInFurther.series, true))
+    const at = firstAt + index * offsetInCustom.next
+    if (Number.isNaN(view.getFloat64(at + offsetInCustom.value, true))) continue
+    given.push(view.getUint32(at + offsetInCustom.series, true))
   }
 }

@@ -9,13 +9,13 @@ import type { ColumnsReader } from './columns-reader.ts'
 import { whole } from './sql-literals.ts'
 import { measurementValues, type ValuesRange, type ValuesTable, valuesFromSql } from './values-table.ts'
 
-export interface FurtherRange extends ValuesRange {
+export interface CustomRange extends ValuesRange {
   /** Without it, that of measurements. */
   readonly table?: ValuesTable
 }
 
 /** Told of each value; those of one time come in any order. */
-export type TakeFurther = (timeUs: number, series: number, value: number) => void
+export type TakeCustom = (timeUs: number, series: number, value: number) => void
 
 /** Rows of a statement, of 24 bytes each. */
 const chunkRows = 200_000
@@ -23,10 +23,10 @@ const chunkRows = 200_000
 const rowsOfOneTimeMax = 6_400_000
 
 /** All values of a range, each once, ascending by time; some at a time, however many there are. Rejects with a QuestdbError. */
-export async function eachFurtherValue(
+export async function eachCustomValue(
   reader: Pick<ColumnsReader, 'read'>,
-  { fromUs, ...range }: FurtherRange,
-  take: TakeFurther,
+  { fromUs, ...range }: CustomRange,
+  take: TakeCustom,
   signal: AbortSignal,
   rowsMax = chunkRows,
 ): Promise<void> {
@@ -55,15 +55,15 @@ type Rows = readonly [Float64Array, Float64Array, Float64Array]
 
 async function readRows(
   reader: Pick<ColumnsReader, 'read'>,
-  range: FurtherRange,
+  range: CustomRange,
   limit: number,
   signal: AbortSignal,
 ): Promise<Rows> {
-  const sql = furtherValuesSql(range, limit)
+  const sql = customValuesSql(range, limit)
   return (await reader.read({ sql, columnCount: 3, rowsMax: limit }, signal)) as unknown as Rows
 }
 
-function takeRows([timesUs, series, values]: Rows, end: number, take: TakeFurther): void {
+function takeRows([timesUs, series, values]: Rows, end: number, take: TakeCustom): void {
   let beforeUs = Number.NEGATIVE_INFINITY
   for (let row = 0; row < end; row++) {
     const timeUs = timesUs[row] as number
@@ -74,7 +74,7 @@ function takeRows([timesUs, series, values]: Rows, end: number, take: TakeFurthe
 }
 
 /** Three columns of doubles: time in microseconds, number of the series, value. By time. */
-export function furtherValuesSql({ table = measurementValues, ...range }: FurtherRange, limit: number): string {
+export function customValuesSql({ table = measurementValues, ...range }: CustomRange, limit: number): string {
   const columns = 'cast(ts AS DOUBLE) time, cast(series AS DOUBLE) series, value'
   return `SELECT ${columns} FROM ${valuesFromSql(table, range)} LIMIT ${whole(limit)}`
 }

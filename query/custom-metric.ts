@@ -20,7 +20,7 @@ export interface ValuesPlace {
 }
 
 /** Plain data that can be posted to a worker and be part of a key. */
-export interface FurtherMetric extends MetricDescription, ValuesPlace {
+export interface CustomMetric extends MetricDescription, ValuesPlace {
   readonly name: string
   /** Limits of quality by the registry; null: none. */
   readonly quality: MetricSettings | null
@@ -35,12 +35,12 @@ export interface PairedSpeed extends ValuesPlace {
 }
 
 /** From where on a value of a gauge or of a direction is suspect. */
-export function furtherLimits({
+export function customLimits({
   name,
   unit,
   quality,
   kind,
-}: Pick<FurtherMetric, 'name' | 'unit' | 'quality' | 'kind'>): QualityLimits {
+}: Pick<CustomMetric, 'name' | 'unit' | 'quality' | 'kind'>): QualityLimits {
   const settings = quality ?? {}
   const known = qualityLimits(name, null, settings)
   const limits = kind === 'gauge' ? freeLimits(known, settings) : known
@@ -49,9 +49,9 @@ export function furtherLimits({
 }
 
 /** What an answer says of each. */
-export function descriptionsOf(further: readonly FurtherMetric[]): Record<string, MetricDescription> {
+export function descriptionsOf(custom: readonly CustomMetric[]): Record<string, MetricDescription> {
   return Object.fromEntries(
-    further.map(({ name, title, kind, unit, decimals, left_out }) => {
+    custom.map(({ name, title, kind, unit, decimals, left_out }) => {
       return [name, { title, kind, unit, decimals, ...(left_out !== undefined && { left_out }) }]
     }),
   )

@@ -34,10 +34,10 @@ t.test(
   async t => {
     const fleet = await makeFleet(t, devices, nowMs, { metricsOf })
     fleet.take([
-      { device: 1, timeMs: at(-2), temperature: 20, further: { 11: 400, 12: 0.5 } },
-      { device: 1, timeMs: at(-1), humidity: 50, further: { 11: 401, 99: 5 } },
+      { device: 1, timeMs: at(-2), temperature: 20, custom: { 11: 400, 12: 0.5 } },
+      { device: 1, timeMs: at(-1), humidity: 50, custom: { 11: 401, 99: 5 } },
       { device: 2, timeMs: at(-1), temperature: 7 },
-      { device: 1, timeMs: at(-3), further: { 11: 1, 13: 90 } },
+      { device: 1, timeMs: at(-3), custom: { 11: 1, 13: 90 } },
     ])
     t.strictSame(fleet.live.latest(1)?.values, {
       temperature: { v: 20, ts: at(-2), unit: '°C' },
@@ -66,8 +66,8 @@ t.test('what has expired is forgotten of a device that goes on, and so is what w
   const hourSources = () => ({ rawFromUs: Number.NEGATIVE_INFINITY, expiredBeforeUs })
   const fleet = await makeFleet(t, devices, nowMs, { metricsOf, hourSources })
   fleet.take([
-    { device: 1, timeMs: at(-60), temperature: 20, pressure: 1000, further: { 11: 400, 12: 0.5 } },
-    { device: 1, timeMs: at(-1), temperature: 21, further: { 11: 401, 13: 90 } },
+    { device: 1, timeMs: at(-60), temperature: 20, pressure: 1000, custom: { 11: 400, 12: 0.5 } },
+    { device: 1, timeMs: at(-1), temperature: 21, custom: { 11: 401, 13: 90 } },
   ])
   const names = () => Object.keys(fleet.live.latest(1)?.values ?? {})
   t.strictSame(names(), ['temperature', 'co2', 'pressure', 'lux', 'wind'])
@@ -76,7 +76,7 @@ t.test('what has expired is forgotten of a device that goes on, and so is what w
   t.strictSame(names(), ['temperature', 'co2', 'wind'])
   await fleet.live.seriesErased([11, 99])
   t.strictSame(names(), ['temperature', 'wind'])
-  fleet.take([{ device: 1, timeMs: at(0), temperature: 22, further: { 11: Number.NaN, 13: 91 } }])
+  fleet.take([{ device: 1, timeMs: at(0), temperature: 22, custom: { 11: Number.NaN, 13: 91 } }])
   t.strictSame(names(), ['temperature', 'wind'], 'a record whose value was erased has none')
 })
 
@@ -84,10 +84,10 @@ t.test('a device with all the series that it may have gets a new one before the 
   const fleet = await makeFleet(t, devices, nowMs, { metricsOf })
   const numbers = [11, 12, ...Array.from({ length: 62 }, (_, index) => 100 + index)]
   const valued = (series: readonly number[], value: number) => Object.fromEntries(series.map(one => [one, value]))
-  fleet.take([{ device: 1, timeMs: at(-2), temperature: 20, further: valued(numbers, 1) }])
+  fleet.take([{ device: 1, timeMs: at(-2), temperature: 20, custom: valued(numbers, 1) }])
   // 12 was erased meanwhile, and its place in the registry is that of 13.
   fleet.take([
-    { device: 1, timeMs: at(-1), further: valued([...numbers.filter(one => one !== 12), 13], 2) },
+    { device: 1, timeMs: at(-1), custom: valued([...numbers.filter(one => one !== 12), 13], 2) },
     { device: 2, timeMs: at(-1), temperature: 7 },
   ])
   t.strictSame(Object.keys(fleet.live.latest(1)?.values ?? {}), ['temperature', 'co2', 'wind'])
@@ -99,7 +99,7 @@ t.test('a list has the first six of a device, in the order in which they are sho
   const battery = { battery_voltage: 3, battery_percentage: 90 }
   const reading = { timeMs: at(-1), temperature: 20, humidity: 50, pressure: 1000, ...battery }
   fleet.take([
-    { device: 1, ...reading, further: { 13: 90, 11: 400 } },
+    { device: 1, ...reading, custom: { 13: 90, 11: 400 } },
     { device: 2, ...reading },
   ])
   const [one, two] = fleet.live.page(all).devices.map(text => JSON.stringify(JSON.parse(text).values))
@@ -122,7 +122,7 @@ t.test('they are loaded, and looked up when a reading was replaced by one withou
     { symbol: 'device-1-1', time: time(-9), temperature: 19 },
     { symbol: 'device-1-1', time: time(-20), temperature: 19 },
   ])
-  await questdb.writeFurther([
+  await questdb.writeCustom([
     { series: 11, time: time(-9), value: 399 },
     { series: 11, time: time(-1), value: 400 },
     { series: 12, time: time(-20), value: 7 },
@@ -133,8 +133,8 @@ t.test('they are loaded, and looked up when a reading was replaced by one withou
   const fleet = await makeFleet(t, devices, nowMs, options)
   const values = () => fleet.live.latest(1)?.values
   t.match(values(), { co2: { v: 400, ts: at(-1) }, lux: { v: 7, ts: at(-20) } })
-  await questdb.writeFurther([{ series: 11, time: time(-1), value: null }])
-  fleet.take([{ device: 1, timeMs: at(-1), temperature: 20, further: { 12: 8 } }])
+  await questdb.writeCustom([{ series: 11, time: time(-1), value: null }])
+  fleet.take([{ device: 1, timeMs: at(-1), temperature: 20, custom: { 12: 8 } }])
   t.strictSame(values()?.['co2'], undefined)
   await until('the value before is found', () => values()?.['co2'] !== undefined)
   t.match(values(), { co2: { v: 399, ts: at(-9) }, lux: { v: 8, ts: at(-1) } })

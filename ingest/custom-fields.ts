@@ -11,17 +11,17 @@ import {
   spellingIn,
   voltageNames,
 } from './field-names.ts'
-import type { FurtherValues } from './journal/record.ts'
+import type { CustomValues } from './journal/record.ts'
 
 /** Fields that may be values of metrics, as they were sent. */
-export interface FurtherFields {
+export interface CustomFields {
   readonly names: readonly string[]
   /** As many. */
   readonly values: readonly number[]
 }
 
 /** What becomes of a field of a device: values within its range are stored in its series, others are left out. */
-export interface FurtherField {
+export interface CustomField {
   /** The number of the series of the device's metric. */
   readonly series: number
   readonly min: number
@@ -29,7 +29,7 @@ export interface FurtherField {
 }
 
 /** What becomes of a field; undefined when it is stored as no metric, and is named as ignored. */
-export type FurtherFieldOf = (name: string) => FurtherField | undefined
+export type CustomFieldOf = (name: string) => CustomField | undefined
 
 /** Of one reading. More than twice as many as a device may have metrics; what stands behind them is not looked at. */
 const fieldsMax = 150
@@ -37,7 +37,7 @@ const fieldsMax = 150
 /** Numbers of a reading whose fields have another than a documented name. */
 export interface OtherFields {
   /** Those without a column; undefined when there are none. */
-  readonly further: FurtherFields | undefined
+  readonly custom: CustomFields | undefined
   /** Of columns that have an alias, the field with their value. */
   readonly columns: Readonly<Partial<Record<Metric, string>>>
   /** All aliases of columns. */
@@ -78,7 +78,7 @@ class FieldCollector implements OtherFields {
     this.#metrics = metrics
   }
 
-  get further(): FurtherFields | undefined {
+  get custom(): CustomFields | undefined {
     return this.#names.length === 0 ? undefined : { names: this.#names, values: this.#values }
   }
 
@@ -93,7 +93,7 @@ class FieldCollector implements OtherFields {
     const number = numberOf(value)
     if (number === undefined) return
     if (role === 'battery') this.#hasBattery = true
-    if (role === 'battery' || role === 'further') this.#add(name, number)
+    if (role === 'battery' || role === 'custom') this.#add(name, number)
     else if (role === 'voltage') this.#voltages.push(name)
     // A switch is the value of no column.
     else if (typeof value === 'number') this.#addAlias(role, name)
@@ -146,7 +146,7 @@ function numberOf(value: unknown): number | undefined {
 
 export interface TakenFields {
   /** Undefined when there are none. */
-  readonly further: FurtherValues | undefined
+  readonly custom: CustomValues | undefined
   /** Names that are stored as no metric. */
   readonly ignored: readonly string[]
   /** Why a value is left out, by its name. Undefined when none is. */
@@ -154,7 +154,7 @@ export interface TakenFields {
 }
 
 /** Two names of one metric (`co2`, `co2_ppm`) are one value: the last one, as with a name that stands twice. */
-export function takeFields({ names, values }: FurtherFields, fieldOf: FurtherFieldOf): TakenFields {
+export function takeFields({ names, values }: CustomFields, fieldOf: CustomFieldOf): TakenFields {
   const series: number[] = []
   const taken: number[] = []
   const ignored: string[] = []
@@ -165,14 +165,14 @@ export function takeFields({ names, values }: FurtherFields, fieldOf: FurtherFie
     if (field === undefined) {
       ignored.push(name)
     } else if (value < field.min || value > field.max) {
-      outOfRange = { ...outOfRange, [name]: furtherRangeReason(field) }
+      outOfRange = { ...outOfRange, [name]: customRangeReason(field) }
     } else {
       const before = series.indexOf(field.series)
       if (before === -1) series.push(field.series)
       taken[before === -1 ? series.length - 1 : before] = value
     }
   }
-  return { further: series.length === 0 ? undefined : { series, values: taken }, ignored, outOfRange }
+  return { custom: series.length === 0 ? undefined : { series, values: taken }, ignored, outOfRange }
 }
 
 /** Why a field cannot be stored that stands for no metric of its device, and what to do about it. */
@@ -186,7 +186,7 @@ export function unknownEntityReason(id: string): string {
 }
 
 /** One of the limits may be infinite. */
-export function furtherRangeReason({ min, max }: FurtherField): string {
+export function customRangeReason({ min, max }: CustomField): string {
   if (max === Number.POSITIVE_INFINITY) return `must be at least ${min}`
   return min === Number.NEGATIVE_INFINITY ? `must be at most ${max}` : `must be between ${min} and ${max}`
 }

@@ -1,13 +1,13 @@
-/** The values of a device's further metrics, as each kind needs them, fetched in a worker. */
+/** The values of a device's custom metrics, as each kind needs them, fetched in a worker. */
 
 import { lowerBound, upperBound } from '../../analytics/lower-bound.ts'
 import { presentOf, type Samples } from '../../analytics/present.ts'
-import type { FurtherMetric, ValuesPlace } from '../further-metric.ts'
+import type { CustomMetric, ValuesPlace } from '../custom-metric.ts'
 import type { KeptHours } from '../questdb/measurements-source.ts'
 import type { Series } from '../series.ts'
 import type { TaskContext } from '../task-context.ts'
 import { expiredSamples, startsWithoutMax } from './expired-samples.ts'
-import { alignedTo, counterSamplesAround, type ExpiredHours, type FurtherSamples } from './metric-samples.ts'
+import { alignedTo, type CustomSamples, counterSamplesAround, type ExpiredHours } from './metric-samples.ts'
 import { stateHoldMaxMs } from './state-hold.ts'
 
 export interface SamplesRange {
@@ -28,18 +28,18 @@ const aroundUs = stateHoldMaxMs * 1000
  * Of (afterUs, throughUs], in the metrics' order. States begin with the newest value before that, and end with
  * the oldest one behind it, of a week around; counters with two of each, by which noise shows. `readings`: the device's of the range, for metrics that are columns of theirs.
  */
-export async function furtherSamples(
-  metrics: readonly FurtherMetric[],
+export async function customSamples(
+  metrics: readonly CustomMetric[],
   range: SamplesRange,
   readings: Series | undefined,
   context: Pick<TaskContext, 'measurements' | 'signal' | 'rowsMax'>,
-): Promise<FurtherSamples[]> {
+): Promise<CustomSamples[]> {
   const { measurements, signal, rowsMax } = context
   const places = metrics.flatMap(({ speed, ...metric }) => [metric, ...(speed === undefined ? [] : [speed])])
   const series = [...new Set(places.flatMap(place => place.series ?? []))]
   const bySeries = await measurements.samples({ series, ...range, rowsMax: valuesPerReading * rowsMax }, signal)
   const samplesAt = (place: ValuesPlace) => samplesOf(place, bySeries, readings)
-  const all: FurtherSamples[] = []
+  const all: CustomSamples[] = []
   for (const metric of metrics) {
     const samples = isContinued(metric) ? await continued(metric, samplesAt(metric), range, context) : samplesAt(metric)
     const paired = metric.speed === undefined ? undefined : samplesAt(metric.speed)
@@ -53,14 +53,14 @@ export async function furtherSamples(
  * states begin with values before that, also where these have expired. What stands for expired values and the others
  * are together no more than an answer may be made of.
  */
-export async function furtherSamplesByHour(
-  metrics: readonly FurtherMetric[],
+export async function customSamplesByHour(
+  metrics: readonly CustomMetric[],
   { fromUs, throughUs, untilUs, expiredBeforeUs }: HourlyRange,
   context: Pick<TaskContext, 'measurements' | 'signal' | 'rowsMax'>,
-): Promise<FurtherSamples[]> {
+): Promise<CustomSamples[]> {
   const rawFromUs = Math.min(throughUs + 1, Math.max(fromUs, expiredBeforeUs))
   const range = { afterUs: rawFromUs - 1, throughUs, ...(untilUs !== undefined && { untilUs }) }
-  const raw = await furtherSamples(metrics, range, undefined, context)
+  const raw = await customSamples(metrics, range, undefined, context)
   if (!(fromUs - aroundUs < expiredBeforeUs)) return raw
   const series = metrics.flatMap(metric => metric.series ?? [])
   const toUs = throughUs + 1 + (untilUs === undefined ? 0 : aroundUs)
@@ -86,11 +86,11 @@ interface HourlyRange {
 }
 
 function withExpired(
-  samples: FurtherSamples,
+  samples: CustomSamples,
   hours: KeptHours,
   standIns: Samples,
   { fromUs, throughUs, expiredBeforeUs }: HourlyRange,
-): FurtherSamples {
+): CustomSamples {
   const { metric, speeds } = samples
   const beforeMs = expiredBeforeUs / 1000
   const withoutMax = metric.kind === 'rate' ? startsWithoutMax(hours) : new Set<number>()
@@ -118,17 +118,17 @@ function partOf({ timesMs, values }: Samples, from: number, to = timesMs.length)
 
 const nothing: Samples = { timesMs: new Float64Array(0), values: new Float64Array(0) }
 
-function samplesAround({ kind }: FurtherMetric): number {
+function samplesAround({ kind }: CustomMetric): number {
   return kind === 'counter' ? counterSamplesAround : 1
 }
 
 /** Whether figures of a range need the values around it. */
-function isContinued(metric: FurtherMetric): metric is FurtherMetric & { readonly series: number } {
+function isContinued(metric: CustomMetric): metric is CustomMetric & { readonly series: number } {
   return metric.series !== undefined && (metric.kind === 'counter' || metric.kind === 'state')
 }
 
 async function continued(
-  metric: FurtherMetric & { readonly series: number },
+  metric: CustomMetric & { readonly series: number },
   samples: Samples,
   { afterUs, throughUs, untilUs = throughUs }: SamplesRange,
   { measurements, signal }: Pick<TaskContext, 'measurements' | 'signal'>,
@@ -169,7 +169,7 @@ function joined(before: Samples, after: Samples): Samples {
 function pairedWith(
   directions: Samples,
   speeds: Samples | undefined,
-): Pick<FurtherSamples, 'timesMs' | 'values' | 'speeds'> {
+): Pick<CustomSamples, 'timesMs' | 'values' | 'speeds'> {
   if (speeds === undefined) return { ...directions, speeds: undefined }
   const timesMs = Float64Array.from(new Set([...directions.timesMs, ...speeds.timesMs])).sort()
   return { timesMs, values: alignedTo(timesMs, directions), speeds: alignedTo(timesMs, speeds) }

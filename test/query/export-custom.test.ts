@@ -78,7 +78,7 @@ async function write(made: readonly Made[]): Promise<Made[]> {
     })),
   )
   // A missing one is a row without a value, as behind a replaced reading; and there are those of other devices.
-  await questdb.writeFurther(
+  await questdb.writeCustom(
     kept.flatMap(({ second, device, co2 = null, lux = null }) => {
       const { co2: ofCo2, lux: ofLux } = { co2: undefined, lux: undefined, ...seriesOf[device] }
       const time = timeOf(second)
@@ -154,7 +154,7 @@ t.test('buckets have the figures that are right for the kind of a metric', async
   ]
   const symbol = devices[0]?.symbol ?? ''
   await questdb.write(rows.map(([second]) => ({ time: timeOf(second), symbol, temperature: 20 })))
-  await questdb.writeFurther(
+  await questdb.writeCustom(
     rows.flatMap(([second, values]) =>
       kinds.flatMap(({ name }, series) => {
         const value = values[name]

@@ -3,9 +3,9 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { createColumnsReader } from '../../query/questdb/columns-reader.ts'
-import { eachFurtherValue } from '../../query/questdb/further-values.ts'
+import { eachCustomValue } from '../../query/questdb/custom-values.ts'
 import { createPgConnection } from '../../store/questdb/client/questdb-pg.ts'
-import { startQuestdb, type TestFurtherValue } from '../support/questdb.ts'
+import { startQuestdb, type TestCustomValue } from '../support/questdb.ts'
 import { runs } from '../support/runs.ts'
 import { stays } from './query-at.ts'
 
@@ -22,7 +22,7 @@ const timeOf = (second: number) => new Date(startMs + second * 1000).toISOString
 async function read(fromSecond: number, toSecond: number, series: readonly number[] | undefined, rowsMax?: number) {
   const found: [number, number, number][] = []
   const range = { fromUs: (startMs + fromSecond * 1000) * 1000, toUs: (startMs + toSecond * 1000) * 1000, series }
-  await eachFurtherValue(
+  await eachCustomValue(
     reader,
     range,
     (timeUs, ofSeries, value) => found.push([timeUs / 1_000_000 - startMs / 1000, ofSeries, value]),
@@ -45,9 +45,7 @@ t.test('every value of a range comes once, ascending by time, whatever the size 
       await questdb.clear()
       const byKey = new Map(rows.map(row => [`${row.second}/${row.series}`, row]))
       const wanted = [...byKey.values()].sort((a, b) => a.second - b.second || a.series - b.series)
-      await questdb.writeFurther(
-        wanted.map(({ second, ...row }): TestFurtherValue => ({ ...row, time: timeOf(second) })),
-      )
+      await questdb.writeCustom(wanted.map(({ second, ...row }): TestCustomValue => ({ ...row, time: timeOf(second) })))
       const present = wanted.flatMap(({ second, series, value }) => (value === null ? [] : [[second, series, value]]))
       const found = await read(0, 86_401, undefined, rowsMax)
       t.ok(found.every(([second], place) => place === 0 || second >= (found[place - 1]?.[0] ?? 0)))
@@ -60,7 +58,7 @@ t.test('every value of a range comes once, ascending by time, whatever the size 
 
 t.test('only those of some series and of the range, without those that have no value', async t => {
   await questdb.clear()
-  await questdb.writeFurther([
+  await questdb.writeCustom([
     { series: 7, time: timeOf(0), value: 1 },
     { series: 7, time: timeOf(1), value: null },
     { series: 8, time: timeOf(1), value: 2 },

@@ -3,7 +3,7 @@
  * device and the metric.
  */
 
-import type { StoredFurther } from './stored-further.ts'
+import type { StoredCustom } from './stored-custom.ts'
 
 /** As many as a device may have series. */
 const seriesMax = 64
@@ -15,7 +15,7 @@ interface Values {
   readonly timesUs: number[]
 }
 
-export class FurtherValues {
+export class CustomValues {
   /** By slot. */
   readonly #bySlot: (Values | undefined)[] = []
 
@@ -31,9 +31,9 @@ export class FurtherValues {
    * Those of the reading at which `readings` stands, as with columns: an older value never replaces a newer one. True when
    * the reading has taken the place of one that had a value which it has not: which one it was before, QuestDB knows.
    */
-  take(slot: number, timeUs: number, readings: StoredFurther): boolean {
-    const { furtherCount } = readings
-    if (furtherCount === 0 && this.#bySlot[slot] === undefined) return false
+  take(slot: number, timeUs: number, readings: StoredCustom): boolean {
+    const { customCount } = readings
+    if (customCount === 0 && this.#bySlot[slot] === undefined) return false
     const known = this.#of(slot)
     let isLacking = false
     for (let place = 0; place < known.series.length; place++) {
@@ -41,12 +41,12 @@ export class FurtherValues {
       known.timesUs[place] = Number.NEGATIVE_INFINITY
       isLacking = true
     }
-    for (let index = 0; index < furtherCount; index++) {
+    for (let index = 0; index < customCount; index++) {
       // One that was erased.
-      if (Number.isNaN(readings.furtherValue(index))) continue
-      const place = placeOf(known, readings.furtherSeries(index))
+      if (Number.isNaN(readings.customValue(index))) continue
+      const place = placeOf(known, readings.customSeries(index))
       if (timeUs >= (known.timesUs[place] as number)) {
-        known.values[place] = readings.furtherValue(index)
+        known.values[place] = readings.customValue(index)
         known.timesUs[place] = timeUs
       }
     }
@@ -99,8 +99,8 @@ export class FurtherValues {
   }
 }
 
-function hasSeries(readings: StoredFurther, series: number): boolean {
-  for (let index = 0; index < readings.furtherCount; index++) if (readings.furtherSeries(index) === series) return true
+function hasSeries(readings: StoredCustom, series: number): boolean {
+  for (let index = 0; index < readings.customCount; index++) if (readings.customSeries(index) === series) return true
   return false
 }
 

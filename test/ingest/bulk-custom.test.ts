@@ -3,11 +3,11 @@
 import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import t from 'tap'
+import type { CustomField } from '../../ingest/custom-fields.ts'
 import type { Unresolved } from '../../ingest/formats/encode.ts'
 import { defaultLineNames } from '../../ingest/formats/line-protocol-names.ts'
 import type { Format } from '../../ingest/formats/line-reader.ts'
 import type { Series } from '../../ingest/formats/row-kind.ts'
-import type { FurtherField } from '../../ingest/further-fields.ts'
 import { createImporter } from '../../ingest/import/import.ts'
 import { NamesUnavailable } from '../../ingest/import/import-session.ts'
 import { createLineImporter } from '../../ingest/import/line-protocol-import.ts'
@@ -22,7 +22,7 @@ const nowMs = Date.UTC(2026, 5, 1)
 const timeMs = Date.UTC(2026, 0, 1)
 
 /** Metrics by name and alias, each with its own number, which is also that of its series of every device. */
-const metrics = new Map<string, { name: string; field: FurtherField }>(
+const metrics = new Map<string, { name: string; field: CustomField }>(
   [
     ['co2', 'co2', 11, 0, 100_000],
     ['co2_ppm', 'co2', 11, 0, 100_000],
@@ -67,17 +67,17 @@ interface StoredRow {
   device: string | undefined
   timeUs: number
   values: Record<string, number>
-  further: Record<number, number>
+  custom: Record<number, number>
 }
 
 function rowsIn(records: Uint8Array): StoredRow[] {
   const view = new DataView(records.buffer, records.byteOffset, records.byteLength)
   const rows: StoredRow[] = []
   for (let offset = 0; offset < view.byteLength; offset += view.getUint16(offset, true)) {
-    const { symbols, timeUs, values, further } = readRecord(readings, view, offset)
+    const { symbols, timeUs, values, custom } = readRecord(readings, view, offset)
     const given = Object.entries(values).filter(([, value]) => !Number.isNaN(value))
-    const others = Object.fromEntries(further.map(({ series, value }) => [series, value]))
-    rows.push({ device: symbols[0]?.replace(/-7$/, ''), timeUs, values: Object.fromEntries(given), further: others })
+    const others = Object.fromEntries(custom.map(({ series, value }) => [series, value]))
+    rows.push({ device: symbols[0]?.replace(/-7$/, ''), timeUs, values: Object.fromEntries(given), custom: others })
   }
   return rows
 }
@@ -134,27 +134,27 @@ for (const format of ['ndjson', 'json', 'csv'] as const) {
   t.test(`${format}: values of metrics are stored, others are named, one out of range is left out`, async t => {
     const empty = { ...base, temperature: null }
     const cases: [fields: object, expected: object][] = [
-      [{ ...base, co2: 1, co2_ppm: 2 }, { rows: [{ further: { 11: 2 } }] }],
+      [{ ...base, co2: 1, co2_ppm: 2 }, { rows: [{ custom: { 11: 2 } }] }],
       [
         { ...base, co2: -1, flow: 5 },
-        { accepted: 1, reasons: [], rows: [{ values: { temperature: 1 }, further: { 13: 5 } }] },
+        { accepted: 1, reasons: [], rows: [{ values: { temperature: 1 }, custom: { 13: 5 } }] },
       ],
       [
         { ...base, temperature: -127, level: -1, flow: 5 },
-        { accepted: 1, rows: [{ values: {}, further: { 13: 5 } }], leftOut: { fields: ['temperature', 'level'] } },
+        { accepted: 1, rows: [{ values: {}, custom: { 13: 5 } }], leftOut: { fields: ['temperature', 'level'] } },
       ],
       [
         { ...base, temperature: -127, level: -1 },
         { reasons: [`${line}: temperature must be between -90 and 85; level must be at least 0`] },
       ],
-      [{ ...empty, flow: 1 }, { rows: [{ values: {}, further: { 13: 1 } }] }],
+      [{ ...empty, flow: 1 }, { rows: [{ values: {}, custom: { 13: 1 } }] }],
       [{ ...empty, unknown_one: 1 }, { reasons: [/at least one metric must be a number/] }],
     ]
     for (const [fields, expected] of cases) t.match(await one(fields), expected, JSON.stringify(fields))
     const sent = { co2_ppm: 400.5, door: true, flow: -3, note: 'open', unknown_one: 4, level: null }
     const taken = await one({ ...base, ...sent })
     const row = { device: 'k', timeUs: timeMs * 1000, values: { temperature: 1 } }
-    t.match(taken, { reasons: [], rows: [{ ...row, further: { 11: 400.5, 12: 1, 13: -3 } }] })
+    t.match(taken, { reasons: [], rows: [{ ...row, custom: { 11: 400.5, 12: 1, 13: -3 } }] })
     t.same(new Set(taken.ignored), new Set(['note', 'unknown_one', ...(format === 'csv' ? ['level'] : [])]))
     const reason = 'co2 must be between 0 and 100000 (other values of the reading are stored)'
     const { leftOut } = await one({ ...base, co2: -1 })
@@ -171,14 +171,14 @@ for (const format of ['ndjson', 'json', 'csv'] as const) {
   t.test(`${format}: of a device that lists its metrics, no others are stored`, async t => {
     const listing = { timestamp: timeMs, device: 'listing' }
     const whole = await one({ ...listing, co2: 400, temperature: 3, humidity: 900, flow: 3 })
-    t.match(whole.rows, [{ values: { temperature: 3 }, further: { 11: 400 } }])
+    t.match(whole.rows, [{ values: { temperature: 3 }, custom: { 11: 400 } }])
     t.strictSame(Object.keys(whole.rows[0]?.values ?? {}), ['temperature'])
     t.same(new Set(whole.ignored), new Set(['flow', 'humidity']))
     const refused = await one({ ...listing, humidity: 2, pressure: 1000 })
     t.strictSame(refused.reasons, [`${line}: co2 at least one metric must be a number`])
-    t.match((await one({ ...listing, co2: 400, humidity: 2 })).rows, [{ further: { 11: 400 } }])
+    t.match((await one({ ...listing, co2: 400, humidity: 2 })).rows, [{ custom: { 11: 400 } }])
     t.match((await one({ ...listing, co2_ppm: null, temperature: 3 })).rows, [{ values: { temperature: 3 } }])
-    t.match((await one({ timestamp: timeMs, device: 'metered', flow: 3 })).rows, [{ further: { 13: 3 } }])
+    t.match((await one({ timestamp: timeMs, device: 'metered', flow: 3 })).rows, [{ custom: { 13: 3 } }])
   })
 }
 
@@ -217,19 +217,19 @@ t.test('a thousand columns that are no metrics are named, and of thousands of fi
   const lines = Array.from({ length: 50 }, (_, index) => `${timeMs + index},${cells}`)
   const { rows, ignored } = await run(header + lines.join(''), 'csv')
   t.strictSame([rows.length, ignored.length], [50, 1000])
-  t.ok(rows.every(({ further }) => further[13] === 7))
+  t.ok(rows.every(({ custom }) => custom[13] === 7))
   const objects = Array.from({ length: 200 }, (_, index) => {
     const others = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`y${index}_${at}`, 1]))
     return JSON.stringify({ ...base, timestamp: timeMs + index, device: `d${index}`, ...others, flow: index })
   })
   const many = await run(objects.join('\n'), 'ndjson')
-  const flows = many.rows.map(({ further }) => further[13])
+  const flows = many.rows.map(({ custom }) => custom[13])
   t.strictSame(flows, [...objects.keys()], 'a chunk ends where its fields are too many')
   t.equal(many.ignored.length, 100)
 })
 
 /** What of the fields is stored of a device that lists nothing, worked out by hand. */
-function expectedFurther(fields: Record<string, unknown>): Record<number, number> {
+function expectedCustom(fields: Record<string, unknown>): Record<number, number> {
   const found: Record<number, number> = {}
   for (const [name, value] of Object.entries(fields)) {
     const metric = metrics.get(name)
@@ -261,10 +261,10 @@ t.test('any fields give the same readings as JSON, NDJSON and CSV, wherever the 
   const property = fc.asyncProperty(fc.array(fieldSets, { minLength: 1, maxLength: 6 }), async entries => {
     const sets = entries.map(set => Object.fromEntries(set))
     const timeUsOf = (index: number) => (timeMs + index) * 1000
-    const expected = sets.map((fields, at) => ({ timeUs: timeUsOf(at), further: expectedFurther(fields) }))
+    const expected = sets.map((fields, at) => ({ timeUs: timeUsOf(at), custom: expectedCustom(fields) }))
     for (const format of ['json', 'ndjson'] as const) {
       const { rows } = await run(bodyOf(sets, format), format)
-      const found = rows.map(({ timeUs, further }) => ({ timeUs, further }))
+      const found = rows.map(({ timeUs, custom }) => ({ timeUs, custom }))
       if (JSON.stringify(found) !== JSON.stringify(expected)) throw new Error(`${format}: ${JSON.stringify(found)}`)
     }
     for (const [index, fields] of sets.entries()) {
@@ -274,9 +274,9 @@ t.test('any fields give the same readings as JSON, NDJSON and CSV, wherever the 
       const header = [...Object.keys(base), ...names].map(cellOf).join()
       const cells = [...Object.values({ ...base, timestamp: timeMs + index }), ...Object.values(plain)]
       const { rows } = await run(`${header}\n${cells.map(cellOf).join()}\n`, 'csv')
-      const further = expectedFurther(plain)
-      const found = rows.map(row => row.further)
-      if (JSON.stringify(found) !== JSON.stringify([further])) throw new Error(`csv: ${JSON.stringify(found)}`)
+      const custom = expectedCustom(plain)
+      const found = rows.map(row => row.custom)
+      if (JSON.stringify(found) !== JSON.stringify([custom])) throw new Error(`csv: ${JSON.stringify(found)}`)
     }
   })
   await fc.assert(property, runs(8, 60))
@@ -323,44 +323,44 @@ function startLines(t: TestHooks, unknownFields: 'reject' | 'ignore') {
 const lineCases: { lines: string[]; both?: object; reject?: object; ignore?: object }[] = [
   {
     lines: ['w,device=k temperature=1,co2=400i,door=T,flow=-3.5'],
-    both: { reasons: [], rows: [{ values: { temperature: 1 }, further: { 11: 400, 12: 1, 13: -3.5 } }] },
+    both: { reasons: [], rows: [{ values: { temperature: 1 }, custom: { 11: 400, 12: 1, 13: -3.5 } }] },
   },
-  { lines: ['w,device=k flow=1u'], both: { rows: [{ values: {}, further: { 13: 1 } }], counts: [1, 1, 0] } },
+  { lines: ['w,device=k flow=1u'], both: { rows: [{ values: {}, custom: { 13: 1 } }], counts: [1, 1, 0] } },
   {
     lines: ['w,device=k temperature=2,co2=-1'],
-    both: { reasons: [], rows: [{ values: { temperature: 2 }, further: {} }], counts: [1, 1, 0] },
+    both: { reasons: [], rows: [{ values: { temperature: 2 }, custom: {} }], counts: [1, 1, 0] },
   },
   {
     lines: ['w,device=k co2=-1', 'w,device=k humidity=5'],
     both: {
       reasons: ['1: co2 must be between 0 and 100000'],
-      rows: [{ values: { humidity: 5 }, further: {} }],
+      rows: [{ values: { humidity: 5 }, custom: {} }],
       counts: [2, 1, 1],
     },
   },
   {
     lines: ['w,device=k co2=1,flow=1', 'w,device=k co2_ppm=2', 'w,device=k humidity=3'],
-    both: { rows: [{ values: { humidity: 3 }, further: { 11: 2, 13: 1 } }], counts: [3, 1, 0] },
+    both: { rows: [{ values: { humidity: 3 }, custom: { 11: 2, 13: 1 } }], counts: [3, 1, 0] },
   },
   { lines: ['w,device=unknown co2=1'], both: { reasons: ['1: there is no device of this name'] } },
   {
     lines: ['w,device=k temperature=1,other=1,co2=400'],
     reject: { rows: [], reasons: ['1: field other is not known'], counts: [1, 0, 1] },
-    ignore: { rows: [{ values: { temperature: 1 }, further: { 11: 400 } }] },
+    ignore: { rows: [{ values: { temperature: 1 }, custom: { 11: 400 } }] },
   },
   {
     lines: ['w,device=k temperature=1,co2="text"'],
     reject: { rows: [], reasons: ['1: field co2 is a text'] },
-    ignore: { rows: [{ values: { temperature: 1 }, further: {} }] },
+    ignore: { rows: [{ values: { temperature: 1 }, custom: {} }] },
   },
   { lines: ['w,device=k other=1'], ignore: { kind: 'stored', rows: [], counts: [1, 0, 0] } },
   // A device that lists its metrics.
   {
     lines: ['w,device=listing temperature=1,humidity=900,co2=4,flow=1'],
-    ignore: { reasons: [], rows: [{ values: { temperature: 1 }, further: { 11: 4 } }] },
+    ignore: { reasons: [], rows: [{ values: { temperature: 1 }, custom: { 11: 4 } }] },
   },
   { lines: ['w,device=listing humidity=1'], ignore: { rows: [], counts: [1, 0, 0] } },
-  { lines: ['w,device=listing co2=4'], ignore: { rows: [{ values: {}, further: { 11: 4 } }] } },
+  { lines: ['w,device=listing co2=4'], ignore: { rows: [{ values: {}, custom: { 11: 4 } }] } },
   {
     lines: ['w,device=listing co2=4,humidity=1'],
     reject: { rows: [], reasons: ['1: field humidity is not known'] },

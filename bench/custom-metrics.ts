@@ -2,13 +2,13 @@
  * `stats_data` of devices with 15 metrics, ten of them gauges without a column, against devices that have the five: 30 days of one
  * reading a minute, in turns, each device once, nothing from a cache. Means and counts are compared with QuestDB's own.
  *
- * Usage: node bench/further-metrics.ts [--pairs 7]
+ * Usage: node bench/custom-metrics.ts [--pairs 7]
  */
 
 import { parseArgs } from 'node:util'
 import { median } from 'simple-statistics'
 import type { AnalysedDevice } from '../query/analysed-device.ts'
-import type { FurtherMetric } from '../query/further-metric.ts'
+import type { CustomMetric } from '../query/custom-metric.ts'
 import { createQuery } from '../query/query.ts'
 import { createReplicas } from '../query/replicas.ts'
 import { measurementsTable, metrics, readingsTable } from '../store/tables.ts'
@@ -24,7 +24,7 @@ const pairs = Number(options.pairs)
 /** The first turns find out what code is worth compiling. */
 const warmUps = 2
 const readings = 30 * 1440
-const furtherCount = 10
+const customCount = 10
 const ratioMax = 3.5
 const startUs = Date.UTC(2026, 0, 1) * 1000
 const stepUs = 60_000_000
@@ -38,13 +38,13 @@ function valueSql(phase: number): string {
   return `round(20 + 5 * sin(x / 1440.0 * 6.283185307179586 + ${phase}) + rnd_double(), 1)`
 }
 
-async function seed(store: BenchStore, device: AnalysedDevice, further: readonly FurtherMetric[]): Promise<void> {
+async function seed(store: BenchStore, device: AnalysedDevice, custom: readonly CustomMetric[]): Promise<void> {
   const times = `timestamp_sequence(${startUs}L::timestamp, ${stepUs}L)`
   const columns = metrics.map((_, place) => valueSql(place)).join(', ')
   const rows = `FROM long_sequence(${readings})`
   const insert = (sql: string) => questdbRows({ questdb: { address: store.questdb } }, sql)
   await insert(`INSERT INTO ${readingsTable} SELECT ${times}, '${device.symbol}', ${columns} ${rows}`)
-  for (const [place, { series }] of further.entries()) {
+  for (const [place, { series }] of custom.entries()) {
     const values = valueSql(metrics.length + place)
     await insert(`INSERT INTO ${measurementsTable} SELECT ${times}, ${series}, ${values} ${rows}`)
   }
@@ -55,10 +55,10 @@ function deviceOf(number: number): AnalysedDevice {
   return { ...plainDevice, number, symbol: name, name, expected_interval_seconds: 60 }
 }
 
-function gauge(device: AnalysedDevice, place: number): FurtherMetric {
+function gauge(device: AnalysedDevice, place: number): CustomMetric {
   const name = `gauge_${place}`
   const about = { title: name, kind: 'gauge', unit: null, decimals: 1, quality: null } as const
-  return { name, ...about, series: device.number * furtherCount + place, column: undefined, speed: undefined }
+  return { name, ...about, series: device.number * customCount + place, column: undefined, speed: undefined }
 }
 
 interface Stats {
@@ -67,10 +67,10 @@ interface Stats {
 }
 
 /** Whether the answer has each metric with QuestDB's own count and mean. */
-async function isRight(store: BenchStore, stats: Stats, further: readonly FurtherMetric[]): Promise<boolean> {
-  const quantities = metrics.length + 1 + further.length
+async function isRight(store: BenchStore, stats: Stats, custom: readonly CustomMetric[]): Promise<boolean> {
+  const quantities = metrics.length + 1 + custom.length
   if (stats.correlations.pairs.length !== (quantities * (quantities - 1)) / 2) return false
-  for (const { name, series } of further) {
+  for (const { name, series } of custom) {
     const [row] = await store.query(
       `SELECT count(value), avg(value) FROM ${measurementsTable} WHERE series = ${series}`,
     )
@@ -95,19 +95,19 @@ async function bench(): Promise<void> {
   hooks.teardown(() => query.close())
   const made = Array.from({ length: 2 * (warmUps + pairs) }, (_, place) => {
     const device = deviceOf(place + 1)
-    return { device, further: Array.from({ length: (place % 2) * furtherCount }, (_, one) => gauge(device, one)) }
+    return { device, custom: Array.from({ length: (place % 2) * customCount }, (_, one) => gauge(device, one)) }
   })
-  for (const { device, further } of made) await seed(store, device, further)
+  for (const { device, custom } of made) await seed(store, device, custom)
   await untilApplied(store.questdb)
   const ms: [few: number[], many: number[]] = [[], []]
   let right = true
-  for (const [place, { device, further }] of made.entries()) {
+  for (const [place, { device, custom }] of made.entries()) {
     const startedMs = performance.now()
-    const how = { days: 30, stepSeconds: undefined, further }
+    const how = { days: 30, stepSeconds: undefined, custom }
     const answer = await query.stats(device, how, new AbortController().signal)
     const tookMs = performance.now() - startedMs
     if (!answer.ok) throw new Error(`there is no answer: ${answer.code}`)
-    right &&= await isRight(store, JSON.parse(answer.body.bytes.toString()), further)
+    right &&= await isRight(store, JSON.parse(answer.body.bytes.toString()), custom)
     if (place >= 2 * warmUps) ms[place % 2]?.push(tookMs)
   }
   const [few, many] = ms
@@ -116,7 +116,7 @@ async function bench(): Promise<void> {
     ms: spread(many),
     fiveMs: spread(few),
   })
-  bounds.conclude({ bench: 'further-metrics', readings, pairs, hardware: hardware() })
+  bounds.conclude({ bench: 'custom-metrics', readings, pairs, hardware: hardware() })
 }
 
 try {

@@ -1,6 +1,6 @@
 /** Joins values without a column in the table of readings with their readings, by time and device. */
 
-import { eachFurtherValue } from '../questdb/further-values.ts'
+import { eachCustomValue } from '../questdb/custom-values.ts'
 import type { ValuesTable } from '../questdb/values-table.ts'
 import type { ReplicaReads } from '../replica-reads.ts'
 import { type ExportMetric, isBuiltIn } from './export-columns.ts'
@@ -18,17 +18,17 @@ interface RowsWithValues extends Rows {
   readonly values: readonly Float64Array[]
 }
 
-interface FurtherAsked {
+interface CustomAsked {
   readonly metrics: readonly ExportMetric[]
   readonly series: SeriesTable
   readonly table: ValuesTable
 }
 
 /** A column for each metric: those that the rows have, and those of the others, which are read here. */
-export async function withFurther(
+export async function withCustom(
   reader: ReplicaReads['reader'],
   { values: ofBuiltIn, ...rows }: RowsWithValues,
-  { metrics, series, table }: FurtherAsked,
+  { metrics, series, table }: CustomAsked,
   signal: AbortSignal,
 ): Promise<RowsWithValues> {
   const { timesUs, order } = rows
@@ -46,7 +46,7 @@ export async function withFurther(
     const row = rowOf(timeUs, deviceAt(series, place))
     if (row >= 0) (values[metricAt(series, place)] as Float64Array)[row] = value
   }
-  await eachFurtherValue(reader, { fromUs, toUs, series: seriesToName(series), table }, take, signal)
+  await eachCustomValue(reader, { fromUs, toUs, series: seriesToName(series), table }, take, signal)
   return { ...rows, values }
 }
 

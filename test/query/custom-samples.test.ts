@@ -1,10 +1,10 @@
-/** Values of further metrics by hours, of which some have expired: figures are those of the values, or unknown. */
+/** Values of custom metrics by hours, of which some have expired: figures are those of the values, or unknown. */
 
 import { test } from 'tap'
 import { cadenceOf } from '../../analytics/reliability/cadence.ts'
 import { createLocalTime } from '../../analytics/time/local-time.ts'
 import { bucketFigures } from '../../query/kinds/bucket-figures.ts'
-import { furtherSamplesByHour } from '../../query/kinds/further-samples.ts'
+import { customSamplesByHour } from '../../query/kinds/custom-samples.ts'
 import { stateHoldMaxMs, stateHoldMs } from '../../query/kinds/state-hold.ts'
 import type { MeasurementsSource } from '../../query/questdb/measurements-source.ts'
 import type { KindBucket, MetricKind } from '../../query/shapes/kinds.ts'
@@ -36,7 +36,7 @@ async function byHour(kind: MetricKind, series: readonly (readonly Pair[])[], be
   const newestMs = Math.max(...series.flat().map(([timeMs]) => timeMs))
   const range = { fromUs: startMs * 1000, throughUs: newestMs * 1000, expiredBeforeUs: beforeMs * 1000 }
   const signal = new AbortController().signal
-  return furtherSamplesByHour(metrics, range, { measurements: measurements as MeasurementsSource, signal, rowsMax })
+  return customSamplesByHour(metrics, range, { measurements: measurements as MeasurementsSource, signal, rowsMax })
 }
 
 async function figuresOf(kind: MetricKind, pairs: readonly Pair[], beforeMs: number, hours: number) {

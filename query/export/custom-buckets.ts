@@ -36,7 +36,7 @@ const aggregateNames = Object.keys(aggregates) as Aggregate[]
 const resultantMin = 1e-12
 
 /** Puts them into the columns, whose rows are the buckets, ascending. */
-export async function fillFurtherBuckets(
+export async function fillCustomBuckets(
   reader: ReplicaReads['reader'],
   asked: BucketsAsked,
   columns: readonly ExportColumn[],

@@ -1,9 +1,9 @@
 /** Which metrics an analysis has beside those that it always has, and where a device has their values. */
 
-import { furtherMetricsOf, type MetricDevice } from '../../auth/metrics/device-metrics.ts'
+import { customMetricsOf, type MetricDevice } from '../../auth/metrics/device-metrics.ts'
 import type { Metrics } from '../../auth/metrics/metrics.ts'
-import type { FurtherMetric, PairedSpeed, ValuesPlace } from '../../query/further-metric.ts'
-import type { ComparedFurther } from '../../query/task.ts'
+import type { CustomMetric, PairedSpeed, ValuesPlace } from '../../query/custom-metric.ts'
+import type { ComparedCustom } from '../../query/task.ts'
 import { calmSpeed, speedOfDirection } from '../../store/metrics/direction-speed.ts'
 import type { Metric } from '../../store/metrics/metric.ts'
 import { metricsPerDeviceMax } from '../../store/metrics/metric-counts.ts'
@@ -34,7 +34,7 @@ export function absentMetric(
   names: readonly string[] = [],
 ): string | undefined {
   const there = new Set<string>(columns)
-  for (const device of devices) for (const { name } of furtherMetricsOf(metrics, device)) there.add(name)
+  for (const device of devices) for (const { name } of customMetricsOf(metrics, device)) there.add(name)
   return names.find(name => !there.has(name))
 }
 
@@ -42,16 +42,14 @@ export function absentMetric(
  * In the order in which they are named; without names what the device has, in the order in which it is shown. `always` are
  * those that the answer has anyway.
  */
-export function furtherMetrics(
+export function customMetrics(
   metrics: AnalysedMetrics,
   device: MetricDevice,
   always: readonly string[],
   names: readonly string[] | undefined,
-): FurtherMetric[] {
-  const wanted = names?.flatMap(name => metrics.get(name) ?? []) ?? furtherMetricsOf(metrics, device)
-  return wanted
-    .filter(({ name }) => !always.includes(name))
-    .map(metric => furtherMetric(metrics, device.number, metric))
+): CustomMetric[] {
+  const wanted = names?.flatMap(name => metrics.get(name) ?? []) ?? customMetricsOf(metrics, device)
+  return wanted.filter(({ name }) => !always.includes(name)).map(metric => customMetric(metrics, device.number, metric))
 }
 
 /** Without names those that both devices have sent. */
@@ -60,18 +58,18 @@ export function comparedMetrics(
   [a, b]: readonly [MetricDevice, MetricDevice],
   always: readonly string[],
   names: readonly string[] | undefined,
-): ComparedFurther[] {
+): ComparedCustom[] {
   const isOfBoth = (metric: Metric) => [a, b].every(({ number }) => metrics.series(number, metric) !== undefined)
-  const ofBoth = furtherMetricsOf(metrics, a).filter(isOfBoth)
+  const ofBoth = customMetricsOf(metrics, a).filter(isOfBoth)
   const common = names ?? ofBoth.map(({ name }) => name)
-  const furtherOfB = furtherMetrics(metrics, b, always, common)
-  return furtherMetrics(metrics, a, always, common).map((one, place) => ({
+  const customOfB = customMetrics(metrics, b, always, common)
+  return customMetrics(metrics, a, always, common).map((one, place) => ({
     a: one,
-    b: furtherOfB[place] as FurtherMetric,
+    b: customOfB[place] as CustomMetric,
   }))
 }
 
-function furtherMetric(metrics: AnalysedMetrics, device: number, metric: Metric): FurtherMetric {
+function customMetric(metrics: AnalysedMetrics, device: number, metric: Metric): CustomMetric {
   const { name, kind, quality } = metric
   return {
     name,

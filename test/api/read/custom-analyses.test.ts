@@ -12,8 +12,8 @@ import { createReplicas } from '../../../query/replicas.ts'
 import { createLiveMetrics } from '../../../service/open-live.ts'
 import { queryAt } from '../../query/query-at.ts'
 import { validatedRead } from '../../support/answer-shapes.ts'
+import { startCustomReadings } from '../../support/custom-readings.ts'
 import { silentLog } from '../../support/databases.ts'
-import { startFurtherReadings } from '../../support/further-readings.ts'
 import { serveGroups } from '../serve-groups.ts'
 import { readClient, refusing } from './reading-client.ts'
 
@@ -21,7 +21,7 @@ const minuteMs = 60_000
 const stepMs = 10 * minuteMs
 const at = (text: string) => Date.parse(`2026-03-${text}:00Z`)
 
-const world = await startFurtherReadings(t)
+const world = await startCustomReadings(t)
 const addDevice = (name: string, more = {}) => world.addDevice(name, { expected_interval_seconds: 600, ...more })
 const mast = await addDevice('Mast')
 const plain = await addDevice('Plain')
@@ -148,7 +148,7 @@ const dayRange = 'start=2026-03-09T00:00:00Z&end=2026-03-10T00:00:00Z'
 const isNear = (value: unknown, expected: number) => typeof value === 'number' && Math.abs(value - expected) < 1e-9
 const cosine10 = Math.cos(Math.PI / 18)
 
-t.test('detail_data: further metrics are beside the five, point by point', async t => {
+t.test('detail_data: custom metrics are beside the five, point by point', async t => {
   const { last_24h, last_30d_hourly, metrics } = await json(t, '/detail_data/Mast?t=1')
   t.strictSame(Object.keys(last_24h), [...five, ...Object.keys(metrics), 'gap_seconds', 'downsampled'])
   t.strictSame(new Set(Object.keys(metrics)), new Set(sent))
@@ -269,7 +269,7 @@ t.test('stats_data: gauges have the figures of the five, other kinds their own',
   t.ok(isNear(aggregates.rain.greatest_hour.sum, 0.6))
 })
 
-t.test('a device without further metrics is answered as before there were any', async t => {
+t.test('a device without custom metrics is answered as before there were any', async t => {
   const [all, none] = [await json(t, '/stats_data/Mast'), await json(t, '/stats_data/Plain')]
   t.equal(none.metrics, undefined)
   t.strictSame(Object.keys(none.aggregates), [...five, 'dew_point'])
@@ -408,7 +408,7 @@ t.test('metrics= chooses among those that the device has, and refuses wrong name
   }
 })
 
-t.test('a range has the further metrics, as many columns as are asked for', async t => {
+t.test('a range has the custom metrics, as many columns as are asked for', async t => {
   const ts = (second: number) => startMs + second * 1000
   t.strictSame(await rows('station'), [
     { ts: ts(0), ...quantities(0), co2: 400, rain: 0.2 },

@@ -1,11 +1,11 @@
-/** The further metrics of `detail_data`: their hours of a month, by kind, and what they are. */
+/** The custom metrics of `detail_data`: their hours of a month, by kind, and what they are. */
 
 import type { Cadence } from '../../analytics/reliability/cadence.ts'
 import { expectedDefaultSeconds } from '../../analytics/reliability/freshness.ts'
 import type { Bucket } from '../../analytics/summary/aggregates.ts'
-import { descriptionsOf } from '../further-metric.ts'
+import { descriptionsOf } from '../custom-metric.ts'
 import { type BucketContext, bucketFigures } from '../kinds/bucket-figures.ts'
-import type { FurtherSamples } from '../kinds/metric-samples.ts'
+import type { CustomSamples } from '../kinds/metric-samples.ts'
 import { stateHoldMs } from '../kinds/state-hold.ts'
 import type { SeriesHours } from '../questdb/measurements-source.ts'
 import type { DeviceDetail } from '../shapes/detail.ts'
@@ -18,15 +18,15 @@ const hourMs = 3_600_000
 
 /** A metric beside the five, in the windows of the answer. */
 export interface DetailedMetric {
-  readonly day: FurtherSamples
+  readonly day: CustomSamples
   /** Of a gauge; undefined where it has no value. */
   readonly hours?: SeriesHours | undefined
   /** Of other kinds; counters and states have the value before it, too. */
-  readonly month?: FurtherSamples
+  readonly month?: CustomSamples
 }
 
 /** UTC hours of [startMs, endMs). */
-export function furtherHoursText(
+export function customHoursText(
   { hours, month }: DetailedMetric,
   { startMs, endMs }: Bucket,
   style: PointStyle,
@@ -58,15 +58,15 @@ export interface PointPace {
 
 /** Each with the longest interval since a moment that is not a break of its line, and a state with how long it holds. */
 export function describeDetailed(
-  further: readonly DetailedMetric[],
+  custom: readonly DetailedMetric[],
   paces: readonly PointPace[],
   sinceMs: number,
 ): NonNullable<DeviceDetail['metrics']> {
-  const descriptions = descriptionsOf(further.map(({ day }) => day.metric))
+  const descriptions = descriptionsOf(custom.map(({ day }) => day.metric))
   return Object.fromEntries(
     Object.entries(descriptions).map(([name, description], place) => {
       const { cadence, stepMaxMs } = paces[place] as PointPace
-      const { day, month = day } = further[place] as DetailedMetric
+      const { day, month = day } = custom[place] as DetailedMetric
       const holdMs = description.kind === 'state' ? stateHoldMs(month) : undefined
       const gapMs = holdMs ?? longestGapMs(cadence?.stretches ?? [], sinceMs)
       const gap_seconds = gapMs === null ? null : Math.max(gapMs, stepMaxMs) / 1000

@@ -1,8 +1,8 @@
 /** Values of rows that have no column, in columns of their own: those of a row are a list, from its last value to its first. */
 
-import { type FurtherValues, furtherLength } from '../journal/record.ts'
+import { type CustomValues, customLength } from '../journal/record.ts'
 
-export interface FurtherColumns {
+export interface CustomColumns {
   /** Of each row the place of its last value, and one more; 0 where it has none. */
   lasts: Uint32Array<ArrayBuffer>
   /** Of each value that of the one before it in the same row, likewise. */
@@ -15,7 +15,7 @@ export interface FurtherColumns {
 const lengthMin = 64
 
 /** Made for the first row that has such a value: rows without one cost nothing. */
-export class FurtherRows {
+export class CustomRows {
   #lasts = new Uint32Array(lengthMin)
   #previous = new Uint32Array(lengthMin)
   #series = new Uint32Array(lengthMin)
@@ -44,12 +44,12 @@ export class FurtherRows {
     this.#lasts[row] = at + 1
   }
 
-  putAll(row: number, { series, values }: FurtherValues): void {
+  putAll(row: number, { series, values }: CustomValues): void {
     for (let index = 0; index < series.length; index++) this.put(row, series[index] as number, values[index] as number)
   }
 
   /** Of so many rows, without room. Nothing can be put any more. */
-  take(rowCount: number): FurtherColumns {
+  take(rowCount: number): CustomColumns {
     return {
       lasts: resized(this.#lasts, rowCount),
       previous: resized(this.#previous, this.#count),
@@ -75,20 +75,20 @@ function resized(numbers: Uint32Array<ArrayBuffer>, length: number): Uint32Array
 }
 
 /** Bytes that they take in the records of so many rows. */
-export function furtherBytesOf(columns: FurtherColumns, rowCount: number): number {
+export function customBytesOf(columns: CustomColumns, rowCount: number): number {
   let length = 0
-  for (let row = 0; row < rowCount; row++) length += furtherLength(countOf(columns, row))
+  for (let row = 0; row < rowCount; row++) length += customLength(countOf(columns, row))
   return length
 }
 
-function countOf({ lasts, previous }: FurtherColumns, row: number): number {
+function countOf({ lasts, previous }: CustomColumns, row: number): number {
   let count = 0
   for (let next = lasts[row] as number; next !== 0; next = previous[next - 1] as number) count++
   return count
 }
 
 /** Undefined for a row that has none. */
-export function furtherOf({ lasts, previous, series, values }: FurtherColumns, row: number): FurtherValues | undefined {
+export function customOf({ lasts, previous, series, values }: CustomColumns, row: number): CustomValues | undefined {
   let next = lasts[row] as number
   if (next === 0) return undefined
   const found: { series: number[]; values: number[] } = { series: [], values: [] }

@@ -21,20 +21,20 @@ const isApplied = (ingest: Ingest) => ingest.status().lag.rows === 0
 const atMs = Date.UTC(2026, 0, 1)
 const none = { temperature: Number.NaN, humidity: Number.NaN, pressure: Number.NaN }
 
-function withFurther(of: Reading, further: Record<number, number>): Reading {
-  return { ...of, further: { series: Object.keys(further).map(Number), values: Object.values(further) } }
+function withCustom(of: Reading, custom: Record<number, number>): Reading {
+  return { ...of, custom: { series: Object.keys(custom).map(Number), values: Object.values(custom) } }
 }
 
-t.test('further values are rows of a table, and are replaced and taken away with their reading', async t => {
+t.test('custom values are rows of a table, and are replaced and taken away with their reading', async t => {
   const shown = () => ask(`SELECT ts, series, value FROM ${measurementsTable} ORDER BY ts, series`)
   const directory = temporaryFolder(t)
   const first = openTestIngest(t, { directory })
   first.startForwarding(http, true)
   const [climate, meter] = [device(1), device(2)]
 
-  t.equal(await first.accept(climate, withFurther(reading(1, atMs), { 11: 400.5, 12: 3 })), 'stored')
-  t.equal(await first.accept(climate, withFurther(reading(2, atMs + 1000), { 11: 401 })), 'stored')
-  t.equal(await first.accept(meter, withFurther({ ...reading(0, atMs), ...none }, { 21: -7 })), 'stored')
+  t.equal(await first.accept(climate, withCustom(reading(1, atMs), { 11: 400.5, 12: 3 })), 'stored')
+  t.equal(await first.accept(climate, withCustom(reading(2, atMs + 1000), { 11: 401 })), 'stored')
+  t.equal(await first.accept(meter, withCustom({ ...reading(0, atMs), ...none }, { 21: -7 })), 'stored')
   await until('they are applied', () => isApplied(first))
   const time = '2026-01-01T00:00:00.000000Z'
   const nextTime = '2026-01-01T00:00:01.000000Z'
@@ -52,7 +52,7 @@ t.test('further values are rows of a table, and are replaced and taken away with
   ]
   t.strictSame(await ask(sql), readings, 'a reading without any of the columns is a row, too')
 
-  t.equal(await first.accept(climate, withFurther(reading(1, atMs), { 12: 5 })), 'stored')
+  t.equal(await first.accept(climate, withCustom(reading(1, atMs), { 12: 5 })), 'stored')
   await until('the reading is replaced', () => isApplied(first))
   const replaced = [[time, 11, null], [time, 12, 5], ...(await shown()).slice(2)]
   t.strictSame(await shown(), replaced, 'the value that it leaves out is gone')
@@ -63,12 +63,12 @@ t.test('further values are rows of a table, and are replaced and taken away with
   t.equal(await second.accept(meter, reading(3, atMs + 2000)), 'stored')
   // What the registry of series knows after a restart.
   second.startForwarding(http, true, Uint32Array.of(1, 11, 1, 12, 2, 21))
-  await until('the reading is replaced by one without further values', () => isApplied(second))
+  await until('the reading is replaced by one without custom values', () => isApplied(second))
   t.strictSame((await shown()).slice(0, 4), replaced.with(1, [time, 12, null]))
   await second.close()
 })
 
-t.test('a row of further values that QuestDB refuses is a dead letter with its whole reading', async t => {
+t.test('a row of custom values that QuestDB refuses is a dead letter with its whole reading', async t => {
   await questdb.clear()
   async function changeType(type: string): Promise<void> {
     await ask(`ALTER TABLE ${measurementsTable} ALTER COLUMN value TYPE ${type}`)
@@ -79,7 +79,7 @@ t.test('a row of further values that QuestDB refuses is a dead letter with its w
   const ingest = openTestIngest(t, { directory })
   ingest.startForwarding(http, true)
   await changeType('BOOLEAN')
-  t.equal(await ingest.accept(device(1), withFurther(reading(1, atMs), { 11: 400 })), 'stored')
+  t.equal(await ingest.accept(device(1), withCustom(reading(1, atMs), { 11: 400 })), 'stored')
   t.equal(await ingest.accept(device(1), reading(2, atMs + 1000)), 'stored')
   await until('it is a dead letter', () => ingest.status().forwarder.deadLetters === 1 && isApplied(ingest))
   const [letter] = (await ingest.deadLetters.list(-1, 10)).filter(isWhole)

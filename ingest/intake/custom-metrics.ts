@@ -4,18 +4,18 @@ import type { Device } from '../../auth/devices/device.ts'
 import { createDeviceFields, type FieldDevice } from '../../auth/metrics/device-fields.ts'
 import type { Sighting } from '../../auth/metrics/first-sight.ts'
 import type { Metrics } from '../../auth/metrics/metrics.ts'
+import type { CustomFields } from '../custom-fields.ts'
 import type { Fields } from '../field-names.ts'
-import type { FurtherFields } from '../further-fields.ts'
 import type { Checked } from '../reading.ts'
 import { type WholeReading, wholeReading } from '../whole-reading.ts'
 
 export type RegistryOfMetrics = Pick<Metrics, 'find' | 'series' | 'refusalOf' | 'ensure'>
 
-export interface FurtherMetrics {
+export interface CustomMetrics {
   /** A checked reading of a device with the values that its metrics have. From memory. */
   whole(device: Device, fields: Fields, checked: Checked): WholeReading
   /** Those without a metric or series, which `make` makes. From memory. */
-  missing(further: FurtherFields | undefined, device: FieldDevice): readonly Sighting[]
+  missing(custom: CustomFields | undefined, device: FieldDevice): readonly Sighting[]
   /** `by` is who sent them, for the audit; `later` when nothing can be made at present. */
   make: Metrics['ensure']
 }
@@ -24,7 +24,7 @@ export interface FurtherMetrics {
 export const newDeviceOf = (owner: number | null): FieldDevice => ({ number: 0, metrics: null, owner })
 const none: readonly Sighting[] = []
 
-export function createFurtherMetrics(metrics: RegistryOfMetrics): FurtherMetrics {
+export function createCustomMetrics(metrics: RegistryOfMetrics): CustomMetrics {
   const deviceFields = createDeviceFields(metrics)
   const nameOf = (field: string) => metrics.find(field)?.name
 
@@ -33,7 +33,7 @@ export function createFurtherMetrics(metrics: RegistryOfMetrics): FurtherMetrics
       const fieldOf = (name: string) => deviceFields.find(device, name)
       return wholeReading(checked, fields, { metrics: device.metrics, fieldOf, nameOf })
     },
-    missing: (further, device) => (further === undefined ? none : deviceFields.missing(device, further.names)),
+    missing: (custom, device) => (custom === undefined ? none : deviceFields.missing(device, custom.names)),
     make: metrics.ensure,
   }
 }
