@@ -11,14 +11,14 @@ import { reportProgress } from './progress-reporter.ts'
 import { openWorker } from './worker.ts'
 
 const root = resolve(import.meta.dirname, '..')
-const jobs = 3
+const jobs = 4
 const timeoutMs = 30 * 60_000
 // tap's limit of 30 s begins with the import, and the build and the checks may take longer before the first file.
 t.setTimeout(0)
 /** The text by which a file uses what a worker lends. */
 const lentParts = { service: /\bsharedService\b/, browser: /\/(?:page-tests|browser|browser-page)\.ts'/ }
 /** Of the other files, those that take longest come first, so that the end of the run has no file that runs alone. */
-const longest = ['test/faults/', 'test/web/', 'test/service/', 'test/cli/demo/', 'test/service/backup/']
+const longest = ['test/faults/', 'test/web/', 'test/service/', 'test/store/', 'test/cli/demo/', 'test/ingest/kafka']
 
 export interface TestCounts {
   pass: number
