@@ -159,6 +159,11 @@ export class Evaluator {
     return isBehind
   }
 
+  /** When time alone may change something next; Infinity: never, -Infinity: with the readings that were taken. */
+  nextMs(): number {
+    return this.#silence.nextMs()
+  }
+
   #lookAt(pair: number, nowMs: number): void {
     const { core } = this.#covered.ruleOf(pair)
     const lastMs = this.#times.lastMs[this.#pairs.slotOf(this.#pairs.deviceOf(pair))] as number
@@ -179,6 +184,7 @@ export class Evaluator {
       const observation = pair < 0 ? undefined : this.#silence.siteOf(pair, nowMs)
       if (observation !== undefined) this.#states.observeUnlessIdle(pair, observation)
     }
+    this.#silence.sitesEvaluated()
   }
 
   #schedule(pair: number): void {

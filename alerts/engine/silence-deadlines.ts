@@ -29,3 +29,10 @@ export function nextLookMs({ for_seconds }: RuleCore, state: PairState | undefin
       return dueMs
   }
 }
+
+/** When time alone changes the alert of a site of which no device changes. */
+export function nextSiteLookMs({ for_seconds, keep_firing_seconds }: RuleCore, state: PairState | undefined): number {
+  if (state?.phase === 'pending') return state.sinceMs + for_seconds * 1000
+  const stillMs = state?.flapping ? stillFromMs(state.changesMs) : Number.POSITIVE_INFINITY
+  return state?.phase === 'clearing' ? Math.min(stillMs, state.sinceMs + keep_firing_seconds * 1000) : stillMs
+}

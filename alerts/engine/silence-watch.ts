@@ -10,7 +10,7 @@ import { noDevice } from '../core/rule.ts'
 import type { DeviceTimes } from './device-times.ts'
 import type { EngineRule } from './engine-rule.ts'
 import type { PairTable } from './pair-table.ts'
-import { nextLookMs, silentFromMs } from './silence-deadlines.ts'
+import { nextLookMs, nextSiteLookMs, silentFromMs } from './silence-deadlines.ts'
 import { alive, SiteCounts, silent, unknown } from './site-counts.ts'
 
 export class SilenceWatch {
@@ -22,6 +22,7 @@ export class SilenceWatch {
   readonly #sites = new SiteCounts()
   #outageEndMs = Number.NEGATIVE_INFINITY
   #isOut = false
+  #hasSiteChanged = false
 
   constructor(pairs: PairTable, times: DeviceTimes, ruleOf: (pair: number) => EngineRule) {
     this.#pairs = pairs
@@ -73,6 +74,7 @@ export class SilenceWatch {
   heard(slot: number, isFirst: boolean): void {
     for (let pair = this.#pairs.firstOf(slot); pair >= 0; pair = this.#pairs.nextOf(pair)) {
       const isBack = this.#isOfSite(pair) && this.#sites.flagOf(pair) !== alive
+      this.#hasSiteChanged ||= isBack
       if (isBack) this.#sites.set(this.#pairs.ruleOf(pair), pair, alive)
       if (isBack || isFirst) this.schedule(pair, undefined)
     }
@@ -90,21 +92,34 @@ export class SilenceWatch {
     else if (this.#isOfSite(pair)) {
       const isCounted = this.#sites.flagOf(pair) === silent
       this.#deadlines.set(pair, isCounted ? Number.POSITIVE_INFINITY : this.dueMs(pair))
-    }
+    } else if (core.condition.kind === 'site_silent') this.#deadlines.set(pair, nextSiteLookMs(core, state))
   }
 
   lookAgain(pair: number, timeMs: number): void {
     this.#deadlines.set(pair, timeMs)
   }
 
+  /** Infinity when time alone changes nothing, -Infinity when a site is to be evaluated. */
+  nextMs(): number {
+    return this.#hasSiteChanged ? Number.NEGATIVE_INFINITY : this.#deadlines.nextMs()
+  }
+
+  sitesEvaluated(): void {
+    this.#hasSiteChanged = false
+  }
+
   isDue(nowMs: number): boolean {
     return !this.#isOut && this.#deadlines.nextMs() <= nowMs
   }
 
-  /** The pair that is due; -1 for one of a site, which is done here. */
+  /** The pair that is due; -1 for one of a site or of its devices: sites are evaluated after all deadlines. */
   take(nowMs: number): number {
     const pair = this.#deadlines.nextSlot()
-    if (!this.#isOfSite(pair)) return pair
+    if (this.#ruleOf(pair).core.condition.kind === 'silent') return pair
+    if (!this.#isOfSite(pair)) {
+      this.#deadlines.set(pair, Number.POSITIVE_INFINITY)
+      return -1
+    }
     if (this.dueMs(pair) <= nowMs) this.#sites.set(this.#pairs.ruleOf(pair), pair, silent)
     this.schedule(pair, undefined)
     return -1

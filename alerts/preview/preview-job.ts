@@ -44,14 +44,6 @@ export interface PreviewResult {
   }[]
 }
 
-/** Of a kind of condition: what it makes of stored readings. */
-export interface Watch {
-  /** Readings come in the order of time. */
-  take(readings: AlertReadings): void
-  /** No reading comes any more. */
-  end(): void
-}
-
 export type PreviewCommand = { readonly id: number } & (
   | { readonly kind: 'begin'; readonly job: PreviewJob }
   | { readonly kind: 'readings'; readonly readings: AlertReadings }

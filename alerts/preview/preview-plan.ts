@@ -9,8 +9,8 @@ import type { Owner } from '../core/outcome.ts'
 import { type AskedReadings, askedColumns } from '../core/readings.ts'
 import type { NewRule } from '../core/rule.ts'
 import { suspectMetrics, suspectWindowMs } from '../core/suspect-share.ts'
+import { unusualHistoryMs } from './hour-feeds.ts'
 import type { JobDevice, PreviewJob } from './preview-job.ts'
-import { unusualHistoryMs } from './unusual-watch.ts'
 
 export interface PlanOptions {
   readonly devices: Pick<AlertDevices, 'all' | 'mayRead' | 'seriesOf' | 'qualityOf'>

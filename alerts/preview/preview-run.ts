@@ -1,20 +1,20 @@
-/** One preview: a rule and its variants on stored readings, which come in the order of time. */
+/**
+ * One preview: the evaluator of the service takes stored readings in the order of time. Its clock is virtual and moves from one
+ * reading or deadline to the next.
+ */
 
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import type { Condition } from '../core/condition.ts'
 import type { AlertReadings } from '../core/readings.ts'
-import { HoursWatch } from './hours-watch.ts'
-import type { FiringCounts, PreviewJob, PreviewResult, Watch } from './preview-job.ts'
-import { PreviewedPair, variantsOf } from './previewed-pair.ts'
-import { SilenceWatch } from './silence-watch.ts'
-import { SiteWatch } from './site-watch.ts'
-import { SuspectWatch } from './suspect-watch.ts'
-import { UnusualWatch } from './unusual-watch.ts'
-import { ValueWatch } from './value-watch.ts'
+import { noDevice, type RuleCore } from '../core/rule.ts'
+import type { Effect } from '../core/transition.ts'
+import { noColumn } from '../engine/engine-rule.ts'
+import { Evaluator } from '../engine/evaluator.ts'
+import { isOfValues } from '../engine/value-columns.ts'
+import type { EngineReading } from '../engine/value-watch.ts'
+import { type HourFeed, hourFeedOf } from './hour-feeds.ts'
+import type { FiringCounts, PreviewJob, PreviewResult } from './preview-job.ts'
 import { weekOf, weeksBetween } from './weeks.ts'
-
-/** The number that stands for all devices; see alerts/core/rule.ts. */
-const noDevice = 0
 
 /** Whether stored readings say when the condition held. */
 export function isPreviewed(condition: Condition): boolean {
@@ -22,33 +22,82 @@ export function isPreviewed(condition: Condition): boolean {
   return condition.kind !== 'service'
 }
 
+/** The rule as it is, with half and with twice its duration. */
+const variants = ['count', 'half', 'twice'] as const
+const forgetEveryMs = 86_400_000
+
 export class PreviewRun {
   readonly #job: PreviewJob
   readonly #local: LocalTime
-  readonly #pairs: ReadonlyMap<number, PreviewedPair>
-  readonly #watch: Watch
+  readonly #evaluator: Evaluator
+  /** By device, of each variant. */
+  readonly #firings: ReadonlyMap<number, readonly Firings[]>
+  readonly #feed: HourFeed | undefined
+  /** All before is evaluated; readings of this moment may follow. */
+  #nowMs = Number.NEGATIVE_INFINITY
+  #forgottenMs = Number.NEGATIVE_INFINITY
 
   constructor(job: PreviewJob, local: LocalTime) {
-    const rules = variantsOf(job.rule)
-    const isOfSite = job.rule.condition.kind === 'site_silent'
-    const numbers = isOfSite ? [noDevice] : job.devices.map(({ number }) => number)
     this.#job = job
     this.#local = local
-    this.#pairs = new Map(numbers.map(number => [number, new PreviewedPair(rules, job)]))
-    const site = this.#pairs.get(noDevice)
-    this.#watch = site === undefined ? watchOf(job, this.#pairs) : new SiteWatch(job, site)
+    const isOfSite = job.rule.condition.kind === 'site_silent'
+    const devices = isOfSite ? [noDevice] : job.devices.map(({ number }) => number)
+    const cores = coresOf(job.rule)
+    this.#firings = new Map(devices.map(number => [number, cores.map(() => new Firings(job))]))
+    this.#evaluator = evaluatorOf(job, cores, devices)
+    this.#feed = hourFeedOf(job, (device, observation) => {
+      for (const id of cores.keys()) this.#evaluator.observe(id, device, observation)
+      this.#drain()
+    })
   }
 
   take(readings: AlertReadings): void {
-    this.#watch.take(readings)
+    if (this.#feed === undefined) this.#evaluate(readings)
+    else this.#feed.take(readings)
+  }
+
+  #evaluate(readings: AlertReadings): void {
+    const reading = new StoredReading(readings)
+    for (; reading.row < readings.length; reading.row++) {
+      this.#passTime(reading.receiptMs)
+      this.#evaluator.take(reading)
+      this.#drain()
+    }
+  }
+
+  /** Evaluates all deadlines before a moment: a reading at the very moment of its deadline is in time. */
+  #passTime(timeMs: number): void {
+    if (timeMs === this.#nowMs) return
+    // The changes of a site in one moment count together.
+    if (this.#evaluator.nextMs() <= this.#nowMs) this.#advance(this.#nowMs)
+    for (let nextMs = this.#evaluator.nextMs(); nextMs < timeMs; nextMs = this.#evaluator.nextMs()) {
+      this.#advance(nextMs)
+    }
+    this.#nowMs = timeMs
+    if (timeMs < this.#forgottenMs + forgetEveryMs) return
+    this.#forgottenMs = timeMs
+    this.#evaluator.forget(timeMs)
+  }
+
+  #advance(timeMs: number): void {
+    while (this.#evaluator.advance(timeMs));
+    this.#drain()
+  }
+
+  #drain(): void {
+    if (this.#evaluator.queue.length === 0) return
+    for (const { rule, device, effects } of this.#evaluator.takeTransitions(Number.POSITIVE_INFINITY, true)) {
+      this.#firings.get(device)?.[rule]?.take(effects)
+    }
   }
 
   end(): PreviewResult {
-    this.#watch.end()
+    this.#feed?.end()
+    this.#passTime(this.#job.toMs)
     const devices: (FiringCounts & { number: number })[] = []
-    for (const [number, pair] of this.#pairs) {
-      pair.end()
-      const { count, longestMs, intervals } = pair.firings[0]
+    for (const [number, firings] of this.#firings) {
+      for (const each of firings) each.end()
+      const { count, longestMs, intervals } = firings[0] as Firings
       devices.push({ number, count, longestMs, intervals })
     }
     return { devices, weeks: this.#weeks() }
@@ -58,10 +107,9 @@ export class PreviewRun {
     const { fromMs, toMs } = this.#job
     const weeks = weeksBetween(this.#local, fromMs, toMs).map(week => ({ week, count: 0, half: 0, twice: 0 }))
     const byName = new Map(weeks.map(week => [week.week, week]))
-    const names = ['count', 'half', 'twice'] as const
-    for (const { firings } of this.#pairs.values()) {
-      for (const [at, name] of names.entries()) {
-        for (const beginMs of firings[at]?.beginsMs ?? []) {
+    for (const firings of this.#firings.values()) {
+      for (const [at, name] of variants.entries()) {
+        for (const beginMs of (firings[at] ?? firings[0])?.beginsMs ?? []) {
           const week = byName.get(weekOf(this.#local, beginMs))
           if (week !== undefined) week[name]++
         }
@@ -71,17 +119,104 @@ export class PreviewRun {
   }
 }
 
-function watchOf(job: PreviewJob, pairs: ReadonlyMap<number, PreviewedPair>): Watch {
-  switch (job.rule.condition.kind) {
-    case 'silent':
-      return new SilenceWatch(job, pairs)
-    case 'completeness':
-      return new HoursWatch(job, pairs)
-    case 'suspect':
-      return new SuspectWatch(job, pairs)
-    case 'unusual':
-      return new UnusualWatch(job, pairs)
-    default:
-      return new ValueWatch(pairs)
+/** By their ids in the evaluator. Without a duration, all variants are the same. */
+function coresOf(rule: RuleCore): readonly RuleCore[] {
+  const factors = rule.for_seconds === 0 ? [1] : [1, 0.5, 2]
+  return factors.map(factor => ({ ...rule, for_seconds: factor * rule.for_seconds }))
+}
+
+function evaluatorOf(
+  { rule, devices, readFromMs }: PreviewJob,
+  cores: readonly RuleCore[],
+  alerting: readonly number[],
+): Evaluator {
+  const evaluator = new Evaluator()
+  const covered = Int32Array.from(new Set([...alerting, ...devices.map(({ number }) => number)]))
+  const column = isOfValues(rule) ? 0 : noColumn
+  for (const [id, core] of cores.entries()) {
+    evaluator.setRule({ id, version: 1, core, severity: 'info', metric: null, column })
+    evaluator.cover(id, covered)
+  }
+  for (const { number, afterMs, lastMs } of devices) {
+    // Of a device with a later reading, the last one before is not known.
+    const lastBeforeMs = lastMs < readFromMs ? lastMs : Number.NaN
+    const silence = { lastMs: lastBeforeMs, lateSeconds: afterMs / 1000, freshSeconds: 0 }
+    evaluator.setDevice({ number, seenUs: Number.NaN, ...silence })
+  }
+  return evaluator
+}
+
+/** The reading of a row. Its only values are of the rule's metric; the time of receipt is not stored. */
+class StoredReading implements EngineReading {
+  readonly #readings: AlertReadings
+  row = 0
+
+  constructor(readings: AlertReadings) {
+    this.#readings = readings
+  }
+
+  get device(): number {
+    return this.#readings.device[this.row] as number
+  }
+
+  get timeUs(): number {
+    return this.#readings.timesUs[this.row] as number
+  }
+
+  get receiptMs(): number {
+    return this.timeUs / 1000
+  }
+
+  value(): number {
+    return this.#readings.values[0]?.[this.row] ?? Number.NaN
+  }
+
+  custom(): number {
+    return Number.NaN
+  }
+}
+
+/** Of one pair. */
+const intervalsMax = 500
+
+/** When a pair fires, by the effects of its observations. */
+class Firings {
+  readonly #range: Pick<PreviewJob, 'fromMs' | 'toMs'>
+  #openMs = Number.NaN
+  count = 0
+  longestMs = 0
+  /** When each began, within the range: of all of them. */
+  readonly beginsMs: number[] = []
+  /** The newest ones, within the range; the end is NaN of one that goes on. */
+  readonly intervals: { fromMs: number; toMs: number }[] = []
+
+  constructor(range: Pick<PreviewJob, 'fromMs' | 'toMs'>) {
+    this.#range = range
+  }
+
+  take(effects: readonly Effect[]): void {
+    for (const { kind, atMs } of effects) {
+      if (kind === 'fired') this.#openMs = atMs
+      if (kind !== 'resolved') continue
+      this.#add(this.#openMs, atMs)
+      this.#openMs = Number.NaN
+    }
+  }
+
+  /** All is evaluated. */
+  end(): void {
+    if (!Number.isNaN(this.#openMs)) this.#add(this.#openMs, Number.NaN)
+    this.#openMs = Number.NaN
+  }
+
+  #add(firedMs: number, resolvedMs: number): void {
+    const { fromMs, toMs } = this.#range
+    if (resolvedMs <= fromMs || firedMs >= toMs) return
+    const interval = { fromMs: Math.max(firedMs, fromMs), toMs: resolvedMs }
+    this.count++
+    this.beginsMs.push(interval.fromMs)
+    this.longestMs = Math.max(this.longestMs, (Number.isNaN(resolvedMs) ? toMs : resolvedMs) - interval.fromMs)
+    this.intervals.push(interval)
+    if (this.intervals.length > intervalsMax) this.intervals.shift()
   }
 }

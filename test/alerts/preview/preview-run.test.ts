@@ -4,6 +4,7 @@ import t from 'tap'
 import { Condition } from '../../../alerts/core/condition.ts'
 import type { JobDevice, PreviewJob } from '../../../alerts/preview/preview-job.ts'
 import { PreviewRun } from '../../../alerts/preview/preview-run.ts'
+import { qualityLimits } from '../../../analytics/quality/quality-limits.ts'
 import { createLocalTime } from '../../../analytics/time/local-time.ts'
 
 const local = createLocalTime('UTC')
@@ -20,8 +21,16 @@ const device = (number: number, given: Partial<JobDevice> = {}): JobDevice => ({
 type Job = Partial<Omit<PreviewJob, 'rule'>>
 
 /** Rows of device, minute behind the begin of the range, and value. */
-function previewOf(condition: object, rows: readonly (readonly [number, number, number?])[], job: Job = {}) {
-  const rule = { condition: Condition.parse(condition), for_seconds: 0, keep_firing_seconds: 0 }
+function resultOf(
+  condition: object,
+  rows: readonly (readonly [number, number, number?])[],
+  {
+    for_seconds = 0,
+    keep_firing_seconds = 0,
+    ...job
+  }: Job & { for_seconds?: number; keep_firing_seconds?: number } = {},
+) {
+  const rule = { condition: Condition.parse(condition), for_seconds, keep_firing_seconds }
   const range = { timeZone: 'UTC', fromMs, toMs: fromMs + 24 * hourMs, readFromMs: fromMs - 24 * hourMs }
   const run = new PreviewRun({ rule, ...range, devices: [device(1), device(2)], ...job }, local)
   // One row a piece.
@@ -29,8 +38,12 @@ function previewOf(condition: object, rows: readonly (readonly [number, number, 
     const timesUs = Float64Array.of((fromMs + minute * minuteMs) * 1000)
     run.take({ device: Int32Array.of(number), timesUs, values: [Float64Array.of(value)], length: 1 })
   }
+  return run.end()
+}
+
+function previewOf(...asked: Parameters<typeof resultOf>) {
   const minute = (timeMs: number) => (timeMs - fromMs) / minuteMs
-  return run.end().devices.map(({ number, count, longestMs, intervals }) => {
+  return resultOf(...asked).devices.map(({ number, count, longestMs, intervals }) => {
     const minutes = intervals.map(({ fromMs, toMs }) => [minute(fromMs), minute(toMs)])
     return { number, count, longest: minute(fromMs + longestMs), intervals: minutes }
   })
@@ -59,6 +72,72 @@ t.test('a device that was last heard long ago is silent all the time, and one th
     { number: 1, count: 1, longest: 24 * 60, intervals: [[0, Number.NaN]] },
     { number: 2, ...quiet },
   ])
+})
+
+t.test('a deadline between two readings counts when it passes, and with half and twice the duration', async t => {
+  // Silent from minute 10 to 22, from 40 to 50 and from 60 on.
+  const rows = [
+    [1, 0],
+    [1, 22],
+    [1, 30],
+    [1, 50],
+  ] as const
+  const asked = { devices: [device(1)], for_seconds: 600 }
+  t.strictSame(previewOf({ kind: 'silent' }, rows, asked), [
+    {
+      number: 1,
+      count: 2,
+      longest: 24 * 60 - 70,
+      intervals: [
+        [20, 22],
+        [70, Number.NaN],
+      ],
+    },
+  ])
+  const { weeks } = resultOf({ kind: 'silent' }, rows, asked)
+  t.strictSame(weeks.slice(0, 1), [{ week: '2026-W48', count: 2, half: 3, twice: 1 }])
+})
+
+t.test('a site is looked at whenever time or a reading changes it', async t => {
+  const rows = [
+    [1, 0],
+    [2, 5],
+    [1, 30],
+    [2, 60],
+    [1, 60],
+  ] as const
+  const silent = { kind: 'site_silent', share: 0.5 }
+  t.strictSame(previewOf(silent, rows), [
+    {
+      number: 0,
+      count: 3,
+      longest: 24 * 60 - 70,
+      intervals: [
+        [15, 30],
+        [40, 60],
+        [70, Number.NaN],
+      ],
+    },
+  ])
+  // It clears before the devices are silent again.
+  const [lasting] = previewOf(silent, rows, { for_seconds: 480, keep_firing_seconds: 480 })
+  t.strictSame(lasting?.intervals, [
+    [23, 38],
+    [48, 68],
+    [78, Number.NaN],
+  ])
+})
+
+t.test('a flat line is suspect by the hour', async t => {
+  const rows = Array.from({ length: 48 * 12 }, (_, index): [number, number, number] => {
+    const minute = index * 5 - 24 * 60
+    const isStuck = minute >= 5 * 60 && minute < 12 * 60
+    return [1, minute, isStuck ? 20 : 20 + 4 * Math.sin(index / 50) + (index % 4) / 10]
+  })
+  const quality = { expectedMs: null, limits: [qualityLimits('temperature', null)] }
+  const devices = [device(1, { quality })]
+  const [found] = previewOf({ kind: 'suspect', share: 0.1, metric: 'temperature' }, rows, { devices })
+  t.match(found, { count: 1, intervals: [[9 * 60, 13 * 60]] })
 })
 
 t.test('hours are counted by the expected interval, empty ones too', async t => {
