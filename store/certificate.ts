@@ -1,4 +1,4 @@
-/** The certificate and the key of the service, read and tried before anybody is served with them. */
+/** Reads the service's certificate and key, and checks them before the first connection uses them. */
 
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
@@ -9,7 +9,7 @@ export interface Certificate {
   key: Buffer
 }
 
-/** Undefined when the service is to speak plain HTTP. */
+/** Undefined for plain HTTP. */
 export function readCertificate({
   TLS_CERT,
   TLS_KEY,

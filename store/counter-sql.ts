@@ -1,7 +1,7 @@
 /**
- * SQL of what a value adds to the increase of a running total, by the two values before it in `before` and `earlier`:
- * `increaseAt` of `analytics/counter/counter-increase.ts`, whose comments have the rule. Null is no value: a comparison with it
- * is false. QuestDB streams `lag`, but holds all rows for `lead`.
+ * SQL for the increase that a value adds to a running total, from the two values before it in `before` and `earlier`. The rule is
+ * in `increaseAt` of `analytics/counter/counter-increase.ts`. Null means no value: a comparison with it is false. QuestDB streams
+ * `lag`, but holds all rows for `lead`.
  */
 
 /** For a select list over rows of `series`, `ts` and `value`. */
@@ -16,8 +16,8 @@ const growth = (before: string, after: string) =>
 const wasNoise = `${isFall('earlier', 'before')} AND (${isSmall('earlier', 'before')} OR before = 0) AND NOT ${isFall('earlier', 'value')}`
 const ofFall = `(CASE WHEN ${isSmall('before', 'value')} THEN 0.0 ELSE value END)`
 
-/** From the value before, or from the one before that where the value shows the other to be noise. */
+/** Growth since the previous value, or since the one before that where this value shows the previous one to be noise. */
 export const ownIncreaseSql = `CASE WHEN ${wasNoise} THEN ${growth('earlier', 'value')} WHEN ${isFall('before', 'value')} THEN ${ofFall} ELSE ${growth('before', 'value')} END`
 
-/** Of a small fall of the value before, which the value shows to be a reset. */
+/** Increase by a small fall of the previous value, once this value confirms that it was a reset. */
 export const confirmedIncreaseSql = `CASE WHEN ${isFall('earlier', 'before')} AND ${isSmall('earlier', 'before')} AND ${isFall('earlier', 'value')} THEN before ELSE 0.0 END`

@@ -1,4 +1,4 @@
-/** The one directory that holds all data: makes it, locks it against a second process, keeps the secrets made on first use. */
+/** The directory with all data: created and locked here, with the secrets generated at first use. */
 
 import { randomBytes } from 'node:crypto'
 import {
@@ -25,26 +25,26 @@ import { packageVersion } from './version.ts'
 export interface DataDirectory {
   path: string
   journal: string
-  /** Of the points. */
+  /** Journal of points. */
   pointsJournal: string
   questdb: string
   postgres: string
   secrets: string
   mail: string
-  /** The secret of this name, made at its first use: 32 random bytes in hex, or what `make` gives. */
+  /** Returns the secret of this name. Its first use generates it: 32 random bytes in hex, or the result of `make`. */
   secret(name: string, make?: () => string): string
-  /** Gives the lock back. */
+  /** Releases the lock. */
   close(): void
 }
 
-// The server of PostgreSQL may run as another user, who has to pass through the folders above its own.
+// PostgreSQL may run as another user, who has to traverse the parent folders.
 const passableMode = 0o711
 const privateMode = 0o700
 
-/** There as long as a restore has not put everything in place. */
+/** Exists until a restore has put everything in place. */
 const restoreMarker = 'restore-unfinished'
 
-/** For everybody but a restore, which begins by `beginRestore`. */
+/** A restore uses `beginRestore` instead. */
 export function openDataDirectory(path: string): DataDirectory {
   const root = makeWritable(resolve(path))
   const close = lockDirectory(root)
@@ -58,22 +58,22 @@ export function openDataDirectory(path: string): DataDirectory {
 
 export interface RestoreDirectory {
   directory: DataDirectory
-  /** Removes what an interrupted restore has left. */
+  /** Removes the files of an interrupted restore. */
   clear(): void
-  /** From now on a service starts in it. */
+  /** Allows a service to start in the directory. */
   finish(): void
-  /** Removes all that was made, also what was there of an interrupted restore, and gives the lock back. */
+  /** Removes all created files and the files of an interrupted restore, and releases the lock. */
   abandon(): void
 }
 
-/** Opens an empty directory, or one with a restore that was interrupted; leaves nothing in any other one. */
+/** Opens an empty directory or one with an interrupted restore. Leaves any other directory unchanged. */
 export function beginRestore(path: string): RestoreDirectory {
   assertRestorable(resolve(path))
   const made = missingFolders(resolve(path))
   const root = makeWritable(resolve(path))
   const close = lockDirectory(root)
   try {
-    // It may have been filled while it was not locked.
+    // Another process may have filled the directory before this one locked it.
     assertRestorable(root)
     const marker = join(root, restoreMarker)
     writeFileSync(marker, '', { flush: true })
@@ -90,7 +90,7 @@ export function beginRestore(path: string): RestoreDirectory {
         syncFolder(root)
       },
       abandon() {
-        // The marker goes last but for the lock, so that what is left of a kill in between is still an interrupted restore.
+        // The marker is removed last except for the lock: a process killed in between leaves an interrupted restore.
         const names = readdirSync(root).filter(name => !isForeign(name) && name !== restoreMarker)
         for (const name of [...names, restoreMarker, lockName])
           rmSync(join(root, name), { recursive: true, force: true })
@@ -104,9 +104,9 @@ export function beginRestore(path: string): RestoreDirectory {
   }
 }
 
-/** Of the home of the user of the service, which may be this folder: deploy/barograph.service. Maven and our cache of its jars. */
+/** The directory may be the home of the service's user (deploy/barograph.service): Maven's folder and our cache of jars. */
 const homeNames = ['.cache', '.m2']
-/** Neither data nor in the way of a restore. */
+/** Files that are not data and do not prevent a restore. */
 const isForeign = (name: string) => name.startsWith(lockName) || homeNames.includes(name)
 
 function assertRestorable(root: string): void {
@@ -115,7 +115,7 @@ function assertRestorable(root: string): void {
   throw new StartError(`The data directory ${root} is not empty: set DATA_DIR to a new or an empty directory.`)
 }
 
-/** None of a folder that is not there. */
+/** Empty for a missing folder. */
 function namesIn(root: string): string[] {
   try {
     return readdirSync(root)
@@ -125,7 +125,7 @@ function namesIn(root: string): string[] {
   }
 }
 
-/** The folder and those above it that are not there, from the innermost one. */
+/** Returns the folder and its parents that do not exist, innermost first. */
 function missingFolders(path: string): string[] {
   return existsSync(path) ? [] : [path, ...missingFolders(dirname(path))]
 }
@@ -134,7 +134,7 @@ function removeIfEmpty(folders: readonly string[]): void {
   try {
     for (const folder of folders) rmdirSync(folder)
   } catch (error) {
-    // Somebody else uses one of them by now.
+    // Another process uses one of them now.
     if (codeOf(error) !== 'ENOTEMPTY' && codeOf(error) !== 'ENOENT') throw error
   }
 }
@@ -155,7 +155,7 @@ function openFolders(root: string, close: () => void): DataDirectory {
       secrets: folder('secrets', privateMode),
       mail: folder('mail', privateMode),
     }
-    // A journal whose files are synced is lost all the same when its folder has no durable name.
+    // Synced journal files are lost on a power failure unless their folder's name is durable.
     syncFolder(root)
     const { secrets } = folders
     return {
@@ -181,8 +181,8 @@ function makeWritable(path: string): string {
 }
 
 /**
- * Sets the mode of what it makes and of nothing else: folders that were there are their owner's business. Node's own
- * recursive mkdir never comes back where a system folder answers ENOENT (seen on /proc with 24.21).
+ * Sets the mode only of folders that it creates: existing ones belong to their owner. Node's recursive mkdir never returns where a
+ * system folder answers ENOENT (seen on /proc with 24.21).
  */
 function makeWithParents(path: string): void {
   if (existsSync(path)) return
@@ -192,14 +192,14 @@ function makeWithParents(path: string): void {
     chmodSync(path, passableMode)
     syncFolder(dirname(path))
   } catch (error) {
-    // Another process may have been quicker; the lock decides between the two.
+    // Another process may have created the file first. The lock decides between the two.
     if (codeOf(error) !== 'EEXIST') throw error
   }
 }
 
 function makeFolder(path: string, mode: number): string {
   mkdirSync(path, { recursive: true })
-  // mkdir's own mode is cut by the umask.
+  // The umask reduces the mode that mkdir gets.
   chmodSync(path, mode)
   return path
 }
@@ -218,7 +218,7 @@ function readOrMakeSecret(folder: string, name: string, make: () => string): str
     return known
   }
   const secret = make()
-  // On disk before its first use: a database that was made with a password has to be opened with it for ever.
+  // The secret is on disk before its first use: a database created with a password is opened with it forever.
   const temporary = `${path}.new`
   writeFileSync(temporary, `${secret}\n`, { mode: 0o600, flush: true })
   renameSync(temporary, path)

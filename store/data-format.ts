@@ -1,7 +1,7 @@
 /**
- * The format of a data directory: of the journals, their checkpoints and stamps, and of the tables in QuestDB. It is in a file of
- * the directory, so that a version that is too old says so before it touches anything: a newer journal would look
- * damaged to it. PostgreSQL has its migrations.
+ * The format of a data directory: journals, checkpoints, stamps, and the tables in QuestDB. It stands in a file of the directory,
+ * so that a version that is too old stops before it changes anything: a newer journal would look damaged to it. PostgreSQL has its
+ * migrations.
  */
 
 import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
@@ -9,18 +9,18 @@ import { join } from 'node:path'
 import { StartError } from './start-error.ts'
 import { syncFolder } from './sync-folder.ts'
 
-/** Raised by what the version before cannot read; that one is to be read for ever. */
+/** Increase it for a change that the previous version cannot read. Every older format stays readable forever. */
 const dataFormat = 2
 const formatName = 'format'
 const bytesMax = 1000
 
 interface Format {
   format: number
-  /** Of the service that was the last to start here. */
+  /** Version of the service that last started here. */
   version: string
 }
 
-/** Marks the directory as one of this version. Throws a StartError for one of a newer format, which stays as it is. */
+/** Marks the directory as used by this version. Throws a StartError for a newer format and leaves that directory unchanged. */
 export function takeFormat(root: string, version: string): void {
   const path = join(root, formatName)
   const found = readFormat(path)
@@ -38,7 +38,7 @@ export function takeFormat(root: string, version: string): void {
   syncFolder(root)
 }
 
-/** Undefined for a directory that is new, or from before there was such a file, which is of the first format. */
+/** Undefined for a new directory, or for one of the first format, which had no such file. */
 function readFormat(path: string): Format | undefined {
   const { size } = statSync(path, { throwIfNoEntry: false }) ?? {}
   if (size === undefined) return undefined

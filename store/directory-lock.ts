@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { tryKernelLock } from './kernel-lock.ts'
 import { StartError } from './start-error.ts'
 
-/** Of its file, and the beginning of the names of files that SQLite may put beside it. */
+/** Name of the lock file, and prefix of the files that SQLite may create beside it. */
 export const lockName = 'lock.db'
 
-/** Takes the lock and hands back what gives it up. */
+/** Takes the lock and returns a function that releases it. */
 export function lockDirectory(path: string): () => void {
   const lockPath = join(path, lockName)
   const release = tryLock(path, lockPath)
@@ -33,17 +33,17 @@ function tryLock(path: string, lockPath: string): (() => void) | undefined {
   }
 }
 
-/** As the kernel has it in proc(5), by the number of the file; the device there is not always the one of stat(2). */
+/** Looks for the inode in /proc/locks (proc(5)), whose device number may differ from stat(2). */
 function holderOf(lockPath: string): number | undefined {
   try {
     const inode = String(statSync(lockPath).ino)
     for (const line of readFileSync('/proc/locks', 'utf8').split('\n')) {
-      // As in `1: POSIX ADVISORY WRITE 1234 fe:00:5678 0 EOF`; a pid of another namespace is shown as 0.
+      // A line reads `1: POSIX ADVISORY WRITE 1234 fe:00:5678 0 EOF`. A pid of another namespace is shown as 0.
       const [, , , , pid, file] = line.split(/ +/)
       if (file?.split(':')[2] === inode && Number(pid) > 0) return Number(pid)
     }
   } catch {
-    // Then it is not known.
+    // The holder stays unknown.
   }
   return undefined
 }

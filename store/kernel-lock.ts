@@ -1,12 +1,12 @@
-/** A lock between processes that the kernel frees with its holder, however that one ends, so none is ever stale. */
+/** A lock between processes. The kernel releases it when its holder ends, so a lock never becomes stale. */
 
 import { chmodSync, closeSync, openSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 
 /**
- * Takes the lock and hands back what gives it up, or undefined when another process, or another part of this one, has
- * it. SQLite holds an exclusive fcntl lock on the file for as long as its transaction is open; Node has no other way
- * to such a lock. The file stays empty. It is private: who may read a file may lock it against its owner.
+ * Takes the lock and returns a function that releases it, or undefined when another process, or another part of this one, holds it.
+ * SQLite holds an exclusive fcntl lock on the file while its transaction is open; Node offers no other way to such a lock. The file
+ * stays empty. It is private: a user who can read a file can lock it against its owner.
  */
 export function tryKernelLock(path: string): (() => void) | undefined {
   makePrivate(path)
@@ -19,7 +19,7 @@ export function tryKernelLock(path: string): (() => void) | undefined {
     if (isBusy(error)) return undefined
     throw error
   }
-  // Its holder may have removed it before it gave it up: then this lock would be on a file that nobody else finds.
+  // The previous holder may have removed the file before releasing it: this lock would be on an unlinked file.
   if (file === undefined || file !== fileAt(path)) {
     database.close()
     return undefined
@@ -31,7 +31,7 @@ export function tryKernelLock(path: string): (() => void) | undefined {
   }
 }
 
-/** A file that is there is not opened for that: to close it would give up the lock that another part of this process has. */
+/** An existing file is not opened here: closing it would release the lock that another part of this process holds. */
 function makePrivate(path: string): void {
   const mode = 0o600
   try {
@@ -42,7 +42,7 @@ function makePrivate(path: string): void {
   }
 }
 
-/** The number of the file; undefined when there is none. */
+/** Returns the inode number, or undefined without a file. */
 function fileAt(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.ino
 }

@@ -1,4 +1,4 @@
-/** Whether the service can listen where it is told to: tried before anything is started, and told in a sentence. */
+/** Checks before the start that the service can listen on its address. A failure is one sentence with a remedy. */
 
 import { once } from 'node:events'
 import { createServer } from 'node:net'
@@ -11,7 +11,7 @@ interface Address {
 
 type PortSetting = 'PORT' | 'MQTT_PORT'
 
-/** By what the operating system says when the address cannot be had. */
+/** Remedies by the operating system's error code. */
 const remedies: Record<string, (address: Address, setting: PortSetting) => string> = {
   EADDRINUSE: ({ HOST, PORT }, setting) =>
     `Port ${PORT} on ${HOST} is in use by another program: stop it, or set ${setting} to a free port.`,
@@ -22,7 +22,7 @@ const remedies: Record<string, (address: Address, setting: PortSetting) => strin
     `Port ${PORT} requires privileges that this user lacks: set ${setting} to 1024 or more.`,
 }
 
-/** Throws a `StartError` when it cannot. Somebody else may still be quicker, and then the later listening tells. */
+/** Throws a `StartError` when the address is not available. Another process may still take it before the service listens. */
 export async function checkListenAddress(address: Address, setting: PortSetting = 'PORT'): Promise<void> {
   const server = createServer(socket => socket.destroy())
   try {
@@ -34,7 +34,7 @@ export async function checkListenAddress(address: Address, setting: PortSetting 
   }
 }
 
-/** The sentence for a failure to listen; anything else as it is. */
+/** Converts a failure to listen into a sentence. Other errors are returned unchanged. */
 export function listenError(address: Address, error: unknown, setting: PortSetting = 'PORT'): unknown {
   const { code = '', syscall } = error as NodeJS.ErrnoException
   const remedy = syscall === undefined ? undefined : remedies[code]

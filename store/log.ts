@@ -1,4 +1,4 @@
-/** The logger as every part takes it: it writes at three levels, and makes no children. */
+/** The logger interface of all parts: three levels, no child loggers. */
 
 import type { Logger } from 'pino'
 

@@ -1,4 +1,4 @@
-/** Metrics whose number is kept elsewhere and asked for at each scrape. */
+/** Metrics whose value is kept elsewhere and read at each scrape. */
 
 import { Counter, Gauge, type Registry } from 'prom-client'
 

@@ -1,12 +1,12 @@
-/** Texts of one line that people choose: names, places, searches. PostgreSQL, a header and a terminal all take them. */
+/** Texts of one line that people choose: names, places, searches. PostgreSQL, a header and a terminal accept all of them. */
 
 import { z } from 'zod'
 
 const controlCharacters = /\p{Cc}/u
-/** What cannot be seen, or changes how the text around it reads: U+202E, zero-width characters, fillers of Hangul. */
+/** Characters that are invisible or change how the text around them reads: U+202E, zero-width characters, Hangul fillers. */
 const invisible = /[\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u2800]/u
 
-/** The same for the published contract, in words that each dialect of regular expressions knows. */
+/** The same rule for the published contract, in syntax that each dialect of regular expressions supports. */
 const withoutControls = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$'
 
 export interface PlainTextLimits {
@@ -15,7 +15,7 @@ export interface PlainTextLimits {
   max: number
 }
 
-/** No lone surrogates, which collapse into one, and no control characters. */
+/** Excludes lone surrogates, which collapse into one, and control characters. */
 export function plainText({ min = 0, max }: PlainTextLimits) {
   return z
     .string()
@@ -34,13 +34,13 @@ function faultOf(text: string, min: number, max: number): string | undefined {
   return controlCharacters.test(text) ? 'must not contain control characters' : undefined
 }
 
-/** Not in UTF-16 units. */
+/** Counts characters, not UTF-16 units. */
 function characterCount(text: string, max: number): number {
-  // A text of more units than this is too long however its units pair up, and need not be walked through.
+  // A text of more units is too long however its units pair up, so it need not be counted.
   return text.length > 2 * max ? text.length : [...text].length
 }
 
-/** Why a composed text is none that people read as it is: two such texts do not look the same, though letters of different scripts may. */
+/** Explains why a composed text is misleading. Two accepted texts never look the same, except by letters of different scripts. */
 export function visibleTextFault(text: string, charactersMax: number): string | undefined {
   if (text === '') return 'must not be empty'
   if (characterCount(text, charactersMax) > charactersMax) return `must have at most ${charactersMax} characters`
@@ -52,13 +52,10 @@ export function visibleTextFault(text: string, charactersMax: number): string | 
   return text.includes('  ') ? 'must not contain two spaces in a row' : undefined
 }
 
-/** More units than a short text has in any spelling. */
+/** More units than any spelling of a short text has. */
 const spellingLengthMax = 512
 
-/**
- * The text that a spelling of it stands for (NFC). A text that is too long for any stays as it is: to compose it may take time
- * that grows with the square of its length, and strangers send it.
- */
+/** The text in NFC. A text too long for any field stays unchanged: composition may take quadratic time, and strangers send it. */
 export function composed(text: string): string {
   return text.length > spellingLengthMax ? text : text.normalize('NFC')
 }

@@ -1,11 +1,11 @@
-/** Secrets that all nodes of a service share: from a folder that an operator gives them, never made there. */
+/** Secrets shared by all nodes of a service. They come from the operator's folder and are never generated there. */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DataDirectory } from './data-directory.ts'
 import { StartError } from './start-error.ts'
 
-/** What one node makes by them, another one has to read. */
+/** Values that one node signs or encrypts with these secrets must be readable by the others. */
 export const sharedSecrets: ReadonlySet<string> = new Set([
   'session-secret',
   'token-secret',
@@ -15,7 +15,7 @@ export const sharedSecrets: ReadonlySet<string> = new Set([
   'csrf-secret',
 ])
 
-/** The data directory, with these secrets from `folder` (SECRETS_DIR) where one is given. */
+/** Returns the data directory with these secrets from `folder` (SECRETS_DIR), if set. */
 export function withSharedSecrets<Directory extends Pick<DataDirectory, 'secret'>>(
   directory: Directory,
   folder: string | undefined,

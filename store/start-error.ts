@@ -1,4 +1,4 @@
-/** An error that stops the start and can be mended from outside: its message is one clear sentence that names the remedy. */
+/** An error that stops the start and can be fixed by the operator. Its message is one sentence that names the remedy. */
 export class StartError extends Error {
   override name = 'StartError'
 }

@@ -9,33 +9,33 @@ import type { StartError } from './start-error.ts'
 
 export interface StoreOptions {
   directory: DataDirectory
-  /** Addresses with credentials; without them a QuestDB is started here. */
+  /** Addresses with credentials. Without them a managed QuestDB is started. */
   questdbHttp?: string | undefined
   questdbPg?: string | undefined
-  /** Without it a PostgreSQL is started here. */
+  /** Without it a managed PostgreSQL is started. */
   databaseUrl?: string | undefined
-  /** For our own QuestDB. */
+  /** Managed QuestDB only. */
   questdbCommitMode?: CommitMode | undefined
-  /** The port on which our own QuestDB speaks the PostgreSQL protocol; with it there is a user who may only read. */
+  /** PostgreSQL port of the managed QuestDB. It enables a read-only user. */
   questdbPgPort?: number | undefined
-  /** By which our own QuestDB is restarted that gives no answer; without it the clock of the process that never steps. */
+  /** Detects a managed QuestDB that does not answer, so that it is restarted. By default the monotonic clock of the process. */
   monotonicMs?: (() => number) | undefined
-  /** Where the QuestDB program is kept for all data directories of a user. */
+  /** Location of the QuestDB program, shared by all data directories of a user. */
   cacheDirectory: string
-  /** The variables in which Java and Maven are looked for (PATH, JAVA_HOME) and with which they run. */
+  /** Variables that locate Java and Maven (PATH, JAVA_HOME) and form their environment. */
   environment: Environment
   migrationsFolder?: string | undefined
-  /** No migration behind this one is applied; without it all are. */
+  /** The last migration to apply. By default all are applied. */
   lastMigration?: string | undefined
   /**
-   * For a service: `exclusive`, beside which no other may use the same PostgreSQL, or `shared`, a node, beside which other
-   * nodes may. The start fails while one does that may not, and `onLost` is told when one has come in while PostgreSQL was
-   * away. A reader that does not need the lock, such as a test, leaves it out.
+   * For a service: `exclusive` excludes all other users of the same PostgreSQL; `shared` is for nodes. The start fails while a
+   * conflicting service runs. `onLost` is called when one started while PostgreSQL was unavailable. A reader that does not need the
+   * lock, such as a test, omits it.
    */
   lock?: { mode: LockMode; onLost: (error: StartError) => void } | undefined
-  /** For a process without a lock, beside which services and nodes run: it applies migrations only while none of them does. */
+  /** For a process without a lock, beside services and nodes: it applies migrations only while these do not run. */
   migratesAlone?: boolean | undefined
-  /** Another process sees to the hourly view of an external QuestDB. */
+  /** Another process maintains the hourly view of an external QuestDB. */
   leavesHourlyView?: boolean | undefined
   /** Aborts a start in progress. */
   signal?: AbortSignal | undefined

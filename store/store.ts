@@ -6,12 +6,12 @@ import { openQuestdb, type Questdb } from './questdb/questdb.ts'
 import type { StoreOptions } from './store-options.ts'
 
 export interface Store {
-  /** Migrated; with a statement timeout. */
+  /** Pool on the migrated schema, with a statement timeout. */
   postgres: pg.Pool
-  /** Why PostgreSQL is unavailable; undefined while it is available. */
+  /** Why PostgreSQL is unavailable. Undefined while it is available. */
   postgresFault(): string | undefined
   questdb: Questdb
-  /** A connection of its own, without time limits, for what takes long; to be ended by who asks for it. */
+  /** A separate connection without time limits, for long work. The caller ends it. */
   connectPostgres(): Promise<pg.Client>
   versions(): { postgres: string; questdb: string | undefined; java: string | undefined }
   /** Closes the connections and stops the managed databases. Idempotent. */

@@ -1,10 +1,10 @@
-/** JSON of outside, as UTF-8 (RFC 8259, 8.1). */
+/** JSON from outside, as UTF-8 (RFC 8259, 8.1). */
 
-/** Strict, since a lenient one stores U+FFFD in place of bytes that are not UTF-8. It drops a byte order mark (RFC 8259, 8.1). */
+/** Strict: a lenient decoder stores U+FFFD in place of invalid UTF-8. It drops a byte order mark (RFC 8259, 8.1). */
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** Throws for text that is not JSON. */
 export function parseJson(body: Buffer): unknown {
-  // Many clients name JSON as the type of every request, also of one without a body.
+  // Many clients declare JSON as the type of every request, even without a body.
   return body.length === 0 ? undefined : JSON.parse(utf8.decode(body))
 }

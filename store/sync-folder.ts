@@ -1,4 +1,4 @@
-/** Makes the names in a folder durable: what was made, renamed or removed there outlives a loss of power. */
+/** Makes the names in a folder durable: files created, renamed or removed there stay so after a power failure. */
 
 import { closeSync, fsyncSync, openSync } from 'node:fs'
 

@@ -1,10 +1,10 @@
-/** The tables in QuestDB: their names, their columns and the text that makes them. */
+/** The tables in QuestDB: names, columns and statements that create them. */
 
 import { confirmedIncreaseSql, ownIncreaseSql } from './counter-sql.ts'
 
 export const readingsTable = 'readings'
 
-/** What a logger measures, in column order: °C, %, hPa, V, %. */
+/** Measurements of a logger, in column order: °C, %, hPa, V, %. */
 export const metrics = ['temperature', 'humidity', 'pressure', 'battery_voltage', 'battery_percentage'] as const
 export type Metric = (typeof metrics)[number]
 
@@ -21,8 +21,8 @@ export const readingsTableSql = `CREATE TABLE IF NOT EXISTS ${readingsTable} (
 export const measurementsTable = 'measurements'
 
 /**
- * Values of readings for which there is no column. `series` is the number of a device's metric in PostgreSQL's registry. A
- * row without a value says that a reading which replaced another one has none.
+ * Values of readings without a column. `series` is the number of a device's metric in PostgreSQL's registry. A row without a value
+ * marks a replacement reading that lacks one.
  */
 export const measurementsTableSql = `CREATE TABLE IF NOT EXISTS ${measurementsTable} (
   ts TIMESTAMP,
@@ -32,7 +32,7 @@ export const measurementsTableSql = `CREATE TABLE IF NOT EXISTS ${measurementsTa
 
 export const pointsTable = 'points'
 
-/** Alphabetically, so that their positions sort as their names do. */
+/** Alphabetical, so that positions sort like names. */
 export const pointUnits = ['ppb', 'ppm', 'ugm3'] as const
 
 /**
@@ -47,7 +47,7 @@ export const pointsTableSql = `CREATE TABLE IF NOT EXISTS ${pointsTable} (
   stored_at TIMESTAMP
 ) TIMESTAMP(ts) PARTITION BY DAY WAL DEDUP UPSERT KEYS(ts, series)`
 
-/** What is kept of each metric for every hour. `std` is the sample's. */
+/** Hourly aggregates of each metric. `std` is the sample's. */
 export const hourlyAggregates = ['count', 'mean', 'std', 'min', 'max'] as const
 type HourlyAggregate = (typeof hourlyAggregates)[number]
 const functionOf: Record<HourlyAggregate, string> = {
@@ -66,8 +66,7 @@ export const hourlyColumns = metrics.flatMap(metric =>
 )
 
 /**
- * The hours of days whose raw readings have expired, which no view of the readings could be made of again. Counts are null
- * where a device was erased.
+ * Hours of days whose raw readings have expired, so that a view cannot recompute them. Counts are null where a device was erased.
  */
 export const expiredHoursTable = 'readings_hours'
 export const expiredHoursTableSql = `CREATE TABLE IF NOT EXISTS ${expiredHoursTable} (
@@ -76,14 +75,14 @@ export const expiredHoursTableSql = `CREATE TABLE IF NOT EXISTS ${expiredHoursTa
   ${hourlyColumns.map(({ name, aggregate }) => `${name} ${aggregate === 'count' ? 'LONG' : 'DOUBLE'}`).join(',\n  ')}
 ) TIMESTAMP(ts) PARTITION BY MONTH WAL DEDUP UPSERT KEYS(ts, device)`
 
-/** The days that have expired, each with its raw readings and its hours: from then on those hours are the ones that count. */
+/** Expired days, each with its raw readings and its hours: from then on those hours count. */
 export const expiredDaysTable = 'readings_expired'
 export const expiredDaysTableSql = daysTableSql(expiredDaysTable)
 
 /**
- * What is kept of a series for each of its expired hours. Values of kinds that have no mean are between `first` and `last`;
- * `sine` and `cosine` are means of unit vectors, of values in degrees. `increase` is that of a total from value to value
- * within the hour, by the rule of `counter-sql.ts`; `place` counts the values of the hour from 1.
+ * Columns kept for each expired hour of a series. Kinds without a mean have their values between `first` and `last`. `sine` and
+ * `cosine` are means of unit vectors, for values in degrees. `increase` is the total's increase within the hour, by the rule of
+ * `counter-sql.ts`. `place` counts the values of the hour from 1.
  */
 export const seriesHourColumns = [
   { name: 'count', type: 'LONG', sql: 'count(value)' },
@@ -105,7 +104,7 @@ export const seriesHourColumns = [
 ] as const
 export type SeriesHourColumn = (typeof seriesHourColumns)[number]['name']
 
-/** The same as `readings_hours`, of values without a column: a view of them is not kept before they expire. */
+/** Like `readings_hours`, for values without a column: no view of them is kept before they expire. */
 export const expiredSeriesHoursTable = 'measurements_hours'
 export const expiredSeriesHoursTableSql = `CREATE TABLE IF NOT EXISTS ${expiredSeriesHoursTable} (
   ts TIMESTAMP,
@@ -114,8 +113,8 @@ export const expiredSeriesHoursTableSql = `CREATE TABLE IF NOT EXISTS ${expiredS
 ) TIMESTAMP(ts) PARTITION BY MONTH WAL DEDUP UPSERT KEYS(ts, series)`
 
 /**
- * The days whose values without a column, counted in `readings`, have their hours in `measurements_hours`, or that had none of
- * them when they expired. Which days have expired, `readings_expired` alone says.
+ * Days whose values without a column, counted in `readings`, have their hours in `measurements_hours`, and days that had no such
+ * values when they expired. Only `readings_expired` lists the expired days.
  */
 export const expiredSeriesDaysTable = 'measurements_expired'
 export const expiredSeriesDaysTableSql = daysTableSql(expiredSeriesDaysTable)
@@ -128,15 +127,15 @@ function daysTableSql(table: string): string {
 ) TIMESTAMP(ts) PARTITION BY YEAR WAL DEDUP UPSERT KEYS(ts)`
 }
 
-/** Rows of archived days that were restored, for who reads QuestDB itself; they are erased as all others are. */
+/** Restored rows of archived days, for users of QuestDB itself. Erasure covers them like all others. */
 export const restoredReadingsTable = 'readings_restored'
 export const restoredReadingsTableSql = readingsTableSql.replace(readingsTable, restoredReadingsTable)
 export const restoredMeasurementsTable = 'measurements_restored'
 export const restoredMeasurementsTableSql = measurementsTableSql.replace(measurementsTable, restoredMeasurementsTable)
 
 /**
- * Up to where each journal is applied, a row an hour: a copy of this QuestDB says how old it is. The transactions are those of the
- * journal's tables, so that a copy of which a table is older says that, too. A journal's last row holds.
+ * Position up to which each journal is applied, one row an hour, so that a copy of this QuestDB shows its age. The transactions
+ * belong to the journal's tables and reveal a copy with an older table. The last row of a journal counts.
  */
 export const appliedPositionsTable = 'applied_positions'
 export const appliedPositionsTableSql = `CREATE TABLE IF NOT EXISTS ${appliedPositionsTable} (
@@ -149,15 +148,15 @@ export const appliedPositionsTableSql = `CREATE TABLE IF NOT EXISTS ${appliedPos
   further_txn LONG
 ) TIMESTAMP(ts) PARTITION BY MONTH WAL DEDUP UPSERT KEYS(ts, journal)`
 
-/** Every hour (in UTC) of every device, kept by QuestDB as a materialized view. */
+/** Every hour (in UTC) of every device, as a materialized view of QuestDB. */
 export const hourlyView = 'readings_1h'
 export const hourlyViewQuery = `SELECT ts, device, ${hourlyColumns.map(({ sql }) => sql).join(', ')} FROM ${readingsTable} SAMPLE BY 1h`
-/** QuestDB's own timers for views have been seen to stop, so this one is refreshed when we say so. */
+/** QuestDB's own refresh timers have been seen to stop, so the service refreshes this view. */
 export const hourlyViewSql = `CREATE MATERIALIZED VIEW ${hourlyView} WITH BASE ${readingsTable} REFRESH MANUAL AS (${hourlyViewQuery}) PARTITION BY MONTH`
 
 /**
- * The names of the devices, for who reads QuestDB itself. The time of a row stands for the number of its device, so that a
- * change of one rewrites a small partition and not all names. `seq` is that of the change in PostgreSQL's registry.
+ * Device names, for users of QuestDB itself. A row's time encodes the device's number, so that a change rewrites one small
+ * partition. `seq` is the change's number in PostgreSQL's registry.
  */
 export const deviceNamesTable = 'device_names'
 export const deviceNamesTableSql = `CREATE TABLE IF NOT EXISTS ${deviceNamesTable} (
@@ -169,13 +168,13 @@ export const deviceNamesTableSql = `CREATE TABLE IF NOT EXISTS ${deviceNamesTabl
 ) TIMESTAMP(ts) PARTITION BY DAY WAL DEDUP UPSERT KEYS(ts, device)`
 export const usPerDeviceNumber = 10_000_000
 
-/** QuestDB puts conditions on time and device before the join; a condition on the name comes behind it. */
+/** QuestDB applies conditions on time and device before the join; a condition on the name after it. */
 export const namedReadingsView = 'readings_named'
 export const namedReadingsViewQuery = `SELECT r.ts, r.device, n.name, n.location_short, ${metrics.map(metric => `r.${metric}`).join(', ')} FROM ${readingsTable} r LEFT JOIN ${deviceNamesTable} n ON r.device = n.device`
 
 /**
- * Which device and which metric a series of `measurements` is of, for who reads QuestDB itself. The time of a row stands for
- * the number of the series. Both never change; a series whose values were erased has no metric.
+ * Device and metric of each series of `measurements`, for users of QuestDB itself. A row's time encodes the number of the series.
+ * Both never change; a series with erased values has no metric.
  */
 export const seriesNamesTable = 'series_names'
 export const seriesNamesTableSql = `CREATE TABLE IF NOT EXISTS ${seriesNamesTable} (
@@ -186,11 +185,11 @@ export const seriesNamesTableSql = `CREATE TABLE IF NOT EXISTS ${seriesNamesTabl
 ) TIMESTAMP(ts) PARTITION BY DAY WAL DEDUP UPSERT KEYS(ts, series)`
 export const usPerSeriesNumber = 1_000_000
 
-/** QuestDB puts conditions on time, device and metric before the join; one on the name comes behind it. */
+/** QuestDB applies conditions on time, device and metric before the join; a condition on the name after it. */
 export const namedMeasurementsView = 'measurements_named'
 export const namedMeasurementsViewQuery = `SELECT m.ts, s.device, n.name, n.location_short, s.metric, m.value FROM ${measurementsTable} m JOIN ${seriesNamesTable} s ON m.series = s.series LEFT JOIN ${deviceNamesTable} n ON s.device = n.device WHERE m.value IS NOT NULL`
 
-/** What the service tells of itself every ten seconds, and what a step of several rows shows. */
+/** The service's measurements of itself, every ten seconds, and the aggregate shown for a step of several rows. */
 export const selfMonitoringColumns = [
   { name: 'ack_p50_ms', over: 'max' },
   { name: 'ack_p99_ms', over: 'max' },
@@ -204,7 +203,7 @@ export const selfMonitoringColumns = [
 ] as const
 export type SelfMonitoringColumn = (typeof selfMonitoringColumns)[number]['name']
 export const selfMonitoringTable = 'barograph_service'
-/** Of several nodes, the host of the one that a row is of. */
+/** Host of the node that wrote the row, where there are several nodes. */
 export const selfMonitoringNodeSql = `ALTER TABLE ${selfMonitoringTable} ADD COLUMN IF NOT EXISTS node SYMBOL`
 export const selfMonitoringTableSql = `CREATE TABLE IF NOT EXISTS ${selfMonitoringTable} (
   ts TIMESTAMP,

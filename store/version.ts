@@ -5,7 +5,7 @@ import { findPackageJSON } from 'node:module'
 import { bug } from './limits/bug.ts'
 
 export function packageVersion(): string {
-  // The sources are one folder nearer to it than what the package holds.
+  // package.json is one folder nearer to the sources than to the packaged files.
   const file = findPackageJSON(import.meta.url)
   if (file === undefined) throw bug('the program lies in no package')
   return JSON.parse(readFileSync(file, 'utf8')).version

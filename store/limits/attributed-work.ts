@@ -1,6 +1,6 @@
 /**
- * Finds the unit of work that ended the process. Work that is repeated after a start, such as a delivery, would end each start: the
- * next one sets it aside. A process that is killed blames none, so its work is repeated as usual.
+ * Identifies the unit of work that ended the process. Work repeated after each start, such as a delivery, would end every start:
+ * the next start skips it. A killed process blames no work, so its work is repeated as usual.
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks'
@@ -16,13 +16,13 @@ interface RunningWork extends Work {
   endedMs: number
 }
 
-/** A socket of the work may fail shortly after its end. */
+/** A socket that the work opened may fail shortly after the work has ended. */
 const afterMsMax = 10_000
 
 const running = new AsyncLocalStorage<RunningWork>()
 const blamed = new Set<string>()
 
-/** An error that no part catches in `run`, or in what it leaves behind, is attributed to the work. */
+/** Attributes to the work any uncaught error in `run` or in its leftover callbacks. */
 export async function attributed<Value>({ kind, id }: Work, run: () => Promise<Value>): Promise<Value> {
   const work: RunningWork = { kind, id, endedMs: Number.POSITIVE_INFINITY }
   try {
@@ -32,7 +32,7 @@ export async function attributed<Value>({ kind, id }: Work, run: () => Promise<V
   }
 }
 
-/** In the handler of an uncaught error: the work that caused it, as far as it is known. */
+/** Call it in the handler of uncaught errors. Returns the work that caused the error, as far as known. */
 export function blameWork(): Work | undefined {
   const work = running.getStore()
   if (work === undefined || performance.now() > work.endedMs + afterMsMax) return undefined

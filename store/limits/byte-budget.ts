@@ -1,19 +1,19 @@
 /**
- * The memory of what is held at present. Slow senders hold it for long, so a key gets no more of it than it leaves free
- * (a dynamic threshold): alone it holds half, and there is room for a key that comes later.
+ * Limits the memory of held bytes. Slow senders hold memory for long, so a key gets at most as much as it leaves free (a dynamic
+ * threshold): a single key holds at most half, and later keys find room.
  */
 
 export class ByteBudget {
   readonly #bytesMax: number
   #bytes = 0
-  /** By key; none that holds nothing. */
+  /** By key. Keys that hold nothing have no entry. */
   readonly #held = new Map<string, number>()
 
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax
   }
 
-  /** False when there is no room. */
+  /** Returns false when there is no room. */
   take(key: string, bytes: number): boolean {
     const held = (this.#held.get(key) ?? 0) + bytes
     if (held > this.#bytesMax - this.#bytes - bytes) return false

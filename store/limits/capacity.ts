@@ -1,18 +1,18 @@
 /**
- * A capacity that holders share, in slots or bytes, of which the amounts by key are known. When all of it is taken, holders
- * that have been waited for too long are evicted, so that slow clients do not keep out everybody else.
+ * A capacity in slots or bytes that holders share, with the amounts by key. When it is exhausted, holders that have kept the
+ * service waiting for too long are evicted, so that slow clients do not block all others.
  */
 
 import { bug } from './bug.ts'
 
 export interface CapacityOptions<Holder> {
   max: number
-  /** Without it no holder is evicted. */
+  /** No holder is evicted without it. */
   eviction?: {
-    /** A holder that has been waited for so long may be evicted. */
+    /** A holder that has kept the service waiting for this long may be evicted. */
     patienceMs: number
     nowMs: () => number
-    /** Called with a holder that has just been released. */
+    /** Called with a holder after its release. */
     evict: (holder: Holder) => void
   }
 }
@@ -25,9 +25,9 @@ interface Held {
 export class Capacity<Holder> {
   readonly #options: CapacityOptions<Holder>
   readonly #held = new Map<Holder, Held>()
-  /** Keys of which nothing is held are not in here. */
+  /** Keys that hold nothing have no entry. */
   readonly #amounts = new Map<string, number>()
-  /** Since when holders are waited for, the longest first. */
+  /** When the service began to wait for each holder, the longest wait first. */
   readonly #waitingSinceMs = new Map<Holder, number>()
   #total = 0
 
@@ -48,7 +48,7 @@ export class Capacity<Holder> {
     return this.#total > 0 && this.#total + amount > this.#options.max
   }
 
-  /** False when there is no room. How much a key may have is for the caller to ask first. */
+  /** Returns false when there is no room. The caller first checks the limit of each key. */
   take(holder: Holder, keys: readonly string[] = [], amount = 1): boolean {
     if (this.#held.has(holder)) throw bug('a holder takes twice')
     this.#makeRoom(amount)
@@ -58,7 +58,7 @@ export class Capacity<Holder> {
     return true
   }
 
-  /** False for a holder that has been released or evicted before. */
+  /** Returns false for a holder that was released or evicted before. */
   release(holder: Holder): boolean {
     const held = this.#held.get(holder)
     if (held === undefined) return false
@@ -68,7 +68,7 @@ export class Capacity<Holder> {
     return true
   }
 
-  /** Starts or ends the wait for a holder; a wait that is under way starts again. */
+  /** Starts or ends the wait for a holder. A wait in progress starts again. */
   wait(holder: Holder, isWaiting: boolean): void {
     this.#waitingSinceMs.delete(holder)
     const { eviction } = this.#options

@@ -1,4 +1,4 @@
-/** Which connections are kept: so many in all, so many of one address, and none that would hold up a stop. */
+/** Limits connections in total and per address, and closes those that would delay a stop. */
 
 import type { Server as HttpServer } from 'node:http'
 import type { Server, Socket } from 'node:net'
@@ -10,27 +10,27 @@ import { areFilesExhausted, isOutOfFiles } from './open-files.ts'
 export interface ConnectionsOptions {
   max: number
   perAddress: number
-  /** Proxies, behind whose addresses there are many clients. */
+  /** Matches proxies: each of their addresses stands for many clients. */
   isTrusted: (address: string) => boolean
   log: Log
 }
 
 export interface Connections {
-  /** Applies the limits to a server that does not listen yet. */
+  /** Applies the limits to a server before it listens. */
   bound(server: Server | HttpServer): void
-  /** Why connections are refused, or were a short while ago; for the readiness. */
+  /** Readiness fault: why connections are refused now or were recently. */
   fault(): string | undefined
-  /** From now on each response ends its connection, so that the next request goes elsewhere. */
+  /** Each response ends its connection from now on, so that the next request goes to another node. */
   drain(): void
   isDraining(): boolean
-  /** Closes what is idle or becomes so, and in the end the rest. Resolves at once. */
+  /** Closes connections when they become idle, and after a grace period the rest. Resolves at once. */
   closeAll(): void
 }
 
 const idleSweepMs = 100
-/** What a request may still take when the stop begins; the databases need a part of the five seconds too. */
+/** Time limit for open requests when the stop begins. The databases need a part of the five seconds too. */
 const finishMsMax = 2000
-/** For so long a refusal stands in the readiness; no more often are refusals logged. */
+/** Readiness shows a refusal for this long. Refusals are logged at most this often. */
 const recentMs = 60_000
 
 export function createConnections({ max, perAddress, isTrusted, log }: ConnectionsOptions): Connections {
@@ -60,14 +60,14 @@ export function createConnections({ max, perAddress, isTrusted, log }: Connectio
   return {
     bound(server) {
       servers.add(server)
-      // Costs less than our own look at the connection, which is for all servers together.
+      // Node's limit is cheaper than our own check of the connection, which counts all servers together.
       server.maxConnections = max
       server.on('drop', () => full.note(''))
-      // With TLS these are the sockets below it, so one that never shakes hands is among them too.
+      // With TLS these are the underlying sockets, so they include sockets that never complete the handshake.
       server.on('connection', take)
       server.on('error', error => {
         if (isOutOfFiles(error)) filesOut.note('')
-        // Faults of the start go to whoever starts it.
+        // The start reports its own faults.
         else if (server.listening) log.error({ err: error }, 'could not accept a connection')
       })
     },
@@ -80,12 +80,11 @@ export function createConnections({ max, perAddress, isTrusted, log }: Connectio
     },
     isDraining: () => isDraining,
     closeAll() {
-      // A connection that was busy when the stop began turns idle afterwards and would wait out its keep-alive time.
+      // A connection busy when the stop began becomes idle afterwards, and would stay open for its keep-alive time.
       const sweep = setInterval(() => {
         for (const server of servers) if ('closeIdleConnections' in server) server.closeIdleConnections()
       }, idleSweepMs)
-      // A client that sends nothing, or half a request, or does not read its answer; Node itself looks at no time limit
-      // any more once it closes.
+      // A client may send nothing, send half a request or not read its answer. Node checks no time limit once a server closes.
       const cut = setTimeout(() => {
         for (const socket of sockets.holders()) socket.destroy()
         clearInterval(sweep)
@@ -104,7 +103,7 @@ interface Incident {
   isRecent(): boolean
 }
 
-/** Something that may happen a thousand times a second; it is logged the first time, and then once a minute. */
+/** An event that may happen a thousand times a second: logged the first time, then once a minute. */
 function createIncident(report: (detail: string) => void): Incident {
   let notedMs = Number.NEGATIVE_INFINITY
   let toldMs = Number.NEGATIVE_INFINITY

@@ -1,15 +1,15 @@
 /** A mutex: runs one piece of work at a time, first in, first out. */
 
 export interface Mutex {
-  /** Resolves as the work does. The next one runs whether this one succeeded or not. */
+  /** Settles with the work's result. The next work runs whether this one succeeded or not. */
   run<Result>(work: () => Promise<Result>): Promise<Result>
-  /** The same, or `full` where too many have not ended yet. */
+  /** Like `run`, but returns `full` while too many works are unfinished. */
   tryRun<Result>(work: () => Promise<Result>): Promise<Result | 'full'>
-  /** Resolves when all that was asked for is done. */
+  /** Resolves when all requested work is done. */
   idle(): Promise<void>
 }
 
-/** `worksMax` is for `tryRun`: where work is only asked for by `run`, the callers bound it. */
+/** `worksMax` limits `tryRun`. The callers of `run` limit their own work. */
 export function createMutex(worksMax = Number.POSITIVE_INFINITY): Mutex {
   let last: Promise<unknown> = Promise.resolve()
   let works = 0
@@ -17,7 +17,7 @@ export function createMutex(worksMax = Number.POSITIVE_INFINITY): Mutex {
   async function run<Result>(work: () => Promise<Result>): Promise<Result> {
     works += 1
     const result = last.then(work)
-    // A failure belongs to the caller.
+    // The caller handles a failure.
     last = result.catch(() => undefined)
     try {
       return await result

@@ -1,8 +1,8 @@
-/** Addresses of clients and the networks that they belong to. */
+/** Client addresses and the networks that contain them. */
 
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
 
-/** Whether an address is in one of the networks, given as `10.0.0.0/8` or as single addresses. */
+/** The predicate matches addresses in one of the networks, given as `10.0.0.0/8` or as single addresses. */
 export function createNetworks(networks: readonly string[]): (address: string) => boolean {
   const list = new BlockList()
   for (const network of networks) {
@@ -14,13 +14,13 @@ export function createNetworks(networks: readonly string[]): (address: string) =
   return address => list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6')
 }
 
-/** Whoever sends without a good credential, as rejections name it. */
+/** Names a sender without a valid credential in rejections. */
 export function unknownSender(address: string): { name: string; isKnown: false } {
   const network = networkOf(address)
   return { name: `address ${network === address ? address : `${network}::/64`}`, isKnown: false }
 }
 
-/** What limits count as one client: an address, of IPv6 a whole /64, as a household gets it. */
+/** Limits count this as one client: an IPv4 address, or a whole IPv6 /64, since a household gets one. */
 export function networkOf(address: string): string {
   if (!isIPv6(address) || address.startsWith('::ffff:')) return address
   const [head = '', tail = ''] = address.split('::')

@@ -1,12 +1,12 @@
 /**
- * A semaphore with a bounded queue: runs a few works at a time, lets a few more wait, and refuses the rest. No account and
- * no network takes all places. Of an account and a network one work runs at a time, so that several right passwords at once
- * are not taken for several guesses.
+ * A semaphore with a bounded queue: it runs a few works at a time, queues a few more and refuses the rest. An account or a network
+ * cannot take all places. For each account and network one work runs at a time, so that several right passwords at once do not
+ * count as guesses.
  */
 
 import { Capacity } from './capacity.ts'
 
-/** Whom a work is for. */
+/** The client that requested a work. */
 export interface Asker {
   account: string
   network: string
@@ -19,9 +19,9 @@ export interface Semaphore {
 export interface SemaphoreOptions {
   runningMax: number
   waitingMax: number
-  /** Of those that wait. */
+  /** Limit of the queued works of an account. */
   waitingOfAccountMax: number
-  /** The error of a work that is refused. */
+  /** Creates the error of a refused work. */
   refusal: () => Error
 }
 
@@ -38,19 +38,19 @@ export function createSemaphore(options: SemaphoreOptions): Semaphore {
   const waiting: Waiting[] = []
 
   function tryStart(asker: Asker): boolean {
-    // The name of a network has no space.
+    // The space separates the two: a network's name contains none.
     const key = `${asker.network} ${asker.account}`
     return running.amountOf(key) === 0 && running.take(asker, [key])
   }
 
-  /** Whoever is in the way of a newcomer gives way, if that is fair. */
+  /** Evicts a queued work for a newcomer where that is fair. */
   function hasPlaceFor(asker: Asker): boolean {
     const ofAccount = waiting.filter(other => other.asker.account === asker.account)
     if (ofAccount.length >= waitingOfAccountMax) return makePlace(ofAccount, asker)
     return waiting.length < waitingMax || makePlace(waiting, asker)
   }
 
-  /** The network that has most of these places gives the newest to one that has at least two fewer. */
+  /** The network with the most of these places yields its newest one to a network with at least two fewer. */
   function makePlace(among: readonly Waiting[], { network }: Asker): boolean {
     const counts = new Map([[network, 0]])
     for (const { asker } of among) counts.set(asker.network, (counts.get(asker.network) ?? 0) + 1)
@@ -63,7 +63,7 @@ export function createSemaphore(options: SemaphoreOptions): Semaphore {
     return true
   }
 
-  /** The place is taken at once, so that nobody who comes now gets it first. */
+  /** The place is taken synchronously, so that a concurrent newcomer cannot get it first. */
   function startNext(): void {
     const at = waiting.findIndex(({ asker }) => tryStart(asker))
     if (at >= 0) waiting.splice(at, 1)[0]?.start()

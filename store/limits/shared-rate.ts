@@ -1,13 +1,13 @@
-/** The part that each of several processes grants of a rate. */
+/** Divides a rate among several processes. */
 
 import type { Rate } from './token-buckets.ts'
 
-/** As many processes as there are now, this one among them. */
+/** Number of processes at present, including this one. */
 export type ProcessCount = () => number
 
 export const oneProcess: ProcessCount = () => 1
 
-/** Of one of the processes: never less than `perSecondMin`, of which the rate is a multiple, and a burst of one. */
+/** Share of one process: at least `perSecondMin`, a divisor of the rate, with a burst of one. */
 export function sharedRate(rate: Rate, processes: ProcessCount, perSecondMin = 1): () => Rate {
   let [count, part] = [1, rate]
   return () => {
@@ -21,7 +21,7 @@ export function sharedRate(rate: Rate, processes: ProcessCount, perSecondMin = 1
   }
 }
 
-/** Of a count that processes share: rounded down, so that all together allow no more, and never less than 1. */
+/** Share of a count: rounded down, so that the sum stays within the count, and at least 1. */
 export function sharedCount(count: number, processes: ProcessCount): number {
   return Math.max(1, Math.floor(count / processes()))
 }

@@ -6,19 +6,19 @@ export interface Rate {
 }
 
 export interface Bucket {
-  /** Below zero for a bucket in debt. */
+  /** Negative after a `spend` beyond the bucket's tokens. */
   tokens: number
-  /** By the clock of its buckets, which runs as fast as they are filled. */
+  /** In milliseconds of the buckets' own clock, which runs at the fill rate. */
   filledAtMs: number
 }
 
-/** Bounds the number of buckets. A key whose bucket was dropped starts with a full one. */
+/** Limits the number of buckets. A key whose bucket was dropped starts with a full one. */
 interface Store<Key> {
   get(key: Key): Bucket | undefined
   set(key: Key, bucket: Bucket): unknown
 }
 
-/** Up to so many buckets, none are dropped. */
+/** No bucket is dropped up to this count. */
 const bucketsMin = 1000
 
 export class TokenBuckets<Key> {
@@ -27,15 +27,15 @@ export class TokenBuckets<Key> {
   readonly #buckets: Store<Key>
   readonly #perSecondFirst: number
   #rate: Rate
-  /** At the last question; there is none to be counted from before the first. */
+  /** Time of the last call. The first call has no previous time to count from. */
   #wallMs = Number.POSITIVE_INFINITY
   #clockMs = 0
-  /** The tokens of a bucket of which none was ever taken: less than a burst for a while after the burst was raised. */
+  /** Tokens of an untouched bucket: less than a burst for a while after the burst was raised. */
   #tokensMax: number
 
   /**
-   * Without a store, only full buckets are dropped. A function gives the rate of now, the same object while it is the same; a
-   * rate that changes fills no bucket.
+   * Without a store, only full buckets are dropped. A rate function returns the same object while the rate is unchanged. A change
+   * of the rate fills no bucket.
    */
   constructor(rate: Rate | (() => Rate), nowMs: () => number, buckets?: Store<Key>) {
     this.#rateNow = typeof rate === 'function' ? rate : () => rate
@@ -46,7 +46,7 @@ export class TokenBuckets<Key> {
     this.#tokensMax = this.#rate.burst
   }
 
-  /** Takes a token; false when there is none. */
+  /** Takes a token. Returns false without one. */
   take(key: Key): boolean {
     const bucket = this.#bucketOf(key)
     if (bucket.tokens < 1) return false
@@ -54,12 +54,12 @@ export class TokenBuckets<Key> {
     return true
   }
 
-  /** Takes so many tokens, whether they are there or not. */
+  /** Takes this many tokens, even beyond those available. */
   spend(key: Key, count: number): void {
     this.#bucketOf(key).tokens -= count
   }
 
-  /** Milliseconds until there is a token. */
+  /** Milliseconds until a token is available. */
   waitMs(key: Key): number {
     this.#advance()
     const bucket = this.#buckets.get(key)
@@ -86,7 +86,7 @@ export class TokenBuckets<Key> {
     return (clockMs / 1000) * this.#perSecondFirst
   }
 
-  /** A change of the rate counts from when it is seen. */
+  /** A change of the rate takes effect when it is first seen. */
   #advance(): void {
     const wallMs = this.#nowMs()
     // The clock may have been set back.
@@ -99,7 +99,7 @@ export class TokenBuckets<Key> {
   }
 }
 
-/** Drops full buckets whenever there are twice as many as were left the last time. */
+/** Drops full buckets when the count has doubled since the last time. */
 export class PartialBuckets<Key> extends Map<Key, Bucket> {
   readonly #isFull: (bucket: Bucket) => boolean
   #max = bucketsMin

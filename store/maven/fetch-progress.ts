@@ -1,4 +1,4 @@
-/** Tells how far Maven has come, from what it prints and from the jar that grows in its local repository. */
+/** Logs the progress of Maven from its output and from the growing jar in its local repository. */
 
 import { readdirSync, statSync } from 'node:fs'
 import { userInfo } from 'node:os'
@@ -6,16 +6,16 @@ import { join } from 'node:path'
 import type { Log } from '../log.ts'
 
 export interface FetchProgressOptions {
-  /** Of what is fetched, for people. */
+  /** Display name of the download. */
   name: string
   log: Log
   intervalMs: number
-  /** Where Maven keeps the jar while it is being fetched. */
+  /** Maven's folder for the jar during the download. */
   jarFolder: string
 }
 
 export interface FetchProgress {
-  /** Takes what Maven has printed. */
+  /** Processes Maven's output. */
   onOutput(text: string): void
   stop(): void
 }
@@ -23,12 +23,12 @@ export interface FetchProgress {
 const unitBytes: Record<string, number> = { B: 1, kB: 1e3, MB: 1e6, GB: 1e9 }
 const lineLengthMax = 4096
 
-/** Maven's default; where its settings name another folder, the jar counts when it is complete. */
+/** Maven's default. Where its settings name another folder, the jar counts once it is complete. */
 export function mavenJarFolder(...names: readonly string[]): string {
   return join(userInfo().homedir, '.m2', 'repository', ...names)
 }
 
-/** Logs at once, and then every few seconds until it is stopped. */
+/** Logs at once, then every few seconds until stopped. */
 export function reportFetch({ name, log, intervalMs, jarFolder }: FetchProgressOptions): FetchProgress {
   const startedMs = performance.now()
   let files = 0
@@ -57,20 +57,20 @@ export function reportFetch({ name, log, intervalMs, jarFolder }: FetchProgressO
   }
 }
 
-/** Of a line such as `[INFO] Downloaded from central: https://…/a.jar (3.9 kB at 5.9 kB/s)`. */
+/** Parses a line such as `[INFO] Downloaded from central: https://…/a.jar (3.9 kB at 5.9 kB/s)`. */
 function downloadedBytes(line: string): number | undefined {
   if (!line.includes('Downloaded from ')) return undefined
   const [amount, unit] = line.slice(line.lastIndexOf('(') + 1).split(' ')
   return Number(amount) * (unitBytes[unit ?? ''] ?? Number.NaN) || 0
 }
 
-/** Maven gives a file its name when it is complete; until then it has a suffix. */
+/** Maven adds a suffix to the name of an incomplete file. */
 function bytesIncomplete(folder: string): number {
   try {
     const names = readdirSync(folder).filter(name => name.includes('.jar.') && /(part|tmp)$/.test(name))
     return names.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0)
   } catch {
-    // It is not there, or the file was renamed just now.
+    // The folder is missing, or the file was just renamed.
     return 0
   }
 }

@@ -1,4 +1,4 @@
-/** Programs in Java that we start ourselves: pinned jars, fetched once by Maven into a cache that all data directories share. */
+/** Java programs that the service starts itself: pinned jars, fetched once by Maven into a cache shared by all data directories. */
 
 import { createHash, randomBytes } from 'node:crypto'
 import {
@@ -31,36 +31,36 @@ export interface JarOptions {
   environment: Environment
   log: Log
   signal?: AbortSignal | undefined
-  /** How often it is logged how far a fetch has come. */
+  /** Interval of the progress log. */
   progressIntervalMs?: number
 }
 
 export interface MavenJars {
-  /** For people. */
+  /** Display name. */
   name: string
   version: string
-  /** Names the jars, and the plugin that fetches them. */
+  /** The POM names the jars and the plugin that fetches them. */
   pomPath: string
-  /** Of the folder in the cache; the jars are in one for their version. */
+  /** Folder in the cache. The jars are in a subfolder for their version. */
   folderName: string
-  /** The jar in it, where there is one; else all are in `lib`. */
+  /** The only jar. Without it the jars are in `lib`. */
   jarName?: string
-  /** As `digestOf` computes it. */
+  /** Computed by `digestOf`. */
   sha256: string
   goalOptions: readonly string[]
   megabytes: number
-  /** Where Maven keeps the largest jar, below its local repository. */
+  /** Path of the largest jar below Maven's local repository. */
   mavenFolder: readonly string[]
-  /** What to do where there is no way to fetch it, behind "install it,". */
+  /** Alternative where Maven is not available, appended to "install it,". */
   giveInstead: string | undefined
 }
 
-/** The path of the jar, or of the folder with the jars, after a fetch when they are not there yet. */
+/** Returns the path of the jar, or of the folder with the jars, after fetching them if necessary. */
 export async function fetchJars(jars: MavenJars, options: JarOptions): Promise<string> {
   const folder = join(options.cacheDirectory, jars.folderName, jars.version)
   const path = join(folder, jars.jarName ?? 'lib')
   if (await isVerified(path, jars.sha256)) return path
-  // Two that fetch at once would meet in Maven's own store, which is not made for it.
+  // Two concurrent fetches would collide in Maven's local repository, which does not support that.
   const release = await lockFetch(folder, jars, options)
   const fetchFolder = join(folder, `${fetchPrefix}${randomBytes(8).toString('hex')}`)
   try {
@@ -149,7 +149,7 @@ function remedyOf({ giveInstead }: MavenJars, remedy: string): string {
   return giveInstead === undefined ? `${remedy}.` : `${remedy}, ${giveInstead}.`
 }
 
-/** What fetches that were killed have left; we hold the lock, so nobody is at work there. */
+/** Removes files of killed fetches. The lock is held, so no other process is fetching. */
 function removeStrays(folder: string): void {
   for (const name of readdirSync(folder).filter(entry => entry.startsWith(fetchPrefix))) {
     rmSync(join(folder, name), { recursive: true, force: true })
@@ -162,7 +162,7 @@ function firstError(output: string): string {
   return line.replace(/^.*?\[ERROR\]\s*/, '').slice(0, 300)
 }
 
-/** Cheap when the recorded sizes and times still fit; else the digest decides. */
+/** Compares the recorded sizes and times, which is cheap. The digest decides where they differ. */
 async function isVerified(path: string, sha256: string): Promise<boolean> {
   if (!existsSync(path)) return false
   const recordPath = `${path}.verified`
@@ -172,7 +172,7 @@ async function isVerified(path: string, sha256: string): Promise<boolean> {
   return true
 }
 
-/** In a cache that others have filled we may only read; then each start computes the digest, which takes 0.1 s. */
+/** A cache filled by another user may be read-only. Each start then computes the digest, which takes 0.1 s. */
 function recordVerified(path: string, sha256: string): void {
   const temporary = `${path}.verified-${process.pid}`
   try {
@@ -183,7 +183,7 @@ function recordVerified(path: string, sha256: string): void {
   }
 }
 
-/** SHA-256 of a file; of a folder, over the lines `name sha256` of its files by name. */
+/** SHA-256 of a file. For a folder: over the lines `name sha256` of its files, by name. */
 async function digestOf(path: string): Promise<string> {
   const hash = createHash('sha256')
   if (statSync(path).isDirectory()) {

@@ -1,8 +1,8 @@
 /**
- * Metrics that are common, set up by their names: what a sender or an administrator names by one of these is made as it stands
- * here. Aliases are in the spelling of names (`metricNameOf`), and no name is an alias of another one. Ranges are of sensors that
- * are sold, not of the usual weather: values outside them are faults of a sensor. Minima below zero leave room for the noise
- * and the zero error of sensors; docs/metrics.md has the source of each.
+ * Common metrics, set up by their names: a metric that a sender or an administrator names by one of these is created as it stands
+ * here. Aliases are in the spelling of names (`metricNameOf`). A name is never an alias of another one. Ranges follow the sensors
+ * on the market, not the usual weather: values outside them are sensor faults. Minima below zero leave room for noise and zero
+ * error; docs/metrics.md has the source of each.
  */
 
 import type { MetricKind } from './metric.ts'
@@ -156,7 +156,7 @@ export const catalogue: readonly CatalogueEntry[] = [...air, ...weather, ...soil
 
 const byName = new Map(catalogue.flatMap(entry => [entry.name, ...entry.aliases].map(name => [name, entry] as const)))
 
-/** By a name or an alias. */
+/** Finds an entry by its name or an alias. */
 export function catalogueEntry(name: string): CatalogueEntry | undefined {
   return byName.get(name)
 }

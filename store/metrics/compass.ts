@@ -14,8 +14,8 @@ export const ambiguousDirection = Symbol('a direction that depends on the langua
 export const ambiguousDirectionReason = 'has an O, which is east in some languages and west in others; write E or W'
 
 /**
- * Degrees of one of the 32 points, as letters or English words; NaN for a wind without a direction; `ambiguousDirection`
- * for letters of which one is an O; undefined for any other text.
+ * Degrees of one of the 32 points, as letters or English words; NaN for a wind without a direction. `ambiguousDirection` for
+ * letters that include an O; undefined for any other text.
  */
 export function compassDegrees(text: string): number | typeof ambiguousDirection | undefined {
   if (text.length > textLengthMax) return undefined

@@ -1,4 +1,4 @@
-/** Which speed a direction goes with, by their names: `wind_direction` with `wind_speed`. */
+/** Pairs a direction with its speed by name: `wind_direction` with `wind_speed`. */
 
 import type { Metric } from './metric.ts'
 import { conversion } from './units.ts'
@@ -8,12 +8,12 @@ const speedEnd = '_speed'
 /** WMO-No. 8 calls wind below this calm. */
 const calmMetresPerSecond = 0.5
 
-/** The name of the speed of the same thing; undefined for a name that is no direction's. */
+/** Name of the speed that belongs to this direction. Undefined for other names. */
 export function speedOfDirection(name: string): string | undefined {
   return name.endsWith(directionEnd) ? name.slice(0, -directionEnd.length) + speedEnd : undefined
 }
 
-/** Below which a speed is calm, in its own unit; null where it has none, or none of a speed. */
+/** Threshold below which a speed is calm, in its own unit. Null where the unit is missing or does not measure a speed. */
 export function calmSpeed({ unit }: Pick<Metric, 'unit'>): number | null {
   if (unit === null) return null
   const converted = conversion('m/s', unit)

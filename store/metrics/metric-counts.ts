@@ -1,8 +1,8 @@
-/** How many metrics there may be. */
+/** Limits of the number of metrics. */
 
-/** In all. Each is in memory, and a list of some kilobytes for the pages. */
+/** Total. Each metric is in memory, and in a list of some kilobytes for the pages. */
 export const metricsMax = 10_000
-/** Made by readings of devices that have an owner; the rest is for administrators and for devices without one. */
+/** Created by readings of owned devices. Administrators and devices without an owner use the rest. */
 export const metricsOfOwnersMax = 8_000
-/** Of one device. */
+/** Per device. */
 export const metricsPerDeviceMax = 64

@@ -1,4 +1,4 @@
-/** What answers say of a metric: how it is called and shown, its unit as people read it. */
+/** The description of a metric in answers: its name and title, how it is shown, and its unit as people read it. */
 
 import type { Metric } from './metric.ts'
 import { signOf } from './units.ts'

@@ -1,23 +1,23 @@
-/** From where on a reading of a metric is suspect. */
+/** Limits beyond which a reading of a metric is suspect. */
 
 import { z } from 'zod'
 
 const limit = z.number().min(-1e6).max(1e6).nullable()
 const size = z.number().positive().max(1e6).nullable()
 
-/** What is left out is as it would be without these limits, null switches it off. */
+/** An omitted field keeps its default. Null switches a check off. */
 export const MetricLimits = z
   .strictObject({
     /** Bounds of the usual range. */
     min: limit,
     max: limit,
-    /** The largest distance from the mean of the readings before and after. */
+    /** Largest distance from the mean of the readings before and after. */
     spike: size,
-    /** The largest change in a minute; those of hours are changed in proportion. */
+    /** Largest change in a minute. Changes over hours scale in proportion. */
     rate: size,
-    /** How long a flat line is suspect; without it by the sensor's own runs. */
+    /** A flat line is suspect after this time. By default the sensor's own runs decide. */
     flat_hours: size,
-    /** The sensor's smallest step; without it by its readings. */
+    /** The sensor's smallest step. By default its readings decide. */
     quantum: size,
   })
   .partial()

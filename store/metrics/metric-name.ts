@@ -1,12 +1,12 @@
-/** How a metric is called: its name, and the name that a field of a sender stands for. */
+/** Names of metrics, and the metric name for a sender's field. */
 
 import { z } from 'zod'
 
 const namePattern = /^[a-z][a-z0-9_]{0,47}$/
 
 /**
- * Names that no metric has: fields of a reading that are none, a path of the admin API, figures that the service makes of
- * other metrics and shows beside them, and what else stands beside metrics in an answer.
+ * Names that a metric cannot have: other fields of a reading, a path of the admin API, figures that the service derives from
+ * metrics, and other keys beside metrics in an answer.
  */
 const reserved: ReadonlySet<string> = new Set([
   'device',
@@ -34,7 +34,7 @@ const reserved: ReadonlySet<string> = new Set([
   'metrics',
 ])
 
-/** Fields in which senders say when a reading was taken. */
+/** Fields in which senders give the time of a reading. */
 const readingTimes: ReadonlySet<string> = new Set([
   'timestamp',
   'time_stamp',
@@ -51,7 +51,7 @@ const readingTimes: ReadonlySet<string> = new Set([
   'unix_timestamp',
 ])
 
-/** Fields in which gateways and programs say when they made, got or changed a record. */
+/** Fields in which gateways and programs give the time when they created, received or changed a record. */
 const recordTimes: ReadonlySet<string> = new Set([
   'created_at',
   'updated_at',
@@ -80,7 +80,7 @@ const recordTimes: ReadonlySet<string> = new Set([
   'utc_time',
 ])
 
-/** Whether a field holds the time of its reading or another time; no such field is a metric. */
+/** Classifies fields that hold a time. Such a field never becomes a metric. */
 export function timeFieldOf(field: string): 'reading time' | 'record time' | undefined {
   const name = spelledName(field)
   if (name === undefined) return undefined
@@ -92,21 +92,21 @@ export function isMetricName(text: string): boolean {
   return namePattern.test(text) && !reserved.has(text)
 }
 
-/** It is also a key of answers and a part of paths, and never changes. */
+/** The name is also a key of answers and a part of paths. It never changes. */
 export const MetricName = z
   .string()
   .regex(namePattern, 'must be 1 to 48 of a-z, 0-9 and "_", and begin with a letter')
   .refine(name => !reserved.has(name), 'is a name that the service itself uses')
 
-/** Of a metric that is made; metrics with other names may be there from before. */
+/** Rule for new metrics. Older metrics may have other names. */
 export const NewMetricName = MetricName.refine(name => !isTimeName(name), 'is a name of a time, which no metric has')
 
-/** A longer text stands for no name. */
+/** A longer text cannot be a name. */
 const fieldLengthMax = 64
 
 /**
- * The name that a field stands for, in the spelling of metrics: `windSpeed`, `Wind Speed` and `wind-speed` give `wind_speed`,
- * `PM2.5` gives `pm2_5`. Undefined for what cannot be a name.
+ * The name for a field, in the spelling of metrics: `windSpeed`, `Wind Speed` and `wind-speed` give `wind_speed`, `PM2.5` gives
+ * `pm2_5`. Undefined for a text that cannot be a name.
  */
 export function metricNameOf(field: string): string | undefined {
   const name = spelledName(field)
@@ -117,7 +117,7 @@ function isTimeName(name: string): boolean {
   return readingTimes.has(name) || recordTimes.has(name)
 }
 
-/** One pass over at most 64 characters. */
+/** A single pass over at most 64 characters. */
 function spelledName(field: string): string | undefined {
   if (field.length > fieldLengthMax) return undefined
   let name = ''

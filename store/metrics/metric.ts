@@ -1,4 +1,4 @@
-/** What a metric is: the shapes of a record, of what makes one and of what changes one. */
+/** Schemas of a metric: the record, its creation and its change. */
 
 import { z } from 'zod'
 import { plainText } from '../plain-text.ts'
@@ -7,7 +7,7 @@ import { MetricName, NewMetricName } from './metric-name.ts'
 import { unitOf } from './units.ts'
 
 /**
- * What is right to compute of its values:
+ * The statistics that are valid for its values:
  *
  * - `gauge`: means, extremes and all other statistics;
  * - `counter`: a running total that may start again from 0: rates and increases, never a mean of the total;
@@ -20,7 +20,7 @@ export type MetricKind = (typeof metricKinds)[number]
 
 const unitTextMax = 32
 
-/** A UCUM code; another spelling of a unit that is known becomes its code. */
+/** A UCUM code. Other spellings of a known unit are converted to its code. */
 const UnitCode = z
   .string()
   .max(unitTextMax, `must have at most ${unitTextMax} characters`)
@@ -37,23 +37,23 @@ const metricPositionMax = 1_000_000
 
 const fields = {
   title: plainText({ min: 1, max: 64 }),
-  /** Of the values as they are stored; null where they have none. */
+  /** Unit of the stored values. Null for values without a unit. */
   unit: UnitCode.nullable(),
   kind: z.enum(metricKinds),
-  /** Shown behind the point. */
+  /** Decimal places shown. */
   decimals: z.int().min(0).max(10),
-  /** Values below it are refused. */
+  /** Lower values are rejected. */
   min: bound.nullable(),
-  /** Values above it are refused. */
+  /** Higher values are rejected. */
   max: bound.nullable(),
-  /** From where on values are suspect, unless their device says otherwise. */
+  /** Default limits of suspect values. A device's own limits take precedence. */
   quality: MetricLimits.nullable(),
-  /** Of its lines; by its position when null. */
+  /** Colour of its lines. Null: by position. */
   color: z
     .string()
     .regex(/^#[0-9a-f]{6}$/, 'must be a colour such as #1f77b4')
     .nullable(),
-  /** In lists, ascending; of the same ones, the older metric is first. */
+  /** Ascending order in lists. Equal positions list the older metric first. */
   position: z.int().min(0).max(metricPositionMax),
 }
 
@@ -62,10 +62,10 @@ export const Metric = z.object({
   ...fields,
   unit: z.string().nullable(),
   color: z.string().nullable(),
-  /** One of the five that are columns of the table of readings. */
+  /** True for the five metrics that are columns of the table of readings. */
   built_in: z.boolean(),
 })
-/** Never changed: a change makes a new one. */
+/** Immutable: a change creates a new object. */
 export type Metric = Readonly<z.infer<typeof Metric>> & {
   /** The registry's number, never reused. */
   readonly id: number
@@ -75,7 +75,7 @@ const isRange = ({ min, max }: { min?: number | null | undefined; max?: number |
   (min ?? -Infinity) < (max ?? Infinity)
 const rangeIssue = { path: ['min'], message: 'must be less than max' }
 
-/** What is left out is as the catalogue has it. An unknown field is refused, since a typing error would otherwise pass. */
+/** Omitted fields come from the catalogue. An unknown field is rejected, since a typing error would otherwise pass. */
 export const NewMetric = z
   .strictObject({ ...fields })
   .partial()
@@ -83,7 +83,7 @@ export const NewMetric = z
   .refine(isRange, rangeIssue)
 export type NewMetric = z.infer<typeof NewMetric>
 
-/** The name is for ever: answers and stored series are known by it. */
+/** The name never changes: answers and stored series refer to it. */
 export const MetricChange = z
   .strictObject({ ...fields })
   .partial()

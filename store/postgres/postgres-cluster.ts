@@ -1,4 +1,4 @@
-/** The cluster of the managed PostgreSQL: its files, the user it runs as, and its making at the first start. */
+/** The cluster of the managed PostgreSQL: its files, its user, and its creation at the first start. */
 
 import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -19,16 +19,16 @@ export interface Cluster {
   recordPath: string
   logPath: string
   binaries: PostgresBinaries
-  /** Undefined when it is who we are. */
+  /** Undefined when PostgreSQL runs as our own user. */
   user: SystemUser | undefined
-  /** Of its superuser. */
+  /** Password of the superuser. */
   password: string
   environment: Environment
 }
 
 export const superuser = 'barograph'
 
-/** Ready to be started. */
+/** Returns a cluster that is ready to start. */
 export async function openCluster(
   directory: DataDirectory,
   environment: Environment,
@@ -54,10 +54,10 @@ export function newFolder(data: string): string {
   return `${data}.new`
 }
 
-/** A cluster that is not whole is made again, so nothing is lost by it. */
+/** An incomplete cluster is created again, so killing its server loses nothing. */
 const killAtOnce = [{ signal: 'SIGKILL', waitMs: 400 }] as const
 
-/** The cluster gets its name when it is whole, so one that was cut off in the making is simply made again. */
+/** The cluster gets its name once complete, so an interrupted creation simply starts again. */
 async function makeCluster(cluster: Cluster, signal: AbortSignal): Promise<void> {
   const { folder, data, logPath, binaries, user, password } = cluster
   const making = newFolder(data)
@@ -68,11 +68,11 @@ async function makeCluster(cluster: Cluster, signal: AbortSignal): Promise<void>
   if (user !== undefined) for (const path of [making, passwordPath]) chownSync(path, user.uid, user.gid)
   const from = logSize(logPath)
   try {
-    // The built-in locale sorts the same on every machine and after every upgrade of the system.
+    // The built-in locale sorts identically on every machine and after every system upgrade.
     const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
     const access = [`--username=${superuser}`, `--pwfile=${passwordPath}`, '--auth=scram-sha-256']
     const made = launchIn(cluster, binaries.initdb, ['-D', making, ...locale, ...access], killAtOnce)
-    // Whether that works is seen by its end, below.
+    // The awaited end below reports a failure.
     const stop = (): void => void made.stop().catch(() => undefined)
     signal.addEventListener('abort', stop, { once: true })
     const how = await made.waitForEnd()
@@ -83,13 +83,13 @@ async function makeCluster(cluster: Cluster, signal: AbortSignal): Promise<void>
     rmSync(passwordPath, { force: true })
   }
   renameSync(making, data)
-  // Else a loss of power could undo the name, and the next start would make an empty cluster in its place.
+  // A power failure could otherwise undo the name, and the next start would create an empty cluster in its place.
   syncFolder(folder)
 }
 
 /**
- * PostgreSQL takes its lock file for live when any process has the pid in it, which is common in containers, where
- * pids begin anew. We hold the directory's lock, so a pid that is no server on this directory means nothing.
+ * PostgreSQL regards its lock file as live when any process has its pid, which is common in containers, where pids restart. This
+ * service holds the directory's lock, so a pid without a server on this directory is stale.
  */
 function removeStaleLock({ data }: Cluster): void {
   const path = join(data, 'postmaster.pid')
@@ -98,7 +98,7 @@ function removeStaleLock({ data }: Cluster): void {
   if (!runsIn(pid, data)) rmSync(path, { force: true })
 }
 
-/** With nothing of our own environment: a PGDATA or a LANG in it would change what runs. */
+/** Does not pass our environment: a PGDATA or a LANG would change the server's behaviour. */
 export function launchIn(
   cluster: Cluster,
   command: string,
@@ -117,7 +117,7 @@ export function launchIn(
   })
 }
 
-/** A sentence with the end of what PostgreSQL has written since `fromByte`. */
+/** A sentence with the end of PostgreSQL's log since `fromByte`. */
 export function failureText(what: string, { data, logPath }: Cluster, fromByte: number): string {
   const lines = logTail(logPath, fromByte).split('\n').slice(-3).join(' | ')
   return `PostgreSQL in ${data} ${what}: ${lines || 'no output'}. See ${logPath}.`

@@ -1,4 +1,4 @@
-/** A connection to PostgreSQL outside the pool, and what it means when there is none. */
+/** A connection to PostgreSQL outside the pool, and the sentence for a failed one. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
@@ -8,7 +8,7 @@ import { errorCode, isNotReady } from './postgres-errors.ts'
 
 export interface ConnectOptions {
   config: pg.ClientConfig
-  /** The address is DATABASE_URL's, so the remedy is there. */
+  /** The address comes from DATABASE_URL, so the remedy names it. */
   external: boolean
   signal?: AbortSignal
   log: Log
@@ -18,10 +18,7 @@ export const connectTimeoutMs = 5000
 const startWaitMs = 10_000
 const retryMs = 200
 
-/**
- * One that is only not there yet is waited for a little: services are often started side by side. Rejects with a
- * sentence.
- */
+/** Retries for a while when the server is not ready: services are often started side by side. Rejects with a sentence. */
 export async function connectWithRetry(options: ConnectOptions): Promise<pg.Client> {
   const deadlineMs = performance.now() + startWaitMs
   for (let attempt = 1; ; attempt++) {
@@ -40,7 +37,7 @@ export async function connectWithRetry(options: ConnectOptions): Promise<pg.Clie
   }
 }
 
-/** Its errors come to whoever asks it something; one that idles breaks in silence, and says `end`. */
+/** Statements report its errors. An idle connection breaks silently and emits `end`. */
 export function makeClient(config: pg.ClientConfig): pg.Client {
   const client = new pg.Client({
     application_name: 'barograph',
@@ -52,7 +49,7 @@ export function makeClient(config: pg.ClientConfig): pg.Client {
 }
 
 const startOrCorrect = 'start it, or correct DATABASE_URL'
-/** What to do about it, by SQLSTATE or by what the operating system says. */
+/** Remedies by SQLSTATE or the operating system's error code. */
 const remedies = new Map([
   ['28P01', 'correct the user or the password in DATABASE_URL'],
   ['28000', 'correct the user in DATABASE_URL, or allow it in pg_hba.conf'],

@@ -1,4 +1,4 @@
-/** The managed PostgreSQL: started, kept running on one socket, and stopped. */
+/** The managed PostgreSQL: starts it, keeps it running on one socket, and stops it. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
@@ -42,10 +42,10 @@ export interface PostgresServer {
   close(): Promise<void>
 }
 
-/** Recovery after a kill may have much to do. */
+/** Recovery after a kill may take minutes. */
 const startTimeoutMs = 5 * 60_000
 const startAttemptsMax = 10
-/** Fast shutdown, then immediate shutdown, which the next start recovers from. */
+/** Fast shutdown, then immediate shutdown, after which the next start recovers. */
 const stopSteps = [
   { signal: 'SIGINT', waitMs: 2000 },
   { signal: 'SIGQUIT', waitMs: 600 },
@@ -80,13 +80,13 @@ export async function startPostgres(options: PostgresServerOptions): Promise<Pos
   }
 }
 
-/** Also for who uses another PostgreSQL from now on. */
+/** Also used by a service that has switched to another PostgreSQL. */
 export async function stopPostgresLeftBehind({ postgres }: DataDirectory, log: Log): Promise<void> {
   const { data, recordPath } = clusterFiles(postgres)
   await stopLeftBehind({ name: 'PostgreSQL', recordPath, directories: [data, newFolder(data)], stopSteps, log })
 }
 
-/** After a kill, the old server's children may need a moment to notice and to let go of its memory. */
+/** After a kill, the old server's children may need a moment to end and to release its memory. */
 async function startFirst(cluster: Cluster, address: PostgresAddress, signal: AbortSignal): Promise<ServerProcess> {
   const { logPath } = cluster
   const deadlineMs = performance.now() + startTimeoutMs
@@ -105,7 +105,7 @@ async function startFirst(cluster: Cluster, address: PostgresAddress, signal: Ab
   }
 }
 
-/** Undefined when it takes connections, else what went wrong. */
+/** Undefined once it accepts connections, else the reason. */
 async function untilReady(
   server: ServerProcess,
   address: PostgresAddress,

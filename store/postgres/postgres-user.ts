@@ -1,4 +1,4 @@
-/** PostgreSQL refuses to run as root; as root we start it as the user `postgres`, who must reach its files. */
+/** PostgreSQL refuses to run as root. A service run by root starts it as the user `postgres`, who must reach its files. */
 
 import { dirname } from 'node:path'
 import { type Environment, runProgram } from '../process/find-program.ts'
@@ -12,7 +12,7 @@ export interface SystemUser {
 const systemUserName = 'postgres'
 const runTimeoutMs = 10_000
 
-/** Undefined when we are not root: PostgreSQL then runs as who we are. */
+/** Undefined when the service is not run by root: PostgreSQL then runs as the same user. */
 export async function postgresUser(environment: Environment, name = systemUserName): Promise<SystemUser | undefined> {
   if (process.getuid?.() !== 0) return undefined
   return (await findUser(name, environment)) ?? makeUser(name, environment)
@@ -37,7 +37,7 @@ async function makeUser(name: string, environment: Environment): Promise<SystemU
   )
 }
 
-/** Asks as that user, so access lists count too. */
+/** Checks as that user, so that access lists count too. */
 export async function assertReachable(paths: readonly string[], user: SystemUser): Promise<void> {
   const folders = [...new Set(paths.flatMap(pathAndParents))]
   const script = 'for folder; do [ -x "$folder" ] || { echo "$folder"; exit; }; done'
@@ -54,7 +54,7 @@ export async function assertReachable(paths: readonly string[], user: SystemUser
   )
 }
 
-/** From the root down, so that the first that is closed is the one to open. */
+/** From the root down, so that the first inaccessible folder is the one to open. */
 function pathAndParents(path: string): string[] {
   const parent = dirname(path)
   return parent === path ? [path] : [...pathAndParents(parent), path]

@@ -1,4 +1,4 @@
-/** PostgreSQL as the rest knows it, external or managed: a pool on a schema that is up to date. */
+/** PostgreSQL, external or managed: a pool on a migrated schema. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
@@ -13,15 +13,15 @@ import { startPostgres, stopPostgresLeftBehind } from './postgres-server.ts'
 export interface OpenPostgres {
   pool: pg.Pool
   version: string
-  /** Why it does not answer; undefined while it does. */
+  /** Why it does not answer. Undefined while it does. */
   fault(): string | undefined
-  /** A connection of its own, without time limits. */
+  /** A separate connection without time limits. */
   connect(): Promise<pg.Client>
   close(): Promise<void>
 }
 
 const statementTimeoutMs = 10_000
-/** PostgreSQL ends a statement by itself; one that is frozen does not, and is abandoned a little later. */
+/** PostgreSQL ends a statement itself. A frozen one does not, and its statement is abandoned a little later. */
 const answerTimeoutMs = statementTimeoutMs + 2000
 const connectionsMax = 10
 const poolEndMs = 500
@@ -66,8 +66,8 @@ export async function openPostgres(options: StoreOptions, signal: AbortSignal): 
 }
 
 /**
- * Before the schema is looked at, which another service may be using. A node that is to change it takes the lock exclusively:
- * nodes of the version before would go on with a schema that they do not know.
+ * Takes the lock before looking at the schema, which another service may be using. A node that has to migrate takes it
+ * exclusively: nodes of the previous version do not know the new schema.
  */
 async function lockFor(
   client: pg.Client,
@@ -87,7 +87,7 @@ async function lockFor(
   try {
     return await take('exclusive')
   } catch (error) {
-    // Another node that starts may have changed it meanwhile.
+    // Another starting node may have migrated it meanwhile.
     const pending = await pendingMigrations(client, folder)
     if (pending.length === 0) return await takeUsual()
     if (!(error instanceof StartError)) throw error
@@ -111,8 +111,8 @@ function openPool(config: pg.PoolConfig, log: Log): pg.Pool {
     query_timeout: answerTimeoutMs,
     application_name: 'barograph',
   })
-  // A connection that breaks while it idles is replaced; without a listener it would end the process. Only the text is
-  // logged, for the error carries the whole connection with it.
+  // An idle connection that breaks is replaced. Its error would end the process without a listener. Only the text is logged,
+  // since the error carries the whole connection.
   pool.on('error', error => {
     if (!pool.ending) log.warn({ reason: error.message }, 'PostgreSQL connection lost')
   })
@@ -120,7 +120,7 @@ function openPool(config: pg.PoolConfig, log: Log): pg.Pool {
 }
 
 interface PostgresMonitor {
-  /** Why PostgreSQL is unavailable; undefined while it is available. */
+  /** Why PostgreSQL is unavailable. Undefined while it is available. */
   fault(): string | undefined
   close(): void
 }

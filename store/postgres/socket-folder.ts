@@ -1,4 +1,4 @@
-/** The folder with the Unix socket on which the managed PostgreSQL listens: who can open it may connect, with the password. */
+/** The folder of the managed PostgreSQL's Unix socket. Users who can open it may connect with the password. */
 
 import { hash } from 'node:crypto'
 import { chownSync, mkdirSync, mkdtempSync, readlinkSync, rmSync, symlinkSync } from 'node:fs'
@@ -6,7 +6,7 @@ import { basename, dirname, join } from 'node:path'
 import { StartError } from '../start-error.ts'
 import type { SystemUser } from './postgres-user.ts'
 
-/** The socket is named after it, and nothing else is: no TCP port is opened. */
+/** The number only names the socket. No TCP port is opened. */
 export const socketPort = 5432
 
 /** A path has to fit into `sun_path`, with a zero at its end (unix(7)); it is 104 bytes on BSD and macOS. */
@@ -19,8 +19,8 @@ export interface SocketFolder {
 }
 
 /**
- * `socket` in the folder of the cluster; where its path is too long for a socket, a link of that name to a short one.
- * What an earlier server has left there is removed, lock files too: their pids may belong to other processes now.
+ * Returns `socket` in the cluster's folder, or a link of that name to a short path where its own is too long for a socket. Files
+ * of an earlier server are removed, including lock files: their pids may belong to other processes now.
  */
 export function makeSocketFolder(clusterFolder: string, user: SystemUser | undefined): SocketFolder {
   const name = join(clusterFolder, 'socket')
@@ -34,12 +34,12 @@ export function makeSocketFolder(clusterFolder: string, user: SystemUser | undef
   return { path, remove: () => removeFolder(name, short) }
 }
 
-/** As the setting `unix_socket_directories` has it, which is a list: in quotes, a comma is part of a path. */
+/** Quotes it for the setting `unix_socket_directories`, a list: in quotes, a comma is part of a path. */
 export function quoteSocketFolder(path: string): string {
   return `"${path.replaceAll('"', '""')}"`
 }
 
-/** Of mode 0700 and with a random end, so that nobody else can have made it before. */
+/** Has mode 0700 and a random suffix, so that another user cannot have created it in advance. */
 function makeShort(prefix: string, name: string): string {
   try {
     return mkdtempSync(prefix)
@@ -51,7 +51,7 @@ function makeShort(prefix: string, name: string): string {
   }
 }
 
-/** A link that came with a copy of the data directory has the name of another one, whose server may be running. */
+/** A link in a copied data directory points to the original's folder, whose server may be running. */
 function removeFolder(name: string, short: string): void {
   const target = linkTarget(name)
   const isOurs = target !== undefined && dirname(target) === shortRoot && basename(target).startsWith(basename(short))

@@ -1,42 +1,42 @@
 /**
- * Statements in one transaction, each with a time limit on this side: a server that is frozen keeps no limit of its own.
- * Nothing is changed before COMMIT is sent, so a transaction that is given up earlier is rolled back, whenever the
- * server goes on. Only a COMMIT without an answer leaves the outcome open.
+ * Statements in one transaction, each with a time limit on this side: a frozen server enforces no limit. Nothing changes before
+ * COMMIT is sent, so a transaction abandoned earlier is rolled back once the server continues. Only an unanswered COMMIT leaves
+ * the outcome open.
  */
 
 import type pg from 'pg'
 import { bug } from '../limits/bug.ts'
 import { isConflict, isInvalidParameter, OutcomeUnknown } from './postgres-errors.ts'
 
-/** What the work is done with: each statement has the time limit of a step. */
+/** Runs the statements of the work, each with the time limit of a step. */
 export type Transaction = Pick<pg.Pool, 'query'>
 
 export interface TransactionOptions {
-  /** How long PostgreSQL may take for each statement. */
+  /** Time limit of each statement. */
   stepMs: number
-  /** All statements see the data of one moment, and change nothing. */
+  /** All statements see one snapshot and change nothing. */
   isSnapshot?: boolean
-  /** The number of an advisory lock that is taken before all others and kept until the end. */
+  /** Key of an advisory lock that is taken before all others and held until the end. */
   lock?: string
 }
 
-/** Of a transaction that has begun; its end may be asked for more than once, and the first one counts. */
+/** A transaction that has begun. Its end may be requested more than once; the first request counts. */
 export interface OpenTransaction {
   transaction: Transaction
   /** Rejects with OutcomeUnknown, or with an error after which nothing was changed. */
   commit(): Promise<void>
-  /** Ends one in which nothing has failed; its connection is used again. */
+  /** Ends a transaction without failures. Its connection is reused. */
   rollback(): Promise<void>
-  /** Ends one in which something has failed, with its connection. */
+  /** Ends a transaction after a failure, and closes its connection. */
   abandon(): void
 }
 
-/** After a deadlock or a serialization failure. */
+/** Retries after a deadlock or a serialization failure. */
 const repeatsMax = 2
 
 /**
- * Rejects with OutcomeUnknown, or with an error after which nothing was changed. `work` changes nothing but by the transaction, so
- * that it can be repeated where PostgreSQL has rolled it back in favour of another one.
+ * Rejects with OutcomeUnknown, or with an error after which nothing was changed. `work` changes state only through the
+ * transaction, so that it can be repeated when PostgreSQL has rolled it back in favour of another one.
  */
 export async function inTransaction<Result>(
   pool: pg.Pool,
@@ -52,7 +52,7 @@ export async function inTransaction<Result>(
   }
 }
 
-/** Does the work, once, and commits. Rejects as `inTransaction` does. */
+/** Does the work once and commits. Rejects like `inTransaction`. */
 export async function complete<Result>(
   open: OpenTransaction,
   work: (transaction: Transaction) => Promise<Result>,
@@ -70,12 +70,12 @@ export async function complete<Result>(
 export async function beginTransaction(pool: pg.Pool, options: TransactionOptions): Promise<OpenTransaction> {
   const { stepMs, isSnapshot = false } = options
   const client = await pool.connect()
-  // A connection that breaks says so to the statement under way, and here: if nobody listened, the process would end.
+  // The statement in progress reports a broken connection too. Without a listener the error event would end the process.
   const heard = () => undefined
   client.on('error', heard)
   const transaction = limited(client, stepMs)
   let isOpen = true
-  /** One that failed may be in the middle of a transaction, or broken, so it is closed, and may break a second time. */
+  /** A failed connection may be broken or in the middle of a transaction, so it is closed, and may fail again. */
   const release = (hasFailed: boolean) => {
     if (!isOpen) return
     isOpen = false
@@ -107,10 +107,10 @@ export async function beginTransaction(pool: pg.Pool, options: TransactionOption
   }
 }
 
-/** All of it in one round trip. */
+/** One round trip. */
 function beginning({ stepMs, isSnapshot = false, lock }: TransactionOptions): string {
   const begin = isSnapshot ? 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' : 'BEGIN'
-  // A server that lost us without noticing must not keep the rows locked.
+  // A server that has not noticed our end must not keep the rows locked.
   const limit = `SET LOCAL idle_in_transaction_session_timeout = ${2 * stepMs}`
   return `${begin}; ${limit}${lock === undefined ? '' : `; SELECT pg_advisory_xact_lock(${lock})`}`
 }
@@ -130,13 +130,13 @@ async function commit(transaction: Transaction): Promise<void> {
 function limited(client: pg.PoolClient, stepMs: number): Transaction {
   const query = (statement: pg.QueryConfig | string, values?: unknown[]) => {
     const config = typeof statement === 'string' ? { text: statement } : statement
-    // The driver takes `undefined` for values that are in the config already.
+    // The driver accepts `undefined` for values that are already in the config.
     return client.query({ ...config, query_timeout: stepMs } as pg.QueryConfig, values)
   }
   return { query } as Transaction
 }
 
-/** Whether a transaction has ended, one way or the other. One that PostgreSQL knows nothing of any more has. */
+/** True when the transaction has ended either way. A transaction unknown to PostgreSQL has. */
 export async function hasEnded(pool: Pick<pg.Pool, 'query'>, transaction: string, stepMs: number): Promise<boolean> {
   const text = 'SELECT pg_xact_status($1::xid8) AS status'
   const config = { text, values: [transaction], query_timeout: stepMs } as pg.QueryConfig
@@ -144,7 +144,7 @@ export async function hasEnded(pool: Pick<pg.Pool, 'query'>, transaction: string
     const { rows } = await pool.query<{ status: string | null }>(config)
     return rows[0]?.status !== 'in progress'
   } catch (error) {
-    // The id lies in its future: it was restored from a backup, say.
+    // The id is in the server's future, for instance after a restore from a backup.
     if (isInvalidParameter(error)) return true
     throw error
   }

@@ -1,4 +1,4 @@
-/** Finds a program on PATH and runs it to its end with a time limit and a bound on its output. */
+/** Finds a program on PATH and runs it with a time limit and an output limit. */
 
 import { execFile } from 'node:child_process'
 import { accessSync, constants, statSync } from 'node:fs'
@@ -22,7 +22,7 @@ export function isExecutable(path: string): boolean {
 
 export interface RunResult {
   ok: boolean
-  /** Standard output and standard error, one after the other. */
+  /** Standard output followed by standard error. */
   output: string
 }
 
@@ -31,7 +31,7 @@ export interface RunOptions {
   timeoutMs: number
   signal?: AbortSignal | undefined
   user?: { uid: number; gid: number } | undefined
-  /** Gets standard output as it comes. */
+  /** Receives standard output as it arrives. */
   onOutput?: ((text: string) => void) | undefined
 }
 

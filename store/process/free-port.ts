@@ -1,23 +1,23 @@
-/** Finds a port on the loopback that nobody listens on, and keeps it from other processes of this project. */
+/** Finds a free port on the loopback and reserves it against other processes of this project. */
 
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:net'
 
-// Below the range that the kernel deals out to outgoing connections, so none of those can take a port between our
-// look and the moment when the server binds it, nor while a server that died is started again.
+// Below the kernel's range for outgoing connections: they cannot take a port between our check and the server's bind, nor while a
+// server restarts.
 const portMin = 20_000
 const portsEnd = 32_000
 const attemptsMax = 100
 
 /**
- * Reserved as long as this process runs: a server binds its port seconds later, and again whenever it is restarted, and
- * until then a look at the port shows nothing to the next who asks, here or in another process.
+ * The reservation lasts as long as this process: a server binds its port seconds later, and again at each restart. Until then a
+ * check of the port shows nothing to other callers, here or in another process.
  */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < attemptsMax; attempt++) {
     const port = randomInt(portMin, portsEnd)
-    // An abstract socket: exclusive in the same network namespace as the port, and gone with the process.
+    // An abstract socket: exclusive in the port's network namespace, and released with the process.
     const reservation = await listening({ path: `\0barograph-port-${port}` })
     if (reservation === undefined) continue
     if (await isPortFree(port)) return port
@@ -26,7 +26,7 @@ export async function freePort(): Promise<number> {
   throw new Error(`no free port on 127.0.0.1 among ${attemptsMax} between ${portMin} and ${portsEnd}`)
 }
 
-/** Whether a server could listen on it at this moment. */
+/** True when a server could listen on it now. */
 export async function isPortFree(port: number): Promise<boolean> {
   const probe = await listening({ host: '127.0.0.1', port })
   if (probe === undefined) return false
@@ -35,13 +35,13 @@ export async function isPortFree(port: number): Promise<boolean> {
   return true
 }
 
-/** Does not keep the process from ending; undefined when it is taken. */
+/** Undefined when the address is taken. The server does not keep the process alive. */
 async function listening(address: { path: string } | { host: string; port: number }): Promise<Server | undefined> {
   const server = createServer(socket => socket.destroy()).unref()
   try {
     server.listen(address)
     await once(server, 'listening')
-    // A connection that cannot be accepted, for want of descriptors, is none of ours.
+    // A connection that cannot be accepted for lack of descriptors does not concern this server.
     return server.on('error', () => undefined)
   } catch {
     server.close()

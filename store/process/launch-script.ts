@@ -1,4 +1,4 @@
-/** The shell script that a server is launched by: it records the server, leaves a watchdog beside it, and becomes it. */
+/** The shell script that launches a server: it records the server, leaves a watchdog beside it, and becomes the server. */
 
 export interface StopStep {
   signal: NodeJS.Signals
@@ -8,13 +8,14 @@ export interface StopStep {
 const pollMs = 100
 
 /**
- * Arguments: the steps of a stop, the niceness (nice(1)), then the command. Descriptor 3 takes the record, and 4 is a pipe
- * whose other end only we have: it closes when we end, however we end, and the watchdog then goes through the steps. Being
- * in the server's process group, the watchdog keeps that number from being given to another process.
+ * Arguments: the steps of a stop, the niceness (nice(1)), then the command. Descriptor 3 takes the record. Descriptor 4 is a pipe
+ * whose other end only this process has: it closes when this process ends in any way, and the watchdog then runs the steps. The
+ * watchdog is in the server's process group, so its number cannot be reused.
  *
- * It is forked before the server runs, so no server is ever without one, and twice, so that it is no child of the server,
- * which PostgreSQL would not expect. Where the kernel schedules by sessions (sched(7), autogroup), the niceness of a thread counts
- * within its own only, and the server has one of its own: so the session gets the niceness, too. What PostgreSQL forks has groups of its own and is killed by its parent's number.
+ * It is forked before the server runs, so that a server never runs without one. It is forked twice, so that it is not a child of
+ * the server, which PostgreSQL would not expect. Where the kernel schedules by sessions (sched(7), autogroup), the niceness of a
+ * thread counts only within its session, and the server has a separate one: so the session gets the niceness, too. PostgreSQL's
+ * children have groups of their own and are killed by their parent's number.
  */
 export const launchScript = `
 steps=$1; niceness=$2; shift 2

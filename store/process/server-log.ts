@@ -1,4 +1,4 @@
-/** The log file of a server that we start: bounded, and read when a start fails. */
+/** The log file of a managed server: limited in size, and read when a start fails. */
 
 import { closeSync, fstatSync, ftruncateSync, openSync, readSync } from 'node:fs'
 
@@ -7,8 +7,8 @@ const tailBytesMax = 16 * 1024
 const checkMs = 60_000
 
 /**
- * Empties a server's log whenever it has grown over its bound; the server appends, so it goes on from the beginning. The
- * descriptor is kept, since later there may be none to be had, or no such path; the result closes it.
+ * Empties a server's log when it exceeds its limit. The server appends, so it continues at the beginning. The descriptor stays
+ * open, since later there may be no free one, or no such path; the result closes it.
  */
 export function boundLog(descriptor: number): () => void {
   emptyOverBound(descriptor)
@@ -23,11 +23,11 @@ function emptyOverBound(descriptor: number): void {
   try {
     if (fstatSync(descriptor).size > logBytesMax) ftruncateSync(descriptor, 0)
   } catch {
-    // What a disk refuses now is tried again.
+    // The next check retries a failure of the disk.
   }
 }
 
-/** The size of a server's log, to read later what came after. */
+/** Size of a server's log, from which a later read continues. */
 export function logSize(logPath: string): number {
   const descriptor = openSync(logPath, 'a', 0o600)
   try {
@@ -37,7 +37,7 @@ export function logSize(logPath: string): number {
   }
 }
 
-/** The end of a server's log, from `fromByte` on at the earliest; or why it cannot be read. */
+/** The end of a server's log, at most from `fromByte` on; or why it cannot be read. */
 export function logTail(logPath: string, fromByte: number): string {
   try {
     return readTail(logPath, fromByte)

@@ -1,4 +1,4 @@
-/** Starts a server as a process group of its own, and ends one, whether it is our child or was left by a killed parent. */
+/** Starts a server in a separate process group, and ends one, whether it is our child or was left by a killed parent. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
@@ -13,35 +13,34 @@ import { boundLog } from './server-log.ts'
 
 export interface ServerProcess {
   pid: number
-  /** Undefined while it runs, then how it ended. */
+  /** Undefined while it runs, then the way it ended. */
   ended(): string | undefined
-  /** Settles with how it ended; does not hold our own end up. */
+  /** Settles with the way it ended. Does not keep this process alive. */
   exited: Promise<string>
-  /** The same, and does hold it up. */
+  /** Like `exited`, but keeps this process alive. */
   waitForEnd(): Promise<string>
-  /** Goes through the steps of a stop until it has ended. */
+  /** Runs the steps of a stop until the server has ended. */
   stop(): Promise<void>
 }
 
 export interface LaunchOptions {
   command: string
   args: readonly string[]
-  /** Gets what `stopLeftBehind` needs to know the process again. */
+  /** Path of the record by which `stopLeftBehind` identifies the process. */
   recordPath: string
-  /** Gets standard output and standard error; see server-log.ts. */
+  /** Receives standard output and standard error; see server-log.ts. */
   logPath: string
   environment: Environment
-  /** How it is stopped, by us or, when we end without that, by its watchdog; the last step should be a SIGKILL. */
+  /** Steps of a stop, by this process or, after its end, by the watchdog. The last step should be a SIGKILL. */
   stopSteps: readonly StopStep[]
   user?: { uid: number; gid: number } | undefined
-  /** Added to our own (nice(1)); 0 without it. */
+  /** Added to our own niceness (nice(1)); 0 by default. */
   niceness?: number
 }
 
 /**
- * The child writes the record itself before it becomes the server, so there is no moment in which a server runs that
- * nobody would know again, were we killed right now. Its own group keeps the terminal's Ctrl-C from it. It ends with us
- * (launch-script.ts).
+ * The child writes the record before it becomes the server, so that a server never runs unrecorded, even if this process is
+ * killed now. A separate group shields it from the terminal's Ctrl-C. It ends with this process (launch-script.ts).
  */
 export function launch(options: LaunchOptions): ServerProcess {
   const { command, args, recordPath, logPath, environment, stopSteps, user, niceness = 0 } = options
@@ -90,14 +89,14 @@ export function launch(options: LaunchOptions): ServerProcess {
   }
 }
 
-/** Our end of the pipe; undefined when there was no process to be had. It must not keep us from ending. */
+/** Our end of the pipe, which must not keep this process alive. Undefined when the process could not be started. */
 function watchdogOf({ stdio }: ChildProcess): Socket | undefined {
   const watchdog = stdio?.[4] as Socket | null | undefined
   watchdog?.on('error', () => undefined).unref()
   return watchdog ?? undefined
 }
 
-/** Sends each signal in turn to the group until it is gone. */
+/** Sends each signal in turn until the group has ended. */
 async function stopGroup(pid: number, steps: readonly StopStep[]): Promise<boolean> {
   const startTime = startTimeOf(pid)
   const gone = (): boolean => startTime === undefined || startTimeOf(pid) !== startTime
@@ -112,7 +111,7 @@ async function stopGroup(pid: number, steps: readonly StopStep[]): Promise<boole
 
 const pollMs = 10
 
-/** What PostgreSQL forks has groups of its own, and would outlive it where it is frozen too. */
+/** PostgreSQL's children have groups of their own, and would outlive a frozen parent. */
 function signalGroup(pid: number, signal: NodeJS.Signals): void {
   const others = signal === 'SIGKILL' ? childrenOf(pid) : []
   for (const target of [-pid, ...others]) {
@@ -127,13 +126,13 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
 export interface LeftBehind {
   name: string
   recordPath: string
-  /** It runs in one of these. */
+  /** The server runs in one of these. */
   directories: readonly string[]
   stopSteps: readonly StopStep[]
   log: Log
 }
 
-/** Stops the server that a killed process of ours has left behind, if there is one. */
+/** Stops the server that a killed process of this service has left behind, if any. */
 export async function stopLeftBehind({ name, recordPath, directories, stopSteps, log }: LeftBehind): Promise<void> {
   for (const directory of directories) {
     const pid = recordedServer(recordPath, directory)

@@ -1,31 +1,31 @@
-/** Supervises a server that was started here: restarts it, with exponential backoff, until it is closed. */
+/** Supervises a managed server: restarts it with exponential backoff until it is closed. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../log.ts'
 import type { ServerProcess } from './server-process.ts'
 
 export interface Supervised {
-  /** Ends the server; may be called twice. */
+  /** Ends the server. It may be called twice. */
   stop(): Promise<void>
-  /** Ends the process that runs now, after which another one is started. */
+  /** Ends the current process, after which another one is started. */
   restart(): Promise<void>
 }
 
 export interface SuperviseOptions {
   name: string
-  /** A process that runs already; without it the first is started here. */
+  /** A running process. Without it the supervisor starts the first one. */
   first?: ServerProcess
   start: () => ServerProcess
   log: Log
-  /** The longest pause before a restart; 10 seconds by default. */
+  /** Longest pause before a restart. Default: 10 seconds. */
   delayMsMax?: number
-  /** Told why the server does not run although nobody had asked it to end. */
+  /** Called with the reason when the server ends without a request. */
   onEnd?: (reason: string) => void
 }
 
 const delayMsMin = 200
 const delayMsMaxUsual = 10_000
-/** A server that has run for so long starts again at the shortest pause. */
+/** After this uptime the next restart uses the shortest pause. */
 const steadyMs = 60_000
 
 export function supervise(options: SuperviseOptions): Supervised {
@@ -61,7 +61,7 @@ export function supervise(options: SuperviseOptions): Supervised {
   }
 }
 
-/** A start can fail before there is a process, for instance on a full disk; the next one may not. */
+/** A start can fail before a process exists, for instance on a full disk. The next one may succeed. */
 function tryStart({ name, start }: SuperviseOptions): ServerProcess | Error {
   try {
     return start()

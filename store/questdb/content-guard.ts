@@ -1,17 +1,17 @@
-/** Looks whether a QuestDB that answers has what it had, before it is read. */
+/** Checks before reads that an answering QuestDB has all its earlier content. */
 
 import type { Log } from '../log.ts'
 import type { QuestdbClient } from './client/questdb-client.ts'
 import { isUnanswered } from './client/questdb-error.ts'
 import type { Exec } from './until-applied.ts'
 
-/** Why it must not be used although it answers; undefined where it may. Where it rejects, the reason of before holds. */
+/** Returns why QuestDB must not be used although it answers, or undefined. If it rejects, the previous reason stays. */
 export type ContentCheck = (exec: Exec) => Promise<string | undefined>
 
 interface ContentFault {
   state: 'starting' | 'away'
   reason: string
-  /** Rows that it had are missing. */
+  /** Earlier rows are missing. */
   isLost?: boolean
 }
 
@@ -45,7 +45,7 @@ export function createContentGuard(
       check = given
       fault = beingChecked
     },
-    /** It may be another one. */
+    /** Marks the content as unchecked: it may be another QuestDB. */
     doubt(): void {
       if (check !== undefined) fault = beingChecked
     },
@@ -54,14 +54,14 @@ export function createContentGuard(
       try {
         await runCheck(check)
       } catch (error) {
-        // That QuestDB does not answer shows by the next probe.
+        // The next probe reports that QuestDB does not answer.
         if (!isUnanswered(error)) reminder.remind(error instanceof Error ? error.message : String(error))
       }
     },
   }
 }
 
-/** Reports at once and then repeatedly: a wrong address stays wrong until an operator reads of it. */
+/** Reports at once and then repeatedly: a wrong address stays wrong until an operator reads the log. */
 export function createReminder(report: (reason: string | undefined) => void, everyMs: number) {
   let toldMs = Number.NEGATIVE_INFINITY
   return {

@@ -1,58 +1,58 @@
 /**
- * What is to be done with the hourly view, and through which transaction it is valid, by what is seen of it now and then. QuestDB
- * says to which transaction of the table a view is up to date, but it may drop a refresh without a word.
+ * Decides how to maintain the hourly view, and through which transaction it is valid, from periodic observations. QuestDB reports
+ * the transaction up to which a view is current, but may silently drop a refresh.
  */
 
-/** What QuestDB says of the view at one moment. */
+/** State of the view in QuestDB at one time. */
 export interface ViewState {
   readonly status: string
   /** Why it is invalid. */
   readonly reason: string
-  /** The table's transaction up to which the view is up to date; -1 while it is built. */
+  /** Transaction of the table up to which the view is current; -1 while it is built. */
   readonly refreshedTxn: number
-  /** The table's newest, and the newest that shows. */
+  /** Newest transaction of the table, and its newest visible one. */
   readonly sequencedTxn: number
   readonly appliedTxn: number
-  /** It is made from our query, and not from that of another version. */
+  /** The view has our current query, not one of another version. */
   readonly isOurs: boolean
-  /** Everything that was refreshed shows. */
+  /** All refreshed rows are visible. */
   readonly isApplied: boolean
   readonly isSuspended: boolean
 }
 
-/** `rebuild` drops the view, if there is one, and creates it again. */
+/** `rebuild` drops the view, if it exists, and creates it again. */
 export type ViewAction =
   | { readonly kind: 'none' }
   | { readonly kind: 'refresh' }
   | { readonly kind: 'rebuild'; readonly reason: string }
 
 export interface ViewWatchOptions {
-  /** How often the view is refreshed, at most; what is newer comes from the readings. */
+  /** Minimum interval between refreshes. Newer rows come from the readings. */
   readonly refreshEveryMs: number
-  /** Queries that were planned with the view have ended so long after. */
+  /** Queries that were planned with the view have ended after this time. */
   readonly graceMs: number
   readonly monotonicMs: () => number
 }
 
 const none: ViewAction = { kind: 'none' }
-/** A rebuild that did not help is tried again after a pause that grows from the one to the other. */
+/** A rebuild without success is retried after a pause that grows from the minimum to the maximum. */
 const rebuildPauseMsMin = 10_000
 const rebuildPauseMsMax = 3_600_000
-/** A view that is not refreshed for so long, although it is asked for, is rebuilt. */
+/** A view without a requested refresh for this long is rebuilt. */
 const stuckMs = 3_600_000
-/** A refresh is followed by a pause of so many times its length, to leave the processor to others. */
+/** Each refresh is followed by a pause of this many times its length, which leaves the processor to others. */
 const pausePerRefresh = 9
 
 export class ViewWatch {
   readonly #options: ViewWatchOptions
   #validThroughTxn: number | undefined
   #validUntilMs = Number.NEGATIVE_INFINITY
-  /** Only from this transaction on: the one that the table had when we first checked. What came before, others have sent. */
+  /** The table's transaction at the first check. The view is required from this one on: other services sent earlier ones. */
   #neededTxn: number | undefined
   #suspicion: string | undefined
   #refreshedTxn = -1
   #refreshAtMs = Number.NEGATIVE_INFINITY
-  /** The first and the last refresh that was asked for since one was done. */
+  /** The first and the last request since a completed refresh. */
   #asked: { firstMs: number; lastMs: number } | undefined
   #rebuildAtMs = Number.NEGATIVE_INFINITY
   #rebuildPauseMs = rebuildPauseMsMin
@@ -61,29 +61,29 @@ export class ViewWatch {
     this.#options = options
   }
 
-  /** The table's transaction up to which the view has all readings; undefined while it must not be used. */
+  /** Transaction of the table through which the view has all readings. Undefined while it must not be used. */
   get validThroughTxn(): number | undefined {
     return this.#validThroughTxn
   }
 
-  /** It is not valid until it is checked again. */
+  /** The view is invalid until the next check. */
   invalidate(): void {
     if (this.#validThroughTxn !== undefined) this.#validUntilMs = this.#options.monotonicMs()
     this.#validThroughTxn = undefined
   }
 
-  /** Others may have planned queries with the view up to this moment, and do no longer. */
+  /** Other processes may have planned queries with the view until now, but not afterwards. */
   usedUntilNow(): void {
     this.#validUntilMs = this.#options.monotonicMs()
   }
 
-  /** It may hold rows that the table no longer has: it is rebuilt. */
+  /** The view may contain rows that the table has lost, so it is rebuilt. */
   markSuspect(reason: string): void {
     this.#suspicion = reason
     this.invalidate()
   }
 
-  /** What to do, by what is seen; undefined when there is no view. */
+  /** Returns the action for the observed state. The state is undefined without a view. */
   check(seen: ViewState | undefined): ViewAction {
     const fault = this.#suspicion ?? this.#faultOf(seen)
     if (seen === undefined || fault !== undefined) return this.#rebuild(fault ?? 'there is none')
@@ -96,7 +96,7 @@ export class ViewWatch {
     if (seen.status === 'invalid') return `it is invalid: ${seen.reason}`
     if (!seen.isOurs) return 'it was made by another version'
     if (seen.isSuspended) return 'it is suspended'
-    // A table that was lost in part, or is another one.
+    // The table was lost in part or replaced.
     const { refreshedTxn, sequencedTxn } = seen
     if (refreshedTxn > sequencedTxn || sequencedTxn < (this.#neededTxn ?? 0)) return 'its table has gone back'
     const isStuck = this.#asked !== undefined && this.#options.monotonicMs() - this.#asked.firstMs > stuckMs
@@ -104,7 +104,7 @@ export class ViewWatch {
   }
 
   #rebuild(reason: string): ViewAction {
-    // A table that has gone back goes on, and soon looks as if nothing had been.
+    // A table that was set back grows again, and its loss would soon be invisible.
     this.markSuspect(reason)
     const nowMs = this.#options.monotonicMs()
     if (nowMs < Math.max(this.#rebuildAtMs, this.#validUntilMs + this.#options.graceMs)) return none

@@ -9,18 +9,18 @@ import { isUnanswered } from './client/questdb-error.ts'
 import { type ViewAction, type ViewState, ViewWatch } from './hourly-view-watch.ts'
 
 export interface HourlyView {
-  /** It was checked for the first time. */
+  /** Resolves after the first check. */
   checked: Promise<void>
-  /** The table's transaction up to which the view has all readings; undefined while it must not be used. */
+  /** Transaction of the table through which the view has all readings. Undefined while it must not be used. */
   validThroughTxn(): number | undefined
-  /** It may hold rows that the table no longer has: it is rebuilt. */
+  /** The view may contain rows that the table has lost, so it is rebuilt. */
   markSuspect(reason: string): void
   close(): Promise<void>
 }
 
 export interface HourlyViewOptions {
   address: QuestdbAddress
-  /** QuestDB answers, and has our tables: for the first time, and now. */
+  /** Resolves when QuestDB first answers with our tables. `isUp` reports its present state. */
   ready: Promise<void>
   isUp: () => boolean
   timing?: typeof viewTiming
@@ -29,12 +29,12 @@ export interface HourlyViewOptions {
 
 export const viewTiming = {
   /**
-   * What is newer than the last refresh comes from the readings, which for one device is little. A refresh computes each hour
-   * that got rows for all devices, some 3 million rows a second on two busy cores.
+   * Rows newer than the last refresh come from the readings, which are few for one device. A refresh recomputes each hour with
+   * new rows for all devices, some 3 million rows a second on two busy cores.
    */
   refreshEveryMs: 600_000,
   checkEveryMs: 5_000,
-  /** Some waits for a thread, and some time limits of statements. */
+  /** Covers some waits for a thread and some statement time limits. */
   graceMs: 120_000,
 }
 const timeoutMs = 10_000
@@ -79,7 +79,7 @@ interface ViewCheckOptions {
   log: Log
 }
 
-/** Looks at the view and does what is to be done with it. Never rejects. */
+/** Checks the view and does the required maintenance. Never rejects. */
 export function viewCheck({ client, watch, onRebuilt = () => {}, log }: ViewCheckOptions): () => Promise<void> {
   let lastReason: string | undefined
 
@@ -89,7 +89,7 @@ export function viewCheck({ client, watch, onRebuilt = () => {}, log }: ViewChec
     const { reason } = action
     log.info({ reason }, 'rebuilding the hourly view')
     try {
-      // A full refresh would do for most faults, but who reads meanwhile would find the view empty, and not gone.
+      // A full refresh would fix most faults, but concurrent readers would find the view empty instead of missing.
       await client.exec(`DROP MATERIALIZED VIEW IF EXISTS ${hourlyView}`, timeoutMs)
       await client.exec(hourlyViewSql, timeoutMs)
     } catch (error) {
@@ -107,7 +107,7 @@ export function viewCheck({ client, watch, onRebuilt = () => {}, log }: ViewChec
     } catch (error) {
       watch.invalidate()
       const reason = error instanceof Error ? error.message : String(error)
-      // That it does not answer at all is logged by the monitor.
+      // The monitor logs an outage.
       if (!isUnanswered(error) && reason !== lastReason) {
         log.warn({ reason }, 'no hourly view in QuestDB: hourly queries read the raw readings')
         lastReason = reason
@@ -117,8 +117,8 @@ export function viewCheck({ client, watch, onRebuilt = () => {}, log }: ViewChec
 }
 
 /**
- * Has the view refreshed out of turn, until it shows the table as of this transaction; at once where there is no view. It
- * computes the hours anew that got rows since the last refresh. `pause` is between two checks.
+ * Refreshes the view out of turn, until it includes this transaction of the table. Resolves at once without a view. It recomputes
+ * the hours with new rows since the last refresh. `pause` waits between two checks.
  */
 export async function refreshHourlyView(
   exec: (sql: string) => ReturnType<QuestdbClient['exec']>,
@@ -128,7 +128,7 @@ export async function refreshHourlyView(
   for (let checks = 0; checks < checksMax; checks++) {
     const seen = await readView({ exec })
     if (seen === undefined || (seen.refreshedTxn >= txn && seen.isApplied && seen.status === 'valid')) return
-    // One that is dropped without a word is asked for again. Whoever watches the view sees to it that it is valid.
+    // A silently dropped refresh is requested again. The view's watch keeps it valid.
     const isAskedNow = seen.status === 'valid' && seen.refreshedTxn < txn && checks % checksPerRefresh === 0
     if (isAskedNow) await exec(`REFRESH MATERIALIZED VIEW ${hourlyView} INCREMENTAL`)
     await pause()
@@ -140,7 +140,7 @@ async function readView(client: Pick<QuestdbClient, 'exec'>): Promise<ViewState 
   const columns = 'view_status, invalidation_reason, refresh_base_table_txn, view_sql'
   const views = `SELECT ${columns} FROM materialized_views() WHERE view_name = '${hourlyView}'`
   const [view] = await client.exec(views, timeoutMs)
-  // Asked after the other: what is applied now was applied up to the transaction that it named.
+  // Queried after the view's state: rows applied now were applied up to the transaction that it named.
   const tables = `SELECT name, sequencerTxn, writerTxn, suspended FROM wal_tables() WHERE name IN ('${hourlyView}', '${readingsTable}')`
   const states = new Map((await client.exec(tables, timeoutMs)).map(([name, ...state]) => [name, state]))
   const ofView = states.get(hourlyView)

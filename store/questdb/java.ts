@@ -1,4 +1,4 @@
-/** Finds a Java that can run QuestDB: in JAVA_HOME, on PATH, then the one that script/bootstrap has put into the cache. */
+/** Finds a Java that can run QuestDB: in JAVA_HOME, on PATH, then in the cache that script/bootstrap fills. */
 
 import { dirname, join } from 'node:path'
 import { type Environment, findProgram, isExecutable, runProgram } from '../process/find-program.ts'
@@ -16,7 +16,7 @@ const remedy =
   'install one (on Debian: apt-get install openjdk-17-jre-headless), ' +
   'or set QUESTDB_HTTP and QUESTDB_PG to a running QuestDB'
 
-/** Its own variables, and those of the system's libraries: where programs are, the language of file names, the time zone. */
+/** Variables of Java and of the system's libraries: program paths, the encoding of file names, the time zone. */
 const javaVariables = [
   'PATH',
   'HOME',
@@ -30,7 +30,7 @@ const javaVariables = [
   'JDK_JAVA_OPTIONS',
 ]
 
-/** What a Java that we start gets of our environment: no secret, and no QDB_… by which QuestDB would be configured. */
+/** Environment of a Java process: without secrets, and without QDB_… variables, which would configure QuestDB. */
 export function javaEnvironment(environment: Environment): Environment {
   const given = javaVariables.filter(name => environment[name] !== undefined)
   return Object.fromEntries(given.map(name => [name, environment[name]]))
@@ -54,7 +54,7 @@ export async function findJava(environment: Environment, cacheDirectory: string)
   )
 }
 
-/** Maven looks for a Java by itself, and would not find that of the cache. */
+/** Maven locates Java itself, and would not find the cached one. */
 export function mavenEnvironment(environment: Environment, java: Java, cacheDirectory: string): Environment {
   if (java.command !== javaInCache(cacheDirectory)) return environment
   return { ...environment, JAVA_HOME: dirname(dirname(java.command)) }

@@ -1,4 +1,4 @@
-/** What a QuestDB is, and whether it is reached by both of its protocols with its address. */
+/** Identifies a QuestDB, and checks that both of its protocols are reachable at its address. */
 
 import type { QuestdbAddress } from './client/questdb-address.ts'
 import type { QuestdbClient } from './client/questdb-client.ts'
@@ -7,7 +7,7 @@ import { createPgConnection } from './client/questdb-pg.ts'
 import { type Parameter, readParameters } from './questdb-settings.ts'
 
 const askTimeoutMs = 5000
-/** The first with binary doubles in the line protocol. */
+/** The first major version with binary doubles in the line protocol. */
 const majorMin = 9
 
 export interface QuestdbIdentity {
@@ -15,7 +15,7 @@ export interface QuestdbIdentity {
   parameters: ReadonlyMap<string, Parameter>
 }
 
-/** Rejects with what is in the way. */
+/** Rejects with the obstacle. */
 export async function identifyQuestdb(client: QuestdbClient, address: QuestdbAddress): Promise<QuestdbIdentity> {
   const build = String((await client.exec('SELECT build', askTimeoutMs))[0]?.[0] ?? '')
   const version = /QuestDB (\S+?),/.exec(build)?.[1] ?? build
@@ -26,7 +26,7 @@ export async function identifyQuestdb(client: QuestdbClient, address: QuestdbAdd
   return { version, parameters }
 }
 
-/** Reads go over the PostgreSQL protocol, which has an address and a password of its own. */
+/** Reads use the PostgreSQL protocol, which has a separate address and password. */
 async function checkPg({ pg }: QuestdbAddress): Promise<void> {
   const connection = createPgConnection(pg, { connectTimeoutMs: askTimeoutMs, statementTimeoutMs: askTimeoutMs })
   const signal = AbortSignal.timeout(askTimeoutMs)

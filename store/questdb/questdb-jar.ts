@@ -1,14 +1,14 @@
-/** The QuestDB that we start ourselves: one pinned jar. */
+/** The managed QuestDB's program: one pinned jar. */
 
 import { fileURLToPath } from 'node:url'
 import { fetchJars, type JarOptions } from '../maven/maven-fetch.ts'
 
-/** The same version stands in pom.xml. */
+/** pom.xml has the same version. */
 export const questdbVersion = '9.3.4'
 
 const pomPath = fileURLToPath(new URL('pom.xml', import.meta.url))
 
-/** The path of the jar, after a fetch when it is not there yet. */
+/** Returns the path of the jar, after fetching it if necessary. */
 export function questdbJar(options: JarOptions): Promise<string> {
   const jars = {
     name: 'QuestDB',

@@ -1,4 +1,4 @@
-/** Watches a QuestDB, managed or external: prepares it whenever it comes up, and knows whether it is there. */
+/** Monitors a QuestDB, managed or external: prepares it whenever it comes up, and reports its state. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../log.ts'
@@ -15,48 +15,50 @@ import { watchSilence, watchStatements } from './stuck-questdb.ts'
 export interface QuestdbState {
   state: 'starting' | 'up' | 'away'
   reason?: string
-  /** It answers, and lacks rows that it had: the reason says which, without an address. */
+  /** It answers, but lacks earlier rows. The reason names them, without an address. */
   isLost?: boolean
-  /** Of one that is up: whether a statement runs on beyond its time limit. The log has its text. */
+  /** While up: a statement runs beyond its time limit. The log has its text. */
   isStatementOverdue?: boolean
 }
 
 export interface QuestdbMonitor {
-  /** The first time that it is reachable with our tables in place. */
+  /** Resolves when QuestDB is first reachable with our tables in place. */
   ready: Promise<void>
   state(): QuestdbState
-  /** Also while it must not be used for what it has. */
+  /** Also true while its content check fails. */
   isReachable(): boolean
-  /** Each time that it comes up, and each second, the check is made before it counts as up. The result has it made at once. */
+  /** Adds a check that must pass each time QuestDB comes up, and each second. The result triggers it at once. */
   guard(check: ContentCheck): () => void
-  /** Whether it may be read: by its state while that is up and checked, else by a look of this moment, with the check of its content. */
+  /**
+   * True when reads are allowed: by its state while that is up and checked, else by an immediate probe with the content check.
+   */
   answers(): boolean | Promise<boolean>
   commitMode(): string | undefined
   version(): string | undefined
-  /** For who knows better than a probe why it is gone. */
+  /** For a caller that knows the reason of an outage before the next probe. */
   markAway(reason: string): void
-  /** For who knows that it will not come up. */
+  /** For a caller that knows that QuestDB will not start. */
   fail(error: unknown): void
   close(): Promise<void>
 }
 
 export interface MonitorOptions {
   address: QuestdbAddress
-  /** How it is called in the log. */
+  /** Name in the log. */
   name: string
   retryMsMax: number
-  /** It has just been started here, so that it does not answer at first means nothing. */
+  /** It has just been started, so that its first silence is normal. */
   startsNow: boolean
-  /** Looks at the effective settings and throws a StartError when it must not be used so. */
+  /** Checks the effective settings. Throws a StartError when they make it unusable. */
   checkSettings: (parameters: ReadonlyMap<string, Parameter>) => void
   log: Log
-  /** While it is away, the log says so as often as this. */
+  /** Interval of the log's reminders during an outage. */
   remindMs?: number
-  /** Called when it was up and has given no answer for a minute, although its process may run. */
+  /** Called when QuestDB was up and has not answered for a minute, although its process may run. */
   onSilent?: () => void
-  /** By which a minute passes; without it the clock of the process that never steps. */
+  /** Measures that minute. By default the monotonic clock of the process. */
   monotonicMs?: (() => number) | undefined
-  /** From this age on a statement is overdue. */
+  /** A statement is overdue from this age on. */
   statementSecondsMax?: number
 }
 
@@ -146,14 +148,14 @@ export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
       closing.abort()
       ready.reject(new Error(`closed before ${name} was ready`))
       client.close()
-      // A look that hangs at somebody else's server must not hold us up; it has a time limit of its own.
+      // A hanging probe of an external server must not delay the close. It has a separate time limit.
       await Promise.race([watched, sleep(closeWaitMs, undefined, { ref: false })])
       state = { state: 'away', reason: 'closed' }
     },
   }
 }
 
-/** A refused connection is no news where the reason is known, or while QuestDB starts. */
+/** A refused connection adds no information where the reason is known, or while QuestDB starts. */
 function stateAfter(
   error: unknown,
   state: QuestdbState,
@@ -164,7 +166,7 @@ function stateAfter(
   return { state: isStarting ? 'starting' : 'away', reason: `${name} cannot be used: ${textOf(error)}` }
 }
 
-/** Ends the present pause between two looks. */
+/** Interrupts the pause between two probes. */
 function createBell() {
   let next = Promise.withResolvers<void>()
   return {
@@ -196,13 +198,13 @@ function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** The first look may have begun before it was known what to check. */
+/** The first probe may have begun before the check was registered. */
 async function lookWithCheck(look: () => Promise<void>, isBeingChecked: () => boolean): Promise<void> {
   await look()
   if (isBeingChecked()) await look()
 }
 
-/** Callers during a run wait for the same one. */
+/** Callers during a run share its result. */
 function singleFlight(run: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined
   return () => {
@@ -217,7 +219,7 @@ function isNotListening(error: unknown): boolean {
   return error instanceof QuestdbError && error.code === 'NOT_LISTENING'
 }
 
-/** All that is asked and done each time it has come up: an external one may come back as another one. */
+/** Queries and preparations at each start: an external address may lead to another QuestDB. */
 async function prepare(client: QuestdbClient, { address, checkSettings }: MonitorOptions): Promise<Facts> {
   const { version, parameters } = await identifyQuestdb(client, address)
   checkSettings(parameters)

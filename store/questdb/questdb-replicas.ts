@@ -1,9 +1,9 @@
-/** The QuestDBs of a service, one for each replica, and how one is named where there are several. */
+/** The QuestDBs of a service, one for each replica, and their names in messages. */
 
 import type { Questdb } from './questdb.ts'
 
 interface Numbered {
-  /** From 1 on. */
+  /** Counted from 1. */
   readonly number: number
 }
 
@@ -11,12 +11,15 @@ export interface QuestdbReplica<Part = Questdb> extends Numbered {
   readonly questdb: Part
 }
 
-/** The prefix of a message about a replica; empty where there is only one. */
+/** Prefix of a message about a replica. Empty with a single replica. */
 export function replicaPrefix(replicas: readonly Numbered[], { number }: Numbered): string {
   return replicas.length > 1 ? `replica ${number}: ` : ''
 }
 
-/** Resolves when the work has ended at each of them; rejects as that of the first where it failed, and not before all have ended. */
+/**
+ * Resolves when the work has ended at each replica. Rejects with the failure of the first replica that failed, after all have
+ * ended.
+ */
 export async function atEachReplica<Replica extends Numbered, Result>(
   replicas: readonly Replica[],
   work: (replica: Replica) => Promise<Result>,
@@ -28,7 +31,7 @@ export async function atEachReplica<Replica extends Numbered, Result>(
   })
 }
 
-/** The error with the replica in its message, where there are several. */
+/** Adds the replica to the error's message where there are several. */
 export function replicaFault(replicas: readonly Numbered[], replica: Numbered, error: unknown): unknown {
   if (replicas.length === 1) return error
   const message = error instanceof Error ? error.message : String(error)

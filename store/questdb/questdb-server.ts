@@ -1,4 +1,4 @@
-/** The managed QuestDB: a Java process that is configured, started, kept running and stopped here. */
+/** The managed QuestDB: configures, starts, supervises and stops its Java process. */
 
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -28,14 +28,14 @@ export interface QuestdbServerOptions {
   jar: string
   managed: ManagedQuestdb
   log: Log
-  /** Told why it does not run although nobody had asked it to end. */
+  /** Called with the reason when it ends without a request. */
   onEnd: (reason: string) => void
-  /** Told why it cannot be started at all. */
+  /** Called when it cannot be started at all. */
   onFailure: (error: unknown) => void
 }
 
 export interface QuestdbServer {
-  /** Of one that gives no answer any more: its process is ended, and another one is started. */
+  /** Restarts a process that does not answer any more. */
   restart(): Promise<void>
   close(): Promise<void>
 }
@@ -45,10 +45,10 @@ const stopSteps = [
   { signal: 'SIGKILL', waitMs: 700 },
 ] as const
 
-/** Its threads are many. What they apply can wait a moment, and a sender waits for the service. */
+/** QuestDB has many threads. Applying rows can wait a moment, but a sender waits for the service. */
 const niceness = 5
 
-/** The ports and passwords, fixed for the life of this process, so that those who use them keep them over a restart. */
+/** Ports and passwords, fixed for the life of this process, so that clients keep them over a restart. */
 export async function planQuestdb(
   directory: DataDirectory,
   {
@@ -70,13 +70,13 @@ export async function planQuestdb(
     httpPassword,
     minHttpPort,
     commitMode,
-    // A port that is not known is no use to anybody else.
+    // A user with a random port would be unreachable.
     readOnlyUser:
       wantedPort === undefined ? undefined : { name: 'reader', password: directory.secret('questdb-reader') },
   }
 }
 
-/** Comes back at once; the start goes on behind, for nothing has to wait for it. */
+/** Returns at once. The start continues in the background. */
 export function startQuestdb(options: QuestdbServerOptions): QuestdbServer {
   let closed = false
   let supervised: Supervised | undefined
@@ -85,7 +85,7 @@ export function startQuestdb(options: QuestdbServerOptions): QuestdbServer {
   async function begin(): Promise<void> {
     await stopQuestdbLeftBehind(options.directory, options.log)
     if (closed) return
-    // Not before: the one left behind has the same port.
+    // Checked afterwards: a server left behind has the same port.
     if (options.managed.readOnlyUser !== undefined) await assertPortIsFree(options.managed.address.pg.port)
     if (closed) return
     let from = logSize(files.log)
@@ -110,7 +110,7 @@ export function startQuestdb(options: QuestdbServerOptions): QuestdbServer {
   }
 }
 
-/** QuestDB itself would only be started again and again. */
+/** QuestDB itself would only fail and restart repeatedly. */
 async function assertPortIsFree(port: number): Promise<void> {
   if (await isPortFree(port)) return
   throw new StartError(
@@ -119,7 +119,7 @@ async function assertPortIsFree(port: number): Promise<void> {
   )
 }
 
-/** Where it keeps its tables. */
+/** The folder of its tables. */
 export function questdbRoot(directory: Pick<DataDirectory, 'questdb'>): string {
   return questdbFiles(directory).root
 }
@@ -140,7 +140,7 @@ function questdbFiles({ questdb }: Pick<DataDirectory, 'questdb'>): QuestdbFiles
   }
 }
 
-/** Also for who uses another QuestDB from now on. */
+/** Also used by a service that has switched to another QuestDB. */
 export async function stopQuestdbLeftBehind(directory: DataDirectory, log: Log): Promise<void> {
   const { root, record } = questdbFiles(directory)
   await stopLeftBehind({ name: 'QuestDB', recordPath: record, directories: [root], stopSteps, log })
@@ -155,7 +155,7 @@ function launchQuestdb(
   mkdirSync(configuration, { recursive: true })
   writeFileSync(join(configuration, 'server.conf'), settingsText(managedSettings(managed)), { mode: 0o600 })
   writeFileSync(join(configuration, 'log.conf'), logSettingsText)
-  // A QuestDB that was killed leaves its unpacked libraries there, 9 MB each time.
+  // A killed QuestDB leaves its unpacked libraries there, 9 MB each time.
   rmSync(files.temporary, { recursive: true, force: true })
   mkdirSync(files.temporary)
   return launch({
@@ -170,8 +170,8 @@ function launchQuestdb(
 }
 
 /**
- * A QuestDB that is killed while it makes its own tables, in its very first start, may never start again; killed while it
- * makes ours, it may refuse every row for ever. As long as no table has had a row, nothing is lost by beginning anew.
+ * A QuestDB killed while it creates its own tables, in its first start, may never start again. Killed while it creates ours, it
+ * may reject every row forever. Before the first row, recreating the directory loses nothing.
  */
 function setUnfinishedAside(root: string, log: Log): void {
   const tables = join(root, 'db')
@@ -183,9 +183,8 @@ function setUnfinishedAside(root: string, log: Log): void {
 }
 
 /**
- * Whether there are rows that exist nowhere else: in any table but QuestDB's own and the hourly view, for points, or what is
- * left of expired readings, may be all that there is. A row comes in by a folder of the write-ahead log, and ends in one of
- * its partition.
+ * True when rows exist here only: in any table but QuestDB's own and the hourly view, since the points or the remains of expired
+ * readings may be the only ones. A row enters through a folder of the write-ahead log and ends in a folder of its partition.
  */
 function hasHadRows(tables: string): boolean {
   const folders = readdirSync(tables, { withFileTypes: true }).filter(entry => entry.isDirectory())
@@ -195,16 +194,16 @@ function hasHadRows(tables: string): boolean {
 
 function javaFlags({ major }: Java, { temporary }: QuestdbFiles): string[] {
   const files = [`-Djava.io.tmpdir=${temporary}`, `-XX:ErrorFile=${temporary}/java-error.log`, '-XX:-UsePerfData']
-  // Out of memory it would limp on; ended, it is started again.
+  // A process out of memory would become unreliable. It exits and is restarted.
   const flags = ['-XX:+UseParallelGC', '-Xmx512m', '-XX:+ExitOnOutOfMemoryError', ...files]
-  // Newer ones warn about these on every start otherwise.
+  // Newer versions warn about these at every start otherwise.
   const quiet = ['--enable-native-access=io.questdb', '--sun-misc-unsafe-memory-access=allow']
   return major >= 24 ? [...flags, ...quiet] : flags
 }
 
 function lastLogLines({ log }: QuestdbFiles, from: number): string {
   const lines = logTail(log, from).split('\n')
-  // Not the lines of a stack trace, which come after the one that counts.
+  // Skips the lines of a stack trace, which follow the message.
   const last = lines
     .filter(line => !/^\s+at /.test(line))
     .slice(-2)

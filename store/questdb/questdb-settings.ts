@@ -1,4 +1,4 @@
-/** The settings of a managed QuestDB, as text for its configuration and for a comparison with what it really runs with. */
+/** The settings of a managed QuestDB, as configuration text and for a comparison with the effective ones. */
 
 import type { QuestdbAddress } from './client/questdb-address.ts'
 import type { QuestdbClient, SqlRow } from './client/questdb-client.ts'
@@ -11,14 +11,14 @@ export interface ManagedQuestdb {
   httpPassword: string
   minHttpPort: number
   commitMode: CommitMode
-  /** Of who may only read, over the PostgreSQL protocol. */
+  /** The read-only user of the PostgreSQL protocol. */
   readOnlyUser?: { name: string; password: string } | undefined
 }
 
 /**
- * By default an idle worker of QuestDB yields 7000 times before it naps for the first time, and so takes the processor from
- * our acknowledgements after each commit. With these the p99 of an acknowledgement at half of the peak fell
- * from some 30 ms to some 12 ms on two cores; a nap is 1 ms long, a sleep 10 ms.
+ * By default an idle worker of QuestDB yields 7000 times before its first nap, and so takes the processor from acknowledgements
+ * after each commit. With these settings the p99 of an acknowledgement at half of the peak fell from some 30 ms to some 12 ms on
+ * two cores. A nap takes 1 ms, a sleep 10 ms.
  */
 const idleWorkerSettings = Object.fromEntries(
   ['shared', 'wal.apply', 'mat.view.refresh'].flatMap(pool => [
@@ -28,7 +28,10 @@ const idleWorkerSettings = Object.fromEntries(
   ]),
 )
 
-/** QuestDB wakes them 100 times a second by default, a fifth of its idle load. No plain view exists, and the hourly one may lag. */
+/**
+ * QuestDB wakes these workers 100 times a second by default, a fifth of its idle load. The service has no plain views, and the
+ * hourly view may lag.
+ */
 const rareWorkerSettings = {
   'view.compiler.worker.count': '1',
   'view.compiler.worker.sleep.threshold': '100',
@@ -36,7 +39,7 @@ const rareWorkerSettings = {
   'mat.view.refresh.worker.sleep.timeout': '100',
 }
 
-/** Why each number: small pools are enough for few, large requests; small pages keep a small table small on disk. */
+/** Reasons for the numbers: small pools suffice for few, large requests; small pages keep a small table small on disk. */
 export function managedSettings(managed: ManagedQuestdb): Record<string, string> {
   const { address, httpUser, httpPassword, minHttpPort, commitMode, readOnlyUser } = managed
   return {
@@ -50,7 +53,7 @@ export function managedSettings(managed: ManagedQuestdb): Record<string, string>
     'pg.user': address.pg.user,
     'pg.password': address.pg.password,
     ...readOnlySettings(readOnlyUser),
-    // A folder that does not exist: there is no web console.
+    // The folder does not exist, which disables the web console.
     'http.static.public.directory': 'nopublic',
     'line.tcp.enabled': 'false',
     'line.udp.enabled': 'false',
@@ -60,7 +63,7 @@ export function managedSettings(managed: ManagedQuestdb): Record<string, string>
     'metrics.enabled': 'true',
     'query.timeout': '30s',
     'http.min.worker.count': '1',
-    // Each worker thread of the queries keeps one, and the default is 2.
+    // Each query thread keeps one connection, and the default is 2.
     'http.export.connection.limit': '64',
     'shared.network.worker.count': '2',
     'shared.query.worker.count': '2',
@@ -69,7 +72,7 @@ export function managedSettings(managed: ManagedQuestdb): Record<string, string>
     'mat.view.refresh.worker.count': '1',
     ...idleWorkerSettings,
     ...rareWorkerSettings,
-    // What QuestDB has applied is on disk; the journal is trimmed by that.
+    // Rows that QuestDB has applied are on disk, which allows trimming the journal.
     'cairo.commit.mode': commitMode,
     'cairo.writer.data.append.page.size': '1M',
     'cairo.o3.column.memory.size': '256K',
@@ -86,12 +89,12 @@ export function settingsText(settings: Record<string, string>): string {
   return `# Written at each start; changes made here are lost.\n${lines.join('')}`
 }
 
-/** Errors only; without this file QuestDB makes one that logs every commit. */
+/** Errors only. Without this file QuestDB creates one that logs every commit. */
 export const logSettingsText = 'writers=stdout\nw.stdout.class=io.questdb.log.LogConsoleWriter\nw.stdout.level=ERROR\n'
 
 export interface Parameter {
   value: string
-  /** Where the value came from: conf, env or default. */
+  /** Source of the value: conf, env or default. */
   source: string
 }
 
@@ -104,12 +107,12 @@ export async function readParameters(client: QuestdbClient): Promise<ReadonlyMap
   )
 }
 
-/** One sentence part for each setting that is not as we wrote it. */
+/** Describes each setting that differs from our configuration. */
 export function differences(wanted: Record<string, string>, effective: ReadonlyMap<string, Parameter>): string[] {
   return Object.entries(wanted).flatMap(([key, value]) => {
     const parameter = effective.get(key)
     if (parameter === undefined) return [`${key} is not known to it`]
-    // A misspelt or overridden key shows by its source even where its value is the same by chance.
+    // The source reveals a misspelt or overridden key even where its value matches by chance.
     if (parameter.source !== 'conf') return [`${key} comes from its ${parameter.source}, not from its configuration`]
     // QuestDB shows passwords as stars.
     if (key.endsWith('.password') || parameter.value === value) return []

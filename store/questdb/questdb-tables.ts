@@ -1,4 +1,4 @@
-/** Makes our tables in QuestDB and looks whether those that are there can hold what we promise. */
+/** Creates our tables in QuestDB and verifies existing ones. */
 
 import {
   appliedPositionsTable,
@@ -106,7 +106,7 @@ const seriesNamesColumns: Columns = {
   metric: 'SYMBOL false false',
 }
 
-/** Throws a sentence when a table of our name is not ours. */
+/** Throws a sentence when a table has our name but another schema. */
 export async function ensureTables(client: QuestdbClient): Promise<void> {
   await ensureTable(client, readingsTable, readingsTableSql, readingsColumns)
   await ensureTable(client, measurementsTable, measurementsTableSql, measurementsColumns)
@@ -114,7 +114,7 @@ export async function ensureTables(client: QuestdbClient): Promise<void> {
   await ensureTable(client, appliedPositionsTable, appliedPositionsTableSql, appliedPositionsColumns)
 }
 
-/** The tables that there are where readings expire. */
+/** Creates the tables for expired readings. */
 export async function ensureExpiryTables(client: Pick<QuestdbClient, 'exec'>): Promise<void> {
   await ensureTable(client, expiredHoursTable, expiredHoursTableSql, expiredHoursColumns)
   await ensureTable(client, expiredDaysTable, expiredDaysTableSql, expiredDaysColumns)
@@ -127,13 +127,13 @@ export async function ensureRestoredTables(client: Pick<QuestdbClient, 'exec'>):
   await ensureTable(client, restoredMeasurementsTable, restoredMeasurementsTableSql, measurementsColumns)
 }
 
-/** With the view that has them beside the readings. */
+/** Includes the view that joins the names with the readings. */
 export async function ensureDeviceNames(client: Pick<QuestdbClient, 'exec'>): Promise<void> {
   await ensureTable(client, deviceNamesTable, deviceNamesTableSql, deviceNamesColumns)
   await ensureView(client, namedReadingsView, namedReadingsViewQuery)
 }
 
-/** With the view that has them beside the values. */
+/** Includes the view that joins the names with the values. */
 export async function ensureSeriesNames(client: Pick<QuestdbClient, 'exec'>): Promise<void> {
   await ensureTable(client, deviceNamesTable, deviceNamesTableSql, deviceNamesColumns)
   await ensureTable(client, seriesNamesTable, seriesNamesTableSql, seriesNamesColumns)
@@ -146,7 +146,7 @@ async function ensureView(client: Pick<QuestdbClient, 'exec'>, view: string, que
     if (found?.[0] === query) return
     await client.exec(`CREATE OR REPLACE VIEW ${view} AS (${query})`, timeoutMs)
   } catch (error) {
-    // An older QuestDB has no views.
+    // An older QuestDB does not support views.
     if (!(error instanceof QuestdbError && error.code === 'REFUSED')) throw error
   }
 }

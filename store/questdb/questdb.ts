@@ -1,4 +1,4 @@
-/** QuestDB as the rest knows it, external or managed. */
+/** QuestDB, external or managed. */
 
 import { StartError } from '../start-error.ts'
 import type { StoreOptions } from '../store-options.ts'
@@ -13,16 +13,18 @@ import { differences, managedSettings, type Parameter } from './questdb-settings
 
 export interface Questdb {
   address: QuestdbAddress
-  /** Started by this service, with which it ends; false for an external one. */
+  /** Started and stopped by this service. False for an external one. */
   managed: boolean
-  /** The first time that it is reachable with our tables in place and, if it is managed, with our settings in force. */
+  /** Resolves when QuestDB is first reachable with our tables and, if managed, with our settings in effect. */
   ready: Promise<void>
   state(): QuestdbState
-  /** Each time that it comes up, and each second, the check is made before it counts as up. The result has it made at once. */
+  /** Adds a check that must pass each time QuestDB comes up, and each second. The result triggers it at once. */
   guard(check: ContentCheck): () => void
-  /** Whether it may be read: by its state while that is up and checked, else by a look of this moment, with the check of its content. */
+  /**
+   * True when reads are allowed: by its state while that is up and checked, else by an immediate probe with the content check.
+   */
   answers(): boolean | Promise<boolean>
-  /** `sync` when what it has applied is on disk; undefined until it was reached. */
+  /** `sync` when applied rows are on disk. Undefined until QuestDB was reached. */
   commitMode(): string | undefined
   version(): string | undefined
   hourlyView: Pick<HourlyView, 'validThroughTxn' | 'markSuspect'>
@@ -38,13 +40,13 @@ export function openQuestdb(options: StoreOptions, signal: AbortSignal): Promise
   return questdbHttp === undefined && questdbPg === undefined ? openManaged(options, signal) : openExternal(options)
 }
 
-/** Away at the start is no reason not to start: readings are taken, and it is asked again until it is there. */
+/** An outage does not prevent the start: readings are accepted, and QuestDB is probed until it answers. */
 async function openExternal(options: StoreOptions): Promise<OpenQuestdb> {
   await stopQuestdbLeftBehind(options.directory, options.log)
   return openGivenQuestdb(options)
 }
 
-/** Of further replicas there is nothing on this machine. */
+/** Further replicas store nothing on this machine. */
 export function openGivenQuestdb(
   options: Pick<StoreOptions, 'questdbHttp' | 'questdbPg' | 'leavesHourlyView' | 'log'>,
 ): OpenQuestdb {
@@ -103,14 +105,13 @@ function withoutHourlyView(monitor: QuestdbMonitor) {
 }
 
 /**
- * It is ready when the view was checked: a table that has lost transactions shows by a view that is ahead of it, but
- * only as long as nothing is sent.
+ * Ready after the first check of the view. A view ahead of its table reveals lost transactions, but only until new rows are sent.
  */
 function withHourlyView(monitor: QuestdbMonitor, address: QuestdbAddress, log: StoreOptions['log']) {
   const isUp = monitor.isReachable
   const hourlyView = watchHourlyView({ address, ready: monitor.ready, isUp, log })
   const ready = hourlyView.checked
-  // Who waits for it gets the error; nobody has to.
+  // Callers that await it get the error. An unawaited rejection must not end the process.
   ready.catch(() => undefined)
   async function close(): Promise<void> {
     await Promise.all([monitor.close(), hourlyView.close()])

@@ -1,7 +1,7 @@
 /**
- * The hourly view where several processes plan queries with it. One of them leads: it creates, refreshes and drops the view, and tells the
- * others through which transaction it is valid. Before it drops the view it tells them that it is not, and waits until no
- * query is left that was planned before.
+ * The hourly view where several processes plan queries with it. The leader creates, refreshes and drops the view, and reports to
+ * the others through which transaction it is valid. Before a drop it reports the view as invalid, and waits until all queries
+ * planned before have ended.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -9,26 +9,26 @@ import { createQuestdbClient, type QuestdbClient } from './client/questdb-client
 import { type HourlyView, type HourlyViewOptions, viewCheck, viewTiming } from './hourly-view.ts'
 import { ViewWatch } from './hourly-view-watch.ts'
 
-/** What the leader tells. */
+/** The leader's report. */
 export interface ToldView {
   /** Undefined while the view must not be used. */
   validThroughTxn: number | undefined
-  /** How often it was made anew. */
+  /** How often the view was rebuilt. */
   builds: number
 }
 
 export interface SharedView {
-  /** Whether this process is the one that changes the view. False at once when another one may be. */
+  /** True while this process may change the view. False at once when another one may. */
   leads(): boolean
-  /** What leaders before have told, of whom none tells more; undefined when none has. Only by the leader. */
+  /** Returns the report of earlier leaders, who report nothing any more, or undefined. Leader only. */
   takeOver(): Promise<ToldView | undefined>
-  /** What was told last; not valid while this process may lack what was told since. */
+  /** The last report. Invalid while this process may lack a later one. */
   told(): Readonly<ToldView>
-  /** Resolves when every process that plans queries knows it. Only by the leader. */
+  /** Resolves when every process that plans queries has the report. Leader only. */
   tell(view: ToldView): Promise<void>
-  /** This build and those before may hold readings that the table no longer has; -1 for none. */
+  /** This build and earlier ones may contain readings that the table has lost; -1 without any. */
   suspectBuild(): number
-  /** Raises that, for whoever leads now or later. */
+  /** Raises that number for the present leader and later ones. */
   suspect(build: number): Promise<void>
 }
 
@@ -36,11 +36,11 @@ export interface SharedHourlyViewOptions extends Omit<HourlyViewOptions, 'ready'
   shared: SharedView
 }
 
-/** What a process holds of the view as long as it leads. */
+/** State of the view in a process while it leads. */
 interface Leading {
   watch: ViewWatch
   builds: number
-  /** Undefined while it is not known. */
+  /** Undefined while unknown. */
   told: ToldView | undefined
   check: () => Promise<void>
 }
@@ -52,7 +52,7 @@ export function watchSharedHourlyView(options: SharedHourlyViewOptions): Omit<Ho
   const client = createQuestdbClient(address.http)
   const closing = new AbortController()
   let leading: Leading | undefined
-  /** Of which this process has heard. */
+  /** Highest suspect build that this process has seen. */
   let suspectBuild = -1
   let lastReason: string | undefined
 
@@ -63,7 +63,7 @@ export function watchSharedHourlyView(options: SharedHourlyViewOptions): Omit<Ho
       return
     }
     leading ??= await takeOver(options, client)
-    // What the leader before has told ends, for this one does not know what that was founded on.
+    // The previous leader's report expires, since its basis is unknown here.
     await tell(leading, shared)
     if (Math.max(suspectBuild, shared.suspectBuild()) >= leading.builds)
       leading.watch.markSuspect('it may have too much')
@@ -121,19 +121,19 @@ async function takeOver(options: SharedHourlyViewOptions, client: QuestdbClient)
   const leading: Leading = {
     watch,
     builds: before?.builds ?? 0,
-    // Where one has told something there may be queries that it has allowed, even if it has denied them since.
+    // An earlier report may have allowed queries, even if a later one has denied them.
     told: before === undefined ? { validThroughTxn: undefined, builds: 0 } : undefined,
     check: viewCheck({ client: { exec }, watch, log, onRebuilt: () => leading.builds++ }),
   }
   return leading
 }
 
-/** Where it is another word than the last one. */
+/** Sends the report if it differs from the last one. */
 async function tell(leading: Leading, shared: SharedView): Promise<void> {
   const { watch, builds, told } = leading
   const { validThroughTxn } = watch
   if (told?.validThroughTxn === validThroughTxn && told?.builds === builds) return
-  // Until it is told, and when it is not known whether it was.
+  // Unknown while the report is in flight, and after a failure.
   leading.told = undefined
   await shared.tell({ validThroughTxn, builds })
   leading.told = { validThroughTxn, builds }

@@ -1,4 +1,4 @@
-/** Notices a QuestDB that runs but is stuck: one that gives no answer at all, and statements that it does not end in time. */
+/** Detects a running but stuck QuestDB: one that does not answer at all, and statements that exceed their time limit. */
 
 import type { Log } from '../log.ts'
 import type { QuestdbClient } from './client/questdb-client.ts'
@@ -7,21 +7,21 @@ import { QuestdbError } from './client/questdb-error.ts'
 export interface SilenceWatch {
   answered(): void
   failed(error: unknown): void
-  /** Its process has ended. */
+  /** Call it when the process has ended. */
   ended(): void
 }
 
 const silentMsMax = 60_000
-/** A pause of our own process makes one probe fail, not several. */
+/** A pause of our own process fails one probe, not several. */
 const failuresMin = 3
 
 /**
- * `onSilent` is called when it has given no answer for a minute since it was up, and again after each further one. A start may take
- * longer, as may its first answer.
+ * `onSilent` is called when QuestDB has not answered for a minute since it was up, and again after each further minute. A start
+ * may take longer, as may its first answer.
  */
 export function watchSilence(
   onSilent: (() => void) | undefined,
-  /** A clock that never steps. */
+  /** A monotonic clock. */
   monotonicMs: () => number = () => performance.now(),
 ): SilenceWatch {
   let sinceMs: number | undefined
@@ -48,7 +48,7 @@ export function watchSilence(
   }
 }
 
-/** Four times the time limit of a managed QuestDB, and twice that of its own default. */
+/** Four times the time limit of a managed QuestDB, and twice QuestDB's own default. */
 const statementSeconds = 120
 const probesPerLook = 10
 const charactersMax = 200
@@ -58,13 +58,13 @@ export interface StatementsWatchOptions {
   name: string
   log: Log
   timeoutMs: number
-  /** From this age on a statement is overdue. */
+  /** A statement is overdue from this age on. */
   statementSecondsMax?: number
 }
 
 /**
- * A probe, which resolves with whether a statement runs on beyond its time limit. QuestDB looks at the limit only
- * between some steps, and such a statement keeps one of few network threads from all others.
+ * Returns a probe that resolves to true when a statement runs beyond its time limit. QuestDB checks the limit only between some
+ * steps, and such a statement occupies one of few network threads.
  */
 export function watchStatements(options: StatementsWatchOptions): () => Promise<boolean> {
   const { client, name, log, timeoutMs, statementSecondsMax = statementSeconds } = options

@@ -1,14 +1,11 @@
-/** Waits until QuestDB shows what it has taken. */
+/** Waits until rows that QuestDB has accepted are visible. */
 
 import type { QuestdbClient } from './client/questdb-client.ts'
 
-/** Runs one statement of ours. */
+/** Runs one of our own statements. */
 export type Exec = (sql: string) => ReturnType<QuestdbClient['exec']>
 
-/**
- * An answer to a statement means that it is in the table's log; what it says holds when the writer has come past it. Resolves
- * to that transaction.
- */
+/** An answered statement is in the table's log. It takes effect when the writer has passed it. Resolves to that transaction. */
 export async function untilTableApplied(exec: Exec, table: string, pause: () => Promise<void>): Promise<number> {
   let target: number | undefined
   for (;;) {

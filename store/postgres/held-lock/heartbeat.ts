@@ -1,24 +1,24 @@
-/** The heartbeat of the session that holds a lock: until when this process may do what it is for, and when it is lost. */
+/** The heartbeat of the session that holds a lock. It determines how long this process may act, and when the lock is lost. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { Hold } from './hold.ts'
 import { ask, endSession } from './lock-session.ts'
 
-/** How long a process may go on after its last successful heartbeat began, and how long its successor waits. */
+/** How long a process may act after its last successful heartbeat began, and how long its successor waits. */
 export const holdMs = 3000
 const heartbeatMs = 1000
 
 export interface Heartbeat {
-  /** For threads, which ask it by themselves. */
+  /** For threads, which check it themselves. */
   hold: Hold
-  /** Calls the listener when the lock is lost, or at once when it is. */
+  /** Calls the listener when the lock is lost, or at once if it already is. */
   onLost(listener: (reason: string) => void): void
-  /** Ends it without a loss; false when it had ended. */
+  /** Ends the heartbeat without reporting a loss. Returns false when it had ended. */
   stop(): boolean
 }
 
-/** `beganNs`: when the last statement began that the session has answered, of `process.hrtime`. */
+/** `beganNs`: start of the last answered statement, by `process.hrtime`. */
 export function startHeartbeat(session: pg.Client, beganNs: bigint): Heartbeat {
   const hold = new Hold()
   const ended = new AbortController()

@@ -1,24 +1,23 @@
 /**
- * One process at a time does something. Who does it holds an advisory lock of PostgreSQL on a session of its own, and asks that
- * session something each second, the heartbeat.
+ * A lock that one process holds at a time: an advisory lock of PostgreSQL on a separate session. The holder sends a statement on
+ * that session each second, the heartbeat.
  *
  * - A process that ends or loses its connection loses the lock with its session.
  * - A process that is frozen, or cut from PostgreSQL, sends no heartbeat, and PostgreSQL ends its session after 5 s
  *   (`idle_session_timeout`): later than `holdMs`, so that a late heartbeat is forgiven.
- * - A process may go on until `holdMs` after its last successful heartbeat began, by its monotonic clock. One that goes on after a
- *   freeze sees that before it does anything (`isHeld`), whether or not it has heard of its session.
+ * - A process may act until `holdMs` after its last successful heartbeat began, by its monotonic clock. One that resumes after a
+ *   freeze sees that before it acts (`isHeld`), even before its session reports the loss.
  *
- * Why a successor may begin when it has had the lock for `holdMs`: it got the lock when the session of its predecessor had ended,
- * at a time E. That session has answered no heartbeat that began after E, so the predecessor begins nothing from
- * E + `holdMs` on. The clocks of the two need not agree; they need to run equally fast. A predecessor that gave the lock back
- * had nothing in flight, and there is nothing to wait for.
+ * Why a successor may act once it has had the lock for `holdMs`: it got the lock when its predecessor's session had ended, at a
+ * time E. That session has answered no heartbeat that began after E, so the predecessor starts nothing from E + `holdMs` on. The
+ * two clocks need not agree; they need to run equally fast. A predecessor that released the lock had nothing in flight, so its
+ * successor need not wait.
  *
- * What this cannot exclude: a request that was checked and stood still with its process before all of its bytes were sent; and
- * a virtual machine that was paused together with its clock, which goes on until it hears of its session, a second later at
- * most. Nor two servers of PostgreSQL that both answer, as when a standby is promoted beside its primary: each has locks of its
- * own.
+ * Limits: a request may be checked and then freeze with its process before all of its bytes are sent. A virtual machine paused
+ * together with its clock acts until its session reports the loss, at most a second later. Two PostgreSQL servers that both
+ * answer, such as a standby promoted beside its primary, have separate locks.
  *
- * While PostgreSQL is away no process holds the lock: it is lost, and `acquireLock` tries until PostgreSQL is back.
+ * While PostgreSQL is unavailable no process holds the lock: it is lost, and `acquireLock` retries until PostgreSQL is back.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -30,25 +29,25 @@ import { closeSession, endSession, openSession } from './lock-session.ts'
 const retryMs = 500
 
 export interface LockOptions<Taken> {
-  /** Makes a session of its own, without time limits, and hears its errors, as `Store.connectPostgres` does. */
+  /** Opens a separate session without time limits and handles its errors, like `Store.connectPostgres`. */
   connect: () => Promise<pg.Client>
-  /** Whether the session has got the lock. Without waiting for it: it is called again until it has. */
+  /** Tries to take the lock without waiting. Called again until it returns true. */
   tryLock: (session: pg.Client) => Promise<boolean>
-  /** Asked first by the session that has got it. */
+  /** First statements of the session that has taken the lock. */
   take: (session: pg.Client) => Promise<Taken>
-  /** Asked last by the session of a process that has nothing in flight. Where it fails, it counts as not asked. */
+  /** Last statements of a process with nothing in flight. Their failure counts as if they had not run. */
   giveBack: (session: pg.Client, taken: Taken) => Promise<unknown>
 }
 
 export interface HeldLock<Taken> extends Pick<Heartbeat, 'hold' | 'onLost'> {
   taken: Taken
-  /** Whether this process has the lock at this moment. After a late heartbeat it may be true again, after `onLost` it is not. */
+  /** True while this process holds the lock. It may become true again after a late heartbeat, but not after `onLost`. */
   isHeld(): boolean
-  /** Unless it is quiet, as one that may have a request in flight. May be called twice, and when the lock is lost. */
+  /** Releases the lock. `isQuiet` is false while a request may be in flight. It may be called twice, and after a loss. */
   release(isQuiet?: boolean): Promise<void>
 }
 
-/** Resolves when this process has the lock; rejects when the signal aborts, or with an error that waiting does not mend. */
+/** Resolves when this process has the lock. Rejects on an abort, or with an error that waiting does not fix. */
 export async function acquireLock<Taken>(options: LockOptions<Taken>, signal: AbortSignal): Promise<HeldLock<Taken>> {
   for (;;) {
     signal.throwIfAborted()
@@ -63,14 +62,14 @@ export async function acquireLock<Taken>(options: LockOptions<Taken>, signal: Ab
     } catch (error) {
       endSession(session)
       signal.throwIfAborted()
-      // That PostgreSQL is unavailable is logged by others.
+      // The PostgreSQL monitor logs the outage.
       if (!isUnavailable(error)) throw error
       await pause(signal)
     }
   }
 }
 
-/** When the statement began that got the lock. */
+/** Returns the start of the statement that took the lock. */
 async function untilLocked<Taken>(
   session: pg.Client,
   { tryLock }: LockOptions<Taken>,
@@ -105,7 +104,7 @@ async function hold<Taken>(
   }
 }
 
-/** An abort ends it. */
+/** An abort ends the pause. */
 async function pause(signal: AbortSignal): Promise<void> {
   await sleep(retryMs, undefined, { signal }).catch(() => undefined)
 }

@@ -1,17 +1,17 @@
 /**
- * Until when a process may do what a lock is for, in memory that its threads share: nanoseconds of `process.hrtime`, the monotonic
- * clock, which is the same in all threads and goes on while the process is frozen.
+ * The time until which a process may act under a lock, in memory that its threads share: nanoseconds of `process.hrtime`. This
+ * monotonic clock is the same in all threads and continues while the process is frozen.
  */
 
 export class Hold {
-  /** To be handed to a thread, which makes a Hold of it. */
+  /** Pass it to a thread, which creates a Hold from it. */
   readonly shared: BigInt64Array<SharedArrayBuffer>
 
   constructor(shared = new BigInt64Array(new SharedArrayBuffer(8))) {
     this.shared = shared
   }
 
-  /** To be asked directly before each request: what was true a moment ago is not after a freeze. */
+  /** Check directly before each request: a freeze may have intervened since an earlier check. */
   isHeld(): boolean {
     return process.hrtime.bigint() < Atomics.load(this.shared, 0)
   }

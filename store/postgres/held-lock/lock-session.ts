@@ -1,14 +1,14 @@
-/** The session in PostgreSQL that holds a lock: how it is opened, asked and ended. */
+/** Opens, queries and ends the PostgreSQL session that holds a lock. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 
-/** Of each statement. A heartbeat that takes longer comes too late. */
+/** Time limit of each statement. A slower heartbeat comes too late. */
 const answerMs = 2000
-/** PostgreSQL ends a session that asks nothing for so long. */
+/** PostgreSQL ends a session after this idle time. */
 const idleMs = 5000
 
-/** With the time limits. `connect` hears the errors of its client, as `Store.connectPostgres` does. */
+/** Sets the time limits. `connect` handles the errors of its client, like `Store.connectPostgres`. */
 export async function openSession(connect: () => Promise<pg.Client>): Promise<pg.Client> {
   const session = await connect()
   try {
@@ -20,12 +20,12 @@ export async function openSession(connect: () => Promise<pg.Client>): Promise<pg
   }
 }
 
-/** Without waiting for it: the other side may not answer. */
+/** Does not wait: the other side may not answer. */
 export function endSession(session: pg.Client | undefined): void {
   void session?.end().catch(() => undefined)
 }
 
-/** Its lock is free when it resolves, unless PostgreSQL does not answer. */
+/** Resolves when the lock is free, or when PostgreSQL does not answer in time. */
 export async function closeSession(session: pg.Client): Promise<void> {
   await Promise.race([session.end().catch(() => undefined), sleep(answerMs, undefined, { ref: false })])
 }
@@ -35,7 +35,7 @@ export async function ask<Row extends pg.QueryResultRow>(
   text: string,
   values?: unknown[],
 ): Promise<Row[]> {
-  // PostgreSQL ends a statement by itself; one that is frozen does not, nor one whose answer is lost.
+  // PostgreSQL ends a statement itself, but not while it is frozen or when its answer is lost.
   const { rows } = await session.query<Row>({ text, values, query_timeout: answerMs } as pg.QueryConfig)
   return rows
 }

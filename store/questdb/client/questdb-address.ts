@@ -1,4 +1,4 @@
-/** Where a QuestDB is reached: plain data, so that it can be posted to worker threads. */
+/** The address of a QuestDB: plain data, so that it can be posted to worker threads. */
 
 import { StartError } from '../../start-error.ts'
 
@@ -10,7 +10,7 @@ export interface QuestdbHttp {
   readonly authorization: string | undefined
 }
 
-/** Where it speaks the PostgreSQL protocol. */
+/** Address of its PostgreSQL protocol. */
 export interface QuestdbPg {
   readonly host: string
   readonly port: number
@@ -40,7 +40,7 @@ export function parseQuestdbAddress(questdbHttp: string | undefined, questdbPg: 
   return {
     http: {
       host: hostOf(http),
-      // A URL leaves out the port that is usual for its protocol.
+      // A URL omits the default port of its protocol.
       port: Number(http.port || (tls ? 443 : 80)),
       tls,
       authorization: user === '' ? undefined : basicAuthorization(user, decodeURIComponent(http.password)),
@@ -57,14 +57,14 @@ export function parseQuestdbAddress(questdbHttp: string | undefined, questdbPg: 
 
 function parseUrl(setting: string, text: string, protocols: readonly string[], example: string): URL {
   const url = URL.parse(text)
-  // The text is not repeated, for it may hold a password.
+  // The text is not repeated, since it may contain a password.
   if (url === null || !protocols.includes(url.protocol) || url.hostname === '') {
     throw new StartError(`${setting} is not a valid address: it should look like ${example}.`)
   }
   return url
 }
 
-/** A URL writes an IPv6 address in brackets; a socket wants it without. */
+/** A URL has brackets around an IPv6 address; a socket does not. */
 function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, '$1')
 }

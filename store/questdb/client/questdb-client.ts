@@ -1,4 +1,7 @@
-/** QuestDB over HTTP: our own statements by `/exec`, never with a caller's text in them, a few rows, and other answers as streams. */
+/**
+ * QuestDB over HTTP: our own statements by `/exec`, never with a caller's text in them, small writes, and other answers as
+ * streams.
+ */
 
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
@@ -8,18 +11,21 @@ import { codeOfMessage, codeOfStatus, QuestdbError, questdbError } from './quest
 export type SqlRow = readonly (string | number | boolean | null)[]
 
 export interface QuestdbClient {
-  /** Rejects with a QuestdbError, as does the next. */
+  /** Rejects with a QuestdbError, like `write`. */
   exec(sql: string, timeoutMs: number): Promise<readonly SqlRow[]>
-  /** Rows in line protocol, with times in microseconds: resolves when QuestDB has taken them, and may not show them yet. */
+  /**
+   * Sends rows in line protocol, with times in microseconds. Resolves when QuestDB has accepted them, possibly before they are
+   * visible.
+   */
   write(rows: string, timeoutMs: number): Promise<void>
-  /** Resolves with the answer when its head is there, whatever its status; who asks reads it. */
+  /** Resolves at the head of the answer, for any status. The caller reads the body. */
   get(path: string, options: GetOptions): Promise<IncomingMessage>
-  /** What is under way has no answer any more. */
+  /** Aborts requests in progress. */
   close(): void
 }
 
 interface GetOptions {
-  /** Ends the request and its answer. */
+  /** Aborts the request and its answer. */
   readonly signal: AbortSignal
   readonly headers?: Readonly<Record<string, string>>
   readonly connectTimeoutMs?: number

@@ -1,12 +1,12 @@
-/** What may go wrong between us and a QuestDB, under one set of codes for both of its protocols. */
+/** Errors between the service and a QuestDB, with one set of codes for both of its protocols. */
 
 import pg from 'pg'
 
 /**
- * `NOT_LISTENING`: the connection is refused. `NO_ANSWER`: it broke, was silent, or a proxy says so; the request may have
- * been carried out. `CANCELLED`: given up from this side. `ACCESS_DENIED`: the user or the password. `TIMED_OUT`: QuestDB
- * ended the statement. `TABLE_MISSING`: its tables have not been made yet. `REFUSED`: the statement or the rows themselves.
- * `FAILED`: anything else that was answered.
+ * `NOT_LISTENING`: the connection is refused. `NO_ANSWER`: it broke, was silent, or a proxy says so; the request may have been
+ * carried out. `CANCELLED`: aborted from this side. `ACCESS_DENIED`: the user or the password. `TIMED_OUT`: QuestDB ended the
+ * statement. `TABLE_MISSING`: its tables do not exist yet. `REFUSED`: the statement or the rows themselves. `FAILED`: any other
+ * answer.
  */
 export type QuestdbErrorCode =
   | 'NOT_LISTENING'
@@ -28,12 +28,12 @@ export class QuestdbError extends Error {
   }
 }
 
-/** Whether QuestDB itself was not reached. */
+/** True when QuestDB itself was not reached. */
 export function isUnanswered(error: unknown): boolean {
   return error instanceof QuestdbError && (error.code === 'NOT_LISTENING' || error.code === 'NO_ANSWER')
 }
 
-/** Of an answer over HTTP; a proxy answers 502 and 504 when it has no answer itself. */
+/** Code for an HTTP status. A proxy answers 502 and 504 when it gets no answer itself. */
 export function codeOfStatus(status: number): QuestdbErrorCode | undefined {
   if (status >= 200 && status < 300) return undefined
   if (status === 401 || status === 403) return 'ACCESS_DENIED'
@@ -41,13 +41,13 @@ export function codeOfStatus(status: number): QuestdbErrorCode | undefined {
   return status === 400 ? 'REFUSED' : 'FAILED'
 }
 
-/** Of what QuestDB says about a statement; it has one SQLSTATE and one status for everything, so the text decides. */
+/** Code for QuestDB's message about a statement. QuestDB has a single SQLSTATE and status for all errors, so the text decides. */
 export function codeOfMessage(message: string): QuestdbErrorCode {
   if (message.includes('timeout, query aborted')) return 'TIMED_OUT'
   return message.includes('table does not exist') ? 'TABLE_MISSING' : 'REFUSED'
 }
 
-/** Of a connection or of a statement over the PostgreSQL protocol: what QuestDB says is a DatabaseError. */
+/** Converts an error of a connection or statement over the PostgreSQL protocol. QuestDB's own errors arrive as DatabaseError. */
 export function questdbError(error: unknown): QuestdbError {
   if (error instanceof QuestdbError) return error
   const message = messageOf(error)

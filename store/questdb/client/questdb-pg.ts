@@ -1,4 +1,4 @@
-/** One connection to QuestDB over the PostgreSQL protocol, made when it is first needed and again after it broke. */
+/** One connection to QuestDB over the PostgreSQL protocol, opened when first needed and again after it broke. */
 
 import pg from 'pg'
 import { createMutex } from '../../limits/mutex.ts'
@@ -7,23 +7,23 @@ import { QuestdbError, questdbError } from './questdb-error.ts'
 
 const int8Oid = 20
 const float8Oid = 701
-/** No Date parser: it costs more than the query. Times are asked for as LONG and stay exact below 2^53. */
+/** No Date parser: it costs more than the query. Times are selected as LONG and stay exact below 2^53. */
 const types = { getTypeParser: (oid: number) => (oid === int8Oid || oid === float8Oid ? Number : String) }
 
 export type PgRow = readonly (number | string | null)[]
 
 export interface Statement {
-  /** A statement with a name is prepared once a connection; its text never changes. */
+  /** A named statement is prepared once per connection. Its text never changes. */
   readonly name?: string
   readonly text: string
-  /** Never cast in the text: QuestDB takes a moment as a number of microseconds, and refuses a cast bind. */
+  /** Never cast in the text: QuestDB takes a time as a number of microseconds, and rejects a cast bind. */
   readonly values: readonly (number | string)[]
 }
 
 export interface PgConnection {
   /**
-   * Hands over the rows as they arrive and keeps none; rejects with a QuestdbError. A connection executes one statement at
-   * a time, so a call waits for the ones before it, whose failures do not concern it.
+   * Passes on the rows as they arrive and keeps none. Rejects with a QuestdbError. A connection executes one statement at a time,
+   * so a call waits for earlier ones, whose failures do not affect it.
    */
   read(statement: Statement, signal: AbortSignal, onRow: (row: PgRow) => void): Promise<void>
   close(): Promise<void>
@@ -31,7 +31,7 @@ export interface PgConnection {
 
 export interface PgTimeouts {
   readonly connectTimeoutMs: number
-  /** After this QuestDB ends a statement. */
+  /** QuestDB ends a statement after this time. */
   readonly statementTimeoutMs: number
 }
 
@@ -48,7 +48,7 @@ function clientConfig(
     ssl: false,
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
-    // `pg`'s own statement_timeout is ignored by QuestDB; only the start-up option counts.
+    // QuestDB ignores the driver's own statement_timeout. Only the startup option counts.
     options: `-c statement_timeout=${statementTimeoutMs}`,
     types,
   }
@@ -60,14 +60,14 @@ export function createPgConnection(address: QuestdbPg, timeouts: PgTimeouts): Pg
 
   async function connect(): Promise<pg.Client> {
     const made = new pg.Client(clientConfig(address, timeouts))
-    // A connection that breaks while idle says so here, and without a listener it would end the thread.
+    // An idle connection reports its break here. Without a listener the error would end the thread.
     made.on('error', () => forget(made))
     made.on('end', () => forget(made))
     try {
       await made.connect()
     } catch (error) {
       const { code, message } = questdbError(error)
-      // It refuses a connection for no other reason.
+      // QuestDB refuses a connection for no other reason.
       throw new QuestdbError(code === 'REFUSED' ? 'ACCESS_DENIED' : code, message)
     }
     client = made
@@ -78,7 +78,7 @@ export function createPgConnection(address: QuestdbPg, timeouts: PgTimeouts): Pg
     if (client === broken) client = undefined
   }
 
-  /** With a statement running this cuts the socket, at which QuestDB ends the statement. */
+  /** With a statement running this closes the socket, at which QuestDB ends the statement. */
   function abandon(used: pg.Client): void {
     forget(used)
     void used.end().catch(() => undefined)
@@ -98,7 +98,7 @@ export function createPgConnection(address: QuestdbPg, timeouts: PgTimeouts): Pg
       try {
         return await attempt(client, statement, signal, onCountedRow)
       } catch (error) {
-        // QuestDB may have been restarted, or the connection cut, since it was last used: that says nothing about now.
+        // A failure may stem from an earlier restart or a cut connection, so the statement is retried on a new one.
         if (rowsSeen > 0 || isFinal(error)) throw error
       }
     }
@@ -117,7 +117,7 @@ export function createPgConnection(address: QuestdbPg, timeouts: PgTimeouts): Pg
     try {
       await run(used, statement, onRow)
     } catch (error) {
-      // A statement whose first run failed keeps its name taken on the connection, so the connection goes with it.
+      // The name of a statement whose first run failed stays taken on the connection, so the connection is closed too.
       abandon(used)
       if (signal.aborted) throw new QuestdbError('CANCELLED', 'while it ran')
       throw questdbError(error)
@@ -144,7 +144,7 @@ function run(client: pg.Client, statement: Statement, onRow: (row: PgRow) => voi
   })
 }
 
-/** Whether a new connection would help as little; a statement that is refused may have been prepared for an older table. */
+/** True when a new connection would fail too. A refused statement may have been prepared for an older table. */
 function isFinal(error: unknown): boolean {
   return error instanceof QuestdbError && (error.code === 'TIMED_OUT' || error.code === 'CANCELLED')
 }
