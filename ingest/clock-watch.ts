@@ -1,4 +1,4 @@
-/** The clock of the write paths. Timestamps of readings follow it, so its steps are logged, also while no readings arrive. */
+/** Watches the clock of the write paths. Timestamps of readings follow it, so its steps are logged even without readings. */
 
 import type { Log } from '../store/log.ts'
 import { createWallClock, type WallClock } from './journal/wall-clock.ts'
@@ -10,7 +10,7 @@ export interface ClockWatch {
 
 const clockWatchMs = 500
 
-/** `nowMs` is the system's clock, epoch milliseconds; it may be set. */
+/** `nowMs` is the system's clock in epoch milliseconds, which may be set. */
 export function watchClock(nowMs: () => number, log: Log): ClockWatch {
   const clock = createWallClock({
     nowMs,

@@ -1,4 +1,4 @@
-/** Fields of a reading without a documented name: which of them may be values of metrics, and what becomes of each. */
+/** Fields of a reading without a documented name: selects possible values of metrics and decides where each is stored. */
 
 import type { Metric } from '../store/tables.ts'
 import {
@@ -16,11 +16,11 @@ import type { CustomValues } from './journal/record.ts'
 /** Fields that may be values of metrics, as they were sent. */
 export interface CustomFields {
   readonly names: readonly string[]
-  /** As many. */
+  /** One value for each name. */
   readonly values: readonly number[]
 }
 
-/** What becomes of a field of a device: values within its range are stored in its series, others are left out. */
+/** How a device's field is stored: values within its range in its series, others are left out. */
 export interface CustomField {
   /** The number of the series of the device's metric. */
   readonly series: number
@@ -28,17 +28,17 @@ export interface CustomField {
   readonly max: number
 }
 
-/** What becomes of a field; undefined when it is stored as no metric, and is named as ignored. */
+/** Looks up a field. Undefined for a field that is not stored and is reported as ignored. */
 export type CustomFieldOf = (name: string) => CustomField | undefined
 
-/** Of one reading. More than twice as many as a device may have metrics; what stands behind them is not looked at. */
+/** Per reading: more than twice the number of metrics that a device may have. Further fields are not read. */
 const fieldsMax = 150
 
-/** Numbers of a reading whose fields have another than a documented name. */
+/** Numbers of a reading in fields without a documented name. */
 export interface OtherFields {
-  /** Those without a column; undefined when there are none. */
+  /** Fields without a column. Undefined without any. */
   readonly custom: CustomFields | undefined
-  /** Of columns that have an alias, the field with their value. */
+  /** For columns sent under an alias: the field with their value. */
   readonly columns: Readonly<Partial<Record<Metric, string>>>
   /** All aliases of columns. */
   readonly aliases: readonly string[]
@@ -46,7 +46,7 @@ export interface OtherFields {
   readonly times: readonly string[]
 }
 
-/** `metrics`: what the device lists. Undefined when there are none: nearly all readings have documented names alone. */
+/** `metrics`: the device's list. Undefined without other fields: nearly all readings have documented names only. */
 export function otherFieldsOf(fields: Fields, metrics: readonly string[] | null): OtherFields | undefined {
   let found: FieldCollector | undefined
   for (const name in fields) {
@@ -95,16 +95,16 @@ class FieldCollector implements OtherFields {
     if (role === 'battery') this.#hasBattery = true
     if (role === 'battery' || role === 'custom') this.#add(name, number)
     else if (role === 'voltage') this.#voltages.push(name)
-    // A switch is the value of no column.
+    // A column never takes a boolean.
     else if (typeof value === 'number') this.#addAlias(role, name)
   }
 
-  /** Of an alias and a documented name, the last one counts, as with a name that stands twice. */
+  /** Of an alias and a documented name the last one counts, like a name sent twice. */
   takeDocumented(name: string, value: unknown): void {
     if (value !== null && value !== undefined) delete this.columns[name.replace(' ', '_') as Metric]
   }
 
-  /** A voltage is that of the battery where the message has a battery and the device lists no `voltage`. */
+  /** A voltage belongs to the battery where the message has a battery and the device does not list `voltage`. */
   placeVoltages(fields: Fields): void {
     for (const name of this.#voltages) {
       const value = numberOf(fields[name]) as number
@@ -133,7 +133,7 @@ class FieldCollector implements OtherFields {
   }
 }
 
-/** A list may have an alias from before it was one. */
+/** An old list may contain a name that later became an alias. */
 export function isListedColumn(metrics: readonly string[] | null, column: Metric, name: string): boolean {
   return metrics === null || metrics.includes(column) || metrics.includes(name)
 }
@@ -145,15 +145,15 @@ function numberOf(value: unknown): number | undefined {
 }
 
 export interface TakenFields {
-  /** Undefined when there are none. */
+  /** Undefined without values. */
   readonly custom: CustomValues | undefined
-  /** Names that are stored as no metric. */
+  /** Names that are not stored. */
   readonly ignored: readonly string[]
-  /** Why a value is left out, by its name. Undefined when none is. */
+  /** Reasons of omitted values, by name. Undefined without any. */
   readonly outOfRange: Readonly<Record<string, string>> | undefined
 }
 
-/** Two names of one metric (`co2`, `co2_ppm`) are one value: the last one, as with a name that stands twice. */
+/** Two names of one metric (`co2`, `co2_ppm`) are one value: the last one counts, like a name sent twice. */
 export function takeFields({ names, values }: CustomFields, fieldOf: CustomFieldOf): TakenFields {
   const series: number[] = []
   const taken: number[] = []
@@ -175,12 +175,12 @@ export function takeFields({ names, values }: CustomFields, fieldOf: CustomField
   return { custom: series.length === 0 ? undefined : { series, values: taken }, ignored, outOfRange }
 }
 
-/** Why a field cannot be stored that stands for no metric of its device, and what to do about it. */
+/** Reason and remedy for a field that does not match a metric of its device. */
 export function unknownFieldReason(name: string): string {
   return `field ${shortenedName(name)} is not known: add it by "barograph metrics add", or to the metrics that the device lists`
 }
 
-/** The same of an entity of Home Assistant. */
+/** The same reason for an entity of Home Assistant. */
 export function unknownEntityReason(id: string): string {
   return `entity ${id} is not a metric: add the ending of its name by "barograph metrics add"`
 }

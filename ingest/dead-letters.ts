@@ -1,4 +1,4 @@
-/** Dead letters from the outside: the forwarder puts them there, a person looks at them and sends them again. */
+/** The interface of dead letters: the forwarder stores them, and an operator inspects and replays them. */
 
 import { deadLettersMax, isWhole, type ListedLetter, recordOf } from './forwarder/dead-letter.ts'
 import { listDeadLetters, removeDeadLetter, syncFolder } from './forwarder/dead-letters.ts'
@@ -6,19 +6,21 @@ import type { Outcome } from './journal/outcome.ts'
 import type { TableDescription } from './table.ts'
 
 export interface DeadLetters {
-  /** By position in the journal, ascending, behind the one with id `after`. */
+  /** Ascending by position in the journal, after the id `after`. */
   list(after: number, limit: number): Promise<ListedLetter[]>
-  /** Appends their records again and removes the letters, durably; all of them when no ids are given. Counts damaged ones, which stay. */
+  /**
+   * Appends their records again and removes the dead letters durably; all of them without ids. Counts damaged ones, which stay.
+   */
   replay(ids?: number[]): Promise<{ replayed: number; damaged: number; outcome: Outcome }>
-  /** Removes letters and their records for good, durably; how many there were. */
+  /** Removes dead letters and their records permanently and durably. Returns their number. */
   discard(ids: readonly number[]): Promise<number>
 }
 
-/** Where they are kept. */
+/** Storage of dead letters. */
 export interface LetterStore {
-  /** Ascending by id, behind the one with id `after`. */
+  /** Ascending by id, after the id `after`. */
   list(after: number, limit: number): Promise<ListedLetter[]>
-  /** For good, durably when it resolves; how many of them there were. */
+  /** Removes them permanently, durable when it resolves. Returns their number. */
   remove(ids: readonly number[]): Promise<number>
 }
 
@@ -50,7 +52,7 @@ export function createDeadLetters(
   }
 }
 
-/** Letters that are files in the directory. `onRemoved` removes those that the forwarder has written again meanwhile. */
+/** Dead letters as files in the directory. `onRemoved` removes those that the forwarder has rewritten meanwhile. */
 export function lettersIn(
   table: TableDescription,
   directory: string,
@@ -60,7 +62,7 @@ export function lettersIn(
     list: (after, limit) => listDeadLetters(table, directory, after, limit),
     async remove(ids) {
       const removed = await Promise.all(ids.map(id => removeDeadLetter(directory, id)))
-      // The forwarder may not have started.
+      // The folder is missing until the forwarder has started.
       await syncFolder(directory)
       await onRemoved(ids)
       return removed.filter(isRemoved => isRemoved).length

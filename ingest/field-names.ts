@@ -1,4 +1,4 @@
-/** The fields that a reading may have, in all their spellings, and the names of those that are not stored. */
+/** The fields of a reading in all their spellings, and the names of fields that are not stored. */
 
 import { catalogueEntry } from '../store/metrics/catalogue.ts'
 import { metricNameOf, timeFieldOf } from '../store/metrics/metric-name.ts'
@@ -6,18 +6,18 @@ import { metrics as columns, type Metric } from '../store/tables.ts'
 
 export type Fields = Record<string, unknown>
 
-/** The logger API writes the first of each, a CSV header the second. */
+/** The logger API writes the first, a CSV header the second. */
 export const voltageNames = ['battery voltage', 'battery_voltage'] as const
 export const percentageNames = ['battery percentage', 'battery_percentage'] as const
 
 const known: ReadonlySet<string> = new Set(['device', 'timestamp', ...columns, ...voltageNames, ...percentageNames])
 
-/** Whether a field is one of the documented names: of a column, of the device or of the time. */
+/** True for a documented name of a column, the device or the time. */
 export function isColumnField(name: string): boolean {
   return known.has(name)
 }
 
-/** Which of two spellings a reading has; of both it is the last one, as with a name that stands twice. */
+/** Returns the spelling that a reading has. Of both the last one counts, like a name sent twice. */
 export function spellingIn(fields: Fields, [spaced, plain]: readonly [string, string]): string {
   if (fields[plain] === undefined) return spaced
   if (fields[spaced] === undefined) return plain
@@ -26,15 +26,15 @@ export function spellingIn(fields: Fields, [spaced, plain]: readonly [string, st
 }
 
 /**
- * What a field with another than a documented name holds: the value of a column, a time, a voltage that may be one of a
- * battery, something else of a battery, or what may be a value of a custom metric.
+ * Role of a field without a documented name: a column's value, a time, a voltage possibly of a battery, another battery value, or
+ * a possible custom metric.
  */
 export type FieldRole = Metric | 'reading time' | 'record time' | 'voltage' | 'battery' | 'custom'
 
-/** Of the names that were looked up last: to spell a name takes longer than the rest of its check. */
+/** Cache of recent names: normalizing a name takes longer than the rest of its check. */
 const roles = new Map<string, FieldRole>()
 const rolesMax = 10_000
-/** A longer name is one of no metric. */
+/** A longer name cannot match a metric. */
 const roleCharactersMax = 64
 
 export function roleOf(name: string): FieldRole {
@@ -55,16 +55,16 @@ function findRole(field: string): FieldRole {
   return columns.find(column => column === metric) ?? (name.startsWith('batt') ? 'battery' : 'custom')
 }
 
-/** From here on a voltage of a battery is in mV: Zigbee2MQTT and many LoRaWAN decoders send 3005. */
+/** Higher voltages of a battery are in mV: Zigbee2MQTT and many LoRaWAN decoders send 3005. */
 const millivoltsMin = 1000
 const batteryVoltsMax = 100
 
-/** Volts of a field that is called otherwise than `battery_voltage`, whose unit is documented. */
+/** Volts for any field but `battery_voltage`, whose unit is documented. */
 export function batteryVolts(value: number): number {
   return value >= millivoltsMin ? value / 1000 : value
 }
 
-/** Whether the field `voltage` of a message with a battery can be that of the battery: 230 V are those of the mains. */
+/** True when the field `voltage` beside a battery can be the battery's: 230 V is mains. */
 export function isBatteryVoltage(value: number): boolean {
   return (value >= 0 && value <= batteryVoltsMax) || (value >= millivoltsMin && value <= batteryVoltsMax * 1000)
 }
@@ -73,15 +73,15 @@ const namesMax = 20
 const nameCharactersMax = 64
 
 export interface StoredFields {
-  /** Fields that are stored, or whose value is the time of the reading, though they have no documented name. */
+  /** Fields without a documented name that are stored or hold the reading's time. */
   readonly stored: ReadonlySet<string>
-  /** Why values are left out of the reading, by field. */
+  /** Reasons of omitted values, by field. */
   readonly outOfRange?: Readonly<Record<string, string>> | undefined
 }
 
 /**
- * Names of fields that are not stored, the first ones and not at any length; undefined where there are none. `metrics`: what
- * the device lists. A null is no value that would be lost.
+ * Names of fields that are not stored, limited in number and length. Undefined without any. `metrics`: the device's list. A null
+ * field loses no value.
  */
 export function ignoredNames(
   fields: Fields,
@@ -100,7 +100,7 @@ export function ignoredNames(
   return names
 }
 
-/** A name that a sender chose, as it is answered. */
+/** A sender's name, shortened for answers. */
 export function shortenedName(name: string): string {
   return name.length > nameCharactersMax ? `${name.slice(0, nameCharactersMax - 1).toWellFormed()}…` : name
 }

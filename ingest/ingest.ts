@@ -1,4 +1,4 @@
-/** The entry point of this folder: takes readings and points, makes them durable, and forwards them to QuestDB. */
+/** The entry point of this folder: accepts readings and points, makes them durable, and forwards them to QuestDB. */
 
 import type { ForwarderStatus } from './forwarder/forwarder-status.ts'
 import type { JournalStatus } from './journal/journal.ts'
@@ -12,7 +12,7 @@ import { type ForwardingWritePath, openWritePath, type WritePath, type WritePath
 
 export type { DeadLetters } from './dead-letters.ts'
 
-/** Each write path has a journal, and so a directory, of its own. */
+/** Each write path has a journal, and therefore a directory, of its own. */
 export interface IngestOptions extends Omit<WritePathOptions<DeviceRef, Reading>, 'table' | 'writer' | 'clock'> {
   clock: WallClock
 }
@@ -22,25 +22,25 @@ export interface IngestStatus {
   forwarder: ForwarderStatus
   /** Rows in the journal that are not yet visible to queries, and the age of the oldest. */
   lag: { rows: number; seconds: number }
-  /** For how long others may have stored rows that are not known here, and why; undefined where no others store any. */
+  /** How long rows stored by other nodes may be missing here, and why. Undefined for a single node. */
   untold: { seconds: number; reason: string | undefined } | undefined
   /** Clock steps since the start, and how far the newest timestamp is ahead of the clock. */
   clock: { steps: number; aheadSeconds: number }
 }
 
-/** A write path with what it tells of itself. */
+/** A write path with its status. */
 interface TableIngest<Series, Values extends Timed> extends Omit<WritePath<Series, Values>, 'status'> {
   /** The system's clock, epoch microseconds. */
   clockUs(): number
   status(): IngestStatus
 }
 
-/** The write path of the readings, whose series are the devices. */
+/** The write path of the readings. Their series are the devices. */
 export type Ingest = TableIngest<DeviceRef, Reading>
-/** The write path of the points, whose series are the parameters of the stations. */
+/** The write path of the points. Their series are the parameters of the stations. */
 export type PointsIngest = TableIngest<SeriesRef, PointValues>
 
-/** Where this process forwards what is in its journal. */
+/** Present where this process forwards its own journal. */
 type Forwarding = Pick<ForwardingWritePath<never, never>, 'startForwarding' | 'raiseStamps' | 'pause' | 'rewind'>
 export type ForwardingIngest = Ingest & Forwarding
 export type ForwardingPointsIngest = PointsIngest & Forwarding

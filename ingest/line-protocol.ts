@@ -1,9 +1,9 @@
 /** Line protocol, version 2: text with doubles as eight binary bytes. */
 
-/** Marks a binary double, behind a second equals sign. */
+/** Marks a binary double, after a second equals sign. */
 export const binaryDouble = 16
 
-/** A name or a symbol as it stands in line protocol. */
+/** Escapes a name or a symbol for line protocol. */
 export function escapeText(text: string): Buffer {
   return Buffer.from(
     text.replace(/[ ,=\n\r\\]/g, character => `\\${character}`),

@@ -1,4 +1,4 @@
-/** A point of an air-quality station, and the one check that every point passes, by whichever way it comes in. */
+/** A point of an air-quality station, and the check that every point passes on every way in. */
 
 import { catalogueEntry } from '../store/metrics/catalogue.ts'
 import { pointUnits } from '../store/tables.ts'
@@ -8,7 +8,7 @@ import { readTimeText } from './formats/time-text.ts'
 
 type Unit = (typeof pointUnits)[number]
 
-/** What a point is in the journal besides its series. */
+/** A point in the journal, besides its series. */
 export interface PointValues {
   /** Time of measurement in epoch milliseconds. */
   timestampMs: number
@@ -16,7 +16,7 @@ export interface PointValues {
   storedAtUs: number
 }
 
-/** Whose series is not known yet. */
+/** Its series is not known yet. */
 interface Point {
   /** In whole seconds. */
   timestampMs: number
@@ -34,7 +34,7 @@ export type PointCheck = (fields: Fields, nowMs: number) => Checked
 const earliestMs = Date.UTC(2000, 0, 1)
 const parameterCharactersMax = 16
 
-/** `aheadMsMax`: how far ahead of our clock a time may be. */
+/** `aheadMsMax`: limit of times ahead of our clock. */
 export function createPointCheck(aheadMsMax: number): PointCheck {
   return (fields, nowMs) => {
     const errors: Errors = {}
@@ -72,7 +72,7 @@ function readTimeMs(value: unknown): number | undefined {
   return timeUs === undefined ? undefined : timeUs / 1000
 }
 
-/** Which parameters a station has is known to its registry. */
+/** The registry knows the parameters of a station. */
 function readParameter(value: unknown, errors: Errors): string {
   if (typeof value === 'string' && value !== '' && value.length <= parameterCharactersMax) return value
   errors['parameter'] =
@@ -98,13 +98,13 @@ interface Range {
   readonly max: number
 }
 
-/** As the catalogue has them, in each unit of points; codes that stand for no value, as -999, are outside. */
+/** Ranges of the catalogue, in each unit of points. Codes for missing values, such as -999, are outside. */
 const ranges = new Map<string, Range | undefined>()
 
-/** Of a point whose other fields are read. */
+/** Checks a point whose other fields are read. */
 function checkRange({ parameter, unit, value }: Omit<Point, 'timestampMs'>, errors: Errors): void {
   const key = `${parameter} ${unit}`
-  // Texts that are not in the catalogue are not kept.
+  // Texts outside the catalogue are not cached.
   const range = ranges.get(key) ?? rangeOf(parameter, unit)
   if (range === undefined) return
   ranges.set(key, range)
@@ -115,7 +115,7 @@ function checkRange({ parameter, unit, value }: Omit<Point, 'timestampMs'>, erro
 
 /** In g/mol. */
 const molarMasses: Readonly<Record<string, number>> = { so2: 64.06, o3: 48, no2: 46.01, no: 30.01, co: 28.01 }
-/** Of a gas at 25 °C and 1013.25 hPa, at which gas analysers state masses. */
+/** Molar volume of a gas at 25 °C and 1013.25 hPa, the conditions at which gas analysers state masses. */
 const litresPerMole = 24.45
 const billionths: Readonly<Record<string, number>> = { ppb: 1, ppm: 1000 }
 
@@ -131,7 +131,7 @@ function rangeOf(parameter: string, unit: Unit): Range | undefined {
   }
 }
 
-/** Of units that measure the same; 1 where a parameter has no share of the air, as particles. */
+/** Factor between units of the same quantity; 1 for parameters without a share of the air, such as particles. */
 function factorBetween(parameter: string, from: string, to: Unit): number {
   const share = billionths[from]
   if (share === undefined) return 1

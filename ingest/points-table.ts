@@ -1,13 +1,13 @@
-/** The table of the points, for the journal and the forwarder, and how a point becomes a record. */
+/** The table of the points, for the journal and the forwarder, and the encoding of a point as a record. */
 
 import { pointsTable } from '../store/tables.ts'
 import { layoutOf, offsetOf, type RecordWriter, writeHeader } from './journal/record.ts'
 import type { PointValues } from './point.ts'
 import type { TableDescription } from './table.ts'
 
-/** What the journal needs to know of the series of a point. */
+/** A point's series, as the journal needs it. */
 export interface SeriesRef {
-  /** In the registry: of the station's parameter. */
+  /** The registry's number of the station's parameter. */
   readonly number: number
   /** The unit: ASCII, which line protocol does not escape. */
   readonly symbol: string
@@ -50,7 +50,7 @@ export interface SeriesPoint {
   values: PointValues
 }
 
-/** Records for the journal, which chooses their lanes. */
+/** Returns records for the journal, which chooses their lanes. */
 export function encodePoints(list: readonly SeriesPoint[]): Uint8Array {
   const bytes = new Uint8Array(list.reduce((sum, { series, values }) => sum + pointWriter.length(series, values), 0))
   const view = new DataView(bytes.buffer)

@@ -1,8 +1,8 @@
 /**
- * A reading, and the one check that every reading passes, by whichever way it comes in.
+ * A reading, and the check that every reading passes on every way in.
  *
- * The check is written out instead of made from a schema, because it runs for each reading: a schema library took
- * longer for it than the credential check and the record together.
+ * The check is written out instead of made from a schema, because it runs for each reading: a schema library took longer for it
+ * than the credential check and the record together.
  */
 
 import type { Metric } from '../store/tables.ts'
@@ -24,9 +24,9 @@ import {
 } from './field-names.ts'
 import type { CustomValues } from './journal/record.ts'
 
-/** One measurement of a device. NaN means that the device did not give the value. */
+/** One measurement of a device. NaN marks a missing value. */
 export interface Reading {
-  /** Time of measurement in epoch milliseconds, perhaps with a fraction; undefined when it is the moment of receipt. */
+  /** Time of measurement in epoch milliseconds, possibly with a fraction. Undefined for the time of receipt. */
   timestampMs: number | undefined
   /** °C */
   temperature: number
@@ -38,11 +38,11 @@ export interface Reading {
   battery_voltage: number
   /** % */
   battery_percentage: number
-  /** Of other metrics, by the number of the device's series of each. */
+  /** Values of other metrics, by the number of the device's series. */
   custom?: CustomValues | undefined
 }
 
-/** A physical range; a value above `storedMax` but within the range is stored as `storedMax`. */
+/** A physical range. A value above `storedMax` but within the range is stored as `storedMax`. */
 export interface Range {
   min: number
   max: number
@@ -69,7 +69,7 @@ export const defaultRanges: Ranges = {
 export type Errors = Record<string, string>
 
 export type Checked = {
-  /** Fields without a column that may be values of metrics, which are not in the reading yet. */
+  /** Fields without a column that may be values of metrics. They are not in the reading yet. */
   custom?: CustomFields | undefined
   /** Values that are left out of the reading. */
   outOfRange?: Errors | undefined
@@ -77,42 +77,42 @@ export type Checked = {
   | {
       ok: true
       reading: Reading
-      /** Fields of columns and of the time that have another than a documented name. */
+      /** Aliases used for columns and for the time. */
       aliases: readonly string[]
     }
   | { ok: false; errors: Errors }
 )
 
-/** Which times a client may give. */
+/** Limits of the times that a client may send. */
 export interface TimeLimits {
-  /** How far ahead of our clock. */
+  /** Limit of times ahead of our clock. */
   aheadMsMax: number
-  /** No earlier ones, since readings before this moment have expired; without it the year 2000. Epoch milliseconds. */
+  /** Earlier readings have expired. Default: the year 2000. Epoch milliseconds. */
   earliestMs?: (() => number) | undefined
 }
 
 export interface ReadingCheckOptions extends Partial<TimeLimits> {
   ranges?: Ranges
-  /** Whether times that have passed keep their microseconds, as a fraction. Otherwise all are cut to the millisecond. */
+  /** Past times keep their microseconds, as a fraction. Otherwise all times are cut to the millisecond. */
   keepsMicroseconds?: boolean | undefined
-  /** Whether fields without a column are collected. Then a reading may have values of those alone. */
+  /** Fields without a column are collected. A reading may then have only such values. */
   collectsCustom?: boolean | undefined
 }
 
 /**
- * Checks the fields of one reading, which needs one value at least: a field that is missing or null is NaN. Of a device with
- * a list of `metrics`, columns that are not listed are not read.
+ * Checks the fields of one reading, which needs at least one value; a missing or null field is NaN. For a device with a list of
+ * `metrics`, only listed columns are read.
  */
 export type ReadingCheck = (fields: Fields, nowMs: number, metrics?: readonly string[] | null) => Checked
 
-/** No reading is older: a device whose clock was never set says 1970. */
+/** Older readings are rejected: a device whose clock was never set sends 1970. */
 export const earliestTimeMs = Date.UTC(2000, 0, 1)
 export const isoWithZone = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?([Zz]|[+-]\d{2}(:?\d{2})?)$/
 
 const noAliases: readonly string[] = []
 
 interface Faults {
-  /** They refuse the reading. */
+  /** Any error rejects the reading. */
   errors: Errors | undefined
   outOfRange: Errors | undefined
 }
@@ -130,7 +130,7 @@ export function createReadingCheck(options: ReadingCheckOptions = {}): ReadingCh
   }
 
   function withinLimits(exact: ExactTime, nowMs: number, faults: Faults): Time {
-    // Our own stamps have microseconds, so a time to come must not: one of them could meet it.
+    // Our own stamps have microseconds, so a future time must not: it could equal one of them.
     const keepsFraction = options.keepsMicroseconds === true && exact.ms < nowMs
     const ms = keepsFraction ? exact.ms : Math.floor(exact.ms)
     const reason = timeReason(ms, earliestMs(), nowMs + aheadMsMax)
@@ -185,7 +185,7 @@ export function createReadingCheck(options: ReadingCheckOptions = {}): ReadingCh
 
 export const noNumberReason = 'must be a number or null'
 
-/** Of a reading without a value; `metrics` is the list of its device, and `unknown` a field of it that stands for no metric. */
+/** Errors of a reading without a value. `metrics` is the device's list, and `unknown` a field that does not match a metric. */
 export function emptyErrors(metrics: readonly string[] | null, unknown?: string): Errors {
   const reason = 'at least one metric must be a number'
   return {
@@ -193,19 +193,19 @@ export function emptyErrors(metrics: readonly string[] | null, unknown?: string)
   }
 }
 
-/** What is stored for a value; NaN for one outside the range. */
+/** Returns the stored value; NaN for one outside the range. */
 export function storedValue(value: number, { min, max, storedMax }: Range): number {
-  // Written so that NaN fails too: a binary format can carry one.
+  // This form also rejects NaN, which a binary format can carry.
   if (!(value >= min && value <= max)) return Number.NaN
   return storedMax !== undefined && value > storedMax ? storedMax : value
 }
 
-/** Why values are left out of a reading that is stored. */
+/** Reason of the values left out of a stored reading. */
 export function leftOutReason(outOfRange: Errors): string {
   return `${sentenceOf(outOfRange)} (other values of the reading are stored)`
 }
 
-/** What a check has found, for people. */
+/** The errors of a check, as a sentence. */
 export function sentenceOf(errors: Readonly<Errors>): string {
   return Object.entries(errors)
     .map(([field, reason]) => `${shortenedName(field)} ${reason}`)
@@ -216,10 +216,10 @@ export function rangeReason({ min, max }: Range): string {
   return `must be between ${min} and ${max}`
 }
 
-/** `ms` undefined for the moment of receipt. */
+/** `ms` is undefined for the time of receipt. */
 interface Time {
   readonly ms: number | undefined
-  /** The fields with it that have another than the documented name. */
+  /** The fields with the time, except the documented name. */
   readonly names: readonly string[]
 }
 
@@ -229,7 +229,7 @@ const noTime: Time = { ms: undefined, names: [] }
 const timestampReason = 'must be ISO 8601 with a zone, or an epoch in s, ms, µs or ns'
 
 function readTimestamp(value: unknown, faults: Faults): ExactTime | undefined {
-  // A number that is no time since 2000 in any unit is refused for being too early or too late.
+  // A number that is not a time since 2000 in any unit is rejected as too early or too late.
   const ms = timeIn(value) ?? (typeof value === 'number' && Number.isFinite(value) ? value : undefined)
   if (ms !== undefined) return { ms, names: noAliases }
   faults.errors = { ...faults.errors, timestamp: timestampReason }
@@ -239,7 +239,10 @@ function readTimestamp(value: unknown, faults: Faults): ExactTime | undefined {
 /** Of fields that agree, one may be in seconds and another one in milliseconds. */
 const agreeMs = 1000
 
-/** Of the fields that can be a time; others are ignored. Fields that disagree refuse the reading: neither is a guess. */
+/**
+ * Reads the fields that can be a time and ignores others. Fields that disagree reject the reading, because guessing could store a
+ * wrong time.
+ */
 function readOtherTimes(fields: Fields, names: readonly string[], faults: Faults): ExactTime | undefined {
   let found: { ms: number; names: string[] } | undefined
   for (const name of names) {
@@ -258,7 +261,7 @@ function readOtherTimes(fields: Fields, names: readonly string[], faults: Faults
   return found
 }
 
-/** Why a client's time is not taken; undefined for one that is. */
+/** Why a client's time is rejected. Undefined for a valid one. */
 export function timeReason(timeMs: number, earliestMs: number, latestMs: number): string | undefined {
   if (timeMs < earliestTimeMs) return 'must not be before 2000-01-01 (a clock that is not set says 1970)'
   if (timeMs < earliestMs) return expiredReason(earliestMs)
@@ -278,8 +281,8 @@ const secondsMax = Date.UTC(2100, 0, 1) / 1000
 export const epochText = /^\d{9,19}$/
 
 /**
- * Epoch milliseconds of an ISO 8601 text with a zone, or of a number of seconds, milliseconds, microseconds or nanoseconds
- * of the years 2000 to 2099, which do not overlap; microseconds are a fraction. Undefined for anything else.
+ * Epoch milliseconds of an ISO 8601 text with a zone, or of a number. Numbers are seconds, milliseconds, microseconds or
+ * nanoseconds of the years 2000 to 2099, which do not overlap. Microseconds become a fraction. Undefined for anything else.
  */
 export function timeIn(value: unknown): number | undefined {
   if (typeof value === 'number') return epochMs(value)
@@ -300,7 +303,7 @@ function epochMs(value: number): number | undefined {
   return undefined
 }
 
-/** The forms of ISO 8601 that `Date.parse` does not know: a comma, a blank, a zone without colon or minutes. */
+/** Converts forms of ISO 8601 that `Date.parse` does not accept: a comma, a blank, a zone without colon or minutes. */
 function normalizedIso(text: string): string {
   return text
     .replace(',', '.')
@@ -311,7 +314,7 @@ function normalizedIso(text: string): string {
     .toUpperCase()
 }
 
-/** `Date.parse` takes 2026-02-30 for the second of March; here it is an error. */
+/** `Date.parse` accepts 2026-02-30 as 2 March; here it is an error. */
 function isCalendarDay(text: string): boolean {
   const year = Number(text.slice(0, 4))
   const month = Number(text.slice(5, 7))
@@ -319,7 +322,7 @@ function isCalendarDay(text: string): boolean {
   return day <= new Date(Date.UTC(year, month, 0)).getUTCDate()
 }
 
-/** Whether none of the columns has a value. */
+/** True when all columns are empty. */
 export function hasNoColumn(reading: Reading): boolean {
   return (
     Number.isNaN(reading.temperature) &&

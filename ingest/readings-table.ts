@@ -1,4 +1,4 @@
-/** The table of the readings, for the journal and the forwarder, and how a reading becomes a record. */
+/** The table of the readings, for the journal and the forwarder, and the encoding of a reading as a record. */
 
 import { metricsPerDeviceMax } from '../store/metrics/metric-counts.ts'
 import { measurementsTable, metrics, readingsTable } from '../store/tables.ts'
@@ -6,10 +6,10 @@ import { customLength, layoutOf, offsetOf, type RecordWriter, writeCustom, write
 import type { Reading } from './reading.ts'
 import type { TableDescription } from './table.ts'
 
-/** What the journal needs to know of a device: the registry's number and the symbol in QuestDB. */
+/** A device as the journal needs it: the registry's number and the symbol in QuestDB. */
 export interface DeviceRef {
   readonly number: number
-  /** At most 64 characters of ASCII, none of which line protocol escapes. */
+  /** At most 64 ASCII characters, which line protocol does not escape. */
   readonly symbol: string
 }
 
@@ -33,7 +33,7 @@ export const readings: TableDescription = {
 const layout = layoutOf(readings)
 export const readingLengthMax = layout.lengthMax
 
-/** Bytes of its record; of one with columns alone, without the reading. */
+/** Bytes of its record. The reading is optional for columns only. */
 export function readingLength({ symbol }: DeviceRef, { custom }: Pick<Reading, 'custom'> = {}): number {
   return layout.lengthMin + symbol.length + (custom === undefined ? 0 : customLength(custom.series.length))
 }

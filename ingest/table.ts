@@ -1,11 +1,11 @@
 /**
- * What the journal and the forwarder have to know of a table. Everything else about its rows is opaque bytes to them:
+ * The description of a table for the journal and the forwarder. Everything else about its rows is opaque bytes to them:
  *
- *   accept → record → group (one sync) → segment → reader → batch (by key, by time) → rows in line protocol → request
- *   → QuestDB's sequencer → apply tracker → segment removed
+ * accept → record → group (one sync) → segment → reader → batch (by key, by time) → rows in line protocol → request → QuestDB's
+ * sequencer → apply tracker → segment removed
  *
- * A series is one combination of the key's columns, such as a device. It has a number, which stands for it wherever rows
- * are compared; a row replaces another with the same series and time. Plain data, so that it can be handed to a thread.
+ * A series is one combination of the key's columns, such as a device. Its number identifies it wherever rows are compared; a row
+ * replaces another with the same series and time. Plain data, so that it can be posted to a thread.
  */
 
 export interface TableDescription {
@@ -13,18 +13,18 @@ export interface TableDescription {
   readonly name: string
   /** Its designated timestamp, which is part of the key of a row. */
   readonly timestamp: string
-  /** Symbol columns that name the series; with the timestamp they are the table's UPSERT KEYS. */
+  /** Symbol columns that name the series. With the timestamp they are the table's UPSERT KEYS. */
   readonly key: readonly string[]
   /** An integer column for the number of the series, which is part of the key. */
   readonly seriesColumn?: string
   /** Further symbol columns. */
   readonly labels: readonly string[]
   readonly columns: readonly Column[]
-  /** Distinguishes its records from those of other tables. */
+  /** Distinguishes its records from other tables' records. */
   readonly recordKind: number
-  /** The longest symbols of a row, all together, as line protocol writes them. */
+  /** Maximum total length of a row's symbols, as line protocol writes them. */
   readonly symbolBytesMax: number
-  /** Where values go that have no column of their own; without it there are none. */
+  /** Table of values without a column. Without it records have no such values. */
   readonly custom?: CustomTable
 }
 
@@ -34,7 +34,7 @@ export interface CustomTable {
   readonly timestamp: string
   readonly seriesColumn: string
   readonly valueColumn: string
-  /** In one record. */
+  /** Per record. */
   readonly valuesMax: number
 }
 
@@ -44,12 +44,12 @@ interface Column {
   readonly type: 'double' | 'timestamp'
 }
 
-/** The names of the tables that have rows of its records. */
+/** Names of the tables with rows of its records. */
 export function tableNames({ name, custom }: TableDescription): readonly string[] {
   return custom === undefined ? [name] : [name, custom.name]
 }
 
-/** All symbol columns, in the order in which they stand in a record and in a row. */
+/** All symbol columns, in the order of records and rows. */
 export function symbolColumns({ key, labels }: TableDescription): readonly string[] {
   return [...key, ...labels]
 }

@@ -1,15 +1,15 @@
-/** A reading with all that it has: its columns as they were checked, and its other fields as the registry knows them. */
+/** A complete reading: its checked columns, and its other fields by the registry. */
 
 import { type CustomFieldOf, type TakenFields, takeFields } from './custom-fields.ts'
 import { type Fields, isColumnField, type StoredFields } from './field-names.ts'
 import { type Checked, type Errors, emptyErrors, hasNoColumn, noNumberReason, type Reading } from './reading.ts'
 
-/** What is known of the device of a reading. */
+/** The device of a reading, as the registry knows it. */
 export interface ReadingDevice {
-  /** The list of what it has; null for whatever it sends. */
+  /** Its list of metrics. Null allows all. */
   metrics: readonly string[] | null
   fieldOf: CustomFieldOf
-  /** The name of the metric that a field stands for. */
+  /** Name of the metric for a field. */
   nameOf: (field: string) => string | undefined
 }
 
@@ -18,7 +18,7 @@ export type WholeReading = ({ ok: true; reading: Reading } & StoredFields) | { o
 const noFields: ReadonlySet<string> = new Set()
 const nothingTaken: TakenFields = { custom: undefined, ignored: [], outOfRange: undefined }
 
-/** `checked` is what the check says of the same fields. Values out of range are left out; a reading has another one. */
+/** `checked` is the check's result for the same fields. A reading without its values out of range needs another value. */
 export function wholeReading(checked: Checked, fields: Fields, device: ReadingDevice): WholeReading {
   const names = checked.custom?.names ?? []
   const taken = checked.custom === undefined ? nothingTaken : takeFields(checked.custom, device.fieldOf)
@@ -42,7 +42,7 @@ export function wholeReading(checked: Checked, fields: Fields, device: ReadingDe
   return { ok: true, reading, stored, outOfRange }
 }
 
-/** Fields that are metrics of the device's list and hold neither a number nor null; undefined when there are none. */
+/** Errors of listed metrics whose fields hold neither a number nor null. Undefined without any. */
 function noNumberErrors(
   fields: Fields,
   metrics: readonly string[],

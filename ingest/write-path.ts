@@ -1,6 +1,6 @@
 /**
- * The write path of one table: a journal that makes its rows durable, and a thread that takes them from there to QuestDB.
- * `table` says what the rows look like and `writer` makes their records; nothing else in here depends on the table.
+ * The write path of one table: a journal that makes its rows durable, and a thread that forwards them to QuestDB. `table`
+ * describes the rows and `writer` encodes their records; nothing else in here depends on the table.
  */
 
 import type { Log } from '../store/log.ts'
@@ -27,18 +27,18 @@ export interface WritePathOptions<Series, Values extends Timed> {
   directory: string
   journalBytesMax: number
   reserveBytes: number
-  /** How long applied segments are kept for a QuestDB that does not sync what it applies. */
+  /** Retention of applied segments for a QuestDB that does not sync applied rows. */
   keepMs: number
   clock: Pick<WallClock, 'nowUs'>
   log: Log
-  /** Called when a thread has died: the process cannot keep its promise any more. */
+  /** Called when a thread has died: the process can no longer guarantee durability. */
   onFatal: (error: Error) => void
 }
 
 interface JournalFiles {
   /**
-   * Forwards nothing until `release`, one holder at a time. Resolves when QuestDB has applied all that was sent; then, until
-   * `release`, no file of the journal is removed and the checkpoint stays, while rows are still taken.
+   * Stops forwarding until `release`, for one holder at a time. Resolves when QuestDB has applied all sent rows. Until `release`,
+   * journal files and the checkpoint stay, while rows are still accepted.
    */
   hold(): Promise<void>
   release(): void
@@ -46,104 +46,104 @@ interface JournalFiles {
 
 /** A journal that other processes read and write as well. */
 export interface SharedJournal {
-  /** The same in all processes and never that of another journal. */
+  /** Equal in all processes, and unique to this journal. */
   readonly journalId: string
-  /** Listeners were told all records before this position, `place` of StoredRecords, that they are ever told. */
+  /** Listeners have received all records before this position, the `place` of StoredRecords, or never will. */
   nextPosition(): number
-  /** For how long others may have stored records that listeners were not told; 0 while that is a moment. */
+  /** How long records stored by others may be missing from listeners; 0 while that is normal. */
   untoldSeconds(): number
-  /** Why they cannot be told at present. */
+  /** Why records cannot be passed to listeners at present. */
   issue(): string | undefined
-  /** Resolves when listeners were told all that was stored at the call. Rejects while that is not known, and when the signal aborts. */
+  /**
+   * Resolves when listeners have received all records stored at the call. Rejects while that is unknown, and when the signal
+   * aborts.
+   */
   untilTold(signal: AbortSignal): Promise<void>
 }
 
 export interface ErasedRecords {
-  /** The position in the journal that all of their rows stand before. */
+  /** All erased rows lie before this position in the journal. */
   before: number
-  /** Names of damaged dead letters, which may have values of them. */
+  /** Names of damaged dead letters, which may contain erased values. */
   damaged: string[]
 }
 
-/** What the QuestDB of a replica shows of the rows. */
+/** The rows that a replica's QuestDB shows. */
 export interface ShownReplica {
   readonly number: number
-  /** Everything before this position in the journal; undefined while that is not known. */
+  /** All rows before this position in the journal are applied. Undefined while unknown. */
   applied(): number | undefined
-  /** The same, with what a forwarder before this one had applied: it is there, unless QuestDB is found to have lost rows. */
+  /** Includes rows applied by an earlier forwarder: they are visible unless QuestDB is found to have lost rows. */
   shown(): number | undefined
-  /** Raised whenever rows of the series became visible. Two series may share one. */
+  /** Raised whenever rows of the series became visible. Two series may share a revision. */
   revision(seriesNumber: number): number
   /**
-   * The time of the oldest row that was sent since this transaction of QuestDB's table, microseconds; Infinity when there is none,
-   * -Infinity when that is not known. Transactions must be passed in ascending order.
+   * Time of the oldest row sent since this transaction of QuestDB's table, in microseconds: Infinity without any, -Infinity while
+   * unknown. Transactions must be passed in ascending order.
    */
   oldestSentSince(txn: number): number
-  /** Calls the listener whenever QuestDB may have lost what it had applied, and the journal is sent again. */
+  /** Calls the listener whenever QuestDB may have lost applied rows, and the journal is sent again. */
   onLost(listener: (reason: string) => void): void
-  /** The reason why it has to be a new copy of another replica; undefined while it is in use. */
+  /** Why it must be replaced by a copy of another replica. Undefined while it is in use. */
   lost(): string | undefined
-  /** The difference that the last comparison found; undefined for none. */
+  /** Difference found by the last comparison. Undefined without one. */
   differs(): string | undefined
 }
 
 export interface WritePath<Series, Values extends Timed> {
   /**
-   * Takes one row; its promise resolves when it is on disk, or says why nothing was stored. `reservedUs`: a stamp that was reserved, for a row without a
-   * time of its own; again with the same one, the row replaces itself.
+   * Accepts one row. Its promise resolves when it is on disk, or with the reason for which nothing was stored. `reservedUs`: a
+   * reserved stamp for a row without a time. With the same stamp again, the row replaces itself.
    */
   accept(series: Series, values: Values, reservedUs?: number): Promise<Outcome>
   /**
-   * Takes whole records of any length; resolves when all are on disk, or with the first refusal. `term`: what `term()` was when it was
-   * found out that they may be stored, where that was before the call.
+   * Accepts whole records of any length. Resolves when all are on disk, or with the first refusal. `term`: the result of `term()`
+   * when the records were authorized, if before the call.
    */
   append(records: Uint8Array, term?: number): Promise<Outcome>
-  /** What was let in in an earlier term is not stored any more. Always 0 where no other process changes who is let in. */
+  /** Records admitted in an earlier term are not stored any more. Always 0 where no other process changes permissions. */
   term(): number
-  /**
-   * A time of receipt for records that have none of their own, epoch microseconds; no other record gets the same. Undefined while
-   * none may be given out.
-   */
+  /** A unique time of receipt for records without a time, epoch microseconds. Undefined while none may be assigned. */
   stampUs(): number | undefined
-  /** Stamps that are on the disk: no other record gets one of them, also after a restart. */
+  /** Reserves durable stamps: no other record gets one of them, even after a restart. */
   reserveStampsUs(count: number): Promise<number[] | Exclude<Outcome, 'stored'>>
   /**
-   * Calls the listener with all records that become durable, by whichever way they came, in the order of the journal; what
-   * was in the journal at the start is not reported, but for a shared journal: of that the first listener is told all that QuestDB
-   * may have lacked then. `onMissed` is called when there were records that the listener was not told.
+   * Calls the listener with all records that become durable, in the order of the journal. Records in the journal at the start are
+   * not reported. For a shared journal the first listener gets all records that QuestDB may have lacked then. `onMissed` is
+   * called when the listener missed records.
    */
   onStored(listener: StoredListener, onMissed?: () => void): void
   /** The replicas by number. A journal on disk has one. */
   readonly replicas: readonly [ShownReplica, ...ShownReplica[]]
-  /** Calls the listener as each replica does. */
+  /** Calls the listener on a loss at any replica. */
   onLost(listener: (reason: string) => void): void
   /**
-   * From now on no row of these series goes to QuestDB, whatever is sent again and over any restart; custom series stand
-   * as `erasedCustom` gives them. They must have been removed. Resolves when that is on the disk, no request is in flight and the dead
-   * letters have nothing of them. Rejects while the journal takes nothing.
+   * No row of these series goes to QuestDB any more, also when rows are sent again and after a restart. Custom series are given
+   * as `erasedCustom` numbers. They must have been removed. Resolves when that is on disk, no request is in flight and the dead
+   * letters contain nothing of them. Rejects while the journal refuses writes.
    */
   erase(seriesNumbers: readonly number[]): Promise<ErasedRecords>
-  /** Takes no bulk data of these series any more, nor values of these custom series: another node erases them. */
+  /** Refuses bulk data of these series, and values of these custom series: another node erases them. */
   refuseSeries(seriesNumbers: readonly number[]): void
-  /** Undefined where no other process has to do with the journal. */
+  /** Undefined where no other process uses the journal. */
   shared: SharedJournal | undefined
-  /** For copies of the journal's files; undefined where it has none on this machine. */
+  /** For copies of the journal's files. Undefined where it has none on this machine. */
   files: JournalFiles | undefined
   status(): { journal: JournalStatus; forwarder: ForwarderStatus }
-  /** The position that all rows stand before which were stored before the call, by whichever node. */
+  /** Position after all rows that any node stored before the call. */
   endOfAll(): Promise<number>
   deadLetters: DeadLetters
-  /** Syncs what was taken and stops. Rows that are not forwarded stay in the journal. May be called twice. */
+  /** Syncs accepted rows and stops. Rows not yet forwarded stay in the journal. It may be called twice. */
   close(): Promise<void>
 }
 
-/** Where this process forwards what is in its journal. */
+/** Present where this process forwards its own journal. */
 export interface ForwardingWritePath<Series, Values extends Timed> extends WritePath<Series, Values> {
-  /** Times of receipt go on above these, as `StampState.highestUs` has them, of journals that were topics. */
+  /** Raises times of receipt above these values, in the form of `StampState.highestUs`, for journals that were topics. */
   raiseStamps(highestUs: readonly number[]): void
   /**
-   * Begins to forward: QuestDB is there, and we know whether it syncs what it applies. `customSeries`: the number of each
-   * series that has custom ones, and of one of those, in turns. Without a place QuestDB keeps no positions of the journal.
+   * Starts forwarding once QuestDB is reachable and its commit mode is known. `customSeries`: pairs of a series and one of its
+   * custom series. Without a place QuestDB stores no positions of the journal.
    */
   startForwarding(
     questdb: QuestdbHttp,
@@ -151,9 +151,9 @@ export interface ForwardingWritePath<Series, Values extends Timed> extends Write
     customSeries?: Uint32Array,
     place?: ForwarderStart['place'],
   ): void
-  /** Sends nothing to QuestDB, or goes on. */
+  /** Pauses or resumes sending to QuestDB. */
   pause(isPaused: boolean): void
-  /** Sends again what stands at the position or behind it. */
+  /** Sends records from the position on again. */
   rewind(position: number, reason: string): void
 }
 
@@ -236,7 +236,7 @@ export function acceptInto<Series, Values extends Timed>(
   return new Promise(resolve => journal.append(series, values, resolve, reservedUs))
 }
 
-/** Resolves when all is stored, or with the first refusal. */
+/** Resolves when all are stored, or with the first refusal. */
 export async function appendInPieces(
   journal: Pick<Journal<never, never>, 'appendRecords' | 'term'>,
   records: Uint8Array,
@@ -249,7 +249,7 @@ export async function appendInPieces(
   return 'stored'
 }
 
-/** Whole records, as many to a piece as are stored or refused as a whole. */
+/** Whole records, in pieces that are each stored or refused as a whole. */
 export function* piecesOf(records: Uint8Array): Generator<Uint8Array> {
   const view = new DataView(records.buffer, records.byteOffset, records.byteLength)
   for (let from = 0; from < records.length; ) {
@@ -259,7 +259,7 @@ export function* piecesOf(records: Uint8Array): Generator<Uint8Array> {
   }
 }
 
-/** As many whole records from `from` on as make one piece end here. */
+/** Returns the end of a piece that starts at `from`. */
 function pieceEnd(view: DataView, from: number): number {
   let to = from
   while (to < view.byteLength) {

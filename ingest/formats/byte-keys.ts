@@ -1,7 +1,6 @@
 /**
- * Values by keys of bytes, which are compared where they lie: a string of each key would take as long as the rest of a
- * line. The hash is a simple one, so a search ends after a few steps, whatever keys somebody has made up, and further keys
- * are looked up as strings.
+ * Values by byte keys, compared in place: creating a string for each key would take as long as the rest of a line. The hash is
+ * simple, so a search ends after a few steps, whatever keys a sender invents. Further keys are looked up as strings.
  */
 
 const stepsMax = 8
@@ -12,7 +11,7 @@ export class ByteKeys<Value> {
   readonly #ends: Int32Array
   readonly #hashes: Int32Array
   readonly #values: Value[] = []
-  /** An index into the values and one more; 0 where there is none. */
+  /** An index into the values plus one; 0 for a free slot. */
   readonly #slots: Int32Array
   readonly #others = new Map<string, Value>()
 
@@ -25,7 +24,7 @@ export class ByteKeys<Value> {
     this.#hashes = new Int32Array(slotCount)
   }
 
-  /** The value of the key that stands from `start` to `end`; where there is none yet, `make` makes it. */
+  /** Returns the value of the key from `start` to `end`, which `make` creates for a new key. */
   get(start: number, end: number, make: (start: number, end: number) => Value): Value {
     const mask = this.#slots.length - 1
     const hash = this.#hash(start, end)

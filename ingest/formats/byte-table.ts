@@ -1,6 +1,6 @@
 /**
- * Numbers keys of bytes in the order in which they are added. It is a cache that lives as long as its thread: the keys are copied,
- * and one that finds no place within a few steps is not added, so that no choice of keys makes a search long.
+ * Numbers byte keys in the order of their addition. The cache lives as long as its thread. Keys are copied. A key without a free
+ * slot within a few steps is not added, so that a search never becomes long.
  */
 
 import { randomInt } from 'node:crypto'
@@ -10,11 +10,11 @@ const keysMin = 1024
 const keyBytesUsual = 32
 
 export class ByteTable {
-  /** Where the next key goes; the bytes of key `n` end at `ends[n]`, where those of the next one begin. */
+  /** Offset of the next key. The bytes of key `n` end at `ends[n]`, where the next key begins. */
   #used = 0
   #bytes = Buffer.alloc(keysMin * keyBytesUsual)
   #ends = new Uint32Array(keysMin)
-  /** By place: the hash, and behind it the number of the key and one more, 0 where there is none. At most half of them are taken. */
+  /** Pairs of a hash and the number of the key plus one, 0 for a free slot. At most half of the slots are used. */
   #slots = new Int32Array(2 * 2 * keysMin)
   #size = 0
   readonly #seed = randomInt(2 ** 32) | 0
@@ -23,12 +23,12 @@ export class ByteTable {
     return this.#size
   }
 
-  /** The bytes of all keys. */
+  /** Length of all keys together. */
   get bytesUsed(): number {
     return this.#used
   }
 
-  /** The number of the key that stands from `start` to `end`; -1 where it is not there. */
+  /** Number of the key from `start` to `end`; -1 for an unknown key. */
   find(source: Uint8Array, start: number, end: number): number {
     const slots = this.#slots
     const mask = slots.length - 1
@@ -41,7 +41,7 @@ export class ByteTable {
     return -1
   }
 
-  /** The same, but adds a key that is not there; -1 where it finds no place. */
+  /** Like `find`, but adds an unknown key; -1 where no slot is free. */
   add(source: Uint8Array, start: number, end: number): number {
     const known = this.find(source, start, end)
     if (known !== -1) return known
@@ -96,7 +96,7 @@ export class ByteTable {
     const old = this.#slots
     this.#slots = new Int32Array(2 * old.length)
     for (let at = 0; at < old.length; at += 2) {
-      // One that finds no place is not found any more.
+      // A key without a free slot is dropped.
       if (old[at + 1] !== 0) this.#place(old[at] as number, (old[at + 1] as number) - 1)
     }
   }

@@ -1,4 +1,4 @@
-/** Reads a chunk of whole lines: rows that passed the check, and a reject for each line that did not. */
+/** Reads a chunk of whole lines: valid rows, and a reject for each other line. */
 
 import type { Fields } from '../field-names.ts'
 import { type Errors, leftOutReason } from '../reading.ts'
@@ -18,22 +18,22 @@ export interface ChunkOptions {
   firstLine: number
   nowMs: number
   lineBytesMax: number
-  /** How many rejects to list; the others are only counted. */
+  /** Limit of the listed rejects. The others are only counted. */
   rejectsMax: number
-  /** For the names of the rows; of a chunk that was read before, with what it found then. */
+  /** Index for the names of the rows. A chunk read again gets the index of its first reading. */
   names?: NameIndex
-  /** Notes the fields that have no column, and has the names of refused rows noted, too. Ends the chunk when it is full. */
+  /** Collects fields without a column, and the names of rejected rows. Ends the chunk when it is full. */
   sightings?: SightingsReader
-  /** Asked of lines that have no row: the chunk ends before one that is a header. */
+  /** Tests lines without a row: the chunk ends before a header. */
   isHeader?: ((text: string) => boolean) | undefined
 }
 
 export interface ChunkResult {
-  /** Bytes that were read: all of the chunk, unless its fields were too many or a header follows. */
+  /** Number of bytes read: the whole chunk, unless it has too many fields or a header follows. */
   bytes: number
-  /** Whether the next line is a header. */
+  /** True when the next line is a header. */
   endsAtHeader: boolean
-  /** Lines in the chunk, empty ones too. */
+  /** Lines in the chunk, including empty ones. */
   lines: number
   rows: Rows
   /** The distinct names of the rows. */
@@ -44,9 +44,9 @@ export interface ChunkResult {
   leftOut: LeftOutValues
 }
 
-/** Values out of range of rows that are stored without them. */
+/** Values out of range in rows that are stored without them. */
 export interface LeftOutValues {
-  /** Lines with some, and the first of these with the reasons. */
+  /** Number of lines with such values, and the first lines with their reasons. */
   rejected: number
   rejects: Reject[]
   /** The first names of their fields. */
@@ -56,9 +56,9 @@ export interface LeftOutValues {
 const leftOutListedMax = 1_000
 const leftOutFieldsMax = 100
 
-/** Names of fields without a column, of rows that passed the check. */
+/** Names of fields without a column, in valid rows. */
 export interface NamesOfOthers {
-  /** Those that may be, or are, values of metrics. */
+  /** Fields that may be, or are, values of metrics. */
   stored: ReadonlySet<string>
   ignored: ReadonlySet<string>
 }
@@ -97,7 +97,7 @@ export function readChunk(chunk: Buffer, options: ChunkOptions): ChunkResult {
   }
 }
 
-/** Of a chunk: a line of NDJSON may have thousands, and none may be like another one. */
+/** Per chunk: a line of NDJSON may have thousands, all of them different. */
 const othersMax = 2_000
 
 class RowSink {
@@ -129,7 +129,7 @@ class RowSink {
     this.#isHeader = isHeader
   }
 
-  /** A row or a reject; false where the line is a header. */
+  /** Adds a row or a reject. Returns false for a header. */
   take(line: number, chunk: Buffer, start: number, end: number): boolean {
     const fields = this.#readLine(chunk, start, end)
     const refused = typeof fields === 'string' ? fields : this.#takeFields(line, fields)

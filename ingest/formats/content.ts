@@ -1,4 +1,4 @@
-/** What a bulk body seems to be when it is not what it should be, by its first bytes, and what would work. */
+/** Guesses the format of an invalid bulk body by its first bytes, and names a format that works. */
 
 const signatures: [bytes: readonly number[], sentence: string][] = [
   [[0x1f, 0x8b], 'it is compressed with gzip, which was not said; send it with Content-Encoding: gzip'],
@@ -22,7 +22,7 @@ export function withoutByteOrderMark<Bytes extends Uint8Array>(bytes: Bytes): By
   return (startsWith(bytes, byteOrderMark) ? bytes.subarray(byteOrderMark.length) : bytes) as Bytes
 }
 
-/** A sentence for a body that is neither CSV nor NDJSON; undefined where it may be one of them. */
+/** Returns a sentence for a body that is neither CSV nor NDJSON. Undefined where it may be one of them. */
 export function foreignContent(start: Uint8Array): string | undefined {
   const known = signatures.find(([bytes]) => startsWith(start, bytes))
   if (known !== undefined) return known[1]
@@ -40,7 +40,7 @@ export function foreignContent(start: Uint8Array): string | undefined {
   }
 }
 
-/** By its first line, or by the heading that `influx_inspect export` writes. */
+/** Checks the first line, or the heading written by `influx_inspect export`. */
 export function looksLikeLineProtocol(start: Uint8Array): boolean {
   const line = firstLine(start)
   return line.startsWith(exportHeading) || isLineProtocol(line)
@@ -50,7 +50,7 @@ export function looksLikeNdjson(start: Uint8Array): boolean {
   return firstMark(start) === opening.object
 }
 
-/** The first byte that is no white space. */
+/** The first byte other than white space. */
 function firstMark(start: Uint8Array): number | undefined {
   return start.find(byte => byte > 0x20)
 }
@@ -66,9 +66,9 @@ function firstLine(start: Uint8Array): string {
 
 const exportHeading = '# INFLUXDB EXPORT'
 
-/** `weather,room=k temperature=21.5 1700000000000000000`: a name with tags, fields, and perhaps a time. */
+/** `weather,room=k temperature=21.5 1700000000000000000`: a name with tags, fields, and optionally a time. */
 function isLineProtocol(line: string): boolean {
-  // A text in quotes may hold anything, so nothing behind its first quote is looked at.
+  // A quoted text may contain anything, so the check ends at the first quote.
   const quote = line.indexOf('"')
   const start = (quote === -1 ? line : line.slice(0, quote + 1)).replaceAll('\\ ', '_')
   const [head = '', fields = '', time, ...rest] = start.split(' ')

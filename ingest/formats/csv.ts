@@ -1,6 +1,6 @@
 /**
- * CSV: a header that names the columns, in any order, and one row a line. Cells are separated by commas, semicolons
- * or tabs, as the header has it. The decimal mark is one for a body: spreadsheets write a comma in many countries.
+ * CSV: a header with column names in any order, and one row per line. The header determines the separator: comma, semicolon or
+ * tab. Each body has one decimal mark: spreadsheets write a comma in many countries.
  */
 
 import { parse } from 'csv-parse/sync'
@@ -18,30 +18,30 @@ import type { Column } from './row-kind.ts'
 import { TextCache } from './text-cache.ts'
 import { plainTimeText, readZonedTimeText } from './time-text.ts'
 
-/** The field of each column, in the order of the file; undefined for a column that is not read. */
+/** The field of each column, in the order of the file. Undefined for a skipped column. */
 type CsvColumns = readonly (string | undefined)[]
 
 export const separators = [',', ';', '\t'] as const
 export type Separator = (typeof separators)[number]
 
-/** How the lines of a file are to be read. */
+/** The layout of a file's lines. */
 export interface CsvLayout {
   columns: CsvColumns
   separator: Separator
-  /** Without one, a number with a comma cannot be read. */
+  /** Without one, numbers with a comma are not readable. */
   decimal?: DecimalMark | undefined
 }
 
-/** `others`: columns that are not ours, as they are named. */
+/** `others`: names of unknown columns. */
 export type CsvHeader = { ok: true; layout: CsvLayout; others: string[] } | { ok: false; reason: string }
 
-/** So many of the columns that are not ours are read, where rows may have custom fields. */
+/** Limit of the unknown columns that are read where rows may have custom fields. */
 const othersMax = 150
 
-/** A header is read once, so it always takes the slow and thorough way. `hasCustom`: as its kind of rows says. */
+/** A header is read once, so it takes the slow and thorough way. `hasCustom`: from its kind of rows. */
 export function readCsvHeader(line: string, known: readonly Column[], hasCustom = false): CsvHeader {
   const attempts = separators.map(separator => readNames(line, separator, known)).filter(read => read !== undefined)
-  // The separator by which most columns are ours.
+  // The separator with the most known columns.
   const [best] = attempts.toSorted((a, b) => b.known - a.known)
   if (best === undefined) return { ok: false, reason: 'the header is not a line of CSV' }
   const { names, columns, separator } = best
@@ -59,10 +59,10 @@ export function readCsvHeader(line: string, known: readonly Column[], hasCustom 
   return { ok: true, layout, others }
 }
 
-/** Fewer may be words in a broken line. */
+/** Fewer names may be words in a broken line. */
 const headerNamesMin = 2
 
-/** Of files that were put together: undefined for a line that is not a header. */
+/** For concatenated files. Undefined for a line that is not a header. */
 export function readHeaderAgain(
   line: string,
   { columns }: CsvLayout,
@@ -83,7 +83,7 @@ function isReadingTime(name: string): boolean {
   return timeFieldOf(name.trim()) === 'reading time'
 }
 
-/** The first of those that are not ours are read by their names. */
+/** Reads the first unknown columns by their names. */
 function withOthers(columns: CsvColumns, names: readonly string[]): CsvColumns {
   let count = 0
   return columns.map((field, column) => {
@@ -110,9 +110,8 @@ const quote = 0x22
 const blank = 0x20
 
 /**
- * A line without quotes is read from its bytes where they lie. That takes a third of the time of csv-parse, which
- * reads 0.4 million lines a second of a core and leaves the numbers and times still to be read. `names`: the known ones, of
- * rows with one column of text, which holds their name.
+ * A line without quotes is read from its bytes in place. That takes a third of the time of csv-parse (0.4 million lines a second
+ * of a core, numbers and times unparsed). `names`: the known names, for rows with one text column that holds their name.
  */
 export function createCsvReader(
   { columns, separator, decimal }: CsvLayout,
@@ -169,7 +168,7 @@ export function createCsvReader(
   }
 }
 
-/** `other` and `direction`: of a field without a column. */
+/** `other` and `direction`: fields without a column. */
 type CellKind = Column['cell'] | 'other' | 'direction'
 
 function otherKind(field: string | undefined): CellKind {
@@ -180,11 +179,11 @@ function isOther(kind: CellKind | undefined): boolean {
   return kind === 'other' || kind === 'direction'
 }
 
-/** Milliseconds where the text can be read quickly; otherwise the text itself, for the check that all formats share. */
+/** Milliseconds where the text can be read quickly; otherwise the text itself, for the check shared by all formats. */
 function readTime(source: Buffer, start: number, end: number): number | string | undefined {
   if (start === end) return undefined
   const timeMs = readIsoTime(source, start, end)
-  // As a number, a text of the first weeks of 1970 would be one of seconds.
+  // A number this small would be read as seconds, so times in early 1970 stay texts.
   if (timeMs >= earliestTimeMs) return timeMs
   const epochMs = readNumber(source, start, end)
   if (!Number.isNaN(epochMs)) return epochMs
@@ -200,7 +199,7 @@ function readUtcTime(source: Buffer, start: number, end: number, time: ReadTime)
   return Number.isNaN(time.ms) ? plainTimeText(source.toString('utf8', start, end)) : time
 }
 
-/** The text itself where it is no number: the check refuses it with its own words. */
+/** A text that is not a number is returned unchanged: the check rejects it with its own reason. */
 function readMetric(
   source: Buffer,
   start: number,
@@ -239,7 +238,7 @@ const missingWords = new Set([
 ])
 const missingLengthMax = 16
 
-/** Whether programs write the text in place of a value that they do not have. */
+/** True for texts that programs write for missing values. */
 export function isMissing(text: string): boolean {
   if (text.length > missingLengthMax) return false
   return /^[-–—.*?#_ ]*$/.test(text) || missingWords.has(text.trim().toLowerCase())
@@ -252,7 +251,7 @@ function readDirection(source: Buffer, start: number, end: number, decimal: Deci
   return Number.isNaN(degrees) ? null : (degrees ?? value)
 }
 
-/** Of a field that may be a value of a metric: a switch is a word. */
+/** Reads a field that may be a metric's value. Switches are words. */
 function readOther(source: Buffer, start: number, end: number, decimal: DecimalMark | undefined) {
   const value = readMetric(source, start, end, decimal)
   if (typeof value !== 'string' || value.length > 'false'.length) return value
@@ -260,10 +259,10 @@ function readOther(source: Buffer, start: number, end: number, decimal: DecimalM
   return word === 'true' || word === 'false' ? word === 'true' : value
 }
 
-/** Where the cells of a line are: in the chunk itself, or in a copy without the quotes. */
+/** Positions of a line's cells: in the chunk itself, or in a copy without quotes. */
 class Cells {
   source: Buffer = Buffer.alloc(0)
-  /** Without empty ones beyond those of the header. */
+  /** Excludes empty cells beyond the header's columns. */
   count = 0
   #found = 0
   readonly starts: Uint32Array
@@ -279,7 +278,7 @@ class Cells {
     this.ends = new Uint32Array(cellsMax)
   }
 
-  /** Says what is wrong with a line that is not CSV; too many cells are counted, but not kept. */
+  /** Returns the fault of a line that is not CSV. Excess cells are counted but not kept. */
   split(chunk: Buffer, start: number, end: number): string | undefined {
     this.source = chunk
     this.count = 0
@@ -329,14 +328,14 @@ export function cellCountReason(count: number, columnCount: number): string {
   return `has ${count} cells, but the header has ${columnCount}`
 }
 
-/** Without the empty ones at the end, of which `min` are counted nevertheless. */
+/** Excludes empty cells at the end, except within the first `min`. */
 export function cellCount(cells: readonly string[], min = 0): number {
   let count = cells.length
   while (count > min && (cells[count - 1] as string).trim() === '') count--
   return count
 }
 
-/** The cells of a line; undefined where its quotes do not match. */
+/** The cells of a line. Undefined where its quotes do not match. */
 export function splitCells(line: string, separator: Separator): string[] | undefined {
   return line.includes('"') ? splitQuoted(line, separator) : line.split(separator)
 }

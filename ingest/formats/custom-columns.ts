@@ -1,11 +1,11 @@
-/** Values of rows that have no column, in columns of their own: those of a row are a list, from its last value to its first. */
+/** Values without a column, in arrays of their own. The values of a row form a linked list from last to first. */
 
 import { type CustomValues, customLength } from '../journal/record.ts'
 
 export interface CustomColumns {
-  /** Of each row the place of its last value, and one more; 0 where it has none. */
+  /** By row: index of its last value plus one; 0 without values. */
   lasts: Uint32Array<ArrayBuffer>
-  /** Of each value that of the one before it in the same row, likewise. */
+  /** By value: index of the previous value in the same row plus one; 0 without one. */
   previous: Uint32Array<ArrayBuffer>
   /** The number of its series. */
   series: Uint32Array<ArrayBuffer>
@@ -14,7 +14,7 @@ export interface CustomColumns {
 
 const lengthMin = 64
 
-/** Made for the first row that has such a value: rows without one cost nothing. */
+/** Created for the first row with such a value: rows without one cost nothing. */
 export class CustomRows {
   #lasts = new Uint32Array(lengthMin)
   #previous = new Uint32Array(lengthMin)
@@ -22,12 +22,12 @@ export class CustomRows {
   #values = new Float64Array(lengthMin)
   #count = 0
 
-  /** How many values there are. */
+  /** Number of values. */
   get count(): number {
     return this.#count
   }
 
-  /** A later value of the same series takes the place of the one before. */
+  /** A later value of the same series replaces an earlier one. */
   put(row: number, series: number, value: number): void {
     if (row >= this.#lasts.length) this.#lasts = grownTo(this.#lasts, row + 1)
     const last = this.#lasts[row] as number
@@ -48,7 +48,7 @@ export class CustomRows {
     for (let index = 0; index < series.length; index++) this.put(row, series[index] as number, values[index] as number)
   }
 
-  /** Of so many rows, without room. Nothing can be put any more. */
+  /** Returns the columns for this many rows, without spare capacity. Nothing can be added afterwards. */
   take(rowCount: number): CustomColumns {
     return {
       lasts: resized(this.#lasts, rowCount),
@@ -74,7 +74,7 @@ function resized(numbers: Uint32Array<ArrayBuffer>, length: number): Uint32Array
   return new Uint32Array(numbers.buffer.transfer(numbers.BYTES_PER_ELEMENT * length))
 }
 
-/** Bytes that they take in the records of so many rows. */
+/** Bytes of these values in the records of this many rows. */
 export function customBytesOf(columns: CustomColumns, rowCount: number): number {
   let length = 0
   for (let row = 0; row < rowCount; row++) length += customLength(countOf(columns, row))
@@ -87,7 +87,7 @@ function countOf({ lasts, previous }: CustomColumns, row: number): number {
   return count
 }
 
-/** Undefined for a row that has none. */
+/** Undefined for a row without values. */
 export function customOf({ lasts, previous, series, values }: CustomColumns, row: number): CustomValues | undefined {
   let next = lasts[row] as number
   if (next === 0) return undefined

@@ -1,4 +1,4 @@
-/** Numbers with a decimal mark, of which a file has one. With a comma, points separate thousands, and the other way round. */
+/** Numbers with a file's decimal mark. With a comma, points separate thousands, and the other way round. */
 
 import { readNumber } from './number.ts'
 
@@ -8,7 +8,7 @@ export type DecimalMark = (typeof decimalMarks)[number]
 const characterOf = { comma: ',', point: '.' } as const
 const otherMark = { comma: 'point', point: 'comma' } as const
 
-/** NaN for a text that is not a number with this mark. Without a mark, a comma makes a number unreadable. */
+/** NaN for a text that is not a number with this mark. Without a mark, a number with a comma is not readable. */
 export function readMarkedNumber(text: string, mark: DecimalMark | undefined): number {
   const plain = mark === undefined ? text : plainNumber(text, mark)
   if (plain === undefined) return Number.NaN
@@ -16,7 +16,7 @@ export function readMarkedNumber(text: string, mark: DecimalMark | undefined): n
   return readNumber(bytes, 0, bytes.length)
 }
 
-/** With a point for the mark and without thousands separators; undefined where these stand in wrong places. */
+/** Converts to a decimal point without thousands separators. Undefined where these are misplaced. */
 function plainNumber(text: string, mark: DecimalMark): string | undefined {
   const separator = characterOf[otherMark[mark]]
   const at = text.indexOf(characterOf[mark])
@@ -28,7 +28,7 @@ function plainNumber(text: string, mark: DecimalMark): string | undefined {
   return isGrouped(whole, separator) ? `${whole.replaceAll(separator, '')}${rest}` : undefined
 }
 
-/** `-1,234,567`: one to three digits, and then one or two groups of three, as an address has more. */
+/** `-1,234,567`: one to three digits, then one or two groups of three. An address has more groups. */
 function isGrouped(text: string, separator: string): boolean {
   const unsigned = text.startsWith('-') || text.startsWith('+') ? text.slice(1) : text
   const [first = '', ...groups] = unsigned.split(separator, 4)

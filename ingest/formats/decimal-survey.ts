@@ -1,24 +1,24 @@
 /**
- * Finds the decimal mark of a file. `21,5` and `1,234.5` can be read in one way only; `12,345` is either a number with three decimals or
- * one with a thousands separator, so all cells of the file decide together.
+ * Finds the decimal mark of a file. `21,5` and `1,234.5` have one reading; `12,345` either has three decimals or a thousands
+ * separator, so all cells of the file decide together.
  */
 
 import { type CsvLayout, cellCount, splitCells } from './csv.ts'
 import { type DecimalMark, readMarkedNumber } from './decimal-mark.ts'
 import type { Column } from './row-kind.ts'
 
-/** Longer texts are not looked at. */
+/** Longer texts are skipped. */
 const lengthMax = 40
 
 type Evidence = DecimalMark | 'comma or thousands' | 'point or thousands'
 
-/** How a cell can be read; undefined for an integer and for a text that is not a number. */
+/** Possible readings of a cell. Undefined for an integer and for a text that is not a number. */
 export function evidenceIn(text: string): Evidence | undefined {
   if (text.length > lengthMax || !(text.includes(',') || text.includes('.'))) return undefined
   return plainEvidence(text) ?? anyEvidence(text)
 }
 
-/** Of digits with one mark that cannot separate thousands, which most cells are. */
+/** Handles digits with one mark that cannot separate thousands: most cells. */
 function plainEvidence(text: string): DecimalMark | undefined {
   let markAt = -1
   for (let at = 0; at < text.length; at++) {
@@ -57,7 +57,7 @@ export class DecimalSurvey {
     if (evidence !== undefined && !this.#found.has(evidence)) this.#found.set(evidence, `${text} in line ${line}`)
   }
 
-  /** `hasCommas`: cells are separated by commas, so a number with a point that may separate thousands has decimals. */
+  /** `hasCommas`: commas separate cells, so a point that could separate thousands is a decimal point. */
   settle(hasCommas: boolean): SettledMark {
     const [comma, point] = [this.#found.get('comma'), this.#found.get('point')]
     if (comma !== undefined && point !== undefined) {
@@ -79,7 +79,7 @@ export class DecimalSurvey {
 
 const lineFeed = 0x0a
 
-/** Of lines below one header. */
+/** Surveys the lines below one header. */
 export function noteDecimals(
   survey: DecimalSurvey,
   lines: Uint8Array,

@@ -1,4 +1,4 @@
-/** Turns checked rows into records for the journal, now that their series are known. */
+/** Encodes checked rows as records for the journal, once their series are known. */
 
 import { bug } from '../../store/limits/bug.ts'
 import { markFineTime } from '../journal/record.ts'
@@ -10,7 +10,7 @@ import type { RowKind, Series } from './row-kind.ts'
 import type { Rows } from './rows.ts'
 import type { SeenRows } from './seen-rows.ts'
 
-/** Why the rows of a name are not taken. */
+/** Why the rows of a name are rejected. */
 export interface Unresolved {
   code: RejectCode
   reason: string
@@ -18,10 +18,10 @@ export interface Unresolved {
 
 export interface EncodeOptions {
   names: Pick<NameIndex, 'textOf'>
-  /** What each of the names stands for. */
+  /** Series or rejection of each name. */
   resolved: readonly (Series | Unresolved)[]
   nowMs: number
-  /** Rows before this have expired since they were checked. */
+  /** Rows before this time have expired since their check. */
   earliestMs?: number | undefined
   rejectsMax: number
   /** Rows of the same body. */
@@ -31,9 +31,9 @@ export interface EncodeOptions {
 export interface EncodedRows {
   records: Uint8Array<ArrayBuffer>
   count: number
-  /** How many of them replace one that was seen. */
+  /** Rows that replace an earlier one of the body. */
   replaced: number
-  /** The earliest time of the records; Infinity where there are none. */
+  /** Earliest time of the records; Infinity without records. */
   oldestMs: number
   rejects: Reject[]
   rejected: number

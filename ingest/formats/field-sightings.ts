@@ -1,26 +1,26 @@
 /**
- * Which fields without a column the rows of a chunk have, by the device that each row names: what main is asked about before
- * the rows are read with its answer.
+ * Fields without a column in the rows of a chunk, by device name. The main thread resolves them before the rows are read with its
+ * answer.
  */
 
 import { isColumnField } from '../field-names.ts'
 import type { OtherFields } from './row-kind.ts'
 
-/** Plain data, so that it can be handed to another thread. */
+/** Plain data, so that it can be posted to another thread. */
 export interface FieldSightings {
-  /** By the index of its name: 1 for a device that has a row which passed its check. */
+  /** By the index of the name: 1 for a device with a valid row. */
   isTaken: Uint8Array<ArrayBuffer>
-  /** Distinct names of fields, also of those without a value. */
+  /** Distinct names of fields, including fields without a value. */
   fields: string[]
-  /** Index of the name of a device and of the field, one behind the other: of rows that passed their check. */
+  /** Pairs of the indexes of a device name and of a field, from valid rows. */
   taken: Uint32Array<ArrayBuffer>
-  /** The same of rows that did not, and of fields that count only where a device lists its metrics. */
+  /** The same pairs from rejected rows, and from fields that count only where a device lists its metrics. */
   refused: Uint32Array<ArrayBuffer>
 }
 
-/** No metric is called by a longer name. */
+/** A longer name cannot match a metric. */
 const nameLengthMax = 64
-/** But for the last row, which is taken whole. */
+/** The last row may exceed the limits, since it is taken completely. */
 export interface SightingLimits {
   /** Pairs of a device and a field. */
   pairsMax: number
@@ -28,9 +28,9 @@ export interface SightingLimits {
   fieldsMax: number
 }
 
-/** PostgreSQL makes so many series in one transaction. */
+/** PostgreSQL creates this many series in one transaction. */
 const chunkLimits: SightingLimits = { pairsMax: 5_000, fieldsMax: 5_000 }
-/** More than there are fields, of which a line of 64 KiB has 13,000. */
+/** Greater than the number of fields: a line of 64 KiB has 13,000. */
 const fieldFactor = 2 ** 16
 
 export class SightingsReader {
@@ -60,7 +60,7 @@ export class SightingsReader {
     if (others !== undefined) this.#addAll(device, others, true)
   }
 
-  /** A field that may be a value. */
+  /** Adds a field that may be a value. */
   addField(device: number, name: string, isRefused: boolean): void {
     if (name.length > nameLengthMax) return
     const pairs = isRefused ? this.#refused : this.#taken
@@ -79,7 +79,7 @@ export class SightingsReader {
   #addAll(device: number, { sighted, ifListed, fields }: OtherFields, isRefused: boolean): void {
     for (const name of sighted) this.addField(device, name, isRefused)
     for (const name of ifListed) this.addField(device, name, true)
-    // Of a device that lists a metric, a null for it is not the same as nothing.
+    // For a device that lists a metric, a null differs from a missing field.
     for (const name in fields) if (name.length <= nameLengthMax && !isColumnField(name)) this.#indexOf(name)
   }
 
@@ -92,7 +92,7 @@ export class SightingsReader {
   }
 }
 
-/** To hand them over, or to free their memory. */
+/** For transferring them, or freeing their memory. */
 export function arraysOfSightings({ isTaken, taken, refused }: FieldSightings) {
   return [isTaken, taken, refused]
 }

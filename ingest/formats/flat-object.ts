@@ -1,6 +1,6 @@
 /**
- * Reads a JSON object that has nothing but our columns, as plain numbers, texts without escapes and null, from the bytes
- * where it lies. Everything else is left to JSON.parse, with which reading a line takes almost twice as long.
+ * Reads a JSON object with only our columns from its bytes in place: plain numbers, texts without escapes and null. JSON.parse
+ * reads everything else and takes almost twice as long for a line.
  */
 
 import type { Fields } from '../field-names.ts'
@@ -29,14 +29,14 @@ export class FlatObjectReader {
   readonly #fields: Fields
   readonly #texts = new TextCache()
   readonly #knownNames: KnownNames | undefined
-  /** Of the object that was read last; -1 of a name that is not known. */
+  /** For the last object; -1 for an unknown name. */
   knownName = -1
   readonly #utcTime = new ReadTime()
   #source: Buffer = Buffer.alloc(0)
   #at = 0
   #end = 0
 
-  /** `names`: the known ones, of rows with one column of text, which holds their name. */
+  /** `names`: the known names, for rows with one text column that holds their name. */
   constructor(columns: readonly Column[], names?: KnownNames) {
     this.#columns = columns
     this.#knownNames = names
@@ -44,7 +44,7 @@ export class FlatObjectReader {
     this.#fields = Object.fromEntries(columns.map(({ name }) => [name, undefined]))
   }
 
-  /** Undefined for an object of another kind, or what is no object. The next call hands back the same fields. */
+  /** Undefined for other objects and for invalid JSON. The next call returns the same fields. */
   read(source: Buffer, start: number, end: number): Fields | undefined {
     this.#source = source
     this.#at = start
@@ -63,7 +63,7 @@ export class FlatObjectReader {
   #readMember(member: number): boolean {
     const column = this.#columns[this.#columnOf(member)]
     if (column === undefined || !this.#take(colon)) return false
-    // Of a member that comes twice the last one counts.
+    // The last one of duplicate members counts.
     if (column.cell === 'text') this.knownName = -1
     const value = this.#readValue(column)
     this.#fields[column.name] = value
@@ -115,7 +115,7 @@ export class FlatObjectReader {
   #readTime(cell: Column['cell'], start: number, end: number): number | ReadTime | undefined {
     if (cell === 'time') {
       const timeMs = readIsoTime(this.#source, start, end)
-      // As a number, a text of the first weeks of 1970 would be one of seconds.
+      // A number this small would be read as seconds, so times in early 1970 stay texts.
       return timeMs >= earliestTimeMs ? timeMs : undefined
     }
     if (cell !== 'utc time') return undefined
@@ -123,7 +123,7 @@ export class FlatObjectReader {
     return Number.isNaN(this.#utcTime.ms) ? undefined : this.#utcTime
   }
 
-  /** Digits, perhaps with a point among them, as JSON has them. */
+  /** Digits with an optional point, in JSON's syntax. */
   #readNumber(): number | undefined {
     const source = this.#source
     const isNegative = source[this.#at] === minus

@@ -1,16 +1,16 @@
-/** Names of the fields of a body that are stored as no metric: a name that is misspelled would otherwise be lost without a word. */
+/** Names of a body's fields that are not stored: otherwise misspelled names would be lost silently. */
 
 import { shortenedName } from '../field-names.ts'
 import type { NamesOfOthers } from './chunk.ts'
 
 const namesMax = 100
-/** Of all headers together. */
+/** Limit for all headers together. */
 const columnsMax = 10_000
 
 export class IgnoredFields {
   readonly #ignored = new Set<string>()
   readonly #stored = new Set<string>()
-  /** Of a CSV body, the columns of its headers that are not ours, as they stand there. */
+  /** For a CSV body: unknown columns of its headers, in their own spelling. */
   #columns: readonly string[] = []
 
   addColumns(columns: readonly string[]): void {
@@ -19,14 +19,11 @@ export class IgnoredFields {
 
   add({ stored, ignored }: NamesOfOthers): void {
     for (const name of ignored) if (this.#ignored.size < namesMax + this.#columns.length) this.#ignored.add(name)
-    // By a value that is stored, its column is one of ours.
+    // A stored value matches its column.
     if (this.#columns.length > 0) for (const name of stored) this.#stored.add(name)
   }
 
-  /**
-   * Of CSV, the columns that are not ours and have a value that is stored as no metric, or no value at all. Of others the first
-   * 100 names, not at any length.
-   */
+  /** For CSV: unknown columns without any stored value. For other formats: the first 100 names, shortened. */
   list(): string[] {
     const columns = this.#columns.filter(column => {
       const name = column.trim()

@@ -1,4 +1,4 @@
-/** Reads the common form of an ISO 8601 time in UTC from the bytes of a text, without making a string of it. */
+/** Reads the common form of an ISO 8601 time in UTC from its bytes, without creating a string. */
 
 const zero = 0x30
 const dash = 0x2d
@@ -12,7 +12,7 @@ const lengthToSeconds = 'YYYY-MM-DDTHH:MM:SS'.length
 const lengthToMilliseconds = 'YYYY-MM-DDTHH:MM:SS.sss'.length
 const lengthToMicroseconds = 'YYYY-MM-DDTHH:MM:SS.ssssss'.length
 
-/** A time that was read from its bytes, for a check that takes texts only of others: JSON holds none. */
+/** A time read from bytes, for a check that accepts only texts from other sources: JSON cannot contain one. */
 export class ReadTime {
   /** Epoch milliseconds. */
   ms = Number.NaN
@@ -21,8 +21,8 @@ export class ReadTime {
 type Zone = 'Z' | 'or without zone'
 
 /**
- * Epoch milliseconds of `YYYY-MM-DDTHH:MM:SS[.sss[sss]]Z`, or the same without the `Z`; microseconds are a fraction. NaN for
- * every other text, which may still be a time: the caller asks the slower reader that knows all forms.
+ * Epoch milliseconds of `YYYY-MM-DDTHH:MM:SS[.sss[sss]]Z`, or the same without the `Z`; microseconds are a fraction. NaN for any
+ * other text, which may still be a time: the caller then uses the slower reader of all forms.
  */
 export function readIsoTime(bytes: Uint8Array, start: number, end: number, zone: Zone = 'Z'): number {
   const clockEnd = bytes[end - 1] === capitalZ ? end - 1 : end
@@ -36,7 +36,7 @@ export function readIsoTime(bytes: Uint8Array, start: number, end: number, zone:
   const length = clockEnd - start
   const millisecond = length === lengthToSeconds ? 0 : readDigits(bytes, start + 20, 3)
   const microsecond = length === lengthToMicroseconds ? readDigits(bytes, start + 23, 3) : 0
-  // A part that is not all digits is NaN, and fails its comparison.
+  // A part with other characters than digits is NaN, and fails its comparison.
   if (!(month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month))) return Number.NaN
   if (!(hour <= 23 && minute <= 59 && second <= 59)) return Number.NaN
   const clockMs = ((hour * 60 + minute) * 60 + second) * 1000 + millisecond

@@ -1,6 +1,6 @@
 /**
- * Turns a JSON array into lines, one for each element, as it streams by: what reads NDJSON reads them. Only the array
- * itself is checked here; an element that is not JSON is left to the reader of its line.
+ * Converts a streamed JSON array into lines for the reader of NDJSON, one for each element. Only the array's own syntax is
+ * checked here; the line's reader rejects an invalid element.
  */
 
 const quote = 0x22
@@ -10,7 +10,7 @@ const lineFeed = 0x0a
 const space = 0x20
 const bracket = { open: 0x5b, close: 0x5d }
 const brace = { open: 0x7b, close: 0x7d }
-/** Stands in for a line feed within a text, where JSON allows neither. */
+/** Replaces a line feed within a text, where JSON allows neither. */
 const startOfHeading = 0x01
 const byteOrderMark = [0xef, 0xbb, 0xbf]
 
@@ -24,9 +24,9 @@ export class ArrayLines {
   #isInText = false
   #isEscaped = false
 
-  /** The lines in a piece of the body, or undefined where it cannot be an array any more. */
+  /** Returns the lines of a piece of the body, or undefined where it cannot be an array. */
   take(piece: Uint8Array): Uint8Array | undefined {
-    // No element is longer as a line: its comma becomes the line feed.
+    // A line is never longer than its element: its comma becomes the line feed.
     const lines = new Uint8Array(piece.length)
     let length = 0
     for (const byte of piece) {
@@ -38,7 +38,7 @@ export class ArrayLines {
     return lines.subarray(0, length)
   }
 
-  /** Whether the whole array was there. */
+  /** True after the end of the array. */
   isComplete(): boolean {
     return this.#place === 'behind the array'
   }
@@ -103,5 +103,5 @@ export class ArrayLines {
   }
 }
 
-/** No byte. */
+/** Stands for a missing byte. */
 const nothing = -1

@@ -1,13 +1,13 @@
 /**
- * What a thread knows of the lines of all bodies that it has read: names of devices, and the series (measurement and tags) in which
- * they stood, so that a line of a known series is not taken apart again.
+ * A thread's cache over all bodies: device names, and the series (measurement and tags) that contained them, so that a known
+ * series is not parsed again.
  */
 
 import { ByteTable } from './byte-table.ts'
 import { KnownNames } from './known-names.ts'
 import { createFieldTables, type FieldTable, type LineNames } from './line-protocol-names.ts'
 
-/** A series of a line that names one device, whoever sends it. */
+/** A series whose lines name the same device for every sender. */
 export interface KnownSeries {
   /** The place of the device's name. */
   readonly place: number
@@ -28,12 +28,12 @@ export class KnownLines {
     this.fieldsOf = createFieldTables(names)
   }
 
-  /** Whoever uses it begins a new one then. */
+  /** The owner then creates a new cache. */
   isFull(): boolean {
     return this.names.isFull() || this.#series.length >= seriesMax || this.#table.bytesUsed >= bytesMax
   }
 
-  /** Undefined where its name stands for another device now, or for none. */
+  /** Undefined where its name now belongs to another device or to none. */
   find(source: Uint8Array, start: number, end: number): KnownSeries | undefined {
     const number = this.#table.find(source, start, end)
     const series = number === -1 ? undefined : this.#series[number]

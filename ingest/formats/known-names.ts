@@ -1,11 +1,11 @@
 /**
- * Names of devices that a thread has had resolved, with what they stood for: numbers, which are told to main in place of names. Main
- * checks that the device has not changed since, so that what is kept here may be out of date, and nobody has to tell of changes.
+ * A thread's cache of resolved device names. The thread sends their numbers to the main thread in place of names. The main thread
+ * checks that the device has not changed since, so that stale entries need no invalidation.
  */
 
 import { ByteTable } from './byte-table.ts'
 
-/** A device as it was resolved. */
+/** A resolved device. */
 export interface ResolvedDevice {
   readonly number: number
   readonly symbol: string
@@ -13,7 +13,7 @@ export interface ResolvedDevice {
   readonly authSeq: number
 }
 
-/** As many as the registry may have devices. A name takes some 150 bytes. */
+/** The registry's limit of devices. A name takes some 150 bytes. */
 const namesMax = 1_000_000
 const bytesMax = 64 * 1024 * 1024
 const roomMin = 1024
@@ -21,16 +21,16 @@ const roomMin = 1024
 export class KnownNames {
   readonly #max: number
   readonly #table = new ByteTable()
-  /** By the number of the name in the table: its place below, -1 where it stands for none any more. */
+  /** By the number of the name in the table: its place below, or -1 after `forget`. */
   #places = new Int32Array(roomMin)
-  // A name that comes to stand for another device gets another place, since rows of the first one may be under way.
+  // A name that moves to another device gets another place, since rows of the first device may be in progress.
   readonly #texts: string[] = []
   readonly #symbols: string[] = []
   #numbers = new Uint32Array(roomMin)
   #authSeqs = new Float64Array(roomMin)
   /** Their numbers in the table. */
   #names = new Uint32Array(roomMin)
-  /** Who has noted the name last, and as which index of its own; see `NameIndex`. */
+  /** The last reader of each name, and the reader's own index for it; see `NameIndex`. */
   #readers = new Uint32Array(roomMin)
   #indexes = new Uint32Array(roomMin)
   #readerCount = 0
@@ -40,12 +40,12 @@ export class KnownNames {
     this.#max = max
   }
 
-  /** Whoever uses it begins a new one then. */
+  /** The owner then creates a new cache. */
   isFull(): boolean {
     return this.#texts.length >= this.#max || this.#table.bytesUsed >= bytesMax
   }
 
-  /** The place of the name; -1 where it is not known. */
+  /** Place of the name; -1 for an unknown name. */
   find(source: Uint8Array, start: number, end: number): number {
     const name = this.#table.find(source, start, end)
     return name === -1 ? -1 : (this.#places[name] as number)
@@ -58,7 +58,7 @@ export class KnownNames {
 
   learn(text: string, { number, symbol, authSeq }: ResolvedDevice): void {
     const bytes = Buffer.from(text)
-    // A text that is not well-formed has the bytes of another one.
+    // A malformed text has the same bytes as another one.
     if (this.isFull() || bytes.toString() !== text) return
     const name = this.#table.add(bytes, 0, bytes.length)
     if (name === -1) return
@@ -72,13 +72,13 @@ export class KnownNames {
     this.#places[name] = place
   }
 
-  /** Its name stands for another device, or for none. */
+  /** Its name now belongs to another device or to none. */
   forget(place: number): void {
     const name = this.#names[place] as number
     if (this.#places[name] === place) this.#places[name] = -1
   }
 
-  /** Whether its name stands for this device, as far as is known. */
+  /** True when the name belongs to this device, as far as is known. */
   isCurrent(place: number): boolean {
     return this.#places[this.#names[place] as number] === place
   }
@@ -108,14 +108,14 @@ export class KnownNames {
     this.#indexes[place] = index
   }
 
-  /** -1 where the reader was not the last one to note it. */
+  /** -1 where another reader noted it last. */
   indexOf(place: number, reader: number): number {
     return this.#readers[place] === reader ? (this.#indexes[place] as number) : -1
   }
 
   #add(text: string, number: number, symbol: string): number {
     if (this.#texts.length === this.#numbers.length) this.#grow()
-    // Copies: a part of a message would keep all of it.
+    // Copies: a slice would keep the whole message in memory.
     const place = this.#texts.push(text) - 1
     this.#symbols.push(Buffer.from(symbol).toString())
     this.#numbers[place] = number

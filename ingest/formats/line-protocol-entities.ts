@@ -1,6 +1,6 @@
 /**
- * Lines of Home Assistant, one for each state of an entity: `°C,domain=sensor,entity_id=porch_temperature value=21.4`. The end of the
- * entity's name says which metric it is, the measurement in which unit it comes; its other fields are attributes.
+ * Lines of Home Assistant, one for each state of an entity: `°C,domain=sensor,entity_id=porch_temperature value=21.4`. The end of
+ * the entity's name gives the metric and the measurement its unit. Other fields are attributes.
  */
 
 import { catalogueEntry } from '../../store/metrics/catalogue.ts'
@@ -11,26 +11,26 @@ import { shortenedName } from '../field-names.ts'
 import { invalid, type Problem } from './line-protocol-problem.ts'
 import { nameEnd, unescapeText } from './line-protocol-text.ts'
 
-/** A metric of the registry. Plain data, so that it can be handed to a thread. */
+/** A metric of the registry. Plain data, so that it can be posted to a thread. */
 export interface EntityMetric extends Pick<Metric, 'name' | 'unit' | 'kind'> {
-  /** The unit of values whose entity states none, where it is another one than that of the metric. */
+  /** Unit for entities without one, where it differs from the metric's unit. */
   readonly assumedUnit?: string | undefined
 }
 
 export interface Entity {
-  /** As Home Assistant has it, for reasons: `sensor.porch_temperature`. */
+  /** In Home Assistant's form, for reasons: `sensor.porch_temperature`. */
   readonly id: string
-  /** Undefined where its name is that of a metric, or ends with none. */
+  /** Undefined where the whole name is a metric, or its end does not match one. */
   readonly device: string | undefined
-  /** Undefined where its name ends with none. */
+  /** Undefined where the end of the name does not match a metric. */
   readonly metric: EntityMetric | undefined
-  /** Whether the body has an entity of the battery of its device. */
+  /** True when the body has a battery entity of the same device. */
   readonly isBesideBattery: boolean
-  /** From the unit of the measurement to that of the metric. */
+  /** Converts the measurement's unit to the metric's unit. */
   readonly convert: Convert
-  /** The unit that its values are taken for, as people read it; undefined where the entity or the setting states one. */
+  /** Assumed unit of its values, as people read it. Undefined where the entity or the setting states one. */
   readonly assumed: string | undefined
-  /** Of the unit. */
+  /** Fault of the unit. */
   readonly problem: Problem | undefined
 }
 
@@ -78,7 +78,7 @@ export function createEntityReader(registered: readonly EntityMetric[], body: Bu
       assumed: undefined,
       problem: undefined,
     }
-    // Without a unit of the metric, whatever unit is stated is that of its values.
+    // For a metric without a unit, any stated unit is the unit of its values.
     const from = isUnit(measurement, domain, id) ? measurement : metric?.assumedUnit
     const to = metric?.unit ?? null
     if (to === null) return entity
@@ -89,21 +89,21 @@ export function createEntityReader(registered: readonly EntityMetric[], body: Bu
   }
 }
 
-/** What its documentation suggests for entities without a unit. */
+/** Default measurements suggested by its documentation for entities without a unit. */
 const defaultMeasurements = new Set(['units', 'state'])
 
-/** False for what Home Assistant calls the measurement of an entity without a unit, or with another `measurement_attr`. */
+/** False for Home Assistant's default measurements of an entity without a unit, or with another `measurement_attr`. */
 function isUnit(measurement: string, domain: string, id: string): boolean {
   const isName = measurement === id || measurement === domain || measurement.startsWith(`${domain}__`)
   return !isName && !defaultMeasurements.has(measurement)
 }
 
-/** There where the measurement is not the unit. */
+/** Field with the unit where the measurement is not the unit. */
 const unitField = 'unit_of_measurement_str'
 
-/** The fields of one line of an entity, in whatever order they come. */
+/** The fields of one line of an entity, in any order. */
 export class EntityLine {
-  /** NaN for a state that is a text alone. */
+  /** NaN for a state that is only a text. */
   #value = Number.NaN
   #isInWords = false
   #hasUnitField = false
@@ -114,7 +114,7 @@ export class EntityLine {
     this.#hasUnitField = false
   }
 
-  /** NaN for a text. */
+  /** `value` is NaN for a text. */
   note(field: string, value: number): Problem | undefined {
     if (field === 'value') {
       if (Number.isNaN(value)) return invalid('value must be a number')
@@ -124,7 +124,7 @@ export class EntityLine {
     return undefined
   }
 
-  /** The value in the unit of the metric; NaN where there is none. */
+  /** The value in the unit of the metric; NaN without one. */
   valueOf({ metric, convert, id }: Entity): number | Problem {
     if (Number.isNaN(this.#value) || metric === undefined) return this.#value
     if (this.#hasUnitField && metric.unit !== null) {
@@ -134,13 +134,13 @@ export class EntityLine {
     return Number.isFinite(value) ? value : invalid(`entity ${id} has a value that is too large`)
   }
 
-  /** A state in words, such as `on`, that comes with a number is no value of a metric that measures something. */
+  /** A state in words, such as `on`, with a number is not a value of a measuring metric. */
   isOf({ metric }: Entity): boolean {
     return metric !== undefined && (!this.#isInWords || metric.kind === 'state')
   }
 }
 
-/** Entities of a device that have changed together are told one after the other, some milliseconds apart. */
+/** Home Assistant writes entities of a device that change together one after the other, some milliseconds apart. */
 const reportMs = 1000
 
 interface Report {
@@ -148,12 +148,12 @@ interface Report {
   readonly metrics: Set<string>
 }
 
-/** What a device has reported at a time: lines of a body less than a second behind the first one, each of another metric. */
+/** A device's values of one time: lines of a body less than a second after the first one, each of another metric. */
 export class EntityReports {
-  /** The last of each device. */
+  /** The last report of each device. */
   readonly #reports = new Map<number, Report>()
 
-  /** The time of the report of which the line is a part. */
+  /** Time of the report that contains the line. */
   timeOf(device: number, { metric }: Entity, timeMs: number): number {
     const name = metric?.name ?? ''
     const report = this.#reports.get(device)

@@ -1,4 +1,4 @@
-/** The fields of a line: which metrics they are, and their values. */
+/** The fields of a line: their metrics and values. */
 
 import { type Metric, metrics } from '../../store/tables.ts'
 import { customRangeReason, isListedColumn, unknownEntityReason, unknownFieldReason } from '../custom-fields.ts'
@@ -13,19 +13,19 @@ import { invalid, malformed, type Problem } from './line-protocol-problem.ts'
 import { byteOf, lineFeedsIn, nameEnd, stringEnd, unescapeText, withoutReturn } from './line-protocol-text.ts'
 import { readingRows } from './reading-rows.ts'
 
-/** A field as it was in the line before at the same place: most lines have the same fields in the same order. */
+/** The field at the same place of the previous line: most lines have the same fields in the same order. */
 interface KnownField {
   table: FieldTable
-  /** As it stands in the body, with the equals sign. */
+  /** Its bytes in the body, with the equals sign. */
   name: Buffer
   metric: number
   /** Its name as a text. */
   text: string
-  /** Of a name that is not in the table. */
+  /** Role of a name outside the table. */
   role: FieldRole
 }
 
-/** What is known of the device of a line. A field that is not there is a missing value, also of one that it lists. */
+/** The device of a line. A missing field is a missing value, even where the device lists it. */
 export type DeviceOfLine = Pick<ReadingDevice, 'metrics' | 'fieldOf'>
 
 export interface CustomValueOfLine {
@@ -42,27 +42,27 @@ export interface FieldsOptions {
 const noMetric = -1
 const voltageMetric = metrics.indexOf('battery_voltage')
 const percentageMetric = metrics.indexOf('battery_percentage')
-/** Of a line. */
+/** Per line. */
 const customMax = 150
 const fieldsMax = 1024
 const nameCharactersMax = 64
 
 export class FieldsReader {
-  /** The metrics of the line that was read last; NaN for what it does not have. */
+  /** The metrics of the last line; NaN for a missing one. */
   readonly values = new Float64Array(readingRows.valuesPerRow)
   /** Values of metrics that have no column. */
   readonly custom: CustomValueOfLine[] = []
-  /** Names of fields of which it is not known yet whether they are metrics. */
+  /** Names of fields whose metrics are not resolved yet. */
   readonly sighted: string[] = []
-  /** Names of those that are values of metrics only where the device lists them. */
+  /** Names of fields that are metrics only where the device lists them. */
   readonly sightedIfListed: string[] = []
-  /** Why values are left out of the line, by field. */
+  /** Reasons of omitted values, by field. */
   outOfRange: Errors | undefined
-  /** Whether it has any value, or may have one. */
+  /** True when the line has a value, or may have one. */
   hasMetric = false
-  /** Behind the last field, or where a problem was found. */
+  /** Offset after the last field, or of a problem. */
   end = 0
-  /** In its texts, which may span lines. */
+  /** Line feeds within its texts, which may span lines. */
   lineFeeds = 0
   readonly #bytes: Buffer
   readonly #numbers: NumberReader
@@ -70,11 +70,11 @@ export class FieldsReader {
   readonly #options: FieldsOptions
   readonly #known: KnownField[] = []
   readonly #entityLine = new EntityLine()
-  /** Fields that may hold the voltage of a battery, which the other fields of the line decide. */
+  /** Fields that may hold a battery's voltage. The other fields of the line decide. */
   readonly #voltages: { name: string; value: number }[] = []
   #hasBattery = false
   #hasVoltage = false
-  /** Of the first field that is stored as no metric, where such lines are refused. */
+  /** Problem of the first field that is not stored, where such lines are rejected. */
   #unknownProblem: Problem | undefined
   #device: DeviceOfLine | undefined
   #entity: Entity | undefined
@@ -87,8 +87,8 @@ export class FieldsReader {
   }
 
   /**
-   * Reads the fields from `start` on, whose metrics are those of `table`, or of those of an entity its value. The first value
-   * that is wrong counts, and without one the first field that is stored as no metric.
+   * Reads the fields from `start` on: the metrics of `table`, or the value of an entity. Returns the first wrong value, or else
+   * the first field that is not stored.
    */
   read(
     start: number,
@@ -120,7 +120,7 @@ export class FieldsReader {
     return this.#problemOfLine()
   }
 
-  /** Of a line whose values can all be read. */
+  /** Checks a line whose values can all be read. */
   #problemOfLine(): Problem | undefined {
     if (this.outOfRange === undefined || this.#unknownProblem !== undefined) return this.#unknownProblem
     this.hasMetric = this.custom.length + this.sighted.length > 0 || !this.values.every(Number.isNaN)
@@ -132,7 +132,7 @@ export class FieldsReader {
     let first: Problem | undefined
     for (let place = 0; place < fieldsMax; place++) {
       const problem = this.#readField(place, table)
-      // What cannot be read ends the line; behind a wrong value there may be fields that its device has.
+      // A syntax error ends the line. After a wrong value the device's other fields may follow.
       if (problem?.code === 'LINE_MALFORMED') return first ?? problem
       first ??= problem
       if (this.end === bytes.length || bytes[this.end] !== byteOf.comma) return first
@@ -161,7 +161,7 @@ export class FieldsReader {
     return this.#isTaken(metric, text) ? this.#readMetric(metric) : this.#readCustom(text)
   }
 
-  /** Of a device that lists what it has, those alone. */
+  /** For a device with a list, true only for the listed metrics. */
   #isTaken(metric: number, name: string): boolean {
     return isListedColumn(this.#device?.metrics ?? null, metrics[metric] as Metric, name)
   }
@@ -202,7 +202,7 @@ export class FieldsReader {
     return problem ?? invalid(`${metrics[metric]} must be a number`)
   }
 
-  /** Of a field that is not in the table. */
+  /** Reads a field outside the table. */
   #readOther({ text, role }: KnownField): Problem | undefined {
     if (role === 'reading time' || role === 'record time') return this.#readTimeField(text)
     if (role === 'battery') this.#hasBattery = true
@@ -225,7 +225,7 @@ export class FieldsReader {
     else this.#unknown(name)
   }
 
-  /** Those of a battery where the line has one, as in readings of all formats. */
+  /** Assigns voltages to the battery where the line has one, as in readings of all formats. */
   #placeVoltages(): void {
     for (const { name, value } of this.#voltages) {
       const isOfBattery = this.#hasBattery && !this.#hasVoltage && isBatteryVoltage(value)
@@ -238,7 +238,7 @@ export class FieldsReader {
     }
   }
 
-  /** The timestamp of a line stands behind its fields. */
+  /** A time in a field is an error: the timestamp of a line follows its fields. */
   #readTimeField(name: string): Problem | undefined {
     const value = this.#readAny()
     if (typeof value !== 'number') return value
@@ -246,7 +246,7 @@ export class FieldsReader {
     return undefined
   }
 
-  /** Of a field that has no column. */
+  /** Reads a field without a column. */
   #readCustom(name: string): Problem | undefined {
     const isText = this.#bytes[this.end] === byteOf.quote
     const value = this.#readAny()
@@ -273,7 +273,7 @@ export class FieldsReader {
     return typeof value === 'number' ? this.#entityLine.note(field, value) : value
   }
 
-  /** Nothing of an entity whose state is a text. */
+  /** Ignores an entity whose state is a text. */
   #takeEntity(entity: Entity): Problem | undefined {
     const value = this.#entityLine.valueOf(entity)
     if (typeof value !== 'number') return value
@@ -292,7 +292,7 @@ export class FieldsReader {
     return undefined
   }
 
-  /** NaN for a text, or a word that is none of a boolean. */
+  /** NaN for a text, or for a word other than a boolean. */
   #readAny(): number | Problem {
     const bytes = this.#bytes
     const start = this.end
@@ -351,7 +351,7 @@ const words = new Map([
   ...['f', 'F', 'false', 'False', 'FALSE'].map(word => [word, 0] as const),
 ])
 
-/** NaN for what is none. */
+/** NaN for anything else. */
 function booleanIn(bytes: Buffer, start: number, end: number): number {
   if (end - start > 'false'.length) return Number.NaN
   return words.get(bytes.toString('latin1', start, end)) ?? Number.NaN

@@ -1,19 +1,19 @@
-/** What the tags and fields of line protocol mean here: which of them name the device and the metrics. */
+/** The tags that name the device in line protocol, and the fields that name metrics. */
 
 import { type Metric, metrics } from '../../store/tables.ts'
 
-/** Plain data, so that it can be handed to a thread. */
+/** Plain data, so that it can be posted to a thread. */
 export interface LineNames {
-  /** Tags that name the device; of several that a line has, the first of these. Only the first overrides a known device. */
+  /** Tags that name the device: the first one present counts. Only the first tag of this list overrides a known device. */
   readonly deviceTags: readonly string[]
-  /** Fields that are called otherwise than their metric. */
+  /** Fields whose names differ from their metrics. */
   readonly fields: readonly NamedField[]
-  /** What becomes of a line with a field that is no metric: refused, or taken without that field. */
+  /** Whether a line with an unknown field is rejected or stored without it. */
   readonly unknownFields: 'reject' | 'ignore'
 }
 
 interface NamedField {
-  /** Only in this measurement; without it, in all. */
+  /** Limits it to this measurement. By default it applies to all. */
   readonly measurement?: string
   readonly field: string
   readonly metric: Metric
@@ -24,10 +24,10 @@ export const defaultDeviceTags = ['device', 'host']
 
 export const defaultLineNames: LineNames = { deviceTags: defaultDeviceTags, fields: [], unknownFields: 'reject' }
 
-/** The index of the metric by the name of the field. */
+/** Index of the metric by the field's name. */
 export type FieldTable = ReadonlyMap<string, number>
 
-/** The table of each measurement that has one of its own, and of all others. What is more specific counts more. */
+/** Tables of the measurements with specific names, and of all others. The more specific name takes precedence. */
 export function createFieldTables({ fields }: LineNames): (measurement: string) => FieldTable {
   const general = metrics.map(metric => ({ field: metric, metric }))
   const inAll = tableOf([...general, ...fields.filter(({ measurement }) => measurement === undefined)])

@@ -1,4 +1,4 @@
-/** Numbers of line protocol: floats, and integers with a letter behind them. */
+/** Numbers of line protocol: floats, and integers with a letter after them. */
 
 import { byteOf, nameEnd, withoutReturn } from './line-protocol-text.ts'
 import { exactDigits, powersOfTen, readNumber } from './number.ts'
@@ -9,19 +9,19 @@ const plus = 0x2b
 const point = 0x2e
 const letterI = 0x69
 const letterU = 0x75
-/** Some clients write doubles without an exponent: the smallest ones have some 340 digits then. */
+/** Some clients write doubles without an exponent: the smallest ones then have some 340 digits. */
 const numberBytesMax = 400
 
 export class NumberReader {
   readonly #bytes: Buffer
-  /** Behind what was read last; before a text, which is no number. */
+  /** Offset after the last number, or the start of a text that is not a number. */
   end = 0
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes
   }
 
-  /** NaN for no number. One of few digits is read and found to end in one pass. */
+  /** NaN for other texts. A number of few digits is read and delimited in one pass. */
   read(start: number): number {
     const bytes = this.#bytes
     const { length } = bytes

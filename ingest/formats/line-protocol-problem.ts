@@ -1,4 +1,4 @@
-/** Why a line is not taken. */
+/** Why a line is rejected. */
 
 import type { RejectCode } from './reject.ts'
 
@@ -7,12 +7,12 @@ export interface Problem {
   reason: string
 }
 
-/** It is no line protocol. */
+/** The line is not line protocol. */
 export function malformed(reason: string): Problem {
   return { code: 'LINE_MALFORMED', reason }
 }
 
-/** It is no reading. */
+/** The line is not a reading. */
 export function invalid(reason: string): Problem {
   return { code: 'READING_INVALID', reason }
 }

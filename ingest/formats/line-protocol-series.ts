@@ -1,4 +1,4 @@
-/** The series of a line: measurement and tags, from which follow the device and what the fields are called. */
+/** The series of a line, measurement and tags, which determines the device and the names of the fields. */
 
 import { ByteKeys } from './byte-keys.ts'
 import { deviceNameProblem } from './device-name.ts'
@@ -16,10 +16,10 @@ import { byteOf, measurementEnd, nameEnd, unescapeText } from './line-protocol-t
 import { NameIndex } from './name-index.ts'
 
 export interface Series {
-  /** Index into the names of the body; -1 where there is a problem, or an entity that is no metric. */
+  /** Index into the names of the body; -1 for a problem, or for an entity without a metric. */
   device: number
   fields: FieldTable
-  /** Of a line of Home Assistant. */
+  /** Set for a line of Home Assistant. */
   entity: Entity | undefined
   problem: Problem | undefined
 }
@@ -28,33 +28,33 @@ const tagsMax = 256
 
 export interface SeriesOptions {
   names: LineNames
-  /** Whose readings are in lines without the first of the device tags: the others do not count then. */
+  /** Device of lines without the first of the device tags. Other device tags are then ignored. */
   deviceDefault: string | undefined
-  /** The metrics of the registry; with them, lines with the tags of Home Assistant are those of its entities. */
+  /** The metrics of the registry. With them, lines with Home Assistant's tags are read as entities. */
   entityMetrics?: readonly EntityMetric[] | undefined
-  /** What the thread knows of lines of the same `names`. */
+  /** The thread's cache of lines read with the same `names`. */
   knownLines?: KnownLines | undefined
 }
 
-/** The series of a body, each of which is read once, and not at all where it is known. */
+/** The series of a body. A new series is parsed once, a known one never. */
 export class SeriesReader {
   /** The distinct devices so far. */
   readonly devices: NameIndex
   readonly #bytes: Buffer
   readonly #deviceTags: readonly string[]
-  /** Those, and what else says whose the line is. */
+  /** Device tags and further tags that identify the device. */
   readonly #tags: readonly string[]
   readonly #entityOf: EntityOf | undefined
   readonly #deviceDefault: string | undefined
   readonly #fieldsOf: (measurement: string) => FieldTable
   readonly #knownLines: KnownLines | undefined
   readonly #linesExpected: number
-  /** Those that were not known before. */
+  /** Series that the cache did not contain. */
   #own: ByteKeys<Series> | undefined
   readonly #make = (start: number, end: number) => this.#parse(start, end)
-  /** Of a series that was known before. */
+  /** Reused for series from the cache. */
   readonly #found: Series
-  /** Of each of the tags the value in the line at hand. */
+  /** Value of each tag in the current line. */
   readonly #values: (string | undefined)[]
 
   constructor(
@@ -65,7 +65,7 @@ export class SeriesReader {
     this.#bytes = bytes
     this.#linesExpected = linesExpected
     this.devices = new NameIndex(knownLines?.names)
-    // What a credential of one device says changes what a series means.
+    // The default device of a credential changes the meaning of a series.
     this.#knownLines = deviceDefault === undefined ? knownLines : undefined
     this.#deviceTags = names.deviceTags
     this.#entityOf = entityMetrics && createEntityReader(entityMetrics, bytes)
@@ -109,7 +109,7 @@ export class SeriesReader {
     if (wrong !== undefined) return { ...none, problem: invalid(`device ${wrong}`) }
     const known = this.#knownLines?.names.findText(name) ?? -1
     if (known === -1) return { device: this.devices.indexOf([name]), fields, entity, problem: undefined }
-    // What is an entity hangs on the registry of metrics.
+    // The registry of metrics determines entities, so they are not cached.
     if (entity === undefined) this.#knownLines?.add(bytes, start, end, { place: known, fields })
     return { device: this.devices.indexOfKnown(known), fields, entity, problem: undefined }
   }
@@ -130,8 +130,8 @@ export class SeriesReader {
   }
 
   /**
-   * A tag such as Telegraf's `host` is in every line, and names a device only where nothing else does: a credential of one
-   * device says it before. An entity says it itself.
+   * A tag such as Telegraf's `host` is in every line, so a credential's device takes precedence over it. An entity names its own
+   * device.
    */
   #deviceName(entity: Entity | undefined): string | undefined {
     const [first] = this.#values
@@ -140,7 +140,7 @@ export class SeriesReader {
     return first ?? this.#deviceDefault ?? values.find(value => value !== undefined)
   }
 
-  /** Keeps the values of the tags; a sentence for tags that cannot be read. */
+  /** Reads the tags' values. Returns a sentence for invalid tags. */
   #readTags(start: number, end: number): string | undefined {
     const bytes = this.#bytes
     let count = 0

@@ -1,4 +1,4 @@
-/** The characters of InfluxDB's line protocol: where a name, a string or a line ends, and what its escapes stand for. */
+/** The characters of InfluxDB's line protocol: the ends of names, strings and lines, and the escapes. */
 
 export const byteOf = {
   tab: 0x09,
@@ -13,12 +13,12 @@ export const byteOf = {
   backslash: 0x5c,
 } as const
 
-/** What a backslash may stand before; anywhere else it stands for itself. */
+/** Characters that a backslash escapes; before any other it stands for itself. */
 const escapable = { measurement: ', \\', name: ', =\\' } as const
 
 /**
- * Where the measurement with its tags ends: at the space before the fields, or at the end of the line or the body. Of two
- * backslashes the first escapes the second. A line feed always ends the line, whatever stands before it.
+ * Finds the end of the measurement with its tags: the space before the fields, or the end of the line or the body. Of two
+ * backslashes the first escapes the second. A line feed always ends the line, even after a backslash.
  */
 export function seriesEnd(bytes: Buffer, start: number): number {
   let at = start
@@ -30,12 +30,12 @@ export function seriesEnd(bytes: Buffer, start: number): number {
   return at
 }
 
-/** Where a name or a number ends: at the first comma, equals sign, space or line feed that is not escaped, or at `end`. */
+/** Finds the end of a name or a number: the first comma, equals sign, space or line feed that is not escaped, or `end`. */
 export function nameEnd(bytes: Buffer, start: number, end: number): number {
   let at = start
   for (; at < end; at++) {
     const byte = bytes[at] ?? 0
-    // Most bytes are letters, which are above all of these but the backslash.
+    // Most bytes are letters, which are above all of these except the backslash.
     if (byte > byteOf.equals) {
       if (byte === byteOf.backslash && at + 1 < end && bytes[at + 1] !== byteOf.lineFeed) at++
     } else if (isDelimiter(byte)) break
@@ -47,14 +47,14 @@ function isDelimiter(byte: number): boolean {
   return byte === byteOf.equals || byte === byteOf.comma || byte === byteOf.space || byte === byteOf.lineFeed
 }
 
-/** Where the measurement ends: like a name, but an equals sign is one of its characters. */
+/** Finds the end of the measurement: like a name, but it may contain an equals sign. */
 export function measurementEnd(bytes: Buffer, start: number, end: number): number {
   let at = nameEnd(bytes, start, end)
   while (at < end && bytes[at] === byteOf.equals) at = nameEnd(bytes, at + 1, end)
   return at
 }
 
-/** Behind the closing quote of a string that opens at `start`; undefined without one. A string may span lines. */
+/** Offset after the closing quote of a string that opens at `start`. Undefined without one. A string may span lines. */
 export function stringEnd(bytes: Buffer, start: number): number | undefined {
   for (let at = start + 1; at < bytes.length; at++) {
     const byte = bytes[at]
@@ -65,8 +65,8 @@ export function stringEnd(bytes: Buffer, start: number): number | undefined {
 }
 
 /**
- * The line feed that ends a line whose fields cannot be read any further than `start`, or the end of the body. What
- * stands in a string is never taken for a line: its text may be somebody else's.
+ * Finds the line feed that ends a line whose fields cannot be read beyond `start`, or the end of the body. The content of a
+ * string is never read as lines: its text may come from another person.
  */
 export function lineEnd(bytes: Buffer, start: number): number {
   let opensString = false

@@ -1,8 +1,8 @@
-/** Timestamps of line protocol: integers of 64 bits, in units that the request names. */
+/** Timestamps of line protocol: 64-bit integers, in a unit that the request names. */
 
 import { byteOf } from './line-protocol-text.ts'
 
-/** How many of the last digits are finer than a millisecond, or how many milliseconds the unit has. */
+/** Number of digits finer than a millisecond, or milliseconds of the unit. */
 const units = {
   ns: { digitsCut: 6, ms: 1 },
   us: { digitsCut: 3, ms: 1 },
@@ -18,31 +18,28 @@ interface Unit {
   readonly ms: number
 }
 
-/**
- * To be looked up once a body: its name comes from another thread, and V8 compiles a look-up that it has optimized anew for
- * each such string.
- */
+/** Call it once per body: the name comes from another thread, and V8 recompiles an optimized look-up for each such string. */
 export function unitOf(precision: Precision): Unit {
   return units[precision]
 }
 
-/** Those of 2^63. */
+/** The digits of 2^63. */
 const digitsMax = 19
 
 /**
- * Epoch milliseconds; NaN for what is no integer of at most 19 digits. What is finer than a millisecond is cut off digit by
- * digit, so that no number is ever larger than a double can hold exactly.
+ * Epoch milliseconds; NaN unless it is an integer of at most 19 digits. Digits finer than a millisecond are cut off one by one,
+ * so that a double always holds the number exactly.
  */
 export function readTimestamp(bytes: Buffer, start: number, end: number, { digitsCut, ms }: Unit): number {
   return ms * readInteger(bytes, start, end, digitsCut)
 }
 
-/** The same with the microseconds as a fraction; of a unit that has them. */
+/** Like `readTimestamp`, with the microseconds as a fraction. For units that have them. */
 export function readFineTimestamp(bytes: Buffer, start: number, end: number, { digitsCut }: Unit): number {
   return readInteger(bytes, start, end, digitsCut - 3) / 1000
 }
 
-/** Whether it has microseconds. */
+/** True for units with microseconds. */
 export function isFine({ digitsCut }: Unit): boolean {
   return digitsCut >= 3
 }

@@ -34,50 +34,50 @@ export interface LineProtocolOptions {
   precision: Precision
   ranges: Ranges
   nowMs: number
-  /** How far a timestamp may lie ahead of the server's clock. */
+  /** Limit of timestamps ahead of the server's clock. */
   aheadMsMax: number
-  /** No timestamp is earlier; without it the year 2000. */
+  /** Earliest accepted timestamp. Default: the year 2000. */
   earliestMs?: number | undefined
-  /** Whose readings are in lines that name no device. */
+  /** Device of lines that name none. */
   deviceDefault: string | undefined
-  /** The metrics of the registry; with them, lines with the tags of Home Assistant are those of its entities. */
+  /** The metrics of the registry. With them, lines with Home Assistant's tags are read as entities. */
   entityMetrics?: readonly EntityMetric[] | undefined
-  /** What the thread knows of lines of the same `names`. */
+  /** The thread's cache of lines read with the same `names`. */
   knownLines?: KnownLines | undefined
-  /** How many rejects to list; the others are only counted. */
+  /** Limit of the listed rejects. The others are only counted. */
   rejectsMax: number
-  /** What is known of the device whose name has this index; without it, fields without a column become no metric. */
+  /** Device of the name with this index. Without it, fields without a column are not stored. */
   deviceOf?: ((name: number) => DeviceOfLine) | undefined
-  /** Notes the fields without a column, of which it is not known yet what becomes of them: they are left out. */
+  /** Collects unresolved fields without a column, which are left out. */
   sightings?: SightingsReader | undefined
 }
 
 export interface LineProtocolResult {
-  /** Lines with a point, also those that were refused. */
+  /** Lines with a point, including rejected ones. */
   points: number
   rows: Rows
   /** The distinct devices of the rows. */
   names: NameIndex
-  /** How many lines of each device are in the rows. */
+  /** Number of lines of each device in the rows. */
   lineCounts: Uint32Array<ArrayBuffer>
   rejects: Reject[]
   rejected: number
-  /** Lines that are stored without values that are out of range; the first are listed. */
+  /** Lines stored without their values out of range. The first are listed. */
   leftOut: { rejected: number; rejects: Reject[] }
-  /** Entities whose unit is assumed, with the first line of each; the first are listed. */
+  /** Entities with an assumed unit, with the first line of each. The first are listed. */
   assumed: { rejected: number; rejects: Reject[] }
-  /** There were more rows, devices or fields than there may be: what follows was not read. */
+  /** The body exceeds the limit of rows, devices or fields. The rest was not read. */
   isTooLong: boolean
 }
 
-/** Instead of the time in a row whose lines have none. No reading is as old. */
+/** Marks rows whose lines have no time. All readings are newer. */
 export const receiptTimeMs = 0
 
 const lineBytesMax = 1 << 16
 const rowsMax = 1_000_000
 /** The main thread looks all of them up in one turn. */
 const devicesMax = 10_000
-/** Without a column, of all rows. */
+/** Values without a column, of all rows. */
 const customValuesMax = 4_000_000
 const lineBytesUsual = 64
 const leftOutListedMax = 100
@@ -105,7 +105,7 @@ class BodyReader {
   readonly #lineCounts: number[] = []
   readonly #reports = new EntityReports()
   #timeMs = receiptTimeMs
-  /** Of the line at hand. */
+  /** Entity of the current line. */
   #entity: Entity | undefined
   #at = 0
   #line = 0
@@ -150,12 +150,12 @@ class BodyReader {
     return isFull && this.#at < this.#bytes.length
   }
 
-  /** A function of its own: what V8 compiles for a loop in progress it throws away where something else follows. */
+  /** A separate function: V8 discards its code for a running loop when other code follows it. */
   readAll(): void {
     while (this.#readLine());
   }
 
-  /** False when there is none. */
+  /** Returns false at the end. */
   #readLine(): boolean {
     const bytes = this.#bytes
     let at = this.#at
@@ -165,7 +165,7 @@ class BodyReader {
     if (bytes[at] === byteOf.lineFeed || at === bytes.length) this.#at = at
     else if (bytes[at] === byteOf.hash) this.#at = commentEnd(bytes, at)
     else this.#readPoint(at)
-    // Behind the line feed.
+    // Skips the line feed.
     this.#at++
     return true
   }
@@ -209,14 +209,14 @@ class BodyReader {
     return this.#reports.timeOf(device, this.#entity, this.#timeMs)
   }
 
-  /** Of a line with a problem. */
+  /** Skips a line with a problem. */
   #skipRest(): void {
     const start = this.#at
     this.#at = lineEnd(this.#bytes, start)
     this.#line += lineFeedsIn(this.#bytes, start, this.#at)
   }
 
-  /** The device; its values and its time stand aside. Ends at the line feed, after a problem before it. */
+  /** Returns the device, and keeps its values and time aside. Ends at the line feed, or before it after a problem. */
   #scanPoint(start: number): number | Problem {
     const bytes = this.#bytes
     this.#at = seriesEnd(bytes, start)
@@ -228,20 +228,20 @@ class BodyReader {
     const known = device === -1 ? undefined : this.#options.deviceOf?.(device)
     const wrong = this.#fields.read(this.#at, fields, known, entity)
     this.#at = this.#fields.end
-    // The lines that a text spans are lines of the body too.
+    // A text that spans lines counts as several lines of the body.
     this.#line += this.#fields.lineFeeds
     const all = wrong ?? this.#scanTime()
     if (all === wrong) this.#noteSighted(device, wrong !== undefined)
     return all ?? device
   }
 
-  /** A line with a value that is not taken may be one of a device that lists what it has. */
+  /** The device of a line with a rejected value may list its metrics. */
   #noteSighted(device: number, isRefused: boolean): void {
     for (const name of this.#fields.sighted) this.#options.sightings?.addField(device, name, isRefused)
     for (const name of this.#fields.sightedIfListed) this.#options.sightings?.addField(device, name, true)
   }
 
-  /** What stands between the fields and the line feed. */
+  /** Reads the timestamp between the fields and the line feed. */
   #scanTime(): Problem | undefined {
     const bytes = this.#bytes
     this.#timeMs = receiptTimeMs
@@ -264,7 +264,7 @@ class BodyReader {
   #readTime(start: number, end: number): number | Problem {
     const unit = this.#unit
     if (this.#entity === undefined) return readTimestamp(this.#bytes, start, end, unit)
-    // Entities of one device come in lines of their own, perhaps in two bodies, where one would replace the other.
+    // Entities of one device come in separate lines, possibly in two bodies, where one would replace the other.
     if (!isFine(unit)) return invalid('timestamps of entities must be in nanoseconds or microseconds')
     return readFineTimestamp(this.#bytes, start, end, unit)
   }
@@ -273,7 +273,7 @@ class BodyReader {
     while (this.#bytes[this.#at] === byteOf.space) this.#at++
   }
 
-  /** Moves from a carriage return on to its line feed. */
+  /** Skips a carriage return before a line feed. */
   #isAtEnd(): boolean {
     const bytes = this.#bytes
     const isReturn = bytes[this.#at] === byteOf.carriageReturn
@@ -284,7 +284,7 @@ class BodyReader {
   }
 }
 
-/** A power of two; beyond it the tables grow, or are left for slower ones. */
+/** A power of two. Beyond it the tables grow, or slower ones are used. */
 function linesExpectedIn({ length }: Buffer): number {
   return 2 ** Math.min(16, Math.max(6, Math.ceil(Math.log2(length / lineBytesUsual))))
 }

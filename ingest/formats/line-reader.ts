@@ -1,18 +1,18 @@
-/** What each line format provides: one line of bytes becomes the fields of a row. */
+/** The interface of all line formats: one line of bytes becomes the fields of a row. */
 
 import type { Fields } from '../field-names.ts'
 
-/** `json`: an array of what the lines of NDJSON hold. */
+/** `json`: an array of NDJSON's objects. */
 export type Format = 'csv' | 'ndjson' | 'json'
 
 /**
- * Reads the bytes from `start` to `end`: the fields with the names of the CSV header, or a sentence that says why the
- * line cannot be read at all. The fields are valid until the next call, which may hand back the same object.
+ * Reads the bytes from `start` to `end`: the fields with the names of the CSV header, or a sentence for an unreadable line. The
+ * fields are valid until the next call, which may return the same object.
  */
 export interface LineReader {
   (chunk: Buffer, start: number, end: number): Fields | string
-  /** Whether what was read last may have other fields than those of columns. */
+  /** True when the last line may have fields without a column. */
   hasOthers?: boolean
-  /** The place of the name in what was read last, among the known ones that the reader was given; -1 of a name that is not known. */
+  /** Place of the last name among the known names that the reader was given; -1 for an unknown name. */
   knownName?: number
 }

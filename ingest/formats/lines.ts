@@ -1,17 +1,17 @@
-/** Cuts a stream of bytes into chunks of whole lines, so that each chunk can be read on its own, in any thread. */
+/** Cuts a stream of bytes into chunks of whole lines, so that each chunk can be read separately, in any thread. */
 
 import { bug } from '../../store/limits/bug.ts'
 
 const lineFeed = 0x0a
 
 export interface LineLimits {
-  /** Size of a chunk, and so of the piece of a body that is in memory at a time. */
+  /** Size of a chunk, and of the part of a body in memory at a time. */
   chunkBytes: number
-  /** A line that is longer is cut to one byte more than this, which is how its reader knows that it is too long. */
+  /** A longer line is cut to one byte more than this, by which its reader detects it. */
   lineBytesMax: number
 }
 
-/** A chunk owns its memory from its first byte to its last, so that it can be handed to another thread without a copy. */
+/** A chunk owns its memory from its first byte to its last, so that it can be transferred to another thread without a copy. */
 export type Chunk = Uint8Array<ArrayBuffer>
 
 export async function* wholeLines(body: AsyncIterable<Uint8Array>, limits: LineLimits): AsyncGenerator<Chunk> {
@@ -34,7 +34,7 @@ class LineCutter {
   readonly #chunkBytes: number
   #chunk: Chunk
   #filled = 0
-  /** The line that is being filled has lost bytes: what follows up to its end is thrown away. */
+  /** The current line has lost bytes: the rest of it is skipped. */
   #skipping = false
 
   constructor({ chunkBytes, lineBytesMax }: LineLimits) {
@@ -48,7 +48,7 @@ class LineCutter {
     return this.#filled === this.#chunkBytes
   }
 
-  /** Takes bytes of the piece from the offset on, and says how many. */
+  /** Takes bytes of the piece from the offset on, and returns their number. */
   take(piece: Uint8Array, offset: number): number {
     let from = offset
     if (this.#skipping) {
@@ -63,7 +63,7 @@ class LineCutter {
     return from + taken - offset
   }
 
-  /** The whole lines so far; the line that has only begun opens the next chunk. */
+  /** Returns the whole lines so far. An incomplete line opens the next chunk. */
   cut(): Chunk {
     const lines = this.#chunk.subarray(0, this.#filled)
     const end = lines.lastIndexOf(lineFeed) + 1

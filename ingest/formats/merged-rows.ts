@@ -1,4 +1,4 @@
-/** Rows of which there is one for each device and time: what comes later for the same two is written into the same row. */
+/** Rows merged by device and time: later values for the same two are written into the same row. */
 
 import { randomInt } from 'node:crypto'
 import { CustomRows } from './custom-columns.ts'
@@ -14,7 +14,7 @@ export class MergedRows {
   #devices: Uint32Array
   #timesMs: Float64Array
   #values: Float64Array
-  /** At the place of its hash or behind it, a row and one more; 0 where there is none. At most half of them are taken. */
+  /** An open hash table of rows plus one; 0 for a free slot. At most half of the slots are used. */
   #slots: Int32Array
   readonly #hash = createRowHash()
   #last = 0
@@ -34,12 +34,12 @@ export class MergedRows {
     return this.#count
   }
 
-  /** How many values they have that have no column. */
+  /** Number of their values without a column. */
   get customCount(): number {
     return this.#custom?.count ?? 0
   }
 
-  /** Sets those of the values that are not NaN, and returns the row. It keeps the number of the line that it began with. */
+  /** Sets the values other than NaN, and returns the row. It keeps the number of its first line. */
   put(line: number, device: number, timeMs: number, values: Float64Array): number {
     const row = this.#isOf(this.#last, device, timeMs) ? this.#last : this.#rowOf(line, device, timeMs)
     this.#last = row
@@ -56,7 +56,7 @@ export class MergedRows {
     this.#custom.put(row, series, value)
   }
 
-  /** Nothing can be put any more. */
+  /** Nothing can be added afterwards. */
   take(): Rows {
     this.#rows.count = this.#count
     this.#rows.custom = this.#custom?.take(this.#count)
@@ -107,7 +107,7 @@ export class MergedRows {
   }
 }
 
-/** Hashes the number of a device and a time. A sender cannot choose times that all have one hash. */
+/** Hashes a device's number and a time. A sender cannot choose times that all collide. */
 export function createRowHash(): (device: number, timeMs: number) => number {
   const timeFactor = oddNumber()
   const deviceFactor = oddNumber()

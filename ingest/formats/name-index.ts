@@ -1,21 +1,21 @@
-/** Numbers the distinct names of rows in the order in which they come. A name may have several parts. */
+/** Numbers the distinct names of rows in the order of their appearance. A name may have several parts. */
 
 import type { KnownNames } from './known-names.ts'
 
 type Node = Map<string, Node | number>
 
-/** Of a name that is told as a text. */
+/** Place of a name that is passed as a text. */
 const noPlace = -1
 
 export class NameIndex {
-  /** Of names of one part, those that need no text. */
+  /** Known names of one part, which need no text. */
   readonly known: KnownNames | undefined
   readonly #reader: number
-  /** Undefined for a name that was found by its place among the known ones. */
+  /** Undefined for a known name that was found by its place. */
   readonly #parts: (readonly string[] | undefined)[] = []
   readonly #places: number[] = []
   readonly #root: Node = new Map()
-  /** Names up to this index are in the map: those that came by their places are put there when the first text comes. */
+  /** Names up to this index are in the map. Names found by their places are added when the first text arrives. */
   #mapped = 0
   #hasTexts = false
 
@@ -42,7 +42,7 @@ export class NameIndex {
     return index
   }
 
-  /** The name at this place of the known ones. */
+  /** Adds the known name at this place. */
   indexOfKnown(place: number): number {
     const known = this.known as KnownNames
     const noted = known.indexOf(place, this.#reader)
@@ -54,9 +54,9 @@ export class NameIndex {
     return index
   }
 
-  /** To be called before it is used again, as others may have used the known names since. */
+  /** Call it before using the index again: others may have used the known names since. */
   resume(): void {
-    // Whoever reads again asks by texts too.
+    // A second reading also looks up texts.
     this.#hasTexts = true
     for (let index = 0; index < this.count; index++) {
       const place = this.#places[index] as number
@@ -73,19 +73,19 @@ export class NameIndex {
     return this.#parts[index]?.[0] ?? this.parts(index)[0] ?? ''
   }
 
-  /** Its place among the known names; -1 of one that is told as a text. */
+  /** Its place among the known names; -1 for a name passed as a text. */
   placeOf(index: number): number {
     return this.#places[index] as number
   }
 
-  /** Of the names that are told as texts. */
+  /** Indexes of the names passed as texts. */
   textIndexes(): number[] {
     const indexes: number[] = []
     for (let index = 0; index < this.count; index++) if (this.#places[index] === noPlace) indexes.push(index)
     return indexes
   }
 
-  /** It stands for another device, or for none: from now on it is told as a text. */
+  /** The name belongs to another device or to none: it is passed as a text from now on. */
   forget(index: number): void {
     this.#parts[index] = this.parts(index)
     this.known?.forget(this.#places[index] as number)
@@ -93,10 +93,12 @@ export class NameIndex {
     this.#hasTexts = true
   }
 
-  /** Of a text that no reader has looked up among the bytes: one such line, and all names of the chunk would have to be mapped. */
+  /**
+   * Place of a text that was not looked up as bytes. Without this, one such line would require mapping all names of the chunk.
+   */
   #placeOfText(text: string): number {
     const place = this.known?.findText(text) ?? noPlace
-    // A text that is not well-formed has the bytes of another one.
+    // A malformed text has the same bytes as another one.
     return place !== noPlace && this.known?.text(place) === text ? place : noPlace
   }
 

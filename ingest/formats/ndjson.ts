@@ -6,7 +6,7 @@ import type { KnownNames } from './known-names.ts'
 import type { LineReader } from './line-reader.ts'
 import type { Column } from './row-kind.ts'
 
-/** `names`: the known ones, of rows with one column of text, which holds their name. */
+/** `names`: the known names, for rows with one text column that holds their name. */
 export function createNdjsonReader(columns: readonly Column[], names?: KnownNames): LineReader {
   const flat = new FlatObjectReader(columns, names)
   const readLine: LineReader = (chunk, start, end) => {

@@ -1,4 +1,4 @@
-/** Reads a decimal number from the bytes of a text, without making a string of it. */
+/** Reads a decimal number from its bytes, without creating a string. */
 
 const zero = 0x30
 const nine = 0x39
@@ -10,10 +10,10 @@ const point = 0x2e
 export const exactDigits = 15
 export const powersOfTen = Float64Array.from({ length: exactDigits + 1 }, (_, exponent) => 10 ** exponent)
 
-/** The digits behind the point belong to the point: without one nothing else can take the digits before it. */
+/** The digits after the point belong to its group, so that the pattern cannot backtrack over the digits before it. */
 const decimalNumber = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i
 
-/** NaN where the bytes from `start` to `end` are no finite decimal number. */
+/** NaN where the bytes from `start` to `end` are not a finite decimal number. */
 export function readNumber(bytes: Uint8Array, start: number, end: number): number {
   const sign = bytes[start]
   const magnitude = readPlainNumber(bytes, sign === minus || sign === plus ? start + 1 : start, end)
@@ -21,7 +21,7 @@ export function readNumber(bytes: Uint8Array, start: number, end: number): numbe
   return sign === minus ? -magnitude : magnitude
 }
 
-/** A few digits, perhaps with a point among them; NaN for everything else. */
+/** A few digits with an optional point; NaN for everything else. */
 function readPlainNumber(bytes: Uint8Array, start: number, end: number): number {
   if (end <= start || end - start > exactDigits) return Number.NaN
   let mantissa = 0
@@ -34,11 +34,11 @@ function readPlainNumber(bytes: Uint8Array, start: number, end: number): number 
   }
   if (pointAt === end) return mantissa
   const fractionDigits = end - pointAt - 1
-  // A point with nothing behind it is left to the other way, which also knows whether there are digits at all.
+  // The slow way handles a final point, and checks that there are digits at all.
   return fractionDigits === 0 ? Number.NaN : mantissa / (powersOfTen[fractionDigits] ?? Number.NaN)
 }
 
-/** Exponents, many digits, and whatever is no number at all. */
+/** Exponents, many digits, and invalid texts. */
 function readAnyNumber(bytes: Uint8Array, start: number, end: number): number {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('latin1')
   const value = decimalNumber.test(text) ? Number(text) : Number.NaN

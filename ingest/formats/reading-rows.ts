@@ -83,7 +83,7 @@ type CheckOfDevice = (
   others?: OtherFields | undefined
 }
 
-/** Before anything is known of the device: what has fields that may be stored is not refused for having no other value. */
+/** The check before devices are resolved: a row with possible custom fields is not rejected for lack of values. */
 function createFirstCheck(options: RowCheckOptions): CheckOfDevice {
   const [check, checkAll] = checksOf(options)
   return (fields, _device, nowMs, hasOthers) => {
@@ -113,7 +113,7 @@ function createWholeCheck(options: RowCheckOptions, deviceOf: (name: string) => 
   }
 }
 
-/** Of columns alone, and of all fields: to look for the others takes as long as the rest. */
+/** Checks of columns only, and of all fields: looking for other fields takes as long as the rest. */
 function checksOf({ earliestMs = earliestTimeMs, ...options }: RowCheckOptions) {
   const common = { ...options, earliestMs: () => earliestMs }
   return [createReadingCheck(common), createReadingCheck({ ...common, collectsCustom: true })] as const

@@ -1,4 +1,4 @@
-/** Why a line of a bulk body was not taken: a code for programs and a reason for people. */
+/** A rejected line of a bulk body: a code for programs and a reason for people. */
 
 export const rejectCodes = [
   'LINE_TOO_LONG',
@@ -17,11 +17,11 @@ export const rejectCodes = [
 ] as const
 export type RejectCode = (typeof rejectCodes)[number]
 
-/** What the name in a reject is called. */
+/** Key of the name in a reject. */
 export type Subject = 'device' | 'sn'
 
 export interface Reject {
-  /** Counted from 1, over all lines of the body, the header and empty ones included. */
+  /** Counted from 1, over all lines of the body, including the header and empty lines. */
   line: number
   /** The device that the line names, if the line could be read that far. */
   device?: string
@@ -31,7 +31,7 @@ export interface Reject {
   reason: string
 }
 
-/** Rejects are counted without end but listed up to a limit, so a body of nothing but errors fits in memory too. */
+/** Counts all rejects but lists them up to a limit, so that a body of only errors fits in memory. */
 export class RejectList {
   readonly #subject: Subject
   readonly #max: number

@@ -1,28 +1,28 @@
-/** What becomes of the fields of the devices in a body, as main has told it: for the check of its rows. */
+/** The fields of the devices in a body, as the main thread resolved them, for the check of its rows. */
 
 import type { CustomField } from '../custom-fields.ts'
 import type { ReadingDevice } from '../whole-reading.ts'
 
-/** Plain data, so that it can be handed to another thread. */
+/** Plain data, so that it can be posted to another thread. */
 export interface PackedFields {
-  /** By the index of the device's name: 0 where no readings of it are taken. */
+  /** By the index of the device's name: 0 where its readings are rejected. */
   isDevice: Uint8Array<ArrayBuffer>
-  /** By the index of the device's name: what it lists, of those that do. */
+  /** Lists of metrics by the index of the device's name, where devices have one. */
   lists: ReadonlyMap<number, readonly string[]>
   /** Distinct names of fields. */
   names: readonly string[]
-  /** Of each of them, the metric that it stands for. */
+  /** By field name: its metric. */
   metrics: readonly (string | undefined)[]
-  /** Index of the device's name and of the field, one behind the other, of those that are stored. */
+  /** Pairs of the indexes of the device's name and of the field, for stored fields. */
   pairs: Uint32Array<ArrayBuffer>
-  /** Of each of these pairs. */
+  /** Series of each pair. */
   series: Uint32Array<ArrayBuffer>
   min: Float64Array<ArrayBuffer>
   max: Float64Array<ArrayBuffer>
 }
 
 export interface ResolvedFields {
-  /** Of the device whose name has this index. */
+  /** The device of the name with this index. */
   deviceOf(name: number): ReadingDevice
 }
 
@@ -42,7 +42,7 @@ export function createResolvedFields(packed: PackedFields): ResolvedFields {
   }
 }
 
-/** Rows of no device are refused for that, and not for what they hold. */
+/** Rows without a device are rejected for that reason, not for their content. */
 const anyField: CustomField = { series: 0, min: Number.NEGATIVE_INFINITY, max: Number.POSITIVE_INFINITY }
 
 function fieldsByDevice({ names, pairs, series, min, max }: PackedFields): Map<number, Map<string, CustomField>> {

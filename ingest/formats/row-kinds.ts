@@ -1,4 +1,4 @@
-/** The kinds of rows by name: a description has functions in it, which cannot be handed to a thread. */
+/** The kinds of rows by name: a description contains functions, which cannot be posted to a thread. */
 
 import type { Fields } from '../field-names.ts'
 import { createPointCheck, type PointValues } from '../point.ts'
@@ -36,7 +36,7 @@ export const pointRows: RowKind<PointValues> = {
 
 const serialNumberCharactersMax = 64
 
-/** The series is told by the station, the parameter and the unit, which stands in the record. */
+/** The station, the parameter and the unit in the record identify the series. */
 function createCheck({ aheadMsMax }: RowCheckOptions): RowCheck<PointValues> {
   const check = createPointCheck(aheadMsMax)
   const names: [sn: string, parameter: string, unit: string] = ['', '', '']

@@ -1,4 +1,4 @@
-/** Checked rows as columns: what travels between the threads, since typed arrays change hands without a copy. */
+/** Checked rows as columns: typed arrays, which pass between threads without a copy. */
 
 import type { CustomColumns } from './custom-columns.ts'
 
@@ -8,9 +8,9 @@ export interface Rows {
   /** Index into the names of the chunk. */
   names: Uint32Array<ArrayBuffer>
   timesMs: Float64Array<ArrayBuffer>
-  /** As many a row as its kind has. */
+  /** `valuesPerRow` doubles per row. */
   values: Float64Array<ArrayBuffer>
-  /** Values that have no place among these; without it there are none. */
+  /** Values without a column. Undefined without any. */
   custom?: CustomColumns | undefined
 }
 
@@ -25,8 +25,8 @@ export function createRows(rowsMax: number, valuesPerRow: number): Rows {
 }
 
 /**
- * The same rows without the room that was left: memory that changes hands counts in the thread that gets it, and a line may
- * be many times as long as the shortest.
+ * The same rows without spare capacity: transferred memory counts in the receiving thread, and a line may be many times as long
+ * as the shortest.
  */
 export function withoutRoom(rows: Rows): Rows {
   const { count, lines, names, timesMs, values, custom } = rows
@@ -41,12 +41,12 @@ export function withoutRoom(rows: Rows): Rows {
   }
 }
 
-/** Of the custom values too. */
+/** Includes the custom values' columns. */
 export function columnsOf({ lines, names, timesMs, values, custom }: Rows) {
   return [lines, names, timesMs, values, ...(custom === undefined ? [] : Object.values(custom))]
 }
 
-/** The memory behind the columns, for the list of what changes hands. */
+/** The memory behind the columns, for the transfer list. */
 export function buffersOf(rows: Rows): ArrayBuffer[] {
   return columnsOf(rows).map(({ buffer }) => buffer)
 }

@@ -1,22 +1,22 @@
-/** Which rows there were in a run, by a number for their series and their time: to count those that replace an earlier one. */
+/** Counts rows that replace an earlier one of a run, by their series number and time. */
 
 import { createRowHash } from './merged-rows.ts'
 
 const slotsMin = 1 << 10
 
-/** The times that were seen last; a generation before them is kept until these are as many. */
+/** The latest times in two generations: the older one is kept until the newer is full. */
 export class SeenRows {
   readonly #hash = createRowHash()
   readonly #rowsMax: number
   #rows = new Slots(slotsMin)
   #earlier: Slots | undefined
 
-  /** Twice as many are kept at most, in 24 bytes each. */
+  /** Keeps at most twice as many, in 24 bytes each. */
   constructor(rowsMax = 1 << 19) {
     this.#rowsMax = rowsMax
   }
 
-  /** Whether there was such a row. It is there from now on. */
+  /** Adds the row. Returns true when it was there before. */
   add(series: number, timeUs: number): boolean {
     const hash = this.#hash(series, timeUs / 1000)
     if (!this.#rows.add(series, timeUs, hash)) return true
@@ -42,9 +42,9 @@ export class SeenRows {
   }
 }
 
-/** A row lies at the place of its hash or behind it. At most half of the places are taken. */
+/** An open hash table. At most half of the slots are used. */
 class Slots {
-  /** One more than the number; 0 in a free place. */
+  /** The number plus one; 0 for a free slot. */
   readonly series: Uint32Array
   readonly timesUs: Float64Array
   count = 0
@@ -62,7 +62,7 @@ class Slots {
     return this.series[this.#slotOf(series, timeUs, hash)] !== 0
   }
 
-  /** False where it is there already. */
+  /** Returns false for an existing entry. */
   add(series: number, timeUs: number, hash: number): boolean {
     const slot = this.#slotOf(series, timeUs, hash)
     if (this.series[slot] !== 0) return false

@@ -1,6 +1,6 @@
-/** Texts that come again and again in a body, such as names: equal bytes give the string that is already there. */
+/** Interns repeated texts of a body, such as names: equal bytes return the existing string. */
 
-/** A chunk has rows of some thousand devices, one after the other: with fewer slots each would find its place taken. */
+/** A chunk has rows of some thousand devices in turn: with fewer slots they would evict each other. */
 const slotCount = 4096
 const textBytesMax = 64
 
@@ -9,13 +9,13 @@ interface Slot {
   text: string
 }
 
-/** Keeps the bytes that it was given, and so the chunk in which they lie. */
+/** Keeps a reference to the given bytes, and so to their chunk. */
 export class TextCache {
   readonly #slots: (Slot | undefined)[] = Array(slotCount).fill(undefined)
 
   read(source: Buffer, start: number, end: number): string {
     if (end - start > textBytesMax) return source.toString('utf8', start, end)
-    // Names often differ in their last bytes alone, so all of them count.
+    // Names often differ only in their last bytes, so all of them count.
     let hash = end - start
     for (let at = start; at < end; at++) hash = (Math.imul(hash, 31) + (source[at] ?? 0)) | 0
     const index = (hash ^ (hash >>> 8)) & (slotCount - 1)

@@ -2,19 +2,19 @@
 
 import { daysInMonth, daysSinceEpoch } from './iso-time.ts'
 
-/** Each part can be read in one way only. A `+` that was not percent-encoded arrives as a space. */
+/** The pattern is unambiguous, so it cannot backtrack. A `+` that was not percent-encoded arrives as a space. */
 const pattern =
   /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(?:Z|([+ -])(\d{2})(?::?(\d{2}))?)?)?$/i
 
-/** Later times are those of no reading, and beyond 2255 their microseconds are not exact in a double. */
+/** Later readings are rejected, and beyond 2255 microseconds are not exact in a double. */
 export const timeUsMax = Date.UTC(2200, 0) * 1000
 
 const dayUs = 86_400_000_000
 const minuteUs = 60_000_000
 
 /**
- * Epoch microseconds of `2017-01-01`, `2020-01-01 03:30`, ISO 8601 with `T`; without a zone UTC, a date alone is midnight,
- * digits beyond microseconds are cut off. Undefined for any other text.
+ * Epoch microseconds of `2017-01-01`, `2020-01-01 03:30`, ISO 8601 with `T`; without a zone UTC, a date alone is midnight, digits
+ * beyond microseconds are cut off. Undefined for any other text.
  */
 export function readTimeText(text: string): number | undefined {
   const parts = pattern.exec(text)
@@ -32,7 +32,7 @@ export function readTimeText(text: string): number | undefined {
 
 const zoneAtEnd = /\d(?:Z|[+-]\d{2}(?::?\d{2})?)$/i
 
-/** The same of a text that has a zone; undefined for one without. */
+/** Like `readTimeText`, but undefined for a text without a zone. */
 export function readZonedTimeText(text: string): number | undefined {
   // The day of a date alone looks like a zone.
   return text.length > 'YYYY-MM-DD'.length && zoneAtEnd.test(text) ? readTimeText(text) : undefined
@@ -45,8 +45,8 @@ const zoneBehindClock =
   /(:\d{2}(?:[.,]\d{1,9})?(?: ?[ap]\.?m\.?)?) ?(?:(?:UTC|GMT)?([+-]\d{2}(?::?\d{2})?)|UTC|GMT|Z)$/i
 
 /**
- * The same time in the form of ISO 8601, of a text that a file has in another one: several blanks, `2020/05/07`,
- * `20200507T070007Z`, and `UTC`, `GMT` or an offset behind a blank. Any other text as it is, with single blanks.
+ * Converts other spellings of a time to ISO 8601: several blanks, `2020/05/07`, `20200507T070007Z`, and `UTC`, `GMT` or an offset
+ * after a blank. Any other text only gets single blanks.
  */
 export function plainTimeText(text: string): string {
   if (text.length > plainLengthMax) return text
@@ -64,7 +64,7 @@ export function plainTimeText(text: string): string {
 
 const offsetBehindClock = /(:\d{2}(?:\.\d{1,9})?(?: ?[ap]\.?m\.?)?)(?:Z|([+-])(\d{2})(?::?(\d{2}))?)$/i
 
-/** The text before the zone, and by how much local time is ahead of UTC there; undefined without a zone. */
+/** Splits off the zone, and returns how far local time is ahead of UTC. Undefined without a zone. */
 export function zoneAtEndOf(plainText: string): { local: string; aheadUs: number | undefined } {
   const parts = offsetBehindClock.exec(plainText)
   if (parts === null) return { local: plainText, aheadUs: undefined }

@@ -1,6 +1,6 @@
 /**
- * Up to where a journal is applied, as QuestDB itself says: a row beside the rows. It is written before the checkpoint, the committed
- * offset or a removed segment says as much. So a QuestDB that says less than these has lost rows.
+ * The applied position of a journal, stored in QuestDB itself as a row beside the rows. It is written before the checkpoint, the
+ * committed offset or a removed segment implies it. So a QuestDB with a lower position has lost rows.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,37 +11,37 @@ import { resumeTable } from './table-state.ts'
 
 export type Exec = (sql: string) => Promise<readonly SqlRow[]>
 
-/** A journal as QuestDB knows it. */
+/** A journal as QuestDB identifies it. */
 export interface JournalKey {
   /** A UUID. */
   readonly id: string
-  /** Of its rows: one or two. */
+  /** Tables of its rows: one or two. */
   readonly tables: readonly string[]
 }
 
 export interface AppliedPosition {
   readonly position: number
-  /** Rows before this one are missing until `position` has come to it, as they are sent again. */
+  /** Rows before this one are missing until `position` reaches it, as they are sent again. */
   readonly wholeFrom: number
   readonly recordedMs: number
 }
 
 export interface FoundPosition {
-  /** The last one whose transactions the tables have; undefined when there is none. */
+  /** The last position whose transactions the tables contain. Undefined without one. */
   applied: AppliedPosition | undefined
-  /** Journals of other services alone have positions there. */
+  /** Only journals of other services have positions there. */
   isOfOthers: boolean
 }
 
 const hourUs = 3_600_000_000
-/** Of the journals of one service there are few. */
+/** One service has few journals. */
 const journalsMax = 1000
-/** Sent where QuestDB has no position of the journal. */
+/** Run where QuestDB has no position of the journal. */
 export const journalsSql = `SELECT DISTINCT journal FROM ${appliedPositionsTable} LIMIT ${journalsMax}`
 const applyLooks = 100
 const applyLookMs = 20
 
-/** `ownIds`: of all journals of this service. Rejects with a QuestdbError, as the others do. */
+/** `ownIds`: ids of all journals of this service. Rejects with a QuestdbError, like the other functions. */
 export async function readPosition(
   exec: Exec,
   { id, tables }: JournalKey,
@@ -54,7 +54,7 @@ export async function readPosition(
   }
   await appliedStates(exec, tables)
   const last = await lastOf(`journal = '${id}'`)
-  // Read behind the row: the forwarder may replace the row at any time, with later transactions.
+  // Read after the row: the forwarder may replace the row at any time, with later transactions.
   const [rowsTxn, customTxn] = await appliedStates(exec, tables)
   const isThere = last !== undefined && last[3] <= rowsTxn && last[4] <= customTxn
   const found = isThere
@@ -69,7 +69,7 @@ export async function readPosition(
   return { applied: undefined, isOfOthers }
 }
 
-/** Sequenced transactions of the tables, when the positions are applied. */
+/** Sequenced transactions of the tables, once the positions are applied. */
 async function appliedStates(exec: Exec, tables: readonly string[]): Promise<readonly [number, number]> {
   for (let look = 0; look < applyLooks; look++) {
     const states = await readStates(exec, tables)
@@ -90,7 +90,7 @@ async function readStates(exec: Exec, tables: readonly string[]): Promise<readon
   return [rowsTxn, customTxn]
 }
 
-/** Whatever QuestDB had of the journal. Resolves when it is applied. */
+/** Overwrites any position of the journal in QuestDB. Resolves when it is applied. */
 export async function putPosition(
   exec: Exec,
   { id, tables }: JournalKey,
@@ -106,7 +106,7 @@ export async function putPosition(
   await appliedStates(exec, tables)
 }
 
-/** Only where QuestDB has a position of the journal: one that lost it would call rows applied that it lacks. */
+/** Requires an existing position in QuestDB: one that lost it would otherwise confirm rows that it lacks. */
 export async function advancePosition(
   exec: Exec,
   id: string,
@@ -117,14 +117,14 @@ export async function advancePosition(
   const nowUs = Math.round(nowMs * 1000)
   const hour = timeSql(hourOf(nowUs))
   const [rowsTxn = 0, customTxn = 0] = txns
-  // Where the clock went back the last hour stays the last.
+  // After a clock step backwards the last hour stays the last.
   const ts = `CASE WHEN ts > ${hour} THEN ts ELSE ${hour} END`
   const values = [ts, 'journal', position, 'whole_from', timeSql(nowUs), rowsTxn, customTxn]
   const from = `FROM ${appliedPositionsTable} WHERE journal = '${id}' LIMIT -1`
   await exec(`INSERT INTO ${appliedPositionsTable} SELECT ${values.join(', ')} ${from}`)
 }
 
-/** The last position that shows; undefined when there is none. */
+/** The last visible position. Undefined without one. */
 export async function shownPosition(exec: Exec, id: string): Promise<number | undefined> {
   const [row] = await exec(`SELECT position FROM ${appliedPositionsTable} WHERE journal = '${id}' LIMIT -1`)
   return row === undefined ? undefined : Number(row[0])

@@ -1,7 +1,7 @@
 /**
- * How long ago each segment was applied, for a QuestDB that does not sync: what it has applied may be lost for a while. Kept
- * in a small file beside the journal, so that a restart does not begin to count anew. The time between two processes does
- * not count: only the system's clock could tell it, and one that is wrong by a year would have segments forgotten early.
+ * The time since each segment was applied, for a QuestDB without sync: applied rows may be lost for a while. Kept in a small file
+ * beside the journal, so that counting continues after a restart. The time between two processes does not count: only the
+ * system's clock could measure it, and an error of a year would remove segments early.
  */
 
 import { bug } from '../../store/limits/bug.ts'
@@ -20,7 +20,7 @@ export class AppliedTimes {
   readonly #options: AppliedTimesOptions
   /** On the monotonic clock, by the segment's start. */
   readonly #appliedAtMs: Map<number, number>
-  /** Those that were applied in this process. */
+  /** Segments that were applied in this process. */
   readonly #seen = new Set<number>()
   #isSaved = true
   #savedAtMs: number
@@ -37,7 +37,7 @@ export class AppliedTimes {
     return atMs === undefined ? undefined : this.#options.monotonicMs() - atMs
   }
 
-  /** The segment is applied; if it was before this process, it counts as no older than this. */
+  /** Marks the segment as applied. If an earlier process applied it, its age counts as at most this. */
   note(start: number, ageMsMax: number): void {
     if (this.#seen.has(start)) {
       if (!this.#appliedAtMs.has(start)) throw bug(`segment ${start} was seen applied at no time`)
@@ -50,7 +50,7 @@ export class AppliedTimes {
     this.#isSaved = false
   }
 
-  /** The segments before this one are gone. */
+  /** Removes the segments before this one. */
   prune(oldest: number): void {
     for (const start of this.#appliedAtMs.keys()) {
       if (start >= oldest) continue
@@ -60,7 +60,7 @@ export class AppliedTimes {
     }
   }
 
-  /** What was applied may be lost, and is to be seen applied anew. When it returns, that holds over any restart. */
+  /** Applied rows may be lost and have to be applied again. Durable when it returns. */
   clear(): void {
     this.#seen.clear()
     if (this.#appliedAtMs.size === 0) return
@@ -69,7 +69,7 @@ export class AppliedTimes {
     this.#appliedAtMs.clear()
   }
 
-  /** An old file merely means that segments are kept longer. */
+  /** An old file only keeps segments longer. */
   save(): void {
     const nowMs = this.#options.monotonicMs()
     const isDue = this.#appliedAtMs.size > 0 && nowMs - this.#savedAtMs >= saveEveryMs
@@ -91,7 +91,7 @@ function readTimes({ disk, monotonicMs }: AppliedTimesOptions): Map<number, numb
   return times
 }
 
-/** Nothing from a file that is not there or makes no sense: then segments are kept longer. */
+/** Returns nothing for a missing or invalid file, which only keeps segments longer. */
 function readPairs(disk: Disk): [number, number][] {
   try {
     const file = disk.open(fileName, false)

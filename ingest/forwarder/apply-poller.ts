@@ -1,6 +1,4 @@
-/**
- * Reads from QuestDB what it has applied, so that the journal may remove it, and notices when it has lost rows.
- */
+/** Polls the applied transactions of QuestDB, so that the journal can remove applied rows, and detects lost rows. */
 
 import type { Log } from '../../store/log.ts'
 import type { Timing } from '../timing.ts'
@@ -24,8 +22,8 @@ interface SuspensionWatchOptions {
 const resumeEveryMs = 30_000
 
 /**
- * A suspended table takes rows and shows none. That is logged as an error. Where the cause may go away by itself, the table is
- * resumed at once and then every half minute: it recovers without an operator when a disk has room again.
+ * A suspended table accepts rows and shows none. That is logged as an error. After a transient cause, the table is resumed at
+ * once and then every half minute: it recovers without an operator when a disk has room again.
  */
 class SuspensionWatch {
   readonly #options: SuspensionWatchOptions
@@ -60,23 +58,23 @@ export interface ApplyPollerOptions {
   tables: readonly string[]
   connection: QuestdbConnection
   applyTracker: ApplyTracker
-  /** Without one QuestDB keeps no position of this journal. */
+  /** Without one QuestDB stores no position of this journal. */
   recorder: PositionRecorder | undefined
   retention: SegmentRetention
   commitMode: CommitMode
   issues: IssueLog
   sleeper: Sleeper
-  /** Zero: what a QuestDB that does not sync has lost is not sent again. */
+  /** Zero: rows lost by a QuestDB without sync are not sent again. */
   keepMs: number
-  /** How far the lanes are; undefined until they have gone back, for what they send meanwhile is sent again. */
+  /** Progress of the lanes. Undefined during a rewind, since rows sent meanwhile are sent again. */
   sent: () => Progress | undefined
-  /** Everything that the journal still has is to be sent again. */
+  /** Everything still in the journal has to be sent again. */
   onLost: (reason: string) => void
   timing: Timing
   log: Log
 }
 
-/** QuestDB does not restart within this time. */
+/** QuestDB takes longer than this to restart. */
 const watchMs = 1000
 const pauseMs = 1000
 
@@ -85,10 +83,10 @@ export class ApplyPoller {
   /** By table. */
   readonly #suspensions: readonly SuspensionWatch[]
   #polledAtMs = Number.NEGATIVE_INFINITY
-  /** More is applied than was removed. */
+  /** Applied segments wait for removal. */
   #isTrimDue = false
   #isRecordFailing = false
-  /** The last query failed. A later one that succeeds ends that issue, also when nothing is sent any more. */
+  /** The last query failed. A later success ends that issue, even when nothing is sent any more. */
   #isQueryFailing = false
 
   constructor(options: ApplyPollerOptions) {
@@ -103,7 +101,7 @@ export class ApplyPoller {
     return this.#suspensions.some(({ suspended }) => suspended)
   }
 
-  /** Queries once, if there is something to learn, and removes what may be removed. */
+  /** Queries once if the answer matters, and removes applied segments. */
   async poll(): Promise<void> {
     const { applyTracker } = this.#options
     const sent = this.#options.sent()
@@ -122,7 +120,7 @@ export class ApplyPoller {
     let isSynced: boolean
     let states: TableState[]
     try {
-      // In this order: what is applied then was applied in this mode.
+      // The mode is queried first: rows applied afterwards were applied in this mode.
       isSynced = await commitMode.query(issues.wasUnavailable)
       states = await readTableStates(connection, tables)
       this.#polledAtMs = timing.monotonicMs()
@@ -149,14 +147,14 @@ export class ApplyPoller {
     if (isSynced) issues.wasUnavailable = false
     const seen = applyTracker.observe(states)
     if (seen === 'lost') onLost('a table in QuestDB lacks rows that it had accepted')
-    // Where QuestDB does not sync, segments also go by their age.
+    // Where QuestDB does not sync, the age of segments also allows their removal.
     else if (seen === 'applied' || !isSynced) this.#isTrimDue = true
   }
 
-  /** A file error says nothing about QuestDB: it is logged and tried again. */
+  /** A file error is unrelated to QuestDB: it is logged and retried. */
   async #trim(): Promise<void> {
     const { applyTracker, recorder, retention, issues, sleeper } = this.#options
-    // What was applied is to be sent again, or is being copied.
+    // A rewind or a copy is in progress.
     if (this.#options.sent() === undefined || retention.isHeld) return
     if (recorder !== undefined) await this.#record(recorder)
     const position = recorder?.position ?? applyTracker.position
@@ -186,13 +184,13 @@ export class ApplyPoller {
     }
   }
 
-  /** A QuestDB that does not sync may lose what it had applied, even while there is nothing to send. */
+  /** A QuestDB without sync may lose applied rows even while nothing is sent. */
   #isPollDue(): boolean {
     const { commitMode, timing } = this.#options
     return !commitMode.isSynced && timing.monotonicMs() - this.#polledAtMs >= watchMs
   }
 
-  /** One that syncs now and did not before has been away, seen or not. */
+  /** A QuestDB that syncs now and did not before has restarted, even if no outage was seen. */
   #mayHaveLost(isSynced: boolean): boolean {
     const { commitMode, issues, keepMs } = this.#options
     return keepMs > 0 && !commitMode.isSynced && (issues.wasUnavailable || isSynced)

@@ -1,7 +1,7 @@
 /**
- * What may be removed from the journal. QuestDB's 204 means that rows are sequenced; they are safe and visible
- * only when its writer has applied that transaction. So positions that were sent are tied to the sequencer's transaction at
- * that moment, and count as applied when the writer has reached it: of each table that has rows of a record.
+ * Decides which positions of the journal are applied. QuestDB's 204 means that rows are sequenced; they are safe and visible only
+ * once its writer has applied that transaction. So sent positions are tied to the sequencer's transaction at that time. They
+ * count as applied when the writer has reached it, in each table with rows of a record.
  */
 
 import { bug } from '../../store/limits/bug.ts'
@@ -9,7 +9,7 @@ import { DirtySet } from './dirty-set.ts'
 import type { SentEvent } from './sent-watermark.ts'
 import type { TableState } from './table-state.ts'
 
-/** How far both lanes are, as positions in the journal and as ordinals of records. */
+/** Progress of both lanes, as positions in the journal and as ordinals of records. */
 export interface Progress {
   live: number
   backfill: number
@@ -19,10 +19,10 @@ export interface Progress {
 
 export type Lane = 'live' | 'backfill'
 
-/** What was sent at one moment. */
+/** Progress at one time. */
 interface Mark {
   progress: Progress
-  /** The sequencer's transaction of each table in the first state that was queried after that moment; undefined before. */
+  /** The sequencer's transaction of each table in the first state queried after that time. Undefined before. */
   txns: readonly number[] | undefined
   dirty: DirtySet
   sinceUs: number | undefined
@@ -37,13 +37,13 @@ export class ApplyTracker {
   #mark: Mark | undefined
   /** By table. */
   #highestTxns: readonly number[] = []
-  /** Series that got rows since the mark. */
+  /** Series with new rows since the mark. */
   #dirty = new DirtySet()
   #spare = new DirtySet()
   #sinceUs: number | undefined
-  /** The oldest row that was sent since the mark. */
+  /** The oldest row sent since the mark. */
   #oldestUs = Number.POSITIVE_INFINITY
-  /** The oldest row of what each lane has in flight: some of it may come into the table now, and some later. */
+  /** The oldest row that each lane has in flight: parts of a batch may reach the table now, and others later. */
   readonly #inFlightUs = { live: Number.POSITIVE_INFINITY, backfill: Number.POSITIVE_INFINITY }
 
   constructor(revisions: Int32Array, applied: Progress, onSent: (event: SentEvent) => void) {
@@ -61,17 +61,17 @@ export class ApplyTracker {
     return Math.min(this.#applied.live, this.#applied.backfill)
   }
 
-  /** By table, the transaction up to which the rows before `position` came; none before the first. */
+  /** By table: transaction that includes the rows before `position`. Undefined before the first. */
   get appliedTxns(): readonly number[] {
     return this.#appliedTxns
   }
 
-  /** Receipt time of the oldest readings that were sent and are not applied. */
+  /** Receipt time of the oldest readings that are sent but not applied. */
   get pendingSinceUs(): number | undefined {
     return this.#mark?.sinceUs ?? this.#sinceUs
   }
 
-  /** A lane is about to send rows, the oldest of which is of this time. */
+  /** Call it before a lane sends rows. `oldestUs` is the time of the oldest one. */
   sending(lane: Lane, oldestUs: number): void {
     this.#inFlightUs[lane] = Math.min(oldestUs, this.#inFlightUs[lane])
     if (oldestUs >= this.#oldestUs) return
@@ -79,20 +79,20 @@ export class ApplyTracker {
     this.#onSent({ kind: 'sent', unsequencedUs: this.#unsequencedUs })
   }
 
-  /** Rows of this series were taken. */
+  /** QuestDB has accepted rows of this series. */
   markDirty(seriesNumber: number): void {
     this.#dirty.add(seriesNumber)
   }
 
-  /** A lane's batch was taken whose oldest reading was received at `receiptUs`. */
+  /** QuestDB has accepted a lane's batch whose oldest reading was received at `receiptUs`. */
   sent(lane: Lane, receiptUs: number | undefined): void {
     this.#inFlightUs[lane] = Number.POSITIVE_INFINITY
     this.#sinceUs ??= receiptUs
   }
 
   /**
-   * Marks what the lanes have sent, to be called before the table's state is queried: what is taken while the query is
-   * in flight is not known to be in the answer. There is one mark at a time.
+   * Marks the progress of the lanes. Call it before querying the table's state: rows accepted during the query may not be in the
+   * answer. Only one mark exists at a time.
    */
   mark(sent: Progress): void {
     const { live, backfill } = this.#applied
@@ -109,8 +109,8 @@ export class ApplyTracker {
   }
 
   /**
-   * Learns the states of the tables. `applied`: what was marked is in the table. `lost`: the sequencer is behind a transaction
-   * that it had given out, so that table is another.
+   * Compares the states of the tables. `applied`: the marked rows are in the table. `lost`: the sequencer is behind a transaction
+   * that it had assigned, so the table was replaced.
    */
   observe(states: readonly TableState[]): 'nothing' | 'applied' | 'lost' {
     const sequencerTxns = states.map(({ sequencerTxn }) => sequencerTxn)
@@ -126,7 +126,7 @@ export class ApplyTracker {
     return 'applied'
   }
 
-  /** Starts again from here: what was sent since may be lost. */
+  /** Restarts from here: rows sent since may be lost. */
   rewind(applied: Progress): void {
     const { live, backfill } = this.#applied
     if (applied.live > live || applied.backfill > backfill) {
@@ -144,7 +144,7 @@ export class ApplyTracker {
   #sequence(mark: Mark, txns: readonly number[]): readonly number[] {
     mark.txns = txns
     const { oldestUs, progress } = mark
-    // The first table has a row of each record, and is the one that a view is made of.
+    // The first table has a row of each record, and is the base of the view.
     const [txn] = txns
     if (txn !== undefined && oldestUs < Number.POSITIVE_INFINITY) {
       const position = Math.min(progress.live, progress.backfill)
@@ -160,7 +160,7 @@ export class ApplyTracker {
 
   #release(mark: Mark): void {
     mark.dirty.bump(this.#revisions)
-    // Else the series of the next mark would be bumped with this one, before their rows are visible.
+    // A shared set would bump the series of the next mark before their rows are visible.
     if (mark.dirty === this.#dirty) throw bug('the series that are applied are those that got rows since')
     this.#spare = mark.dirty
     this.#mark = undefined

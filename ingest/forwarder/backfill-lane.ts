@@ -1,9 +1,9 @@
 /**
- * The backfill lane: late rows, sorted by time before they go to QuestDB. It never passes the live lane: of two records with
- * one key the later must be sent later, in whichever lane it is.
+ * The backfill lane: late rows, sorted by time before they go to QuestDB. It never passes the live lane: of two records with one
+ * key the later must be sent later, in whichever lane it is.
  *
- * QuestDB applies transactions in their order, so live rows show only after the late ones that were sent before them. That
- * is at most one batch: the next is prepared meanwhile, and sent when it is applied.
+ * QuestDB applies transactions in order, so live rows become visible only after late rows that were sent before them. That is at
+ * most one batch: the next is prepared meanwhile, and sent when it is applied.
  */
 
 import { bug } from '../../store/limits/bug.ts'
@@ -20,7 +20,7 @@ import type { Sleeper } from './sleeper.ts'
 export interface BackfillLaneOptions {
   disk: Disk
   planner: BackfillPlanner
-  /** The pause behind a small batch. */
+  /** The pause after a small batch. */
   paceMs: number
   sender: LaneSender
   barrier: LaneBarrier
@@ -31,21 +31,21 @@ export interface BackfillLaneOptions {
 }
 
 interface Prepared {
-  /** Where the lane was. */
+  /** Start position of the lane. */
   from: number
   batch: Batch
   range: LaneRange
 }
 
 const idleMs = 40
-/** At most this much of the journal is scanned for late records before other work has its turn. */
+/** Limit of the bytes scanned for late records before other work has its turn. */
 const scanBytesMax = 64 * 1024 * 1024
 
 export class BackfillLane {
   readonly #options: BackfillLaneOptions
   readonly #reader: SegmentReader
   #prepared: Prepared | undefined
-  /** Where the last batch that had rows ended. */
+  /** End of the last batch with rows. */
   #sentTo = 0
 
   constructor(options: BackfillLaneOptions) {
@@ -53,12 +53,12 @@ export class BackfillLane {
     this.#reader = new SegmentReader(options.disk)
   }
 
-  /** Until the forwarder stops. */
+  /** Runs until the forwarder stops. */
   async run(): Promise<void> {
     const { applied, barrier, retry, sleeper } = this.#options
     while (!sleeper.stopped) {
       await barrier.pass()
-      // Whatever was collected before an error is collected again.
+      // Records collected before an error are collected again.
       this.#prepared ??= await retry.attempt('backfill', () => this.#prepare())
       if (this.#prepared === undefined || (hasRows(this.#prepared) && applied() < this.#sentTo)) {
         await sleeper.sleep(idleMs)
@@ -68,7 +68,7 @@ export class BackfillLane {
     }
   }
 
-  /** Both lanes may stand elsewhere now, and the rows may have been erased. */
+  /** Both lanes may have moved, and the rows may have been erased. */
   dropPrepared(): void {
     this.#options.planner.clear()
     this.#prepared = undefined
@@ -105,7 +105,7 @@ export class BackfillLane {
     return { from, batch: planner.plan(), range }
   }
 
-  /** Collects late records up to the live lane's position; undefined when there is nothing to scan. */
+  /** Collects late records up to the live lane's position. Undefined when all are scanned. */
   #collect(): LaneRange | undefined {
     const { planner, sender } = this.#options
     const { live, backfill } = sender.sent

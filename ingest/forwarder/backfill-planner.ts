@@ -1,7 +1,7 @@
 /**
- * Plans the batches of the backfill lane: rows that come late, from imports or a logger that was offline. Rows that are scattered
- * over many days cost QuestDB a thousandfold, because each request rewrites every day that it has rows of. So this lane
- * collects what there is, sorts it by time, stably, and sends it day after day.
+ * Plans the batches of the backfill lane: late rows, from imports or a logger that was offline. Rows scattered over many days
+ * cost QuestDB a thousandfold, because each request rewrites every day that it has rows of. So this lane collects all late rows,
+ * sorts them stably by time, and sends them day by day.
  */
 
 import { bug } from '../../store/limits/bug.ts'
@@ -16,19 +16,19 @@ import { KeyTable } from './key-table.ts'
 import type { Absent } from './row-format.ts'
 import { timeOrder } from './time-order.ts'
 
-/** How much is sorted at once: some 650,000 records of 75 bytes. */
+/** Size of a sort: some 650,000 records of 75 bytes. */
 const sortedBytesMax = 48 * 1024 * 1024
 const bufferBytesMin = 1024 * 1024
 const rowsMin = 4096
 
 /** Late records by place, in the order of the journal. */
 interface Rows {
-  /** In the bytes of the planner, ascending. */
+  /** Ascending offsets in the planner's bytes. */
   readonly offsets: Int32Array<ArrayBuffer>
   readonly timesUs: Float64Array<ArrayBuffer>
 }
 
-/** The body of a group, as it was copied. */
+/** The copied body of a group. */
 interface CopiedBody {
   offset: number
   /** In the journal. */
@@ -40,14 +40,14 @@ export class BackfillPlanner {
   readonly #connection: number
   readonly #erased: Erased
   readonly #custom: CustomSeries
-  /** Whole bodies of groups, also of those that have live records too. */
+  /** Whole bodies of groups, including groups that also have live records. */
   #bytes = new Uint8Array(bufferBytesMin)
   #view = new DataView(this.#bytes.buffer)
   #used = 0
   readonly #series = new Set<number>()
   #absent = new Map<number, Absent>()
   #rows = createRows(rowsMin)
-  /** The offsets of what was planned last, in its order. */
+  /** Offsets of the last plan, in its order. */
   #sorted = new Int32Array(0)
   readonly #keys = new KeyTable()
   #count = 0
@@ -60,7 +60,7 @@ export class BackfillPlanner {
     this.#custom = custom
   }
 
-  /** Takes the late records of a chunk; false when the chunk does not fit any more. */
+  /** Collects the late records of a chunk. Returns false when the chunk does not fit. */
   collect(chunk: Chunk): boolean {
     if (this.#used > 0 && this.#used + chunk.bytes.length > sortedBytesMax) return false
     for (const group of chunk.groups) {
@@ -70,13 +70,13 @@ export class BackfillPlanner {
       const offset = this.#copy(chunk.bytes.subarray(start, start + group.bodyLength))
       this.#bodies.push({ offset, position })
       this.#makeRoom(group.backfillCount)
-      // New rows are behind all that was erased and need no look-up.
+      // New rows are after all erasures and need no look-up.
       this.#addRows(offset, group.recordCount, position, chunk.position < this.#erased.before)
     }
     return true
   }
 
-  /** What was collected, by time; of several records with one series and time only the last. */
+  /** Returns the collected records by time. Of several records with one series and time only the last is kept. */
   plan(): Batch {
     const { offsets, timesUs } = this.#rows
     const count = this.#count
@@ -106,7 +106,7 @@ export class BackfillPlanner {
     }
   }
 
-  /** Of rows of one time, from one index up to another, those that a later one of the same series replaces become -1. */
+  /** Among the rows of one time, from one index to another, rows replaced by a later one of the same series become -1. */
   #dropSuperseded(sorted: Int32Array, from: number, to: number): void {
     this.#keys.clear(to - from)
     for (let index = from; index < to; index++) {
@@ -132,7 +132,7 @@ export class BackfillPlanner {
     this.#bodies = []
   }
 
-  /** Gives back the memory that a large import took; to be called when nothing is to be sent. */
+  /** Releases the memory of a large import. Call it when nothing is waiting. */
   shrink(): void {
     if (this.#bytes.length > bufferBytesMin) this.#resize(bufferBytesMin)
     if (this.#rows.offsets.length > rowsMin) this.#replaceRows(createRows(rowsMin))
@@ -180,7 +180,7 @@ export class BackfillPlanner {
     const absent = this.#custom.absentOf(view, offset)
     if (absent.length > 0) this.#absent.set(offset, absent)
     const row = this.#count++
-    // Typed arrays drop elements behind their end.
+    // Typed arrays silently drop elements beyond their end.
     if (row >= this.#rows.offsets.length) throw bug(`${row + 1} late rows are more than their groups say`)
     this.#rows.offsets[row] = offset
     this.#rows.timesUs[row] = view.getFloat64(offset + offsetOf.timeUs, true)

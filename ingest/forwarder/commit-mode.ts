@@ -1,6 +1,6 @@
 /**
- * Whether QuestDB has on its disk what it has applied. An external one may restart in another mode, so it is queried
- * again and again while the answer matters.
+ * QuestDB's commit mode: whether applied rows are on its disk. An external QuestDB may restart in another mode, so the mode is
+ * polled while it matters.
  */
 
 import type { Log } from '../../store/log.ts'
@@ -9,13 +9,13 @@ import type { QuestdbConnection } from './questdb.ts'
 
 export interface CommitModeOptions {
   connection: QuestdbConnection
-  /** As it was found before. */
+  /** The previously observed mode. */
   isSynced: boolean
   timing: Timing
   log: Log
 }
 
-/** QuestDB does not restart within this time. */
+/** QuestDB takes longer than this to restart. */
 const queryEveryMs = 1000
 const sql = "SELECT value FROM (SHOW PARAMETERS) WHERE property_path = 'cairo.commit.mode'"
 
@@ -29,12 +29,15 @@ export class CommitMode {
     this.#isSynced = options.isSynced
   }
 
-  /** The mode that is in effect. */
+  /** The mode in effect. */
   get isSynced(): boolean {
     return this.#isSynced
   }
 
-  /** As it is now; throws when QuestDB does not answer. A recent answer is reused, unless QuestDB may have restarted since. */
+  /**
+   * Returns the current mode. Throws when QuestDB does not answer. A recent answer is reused, unless QuestDB may have restarted
+   * since.
+   */
   async query(mayHaveRestarted: boolean): Promise<boolean> {
     const { connection, timing } = this.#options
     if (!mayHaveRestarted && timing.monotonicMs() - this.#queriedAtMs < queryEveryMs) return this.#isSynced
@@ -42,7 +45,7 @@ export class CommitMode {
     return row?.[0] === 'sync'
   }
 
-  /** Takes effect now. */
+  /** Takes effect at once. */
   set(isSynced: boolean): void {
     this.#queriedAtMs = this.#options.timing.monotonicMs()
     if (isSynced === this.#isSynced) return

@@ -1,31 +1,31 @@
 /**
- * Which custom values a record takes away. A record replaces the one with its series and time as a whole: what that one had
- * values of and this one has not becomes null. The record before may be long gone from the journal, so it is not looked up:
- * a record gets a row without a value for each custom series that it leaves out and that may have a value as late as it is.
- * Live readings are later than all values and get none, nor does a history that comes in the order of time.
+ * Finds the custom values that a record erases. A record replaces the record with the same series and time completely: values
+ * missing in the new one become null. The old record may have left the journal, so it is not looked up. Instead, a record gets an
+ * empty row for each custom series that it omits and that may have a value as late as it is. Live readings are later than all
+ * values and need no such rows, nor does a history sent in order of time.
  */
 
 import { bug } from '../../store/limits/bug.ts'
 import { customAt, customCount, erasedCustom, offsetInCustom, offsetOf } from '../journal/record.ts'
 import { type Absent, noneAbsent } from './row-format.ts'
 
-/** The custom series of a series of records, such as of a device. Columns of numbers: a large fleet has millions of them. */
+/** The custom series of a series of records, such as of a device. Arrays of numbers: a large fleet has millions of them. */
 interface Known {
   numbers: number[]
-  /** The latest time of a value that this process has seen, by place. */
+  /** By place: the latest time of a value that this process has seen. */
   latestUs: number[]
-  /** So many of the first were there before this process, and may have values in the table. */
+  /** This many of the first existed before this process, and may have values in the table. */
   oldCount: number
 }
 
 export class CustomSeries {
   readonly #known = new Map<number, Known>()
-  /** Of the record at hand: a new one for each would be most of what this thread allocates. */
+  /** Custom series of the current record. Reused: a new array for each would dominate this thread's allocations. */
   readonly #given: number[] = []
-  /** What the table has from before this process is no later. */
+  /** Latest time in the table from earlier processes. */
   #storedUntilUs = Number.POSITIVE_INFINITY
 
-  /** `pairs`: the number of a series of records and of a further one of it, in turns. */
+  /** `pairs`: numbers of a series of records and one of its custom series, alternating. */
   constructor(pairs: Uint32Array) {
     if (pairs.length % 2 !== 0) throw bug(`pairs of series come as ${pairs.length} numbers`)
     for (let at = 0; at < pairs.length; at += 2) {
@@ -34,7 +34,7 @@ export class CustomSeries {
     }
   }
 
-  /** Series that were erased, as `erasedCustom` tells them: no record replaces a value of theirs any more. */
+  /** Removes erased series, given as `erasedCustom` numbers: records do not replace their values any more. */
   forget(erased: ReadonlySet<number>): void {
     for (const known of this.#known.values()) {
       for (let place = known.numbers.length - 1; place >= 0; place--) {
@@ -46,15 +46,15 @@ export class CustomSeries {
     }
   }
 
-  /** The table has no row of a process before this one that is later. Until it is known, every record may replace one. */
+  /** Sets the latest time in the table from earlier processes. While unknown, every record may replace a value. */
   storedUntil(timeUs: number): void {
     this.#storedUntilUs = timeUs
   }
 
-  /** What the record at `offset` leaves out and may replace. To be called with every record before it is sent. */
+  /** The custom series that the record at `offset` omits and may replace. Call it for every record before it is sent. */
   absentOf(view: DataView, offset: number): Absent {
     const count = customCount(view, offset)
-    // Of most fleets no device has any.
+    // Most fleets have no custom series.
     if (count === 0 && this.#known.size === 0) return noneAbsent
     const series = view.getUint32(offset + offsetOf.series, true)
     if (count === 0 && !this.#known.has(series)) return noneAbsent
@@ -92,13 +92,13 @@ function note(known: Known, number: number, timeUs: number): void {
   if (timeUs > (known.latestUs[place] as number)) known.latestUs[place] = timeUs
 }
 
-/** Its place. */
+/** Returns its place. */
 function add({ numbers, latestUs }: Known, number: number): number {
   latestUs.push(Number.NEGATIVE_INFINITY)
   return numbers.push(number) - 1
 }
 
-/** Numbers of the custom series that a record has a value of; one that was erased has none, and is not learned again. */
+/** Numbers of the custom series with a value in the record. Erased series are skipped, and not added again. */
 function putGiven(view: DataView, firstAt: number, count: number, given: number[]): void {
   given.length = 0
   for (let index = 0; index < count; index++) {

@@ -1,4 +1,4 @@
-/** Keeps the rows that QuestDB refuses, up to a bound. */
+/** Keeps the rows that QuestDB rejects, up to a limit. */
 
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Log } from '../../store/log.ts'
@@ -18,7 +18,7 @@ export interface DeadLetterStoreOptions {
   log: Log
   issues: IssueLog
   retry: FileRetry
-  /** The id of a letter, by the position of its record in the journal. */
+  /** Id of a dead letter, by the position of its record in the journal. */
   letterId: (position: number) => number
 }
 
@@ -41,8 +41,8 @@ export class DeadLetterStore {
   }
 
   /**
-   * Letters that the main thread has removed; durable when it resolves. One that was written again at that moment may be back,
-   * and goes for good here, since both are done by this thread.
+   * Removes dead letters that the main thread has removed. One rewritten at the same time is removed here for good, since both
+   * happen in this thread. Durable when it resolves.
    */
   async removed(ids: readonly number[]): Promise<void> {
     const { disk, retry } = this.#options
@@ -54,10 +54,10 @@ export class DeadLetterStore {
   }
 
   /**
-   * Takes erased series out of all letters, one a turn, so that the lanes go on meanwhile. Each letter that is written again is synced
-   * before it takes its place, and the directory once behind all of them: until then a crash may bring old letters back, and the
-   * erase, which has not ended, begins again. Durable when it resolves, with the names of damaged letters, which stay as they are;
-   * undefined when the forwarder is stopping.
+   * Removes erased series from all dead letters, one per turn, so that the lanes continue meanwhile. Each rewritten file is
+   * synced before it replaces the old one, and the directory once after all of them. A crash before that may restore old files,
+   * and the unfinished erase starts again. Durable when it resolves, with the names of damaged dead letters, which stay
+   * unchanged. Undefined when the forwarder is stopping.
    */
   async erase(erased: ReadonlySet<number>): Promise<string[] | undefined> {
     const { table, disk, retry } = this.#options
@@ -85,7 +85,7 @@ export class DeadLetterStore {
     return isSynced ? damaged : undefined
   }
 
-  /** Adds the record at the offset, durably; false when it cannot, and the record has to be sent again. */
+  /** Adds the record at the offset durably. Returns false when it cannot, and the record has to be sent again. */
   put(batch: Batch, offset: number, reason: string): boolean {
     const { table, disk, nowMs, log, issues, letterId } = this.#options
     if (this.#count >= deadLettersMax) {

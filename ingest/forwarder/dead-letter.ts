@@ -1,4 +1,4 @@
-/** A row that QuestDB refuses as invalid: what is kept of it, wherever it is kept. */
+/** A dead letter: the stored form of a row that QuestDB rejects as invalid, in any storage. */
 
 import {
   type CustomValue,
@@ -12,25 +12,25 @@ import {
 import type { TableDescription } from '../table.ts'
 
 export interface DeadLetter {
-  /** Of letters of one table, the order in which their records stand in the journal. */
+  /** Orders the dead letters of one table as their records in the journal. */
   id: number
-  /** When it was refused, ISO 8601. */
+  /** Time of the rejection, ISO 8601. */
   at: string
   reason: string
-  /** The number of the series: of the device, or of the station's parameter. */
+  /** Number of the series: of the device, or of the station's parameter. */
   series: number
-  /** The symbols of the row, with blanks between them. */
+  /** The symbols of the row, separated by blanks. */
   symbol: string
-  /** Time of the row, ISO 8601 with microseconds, or the bare number when it is no date. */
+  /** Time of the row, ISO 8601 with microseconds, or the bare number when it is not a date. */
   time: string
   values: Record<string, number | null>
-  /** Values that have no column, by the numbers of their series. */
+  /** Values without a column, by the numbers of their series. */
   further?: CustomValue[]
-  /** The record as it stood in the journal, base64. */
+  /** The record as it was in the journal, base64. */
   record: string
 }
 
-/** A letter that cannot be read, so that it can only be discarded. */
+/** An unreadable dead letter, which can only be discarded. */
 interface DamagedLetter {
   id: number
   /** The name of its file, or the topic and the id in PostgreSQL. */
@@ -44,7 +44,7 @@ export function isWhole(letter: ListedLetter): letter is DeadLetter {
   return !('damage' in letter)
 }
 
-/** Of one table. Beyond this the forwarder stops and reports an issue: so many refusals are a bug, not the rows. */
+/** Per table. Beyond this the forwarder stops and reports an issue: this many rejections indicate a bug, not bad rows. */
 export const deadLettersMax = 10_000
 
 export function deadLetterOf(
@@ -69,7 +69,7 @@ export function deadLetterOf(
 }
 
 /**
- * What is left of a letter without erased series, custom ones as `erasedCustom` tells them: nothing when its own series is
+ * Removes erased series from a dead letter, custom ones given as `erasedCustom` numbers. Returns undefined when its own series is
  * erased. Throws when its record is damaged.
  */
 export function withoutErased(
@@ -86,7 +86,7 @@ export function withoutErased(
   return { ...rest, ...customOf(readRecord(table, view, 0)), record: record.toString('base64') }
 }
 
-/** The record of a letter, to be appended again. Throws where it is damaged. */
+/** The record of a dead letter, for appending it again. Throws when it is damaged. */
 export function recordOf(table: TableDescription, letter: Pick<DeadLetter, 'record'>): Buffer {
   const record = Buffer.from(letter.record, 'base64')
   const { kind, lengthMin } = layoutOf(table)
@@ -99,7 +99,7 @@ function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
   return new DataView(buffer, byteOffset, byteLength)
 }
 
-/** Those that were not erased. */
+/** Values that were not erased. */
 function customOf(fields: RecordFields): Pick<DeadLetter, 'further'> {
   const further = fields.custom.filter(({ value }) => !Number.isNaN(value))
   return further.length === 0 ? {} : { further }

@@ -1,6 +1,6 @@
 /**
- * The files of dead letters. Each is a small file beside the journal, named after its position in the journal: a replay that
- * meets it again writes the same file again.
+ * The files of dead letters. Each is a small file beside the journal, named after its position in the journal: a repeated replay
+ * writes the same file again.
  */
 
 import { open, readdir, readFile, unlink } from 'node:fs/promises'
@@ -31,10 +31,10 @@ export function writeDeadLetter(
 }
 
 /**
- * Takes erased series out of a letter, custom ones as `erasedCustom` tells them: one of an erased series is removed, one with a
- * value of one is written again without it. The new file is synced before it takes the place of the old one; that it has, or that
- * a letter is removed, is durable when the directory is synced. `unchanged` when the letter has nothing of them, or is gone; one that
- * is damaged stays as it is.
+ * Removes erased series from a dead letter, custom ones given as `erasedCustom` numbers. One of an erased series is removed; one
+ * with an erased value is rewritten without it. The new file is synced before it replaces the old one. Removals and replacements
+ * become durable when the directory is synced. `unchanged` for a dead letter without erased series, or a missing one; a damaged
+ * one stays as it is.
  */
 export function eraseFromLetter(
   table: TableDescription,
@@ -53,7 +53,7 @@ export function eraseFromLetter(
   return 'changed'
 }
 
-/** Undefined when it is gone. */
+/** Undefined for a missing file. */
 function readText(disk: Disk, name: string): string | undefined {
   let file: DiskFile
   try {
@@ -71,12 +71,12 @@ function readText(disk: Disk, name: string): string | undefined {
   }
 }
 
-/** The number of the series stands in the record. */
+/** The record contains the number of the series. */
 function textOf({ series: _, ...letter }: DeadLetter): Buffer {
   return Buffer.from(`${JSON.stringify(letter)}\n`)
 }
 
-/** The file is damaged unless it is the encoding of its record: a bad byte may stand in the base64 text or in a number, too. */
+/** The file is damaged unless it equals the encoding of its record: the base64 text or a number may contain a bad byte, too. */
 function readLetter(table: TableDescription, name: string, text: string): ListedLetter {
   const id = idOf(name)
   let damage = 'the file is not JSON'
@@ -88,7 +88,7 @@ function readLetter(table: TableDescription, name: string, text: string): Listed
     const letter = deadLetterOf(table, id, record, String(file.reason), Date.parse(file.at))
     if (isDeepStrictEqual(file, JSON.parse(textOf(letter).toString()))) return letter
   } catch {
-    // The text or the record ends too early, or a field is missing.
+    // The text or the record is truncated, or a field is missing.
   }
   return { id, name, damage }
 }
@@ -97,12 +97,12 @@ export function letterNames(disk: Disk): string[] {
   return disk.list().filter(name => letterName.test(name))
 }
 
-/** Removes what a process has left that died while it wrote a letter: an erase would not find it. */
+/** Removes unfinished files of a process that died while writing: an erase would not find them. */
 export function removeUnfinished(disk: Disk): void {
   for (const name of disk.list()) if (unfinishedName.test(name)) disk.remove(name)
 }
 
-/** The oldest dead letters by position, at most `limit`, behind the one with id `after`. One that goes meanwhile is left out. */
+/** The oldest dead letters by position, at most `limit`, after the id `after`. One removed meanwhile is omitted. */
 export async function listDeadLetters(
   table: TableDescription,
   directory: string,
@@ -111,7 +111,7 @@ export async function listDeadLetters(
 ): Promise<ListedLetter[]> {
   const names = (await readdir(directory)).filter(name => letterName.test(name) && name > nameOf(after)).sort()
   const letters: ListedLetter[] = []
-  // In slices: ten thousand files at once are more than a process may open.
+  // In slices: ten thousand files at once exceed the limit of open files.
   for (let from = 0; from < Math.min(names.length, limit); from += filesAtOnce) {
     const slice = names.slice(from, Math.min(from + filesAtOnce, limit))
     const texts = await Promise.all(slice.map(name => textIn(join(directory, name))))
@@ -120,7 +120,7 @@ export async function listDeadLetters(
   return letters
 }
 
-/** Undefined when it is gone. */
+/** Undefined for a missing file. */
 async function textIn(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8')
@@ -130,7 +130,7 @@ async function textIn(path: string): Promise<string | undefined> {
   }
 }
 
-/** False when there is no such letter. */
+/** Returns false when the dead letter does not exist. */
 export async function removeDeadLetter(directory: string, id: number): Promise<boolean> {
   try {
     await unlink(join(directory, nameOf(id)))
@@ -141,7 +141,7 @@ export async function removeDeadLetter(directory: string, id: number): Promise<b
   }
 }
 
-/** Makes it durable that letters were removed. */
+/** Makes the removal of dead letters durable. */
 export async function syncFolder(directory: string): Promise<void> {
   const folder = await open(directory)
   try {

@@ -1,6 +1,7 @@
 /**
- * Brings the rows of a batch to QuestDB: the parts over their connections, each with one request at a time, the same bytes
- * again until they are taken. A request that QuestDB refuses is bisected until the poison row is found. That becomes a dead letter, and the rest goes in.
+ * Delivers the rows of a batch to QuestDB: its parts over their connections, each with one request at a time. The same bytes are
+ * retried until they are accepted. A rejected request is bisected until the poison row is found. That row becomes a dead letter,
+ * and the rest is accepted.
  */
 
 import { bug } from '../../store/limits/bug.ts'
@@ -10,29 +11,29 @@ import { RequestSize } from './request-size.ts'
 import type { RowFormat } from './row-format.ts'
 import { cutRequest, RequestEncoder, type WriteRequest } from './write-request.ts'
 
-/** What becomes of one request; `resize`: its rows are to go in smaller ones. */
+/** Outcome of one request. `resize`: its rows have to be sent in smaller ones. */
 type Sent = Delivered | 'resize'
 
-/** `stuck`: QuestDB takes nothing at present, and the batch is to be planned again. `closed`: we are stopping. */
+/** `stuck`: QuestDB accepts nothing at present, and the batch has to be planned again. `closed`: the forwarder is stopping. */
 export type Delivered = 'sent' | 'stuck' | 'closed'
 
 export interface DeliveryOptions {
   format: RowFormat
   connections: QuestdbConnection[]
-  /** Bytes of one request, at most. */
+  /** Size limit of one request. */
   requestBytes: number
   monotonicMs: () => number
   /** Resolves after the time, or at once when the forwarder closes. */
   sleep: (ms: number) => Promise<void>
   random: () => number
-  /** Resolves when QuestDB can no longer be at work on a request that it left without an answer. */
+  /** Resolves when QuestDB can no longer be processing an unanswered request. */
   quiesce: () => Promise<void>
   isClosed: () => boolean
-  /** What is wrong with the table itself, so that every row would be refused. */
+  /** Returns a fault of the table's schema, by which QuestDB would reject every row. */
   findSchemaError: () => Promise<string | undefined>
-  /** Keeps a record as a dead letter; false when no more are kept. */
+  /** Stores a record as a dead letter. Returns false beyond the limit. */
   addDeadLetter: (batch: Batch, offset: number, reason: string) => boolean
-  /** Called with every failure, and with undefined when rows are taken again. */
+  /** Called with every failure, and with undefined when rows are accepted again. */
   onIssue: (issue: string | undefined) => void
   /** Called instead with a failure that may mean that QuestDB is unavailable. */
   onUnavailable: (issue: string) => void
@@ -40,20 +41,20 @@ export interface DeliveryOptions {
 
 const backoffMsMin = 100
 const backoffMsMax = 5000
-/** The one status that bytes of ours can cause; the other 5xx are those of a busy server or of a proxy. */
+/** The only status that our own bytes can cause. Other 5xx come from a busy server or a proxy. */
 const internalError = 500
-/** A proxy takes no request of this size. */
+/** A proxy rejects requests of this size. */
 const contentTooLarge = 413
-/** How often the same bytes get it before the request is bisected, and a single row before it may be poison. */
+/** Attempts of a request before it is bisected, and of a single row before it may be poison. */
 const attemptsBeforeBisect = 3
-/** Splits of one batch for a 500: where nothing passes at all, the server is the cause. */
+/** Splits of one batch for a 500. Where all requests fail, the server is the cause. */
 const uncertainSplitsMax = 200
 /** How often a control row has to pass, and the suspected row to fail. */
 const controlRuns = 3
 
 type WriteFailure = Exclude<WriteAnswer, { kind: 'stored' }>
 
-/** Why a row of a request may be a poison row; `certain` when QuestDB said so. */
+/** Why a row of a request may be poison; `certain` when QuestDB reported that. */
 interface RowError {
   reason: string
   certain: boolean
@@ -64,12 +65,12 @@ export class Delivery {
   /** One for each connection. */
   readonly #encoders: RequestEncoder[]
   readonly #size: RequestSize
-  /** Requests that were taken. */
+  /** Accepted requests. */
   #stored = 0
   readonly #uncertainSplits = new WeakMap<Batch, number>()
-  /** A row of each part that was taken. */
+  /** An accepted row of each part. */
   readonly #controlRows = new WeakMap<Part, number>()
-  /** Rows that were taken. */
+  /** Accepted rows. */
   rows = 0
 
   constructor(options: DeliveryOptions) {
@@ -87,7 +88,7 @@ export class Delivery {
     return outcomes.find(outcome => outcome !== 'sent') ?? 'sent'
   }
 
-  /** The batch's parts for one connection, one after the other. */
+  /** Sends the batch's parts for one connection in turn. */
   async #sendOver(connection: number, batch: Batch): Promise<Delivered> {
     for (const part of batch.parts.filter(part => part.connection === connection)) {
       const outcome = await this.#sendRows(batch, part, 0, part.count, attemptsBeforeBisect)
@@ -96,7 +97,7 @@ export class Delivery {
     return 'sent'
   }
 
-  /** Rows `from` up to `to` of a part, one request after the other, each as long as one may be at that time. */
+  /** Sends the rows `from` to `to` of a part in turn, in requests of the currently allowed size. */
   async #sendRows(batch: Batch, part: Part, from: number, to: number, attemptsMax: number): Promise<Delivered> {
     let next = from
     for (let resized = 0; next < to; ) {
@@ -114,7 +115,7 @@ export class Delivery {
     return 'sent'
   }
 
-  /** Sends a request until its rows are taken, one of them may be a poison row, or it turns out to be too long. */
+  /** Sends a request until its rows are accepted, one of them may be poison, or it is too large. */
   async #sendRequest(request: WriteRequest, attemptsMax: number): Promise<Sent> {
     for (let attempt = 1; ; attempt++) {
       if (this.#options.isClosed()) return 'closed'
@@ -127,7 +128,7 @@ export class Delivery {
     }
   }
 
-  /** Why a row of the request may be a poison row; undefined when the same bytes are to be sent again. */
+  /** Why a row of the request may be poison. Undefined when the same bytes have to be retried. */
   async #rowErrorOf(answer: WriteFailure, isLast: boolean): Promise<RowError | undefined> {
     if (answer.kind === 'unanswered') return undefined
     if (answer.kind === 'failed') {
@@ -140,11 +141,11 @@ export class Delivery {
     return undefined
   }
 
-  /** It may be: a proxy says so, or there was no answer in time. */
+  /** True when a proxy reports it, or when no answer arrived in time. */
   async #isTooLong({ batch, length }: WriteRequest, answer: WriteFailure): Promise<boolean> {
     if (answer.kind === 'unanswered') {
       this.#size.unanswered(length)
-      // If these rows were taken after newer ones, they would undo them. So nothing newer is sent in the meantime.
+      // These rows could undo newer ones if they were accepted after them. So nothing newer is sent meanwhile.
       if (batch.hasClientTimes) await this.#options.quiesce()
       return true
     }
@@ -153,7 +154,7 @@ export class Delivery {
     return isRefused
   }
 
-  /** Sends both halves of a request apart; a single row is decided on. */
+  /** Sends both halves of a request separately. A single row is tested. */
   async #bisect(request: WriteRequest, rowError: RowError): Promise<Delivered> {
     const { batch, part, from, to } = request
     if (to - from === 1) return this.#decideRow(request, rowError)
@@ -162,7 +163,7 @@ export class Delivery {
     const storedNow = this.#stored
     let firstOutcome = await this.#sendHalf(batch, part, from, middle)
     const secondOutcome = await this.#sendHalf(batch, part, middle, to)
-    // Others have passed in the meantime: what did not is looked at again in that light.
+    // Other rows have passed meanwhile, so the failed half is retried with that knowledge.
     if (firstOutcome === 'stuck' && this.#stored > storedNow) {
       firstOutcome = await this.#sendHalf(batch, part, from, middle)
     }
@@ -178,8 +179,8 @@ export class Delivery {
   }
 
   /**
-   * A row that gets a 500 is a poison row only when, several times in a row, a control row of the same batch passes and it
-   * does not. The control row was taken before, so sending it again changes nothing.
+   * A row with a 500 is poison only when, several times in a row, a control row of the same batch passes and it does not. The
+   * control row was accepted before, so sending it again changes nothing.
    */
   async #isPoisonRow({ batch, part, from }: WriteRequest): Promise<boolean> {
     const controlRow = this.#controlRows.get(part)
@@ -224,7 +225,7 @@ export class Delivery {
     return answer
   }
 
-  /** The first row from `from` on that was really sent. */
+  /** Remembers the first row from `from` on that was really sent. */
   #rememberControlRow(part: Part, from: number): void {
     if (this.#controlRows.has(part)) return
     let index = from
@@ -238,7 +239,7 @@ export class Delivery {
     return count
   }
 
-  /** What is wrong with the table, or why QuestDB cannot say: then no row counts as poison. */
+  /** Fault of the table's schema, or why QuestDB cannot report it: then no row counts as poison. */
   async #schemaError(): Promise<string | undefined> {
     try {
       return await this.#options.findSchemaError()

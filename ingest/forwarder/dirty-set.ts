@@ -1,6 +1,6 @@
-/** Which series got rows: a set of numbers that is filled row by row and emptied at once. */
+/** A set of the series with new rows, filled row by row and emptied at once. */
 
-/** Revisions are kept in this many slots; two series that share one merely invalidate each other's cached answers. */
+/** Number of revisions. Two series with the same slot only invalidate each other's cached answers. */
 export const revisionSlots = 2 ** 18
 
 export class DirtySet {

@@ -1,4 +1,4 @@
-/** Work on the journal's files: a system error, such as too many open files, is logged and the work is tried again. */
+/** Retries work on the journal's files: a system error, such as too many open files, is logged and the work is repeated. */
 
 import { type FileTask, type IssueLog, isSystemError } from './issue-log.ts'
 import type { Sleeper } from './sleeper.ts'
@@ -14,7 +14,7 @@ export class FileRetry {
     this.#sleeper = sleeper
   }
 
-  /** Undefined after such an error, and a pause. Any other one is a bug and is thrown. */
+  /** Undefined after such an error and a pause. Any other error is a bug and is thrown. */
   async attempt<T>(task: FileTask, work: () => T | Promise<T>): Promise<T | undefined> {
     try {
       const result = await work()
@@ -28,7 +28,7 @@ export class FileRetry {
     }
   }
 
-  /** Until it succeeds: true, or false when the forwarder is stopping. */
+  /** Retries until it succeeds and returns true. Returns false when the forwarder is stopping. */
   async untilDone(task: FileTask, work: () => void): Promise<boolean> {
     const tried = () => {
       work()

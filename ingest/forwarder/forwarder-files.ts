@@ -1,4 +1,4 @@
-/** What the forwarder keeps on disk: dead letters, tombstones, and the segments that may have to be sent again. */
+/** The forwarder's files: dead letters, tombstones, and the segments that may have to be sent again. */
 
 import { Tombstones } from '../journal/tombstones.ts'
 import { DeadLetterStore, type DeadLetterStoreOptions } from './dead-letter-store.ts'
@@ -10,12 +10,12 @@ export interface ForwarderFilesOptions
   extends Omit<DeadLetterStoreOptions, 'retry'>,
     Omit<RetentionOptions, 'tombstones'> {
   sleeper: Sleeper
-  /** Where both lanes begin. */
+  /** Start position of both lanes. */
   from: number
 }
 
 export interface ForwarderFiles {
-  /** Of work on these files. */
+  /** For work on these files. */
   retry: FileRetry
   deadLetters: DeadLetterStore
   tombstones: Tombstones

@@ -1,4 +1,4 @@
-/** The forwarder's thread as its owner sees it. */
+/** The interface of the forwarder's thread to its owner. */
 
 import { MessageChannel, type MessagePort, receiveMessageOnPort, type Transferable, Worker } from 'node:worker_threads'
 import type { Log } from '../../store/log.ts'
@@ -9,14 +9,14 @@ import type { ForwarderStatus } from './forwarder-status.ts'
 import { type SentEvent, SentWatermark } from './sent-watermark.ts'
 
 export interface ForwarderHandleOptions<Source> {
-  /** The module that the thread runs, which knows this kind of source. */
+  /** The thread's module, which knows this kind of source. */
   module: URL
   table: TableDescription
   source: Source
-  /** Ports that are in the source. */
+  /** Ports in the source. */
   transferList?: readonly Transferable[]
   revisions: Int32Array
-  /** Until the thread has one. */
+  /** Status until the thread reports its own. */
   status: ForwarderStatus
   onStatus?: (status: ForwarderStatus) => void
   log: Log
@@ -25,29 +25,29 @@ export interface ForwarderHandleOptions<Source> {
 }
 
 export interface ForwarderHandle {
-  /** QuestDB is there, and we know whether it syncs what it applies. */
+  /** Starts forwarding once QuestDB is reachable and its commit mode is known. */
   start(options: ForwarderStart): void
   status(): ForwarderStatus
-  /** As `Forwarder.erase` has it; `before` is a point of the source. */
+  /** See `Forwarder.erase`. `before` is a position of the source. */
   erase(seriesNumbers: readonly number[], before: number): Promise<string[]>
   hold(): Promise<void>
   release(): void
-  /** Sends nothing, or goes on. */
+  /** Pauses or resumes sending. */
   pause(isPaused: boolean): void
-  /** Sends again what stands at the position or behind it. */
+  /** Sends records from the position on again. */
   rewind(position: number, reason: string): void
   /**
-   * Dead letters were removed by others; the thread removes what is left of them. Resolves when it has, durably, or when it has
-   * ended.
+   * Reports dead letters removed by others. The thread removes their remains. Resolves when that is durable, or when the thread
+   * has ended.
    */
   lettersRemoved(ids: readonly number[]): Promise<void>
   oldestSentSince(txn: number): number
   onLost(listener: (reason: string) => void): void
-  /** Aborted, it waits for no request in flight. */
+  /** With `isAborted` it does not wait for requests in flight. */
   stop(isAborted?: boolean): Promise<void>
 }
 
-/** How the forwarder sends; a request of this size holds some 70,000 rows. */
+/** Sizes of requests; one of this size holds some 70,000 rows. */
 const requests = {
   requestBytes: 12 * 1024 * 1024,
   connectionCount: 2,
@@ -85,10 +85,10 @@ export function startForwarder<Source>(options: ForwarderHandleOptions<Source>):
     }
   })
   thread.on('error', options.onFatal)
-  // Registered early, for the thread may die long before the stop.
+  // Registered early, since the thread may die long before the stop.
   const exited = new Promise(resolve => thread.once('exit', resolve))
   const command = (message: ForwarderCommand) => thread.postMessage(message)
-  /** At once, as the thread says so later. */
+  /** Takes effect at once, since the thread reports it later. */
   const goBack = (position: number) => {
     status = { ...status, recorded: Math.min(status.recorded ?? position, position) }
   }
@@ -125,14 +125,14 @@ export function startForwarder<Source>(options: ForwarderHandleOptions<Source>):
 }
 
 interface Answers<Answer> {
-  /** `send` sends the command with this id. Resolves with the answer of the thread. */
+  /** `send` sends the command with this id. Resolves with the thread's answer. */
   ask(send: (id: number) => void): Promise<Answer>
   answered(id: number, answer: Answer): void
 }
 
-/** Commands to the forwarder's thread that it answers, each by an id. */
+/** Commands to the forwarder's thread with answers, matched by an id. */
 function createAnswers<Answer>(): Answers<Answer> {
-  /** Resolvers of the pending calls: erase jobs run one after the other, and operators remove dead letters, so they are few. */
+  /** Resolvers of the pending calls. They are few: erase jobs run in turn, and operators remove dead letters. */
   const waiting = new Map<number, (answer: Answer) => void>()
   let nextId = 0
   return {
@@ -152,11 +152,11 @@ function createAnswers<Answer>(): Answers<Answer> {
 interface Holds {
   hold(): Promise<void>
   release(): void
-  /** The forwarder's thread holds. */
+  /** The forwarder's thread confirms the hold. */
   held(): void
 }
 
-/** Has the forwarder's thread send nothing for a while. */
+/** Pauses the forwarder's thread for a hold. */
 function createHolds(command: (message: ForwarderCommand) => void): Holds {
   let onHeld: () => void = () => undefined
   return {
@@ -173,9 +173,9 @@ function createHolds(command: (message: ForwarderCommand) => void): Holds {
 }
 
 interface SentPort {
-  /** Takes SentEvent. For the forwarder's thread. */
+  /** Receives SentEvent. For the forwarder's thread. */
   readonly port: MessagePort
-  /** Called when QuestDB may have lost what it had applied. */
+  /** Called when QuestDB may have lost applied rows. */
   readonly lostListeners: ((reason: string) => void)[]
   /** Applies the queued events, so that the queue stays short. */
   drain(): void
@@ -183,12 +183,12 @@ interface SentPort {
   close(): void
 }
 
-/** Carries SentEvents from the forwarder's thread to main, which has them before a query can see the rows. */
+/** Passes SentEvents from the forwarder's thread to the main thread, before a query can see the rows. */
 function openSentPort(): SentPort {
   const { port1, port2 } = new MessageChannel()
   const watermark = new SentWatermark()
 
-  /** Synchronously: a message event would come only when main is idle. */
+  /** Synchronous: a message event would arrive only when the main thread is idle. */
   function drain(): void {
     for (let received = receiveMessageOnPort(port1); received !== undefined; received = receiveMessageOnPort(port1)) {
       const event: SentEvent = received.message

@@ -1,4 +1,4 @@
-/** What the forwarder's thread is started with, told, and tells. */
+/** Start data, commands and reports of the forwarder's thread. */
 
 import type { MessagePort } from 'node:worker_threads'
 import type { QuestdbHttp } from '../../store/questdb/client/questdb-address.ts'
@@ -7,35 +7,38 @@ import type { ForwarderStatus } from './forwarder-status.ts'
 
 export interface ForwarderThreadData<Source> {
   table: TableDescription
-  /** What the thread opens the source of its groups with. */
+  /** Data from which the thread opens its source of groups. */
   source: Source
   revisions: Int32Array
-  /** Takes SentEvent. */
+  /** Receives SentEvent. */
   sentPort: MessagePort
   requestBytes: number
   connectionCount: number
   paceMs: number
   quiesceMs: number
-  /** A request is aborted when nothing of it has moved for so long. */
+  /** A request is aborted when it makes no progress for this long. */
   requestIdleMs: number
 }
 
 export interface ForwarderStart {
   questdb: QuestdbHttp
-  /** What it has applied is on its disk. */
+  /** Applied rows are on QuestDB's disk. */
   isSynced: boolean
-  /** The number of each series that has custom ones, and of one of those, in turns. */
+  /** Numbers of a series and one of its custom series, alternating. */
   customSeries: Uint32Array
-  /** What QuestDB knows the journal by; without it QuestDB keeps no positions of it. `from`: QuestDB lacks what stands from here on. */
+  /**
+   * Identifies the journal in QuestDB; without it QuestDB stores no positions. `from`: QuestDB lacks the records from here on.
+   */
   place: { id: string; from: number | undefined } | undefined
-  /** How long applied segments are kept for a QuestDB that does not sync what it applies, and how much at most. */
+  /** How long applied segments are kept for a QuestDB without sync, and the size limit of these segments. */
   keepMs: number
   keepBytesMax: number
 }
 
 /**
- * `start` comes once QuestDB is there and we know whether it syncs what it applies. `erase` is answered with `erased`,
- * `lettersRemoved` with `lettersGone`, and `hold` with `held`, unless `release` comes first. `stop` with `isAborted` waits for no request in flight.
+ * `start` comes once QuestDB is reachable and its commit mode is known. `erase` is answered with `erased`, `lettersRemoved` with
+ * `lettersGone`, and `hold` with `held`, unless `release` comes first. `stop` with `isAborted` does not wait for requests in
+ * flight.
  */
 export type ForwarderCommand =
   | ({ kind: 'start' } & ForwarderStart)

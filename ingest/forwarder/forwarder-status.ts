@@ -9,32 +9,32 @@ import { listSegments } from '../journal/segments.ts'
 import { letterNames } from './dead-letters.ts'
 
 export interface ForwarderStatus {
-  /** Rows that QuestDB has taken since the start. */
+  /** Rows that QuestDB has accepted since the start. */
   rows: number
   /** Positions in the journal. */
   live: number
   backfill: number
   applied: number
-  /** The same as QuestDB itself says, of a topic as an offset: nothing behind it is committed. Undefined until that is known. */
+  /** The applied position stored in QuestDB, for a topic as an offset: nothing after it is committed. Undefined while unknown. */
   recorded: number | undefined
-  /** Where the oldest segment starts. */
+  /** Start of the oldest segment. */
   start: number
-  /** Records of the journal, counted from its beginning, that are applied. */
+  /** Number of applied records since the beginning of the journal. */
   appliedOrdinal: number
-  /** Receipt time of the oldest reading that is not applied, or undefined when all are. */
+  /** Receipt time of the oldest reading that is not applied. Undefined when all are. */
   pendingSinceUs: number | undefined
   deadLetters: number
   suspended: boolean
   damagedBytes: number
-  /** Why QuestDB takes nothing at present. */
+  /** Why QuestDB accepts nothing at present. */
   issue: string | undefined
-  /** What is wrong with the files of the journal, and is tried again. */
+  /** Fault of the journal's files, which is retried. */
   fileIssue: string | undefined
-  /** What QuestDB has applied is on its disk, so that the journal need not keep it. */
+  /** Rows applied by QuestDB are on its disk, so that the journal need not keep them. */
   isSynced: boolean
 }
 
-/** Of a forwarder that has not begun, for this reason. */
+/** Status of a forwarder that has not started, with the reason. */
 export function statusBefore(issue: string): ForwarderStatus {
   return {
     rows: 0,
@@ -54,7 +54,7 @@ export function statusBefore(issue: string): ForwarderStatus {
   }
 }
 
-/** What can be said before QuestDB is there. */
+/** The status before QuestDB is reachable. */
 export function statusAtStart(disk: Disk, end: JournalMedium['end']): ForwarderStatus {
   const { position } = end
   const applied = readCheckpoint(disk, position)

@@ -1,4 +1,4 @@
-/** The forwarder's thread where the journal is on the disk of this process. */
+/** The forwarder's thread for a journal on the disk of this process. */
 
 import { workerData } from 'node:worker_threads'
 import { lowerThreadPriority } from '../../store/thread-priority.ts'
@@ -11,7 +11,7 @@ import { runForwarder } from './run-forwarder.ts'
 const data: ForwarderThreadData<JournalSourceData> = workerData
 const { directory, durableEnd, end } = data.source
 
-// No acknowledgement waits for it.
+// No acknowledgement waits for this thread.
 lowerThreadPriority('below normal')
 runForwarder(data, () =>
   openJournalSource({

@@ -1,6 +1,6 @@
 /**
- * Takes the journal to QuestDB. Three loops run side by side: the live lane, the backfill lane behind it, and the apply
- * poller, which reads what QuestDB has applied, so that the journal can remove it.
+ * Forwards the journal to QuestDB. Three loops run concurrently: the live lane, the backfill lane behind it, and the apply
+ * poller, which reads the applied transactions, so that the journal can remove applied rows.
  */
 
 import type { Log } from '../../store/log.ts'
@@ -33,30 +33,30 @@ export interface ForwarderOptions {
   connections: QuestdbConnection[]
   requestBytes: number
   durableEnd: () => number
-  /** Where both lanes begin: the end of what was applied, as far as we remember. */
+  /** Start of both lanes: the end of the applied records, as far as it is saved. */
   from: number
-  /** Records that the journal had taken when it was opened. */
+  /** Number of records in the journal when it was opened. */
   endOrdinal: number
-  /** Under steady load a batch begins at most this often, unless a large one is waiting. */
+  /** Minimum interval of batches under steady load, unless a large one is waiting. */
   paceMs: number
-  /** QuestDB is done with an unanswered request when it has answered others for this long. */
+  /** QuestDB has finished an unanswered request when it has answered others for this long. */
   quiesceMs: number
-  /** The same for what a process before this one may have left unanswered; 0 when there is nothing. */
+  /** The same time for unanswered requests of an earlier process; 0 without any. */
   predecessorMs: number
-  /** Of the journal in QuestDB; without it QuestDB keeps no positions of it. */
+  /** Identifies the journal in QuestDB. Without it QuestDB stores no positions. */
   positions?: Pick<PositionRecorderOptions, 'id' | 'placeOf' | 'place'> | undefined
-  /** The id of a dead letter, by the position of its record. */
+  /** Id of a dead letter, by the position of its record. */
   letterId: (position: number) => number
-  /** What QuestDB has applied is on its disk, as far as we know. */
+  /** Rows applied by QuestDB are on its disk, as far as known. */
   isSynced: boolean
-  /** The number of a series that has custom ones, and of one of those, in turns. */
+  /** Numbers of a series and one of its custom series, alternating. */
   customSeries: Uint32Array
-  /** Where it is not, how long applied segments are kept for the next crash of QuestDB. */
+  /** Without sync: how long applied segments are kept for the next crash of QuestDB. */
   keepMs: number
-  /** At most this much is kept for that. */
+  /** Size limit of these segments. */
   keepBytesMax: number
   revisions: Int32Array
-  /** Called before the rows can be seen in the table. */
+  /** Called before the rows become visible in the table. */
   onSent: (event: SentEvent) => void
   nowMs: () => number
   timing: Timing
@@ -124,15 +124,15 @@ export class Forwarder {
     this.#running ??= Promise.all([this.#lanes.run(), this.#runApplyPoller(), this.#learnStoredTime()])
   }
 
-  /** Dead letters were removed from outside. */
+  /** Dead letters were removed by another thread. */
   removedDeadLetters(ids: readonly number[]): Promise<void> {
     return this.#files.deadLetters.removed(ids)
   }
 
   /**
-   * Nothing of these series that stands before the position is ever sent again, over any restart; custom series are given as
-   * `erasedCustom` has them. Resolves when that is on the disk, no request with such rows is in flight and no dead letter has one:
-   * with the names of damaged letters, which may have; undefined when the forwarder has closed before.
+   * Ensures that no record of these series before the position is ever sent again, even after a restart. Custom series are given
+   * as `erasedCustom` numbers. Resolves when that is on disk, no request with such rows is in flight and no dead letter contains
+   * them. The result names damaged dead letters, which may. Undefined when the forwarder has closed before.
    */
   async erase(seriesNumbers: readonly number[], before: number): Promise<string[] | undefined> {
     const isNoted = await this.#files.retry.untilDone('tombstones', () =>
@@ -141,17 +141,16 @@ export class Forwarder {
     if (!isNoted) return undefined
     this.#custom.forget(new Set(seriesNumbers))
     await this.#lanes.barrier.untilIdle()
-    // Also requests that this process or the one before has left unanswered.
+    // Includes unanswered requests of this process or an earlier one.
     await this.#quiesce(Math.max(this.#options.quiesceMs, this.#options.predecessorMs))
-    // Behind that no row of before the tombstones becomes a dead letter any more.
+    // Erased rows cannot become dead letters from here on.
     const damaged = await this.#files.deadLetters.erase(new Set(seriesNumbers))
     return this.#sleeper.stopped ? undefined : damaged
   }
 
   /**
-   * Sends nothing more until it is released. Resolves when all that was sent is applied; then the files of the journal are
-   * neither removed nor is the checkpoint saved, so that a copy of both fits what QuestDB has. False when it was released
-   * or closed before.
+   * Stops sending until it is released. Resolves when all sent rows are applied. Then files of the journal are not removed and
+   * the checkpoint is not saved, so that a copy of both matches QuestDB. False when it was released or closed before.
    */
   async hold(): Promise<boolean> {
     this.#isHeld = true
@@ -169,13 +168,13 @@ export class Forwarder {
     this.#lanes.barrier.release('copy')
   }
 
-  /** Sends nothing until the position is settled: QuestDB lacks rows that it had. */
+  /** Pauses sending until the position is settled: QuestDB lacks earlier rows. */
   pause(isPaused: boolean): void {
     if (isPaused) this.#lanes.barrier.hold('unfit')
     else this.#lanes.barrier.release('unfit')
   }
 
-  /** Sends again what stands at the position or behind it, as far as the journal has it. */
+  /** Sends records from the position on again, as far as the journal still has them. */
   rewind(position: number, reason: string): void {
     const { start } = this.#files.retention
     this.#rewind(reason, Math.max(start, Math.min(position, this.#applyTracker.position)))
@@ -187,7 +186,7 @@ export class Forwarder {
     return this.#rewindTo === undefined && applied.live === live && applied.backfill === backfill
   }
 
-  /** Stops after the requests in flight, or at once when it is aborted, and saves how far it came. May be called twice. */
+  /** Stops after the requests in flight, or at once with `isAborted`, and saves its progress. It may be called twice. */
   async close(isAborted = false): Promise<void> {
     this.#sleeper.stop()
     const { timing, connections } = this.#options
@@ -196,7 +195,7 @@ export class Forwarder {
       isRecorded = false
       for (const connection of connections) connection.close()
     }
-    // A QuestDB that hangs does not hold up a stop: what it leaves unanswered is sent again after the next start.
+    // A hanging QuestDB does not delay the stop: unanswered requests are sent again after the next start.
     const cancel = timing.after(isAborted ? 0 : closeWaitMs, disconnect)
     await this.#running
     if (isRecorded) await this.#recorder?.recordLast(this.#applyTracker.position, this.#applyTracker.appliedTxns)
@@ -232,7 +231,7 @@ export class Forwarder {
     return new PositionRecorder({ ...positions, from, exec: this.#control.query, nowMs, timing })
   }
 
-  /** Everything before it is applied, and QuestDB says so. */
+  /** Everything before it is applied and confirmed by QuestDB. */
   get #recordedTo(): number {
     return this.#recorder?.position ?? this.#applyTracker.position
   }
@@ -263,7 +262,7 @@ export class Forwarder {
     }
   }
 
-  /** Up to which time a process before this one may have stored custom values. */
+  /** Reads the latest time up to which an earlier process may have stored custom values. */
   async #learnStoredTime(): Promise<void> {
     const { custom } = this.#options.table
     if (custom === undefined) return
@@ -272,7 +271,7 @@ export class Forwarder {
         this.#custom.storedUntil(await readLatestUs(this.#control, custom))
         return
       } catch {
-        // Until then every record may replace one; that it does not answer is reported by the others.
+        // Every record may replace one until then. The poller reports an outage.
         await this.#sleeper.sleep(storedTimeRetryMs)
       }
     }
@@ -286,7 +285,7 @@ export class Forwarder {
     )
   }
 
-  /** Sends everything again that the journal has from there on, from when both lanes are idle. */
+  /** Sends everything in the journal from there on again, starting when both lanes are idle. */
   #rewind(reason: string, to = this.#files.retention.start): void {
     this.#issues.wasUnavailable = false
     if (this.#rewindTo === undefined) this.#lanes.barrier.add(() => this.#restart())
@@ -327,7 +326,7 @@ export class Forwarder {
   }
 }
 
-/** By a reader of its own, whose buffer is freed with it. */
+/** Uses a separate reader, whose buffer is freed with it. */
 function ordinalAt({ disk, durableEnd }: ForwarderOptions, position: number): number | undefined {
   const reader = new SegmentReader(disk)
   try {

@@ -1,7 +1,4 @@
-/**
- * Why QuestDB takes no readings at present, and what is wrong with the forwarder's own files: logged once when it begins
- * and once when it ends.
- */
+/** Issues of QuestDB and of the forwarder's own files: each is logged once when it begins and once when it ends. */
 
 import type { Log } from '../../store/log.ts'
 
@@ -21,18 +18,18 @@ export class IssueLog {
     return this.#issue
   }
 
-  /** The first of those that last. */
+  /** The first of the present ones. */
   get fileIssue(): string | undefined {
     return this.#fileIssues.values().next().value
   }
 
-  /** QuestDB did not answer, or somebody answered in its place. */
+  /** QuestDB did not answer, or another server answered in its place. */
   noteUnavailable(issue: string): void {
     this.wasUnavailable = true
     this.note(issue)
   }
 
-  /** An issue with QuestDB, or undefined when readings are taken. */
+  /** An issue with QuestDB, or undefined when readings are accepted. */
   note(issue: string | undefined): void {
     if ((issue === undefined) !== (this.#issue === undefined)) {
       if (issue === undefined) this.#log.info({}, 'QuestDB accepts readings again')
@@ -41,7 +38,7 @@ export class IssueLog {
     this.#issue = issue
   }
 
-  /** The task failed for this reason and will be tried again; undefined when it succeeded. */
+  /** Reports that the task failed for this reason and will be retried, or undefined when it succeeded. */
   noteFile(task: FileTask, reason: string | undefined): void {
     const before = this.#fileIssues.get(task)
     if (reason !== undefined) this.#fileIssues.set(task, `${fileTasks[task]}: ${reason}`)
@@ -51,7 +48,7 @@ export class IssueLog {
   }
 }
 
-/** Tasks that fail apart from each other, and the log message of each. */
+/** Tasks that fail independently, with their log messages. */
 const fileTasks = {
   live: 'cannot read the journal',
   backfill: 'cannot read late readings from the journal',
@@ -63,7 +60,7 @@ const fileTasks = {
 } as const
 export type FileTask = keyof typeof fileTasks
 
-/** Such as too many open files: to be logged and tried again. Any other error is a bug. */
+/** True for errors such as too many open files, which are logged and retried. Any other error is a bug. */
 export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'syscall' in error
 }

@@ -1,4 +1,4 @@
-/** The journal of this process as the source of the forwarder's groups: another thread writes it. */
+/** The journal of this process as the source of the forwarder's groups. Another thread writes it. */
 
 import { readCheckpoint } from '../journal/checkpoint.ts'
 import type { Disk } from '../journal/disk.ts'
@@ -8,9 +8,9 @@ import { replayStart } from './segment-retention.ts'
 
 export interface JournalSourceData {
   directory: string
-  /** The end that the journal's thread moves on. */
+  /** The end, which the journal's thread advances. */
   durableEnd: BigInt64Array
-  /** Where it ended when it was opened. */
+  /** Its end when it was opened. */
   end: { position: number; ordinal: number }
 }
 
@@ -28,7 +28,7 @@ export function openJournalSource({ disk, durableEnd, end, quiesceMs, timing }: 
     disk,
     endOrdinal: end.ordinal,
     durableEnd: endNow,
-    // A QuestDB that does not sync may have lost, while we were away, what it had applied.
+    // A QuestDB without sync may have lost applied rows while the service was stopped.
     start(keepMs) {
       return keepMs > 0 ? replayStart({ disk, timing, keepMs }, end.position) : readCheckpoint(disk, end.position)
     },

@@ -1,6 +1,6 @@
 /**
- * Finds rows with the same series and time. The last write wins in QuestDB, so of several such rows only the last by
- * journal position is sent.
+ * Finds rows with the same series and time. The last write wins in QuestDB, so of several such rows only the last by journal
+ * position is sent.
  */
 
 import { bug } from '../../store/limits/bug.ts'
@@ -10,7 +10,7 @@ export class KeyTable {
   #slots = new Int32Array(0)
   #mask = 0
 
-  /** Forgets all rows; room for so many others. */
+  /** Removes all rows, and makes room for this many. */
   clear(rowsMax: number): void {
     const size = 2 ** Math.ceil(Math.log2(Math.max(16, rowsMax * 2)))
     if (this.#slots.length < size) this.#slots = new Int32Array(size)
@@ -18,9 +18,7 @@ export class KeyTable {
     this.#mask = size - 1
   }
 
-  /**
-   * Remembers that row `index` has the key of `offsets[index]` and returns the row that had it before, or -1.
-   */
+  /** Sets row `index` for the key of `offsets[index]` and returns the previous row, or -1. */
   put(view: DataView, offsets: Int32Array, index: number): number {
     const offset = offsets[index] as number
     const series = view.getUint32(offset + offsetOf.series, true)

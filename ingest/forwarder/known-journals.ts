@@ -1,15 +1,15 @@
-/** The journals that QuestDB is to know, as PostgreSQL has them. */
+/** The journals that QuestDB has to know, as recorded in PostgreSQL. */
 
 import type pg from 'pg'
 
 export interface KnownJournal {
   readonly id: string
-  /** The time of the oldest row when its first position was written. */
+  /** Time of the oldest row when its first position was written. */
   readonly sinceMs: number
-  /** Of a topic. */
+  /** For a topic. */
   readonly committed: number
   readonly committedMs: number
-  /** QuestDB had no row when its first position was written. */
+  /** QuestDB was empty when its first position was written. */
   readonly beganEmpty: boolean
 }
 
@@ -26,7 +26,7 @@ export async function readKnownJournals(database: Database): Promise<Map<string,
   return new Map(rows.map(({ journal, ...known }) => [journal, known]))
 }
 
-/** Rejects when another process has noted it meanwhile. */
+/** Rejects when another process has inserted it meanwhile. */
 export async function noteKnownJournal(
   database: Database,
   name: string,
@@ -39,7 +39,7 @@ export async function noteKnownJournal(
   } as pg.QueryConfig)
 }
 
-/** What a rewind asks for is sent again from there. */
+/** A pending rewind limits the committed offset: rows after it are sent again. */
 const readSql = `SELECT journal, id, (extract(epoch FROM since) * 1000)::float8 AS "sinceMs",
     coalesce(CASE WHEN committed_offset > rewind_to THEN rewind_to ELSE committed_offset END, 0)::float8 AS committed,
     coalesce(extract(epoch FROM committed_at) * 1000, 0)::float8 AS "committedMs", began_empty AS "beganEmpty"

@@ -1,10 +1,12 @@
-/** Where both lanes meet between two batches: work that needs them idle, with nothing in flight or prepared, runs here. */
+/**
+ * The point where both lanes meet between two batches: work that needs them idle, with nothing in flight or prepared, runs here.
+ */
 
 import { bug } from '../../store/limits/bug.ts'
 import type { FileRetry } from './file-retry.ts'
 import type { Sleeper } from './sleeper.ts'
 
-/** Its files are copied, or QuestDB has not what it had. */
+/** Reasons of a hold: files are being copied, or QuestDB lacks earlier rows. */
 type Holder = 'copy' | 'unfit'
 
 const laneCount = 2
@@ -13,7 +15,7 @@ const pollMs = 40
 export class LaneBarrier {
   readonly #sleeper: Sleeper
   readonly #retry: FileRetry
-  /** Drops what a lane has prepared. */
+  /** Drops the batches that the lanes have prepared. */
   readonly #onIdle: () => void
   readonly #work: (() => void)[] = []
   #waitingLanes = 0
@@ -25,12 +27,12 @@ export class LaneBarrier {
     this.#onIdle = onIdle
   }
 
-  /** Runs the work when both lanes are idle, once. After a system error it is tried again. */
+  /** Runs the work once both lanes are idle. It is retried after a system error. */
   add(work: () => void): void {
     this.#work.push(work)
   }
 
-  /** From now on lanes that come here stay, until each holder has released it. */
+  /** Lanes that arrive wait until each holder has released the barrier. */
   hold(holder: Holder): void {
     this.#holders.add(holder)
   }
@@ -39,7 +41,7 @@ export class LaneBarrier {
     this.#holders.delete(holder)
   }
 
-  /** Each lane comes here between two batches, and goes on when no work is left. */
+  /** Each lane calls this between two batches, and continues when no work is left. */
   async pass(): Promise<void> {
     this.#waitingLanes++
     if (this.#waitingLanes > laneCount) throw bug(`${this.#waitingLanes} of ${laneCount} lanes wait`)
@@ -51,7 +53,7 @@ export class LaneBarrier {
     this.#waitingLanes--
   }
 
-  /** Until both lanes have been idle at one moment, or the forwarder is stopping. */
+  /** Resolves when both lanes were idle at the same time, or the forwarder is stopping. */
   async untilIdle(): Promise<void> {
     let wasIdle = false
     this.add(() => {

@@ -1,4 +1,4 @@
-/** Sends the batches of both lanes and keeps how far each of them is. */
+/** Sends the batches of both lanes and tracks their progress. */
 
 import { bug } from '../../store/limits/bug.ts'
 import type { Chunk } from '../journal/segment-reader.ts'
@@ -11,13 +11,13 @@ export interface LaneSenderOptions {
   delivery: Delivery
   applyTracker: ApplyTracker
   sleeper: Sleeper
-  /** Where both lanes begin. */
+  /** Start of both lanes. */
   from: Progress
-  /** Resolves when no request of the process before this one can be in flight any more; undefined when none was left. */
+  /** Resolves when no request of an earlier process can be in flight any more. Undefined without any. */
   awaitPredecessor: (() => Promise<void>) | undefined
 }
 
-/** A range of the journal that a lane has finished: its groups, and where the lane goes on. */
+/** A range of the journal that a lane has finished: its groups, and the next position. */
 export type LaneRange = Pick<Chunk, 'groups' | 'next'>
 
 const stuckMs = 1000
@@ -27,7 +27,7 @@ export class LaneSender {
   readonly #sent: Progress
   #predecessorGone: Promise<void> | undefined
   #unsentSinceUs: number | undefined
-  /** Batches that are being sent: at most one of each lane. */
+  /** Batches in flight: at most one of each lane. */
   #sending = 0
 
   constructor(options: LaneSenderOptions) {
@@ -39,12 +39,12 @@ export class LaneSender {
     return this.#sent
   }
 
-  /** Receipt time of the oldest rows that are being sent. */
+  /** Receipt time of the oldest rows in flight. */
   get unsentSinceUs(): number | undefined {
     return this.#unsentSinceUs
   }
 
-  /** False when the batch was not taken as a whole: it is to be planned again. */
+  /** Returns false when the batch was not accepted completely and has to be planned again. */
   async send(lane: Lane, batch: Batch, receiptUs: number | undefined): Promise<boolean> {
     if (batch.parts.length === 0) return true
     if (batch.oldestUs === Number.POSITIVE_INFINITY) throw bug(`a batch of the ${lane} lane has rows and no time`)
@@ -70,7 +70,7 @@ export class LaneSender {
     return true
   }
 
-  /** The lane has sent all of the range that is its own. */
+  /** The lane has sent its rows of the range. */
   advance(lane: Lane, { groups, next }: LaneRange): void {
     const last = groups.at(-1)
     if (next < this.#sent[lane]) throw bug(`the ${lane} lane is at ${this.#sent[lane]} and goes on to ${next}`)
@@ -78,17 +78,17 @@ export class LaneSender {
       throw bug(`the backfill lane goes on to ${next} and passes the live lane, which is at ${this.#sent.live}`)
     }
     this.#sent[lane] = next
-    // May fall: where a rewind could not read the record at its position, it kept the ordinal of before.
+    // The ordinal may decrease: a rewind that could not read the record at its position kept the previous ordinal.
     if (last !== undefined) this.#sent[`${lane}Ordinal`] = last.firstOrdinal + last.recordCount
   }
 
-  /** Both lanes go back to this position. */
+  /** Sets both lanes back to this position. */
   rewind(position: number, ordinal: number): void {
     if (this.#sending > 0) throw bug(`${this.#sending} batches are being sent while both lanes go back`)
     Object.assign(this.#sent, { live: position, backfill: position, liveOrdinal: ordinal, backfillOrdinal: ordinal })
   }
 
-  /** An older value that the process before this one has in flight must not come after a newer one. */
+  /** An older value in flight from an earlier process must not arrive after a newer one. */
   async #awaitPredecessor(): Promise<void> {
     if (this.#options.awaitPredecessor === undefined) return
     this.#predecessorGone ??= this.#options.awaitPredecessor()

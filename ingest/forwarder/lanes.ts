@@ -1,4 +1,4 @@
-/** The live lane and the backfill lane behind it, with the sender that they share and the barrier that stops both. */
+/** The live lane and the backfill lane behind it, with their shared sender and barrier. */
 
 import type { RecordLayout } from '../journal/record.ts'
 import { BackfillLane, type BackfillLaneOptions } from './backfill-lane.ts'
@@ -17,7 +17,7 @@ export interface LanesOptions
     Omit<ForwarderFiles, 'deadLetters'> {
   layout: RecordLayout
   custom: CustomSeries
-  /** Of the live lane; the backfill lane has the one behind them. */
+  /** Connections of the live lane. The backfill lane has the next one. */
   connectionCount: number
 }
 

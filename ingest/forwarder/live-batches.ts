@@ -1,8 +1,7 @@
 /**
- * Reads the journal in batches for the live lane. One can be prepared while the one before it is in flight. A batch ends
- * where the next group was received earlier than the one before it, because the clock was set back: the lanes are chosen
- * by the receipt clock, so a record behind that point may be live though one before it with the same time was late. There
- * the live lane has to wait until the backfill lane has come as far.
+ * Reads the journal in batches for the live lane. One can be prepared while the previous one is in flight. A batch ends where the
+ * next group has an earlier receipt time, because the clock was set back. The receipt clock selects the lanes, so a later record
+ * may be live though an earlier one with the same time was late. There the live lane waits for the backfill lane.
  */
 
 import { bug } from '../../store/limits/bug.ts'
@@ -12,9 +11,9 @@ import { type Chunk, SegmentReader } from '../journal/segment-reader.ts'
 import { endBefore, type LivePlanner, type PlannedBatch } from './live-planner.ts'
 
 export interface LiveBatch extends PlannedBatch {
-  /** Where the batch before ended. */
+  /** End of the previous batch. */
   from: number
-  /** The backfill lane has to be here first. */
+  /** The backfill lane has to reach this point first. */
   waitsForBackfill: boolean
   /** Receipt time of its last group. */
   receiptUs: number
@@ -22,7 +21,7 @@ export interface LiveBatch extends PlannedBatch {
 
 export class LiveBatches {
   readonly #planner: LivePlanner
-  /** Taken in turns. */
+  /** Used alternately. */
   readonly #readers: [SegmentReader, SegmentReader]
   #turn: 0 | 1 = 0
 
@@ -32,8 +31,8 @@ export class LiveBatches {
   }
 
   /**
-   * The batch that begins at the position, or undefined when there is nothing whole before the end. Its bytes stay as
-   * they are until the next batch but one is read. `receiptUs` is that of the batch before.
+   * The batch at the position, or undefined without a whole group before the end. Its bytes stay valid until the batch after the
+   * next is read. `receiptUs` is the receipt time of the previous batch.
    */
   read(position: number, end: number, receiptUs: number): LiveBatch | undefined {
     const turn = this.#turn === 0 ? 1 : 0
@@ -51,7 +50,7 @@ export class LiveBatches {
     }
   }
 
-  /** A batch was not delivered: QuestDB may know none of its symbols. */
+  /** A batch was not delivered: QuestDB may lack its symbols. */
   forgetSymbols(): void {
     this.#planner.forgetSymbols()
   }
@@ -61,7 +60,7 @@ export class LiveBatches {
   }
 }
 
-/** Others only open a segment or try the disk. */
+/** Other groups only open a segment or test the disk. */
 const hasRecords = (group: GroupHeader) => group.recordCount > 0
 
 function untilStepBack(chunk: Chunk): Chunk {

@@ -1,4 +1,4 @@
-/** The live lane: rows go to QuestDB as they come in, batch after batch. The next one is prepared while one is in flight. */
+/** The live lane: rows go to QuestDB as they arrive, batch after batch. The next one is prepared while one is in flight. */
 
 import { bug } from '../../store/limits/bug.ts'
 import type { Disk } from '../journal/disk.ts'
@@ -16,7 +16,7 @@ import type { Sleeper } from './sleeper.ts'
 export interface LiveLaneOptions {
   disk: Disk
   planner: LivePlanner
-  /** Under steady load a batch begins at most this often, unless a large one is waiting. */
+  /** Minimum interval of batches under steady load, unless a large one is waiting. */
   paceMs: number
   durableEnd: () => number
   sender: LaneSender
@@ -32,10 +32,10 @@ const idleMs = 40
 export class LiveLane {
   readonly #options: LiveLaneOptions
   readonly #batches: LiveBatches
-  /** The batch behind the one in flight, if it is prepared. */
+  /** The next batch, if it is prepared while another is in flight. */
   #next: LiveBatch | undefined
   #batchAtMs = Number.NEGATIVE_INFINITY
-  /** Where a batch waits for the backfill lane. */
+  /** Position where a batch waits for the backfill lane. */
   #waitsAt = -1
   /** Receipt time of the last group that was sent. */
   #receiptUs = Number.NEGATIVE_INFINITY
@@ -45,7 +45,7 @@ export class LiveLane {
     this.#batches = new LiveBatches(options.disk, options.planner)
   }
 
-  /** Until the forwarder stops. */
+  /** Runs until the forwarder stops. */
   async run(): Promise<void> {
     const { barrier, retry, sender, sleeper } = this.#options
     while (!sleeper.stopped) {
@@ -61,7 +61,7 @@ export class LiveLane {
         continue
       }
       if (current.waitsForBackfill && sender.sent.backfill < sender.sent.live) {
-        // Planned anew then: custom values that the other lane sends meanwhile may be replaced by this batch.
+        // The batch is planned again afterwards: it may replace custom values that the other lane sends meanwhile.
         this.#waitsAt = sender.sent.live
         continue
       }
@@ -71,7 +71,7 @@ export class LiveLane {
     }
   }
 
-  /** The prepared batch may stand elsewhere or hold erased rows. QuestDB may know none of its symbols. */
+  /** The lane may have moved, and the prepared batch may contain erased rows. QuestDB may lack its symbols. */
   dropPrepared(): void {
     this.#next = undefined
     this.#batches.forgetSymbols()
@@ -90,7 +90,7 @@ export class LiveLane {
     if (!(await sender.send('live', batch, oldestReceiptUs(chunk.groups)))) return false
     const hasBackfill = chunk.groups.some(group => group.backfillCount > 0)
     sender.advance('live', chunk)
-    // Nothing for the other lane in here: it need not read it.
+    // The other lane has no rows in here and need not read it.
     if (!hasBackfill && backfill === live && sender.sent.backfill === live) sender.advance('backfill', chunk)
     this.#receiptUs = receiptUs
     return true
@@ -102,18 +102,18 @@ export class LiveLane {
     return this.#isDue(end - live) ? this.#batches.read(live, end, this.#receiptUs) : undefined
   }
 
-  /** While a batch is in flight the next is prepared, if it is a large one; a small one waits for more. */
+  /** Prepares a large next batch while one is in flight. A small one waits for more rows. */
   async #prepareNext({ chunk, receiptUs }: LiveBatch): Promise<LiveBatch | undefined> {
     const end = this.#options.durableEnd()
     if (end - chunk.next < bytesWorthSending) return undefined
-    // The requests are handed to their sockets before the processor is taken for the next rows.
+    // The requests are passed to their sockets before the processor works on the next rows.
     await new Promise(resolve => setImmediate(resolve))
     return this.#batches.read(chunk.next, end, receiptUs)
   }
 
   /**
-   * A commit in sync mode costs QuestDB two dozen syncs, and the journal's own sync waits behind them. So under steady
-   * load few rows wait a little for more; after a pause, and for a backlog, a batch begins at once.
+   * A commit in sync mode costs QuestDB two dozen syncs, and the journal's own sync waits behind them. So under steady load a few
+   * rows wait briefly for more. After a pause, and for a backlog, a batch begins at once.
    */
   #isDue(bytes: number): boolean {
     const { timing, paceMs } = this.#options

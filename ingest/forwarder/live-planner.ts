@@ -1,4 +1,4 @@
-/** Plans the batches of the live lane: rows that are sent as they come in. */
+/** Plans the batches of the live lane: rows that are sent as they arrive. */
 
 import { bug } from '../../store/limits/bug.ts'
 import { groupHeaderLength } from '../journal/group.ts'
@@ -11,13 +11,13 @@ import { revisionSlots } from './dirty-set.ts'
 import { KeyTable } from './key-table.ts'
 import type { Absent } from './row-format.ts'
 
-/** A batch of fewer rows goes over one connection: with sync, each commit costs more than the rows of both. */
+/** A smaller batch uses one connection: with sync, each commit costs more than the rows of both. */
 const rowsWorthSplitting = 10_000
 
 /** Some 10 MB: with sync, requests of half the size took a seventh longer for the same rows. */
 const rowsOfPart = 64_000
 
-/** A batch, and the chunk with whose end it ends. */
+/** A batch, and the chunk that ends with it. */
 export interface PlannedBatch {
   chunk: Chunk
   batch: Batch
@@ -41,18 +41,18 @@ export class LivePlanner {
   #seriesCount = 0
   readonly #keys = new KeyTable()
   #absent = new Map<number, Absent>()
-  /** The series that was added last, for each slot. */
+  /** By slot: the series added last. */
   readonly #seriesBySlot = new Uint32Array(revisionSlots)
-  /** Series that an earlier batch had. */
+  /** Series of earlier batches. */
   readonly #knownSeries = new Set<number>()
   #hasClientTimes = false
-  /** Whether a client's time with microseconds is in the batch; then the rows of our own stamps have keys too. */
+  /** True when the batch has a client's time with microseconds: then rows with our own stamps have keys too. */
   #hasFineTimes = false
   #oldestUs = Number.POSITIVE_INFINITY
   #hasNewSeries = false
 
   constructor(layout: RecordLayout, connectionCount: number, custom: CustomSeries, erased: Erased = nothingErased) {
-    // Records of a chunk, at the very most.
+    // Upper bound of the records in a chunk.
     const rowsMax = Math.ceil(chunkBytesMax / layout.lengthMin)
     const createBuffers = () => ({ offsets: new Int32Array(rowsMax), series: new Uint32Array(rowsMax) })
     this.#kind = layout.kind
@@ -63,23 +63,23 @@ export class LivePlanner {
     this.#previousBuffers = createBuffers()
   }
 
-  /** A batch was not delivered: QuestDB may know none of its symbols. */
+  /** A batch was not delivered: QuestDB may lack its symbols. */
   forgetSymbols(): void {
     this.#knownSeries.clear()
   }
 
   /**
-   * The live rows of a chunk, cut into parts that the connections take in turns. No series and time stand in two rows of
-   * a batch, and the next batch waits for all of this one, so any cut keeps the order; a cut by position gives QuestDB
-   * ranges of time that touch at their ends only, which it merges for 3/4 of what interleaved ones cost. Where QuestDB
-   * may not know a series yet, the batch ends early and goes over the first connection alone: new symbols over several at once
-   * can stall it for most of a minute. A batch stays as it is until the next but one is planned.
+   * Plans the live rows of a chunk, in parts that the connections take in turn. A batch has each series and time only once, and
+   * the next batch waits for all of this one, so any cut keeps the order. A cut by position gives QuestDB ranges of time that
+   * touch only at their ends, which it merges for 3/4 of the cost of interleaved ones. Where QuestDB may not know a series yet,
+   * the batch ends early and uses only the first connection: new symbols over several at once can stall it for most of a minute.
+   * A batch stays valid until the batch after the next is planned.
    */
   plan(chunk: Chunk): PlannedBatch {
     const view = new DataView(chunk.bytes.buffer, chunk.bytes.byteOffset, chunk.bytes.byteLength)
     this.#clear(liveRowsOf(chunk))
     const planned = this.#collect(chunk, view)
-    // Typed arrays drop elements behind their end.
+    // Typed arrays silently drop elements beyond their end.
     const { offsets, series } = this.#buffers
     if (this.#count > offsets.length || this.#seriesCount > series.length) {
       throw bug(`a batch has ${this.#count} rows of ${this.#seriesCount} series, and room for ${offsets.length}`)
@@ -122,9 +122,9 @@ export class LivePlanner {
     })
   }
 
-  /** Collects the offsets of the live records; one that a later one with the same key supersedes becomes -1. */
+  /** Collects the offsets of the live records. A record superseded by a later one with the same key becomes -1. */
   #collect(chunk: Chunk, view: DataView): Chunk {
-    // New rows are behind all that was erased and need no look-up.
+    // New rows are after all erasures and need no look-up.
     const mayBeErased = chunk.position < this.#erased.before
     for (const [index, group] of chunk.groups.entries()) {
       if (this.#hasNewSeries && this.#count >= rowsOfPart) return endBefore(chunk, index)
@@ -151,7 +151,7 @@ export class LivePlanner {
     if (timeUs < this.#oldestUs) this.#oldestUs = timeUs
     const absent = this.#custom.absentOf(view, offset)
     if (absent.length > 0) this.#absent.set(offset, absent)
-    // Our own stamps never meet. A reserved one may stand in several rows, all equal.
+    // Our own stamps are unique. A reserved one may appear in several rows, all equal.
     const isFine = timeUs % 1000 !== 0
     if (isFine && !this.#hasFineTimes && !hasFineTime(view, offset)) return
     if (isFine && !this.#hasFineTimes) this.#addStampKeys(view, index)
@@ -159,7 +159,7 @@ export class LivePlanner {
     this.#addKey(view, index)
   }
 
-  /** A client's time with microseconds is a stamp of ours that comes back, perhaps to a row of this very batch. */
+  /** A client's time with microseconds is one of our stamps sent back, possibly to a row of this very batch. */
   #addStampKeys(view: DataView, rowCount: number): void {
     this.#hasFineTimes = true
     for (let index = 0; index < rowCount; index++) {
@@ -182,21 +182,21 @@ export class LivePlanner {
   }
 }
 
-/** Of a chunk, at most. */
+/** Upper bound for a chunk. */
 function liveRowsOf({ groups }: Chunk): number {
   return groups.reduce((sum, { recordCount, backfillCount }) => sum + recordCount - backfillCount, 0)
 }
 
-/** A row in none of them would never be sent. */
+/** A row outside all parts would never be sent. */
 function assertParts(parts: Part[], rows: number): Part[] {
   const rowsOfParts = parts.reduce((sum, { count }) => sum + count, 0)
   if (rowsOfParts !== rows) throw bug(`the parts of a batch of ${rows} rows have ${rowsOfParts}`)
   return parts
 }
 
-/** The chunk without the group at `index` and those behind it. */
+/** The chunk without the group at `index` and later ones. */
 export function endBefore(chunk: Chunk, index: number): Chunk {
-  // Such a batch would be read again and again.
+  // Such a batch would be read again forever.
   if (index === 0) throw bug(`a batch at ${chunk.position} ends before its first group`)
   const groups = chunk.groups.slice(0, index)
   const next = chunk.groups[index]?.position ?? chunk.next

@@ -1,6 +1,6 @@
 /**
- * The oldest row of each range of a sequence, of transactions or of offsets: how old the rows behind some place of it are at most,
- * in bounded memory.
+ * The oldest row of each range of a sequence of transactions or offsets: a lower bound of the time of all rows after a place, in
+ * bounded memory.
  */
 
 import { bug } from '../../store/limits/bug.ts'
@@ -9,7 +9,7 @@ interface Range {
   /** Its last transaction, or offset. */
   end: number
   oldestUs: number
-  /** How many ranges were merged into this one. */
+  /** Number of ranges merged into this one. */
   merged: number
 }
 
@@ -17,26 +17,26 @@ interface Range {
 const rangesMax = 64
 
 export class OldestRows {
-  /** Ascending, each merged from about as many: a large one would never be passed as a whole. */
+  /** Ascending, each merged from about as many: a large one would never be passed completely. */
   #ranges: Range[] = []
   #mergedMax = 1
 
-  /** Rows that stand behind those that were added before, up to `end`. */
+  /** Adds rows after the earlier ones, up to `end`. */
   add(end: number, oldestUs: number): void {
     this.#add({ end, oldestUs, merged: 1 })
   }
 
-  /** Not above the time of any row behind `end`; Infinity when there is none. */
+  /** A lower bound of the times of rows after `end`; Infinity without any. */
   oldestBehind(end: number): number {
     let oldestUs = Number.POSITIVE_INFINITY
     for (const range of this.#ranges) if (range.end > end) oldestUs = Math.min(oldestUs, range.oldestUs)
     return oldestUs
   }
 
-  /** Nobody asks for rows up to here any more. */
+  /** Drops the ranges up to here, which are not queried any more. */
   forgetUpTo(end: number): void {
     this.#ranges = this.#ranges.filter(range => range.end > end)
-    // What comes is told apart better, once what was merged is gone.
+    // New ranges can be finer once merged ones are dropped.
     if (this.#ranges.length < rangesMax / 4) this.#mergedMax = Math.max(1, Math.floor(this.#mergedMax / 2))
   }
 
@@ -58,7 +58,7 @@ export class OldestRows {
   }
 }
 
-/** Of two neighbours the later end and the older row, so that nothing is taken for newer than it is. */
+/** Takes the later end and the older row of two neighbours, so that the bound stays valid. */
 function merge(range: Range, next: Range): Range {
   return {
     end: next.end,

@@ -1,17 +1,19 @@
-/** Writes to QuestDB how far it is, about once a second. What it has not shown of that is neither committed nor removed. */
+/**
+ * Writes the applied position to QuestDB about once a second. Only a position that QuestDB shows is committed and allows removal.
+ */
 
 import type { Timing } from '../timing.ts'
 import { advancePosition, type Exec, shownPosition } from './applied-positions.ts'
 
 export interface PositionRecorderOptions {
-  /** Of the journal in QuestDB. */
+  /** Id of the journal in QuestDB. */
   id: string
   exec: Exec
-  /** What QuestDB is to know a position of the segments by; undefined while that is not known. */
+  /** QuestDB's number for a position of the segments. Undefined while unknown. */
   placeOf: (position: number) => number | undefined
-  /** Where the forwarder begins. */
+  /** Start position of the forwarder. */
   from: number
-  /** QuestDB says that everything before this place is applied; undefined where that is not known. */
+  /** QuestDB's number up to which everything is applied. Undefined while unknown. */
   place: number | undefined
   nowMs: () => number
   timing: Pick<Timing, 'monotonicMs' | 'after'>
@@ -23,7 +25,7 @@ interface Recorded {
 }
 
 const recordEveryMs = 1000
-/** A QuestDB that does not show it by then has lost it. */
+/** A position that QuestDB does not show by then is lost. */
 const showMsMax = 10_000
 const lastLooks = 15
 const lastLookMs = 30
@@ -39,12 +41,12 @@ export class PositionRecorder {
     this.#recorded = { position: options.from, place: options.place }
   }
 
-  /** QuestDB says that everything before this position is applied. */
+  /** Everything before this position is applied, as confirmed by QuestDB. */
   get position(): number {
     return this.#recorded.position
   }
 
-  /** The same as QuestDB knows it. */
+  /** QuestDB's number for it. */
   get place(): number | undefined {
     return this.#recorded.place
   }
@@ -63,14 +65,16 @@ export class PositionRecorder {
     this.#written = undefined
   }
 
-  /** Everything before the position came into the tables up to these transactions. Rejects when QuestDB does not answer. */
+  /**
+   * Records that everything before the position is in the tables as of these transactions. Rejects when QuestDB does not answer.
+   */
   async record(position: number, txns: readonly number[]): Promise<void> {
     const sinceMs = this.#options.timing.monotonicMs() - this.#writtenAtMs
     if (sinceMs >= (this.#written === undefined ? recordEveryMs : showMsMax)) await this.#write(position, txns)
     await this.#look()
   }
 
-  /** At the end, for a moment: without an answer more is sent again after the next start. */
+  /** Records the final position, with a short time limit: without an answer more rows are sent again after the next start. */
   async recordLast(position: number, txns: readonly number[]): Promise<void> {
     const { timing } = this.#options
     try {
@@ -80,14 +84,14 @@ export class PositionRecorder {
         await this.#look()
       }
     } catch {
-      // That QuestDB does not answer is reported by the others.
+      // The poller reports that QuestDB does not answer.
     }
   }
 
   async #write(position: number, txns: readonly number[]): Promise<void> {
     const { id, exec, placeOf, nowMs, timing } = this.#options
     const place = placeOf(position)
-    // That of a position in a spool may fall, when more is fetched.
+    // The number for a position in a spool may decrease when more is fetched.
     if (place === undefined || place <= (this.#recorded.place ?? -1)) return
     this.#writtenAtMs = timing.monotonicMs()
     this.#written = { position, place }
@@ -98,7 +102,7 @@ export class PositionRecorder {
     const { id, exec } = this.#options
     const written = this.#written
     if (written === undefined || (await shownPosition(exec, id)) !== written.place) return
-    // A rewind may have come meanwhile.
+    // A rewind may have intervened.
     if (this.#written !== written) return
     this.#recorded = written
     this.#written = undefined

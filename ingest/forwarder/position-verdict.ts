@@ -1,21 +1,21 @@
-/** Decides by what QuestDB says of a journal whether it has the rows that were applied, and how the forwarder goes on. */
+/** Decides by QuestDB's position of a journal whether it has the applied rows, and how the forwarder continues. */
 
 import type { FoundPosition } from './applied-positions.ts'
 
 /** Positions of the journal. */
 export interface JournalPlace {
-  /** All rows before it were applied once, and may be gone from the journal. */
+  /** All rows before it were applied once, and may have left the journal. */
   committed: number
   /** The journal has all records from here on. */
   start: number
-  /** When the first position was written, and when the committed one was. */
+  /** Times at which the first and the committed position were written. */
   sinceMs: number
   untilMs: number
 }
 
 /**
- * `filling`: rows that were lost are being sent again, and are not all there. `again`: rows from `from` on are to be sent again. `lost`: they are
- * not in the journal; what was received in that time is missing. Nothing is missing where nothing was committed.
+ * `filling`: lost rows are being sent again and are incomplete. `again`: rows from `from` on have to be sent again. `lost`: they
+ * are not in the journal; rows received in that time are missing. Nothing is missing where nothing was committed.
  */
 export type Verdict =
   | { kind: 'whole' }
@@ -34,7 +34,7 @@ export function judgePosition({ applied, isOfOthers }: FoundPosition, place: Jou
   return { kind: 'lost', fromMs, toMs: Math.max(fromMs, untilMs), isOfOthers }
 }
 
-/** For people; undefined where nothing is missing. `rows`: readings or points. */
+/** For people. Undefined where nothing is missing. `rows`: readings or points. */
 export function verdictText(rows: string, verdict: Verdict): string | undefined {
   if (verdict.kind === 'whole' || (verdict.kind === 'again' && !verdict.isMissing)) return undefined
   if (verdict.kind !== 'lost') return `QuestDB has lost ${rows}, which are being sent again`
@@ -45,7 +45,7 @@ export function verdictText(rows: string, verdict: Verdict): string | undefined 
   return `QuestDB ${what}: it lacks ${missing}. Readings wait in the journal: ${remedy}`
 }
 
-/** `acceptedMs`: of the setting, to the second. Later losses are not accepted by it. */
+/** `acceptedMs`: from the setting, in whole seconds. It does not accept later losses. */
 export function isAccepted({ toMs }: Verdict & { kind: 'lost' }, acceptedMs: number | undefined): boolean {
   return acceptedMs !== undefined && acceptedMs >= Math.floor(toMs / 1000) * 1000
 }

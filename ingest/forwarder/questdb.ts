@@ -1,7 +1,7 @@
 /**
  * The write path to QuestDB: rows by line protocol over one connection, and our own statements beside them. Requests have a
- * transport of their own here, for they are streamed from buffers that are used again, must not be aborted while they
- * move, and are reset when they are, so that QuestDB does not take at some later time what is sent once more.
+ * separate transport here: they are streamed from reused buffers and must not be aborted while they make progress. Aborted
+ * requests are reset, so that QuestDB does not accept them after they were sent again.
  */
 
 import * as http from 'node:http'
@@ -12,9 +12,9 @@ import { codeOfStatus } from '../../store/questdb/client/questdb-error.ts'
 import type { RequestBody } from './request-body.ts'
 
 /**
- * `stored`: sequenced by QuestDB (204), not yet applied. `refused`: the rows themselves are invalid, as QuestDB says
- * (400). `failed`: anything else that is over; `status` is undefined when the rows never left. `unanswered`: QuestDB may
- * have taken the rows, or may take them yet.
+ * `stored`: sequenced by QuestDB (204), not yet applied. `refused`: QuestDB rejects the rows as invalid (400). `failed`: any
+ * other final failure; `status` is undefined when the rows never left. `unanswered`: QuestDB may have accepted the rows, or may
+ * still do so.
  */
 export type WriteAnswer =
   | { kind: 'stored' }
@@ -24,18 +24,18 @@ export type WriteAnswer =
 
 export interface QuestdbConnection {
   write(rows: RequestBody): Promise<WriteAnswer>
-  /** Rows of a statement as arrays; rejects when there is no good answer. */
+  /** Rows of a statement as arrays. Rejects without a valid answer. */
   query(sql: string): Promise<readonly SqlRow[]>
-  /** What is outstanding stays unanswered, and nothing is sent any more. */
+  /** Outstanding requests stay unanswered, and nothing is sent any more. */
   close(): void
 }
 
-/** An answer is short; a proxy's error page is cut here. */
+/** An answer is short. A proxy's error page is cut here. */
 const answerBytesMax = 1024 * 1024
 
 /**
- * A request is aborted when no byte of it or of its answer has moved for `idleMs`: how long a large one takes over a slow
- * link says nothing. What the system has taken from us counts as moved, though it may wait there.
+ * A request is aborted when no byte of it or of its answer has moved for `idleMs`: over a slow link a large request may take
+ * long. Bytes accepted by the system count as moved, even if they wait there.
  */
 export function connectQuestdb(address: QuestdbHttp, idleMs: number): QuestdbConnection {
   const client = address.tls ? https : http
@@ -68,7 +68,7 @@ export function connectQuestdb(address: QuestdbHttp, idleMs: number): QuestdbCon
         })
         response.on('end', () => {
           resolve({ status: response.statusCode ?? 0, text })
-          // The answer does not hang on the rest of the rows.
+          // The answer does not depend on the rest of the rows.
           if (!sent.writableEnded) sent.destroy()
         })
         response.on('error', reject)
@@ -105,7 +105,7 @@ export function connectQuestdb(address: QuestdbHttp, idleMs: number): QuestdbCon
   }
 }
 
-/** With a reset, so that what waits in the system's buffers is not sent on: QuestDB would take it at some later time. */
+/** Resets the connection, so that the system discards its buffers: QuestDB would otherwise accept their content later. */
 function abort(sent: http.ClientRequest, error: Error): void {
   const { socket } = sent
   // Over TLS the connection cannot be reset from here; it is closed.
@@ -113,7 +113,7 @@ function abort(sent: http.ClientRequest, error: Error): void {
   sent.destroy(error)
 }
 
-/** A piece that the system has not taken yet must stay as it is, so the next but one waits for it. */
+/** A piece that the system has not accepted yet must stay unchanged, so the piece after the next waits for it. */
 async function sendPieces(sent: http.ClientRequest, body: RequestBody): Promise<void> {
   const closed = new Promise(resolve => sent.once('close', resolve))
   let taken: Promise<unknown> = Promise.resolve()

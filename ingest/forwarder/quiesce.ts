@@ -1,27 +1,26 @@
 /**
- * Waits until QuestDB can no longer be at work on a request that it left without an answer. If it took those rows after
- * newer ones with the same series and time, they would undo the newer ones.
+ * Waits until QuestDB can no longer be processing an unanswered request. Rows accepted after newer ones with the same series and
+ * time would undo them.
  */
 
 import type { Timing } from '../timing.ts'
 import type { Sleeper } from './sleeper.ts'
 
 export interface QuiesceOptions {
-  /** A small query; throws when it does not answer. */
+  /** A small query. Throws when QuestDB does not answer. */
   query: () => Promise<unknown>
   sleeper: Sleeper
   timing: Timing
 }
 
-/** QuestDB is queried this often; an answer that takes longer is slow. */
+/** Interval of the queries. A slower answer counts as slow. */
 const stepMs = 200
 const slowAnswerMs = 1000
 const waitMsMax = 60_000
 
 /**
- * Until QuestDB has answered, promptly and again and again, for this long: what it was sent before on a connection that
- * is gone, it has taken or dropped by then. A process that stands still answers nothing. Where every answer is slow, a
- * minute must do.
+ * Waits until QuestDB has answered promptly and repeatedly for this long: by then it has accepted or dropped everything sent
+ * before on a closed connection. A stopped process answers nothing. Where every answer is slow, one minute suffices.
  */
 export async function quiesce({ query, sleeper, timing }: QuiesceOptions, ms: number): Promise<void> {
   const { monotonicMs } = timing

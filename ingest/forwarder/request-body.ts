@@ -1,6 +1,6 @@
-/** The bytes of a request to QuestDB. Those of many rows are made while they are sent, and so take little memory. */
+/** The bytes of a request to QuestDB. Large requests are encoded while they are sent, and so take little memory. */
 export interface RequestBody {
   readonly length: number
-  /** From the start, whenever it is called. A piece stays as it is until the next but one is asked for. */
+  /** Iterates from the start at each call. A piece stays valid until the piece after the next is requested. */
   pieces(): Iterable<Uint8Array>
 }

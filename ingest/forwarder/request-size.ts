@@ -1,14 +1,13 @@
 /**
- * How many bytes of rows go into one request. A slow link, or a proxy with a limit of its own, lets only short ones pass,
- * while a long one costs QuestDB less for each row. So the size is halved when a request does not pass, and grows again
- * with those that do.
+ * Adapts the size of requests. A slow link, or a proxy with a limit, passes only short requests, while long ones cost QuestDB
+ * less per row. So the size is halved when a request fails, and grows again with successful ones.
  */
 
-/** Before anything is known of the link: at 50 kB/s it passes in 20 s, and the most is reached after a few requests. */
+/** The size for an unknown link: at 50 kB/s it passes in 20 s, and the maximum is reached after a few requests. */
 const firstBytes = 1024 * 1024
-/** One that takes longer is long enough: what comes behind it waits. */
+/** A slower request is long enough: other requests wait for it. */
 const promptMs = 5000
-/** Above half of what was refused, so that few requests are sent in vain. */
+/** Growth above half of a rejected size, so that few requests fail. */
 const carefulGrowth = 1 / 16
 
 export class RequestSize {
@@ -22,12 +21,12 @@ export class RequestSize {
     this.#carefulFrom = bytesMax
   }
 
-  /** One row at least goes into a request, however long it is. */
+  /** A request contains at least one row of any length. */
   get bytes(): number {
     return this.#bytes
   }
 
-  /** The rows of a request of this length were taken. A short one says nothing about longer ones. */
+  /** The rows of a request of this length were accepted. A short one proves nothing about longer ones. */
   passed(length: number, tookMs: number): void {
     if (length < this.#bytes / 2 || tookMs > promptMs) return
     const growth = this.#bytes < this.#carefulFrom ? 1 : carefulGrowth
@@ -39,7 +38,7 @@ export class RequestSize {
     this.#bytes = Math.min(this.#bytes, half(length))
   }
 
-  /** A request of this length was refused for its size. */
+  /** A request of this length was rejected for its size. */
   refused(length: number): void {
     this.#carefulFrom = half(length)
     this.#bytes = Math.min(this.#bytes, this.#carefulFrom)

@@ -1,15 +1,15 @@
-/** What rows records become, and how many bytes they have in line protocol. */
+/** The rows of records, and their length in line protocol. */
 
 import { bug } from '../../store/limits/bug.ts'
 import { customAt, customCount, customLength, layoutOf, offsetInCustom, offsetOf } from '../journal/record.ts'
 import type { CustomTable, TableDescription } from '../table.ts'
 import { isUsual, lowDigits, TableRows } from './table-rows.ts'
 
-/** How the rows that records become look: one of the table, and one of the further table for each custom value. */
+/** The format of a record's rows: one in the table, and one in the custom table for each custom value. */
 export class RowFormat {
   readonly rows: TableRows
   readonly custom: TableRows | undefined
-  /** The longest that one record becomes. */
+  /** Maximum length of a record's rows. */
   readonly bytesMax: number
   readonly #lengthMin: number
 
@@ -17,12 +17,12 @@ export class RowFormat {
     this.rows = new TableRows(table)
     this.#lengthMin = layoutOf(table).lengthMin
     this.custom = table.custom === undefined ? undefined : new TableRows(customRows(table.custom))
-    // A record has values of some of the series of its device, and leaves out the others.
+    // A record has values of some of its device's series and omits the others.
     const customBytesMax = (table.custom?.valuesMax ?? 0) * (this.custom?.rowBytesMax ?? 0)
     this.bytesMax = this.rows.rowBytesMax + customBytesMax
   }
 
-  /** Bytes of the rows that `RowBuffer.add` makes of the record at `offset`. */
+  /** Length of the rows that `RowBuffer.add` creates for the record at `offset`. */
   lengthOf(view: DataView, offset: number, absent: Absent): number {
     const timeUs = view.getFloat64(offset + offsetOf.timeUs, true)
     const timeLength = isUsual(Math.floor(timeUs / lowDigits)) ? 16 : String(timeUs).length
@@ -42,7 +42,7 @@ export class RowFormat {
     return length
   }
 
-  /** Of the record at `offset`, all symbols together. */
+  /** Total length of the symbols of the record at `offset`. */
   symbolBytes(view: DataView, offset: number): number {
     const length = view.getUint16(offset + offsetOf.length, true)
     return length - this.#lengthMin - customLength(customCount(view, offset))
@@ -50,8 +50,7 @@ export class RowFormat {
 }
 
 /**
- * Numbers of series that get a row without a value at the time of a record, because it replaces another one that may have
- * values of them.
+ * Numbers of series that get an empty row at the time of a record, because it replaces another one that may have values of them.
  */
 export type Absent = readonly number[]
 export const noneAbsent: Absent = []

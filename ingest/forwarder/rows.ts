@@ -1,4 +1,4 @@
-/** Rows in line protocol, made from records. */
+/** Rows in line protocol, encoded from records. */
 
 import { bug } from '../../store/limits/bug.ts'
 import { customAt, customCount, offsetInCustom, offsetOf } from '../journal/record.ts'
@@ -9,9 +9,9 @@ import { isUsual, LastFrame, lowDigits, rowEnd, type Template } from './table-ro
 const digitPairs = Buffer.from(Array.from({ length: 100 }, (_, value) => String(value).padStart(2, '0')).join(''))
 
 /**
- * Rows, put one behind the other, with the bytes that the official client would send, at about six times its rate. A row
- * begins as the frame of its shape (its columns, the length of its symbols, its time in units of 100 s), into which go
- * symbols, values and the last eight digits of the time.
+ * Consecutive rows with the same bytes as the official client, at about six times its rate. A row begins as the frame of its
+ * shape: columns, length of symbols, time in units of 100 s. Symbols, values and the last eight digits of the time are inserted
+ * into it.
  */
 export class RowBuffer {
   readonly bytes: Buffer
@@ -19,7 +19,7 @@ export class RowBuffer {
   readonly #view: DataView
   readonly #frame: LastFrame
   readonly #customFrame: LastFrame
-  /** Of rows without a value. */
+  /** Frame of rows without a value. */
   readonly #absentFrame: LastFrame
   #length = 0
 
@@ -40,7 +40,7 @@ export class RowBuffer {
     this.#length = 0
   }
 
-  /** Adds the rows of the record at `offset`; values that are missing are left out, and so become null. */
+  /** Adds the rows of the record at `offset`. Missing values are omitted, and so become null. */
   add(from: Uint8Array, view: DataView, offset: number, absent: Absent): void {
     const timeUs = view.getFloat64(offset + offsetOf.timeUs, true)
     const frame = this.#frame

@@ -1,4 +1,4 @@
-/** Runs the forwarder in a thread of its own: reading, encoding and sending take nothing from the thread that answers requests. */
+/** Runs the forwarder in a separate thread: reading, encoding and sending do not load the thread that answers requests. */
 
 import { parentPort } from 'node:worker_threads'
 import type { Log } from '../../store/log.ts'
@@ -12,7 +12,7 @@ import { connectQuestdb } from './questdb.ts'
 
 const startAgainMs = 1000
 
-/** Takes the commands of the owner of this thread. */
+/** Receives the commands of this thread's owner. */
 export function runForwarder(data: ForwarderThreadData<unknown>, openSource: () => GroupSource): void {
   const forwarder = Promise.withResolvers<Forwarder>()
   let source: GroupSource | undefined
@@ -20,7 +20,7 @@ export function runForwarder(data: ForwarderThreadData<unknown>, openSource: () 
   let startTimer: NodeJS.Timeout | undefined
   let isHeld = false
 
-  /** A system error, such as too many open files, is reported and tried again; any other error is a bug. */
+  /** A system error, such as too many open files, is reported and retried. Any other error is a bug. */
   function start(options: ForwarderStart): void {
     try {
       source ??= openSource()
@@ -42,7 +42,7 @@ export function runForwarder(data: ForwarderThreadData<unknown>, openSource: () 
     if (damaged !== undefined) send({ kind: 'erased', id, damaged })
   }
 
-  /** Before the start nothing here writes letters again. */
+  /** Before the start this thread rewrites no dead letters. */
   async function removeLetters({ id, ids }: Extract<ForwarderCommand, { kind: 'lettersRemoved' }>): Promise<void> {
     await started?.removedDeadLetters(ids)
     send({ kind: 'lettersGone', id })
@@ -92,7 +92,7 @@ function logAt(level: 'info' | 'warn' | 'error') {
   return (fields: object, text: string) => send({ kind: 'log', level, fields, text })
 }
 
-/** For what runs in this thread. */
+/** Logger for code in this thread. */
 export const threadLog = { info: logAt('info'), warn: logAt('warn'), error: logAt('error') } as Log
 
 function createForwarder(data: ForwarderThreadData<unknown>, source: GroupSource, options: ForwarderStart): Forwarder {
@@ -135,7 +135,7 @@ function createForwarder(data: ForwarderThreadData<unknown>, source: GroupSource
   })
 }
 
-/** The status goes out when it changed. */
+/** Sends the status when it has changed. */
 function createStatusSender() {
   let last = ''
   return (status: ForwarderStatus) => {

@@ -1,4 +1,4 @@
-/** Retention of the journal: which segments are removed, which are kept for a while, and the checkpoint. */
+/** Retention of the journal: removes applied segments, keeps some of them for a while, and saves the checkpoint. */
 
 import { bug } from '../../store/limits/bug.ts'
 import type { Log } from '../../store/log.ts'
@@ -14,9 +14,9 @@ import type { CommitMode } from './commit-mode.ts'
 export interface RetentionOptions {
   disk: Disk
   commitMode: CommitMode
-  /** How long applied segments are kept for a QuestDB that does not sync and may lose them. */
+  /** How long applied segments are kept for a QuestDB without sync, which may lose them. */
   keepMs: number
-  /** At most this much is kept for that. */
+  /** Size limit of these segments. */
   keepBytesMax: number
   tombstones: Tombstones
   timing: Timing
@@ -24,13 +24,13 @@ export interface RetentionOptions {
 }
 
 const checkpointMs = 1000
-/** What a start has sent again was written again, so it is kept for some time more, whatever its age. */
+/** Rows sent again at a start were written again, so they are kept longer, whatever their age. */
 const keepResentMs = 3_600_000
 
 export class SegmentRetention {
   readonly #options: RetentionOptions
   readonly #applied: AppliedTimes
-  /** What stands before this was applied by processes before this one, so long ago that it was not sent again. */
+  /** Earlier processes applied the rows before this position, so long ago that they were not sent again. */
   readonly #from: number
   #start: number
   #damagedBytes = 0
@@ -48,7 +48,7 @@ export class SegmentRetention {
     this.#start = listSegments(disk)[0] ?? from
   }
 
-  /** Where the oldest segment starts. */
+  /** Start of the oldest segment. */
   get start(): number {
     return this.#start
   }
@@ -57,7 +57,7 @@ export class SegmentRetention {
     return this.#damagedBytes
   }
 
-  /** Whether the files stay as they are, because they are being copied. */
+  /** True while the files stay unchanged for a copy. */
   get isHeld(): boolean {
     return this.#isHeld
   }
@@ -67,8 +67,8 @@ export class SegmentRetention {
   }
 
   /**
-   * Removes the segments before `applied`, but for the newest, and for those that are kept for a while; saves the
-   * checkpoint now and then. Throws when a file cannot be used; then it is to be called again.
+   * Removes the segments before `applied`, except the newest and those kept for a while, and periodically saves the checkpoint.
+   * Throws on a file error, after which it has to be called again.
    */
   trim(applied: number): void {
     const { disk, commitMode, tombstones } = this.#options
@@ -92,19 +92,22 @@ export class SegmentRetention {
     const { disk } = this.#options
     if (end > applied) throw bug(`the segment from ${start} to ${end} is to go, and ${applied} is applied`)
     disk.remove(segmentName(start))
-    // One after the other, so that a power cut never brings one back without those behind it: they hold newer values.
+    // One after the other, so that a power failure never restores one without its successors, which hold newer values.
     disk.syncDirectory()
     this.#start = end
   }
 
-  /** How far we are, for the next start; an old one merely means that more is sent again. Throws when it cannot be written. */
+  /**
+   * Saves the progress for the next start. An old checkpoint only means that more is sent again. Throws when it cannot be
+   * written.
+   */
   saveCheckpointIfDue(applied: number): void {
     if (this.#isHeld) throw bug('a checkpoint is to be saved while the journal is copied')
     if (applied === this.#checkpoint) return
     if (this.#options.timing.monotonicMs() - this.#checkpointAtMs >= checkpointMs) this.#saveCheckpoint(applied)
   }
 
-  /** At the end. */
+  /** Saves the final checkpoint. */
   saveLastCheckpoint(applied: number): void {
     if (applied === this.#checkpoint) return
     try {
@@ -117,12 +120,12 @@ export class SegmentRetention {
     }
   }
 
-  /** The journal is sent again: what was applied has to be applied anew. Throws when that cannot be written. */
+  /** The journal is sent again: applied rows have to be applied again. Throws when that cannot be written. */
   restart(): void {
     this.#applied.clear()
   }
 
-  /** Damaged bytes are kept in quarantine files and logged; everything behind them goes on. */
+  /** Damaged bytes are kept in quarantine files and logged. Reading continues after them. */
   quarantine({ bytes, position, damaged }: Chunk): void {
     for (const { from, to, zeros } of damaged) {
       // A batch that is planned again meets the same damage again.
@@ -160,7 +163,7 @@ export class SegmentRetention {
   }
 }
 
-/** Where to begin for a QuestDB that may have lost, while we were away, what it had applied: what is older, it has synced. */
+/** Start position for a QuestDB that may have lost applied rows while the service was stopped: older rows are synced. */
 export function replayStart(
   { disk, timing, keepMs }: Pick<RetentionOptions, 'disk' | 'timing' | 'keepMs'>,
   end: number,

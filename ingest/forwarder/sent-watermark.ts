@@ -1,20 +1,20 @@
 /**
- * A low watermark of the rows sent since a transaction of the table: the time of the oldest. What is computed from the table up to that
- * transaction, such as its hours, has all rows before this time, and may lack some of those behind it.
+ * A low watermark of the rows sent since a transaction of the table: the time of the oldest. Results computed from the table as
+ * of that transaction, such as its hours, include all rows before this time, and may lack later ones.
  */
 
 import { OldestRows } from './oldest-rows.ts'
 
-/** Sent by the forwarder before the rows that it is about can be seen in the table. */
+/** Sent by the forwarder before its rows become visible in the table. */
 export type SentEvent =
   | {
       readonly kind: 'sent'
-      /** The oldest row of those whose transaction is not known yet; Infinity when there are none. */
+      /** The oldest row with an unknown transaction; Infinity without any. */
       readonly unsequencedUs: number
-      /** Rows that have come into the table up to this transaction, by the oldest of them; all before the position have. */
+      /** Rows in the table as of this transaction, with the oldest of them. All rows before the position are in it. */
       readonly sequenced?: { readonly txn: number; readonly oldestUs: number; readonly position: number }
     }
-  /** The table may have lost what it had taken; everything is sent again. */
+  /** The table may have lost accepted rows. Everything is sent again. */
   | { readonly kind: 'lost'; readonly reason: string }
 
 export class SentWatermark {
@@ -32,7 +32,7 @@ export class SentWatermark {
     if (event.sequenced !== undefined) this.#sequenced.add(event.sequenced.txn, event.sequenced.oldestUs)
   }
 
-  /** Infinity when all rows came into the table up to this transaction. It never falls, so what is before it is forgotten. */
+  /** Infinity when all rows are in the table as of this transaction. It never decreases, so earlier entries are dropped. */
   oldestSince(txn: number): number {
     this.#sequenced.forgetUpTo(txn)
     return Math.min(this.#unsequencedUs, this.#sequenced.oldestBehind(txn))

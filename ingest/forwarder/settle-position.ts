@@ -1,4 +1,4 @@
-/** Holds the place of a journal against what QuestDB says of it, and notes in QuestDB how the forwarder goes on. */
+/** Compares the position of a journal with QuestDB's, and records in QuestDB how the forwarder continues. */
 
 import { randomUUID } from 'node:crypto'
 import { type CustomTable, type TableDescription, tableNames } from '../table.ts'
@@ -9,30 +9,30 @@ import { isAccepted, type JournalPlace, judgePosition, verdictText } from './pos
 export interface SettleOptions {
   database: Database
   exec: Exec
-  /** As PostgreSQL knows it. */
+  /** Name of the journal in PostgreSQL. */
   journal: string
-  /** Where the journal is that of a further replica: that of the first one, which tells whether the topic has all rows. */
+  /** For a journal of a further replica: the first replica's journal, which shows whether the topic has all rows. */
   firstJournal?: string | undefined
   table: TableDescription
   /** The loss that ends at this time is accepted. */
   acceptedMs: number | undefined
-  /** The forwarder notes no position any more when it resolves, before QuestDB gets that of `from`. */
+  /** When it resolves, the forwarder records no position any more; QuestDB gets the position `from` afterwards. */
   beforeAgain: (from: number) => Promise<void> | void
   nowMs: () => number
 }
 
 export interface SettledPlace extends Pick<JournalPlace, 'committed' | 'start'> {
-  /** When the committed position was written; of a topic PostgreSQL has that. */
+  /** Time at which the committed position was written. For a topic it comes from PostgreSQL. */
   untilMs?: number
-  /** Where the journal ends. */
+  /** End of the journal. */
   end: number
   /** Nothing of it was ever committed or removed, and nothing is sent yet. */
   isNew?: boolean
 }
 
 /**
- * `fits`: the forwarder goes on. `again`: it goes back to `from`. `unfit`: it must send nothing. `issue`: why QuestDB must not be read; undefined where
- * nothing is missing.
+ * `fits`: the forwarder continues. `again`: it goes back to `from`. `unfit`: it must send nothing. `issue`: why QuestDB must not
+ * be read. Undefined where nothing is missing.
  */
 export type Settled =
   | { kind: 'fits'; id: string; issue: string | undefined }
@@ -41,7 +41,7 @@ export type Settled =
 
 const filling = { kind: 'filling' } as const
 
-/** Rejects with a QuestdbError, and with errors of PostgreSQL: then it is to be called again. */
+/** Rejects with a QuestdbError or an error of PostgreSQL, after which it has to be called again. */
 export async function settlePosition(options: SettleOptions, place: SettledPlace): Promise<Settled> {
   const { database, exec, journal, table, acceptedMs, nowMs } = options
   const known = await readKnownJournals(database)
@@ -61,14 +61,14 @@ export async function settlePosition(options: SettleOptions, place: SettledPlace
   const issue = verdictText(table.name, verdict)
   if (verdict.kind === 'whole' || verdict.kind === 'filling') return { kind: 'fits', id, issue }
   if (verdict.kind === 'lost' && !isAccepted(verdict, acceptedMs)) return { kind: 'unfit', issue: issue ?? '' }
-  // Of a loss that is accepted comes what the journal still has.
+  // After an accepted loss the remaining records of the journal follow.
   const from = verdict.kind === 'again' ? verdict.from : place.start
   await options.beforeAgain(from)
   await putPosition(exec, key, { position: from, wholeFrom: place.end, recordedMs: nowMs() })
   return { kind: 'again', id, from, issue: verdictText(table.name, verdict.kind === 'again' ? verdict : filling) }
 }
 
-/** Why a further replica cannot begin with an empty QuestDB; undefined where it can, and for the first one. */
+/** Why a further replica cannot begin with an empty QuestDB. Undefined where it can, and for the first replica. */
 function copyIssue(
   known: ReadonlyMap<string, KnownJournal>,
   firstJournal: string | undefined,
@@ -81,12 +81,12 @@ function copyIssue(
   return 'it has no copy of another replica: run "barograph replicas add"'
 }
 
-/** QuestDB has a position behind the end: of a journal whose folder is gone, as one in a new folder begins at 0. */
+/** QuestDB has a position after the end: it belongs to a journal whose folder is lost, since a new folder begins at 0. */
 function isOfAnother({ applied }: FoundPosition, { end }: SettledPlace): boolean {
   return applied !== undefined && Math.max(applied.position, applied.wholeFrom) > end
 }
 
-/** Why QuestDB must not be read for this table, without a change of anything. */
+/** Why QuestDB must not be read for this table. Changes nothing. */
 export async function positionIssue(
   { database, exec, journal, firstJournal, table }: Omit<SettleOptions, 'acceptedMs' | 'beforeAgain' | 'nowMs'>,
   start: number,
@@ -99,7 +99,7 @@ export async function positionIssue(
   return verdictText(table.name, judgePosition(found, { committed, start, sinceMs, untilMs }))
 }
 
-/** A new journal, or one of an earlier version. */
+/** Adopts a new journal, or one of an earlier version. */
 async function adopt({ database, exec, journal, table, nowMs }: SettleOptions, place: SettledPlace): Promise<Settled> {
   const id = randomUUID()
   const recordedMs = nowMs()

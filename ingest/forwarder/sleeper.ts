@@ -28,7 +28,7 @@ export class Sleeper {
     })
   }
 
-  /** Ends every sleep, and those to come. */
+  /** Ends all present and future sleeps. */
   stop(): void {
     this.#stopped = true
     for (const wake of this.#wakers) wake()

@@ -1,39 +1,39 @@
-/** How the rows of one table look in line protocol: their text but for the values. */
+/** The line-protocol form of one table's rows, without the values. */
 
 import { bug } from '../../store/limits/bug.ts'
 import { layoutOf } from '../journal/record.ts'
 import { binaryDouble, escapeText } from '../line-protocol.ts'
 import { symbolColumns, type TableDescription } from '../table.ts'
 
-/** What stands between symbols and time in a row with certain columns; the values are put in at their places. */
+/** The bytes between symbols and time of a row with certain columns. The values are inserted at their places. */
 export interface Template {
   bytes: Uint8Array
-  /** Offset of the number of the series, -1 for a table that has no column for it. */
+  /** Offset of the number of the series; -1 for a table without such a column. */
   seriesAt: number
-  /** Index of the column, offset of its value and whether that is text, in turns. */
+  /** Triples: index of the column, offset of its value, and 1 for a text. */
   places: Uint16Array
 }
 
 /** The digits of a time that change from row to row. */
 export const lowDigits = 100_000_000
-/** From 2001 to 2286 a time has eight digits before those; any other is written as text. */
+/** From 2001 to 2286 a time has eight digits before those. Other times are written as text. */
 const highDigits = { min: 10_000_000, max: 99_999_999 }
 export const rowEnd = Buffer.from('t\n')
 const timeBytesMax = '-9007199254740991'.length
-/** Sixteen digits, with zeros in front: so it has a place of its own in the template. */
+/** Sixteen digits with leading zeros, so that it has a fixed place in the template. */
 const timestampZero = Buffer.from('0000000000000000t')
 const seriesZero = Buffer.from('00000000i')
 /** One bit for each, in a mask of 32; and a template for each combination that occurs. */
 const columnsMax = 16
 
-/** How the rows of one table look. */
+/** The rows of one table. */
 export class TableRows {
   readonly symbolsAt: number
-  /** The table's name and that of its first symbol. */
+  /** The table's name, with the name of its first symbol. */
   readonly head: Uint8Array
-  /** What stands before each further symbol. */
+  /** Bytes before each further symbol. */
   readonly symbolHeads: readonly Uint8Array[]
-  /** The longest row. */
+  /** Maximum length of a row. */
   readonly rowBytesMax: number
   readonly #table: TableDescription
   readonly #columnCount: number
@@ -51,7 +51,7 @@ export class TableRows {
     this.rowBytesMax = this.symbolsLength(table.symbolBytesMax) + whole + timeBytesMax + rowEnd.length
   }
 
-  /** The row's bytes up to its columns, when its symbols have so many. */
+  /** Length of a row up to its columns, with symbols of this length. */
   symbolsLength(symbolBytes: number): number {
     let length = this.head.length + symbolBytes
     for (const head of this.symbolHeads) length += head.length
@@ -75,7 +75,7 @@ export class TableRows {
     return template
   }
 
-  /** Bytes of a row with the columns of the mask and a time of `timeLength` digits. */
+  /** Length of a row with the columns of the mask and a time of `timeLength` digits. */
   rowLength(symbolBytes: number, mask: number, timeLength: number): number {
     return this.symbolsLength(symbolBytes) + this.template(mask).bytes.length + timeLength + rowEnd.length
   }
@@ -108,8 +108,8 @@ function createTemplate({ seriesColumn, columns }: TableDescription, mask: numbe
 }
 
 /**
- * The frame of the rows of a table that came last; most are like the one before, or differ from it in the length of their
- * symbols alone, by which frames are kept.
+ * The last frame of a table's rows. Most rows match the previous one, or differ only in the length of their symbols, by which
+ * frames are kept.
  */
 export class LastFrame {
   readonly rows: TableRows
@@ -138,12 +138,12 @@ export class LastFrame {
   }
 }
 
-/** Whether a time with these digits in front has sixteen in all. */
+/** True when a time with these leading digits has sixteen digits. */
 export function isUsual(high: number): boolean {
   return high >= highDigits.min && high <= highDigits.max
 }
 
-/** What rows of one shape have in common, at its place; the rest is zeros. */
+/** Common bytes of rows of one shape, at their places; the rest is zeros. */
 function createFrame(rows: TableRows, { bytes }: Template, symbolBytes: number, high: number): Uint8Array {
   const time = isUsual(high) ? Buffer.from(`${high}00000000`) : Buffer.alloc(0)
   const symbols = Buffer.alloc(rows.symbolsLength(symbolBytes) - rows.head.length)

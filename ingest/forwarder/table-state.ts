@@ -1,4 +1,4 @@
-/** How far QuestDB is with tables: what it has taken (sequenced) and what it has merged and shows (applied). */
+/** The state of tables in QuestDB: accepted (sequenced) and merged, visible (applied) transactions. */
 
 import { type CustomTable, symbolColumns, type TableDescription } from '../table.ts'
 import type { QuestdbConnection } from './questdb.ts'
@@ -6,12 +6,12 @@ import type { QuestdbConnection } from './questdb.ts'
 export interface TableState {
   sequencerTxn: number
   writerTxn: number
-  /** A suspended table still takes rows, but shows none of them. */
+  /** A suspended table still accepts rows, but does not show them. */
   suspended: boolean
   errorMessage: string
 }
 
-/** In the order of their names here, all as of one moment. */
+/** In the order of the names, all as of one time. */
 export async function readTableStates(questdb: QuestdbConnection, tables: readonly string[]): Promise<TableState[]> {
   const columns = 'name, sequencerTxn, writerTxn, suspended, errorMessage'
   const names = tables.map(table => `'${table}'`).join(', ')
@@ -29,7 +29,7 @@ export async function readTableStates(questdb: QuestdbConnection, tables: readon
   })
 }
 
-/** What is wrong with the table itself, so that every row would be refused; undefined when it is as it should be. */
+/** Fault of the table's schema, by which QuestDB would reject every row. Undefined for a valid table. */
 export async function findSchemaError(
   questdb: QuestdbConnection,
   table: TableDescription,
@@ -53,7 +53,7 @@ async function missingColumns(
   return missing.length === 0 ? undefined : `the table ${table} lacks ${missing.join(', ')}`
 }
 
-/** The time of the latest row, epoch microseconds; before all times when there is none. */
+/** Time of the latest row in epoch microseconds; before all times in an empty table. */
 export async function readLatestUs(questdb: QuestdbConnection, { name, timestamp }: CustomTable): Promise<number> {
   const [row] = await questdb.query(`SELECT max(${timestamp})::LONG FROM ${name}`)
   const latest = row?.[0]
@@ -61,8 +61,8 @@ export async function readLatestUs(questdb: QuestdbConnection, { name, timestamp
 }
 
 /**
- * Causes of a suspension that go away by themselves, so that resuming is right without asking anybody. The last two are
- * what a full disk is called when rows are merged, and when they are merged again.
+ * Transient causes of a suspension, after which the table is resumed automatically. The last two are a full disk's messages when
+ * rows are merged, and when they are merged again.
  */
 const transientCause =
   /no space left|too many open files|timed? ?out|could not (open|mmap|allocate)|bulk update failed|commit failed/i

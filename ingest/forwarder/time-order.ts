@@ -1,13 +1,13 @@
 /**
- * The order of many rows by time. V8 sorts an array of 64-bit integers in a tenth of the time that it takes with a function
- * that compares, so this is a radix sort whose digits are as long as such an integer has room for beside a row's rank.
+ * Sorts many rows by time. V8 sorts an array of 64-bit integers in a tenth of the time of a sort with a comparison function. So
+ * this is a radix sort with the longest digits that fit into such an integer beside a row's rank.
  */
 
 import { detachBuffers } from '../../store/limits/detach-buffers.ts'
 
 const wordBits = 32
 
-/** Indexes of the rows by time (whole microseconds); rows of one time in the order given. */
+/** Indexes of the rows by time (whole microseconds). Rows of one time keep their order. */
 export function timeOrder(timesUs: Float64Array): Uint32Array<ArrayBuffer> {
   const rankBits = wordBits - Math.clz32(Math.max(timesUs.length, 2) - 1)
   // 44 bits for a million rows: all times of 200 days differ in their lower digit.
@@ -44,7 +44,7 @@ function identity(count: number): Uint32Array<ArrayBuffer> {
   return order
 }
 
-/** Stable, since the rank in the order before is the lowest part of what is sorted. */
+/** Stable, since the rank in the previous order is the lowest part of each key. */
 function sortBy(digits: Float64Array, order: Uint32Array, rankBits: number): void {
   const count = order.length
   const keys = new BigUint64Array(count)

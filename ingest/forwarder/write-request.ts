@@ -1,11 +1,11 @@
-/** Rows of a part as requests: how far one of them reaches, and its bytes. */
+/** The rows of a part as requests: the extent of each, and its bytes. */
 
 import { absentAt, type Batch, type Part } from './batch.ts'
 import type { RequestBody } from './request-body.ts'
 import type { Absent, RowFormat } from './row-format.ts'
 import { RowBuffer } from './rows.ts'
 
-/** Rows `from` up to `to` of a part, as one request of `length` bytes; `rows` of them are not superseded. */
+/** The rows `from` to `to` of a part, as one request of `length` bytes. `rows` of them are not superseded. */
 export interface WriteRequest {
   batch: Batch
   part: Part
@@ -15,7 +15,7 @@ export interface WriteRequest {
   length: number
 }
 
-/** As many rows from `from` to `end` as a request may have bytes; one at least. */
+/** Takes as many rows from `from` to `end` as fit into a request, but at least one. */
 export function cutRequest(
   format: RowFormat,
   batch: Batch,
@@ -39,7 +39,7 @@ export function cutRequest(
   return { batch, part, from, to, rows, length }
 }
 
-/** One piece is encoded while the one before it is being sent; the connection's own buffer takes more at once. */
+/** One piece is encoded while the previous one is being sent. The connection's own buffer takes more at once. */
 const pieceBytes = 512 * 1024
 
 /** For one connection, which has one request in flight at a time. */
@@ -73,7 +73,7 @@ export class RequestEncoder {
     }
   }
 
-  /** How many series a record may leave out has no bound that is near. */
+  /** The number of series that a record may omit has no practical limit. */
   #bytesMax(view: DataView, offset: number, absent: Absent): number {
     return absent.length === 0 ? this.#format.bytesMax : this.#format.lengthOf(view, offset, absent)
   }

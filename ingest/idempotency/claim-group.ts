@@ -1,4 +1,4 @@
-/** Claims keys for a group of requests with at most two statements: one inserts, one finds what was there before. */
+/** Claims keys for a group of requests with at most two statements: one inserts, one reads existing rows. */
 
 import { hash } from 'node:crypto'
 import { bug } from '../../store/limits/bug.ts'
@@ -7,12 +7,12 @@ import type { Outcome } from '../journal/outcome.ts'
 import type { Inserted, KeyRow, KeyRows, Room } from './key-rows.ts'
 
 export interface KeyedRequest {
-  /** Whose key it is. */
+  /** Owner of the key. */
   writer: string
   key: string
-  /** SHA-256 of all that has to be alike in two requests with this key. */
+  /** SHA-256 of everything that must match in two requests with this key. */
   fingerprint: Buffer
-  /** Whether its reading has no time of its own. */
+  /** The reading has no time. */
   needsStamp: boolean
 }
 
@@ -22,7 +22,7 @@ export type ClaimRefusal =
 
 export interface ClaimedKey {
   kind: 'claimed'
-  /** Of the row, the same for each request with the key until the key expires, also after a restart. */
+  /** Id of the row: equal for each request with the key until the key expires, also after a restart. */
   id: string
   stampUs: number | undefined
   row: KeyRow
@@ -44,12 +44,12 @@ interface Candidate {
   needsStamp: boolean
 }
 
-/** What became of each request, in their order. */
+/** Outcome of each request, in their order. */
 export async function claimGroup(requests: readonly KeyedRequest[], options: ClaimGroupOptions): Promise<Claim[]> {
   const { rows, nowMs } = options
   const expiresMs = nowMs() + lifetimeMs
   const candidates = requests.map(request => candidateOf(request, expiresMs))
-  // Of several with one key the first takes the row.
+  // Among requests with one key the first takes the row.
   const distinct = [...new Map(candidates.toReversed().map(each => [each.id, each])).values()].reverse()
   const outcome = await stamp(distinct, options)
   if (outcome !== undefined) return requests.map(() => ({ kind: outcome }))
@@ -62,13 +62,13 @@ export async function claimGroup(requests: readonly KeyedRequest[], options: Cla
   if (others.length > 0) for (const row of await rows.find(others, nowMs())) known.set(idOf(row), row)
   return candidates.map(({ id, row, needsStamp }) => {
     const claim = claimOf(row, known.get(id), outcomes.get(id))
-    // It would get another stamp when it is sent again, and be stored twice.
+    // A retry would get another stamp, and be stored twice.
     if (claim.kind === 'claimed' && needsStamp && claim.stampUs === undefined) throw bug('a claim has no stamp')
     return claim
   })
 }
 
-/** Gives each row that needs one a stamp, or says why the journal gives none. */
+/** Assigns a stamp to each row that needs one, or returns why the journal refuses. */
 async function stamp(
   candidates: readonly Candidate[],
   { ingest }: ClaimGroupOptions,
@@ -82,7 +82,7 @@ async function stamp(
 }
 
 function claimOf(row: KeyRow, known: KeyRow | undefined, outcome: Inserted['outcome'] | undefined): Claim {
-  // Neither: it has expired, or was removed, between the two statements.
+  // The row expired or was removed between the two statements.
   if (known === undefined) return { kind: outcome === 'too many of writer' ? outcome : 'too many' }
   if (!known.fingerprint.equals(row.fingerprint)) return { kind: 'other request' }
   return { kind: 'claimed', id: `${idOf(known)} ${known.expiresMs}`, stampUs: known.stampUs, row: known }

@@ -1,10 +1,10 @@
 /**
- * Claims keys for requests: the first request with a key takes a row in PostgreSQL, with the stamp of its reading, and one
- * that is sent again finds it. Both append the same record, which QuestDB stores once, so nobody has to know how far the
- * first one came, and two at once need no lock.
+ * Claims keys for requests: the first request with a key takes a row in PostgreSQL, with the stamp of its reading, and a retry
+ * finds it. Both append the same record, which QuestDB stores once. So the progress of the first one does not matter, and two
+ * concurrent requests need no lock.
  *
- * Claims that come in while a statement runs share the next one. So they take one connection of the pool, whatever the
- * number of senders.
+ * Claims that arrive while a statement runs share the next one. So they take one connection of the pool, whatever the number of
+ * senders.
  */
 
 import { LRUCache } from 'lru-cache'
@@ -27,7 +27,7 @@ export interface ClaimsOptions {
   pool: Pick<pg.Pool, 'query'>
   ingest: Pick<Ingest, 'reserveStampsUs'>
   nowMs: () => number
-  /** Whether this process removes what has expired. */
+  /** True when this process removes expired keys. */
   leads?: () => boolean
   log: Log
   /** Rows of one writer. */
@@ -36,10 +36,10 @@ export interface ClaimsOptions {
 }
 
 const defaultLimits = {
-  /** Of all writers, about 1 GiB. */
+  /** Rows of all writers, about 1 GiB. */
   rowsMax: 5_000_000,
   waitingMax: 10_000,
-  /** Claims that are known to be stored, some 15 MB. */
+  /** Claims known to be stored, some 15 MB. */
   storedMax: 100_000,
   claimsPerStatement: 500,
   removedPerStatement: 5000,
@@ -60,7 +60,7 @@ export function createClaims(options: ClaimsOptions): Claims {
   let waiting: Waiting[] = []
   let isScheduled = false
   let isClosing = false
-  /** In PostgreSQL a statement of the sweep and one of claims wait for each other, and would hold two connections. */
+  /** In PostgreSQL the sweep and the claims would block each other and hold two connections. */
   const mutex = createMutex()
 
   function claim(request: KeyedRequest): Promise<Claim> {
@@ -100,7 +100,7 @@ export function createClaims(options: ClaimsOptions): Claims {
       for (const { reject } of group) reject(error)
       return
     }
-    // Those behind would wait as long for the same answer.
+    // Later requests would wait as long for the same answer.
     const all = [...group, ...waiting]
     waiting = []
     for (const { resolve } of all) resolve({ kind: 'database away' })
@@ -129,12 +129,14 @@ export function createClaims(options: ClaimsOptions): Claims {
 interface StoredMarksOptions {
   rows: Pick<KeyRows, 'mark'>
   mutex: Mutex
-  /** Those beyond it are not marked. */
+  /** Claims beyond this number are not marked. */
   waitingMax: number
   log: Pick<Log, 'warn'>
 }
 
-/** Those that come while a statement runs share the next one. What is not marked is stored again when it is sent to another process. */
+/**
+ * Marks that arrive while a statement runs share the next one. A retry of an unmarked claim at another process is stored again.
+ */
 function createStoredMarks({ rows, mutex, waitingMax, log }: StoredMarksOptions): (mark: StoredMark) => void {
   let waiting: StoredMark[] = []
 
@@ -156,16 +158,16 @@ function createStoredMarks({ rows, mutex, waitingMax, log }: StoredMarksOptions)
 }
 
 interface SweepOptions {
-  /** Whether this process does it. */
+  /** True when this process runs the sweep. */
   leads: () => boolean
-  /** Removes at most so many rows, and returns how many these were. */
+  /** Removes at most this many rows, and returns their number. */
   removeExpired: (countMax: number) => Promise<number>
   intervalMs: number
   removedPerStatement: number
   log: Log
 }
 
-/** Removes keys that have expired, a few at a time. Nothing depends on when that happens, but the room for new ones. */
+/** Removes expired keys in batches. The time of removal affects only the room for new keys. */
 function createSweep(options: SweepOptions): { close(): Promise<void> } {
   const { leads, removeExpired, intervalMs, removedPerStatement, log } = options
   let running: Promise<void> = Promise.resolve()
@@ -194,22 +196,21 @@ function createSweep(options: SweepOptions): { close(): Promise<void> } {
 }
 
 /*
- * The claims whose records are stored: those that this process has stored, and those that are marked in PostgreSQL. A request that is
- * sent again finds its claim here, and is not stored a second time: a listener to stored records would be told of it twice, and the
- * value of a reading that was replaced meanwhile would come back.
+ * The claims whose records are stored: by this process, or marked in PostgreSQL. A retry finds its claim here and is not stored
+ * again. Otherwise listeners would get it twice, and a replaced value would come back.
  */
 
 interface StoredClaims {
   /**
-   * Appends the records of the claim, unless they are stored or on their way; `of` stands for their devices, at most 64 characters.
-   * `append` may refuse to.
+   * Appends the records of the claim, unless they are stored or in progress. `of` identifies their devices, in at most 64
+   * characters. `append` may refuse.
    */
   once<Refusal>(claim: ClaimedKey, of: string, append: () => Promise<Outcome | Refusal>): Promise<Outcome | Refusal>
 }
 
 /**
- * `mark` is called with what is to be marked in PostgreSQL, a moment later. Not a reading with a stamp: no other one has its time, so one that
- * is stored again replaces itself alone.
+ * `mark` is called shortly afterwards with the claims to mark in PostgreSQL. Stamped readings need no mark: their time is unique,
+ * so storing one again replaces only itself.
  */
 export function createStoredClaims(countMax: number, mark: (mark: StoredMark) => void): StoredClaims {
   const outcomes = new LRUCache<string, Promise<unknown>>({ max: countMax })
@@ -220,7 +221,7 @@ export function createStoredClaims(countMax: number, mark: (mark: StoredMark) =>
       for (let earlier = outcomes.get(id); earlier !== undefined; ) {
         if ((await earlier) === 'stored') return 'stored'
         const latest = outcomes.get(id)
-        // Of those that waited for it, the first appends now, and the others wait for that one.
+        // The first waiting request appends now, and the others wait for it.
         earlier = latest === earlier ? undefined : latest
       }
       const outcome = append()

@@ -1,11 +1,11 @@
 /**
- * The `Idempotency-Key` header (draft-ietf-httpapi-idempotency-key-header): a string of structured fields (RFC 9651,
- * 3.3.3), `"8e03978e"`. Many clients send the key without quotation marks; a key without blanks is taken like that, too.
+ * The `Idempotency-Key` header (draft-ietf-httpapi-idempotency-key-header): a string of structured fields (RFC 9651, 3.3.3),
+ * `"8e03978e"`. Many clients send the key without quotation marks, so a key without blanks is accepted unquoted.
  */
 
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** Of the header. */
+/** Length of the header. */
 const lengthMax = 255
 const tooLong = `must have at most ${lengthMax} characters`
 const malformed =
@@ -13,7 +13,7 @@ const malformed =
 
 export type IdempotencyKey = { ok: true; key: string } | { ok: false; reason: string }
 
-/** Undefined where there is none. Node joins several headers with commas, which no key without quotation marks has. */
+/** Undefined without the header. Node joins several headers with commas, which an unquoted key cannot contain. */
 export function readIdempotencyKey(headers: IncomingHttpHeaders): IdempotencyKey | undefined {
   const header = headers['idempotency-key']
   if (header === undefined) return undefined
@@ -23,7 +23,7 @@ export function readIdempotencyKey(headers: IncomingHttpHeaders): IdempotencyKey
   return key === undefined || key === '' ? { ok: false, reason: malformed } : { ok: true, key }
 }
 
-/** Printable ASCII in quotation marks; a backslash stands before a quotation mark and a backslash. No parameters follow. */
+/** Printable ASCII in quotation marks, with a backslash before quotation marks and backslashes. Parameters are not allowed. */
 function readString(header: string): string | undefined {
   let text = ''
   for (let at = 1; at < header.length; at++) {

@@ -1,4 +1,4 @@
-/** The rows of `idempotency_keys`. Each statement has a time limit on this side: a frozen server keeps none of its own. */
+/** The rows of `idempotency_keys`. Each statement has a time limit on this side: a frozen server enforces no limit. */
 
 import type pg from 'pg'
 import { bug } from '../../store/limits/bug.ts'
@@ -11,12 +11,12 @@ interface RowId {
 }
 
 export interface KeyRow extends RowId {
-  /** SHA-256 of all that has to be alike in two requests with one key. */
+  /** SHA-256 of everything that must match in two requests with one key. */
   fingerprint: Buffer
-  /** Time of the reading, epoch microseconds; undefined where readings have times of their own. */
+  /** Time of the reading in epoch microseconds. Undefined where readings have their own times. */
   stampUs: number | undefined
   expiresMs: number
-  /** What `markOf` gives for the records that are stored. */
+  /** Result of `markOf` for the stored records. */
   storedAs: string | undefined
 }
 
@@ -24,14 +24,14 @@ export interface StoredMark extends RowId {
   storedAs: string
 }
 
-/** `of` stands for the devices. A key that has expired and is claimed anew has another expiry, so an earlier mark is none of it. */
+/** `of` identifies the devices. An expired key that is claimed again has another expiry, so earlier marks do not match. */
 export function markOf({ expiresMs }: Pick<KeyRow, 'expiresMs'>, of: string): string {
   return `${expiresMs} ${of}`
 }
 
 export interface Room {
   rowsPerWriterMax: number
-  /** Of all writers. */
+  /** Rows of all writers. */
   rowsMax: number
 }
 
@@ -41,14 +41,14 @@ export interface Inserted extends RowId {
 
 export interface KeyRows {
   /**
-   * Inserts the rows whose keys are not there, in their order while there is room, and replaces those that have expired. A key
-   * that is there has no outcome. No two rows have one key.
+   * Inserts rows with new keys in order while there is room, and replaces expired ones. An existing key has no outcome. Keys must
+   * be distinct.
    */
   insert(rows: readonly KeyRow[], room: Room, nowMs: number): Promise<Inserted[]>
   find(ids: readonly RowId[], nowMs: number): Promise<KeyRow[]>
-  /** Notes that the records of these keys are stored. */
+  /** Marks the records of these keys as stored. */
   mark(marks: readonly StoredMark[]): Promise<void>
-  /** Removes at most so many rows that have expired, and returns how many these were. */
+  /** Removes at most this many expired rows, and returns their number. */
   removeExpired(nowMs: number, countMax: number): Promise<number>
 }
 

@@ -1,11 +1,11 @@
-/** An import that stores nothing before all of its body has come in and may be stored: until then the records wait. */
+/** An import that stores nothing before its whole body has arrived and is accepted. Until then the records wait. */
 
 import type { Series } from '../formats/row-kind.ts'
 import type { Importer } from './import.ts'
 import { type Append, failureOf, type ImportResult, type ImportSource, type RecordsOf } from './import-session.ts'
 import { createSpool, type SpoolOptions } from './spool.ts'
 
-/** All of a body, before anything of it is stored. */
+/** A complete body, before any of it is stored. */
 interface WholeBody extends RecordsOf, Pick<ImportResult, 'report' | 'digest'> {}
 
 type Stored = Awaited<ReturnType<Append>>
@@ -14,18 +14,18 @@ export interface AllOrNothingOptions {
   importer: Pick<Importer, 'run'>
   /** The journal. */
   append: (records: Uint8Array, term: number) => Promise<Stored>
-  /** As a write path has it. */
+  /** See `WritePath.term`. */
   term: () => number
-  /** Whether the journal takes so many bytes now. */
+  /** True when the journal accepts this many bytes now. */
   hasRoom: (bytes: number) => boolean
-  /** Has a body stored by `store`, or says why not; `refused` where what was found of it says so. */
+  /** Has a body stored by `store`, or returns why not; `refused` where the body's own findings forbid it. */
   decide: (body: WholeBody, store: () => Promise<Stored>) => Promise<Stored | 'refused'>
   spool: SpoolOptions
 }
 
 /**
- * Of a body that may not be stored, or with a failure, nothing is stored and `accepted` is 0. Records of more than one
- * group of the journal are not stored at one moment: when the process ends meanwhile, a part of an unanswered body is there.
+ * Nothing is stored of a rejected or failed body, and `accepted` is 0. Records of more than one group of the journal are not
+ * stored atomically: when the process ends meanwhile, a part of an unanswered body is stored.
  */
 export async function importAllOrNothing(
   source: ImportSource,
@@ -40,7 +40,7 @@ export async function importAllOrNothing(
     return await spool.add(records)
   }
   async function store(): Promise<Stored> {
-    // All of its parts were let in at this moment, however long they wait for each other.
+    // All of its parts were authorized at this time, however long they wait for each other.
     const term = termNow()
     return hasRoom(spool.bytes()) ? await spool.moveTo(records => append(records, term)) : 'full'
   }

@@ -1,9 +1,9 @@
-/** The elements of a JSON array that streams in, as lines. */
+/** The elements of a streamed JSON array, as lines. */
 
 import { ArrayLines } from '../formats/json-array.ts'
 import { BodyFault } from './body-fault.ts'
 
-/** Throws a `BodyFault` where the body is no JSON array, or ends before it does. */
+/** Throws a `BodyFault` where the body is not a JSON array, or is incomplete. */
 export async function* arrayBody(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const elements = new ArrayLines()
   for await (const piece of body) {

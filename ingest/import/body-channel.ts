@@ -1,4 +1,4 @@
-/** The thread's end of the port of a body. */
+/** The thread's end of a body's port. */
 
 import type { MessagePort } from 'node:worker_threads'
 import { bug } from '../../store/limits/bug.ts'
@@ -6,7 +6,7 @@ import { BodyFault } from './body-fault.ts'
 import type { BodyCommand, BodyPiece, BodyTimes, FromThread, ToThread } from './body-messages.ts'
 import { Mailbox } from './mailbox.ts'
 
-/** Main has closed the port: nobody wants the rest of the body. */
+/** The main thread has closed the port and abandons the body. */
 export class Abandoned extends Error {}
 
 export class BodyChannel {
@@ -29,12 +29,12 @@ export class BodyChannel {
     })
   }
 
-  /** As main last told them. */
+  /** The last times from the main thread. */
   get times(): BodyTimes {
     return this.#times
   }
 
-  /** One of these kinds. */
+  /** Waits for a command of one of these kinds. */
   async command<Kind extends BodyCommand['kind']>(...kinds: Kind[]): Promise<Extract<BodyCommand, { kind: Kind }>> {
     const command = await this.#commands.take()
     if (!(kinds as string[]).includes(command.kind)) throw bug(`${command.kind} came instead of ${kinds.join(' or ')}`)
@@ -45,7 +45,7 @@ export class BodyChannel {
     this.#port.postMessage(message, transfer)
   }
 
-  /** The body as it comes in: a piece comes while the one before is read. */
+  /** The body as it arrives: a piece arrives while the previous one is read. */
   async *body(): AsyncGenerator<Uint8Array> {
     this.send({ kind: 'more' })
     for (;;) {

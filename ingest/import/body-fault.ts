@@ -1,4 +1,4 @@
-/** What is wrong with a body as a whole, thrown by whoever reads it. */
+/** A fault of a whole body, thrown by its reader. */
 
 export type BodyFaultCode =
   | 'BODY_BROKEN'

@@ -1,4 +1,4 @@
-/** Cuts a body into chunks of whole lines, and reads what stands before its rows. */
+/** Cuts a body into chunks of whole lines, and reads the header before its rows. */
 
 import { foreignContent, looksLikeNdjson, withoutByteOrderMark } from '../formats/content.ts'
 import { type CsvHeader, type CsvLayout, readCsvHeader } from '../formats/csv.ts'
@@ -10,15 +10,15 @@ import { arrayBody } from './array-body.ts'
 import { BodyFault } from './body-fault.ts'
 
 interface Beginning {
-  /** Of a CSV body; without it the lines are NDJSON. */
+  /** Layout of a CSV body. Without it the lines are NDJSON. */
   layout: CsvLayout | undefined
-  /** Columns of the header that are not ours. */
+  /** Unknown columns of the header. */
   otherColumns: string[]
 }
 
 export interface BodyChunk extends Beginning {
   chunk: Chunk
-  /** Lines of the body that belong to no chunk and stand before this one: the header, for the first one. */
+  /** Lines of the body outside chunks before this one: the header, for the first chunk. */
   linesBefore: number
 }
 
@@ -27,14 +27,14 @@ export type HeaderKind = Pick<RowKind<never>, 'columns' | 'hasCustom'>
 const lineFeed = 0x0a
 const noHeader: Beginning = { layout: undefined, otherColumns: [] }
 
-/** Throws a `BodyFault` where the body is not of the format. */
+/** Throws a `BodyFault` where the body does not match the format. */
 export async function* bodyChunks(
   body: AsyncIterable<Uint8Array>,
   format: Format,
   kind: HeaderKind,
   limits: LineLimits,
 ): AsyncGenerator<BodyChunk> {
-  // The lines of an array are made here, so their beginning tells nothing.
+  // The lines of an array are generated here, so their beginning does not show the format.
   let beginning = format === 'json' ? noHeader : undefined
   for await (const chunk of wholeLines(format === 'json' ? arrayBody(body) : body, limits)) {
     if (beginning !== undefined) {
@@ -45,7 +45,7 @@ export async function* bodyChunks(
     beginning = first
     yield first
   }
-  // An empty body has no chunk, and is none of these formats.
+  // An empty body has no chunk, and does not match these formats.
   if (beginning === undefined) begin(new Uint8Array(), format, kind, limits.lineBytesMax)
 }
 
@@ -72,7 +72,7 @@ function beginningOf(header: CsvHeader, place: string): Beginning {
   return { layout: header.layout, otherColumns: header.others }
 }
 
-/** The rest of a chunk that was read up to a line that is a header again; `line` is its number. */
+/** Returns the rest of a chunk that was read up to a repeated header; `line` is its number. */
 export function beginAgain(
   { chunk, layout }: BodyChunk,
   { columns, hasCustom }: HeaderKind,
@@ -86,8 +86,8 @@ export function beginAgain(
 }
 
 /**
- * With the decimal mark of the body, which the first lines with one decide. Where commas separate the cells, it is a point
- * unless the sender says otherwise. `line` is the number of the chunk's first line.
+ * Adds the decimal mark of the body, which the first lines with one decide. Where commas separate the cells, it is a point unless
+ * the sender states another. `line` is the number of the chunk's first line.
  */
 export function withDecimal(body: BodyChunk, known: readonly Column[], line: number): BodyChunk {
   const { layout, chunk } = body

@@ -1,17 +1,17 @@
-/** The journal as bulk bodies have it: a part of it is left to single readings, which no backlog may keep out. */
+/** Appends bulk bodies to the journal, and reserves a part of it for single readings, which a backlog must not block. */
 
 import type { Ingest } from '../ingest.ts'
 import { piecesOf } from '../write-path.ts'
 
 export interface BulkJournal {
-  /** With `full` and `closing` nothing is stored, so that whoever sent the records sends all of them again. */
+  /** With `full` and `closing` nothing is stored, so that the sender sends all records again. */
   append: Ingest['append']
   term: Ingest['term']
-  /** Whether the journal takes so many bytes of bulk data now. */
+  /** True when the journal accepts this many bytes of bulk data now. */
   hasRoom(bytes: number): boolean
 }
 
-/** Of the journal's limit. Half of it may hold what is kept for a QuestDB that does not sync. */
+/** Share of the journal's limit. Up to half of the journal may be segments kept for a QuestDB without sync. */
 const bulkShare = 0.75
 
 export function createBulkJournal({
@@ -19,7 +19,7 @@ export function createBulkJournal({
   term: termNow,
   status,
 }: Pick<Ingest, 'append' | 'term' | 'status'>): BulkJournal {
-  /** On their way to the journal. */
+  /** Bytes being appended. */
   let bytesPending = 0
 
   function hasRoom(bytes: number): boolean {
@@ -31,7 +31,7 @@ export function createBulkJournal({
     let isPartStored = false
     for (const piece of piecesOf(records)) {
       const outcome = await append(piece, term)
-      // Something else took the room, or the service began to stop.
+      // Other data took the room, or the service began to stop.
       if (outcome !== 'stored') return isPartStored ? 'unknown' : outcome
       isPartStored = true
     }

@@ -14,13 +14,13 @@ const codings = new Map<string, Coding>([
   ['zstd', 'zstd'],
 ])
 
-/** Of a `Content-Encoding`; undefined for one that is not known. */
+/** Maps a `Content-Encoding`. Undefined for an unknown one. */
 export function codingOf(contentEncoding: string | undefined): Coding | undefined {
   return codings.get((contentEncoding ?? 'identity').trim().toLowerCase())
 }
 
 const chunkSize = 1 << 16
-/** RFC 9659 lets a sender of zstd over HTTP ask for a window of 8 MiB; the decoder's own limit would be 128 MiB. */
+/** RFC 9659 lets a sender of zstd over HTTP request a window of 8 MiB; the decoder's own limit would be 128 MiB. */
 const zstdWindowLogMax = 23
 
 function createDecoder(coding: Exclude<Coding, 'identity'>) {
@@ -28,18 +28,18 @@ function createDecoder(coding: Exclude<Coding, 'identity'>) {
   return createZstdDecompress({ chunkSize, params: { [constants.ZSTD_d_windowLogMax]: zstdWindowLogMax } })
 }
 
-/** The bytes of a body without its compression. Throws a `BodyFault` where it cannot be decompressed. */
+/** The uncompressed bytes of a body. Throws a `BodyFault` where it cannot be decompressed. */
 export async function* decoded(pieces: AsyncIterable<Uint8Array>, coding: Coding): AsyncGenerator<Uint8Array> {
   if (coding === 'identity') {
     for await (const piece of pieces) {
       yield piece
-      // Whoever asks for the next one has read it.
+      // A reader that requests the next piece has finished this one.
       if (ownsBuffer(piece)) detachBuffers([piece])
     }
     return
   }
   const decoder = createDecoder(coding)
-  // Whoever reads the decoder meets its errors, and those of the pieces.
+  // The decoder's reader gets its errors and the errors of the pieces.
   pipeline(Readable.from(pieces, { highWaterMark: 1 }), decoder, () => undefined)
   try {
     yield* decoder

@@ -1,4 +1,4 @@
-/** Where bulk bodies are read: a thread beside the main one, started by the first import and gone some minutes after the last. */
+/** The pool of bulk readers: a thread beside the main one, started by the first import and ended some minutes after the last. */
 
 import type { Readable } from 'node:stream'
 import { MessageChannel } from 'node:worker_threads'
@@ -20,33 +20,33 @@ import { type ResolveNames, ThreadBody } from './thread-body.ts'
 export interface ImportPoolOptions extends Omit<RowCheckOptions, 'defaultDevice' | 'earliestMs' | 'deviceOf'> {
   kind: RowKindName
   now: () => number
-  /** Asked as often as the clock is. */
+  /** Called as often as the clock. */
   earliestMs?: TimeLimits['earliestMs']
-  /** Bodies at a time. */
+  /** Number of concurrent bodies. */
   bodiesMax: number
 }
 
 export interface BodySource {
-  /** As it comes in. Destroyed when its reading ends before it does. */
+  /** The arriving body. Destroyed when reading ends early. */
   body: Readable
   format: Format
-  /** Of numbers in CSV; without one, the lines decide. */
+  /** Decimal mark in CSV. By default the lines decide. */
   decimal?: DecimalMark | undefined
-  /** Of the body; none is `identity`. */
+  /** Coding of the body. Default: `identity`. */
   coding?: Coding
   resolve: ResolveNames
-  /** Of names of devices that the thread has had resolved before; without it all are resolved. */
+  /** Finds devices whose names the thread has already resolved. Without it all names are resolved. */
   known?: FindKnown | undefined
-  /** Of rows that may have fields without a column. */
+  /** For rows with possible fields without a column. */
   fields?: FieldResolver | undefined
   /** The device of readings that name none. */
   defaultDevice?: string | undefined
-  /** Asks for a SHA-256 of this and the body without its compression. */
+  /** Requests a SHA-256 of this and the uncompressed body. */
   digestPrefix?: string
 }
 
 export interface BodyBounds extends LineLimits, BodyLimits {
-  /** Rejects that are listed; more are only counted. */
+  /** Limit of the listed rejects. Others are only counted. */
   rejectsMax: number
 }
 
@@ -55,9 +55,12 @@ export interface ImportPool {
   close(): Promise<void>
 }
 
-/** One thread reads about a million lines of CSV a second, which is more than the journal's disk and QuestDB take. */
+/** One thread reads about a million lines of CSV a second, more than the journal's disk and QuestDB accept. */
 const threadsMax = 1
-/** Bodies come every few seconds or minutes. A new thread takes longer than most of them, and reads a million rows before V8 has compiled all. */
+/**
+ * Bodies arrive every few seconds or minutes. A new thread takes longer than most of them, and reads a million rows before V8 has
+ * compiled all.
+ */
 export const idleMsMax = 5 * 60_000
 
 export function createImportPool({ now, earliestMs, bodiesMax, ...checks }: ImportPoolOptions): ImportPool {
@@ -66,9 +69,9 @@ export function createImportPool({ now, earliestMs, bodiesMax, ...checks }: Impo
     name: 'readBody',
     minThreads: 0,
     maxThreads: threadsMax,
-    // Most of the time a body waits for its sender.
+    // A body mostly waits for its sender.
     concurrentTasksPerWorker: bodiesMax,
-    // Between two bodies the thread still has to close what they have opened.
+    // Between two bodies the thread still has to close their resources.
     atomics: 'disabled',
     idleTimeout: idleMsMax,
     maxQueue: bodiesMax,
@@ -95,7 +98,7 @@ export function createImportPool({ now, earliestMs, bodiesMax, ...checks }: Impo
       rejectsMax,
     }
     const threadBody = new ThreadBody({ port: port1, body, limits, times, resolve, known, fields })
-    // Its end is told over the port.
+    // The port reports its end.
     pool.run(task, { transferList: [port2] }).catch((error: Error) => threadBody.fail(error))
     return threadBody
   }

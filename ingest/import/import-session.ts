@@ -1,8 +1,8 @@
 /**
  * One import: a body of lines goes chunk by chunk through the reading thread and into the journal.
  *
- * There is one chunk in that thread and one on its way to the disk, and no other reading meanwhile, so the memory is
- * the same for any size of body and any ratio of compression.
+ * One chunk is in that thread and one is being written to the disk, and no other chunk is read meanwhile. So the memory is the
+ * same for any size of body and any ratio of compression.
  */
 
 import { detachBuffers } from '../../store/limits/detach-buffers.ts'
@@ -14,52 +14,52 @@ import type { BodyFaultCode } from './body-fault.ts'
 import type { BodyBounds, BodySource, ImportPool } from './import-pool.ts'
 import type { ReadyChunk, ThreadBody } from './thread-body.ts'
 
-/** What is known of records besides their bytes. */
+/** The series and the oldest time of encoded records. */
 export interface RecordsOf {
-  /** As they were resolved. */
+  /** The resolved series. */
   series: readonly Series[]
   /** Their earliest time, epoch milliseconds. */
   oldestMs: number
 }
 
-/** What stands before the journal may refuse records: they are too many, or for a reason of its own. */
+/** A stage before the journal may refuse records: they are too many, or for another reason. */
 type AppendOutcome = Outcome | 'too large' | Failure
 
-/** The journal, or what stands before it: resolves when whole records, however many, are stored there. */
+/** The journal, or a stage before it: resolves when whole records, however many, are stored there. */
 export type Append = (records: Uint8Array, of: RecordsOf) => Promise<AppendOutcome>
 
 export interface ImportSource extends BodySource {
   /** Rows of these series are on disk. */
   onStored?: (series: readonly Series[]) => void
-  /** Asked before each chunk is stored, or rejected: why it is not, though it could be read. */
+  /** Called before each chunk is stored or rejected. Returns why the chunk may not be stored. */
   refusal?: (series: readonly Series[]) => Promise<Failure | undefined>
-  /** Where the records go instead of the journal; it may keep them. */
+  /** Destination of the records instead of the journal. It may keep them. */
   append?: Append
 }
 
-/** What `resolve` rejects with when the names cannot be told at present. */
+/** Rejection of `resolve` when the names cannot be resolved at present. */
 export class NamesUnavailable extends Error {}
 
 export interface ImportReport {
   accepted: number
-  /** Those of the accepted ones that replaced an earlier row of the body. */
+  /** Accepted rows that replaced an earlier row of the body. */
   replaced: number
   rejected: number
   rejects: Reject[]
   rejectsTruncated: boolean
-  /** Readings that are stored without values that are out of range. */
+  /** Readings stored without their values out of range. */
   leftOut: LeftOutValues
-  /** Every line up to this one is on disk or rejected; the header is one of them. */
+  /** Every line up to this one is on disk or rejected, including the header. */
   linesDone: number
-  /** Names of fields and columns that are stored as no metric. */
+  /** Names of fields and columns that are not stored. */
   ignored: string[]
-  /** Bytes that were read, with or without the compression, whichever are more. */
+  /** Size of the body read so far, compressed or uncompressed, whichever is larger. */
   bytes: number
 }
 
 type ImportFailure =
   | 'BUSY'
-  /** The credential has ended, or may not do this any more. */
+  /** The credential has ended, or has lost the permission. */
   | 'UNAUTHORIZED'
   | 'FORBIDDEN'
   | 'NO_ROWS'
@@ -71,9 +71,9 @@ type ImportFailure =
 
 export interface ImportResult {
   report: ImportReport
-  /** Why the import stopped before the end of the body. What the report counts holds nevertheless. */
+  /** Why the import stopped before the end of the body. The report's counts remain valid. */
   failure?: { code: ImportFailure; reason: string }
-  /** Where the source asks for one, and all of the body was read. */
+  /** If requested, and if the whole body was read. */
   digest?: Uint8Array | undefined
 }
 
@@ -123,7 +123,7 @@ export async function runImportSession(
   try {
     const end = await storeAll(source, { report, body, append: source.append ?? append, rejectsMax: bounds.rejectsMax })
     if (end.failure !== undefined || report.accepted + report.rejected > 0) return { report, ...end }
-    // Else a sender would not notice that none of its lines has a row.
+    // Otherwise a sender would not notice that its lines contain no rows.
     return { report, failure: { code: 'NO_ROWS', reason: `there is no line with a ${kind.noun}` } }
   } catch (error) {
     if (error instanceof NamesUnavailable) return { report, failure: { code: 'DATABASE_AWAY', reason: error.message } }
@@ -141,7 +141,7 @@ interface Storing {
   rejectsMax: number
 }
 
-/** A chunk is read while the one before is stored. */
+/** A chunk is read while the previous one is stored. */
 async function storeAll(
   source: ImportSource,
   { report, body, append, rejectsMax }: Storing,
@@ -149,7 +149,7 @@ async function storeAll(
   let step = await body.next()
   while (step.kind === 'ready') {
     const following = body.next()
-    // Nobody waits for it where this chunk is not stored.
+    // If this chunk is not stored, the next one is not awaited.
     following.catch(() => undefined)
     const outcome = (await source.refusal?.(step.series)) ?? (await store(step, append))
     if (source.append === undefined) detachBuffers([step.records])

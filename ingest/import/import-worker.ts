@@ -1,4 +1,4 @@
-/** The thread that decompresses, cuts, checks and encodes bulk bodies. Each body is a task, and several run side by side. */
+/** The thread that decompresses, cuts, checks and encodes bulk bodies. Each body is a task, and several run concurrently. */
 
 import { createHash } from 'node:crypto'
 import type { MessagePort } from 'node:worker_threads'
@@ -35,20 +35,20 @@ export interface BodyTask extends LineLimits, Omit<RowCheckOptions, 'earliestMs'
   port: MessagePort
   kind: RowKindName
   format: Format
-  /** Of numbers in CSV; without one, the lines decide. */
+  /** Decimal mark in CSV. By default the lines decide. */
   decimal: DecimalMark | undefined
   coding: Coding
-  /** Of the body without its compression. */
+  /** Size of the uncompressed body. */
   bodyBytesMax: number
-  /** Rejects that are listed; more are only counted. */
+  /** Limit of the listed rejects. Others are only counted. */
   rejectsMax: number
-  /** Whether main can look devices up by what their names stood for before. */
+  /** True when the main thread can find devices by their known numbers. */
   usesKnownNames: boolean
-  /** What a SHA-256 of the body begins with; without it none is made. */
+  /** Prefix of the body in its SHA-256. Without it no digest is computed. */
   digestPrefix: string | undefined
 }
 
-/** Of all bodies, whoever sends them: main checks what they stand for. */
+/** Shared by the bodies of all senders: the main thread checks the names' devices. */
 let knownNames = new KnownNames()
 
 export async function readBody(task: BodyTask): Promise<void> {
@@ -70,7 +70,7 @@ export async function readBody(task: BodyTask): Promise<void> {
 
 type Meter = ReturnType<typeof createMeter>
 
-/** Counts the bytes of a body, up to its bound, and sums them up. */
+/** Counts the bytes of a body, up to its limit, and computes its digest. */
 function createMeter({ bodyBytesMax, digestPrefix }: BodyTask) {
   const hash = digestPrefix === undefined ? undefined : createHash('sha256').update(digestPrefix)
   let bytes = 0
@@ -88,7 +88,7 @@ function createMeter({ bodyBytesMax, digestPrefix }: BodyTask) {
   }
 }
 
-/** A chunk each time that main asks for one. */
+/** Sends a chunk at each request of the main thread. */
 async function sendRecords(task: BodyTask, channel: BodyChannel, meter: Meter): Promise<void> {
   const kind = rowKindOf(task.kind)
   const body = meter.measured(decoded(channel.body(), task.coding))
@@ -125,10 +125,10 @@ async function sendRecords(task: BodyTask, channel: BodyChannel, meter: Meter): 
   }
 }
 
-/** Each begins a chunk of its own. */
+/** Each begins a separate chunk. */
 const headersMax = 1_000
 
-/** Below the header that was read last. */
+/** The next chunk, with the layout of the last header. */
 function following(last: BodyChunk | undefined, next: BodyChunk | undefined, task: BodyTask): BodyChunk | undefined {
   if (next === undefined) return undefined
   if (last !== undefined) return { ...last, chunk: next.chunk, linesBefore: 0 }
@@ -136,7 +136,7 @@ function following(last: BodyChunk | undefined, next: BodyChunk | undefined, tas
   return { ...next, layout: layout && { ...layout, decimal: task.decimal } }
 }
 
-/** What was not read of a chunk; undefined when it was read to its end. */
+/** The unread rest of a chunk. Undefined when it was read to its end. */
 function restOf(chunk: BodyChunk, bytes: number): BodyChunk | undefined {
   if (bytes === chunk.chunk.length) return undefined
   return { ...chunk, chunk: chunk.chunk.subarray(bytes), linesBefore: 0 }
@@ -148,7 +148,7 @@ interface Progress {
   rejectsMax: number
 }
 
-/** What is the same when a chunk is read for the second time. */
+/** Constant when a chunk is read for the second time. */
 interface Reading extends Pick<RowCheckOptions, 'earliestMs'> {
   nowMs: number
   sightings?: SightingsReader
@@ -176,13 +176,13 @@ function readRows(
 }
 
 interface EncodedChunk extends Omit<ChunkRecords, 'ignored'>, Pick<ChunkResult, 'others' | 'endsAtHeader'> {
-  /** Of the chunk, that were read. */
+  /** Bytes of the chunk that were read. */
   bytes: number
 }
 
 /**
- * Only main knows which devices and stations there are, and what becomes of their fields. Lines whose verdict hangs on that are
- * read again with its answer: of columns alone there is nothing more to know, unless a device lists what it has.
+ * Only the main thread knows the devices and stations, and their fields. Lines that depend on its answer are read again with it.
+ * Lines with columns only need no second reading, unless a device lists its metrics.
  */
 async function encode(
   task: BodyTask,
@@ -236,7 +236,7 @@ async function encode(
   }
 }
 
-/** Without lines that are rejected for their device. */
+/** Excludes lines that are rejected for their device. */
 function leftOutOf(
   { rejected, rejects: listed, fields }: LeftOutValues,
   resolved: readonly (Series | Unresolved)[],
@@ -265,7 +265,7 @@ async function ask(channel: BodyChannel, meter: Meter, { names }: ChunkResult, s
 }
 
 function learn(names: NameIndex, series: PackedSeries): void {
-  // Others may have begun new ones meanwhile.
+  // Another body may have replaced the cache meanwhile.
   if (names.known === undefined || names.known !== knownNames) return
   const indexes = names.textIndexes()
   learnNames(

@@ -1,4 +1,4 @@
-/** Bulk rows in: bodies of CSV or NDJSON with times of their own, on disk when the import resolves. */
+/** The import of bulk rows: bodies of CSV or NDJSON with their own times, on disk when the import resolves. */
 
 import { type RowKindName, rowKindOf } from '../formats/row-kinds.ts'
 import { defaultRanges, type Ranges, type TimeLimits } from '../reading.ts'
@@ -13,13 +13,13 @@ import {
 } from './import-session.ts'
 
 interface ImportLimits extends BodyBounds {
-  /** Imports at a time: each holds a few chunks in memory. */
+  /** Limit of concurrent imports: each holds a few chunks in memory. */
   sessionsMax: number
-  /** Size of the chunks of an import that begins while few others run: the larger, the less a row costs. */
+  /** Chunk size of an import that begins while few others run: larger chunks cost less per row. */
   largeChunkBytes?: number
 }
 
-/** So many imports at a time have large chunks. */
+/** This many concurrent imports have large chunks. */
 const largeSessionsMax = 4
 
 const defaultLimits: ImportLimits = {
@@ -40,7 +40,7 @@ export interface ImporterOptions extends Partial<TimeLimits> {
 }
 
 export interface Importer {
-  /** Resolves when all of the body is stored, or at the first failure; what the report counts is stored either way. */
+  /** Resolves when the whole body is stored, or at the first failure. Rows that the report counts are stored either way. */
   run(source: ImportSource): Promise<ImportResult>
   close(): Promise<void>
 }
@@ -78,14 +78,14 @@ export function createImporter(options: ImporterOptions): Importer {
     sessions.set(source, session)
     try {
       const result = await session
-      // A body that was cut off by the close did not break by itself.
+      // The close cut the body off, so the body itself is not at fault.
       return closing && result.failure?.code === 'BODY_BROKEN' ? { ...result, failure: shuttingDown } : result
     } finally {
       sessions.delete(source)
     }
   }
 
-  /** A body may take its sender minutes, so it is cut off; what came before is stored, and the answer says so. */
+  /** A body may take its sender minutes, so it is cut off. Its earlier rows are stored, as the answer states. */
   async function close(): Promise<void> {
     closing = true
     for (const { body } of sessions.keys()) body.destroy(new Error(shuttingDown.reason))

@@ -1,16 +1,16 @@
-/** A body as it comes in, with a bound on its bytes and on the time in which nothing of it comes. */
+/** An arriving body, with limits of its size and of its idle time. */
 
 import type { Readable } from 'node:stream'
 import { BodyFault, tooLarge } from './body-fault.ts'
 
 export interface BodyLimits {
-  /** Of the body, with and without its compression. */
+  /** Limit of the body's size, compressed and uncompressed. */
   bodyBytesMax?: number
-  /** Of the silence of a sender while its body is waited for. */
+  /** Limit of the time without data while the service waits for it. */
   silenceMsMax?: number
 }
 
-/** Throws a `BodyFault` where a limit is passed. */
+/** Throws a `BodyFault` beyond a limit. */
 export async function* limitedBody(
   body: Readable,
   { bodyBytesMax = Number.POSITIVE_INFINITY, silenceMsMax }: BodyLimits,
@@ -30,7 +30,7 @@ export async function* limitedBody(
   }
 }
 
-/** The time is measured only while the sender is waited for, not while its last piece is stored. */
+/** The time runs only while the service waits for the sender, not while the last piece is stored. */
 async function nextPiece(
   pieces: AsyncIterator<Uint8Array>,
   body: Readable,

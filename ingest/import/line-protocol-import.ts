@@ -1,4 +1,6 @@
-/** Bodies of line protocol: read and encoded by a thread, and on disk as a whole when the promise resolves. */
+/**
+ * Imports bodies of line protocol: a thread reads and encodes them, and they are completely on disk when the promise resolves.
+ */
 
 import { detachBuffers } from '../../store/limits/detach-buffers.ts'
 import { arraysOfSightings } from '../formats/field-sightings.ts'
@@ -19,39 +21,39 @@ export interface LineImporterOptions extends TimeLimits {
   names: LineNames
   ranges: Ranges
   bodyBytesMax: number
-  /** The metrics of the registry, where lines may be those of entities of Home Assistant. */
+  /** The metrics of the registry, where lines may be Home Assistant's entities. */
   entityMetrics?: (() => readonly EntityMetric[]) | undefined
 }
 
 export interface LineBody extends LineResolver {
-  /** Handed over: it is empty afterwards. */
+  /** Transferred: it is empty afterwards. */
   bytes: Uint8Array<ArrayBuffer>
   isGzip: boolean
   precision: Precision
-  /** Whose readings are in lines that name no device. */
+  /** Device of lines that name none. */
   deviceDefault: string | undefined
-  /** Asked before the readings of these devices are stored: why they are not, though they could be read. */
+  /** Called before the readings of these devices are stored. Returns why they may not be stored. */
   refusal?: (devices: readonly DeviceRef[]) => Promise<LineRefusal | undefined>
 }
 
 type LineRefusal = 'UNAUTHENTICATED' | 'FORBIDDEN' | 'later'
 
-/** `bytes` are those of the body without its compression; none where it was not read. */
+/** `bytes`: size of the uncompressed body; 0 where it was not read. */
 export type LineImport = { bytes: number } & (
   | {
       kind: 'stored'
       /** Lines with a point. */
       points: number
-      /** Readings that are stored: lines of one device and time are one. */
+      /** Stored readings: lines of one device and time form one reading. */
       readings: number
-      /** Lines that were not taken; the first of them are listed. */
+      /** Rejected lines. The first are listed. */
       rejected: number
       rejects: Reject[]
-      /** Lines that are stored without values that are out of range; the first are listed. */
+      /** Lines stored without their values out of range. The first are listed. */
       leftOut: ListedLines
-      /** Entities whose unit is assumed; the first are listed. */
+      /** Entities with an assumed unit. The first are listed. */
       assumed: ListedLines
-      /** Of the readings that were. */
+      /** Devices of the stored readings. */
       devices: DeviceRef[]
     }
   | { kind: LineRefusal | 'too long' | 'broken' | 'full' | 'closing' | 'unknown' }
@@ -59,7 +61,7 @@ export type LineImport = { bytes: number } & (
 
 export interface LineImporter {
   run(body: LineBody): Promise<LineImport>
-  /** Finishes what runs. May be called twice. */
+  /** Finishes running imports. It may be called twice. */
   close(): Promise<void>
 }
 
@@ -68,7 +70,7 @@ interface ListedLines {
   rejects: Reject[]
 }
 
-/** Without lines that are rejected for their device. */
+/** Excludes lines that are rejected for their device. */
 function ofResolved(lines: ListedLines, resolved: ResolvedNames, nameOf: (index: number) => string): ListedLines {
   const { rejected, rejects: listed } = lines
   if (rejected === 0) return lines
@@ -82,7 +84,7 @@ const rejectsMax = 10
 
 export function createLineImporter(options: LineImporterOptions): LineImporter {
   const { ingest, names, ranges, aheadMsMax, earliestMs, bodyBytesMax, entityMetrics } = options
-  // These go to the thread, and what a caller has besides them may not be able to.
+  // Only these go to the thread: other properties of the caller's options may not be cloneable.
   const readOptions = { names, ranges, aheadMsMax, bodyBytesMax }
   const thread = createLineThread()
   const journal = createBulkJournal(ingest)

@@ -1,4 +1,7 @@
-/** The thread that reads bodies of line protocol, as main has it: started by the first body, and gone some minutes after the last. */
+/**
+ * The main thread's interface to the thread that reads bodies of line protocol. The first body starts it, and it ends some
+ * minutes after the last.
+ */
 
 import { Piscina } from 'piscina'
 import { bug } from '../../store/limits/bug.ts'
@@ -13,9 +16,9 @@ import { packTexts } from './packed-texts.ts'
 import { createNameOf, type ResolvedNames } from './resolve-lines.ts'
 
 export interface LineThread {
-  /** Takes the bytes of the body. */
+  /** Transfers the bytes of the body. */
   read(task: ReadLinesTask): Promise<ReadLines>
-  /** Takes the rows. */
+  /** Transfers the rows. */
   encode(resolved: ResolvedNames, task: Omit<EncodeLinesTask, 'series'>): Promise<EncodedLines>
   close(): Promise<void>
 }
@@ -29,7 +32,7 @@ export function createLineThread(): LineThread {
     minThreads: 0,
     maxThreads: threadsMax,
     idleTimeout: idleMsMax,
-    // Whoever hands over bodies bounds their bytes.
+    // The callers limit the bytes of waiting bodies.
     maxQueue: Number.POSITIVE_INFINITY,
     resourceLimits: threadLimits.readingsImport,
   })

@@ -1,4 +1,4 @@
-/** The thread that reads bodies of line protocol. Between two calls it keeps what it knows of names, and nothing of bodies. */
+/** The thread that reads bodies of line protocol. Between two calls it keeps its cache of names, but no bodies. */
 
 import { threadId } from 'node:worker_threads'
 import { gunzipSync } from 'node:zlib'
@@ -33,24 +33,24 @@ lowerThreadPriority('below normal')
 export interface ReadLinesTask extends Omit<LineProtocolOptions, 'deviceOf' | 'sightings' | 'knownLines'> {
   body: Uint8Array<ArrayBuffer>
   isGzip: boolean
-  /** Of the body without its compression. */
+  /** Size of the uncompressed body. */
   bodyBytesMax: number
-  /** Of a body that was read before, what is known of its devices and their fields. */
+  /** For a body read again: its resolved devices and their fields. */
   fields?: PackedFields | undefined
-  /** All names are told as texts. */
+  /** All names are passed as texts. */
   isInTexts: boolean
-  /** Places of names that were told otherwise before: their devices have changed. */
+  /** Places of names that were passed as numbers before: their devices have changed. */
   changed?: { places: readonly number[]; generation: string } | undefined
 }
 
-/** `bytes` are those of the body without its compression. */
+/** `bytes`: size of the uncompressed body. */
 export type ReadLines = { bytes: number } /** The body as it was sent, to read it again. */ & (
   | ({
       kind: 'read'
       body: Uint8Array<ArrayBuffer>
       sightings: FieldSightings
       names: PackedNames
-      /** Of what the thread knows. */
+      /** Generation of the thread's cache. */
       generation: string
     } & Omit<LineProtocolResult, 'names'>)
   | { kind: 'too long' }
@@ -59,28 +59,28 @@ export type ReadLines = { bytes: number } /** The body as it was sent, to read i
 
 export interface EncodeLinesTask {
   rows: Rows
-  /** As they were read. */
+  /** The names from `read`. */
   names: PackedNames
   generation: string
-  /** What they stand for; of a name without a device no row is taken. */
+  /** The series of the names. Rows of a name without a device are rejected. */
   series: PackedSeries
-  /** The time of the rows that have none. */
+  /** Time of rows without a time. */
   receiptUs: number
-  /** Rows before this have expired since they were read. */
+  /** Rows before this time have expired since they were read. */
   earliestMs: number | undefined
-  /** Of those that are listed. */
+  /** Limit of the listed ones. */
   rejectsMax: number
 }
 
 export interface EncodedLines {
   records: Uint8Array<ArrayBuffer>
   count: number
-  /** The first rows that were left out: the line, and the index of the name. */
+  /** The first omitted rows: the line, and the index of the name. */
   expired: { line: number; name: number }[]
   expiredCount: number
 }
 
-/** What was known when the rows were read is not known any more: they come back. */
+/** The cache that the rows refer to was dropped, so the rows are returned. */
 export interface ForgottenNames {
   kind: 'forgotten'
   rows: Rows
@@ -92,13 +92,13 @@ let generations = 0
 function knownOf(names: LineProtocolOptions['names']): NonNullable<typeof known> {
   const of = JSON.stringify(names)
   if (known === undefined || known.of !== of || known.lines.isFull()) {
-    // Another thread may have read the body of which one gets to encode the rows.
+    // A different thread may have read the body whose rows this one encodes.
     known = { lines: new KnownLines(names), of, generation: `${threadId} ${++generations}` }
   }
   return known
 }
 
-/** The main thread asks for all of them in a few turns. */
+/** The main thread resolves all of them in a few turns. */
 const sightingLimits: SightingLimits = { pairsMax: 50_000, fieldsMax: 20_000 }
 
 export function read({ fields, isInTexts, changed, ...task }: ReadLinesTask): ReadLines {
@@ -118,7 +118,7 @@ export function read({ fields, isInTexts, changed, ...task }: ReadLinesTask): Re
   return handOver(read, [...buffersOf(result.rows), ...arrays.map(({ buffer }) => buffer), task.body.buffer])
 }
 
-/** Of deflate: what a broken body may have cost. */
+/** Maximum ratio of deflate, to bound the cost of a broken body. */
 const compressionMax = 1032
 
 type SentBody = Pick<ReadLinesTask, 'body' | 'isGzip' | 'bodyBytesMax'>
@@ -149,7 +149,7 @@ export function encode(task: EncodeLinesTask): EncodedLines | ForgottenNames {
 
 type Devices = readonly (DeviceRef | undefined)[]
 
-/** By the index of the name; undefined where what was known has been forgotten. Notes what is new. */
+/** By the index of the name. Undefined where the cache was dropped. Adds new names. */
 function devicesOf({ names, generation, series }: EncodeLinesTask): Devices | undefined {
   const isKnown = known !== undefined && known.generation === generation
   if (names.known !== undefined && !isKnown) return undefined
@@ -162,7 +162,7 @@ function devicesOf({ names, generation, series }: EncodeLinesTask): Devices | un
   return resolved.map(each => ('number' in each ? each : undefined))
 }
 
-/** The bytes of the records. */
+/** Returns the length of the records. */
 function writeRecords(task: EncodeLinesTask, devices: Devices, encoded: EncodedLines): number {
   const { rows, receiptUs, earliestMs = Number.NEGATIVE_INFINITY, rejectsMax } = task
   const view = new DataView(encoded.records.buffer)
@@ -190,7 +190,7 @@ function writeRecords(task: EncodeLinesTask, devices: Devices, encoded: EncodedL
   return offset
 }
 
-/** Of a time of the sender's. */
+/** Marks a sender's time with microseconds. */
 function markIfFine(view: DataView, offset: number, timeMs: number): void {
   if (!Number.isInteger(timeMs)) markFineTime(view, offset)
 }
@@ -204,7 +204,7 @@ function recordsLength(rows: Rows, devices: Devices): number {
   return length
 }
 
-/** Gives the buffers away with the result instead of copying them. The pool unwraps what is returned here. */
+/** Transfers the buffers with the result instead of copying them. The pool unwraps the returned object. */
 function handOver<Result extends object>(result: Result, buffers: ArrayBuffer[]): Result {
   const wrapped: unknown = move({ [transferableSymbol]: buffers, [valueSymbol]: result })
   return wrapped as Result

@@ -1,4 +1,4 @@
-/** Messages in the order in which they came, for one reader that waits for them. */
+/** Messages in the order of arrival, for one reader that waits for them. */
 
 export class Mailbox<Message> {
   #messages: Message[] = []
@@ -21,7 +21,7 @@ export class Mailbox<Message> {
     })
   }
 
-  /** Whoever waits, or takes what is not there any more, gets the error. */
+  /** A waiting or later reader gets the error. */
   close(error: Error): void {
     this.#closedBy ??= error
     this.#waiting?.reject(this.#closedBy)

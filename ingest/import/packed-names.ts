@@ -1,24 +1,24 @@
-/** The distinct names of a chunk or body as one message: a number for each that was resolved before, and a text for each other. */
+/** The distinct names of a chunk or body as one message: a number for each name resolved before, and a text for each other. */
 
 import type { NameIndex } from '../formats/name-index.ts'
 import { type PackedTexts, packTexts, textAt } from './packed-texts.ts'
 
 export interface PackedNames {
   count: number
-  /** Of those that are told as texts, one after the other. */
+  /** The names passed as texts, concatenated. */
   parts: PackedTexts
   partsPerName: number
-  /** Of those that are not. Without it all names are told as texts. */
+  /** The other names. Without it all names are passed as texts. */
   known: KnownHandles | undefined
 }
 
 /** By the index of the name. */
 interface KnownHandles {
-  /** Of the device that it stood for; 0 for a name that is told as a text. */
+  /** Number of the name's device; 0 for a name passed as a text. */
   numbers: Uint32Array<ArrayBuffer>
-  /** Of the device, when the name stood for it. */
+  /** Sequence number of the device when the name was resolved. */
   authSeqs: Float64Array<ArrayBuffer>
-  /** Of the name in the thread, among those that it knows; -1 for one that is told as a text. */
+  /** Place of the name in the thread's cache; -1 for a name passed as a text. */
   places: Int32Array<ArrayBuffer>
 }
 
@@ -48,20 +48,20 @@ export function packNames(names: NameIndex): PackedNames {
   return { count, parts: packTexts(texts), partsPerName, known: isAnyKnown ? handles : undefined }
 }
 
-/** Of some names, all of them as texts. */
+/** Packs some names, all of them as texts. */
 export function packTextsOf(names: NameIndex, indexes: ArrayLike<number>): PackedNames {
   const parts = Array.from(indexes, index => names.textOf(index))
   return { count: parts.length, parts: packTexts(parts), partsPerName: 1, known: undefined }
 }
 
-/** The indexes of the names that are told as texts, in the order of the texts. */
+/** Indexes of the names passed as texts, in the order of the texts. */
 export function textIndexes({ count, known }: PackedNames): number[] {
   const indexes: number[] = []
   for (let index = 0; index < count; index++) if (known === undefined || known.numbers[index] === 0) indexes.push(index)
   return indexes
 }
 
-/** Of the names that are told as texts, those from one to another. */
+/** Returns a range of the names passed as texts. */
 export function unpackNames({ parts, partsPerName }: PackedNames, from = 0, to = Number.POSITIVE_INFINITY): string[][] {
   const count = parts.ends.length / partsPerName
   return Array.from({ length: Math.max(0, Math.min(to, count) - from) }, (_, at) =>
@@ -69,7 +69,7 @@ export function unpackNames({ parts, partsPerName }: PackedNames, from = 0, to =
   )
 }
 
-/** To hand them over, or to free their memory. */
+/** For transferring them, or freeing their memory. */
 export function arraysOfNames({ parts, known }: PackedNames) {
   return [parts.ends, ...(known === undefined ? [] : [known.numbers, known.authSeqs, known.places])]
 }

@@ -1,4 +1,4 @@
-/** What the names of a chunk or body stand for, as one message to the thread that encodes its rows. */
+/** The series of the names of a chunk or body, as one message to the thread that encodes its rows. */
 
 import type { Unresolved } from '../formats/encode.ts'
 import type { KnownNames } from '../formats/known-names.ts'
@@ -6,19 +6,19 @@ import type { Series } from '../formats/row-kind.ts'
 import { type PackedTexts, packTexts, textAt } from './packed-texts.ts'
 
 export interface PackedSeries {
-  /** NaN where there is no series. */
+  /** NaN without a series. */
   numbers: Float64Array<ArrayBuffer>
-  /** Of the names that were told as texts, in the order of their indexes; empty where there is no series. */
+  /** For the names passed as texts, in the order of their indexes. Empty without a series. */
   symbols: PackedTexts
-  /** As many; NaN where there is none. */
+  /** In the same order; NaN without one. */
   authSeqs: Float64Array<ArrayBuffer>
-  /** Why there are no series: each reason once. */
+  /** The distinct reasons of missing series. */
   refusals: Unresolved[]
-  /** Index into these, where there is no series. */
+  /** Index into the reasons, where there is no series. */
   refusalOf: Uint32Array<ArrayBuffer>
 }
 
-/** A device of the registry carries more than the thread needs, and perhaps more than can be sent. */
+/** A device of the registry has more properties than the thread needs, possibly ones that cannot be posted. */
 export function packSeries(resolved: readonly (Series | Unresolved)[], textIndexes: readonly number[]): PackedSeries {
   const numbers = new Float64Array(resolved.length)
   const refusalOf = new Uint32Array(resolved.length)
@@ -43,7 +43,7 @@ export function packSeries(resolved: readonly (Series | Unresolved)[], textIndex
   }
 }
 
-/** By the index of the name. `placeOf` tells its place among the known ones, -1 for one that was told as a text. */
+/** By the index of the name. `placeOf` returns its place among the known names, -1 for a name passed as a text. */
 export function unpackSeries(
   { numbers, symbols, refusals, refusalOf }: PackedSeries,
   placeOf: (index: number) => number,
@@ -61,7 +61,7 @@ export function unpackSeries(
   return resolved
 }
 
-/** Notes what the names that were told as texts stand for; `texts` has them in the order of their indexes. */
+/** Caches the series of names passed as texts; `texts` has them in the order of their indexes. */
 export function learnNames(
   known: KnownNames,
   texts: Iterable<string>,
@@ -77,7 +77,7 @@ export function learnNames(
   }
 }
 
-/** To hand them over, or to free their memory. */
+/** For transferring them, or freeing their memory. */
 export function arraysOfSeries({ numbers, symbols, authSeqs, refusalOf }: PackedSeries) {
   return [numbers, symbols.ends, authSeqs, refusalOf]
 }

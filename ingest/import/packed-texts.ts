@@ -1,8 +1,8 @@
-/** Many texts as one message: another thread gets one string and one array at once, and many strings one by one. */
+/** Many texts as one message: a thread receives one string and one array at once, but many strings one by one. */
 
 export interface PackedTexts {
   text: string
-  /** Where each of them ends in the text. */
+  /** End of each text in the whole string. */
   ends: Uint32Array<ArrayBuffer>
 }
 
@@ -16,7 +16,7 @@ export function packTexts(texts: readonly string[]): PackedTexts {
   return { text: texts.join(''), ends }
 }
 
-/** The text with this index. A part of the whole in memory: whoever keeps it keeps all. */
+/** The text with this index: a slice, which keeps the whole string in memory. */
 export function textAt({ text, ends }: PackedTexts, index: number): string {
   return text.slice(ends[index - 1] ?? 0, ends[index])
 }

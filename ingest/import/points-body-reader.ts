@@ -1,4 +1,4 @@
-/** Reads bodies of points: a few points at once, and more in a thread, since any bytes may come. */
+/** Reads bodies of points: small ones directly, larger ones in a thread, since their bytes are arbitrary. */
 
 import { Piscina } from 'piscina'
 import { threadLimits } from '../../store/thread-limits.ts'
@@ -11,7 +11,7 @@ export interface PointsBodyReader {
   close(): Promise<void>
 }
 
-/** Whatever is in so many bytes is read within a millisecond or two, less than it takes to hand it to a thread and back. */
+/** A body of this size is read within a millisecond or two, faster than passing it to a thread and back. */
 const bytesAtOnceMax = 16 * 1024
 /** Bodies of a few megabytes at most. */
 const waitingMax = 64

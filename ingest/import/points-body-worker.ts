@@ -1,4 +1,4 @@
-/** The thread that reads large bodies of points. It keeps nothing between two calls. */
+/** The thread that reads large bodies of points. It keeps no state between two calls. */
 
 import { lowerThreadPriority } from '../../store/thread-priority.ts'
 import { type PointsBody, type PointsBodyTask, readPointsBody } from './points-body.ts'

@@ -6,13 +6,13 @@ import { encodePoints, type SeriesPoint } from '../points-table.ts'
 export interface PointsBodyTask {
   body: Uint8Array
   sn: string
-  /** The number of the series of each parameter of the station. */
+  /** Number of the series of each of the station's parameters. */
   series: ReadonlyMap<string, number>
-  /** Of receipt. */
+  /** Time of receipt. */
   nowUs: number
-  /** How far a time may lie ahead of it. */
+  /** Limit of times ahead of it. */
   aheadMsMax: number
-  /** In an array. */
+  /** Limit for an array. */
   pointsMax: number
 }
 
@@ -23,9 +23,9 @@ export type PointsBody =
       records: Uint8Array
       stored: number
       rejected: number
-      /** `[{"index":0,"message":"…"}]`: the elements of an array that are no points. */
+      /** `[{"index":0,"message":"…"}]`: the elements of an array that are not points. */
       errors: Uint8Array
-      /** The first of the same reasons. */
+      /** The first of each reason. */
       rejects: { reason: string }[]
     }
   /** Nothing is stored, for this reason. */
@@ -38,7 +38,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 export function readPointsBody(task: PointsBodyTask): PointsBody {
   let value: unknown
   try {
-    // Many clients name JSON as the type of every request, also of one that has no body.
+    // Many clients declare JSON as the type of every request, even without a body.
     if (task.body.length > 0) value = JSON.parse(utf8.decode(task.body))
   } catch {
     return { kind: 'no json' }
@@ -71,11 +71,11 @@ function pointsOf(points: readonly SeriesPoint[], errors: readonly { message: st
   return { kind: 'points', ...counts, records: encodePoints(points), errors: json, rejects }
 }
 
-/** Or a sentence that says what is wrong. */
+/** Returns a sentence for an invalid point. */
 function readPoint(element: unknown, task: PointsBodyTask, check: PointCheck): SeriesPoint | string {
   const { sn, series, nowUs } = task
   if (!isObject(element)) return 'a data point must be an object'
-  // A point as it was read names its station.
+  // A point from an answer of the API names its station.
   if (element['sn'] !== undefined && element['sn'] !== sn) return `sn: must be ${sn}, as in the path`
   const checked = check(element, nowUs / 1000)
   if (!checked.ok) {

@@ -1,4 +1,4 @@
-/** What main makes of the fields that the devices of a body have sent: for the thread that checks its rows. */
+/** Resolves the fields sent by a body's devices on the main thread, for the thread that checks its rows. */
 
 import type { CustomField } from '../custom-fields.ts'
 import type { Unresolved } from '../formats/encode.ts'
@@ -8,17 +8,17 @@ import type { Series } from '../formats/row-kind.ts'
 
 /** A field that a device has sent. */
 export interface SentField {
-  /** As it was resolved. */
+  /** The resolved device. */
   readonly device: Series
   readonly field: string
 }
 
 export interface FieldResolver {
-  /** Devices of these names, from memory; none is made. */
+  /** Finds devices of these names in memory and creates none. */
   find(names: readonly string[]): (Series | Unresolved)[]
-  /** What becomes of each: undefined for one that is stored as no metric. Rejects when that cannot be told at present. */
+  /** Resolves each field: undefined if it is not stored. Rejects when the registry is unavailable. */
   resolve(sent: readonly SentField[]): Promise<(CustomField | undefined)[]>
-  /** The metric that each of the fields stands for. */
+  /** The metric of each field. */
   metricsOf(fields: readonly string[]): Promise<(string | undefined)[]>
 }
 
@@ -46,7 +46,7 @@ export async function resolveFields(
   }
 }
 
-/** Of the pairs that are stored. */
+/** Packs the stored pairs. */
 function packed(
   pairs: readonly Pair[],
   found: readonly (CustomField | undefined)[],
@@ -85,7 +85,7 @@ interface Pair {
   field: number
 }
 
-/** Of rows that were refused only those of devices that list what they have: no others make a metric. */
+/** Rejected rows count only for devices that list their metrics: other rejected rows must not create metrics. */
 function storablePairs(
   devices: Found,
   { taken, refused }: FieldSightings,

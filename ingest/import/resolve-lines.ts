@@ -1,4 +1,4 @@
-/** Bodies of line protocol read, with the devices that their lines name, and what becomes of their fields. */
+/** Reads bodies of line protocol and resolves the devices and fields of their lines. */
 
 import { detachBuffers } from '../../store/limits/detach-buffers.ts'
 import type { Unresolved } from '../formats/encode.ts'
@@ -15,13 +15,13 @@ import { type FindKnown, findKnown } from './resolve-names.ts'
 interface ResolvedLines {
   kind: 'read'
   result: ReadBody
-  /** Those of the first reading. */
+  /** From the first reading. */
   names: Pick<ReadBody, 'names' | 'generation'>
   /** By the index of the name. */
   resolved: ResolvedNames
 }
 
-/** `bytes` are those of the body without its compression. */
+/** `bytes`: size of the uncompressed body. */
 type UnreadLines = Exclude<ReadLines, { kind: 'read' }> | { kind: 'later'; bytes: number }
 
 type ReadBody = Extract<ReadLines, { kind: 'read' }>
@@ -31,15 +31,15 @@ export type ResolvedNames = readonly (DeviceRef | Unresolved)[]
 type Read = (task: ReadLinesTask) => Promise<ReadLines>
 
 export interface LineResolver {
-  /** The device of each name, or why its lines are not taken; `later` where that cannot be told at present. */
+  /** The device of each name, or why its lines are rejected; `later` when the registry is unavailable. */
   resolve: (names: readonly string[]) => Promise<(DeviceRef | Unresolved)[] | 'later'>
-  /** Of names that the thread has had resolved before; without it all are resolved. */
+  /** Finds devices whose names the thread has already resolved. Without it all names are resolved. */
   known?: FindKnown | undefined
-  /** What becomes of fields without a column; without it, none is a metric. */
+  /** Resolves fields without a column. Without it they are not stored. */
   fields?: Omit<FieldResolver, 'find'> | undefined
 }
 
-/** A line whose verdict hangs on what its device has is read again when that is known. */
+/** A line that depends on its device's metrics is read again once they are known. */
 export async function readResolved(
   read: Read,
   task: ReadLinesTask,
@@ -65,7 +65,7 @@ export async function readResolved(
   return result.kind === 'read' ? { kind: 'read', result, names: { names, generation }, resolved } : result
 }
 
-/** Places of names whose devices have changed, where there are some: the body is read again with the texts of its names. */
+/** Returns places of names whose devices have changed, if any: the body is read again with the texts of its names. */
 async function resolveNames(
   names: PackedNames,
   { resolve, known }: LineResolver,
@@ -88,7 +88,7 @@ async function orLater<Result>(find: () => Promise<Result>): Promise<Result | 'l
   }
 }
 
-/** By the index of the name: as the lines have it, or of a device that was known before as the registry has it. */
+/** By the index of the name: the spelling of the lines, or the registry's name for a device known by its number. */
 export function createNameOf(names: PackedNames, resolved: ResolvedNames): (index: number) => string {
   let texts: Map<number, string> | undefined
   return index => {
@@ -97,7 +97,7 @@ export function createNameOf(names: PackedNames, resolved: ResolvedNames): (inde
   }
 }
 
-/** The lines of devices that are not there, each device with its first line. */
+/** The lines of unknown devices, each device with its first line. */
 export function refusedLines(
   { rows, lineCounts }: ReadBody,
   resolved: ResolvedNames,

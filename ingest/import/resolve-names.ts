@@ -1,4 +1,4 @@
-/** The names of a chunk or body looked up: by what they stood for before, and where there is no saying, by their texts. */
+/** Resolves the names of a chunk or body: by their known numbers, or else by their texts. */
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Unresolved } from '../formats/encode.ts'
@@ -9,8 +9,8 @@ import type { PackedNames } from './packed-names.ts'
 type KnownDevice = (Series | Unresolved) & { readonly name: string }
 
 /**
- * The device of this number, or why its rows are not taken; undefined where it has changed since it had this sequence number: its
- * name may stand for another one. Throws `NamesUnavailable` when that cannot be told at present.
+ * The device of this number, or why its rows are rejected. Undefined where it has changed since this sequence number, so that the
+ * name may belong to another device. Throws `NamesUnavailable` when the registry is unavailable.
  */
 export type FindKnown = (number: number, authSeq: number) => KnownDevice | undefined
 
@@ -19,13 +19,13 @@ type Found = KnownDevice | Series | Unresolved
 const namesPerTurn = 2000
 
 interface FoundNames {
-  /** By the index of the name; names that are told as texts are left out. */
+  /** By the index of the name, without names passed as texts. */
   found: (Found | undefined)[]
   /** Indexes of names of devices that have changed. */
   changed: number[]
 }
 
-/** In slices, between which main has its turn for others. */
+/** In slices, between which the main thread does other work. */
 export async function findKnown({ count, known }: PackedNames, find: FindKnown | undefined): Promise<FoundNames> {
   const found: (Found | undefined)[] = Array(count).fill(undefined)
   const changed: number[] = []

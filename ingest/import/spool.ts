@@ -1,4 +1,4 @@
-/** Records on their way to the journal that wait until it is known whether they are stored: in memory, and from a size on in a file. */
+/** Holds records before the journal until they are accepted or rejected: in memory, and beyond a size in a file. */
 
 import { randomUUID } from 'node:crypto'
 import { type FileHandle, open, unlink } from 'node:fs/promises'
@@ -8,18 +8,18 @@ import type { Append } from './import-session.ts'
 type Take = (records: Uint8Array) => ReturnType<Append>
 
 export interface SpoolOptions {
-  /** Where the file is made. It has no name from its first byte on, so nothing is left of it when the process is killed. */
+  /** Folder of the file. The file never has a name, so a killed process leaves nothing behind. */
   directory: string
   memoryBytesMax: number
-  /** Of all records. */
+  /** Limit of all records. */
   bytesMax: number
 }
 
 export interface Spool {
-  /** Takes whole records. */
+  /** Adds whole records. */
   add: Take
   bytes(): number
-  /** Hands all records on, in their order, until one part is refused: `unknown` when parts before it were taken. */
+  /** Passes all records on in order, until one part is refused: `unknown` when earlier parts were stored. */
   moveTo(append: Take): ReturnType<Append>
   close(): Promise<void>
 }
@@ -28,7 +28,7 @@ const fullCodes = new Set(['ENOSPC', 'EDQUOT'])
 
 export function createSpool({ directory, memoryBytesMax, bytesMax }: SpoolOptions): Spool {
   const parts: Uint8Array[] = []
-  /** Of the parts in the file. */
+  /** Lengths of the parts in the file. */
   const lengths: number[] = []
   let file: FileHandle | undefined
   let bytes = 0
@@ -42,7 +42,7 @@ export function createSpool({ directory, memoryBytesMax, bytesMax }: SpoolOption
     }
     try {
       file ??= await openNameless(directory)
-      // What the kernel refuses is an error here: a short write is repeated.
+      // `writeFile` repeats short writes and reports the kernel's errors.
       await file.writeFile(records)
       lengths.push(records.length)
       return 'stored'
@@ -53,7 +53,7 @@ export function createSpool({ directory, memoryBytesMax, bytesMax }: SpoolOption
   }
 
   async function moveTo(append: Take): ReturnType<Append> {
-    // At once, so that records of one group are stored at one moment.
+    // In one call, so that records of one group are stored atomically.
     const outcome = await append(Buffer.concat(parts))
     if (outcome !== 'stored') return outcome
     let position = 0

@@ -1,4 +1,6 @@
-/** A body that is read in the thread, as main has it: hands it the bytes as they come, looks its names up, and gets its records. */
+/**
+ * The main thread's side of a body that is read in a thread: passes on its bytes, resolves its names, and receives its records.
+ */
 
 import type { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -26,12 +28,12 @@ import { arraysOfSeries, type PackedSeries, packSeries } from './packed-series.t
 import { type FieldResolver, resolveFields } from './resolve-fields.ts'
 import { type FindKnown, findKnown } from './resolve-names.ts'
 
-/** The series of each name, or why there is none. Rejects when that cannot be told at present. */
+/** The series of each name, or why it has none. Rejects when the registry is unavailable. */
 export type ResolveNames = (names: readonly (readonly string[])[]) => Promise<(Series | Unresolved)[]>
 
 /** Records for the journal, and the rejects of the chunk. */
 export interface ReadyChunk extends ChunkRecords {
-  /** Of the records, as they were resolved. */
+  /** The resolved series of the records. */
   series: readonly Series[]
 }
 
@@ -39,14 +41,14 @@ type BodyStep = ({ kind: 'ready' } & ReadyChunk) | Extract<BodyReport, { kind: '
 
 export interface ThreadBodyOptions {
   port: MessagePort
-  /** Destroyed when its reading ends before it does. */
+  /** Destroyed when reading ends early. */
   body: Readable
   limits: BodyLimits
   times: () => BodyTimes
   resolve: ResolveNames
-  /** Of names that the thread has had resolved before. */
+  /** Finds devices whose names the thread has already resolved. */
   known: FindKnown | undefined
-  /** Of rows that may have fields without a column. */
+  /** For rows with possible fields without a column. */
   fields: FieldResolver | undefined
 }
 
@@ -66,7 +68,7 @@ export class ThreadBody {
     })
   }
 
-  /** The next chunk, or the end of the body. The chunk after it is read when this is called again. */
+  /** The next chunk, or the end of the body. The chunk after it is read at the next call. */
   async next(): Promise<BodyStep> {
     this.#send({ kind: 'next' })
     let report = await this.#reports.take()
@@ -82,12 +84,12 @@ export class ThreadBody {
     return report.kind === 'records' ? { ...report, kind: 'ready', series: known } : (report as BodyStep)
   }
 
-  /** Bytes of the body so far, with or without its compression, whichever are more. */
+  /** Size of the body so far, compressed or uncompressed, whichever is larger. */
   bytes(): number {
     return Math.max(this.#bytesIn, this.#bytesRead)
   }
 
-  /** The thread has failed: nothing comes any more. */
+  /** Call it when the thread has failed: nothing arrives any more. */
   fail(error: Error): void {
     this.#reports.close(error)
   }
@@ -139,7 +141,7 @@ async function nextPiece(pieces: AsyncGenerator<Uint8Array>): Promise<BodyPiece>
 const namesPerTurn = 2000
 
 interface Resolved {
-  /** Of the devices and stations, those that rows of the chunk may be stored of. */
+  /** Devices and stations whose rows in the chunk may be stored. */
   known: Series[]
   series: PackedSeries
   fields: PackedFields | undefined
@@ -171,7 +173,7 @@ interface Resolving {
   found: (Series | Unresolved | undefined)[]
 }
 
-/** In slices, between which main has its turn for others. */
+/** In slices, between which the main thread does other work. */
 async function resolveTexts(names: PackedNames, indexes: readonly number[], resolving: Resolving): Promise<void> {
   const { resolve, fields, isTaken: isAnyTaken, found } = resolving
   for (let from = 0; from < indexes.length; from += namesPerTurn) {
@@ -183,12 +185,12 @@ async function resolveTexts(names: PackedNames, indexes: readonly number[], reso
   }
 }
 
-/** Rows that were refused may be readings of a device that lists what it has, and of no other one. */
+/** Rejected rows may be readings of a device that lists its metrics, but not of another one. */
 function isKnown(found: Series | Unresolved, isTaken: boolean): boolean {
   return 'number' in found && (isTaken || Array.isArray(found.metrics))
 }
 
-/** Of names whose rows were all refused, no device is made. */
+/** Names whose rows were all rejected must not create devices. */
 async function resolveSome(
   names: string[][],
   isTaken: Uint8Array,
@@ -204,5 +206,5 @@ async function resolveSome(
   })
 }
 
-/** Its rows stay refused. */
+/** Its rows stay rejected. */
 const notLookedUp: Unresolved = { code: 'DEVICE_UNKNOWN', reason: 'was not looked up' }

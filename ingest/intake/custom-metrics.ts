@@ -1,4 +1,4 @@
-/** The fields of single readings that have no column: what the registry of metrics knows of them, and makes of them. */
+/** Fields of single readings without a column: looked up in the registry of metrics, and created there. */
 
 import type { Device } from '../../auth/devices/device.ts'
 import { createDeviceFields, type FieldDevice } from '../../auth/metrics/device-fields.ts'
@@ -12,15 +12,15 @@ import { type WholeReading, wholeReading } from '../whole-reading.ts'
 export type RegistryOfMetrics = Pick<Metrics, 'find' | 'series' | 'refusalOf' | 'ensure'>
 
 export interface CustomMetrics {
-  /** A checked reading of a device with the values that its metrics have. From memory. */
+  /** Combines a checked reading with the values of the device's metrics. In memory. */
   whole(device: Device, fields: Fields, checked: Checked): WholeReading
-  /** Those without a metric or series, which `make` makes. From memory. */
+  /** Fields without a metric or series, for `make` to create. In memory. */
   missing(custom: CustomFields | undefined, device: FieldDevice): readonly Sighting[]
-  /** `by` is who sent them, for the audit; `later` when nothing can be made at present. */
+  /** `by` is the sender, for the audit. Returns `later` when the registry is unavailable. */
   make: Metrics['ensure']
 }
 
-/** One that is not there yet: numbers of devices begin at 1. */
+/** A device that does not exist yet: numbers of devices begin at 1. */
 export const newDeviceOf = (owner: number | null): FieldDevice => ({ number: 0, metrics: null, owner })
 const none: readonly Sighting[] = []
 

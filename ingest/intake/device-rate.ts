@@ -1,4 +1,4 @@
-/** What each device may send in single readings. */
+/** Rate limit of single readings for each device. */
 
 import type { Device } from '../../auth/devices/device.ts'
 import { type Bucket, type Rate, TokenBuckets } from '../../store/limits/token-buckets.ts'

@@ -1,16 +1,16 @@
 /**
- * What each credential may send in bodies of many readings: a token bucket of readings. How many a body has is known at
- * its end, so one that has begun is taken as a whole and may leave a debt; the next body waits until that is paid. The
- * burst lets the backlog of an outage through at once. Bytes that hold few readings, or none, cost as much as readings of
- * a generous length: they have to be read as well.
+ * Limits the readings of each credential in bulk bodies by a token bucket. The number of readings is known at the end of a body.
+ * So a started body is taken completely and may overdraw the bucket; the next body waits until it is refilled. The burst admits
+ * the backlog of an outage at once. Bytes with few readings, or none, cost as much as generously long readings: they have to be
+ * read as well.
  */
 
 import { type Rate, TokenBuckets } from '../../store/limits/token-buckets.ts'
 
 export interface FairShare {
-  /** In how many seconds the writer may send the next body; undefined for now. */
+  /** Seconds until the writer may send the next body. Undefined for now. */
   waitSeconds(writerId: string): number | undefined
-  /** Of a body of the writer: readings that were stored or rejected, and bytes without its compression. */
+  /** Charges a body of the writer: its stored and rejected readings, and its uncompressed bytes. */
   charge(writerId: string, readings: number, bytes?: number): void
 }
 

@@ -1,4 +1,4 @@
-/** Takes one reading from somebody who may write it: the same checks, limits and records for every protocol. */
+/** Accepts one reading from an authorized writer: the same checks, limits and records for every protocol. */
 
 import { type Device, nameFault } from '../../auth/devices/device.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
@@ -18,21 +18,21 @@ import type { Refusal } from './refusal.ts'
 export interface IntakeOptions {
   devices: Pick<Devices, 'seen'>
   ingest: Pick<Ingest, 'accept'>
-  /** One that collects custom fields. */
+  /** Must collect custom fields. */
   check: ReadingCheck
   metrics: RegistryOfMetrics
   meter: Pick<ReadingMeter, 'stored'>
   nowMs: () => number
-  /** Whether the device may have one more reading now; counts it. */
+  /** True when the device may send one more reading now, which it counts. */
   isWithinRate: (device: Device) => boolean
-  /** Takes a reading that came with an idempotency key. */
+  /** Accepts a reading with an idempotency key. */
   acceptOnce: (reading: KeyedReading) => Promise<Outcome | Refusal>
 }
 
 /** The idempotency key of a request. */
 export interface RequestKey {
   key: string
-  /** Who writes by the credential when the key is claimed, or why nobody does. */
+  /** Checks the credential again when the key is claimed. */
   renewed: () => Promise<Writer | Refusal>
 }
 
@@ -44,9 +44,9 @@ export interface KeyedReading extends RequestKey {
   body: Fields
 }
 
-/** A reading is on disk. */
+/** A reading on disk. */
 export interface StoredReading {
-  /** Names of fields that are not; undefined when there are none. */
+  /** Names of fields that are not stored. Undefined without any. */
   readonly ignored: readonly string[] | undefined
   /** Reasons for the list of rejections. */
   readonly leftOut: readonly LeftOut[]
@@ -59,13 +59,13 @@ export interface LeftOut {
 
 export interface Intake {
   /**
-   * Makes what a good reading needs and a registry lacks, so that `take` finds it in memory: the device, where there is none
-   * of its name and the writer may add it, and the metrics of its fields. Undefined for most readings, which lack nothing.
+   * Creates the device and metrics that a valid reading needs and the registry lacks, so that `take` finds them in memory. The
+   * writer needs the permission to create the device. Undefined for most readings, which lack nothing.
    */
   prepare(writer: Writer, body: unknown): Promise<Refusal | undefined> | undefined
   /**
-   * Takes the parsed body of a message. A promise means that the reading is in the journal's next group; it resolves when the
-   * reading is on disk. With an idempotency key the promise says nothing about the group.
+   * Accepts the parsed body of a message. A promise means that the reading is in the journal's next group; it resolves when the
+   * reading is on disk. With an idempotency key the promise does not imply a group.
    */
   take(writer: Writer, body: unknown, key?: RequestKey): Refusal | Promise<Refusal | StoredReading>
 }
@@ -86,9 +86,9 @@ const refusals: Record<WriteRefusal, Refusal> = {
   LOGGING_DISABLED: { reason: 'disabled', code: 'LOGGING_DISABLED' },
 }
 
-/** What a sender is told whose reading of this device is not taken. */
+/** The refusal returned to a sender that may not write to this device. */
 export function refusalOfWrite(code: WriteRefusal, writer: Writer, deviceName: string): Refusal {
-  // The device of the credential was removed while the body came in.
+  // The credential's device was removed while the body arrived.
   if (code === 'DEVICE_UNKNOWN' && writer.device !== undefined) return { reason: 'unauthorized', code: 'UNAUTHORIZED' }
   if (code !== 'NAME_INVALID') return refusals[code]
   return { ...refusals[code], members: { errors: { device: nameFault(composed(deviceName)) } } }
@@ -110,7 +110,7 @@ export function createIntake(options: IntakeOptions): Intake {
   const customMetrics = createCustomMetrics(options.metrics)
   const prepareReading = createPrepareReading({ check, nowMs, customMetrics })
 
-  /** The device that may log this, or why none may. */
+  /** Returns the device that may log this reading, or a refusal. */
   function deviceOf(writer: Writer, { device: name }: Fields): Device | Refusal {
     if (typeof name !== 'string')
       return invalidReading({ device: name === undefined ? 'is required' : 'must be a string' })
@@ -121,7 +121,7 @@ export function createIntake(options: IntakeOptions): Intake {
 
   function read(device: Device, fields: Fields): WholeReading {
     const checked = check(fields, nowMs(), device.metrics)
-    // Nearly all readings have the columns alone.
+    // Nearly all readings have only the columns.
     if (checked.custom !== undefined || device.metrics !== null) return customMetrics.whole(device, fields, checked)
     if (!checked.ok) return checked
     const { reading, aliases, outOfRange } = checked
@@ -168,7 +168,7 @@ function storedWithout(ignored: readonly string[], { outOfRange }: StoredFields)
   return { ignored, leftOut }
 }
 
-/** Fields with times that are neither the time of their reading nor a metric. */
+/** Fields with times that are neither the reading's time nor a metric. */
 export function timesLeftOut(ignored: readonly string[]): LeftOut[] {
   return ignored.flatMap(name => {
     const role = roleOf(name)

@@ -1,12 +1,12 @@
-/** What happened to readings in an interval: counts, and quantiles of the acknowledgement by a histogram of bounded size. */
+/** Counts of readings in an interval, and quantiles of the acknowledgement time by a histogram of bounded size. */
 
 import { createHistogram } from 'node:perf_hooks'
 
 export interface IntervalMeter {
-  /** A single reading, so long after its body was there. */
+  /** Counts a single reading, acknowledged this long after its body arrived. */
   acknowledged(elapsedMs: number): void
   rejected(readings: number): void
-  /** Since the last call. */
+  /** The sample since the last call. */
   take(): IntervalSample
 }
 

@@ -1,4 +1,4 @@
-/** Makes what a good reading needs and the registries lack: its device, and the metrics of its fields. */
+/** Creates the device and the metrics that a valid reading needs and the registries lack. */
 
 import type { Device } from '../../auth/devices/device.ts'
 import type { Writer } from '../../auth/writers.ts'
@@ -13,11 +13,11 @@ export interface PrepareOptions {
   customMetrics: CustomMetrics
 }
 
-/** What is wrong with the reading, or `later` when nothing can be made at present. */
+/** Faults of the reading, or `later` when the registries are unavailable. */
 export type Unprepared = Errors | 'later'
 type Prepared = Promise<Unprepared | undefined> | undefined
 
-/** Undefined where nothing is made: a reading that is not good, or of no device, is refused when it is taken. */
+/** Undefined where nothing is created: `take` refuses a reading that is invalid or names no device. */
 export type PrepareReading = (writer: Writer, fields: Fields) => Prepared
 
 function hasOtherFields(fields: Fields): boolean {
@@ -56,7 +56,7 @@ export function createPrepareReading({ check, nowMs, customMetrics }: PrepareOpt
   return (writer, fields) => {
     const name = fields['device']
     if (typeof name !== 'string') return undefined
-    // Nearly all readings have the columns alone.
+    // Nearly all readings have only the columns.
     if (!writer.mayCreateDevices && !hasOtherFields(fields)) return undefined
     const device = writer.find(name)
     if (typeof device !== 'string') {

@@ -1,6 +1,6 @@
 /**
- * Metrics of single readings, of PUT /api/log and MQTT: what is taken, how fast it is acknowledged, and why readings are
- * refused, which the rejections keep, too.
+ * Metrics of single readings, of PUT /api/log and MQTT: accepted readings, acknowledgement times, and reasons of rejection, which
+ * also go to the rejections.
  */
 
 import { Counter, Histogram, type Registry } from 'prom-client'
@@ -9,7 +9,7 @@ import type { Rejection } from '../rejections/rejection.ts'
 import type { Rejections } from '../rejections/rejections.ts'
 import type { IntervalMeter } from './interval-meter.ts'
 
-/** Why a reading is not taken. */
+/** Why a reading is rejected. */
 export const rejectionReasons = [
   'unauthorized',
   'throttled',
@@ -32,9 +32,9 @@ export const rejectionReasons = [
 export type RejectionReason = (typeof rejectionReasons)[number]
 
 export interface ReadingMeter {
-  /** A reading was acknowledged, so long after its body was there. */
+  /** Counts a reading, acknowledged this long after its body arrived. */
   stored(elapsedMs: number): void
-  /** For the metrics, and for those who look for the cause; `about` says more in the log. */
+  /** Counts it in the metrics and lists it for operators. `about` adds fields to the log line. */
   rejected(reason: RejectionReason, rejection: Rejection, about?: object): void
   /** A reading is stored without some of its values or fields. */
   leftOut(rejection: Rejection, about?: object): void
@@ -76,7 +76,7 @@ export function createReadingMeter(
   }
 }
 
-/** Every reason is there from the start, so that a rate over the first of them is seen. */
+/** Every reason exists from the start, so that a rate includes its first occurrence. */
 function createRejects(registry: Registry): Counter<'reason'> {
   const rejects = new Counter({
     name: 'barograph_readings_rejected_total',

@@ -1,4 +1,4 @@
-/** Why a reading is not stored: a code with its text. */
+/** Reasons for which a reading is not stored: a code with its text. */
 
 import type { RejectionReason } from './reading-meter.ts'
 
@@ -26,11 +26,11 @@ export const refusalTexts = {
 } as const
 type RefusalCode = keyof typeof refusalTexts
 
-/** Why a reading was not stored. Whoever answers counts it. */
+/** Why a reading was not stored. The code that answers also counts it. */
 export interface Refusal {
   reason: RejectionReason
   code: RefusalCode
-  /** More of this occurrence, for the answer. */
+  /** Details of this occurrence, for the answer. */
   members?: object | undefined
 }
 
@@ -38,7 +38,7 @@ export function refusalText({ code, members }: Pick<Refusal, 'code' | 'members'>
   return textWithDetails(refusalTexts[code], members)
 }
 
-/** `members` as a refusal has them. */
+/** `members` as in a refusal. */
 export function textWithDetails(text: string, members: object = {}): string {
   if ('errors' in members) {
     const errors = Object.entries(members.errors as object)

@@ -1,4 +1,4 @@
-/** Whose reading is rejected: the device or key of a credential that is good, else the address. */
+/** The sender of a rejected reading: the device or key of a valid credential, else the address. */
 
 import type { Writer } from '../../auth/writers.ts'
 import { unknownSender } from '../../store/limits/networks.ts'

@@ -1,15 +1,15 @@
 /**
- * How fast bulk data is appended while single readings come in: as a congestion control does, it slows down when one of them has
- * waited for too long, and goes faster little by little otherwise. Without single readings there is no limit.
+ * Adapts the rate of bulk data to single readings, like congestion control: it slows down when a single reading has waited too
+ * long, and speeds up gradually otherwise. Without single readings there is no limit.
  */
 
-/** The rate changes at most once in this time. */
+/** Minimum interval between changes of the rate. */
 const windowMs = 50
-/** Without a single reading, or without bulk data, for so long, all begins anew. */
+/** After this long without single readings, or without bulk data, the pace is reset. */
 const idleMs = 1000
-/** A wait that is not too long. */
+/** An acceptable wait. */
 const waitMaxMs = 10
-/** Nor is one of so many times the median, which a slow disk may have raised. */
+/** Acceptable multiple of the median wait, which a slow disk may raise. */
 const mediansMax = 8
 const medianStepMs = 0.05
 const increase = 1.05
@@ -17,10 +17,10 @@ const decrease = 0.7
 /** Some 40,000 readings a second: a backlog must end as well. */
 const bytesPerMsMin = 2000
 const bytesPerMsFirst = 4000
-/** So that a rate that nothing has needed for long is left soon. */
+/** An upper limit, so that an unused high rate is soon reduced. */
 const bytesPerMsMax = 25_000
 
-/** All times are of a clock that never steps, milliseconds. */
+/** All times are from a monotonic clock, in milliseconds. */
 export class BulkPace {
   #bytesPerMs = bytesPerMsFirst
   /** When the next bulk data may be appended. */
@@ -32,7 +32,7 @@ export class BulkPace {
   #longestMs = 0
   #bytes = 0
 
-  /** The first single reading of a group has waited for so long. */
+  /** The first single reading of a group has waited this long. */
   waited(waitMs: number, nowMs: number): void {
     this.#medianMs = Math.max(0, this.#medianMs + (waitMs > this.#medianMs ? medianStepMs : -medianStepMs))
     this.#longestMs = Math.max(this.#longestMs, waitMs)
@@ -49,7 +49,7 @@ export class BulkPace {
 
   appended(bytes: number, nowMs: number): void {
     this.#bytes += bytes
-    // What had no limit, or came late, leaves nothing to wait for.
+    // Unlimited or late data causes no further wait.
     const isLimited = nowMs - this.#lastWaitMs < idleMs
     this.#dueMs = isLimited ? Math.max(nowMs, this.#dueMs) + bytes / this.#bytesPerMs : nowMs
   }
@@ -57,7 +57,7 @@ export class BulkPace {
   #adjust(nowMs: number): void {
     const isTooLong = this.#longestMs > Math.max(waitMaxMs, this.#medianMs * mediansMax)
     if (!isTooLong) this.#bytesPerMs = Math.min(bytesPerMsMax, this.#bytesPerMs * increase)
-    // Not for a wait that bulk data is not known to have caused.
+    // Slows down only for a wait that bulk data may have caused.
     else if (this.#bytes > 0) this.#bytesPerMs = Math.max(bytesPerMsMin, this.#bytesPerMs * decrease)
     this.#windowStartMs = nowMs
     this.#longestMs = 0

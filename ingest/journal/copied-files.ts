@@ -1,8 +1,8 @@
 /**
- * Which files make up a copy of a journal, while its forwarder is held: nothing is removed then. First what is beside the
- * segments, and its end is asked for after that: a dead letter that is replayed meanwhile is then in the one or in the other.
- * The stamps come last, for they may be ahead of the segments and never behind them. What was erased is not among them: who
- * copies the registry of series as well knows better what must not come back.
+ * Lists the files of a journal's copy, while its forwarder is held and removes nothing. Files beside the segments come first, and
+ * the journal's end is read afterwards: a dead letter replayed meanwhile is then in one of the two. The stamps come last, since
+ * they may be ahead of the segments but never behind them. Erasures are not included: a copy of the registry of series has newer
+ * ones.
  */
 
 import type { Disk } from './disk.ts'
@@ -10,9 +10,9 @@ import { listSegments, segmentName } from './segments.ts'
 
 export interface JournalFile {
   name: string
-  /** More of the file does not belong to the copy. */
+  /** The rest of the file does not belong to the copy. */
   bytesMax: number
-  /** It may go at any time. */
+  /** It may be removed at any time. */
   isOptional: boolean
 }
 
@@ -23,7 +23,7 @@ export function filesBesideSegments(disk: Disk): JournalFile[] {
   return names.map(name => ({ name, bytesMax: Number.POSITIVE_INFINITY, isOptional: true }))
 }
 
-/** `end` is where the journal ended at some moment since the files beside it were copied. */
+/** `end`: an end of the journal read after the files beside it were copied. */
 export function segmentsAndStamps(disk: Disk, end: number): JournalFile[] {
   const starts = listSegments(disk).filter(start => start < end)
   const segments = starts.map(start => ({ name: segmentName(start), bytesMax: end - start, isOptional: false }))

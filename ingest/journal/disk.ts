@@ -1,7 +1,7 @@
 /**
- * The few file operations that the journal needs, behind an interface, so that a test can use a simulated disk
- * that loses what was not synced. All calls are synchronous: they run in a thread of their own, beside libuv's pool,
- * where many password hashes would delay the sync.
+ * The few file operations that the journal needs, as an interface, so that a test can simulate a disk that loses unsynced data.
+ * All calls are synchronous: they run in a separate thread, outside libuv's pool, where many password hashes would delay the
+ * sync.
  */
 
 import * as fs from 'node:fs'
@@ -10,30 +10,30 @@ import { dirname, join } from 'node:path'
 export interface Disk {
   /** Names in the directory, unordered. */
   list(): string[]
-  /** Opens for reading and writing; makes the file when `create` is set. */
+  /** Opens for reading and writing. Creates the file when `create` is set. */
   open(name: string, create: boolean): DiskFile
-  /** Writes a whole small file under a temporary name, syncs it and puts it in place. */
+  /** Writes a whole small file under a temporary name, syncs it and renames it. */
   replace(name: string, bytes: Uint8Array): void
   remove(name: string): void
   /** Makes the creation, replacement and removal of files durable. */
   syncDirectory(): void
-  /** Bytes that we may still write on this file system. */
+  /** Bytes that may still be written on this file system. */
   freeBytes(): number
 }
 
 export interface DiskFile {
   /** Writes all bytes at the position or throws. */
   write(bytes: Uint8Array, position: number): void
-  /** Fills `bytes` from the position on and returns how many there were before the end of the file. */
+  /** Fills `bytes` from the position on and returns the number of bytes before the end of the file. */
   read(bytes: Uint8Array, position: number): number
-  /** `fdatasync`: when it returns, what was written is on the disk. */
+  /** `fdatasync`: written data is on disk when it returns. */
   sync(): void
   truncate(length: number): void
   size(): number
   close(): void
 }
 
-/** `isSynced` is false for what need not outlive the system: then nothing is synced. */
+/** `isSynced` is false for data that need not survive a crash of the system: then nothing is synced. */
 export function openDisk(directory: string, isSynced = true): Disk {
   const made = fs.mkdirSync(directory, { recursive: true, mode: 0o700 })
   if (made !== undefined && isSynced) syncFolder(dirname(directory))

@@ -1,12 +1,12 @@
-/** Series of which the journal takes nothing any more: their records as bulk data, and their custom values. */
+/** Series that the journal rejects: their records as bulk data, and their custom values. */
 
 import { eraseCustom, offsetOf, withoutSeries } from './record.ts'
 
-/** A piece of bulk data that was checked before its series was erased does not wait for as many later ones. */
+/** Bulk data checked before the erasure of its series is appended before this many later erasures. */
 const endedMax = 10_000
 
 export class EndedSeries {
-  /** Numbers as `erasedCustom` tells them; the oldest first. */
+  /** As `erasedCustom` numbers, the oldest first. */
   readonly #numbers = new Set<number>()
 
   add(numbers: Iterable<number>): void {
@@ -17,12 +17,12 @@ export class EndedSeries {
     }
   }
 
-  /** Whole records without those of ended series; the very same bytes when there are none. */
+  /** Returns whole records without ended series, or the same array when it has none. */
   without(records: Uint8Array): Uint8Array {
     return this.#numbers.size === 0 ? records : withoutSeries(records, this.#numbers)
   }
 
-  /** Of whole records. Their series may have been looked up before they ended. */
+  /** For whole records. Their series may have been resolved before they ended. */
   eraseCustom(view: DataView, start: number, end: number): void {
     if (this.#numbers.size === 0) return
     const isEnded = (number: number) => this.#numbers.has(number)

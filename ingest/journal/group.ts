@@ -1,22 +1,22 @@
 /**
- * The group: everything that one sync makes durable. It is what the journal's files consist of, little endian.
+ * The group: all records that one sync makes durable. The journal's files consist of groups, little endian.
  *
- * | offset | size | what |
+ * | offset | size | content |
  * | --- | --- | --- |
  * | 0 | 4 | magic number |
- * | 4 | 4 | CRC-32 of everything behind it: the rest of the header and the body |
+ * | 4 | 4 | CRC-32 of everything after it: the rest of the header and the body |
  * | 8 | 4 | length of the body in bytes |
  * | 12 | 4 | number of records |
  * | 16 | 4 | number of records for the backfill lane |
  * | 20 | 4 | version of the format |
- * | 24 | 8 | position of the group in the journal, so that a stale group in the wrong place is seen |
- * | 32 | 8 | ordinal of its first record: how many records the journal took before it |
- * | 40 | 8 | receipt time of its first record, epoch microseconds; the lanes of all its records are chosen by it |
- * | 48 | 8 | last stamp that was given out, epoch microseconds |
+ * | 24 | 8 | position of the group in the journal, which reveals a stale group in the wrong place |
+ * | 32 | 8 | ordinal of its first record: number of records that the journal accepted before it |
+ * | 40 | 8 | receipt time of its first record, epoch microseconds, which determines the lanes of all its records |
+ * | 48 | 8 | last assigned stamp, epoch microseconds |
  * | 56 | … | the body: records |
  *
- * Positions, ordinals and times are integers in doubles. In a topic position and ordinal are 0, since nobody knows them before
- * the group is appended.
+ * Positions, ordinals and times are integers in doubles. In a topic position and ordinal are 0, since they are unknown before the
+ * group is appended.
  */
 
 import { crc32 } from 'node:zlib'
@@ -24,7 +24,7 @@ import { bug } from '../../store/limits/bug.ts'
 import { areWholeRecords } from './record.ts'
 
 export const groupHeaderLength = 56
-/** Longest body: what a group may grow to while the disk is slow, and what a reader must be able to hold. */
+/** Maximum body length: the growth limit of a group while the disk is slow, and the required capacity of a reader. */
 export const groupBodyMax = 4 * 1024 * 1024
 
 const magic = 0x3147_5242 // "BRG1"
@@ -40,12 +40,12 @@ export interface GroupHeader {
   lastStampUs: number
 }
 
-/** When the oldest reading of the groups was received. A group without records, which opens a segment, does not count. */
+/** Receipt time of the oldest reading of the groups. A group without records, which opens a segment, does not count. */
 export function oldestReceiptUs(groups: readonly GroupHeader[]): number | undefined {
   return groups.find(group => group.recordCount > 0)?.receiptUs
 }
 
-/** Writes the header in front of a body that already stands at `bytes[groupHeaderLength…]`. */
+/** Writes the header in front of a body at `bytes[groupHeaderLength…]`. */
 export function sealGroup(bytes: Uint8Array, header: GroupHeader): void {
   const { bodyLength, recordCount, backfillCount } = header
   if (bodyLength > groupBodyMax || groupHeaderLength + bodyLength !== bytes.length) {
@@ -65,10 +65,7 @@ export function sealGroup(bytes: Uint8Array, header: GroupHeader): void {
   view.setUint32(4, crc32(bytes.subarray(8, groupHeaderLength + bodyLength)), true)
 }
 
-/**
- * Reads the group at `offset`, which should stand at `position` of the journal. Undefined when there is no whole,
- * undamaged group.
- */
+/** Reads the group at `offset`, which should be at `position` of the journal. Undefined without a whole, undamaged group. */
 export function readGroup(bytes: Uint8Array, offset: number, position: number): GroupHeader | undefined {
   if (offset + groupHeaderLength > bytes.length) return undefined
   const view = new DataView(bytes.buffer, bytes.byteOffset + offset, bytes.length - offset)
@@ -90,12 +87,12 @@ export function readGroup(bytes: Uint8Array, offset: number, position: number): 
   }
 }
 
-/** Of a whole and undamaged group, which its header begins. */
+/** For a whole and undamaged group, which starts with its header. */
 export function receiptUsOf(group: DataView): number {
   return group.getFloat64(40, true)
 }
 
-/** How long the group at `offset` says that it is, checked or not; undefined when no group starts there. */
+/** Length that the group at `offset` claims, valid or not. Undefined when no group starts there. */
 export function claimedGroupLength(bytes: Uint8Array, offset: number): number | undefined {
   if (offset + groupHeaderLength > bytes.length) return undefined
   const view = new DataView(bytes.buffer, bytes.byteOffset + offset, groupHeaderLength)
@@ -104,7 +101,7 @@ export function claimedGroupLength(bytes: Uint8Array, offset: number): number | 
   return bodyLength > groupBodyMax ? undefined : groupHeaderLength + bodyLength
 }
 
-/** Offset of the next undamaged group at or behind `offset`, or -1. `position` is that of `bytes[0]`. */
+/** Offset of the next undamaged group at or after `offset`, or -1. `position` belongs to `bytes[0]`. */
 export function findGroup(bytes: Uint8Array, offset: number, position: number): number {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   for (let at = buffer.indexOf(magicBytes, offset); at !== -1; at = buffer.indexOf(magicBytes, at + 1)) {

@@ -1,10 +1,10 @@
-/** What the main thread and the journal's thread share: two slots for groups, and a few numbers. */
+/** Memory shared by the main thread and the journal's thread: two slots for groups, and a few numbers. */
 
 import { groupBodyMax, groupHeaderLength } from './group.ts'
 
 export const slotBytes = groupHeaderLength + groupBodyMax
 
-/** Indices into `control`; the journal's thread sleeps on `command`. */
+/** Indices into `control`. The journal's thread sleeps on `command`. */
 export const controlAt = { command: 0, slot: 1, bodyLength: 2, recordCount: 3, backfillCount: 4, roll: 5 } as const
 export const command = { none: 0, commit: 1, stop: 2 } as const
 
@@ -15,7 +15,7 @@ export interface JournalShared {
   control: Int32Array
   times: Float64Array
   slots: [Uint8Array, Uint8Array]
-  /** The durable end of the journal, which readers in other threads may read up to. */
+  /** The durable end of the journal, up to which other threads may read. */
   durableEnd: BigInt64Array
 }
 
@@ -30,7 +30,7 @@ export function createJournalShared(end: number): JournalShared {
   }
 }
 
-/** What the journal's thread is started with, and what it answers. */
+/** Start data of the journal's thread, and its answers. */
 export interface JournalThreadData {
   directory: string
   end: { position: number; ordinal: number; lastStampUs: number }

@@ -1,6 +1,6 @@
 /**
- * The journal's thread: sleeps until a group is handed over, writes and syncs it by synchronous calls, says what became
- * of it. One thread with nothing else to do, because a sync that waits for anything else makes every sender wait.
+ * The journal's thread: sleeps until it gets a group, writes and syncs it by synchronous calls, and reports the outcome. It does
+ * nothing else, because any delay of a sync delays every sender.
  */
 
 import { parentPort, workerData } from 'node:worker_threads'
@@ -35,7 +35,7 @@ for (;;) {
 writer.close()
 answer({ kind: 'stopped' })
 
-/** Puts the slot that was handed over on the disk, and says what became of it. */
+/** Writes the slot to disk and returns the outcome. */
 export function createCommitter(writer: SegmentWriter, shared: JournalShared): () => JournalThreadMessage {
   const { control, times, slots, durableEnd } = shared
   return () => {

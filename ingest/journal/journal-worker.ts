@@ -1,4 +1,4 @@
-/** The journal's thread as its owner sees it. A test puts another one in its place, whose time and disk it holds. */
+/** The journal's thread as its owner sees it. A test replaces it with one whose time and disk it controls. */
 
 import { Worker } from 'node:worker_threads'
 import { threadLimits } from '../../store/thread-limits.ts'
@@ -11,9 +11,12 @@ import {
 } from './journal-shared.ts'
 
 export interface JournalThread {
-  /** Hands over the slot that `control` names. `term`: of the medium when its first record came, or of now where it has none. */
+  /**
+   * Passes on the slot that `control` names. `term`: the medium's term when its first record arrived, or the current one without
+   * records.
+   */
   commit(term: number): void
-  /** Resolves when the thread is gone; nothing may be in flight. */
+  /** Resolves when the thread has ended. Nothing may be in flight. */
   stop(): Promise<void>
 }
 
@@ -31,7 +34,7 @@ export function startJournalThread(workerData: JournalThreadData, hooks: Journal
   return threadHandle(worker, workerData.shared, hooks)
 }
 
-/** Of a thread that sleeps on `command` and answers with messages. */
+/** Handle of a thread that sleeps on `command` and answers with messages. */
 export function threadHandle(
   worker: Worker,
   { control }: Pick<JournalShared, 'control'>,

@@ -1,7 +1,7 @@
 /**
- * The journal as the main thread sees it: records are collected in one shared slot while the journal's thread syncs the
- * other. No timer holds a lone reading back; under load the groups grow by themselves, to everything that came in while
- * the last sync ran. What they are written to is the medium: segments on the local disk, or a topic.
+ * The journal in the main thread: records are collected in one shared slot while the journal's thread syncs the other. No timer
+ * delays a lone reading. Under load the groups grow to everything that arrived during the last sync. They are written to the
+ * medium: segments on the local disk, or a topic.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -29,16 +29,16 @@ import { createStoredListeners, type StoredListener, type StoredListeners } from
 import { clockStepUs } from './wall-clock.ts'
 
 export interface JournalOptions<Series, Values extends Timed> {
-  /** Of the table whose records are in the journal. */
+  /** Writer of the table whose records are in the journal. */
   writer: RecordWriter<Series, Values>
   medium: JournalMedium
-  /** A client's time that lies further back than this goes to the backfill lane. */
+  /** Older client times go to the backfill lane. */
   liveWindowUs: number
   nowUs: () => number
   log: Log
   /** Called when the journal's thread has died: nothing can be acknowledged any more. */
   onFatal: (error: Error) => void
-  /** Instead of the system's time. */
+  /** Replaces the system's timer. */
   after?: Timing['after']
 }
 
@@ -47,19 +47,19 @@ export interface JournalStatus {
   bytes: number
   bytesMax: number
   end: number
-  /** Records taken since the journal began. */
+  /** Records accepted since the journal began. */
   ordinal: number
   /** Groups and records made durable since the start. */
   groups: number
   records: number
   tornBytes: number
-  /** The highest stamp that was given out, epoch microseconds; above the clock when that was ahead before. */
+  /** The highest assigned stamp, epoch microseconds; above the clock when that was ahead before. */
   highestStampUs: number
-  /** Why no record can be taken at present. */
+  /** Why no record can be accepted at present. */
   issue: string | undefined
 }
 
-/** Records that are on the disk, up to `end` in the slot. */
+/** Records on disk, up to `end` in the slot. */
 interface StoredGroup {
   readonly slot: Slot
   readonly end: number
@@ -69,9 +69,9 @@ interface StoredGroup {
 const probeMs = 1000
 
 /**
- * Of a group, what bulk data may take, and of bulk data, what is stored or refused as a whole: some 14,000 records, which the
- * listeners get through in a few milliseconds of one turn. It leaves the most of a slot to live readings, so that an import
- * never makes a sender wait for a second group.
+ * Limit of bulk data in a group, and size up to which bulk data is stored or refused as a whole: some 14,000 records, which
+ * listeners process in a few milliseconds of one turn. Most of a slot stays free for live readings, so that an import never makes
+ * a sender wait for a second group.
  */
 export const bulkBytesMax = groupBodyMax / 4
 
@@ -87,7 +87,7 @@ export class Journal<Series, Values extends Timed> {
   #syncing: Slot
   #receiptUs = 0
   #inFlight = false
-  /** The thread has died: nothing comes of what waits. */
+  /** The thread has died, so waiting calls fail. */
   #hasFailed = false
   #scheduled = false
   #closing: Promise<void> | undefined
@@ -95,7 +95,7 @@ export class Journal<Series, Values extends Timed> {
   readonly #pace = new BulkPace()
   readonly #ended = new EndedSeries()
   readonly #stored: StoredListeners
-  /** A group on the disk that the listeners have not been notified of; its bytes stay until its slot is filled anew. */
+  /** A group on disk that the listeners have not received yet. Its bytes stay until its slot is filled again. */
   #pending: StoredGroup | undefined
   #rollsNext = false
   #end: number
@@ -130,10 +130,7 @@ export class Journal<Series, Values extends Timed> {
     })
   }
 
-  /**
-   * Appends one record, stamped unless it brings its own time or a stamp that was reserved; `settle` is called when its group
-   * is on the disk.
-   */
+  /** Appends one record, stamped unless it has its own time or a reserved stamp. `settle` is called when its group is on disk. */
   append(series: Series, values: Values, settle: Settle, reservedUs?: number): void {
     const refusal = this.#refusal()
     const slot = this.#filling
@@ -158,10 +155,10 @@ export class Journal<Series, Values extends Timed> {
   }
 
   /**
-   * The receipt time of a group chooses the lanes of all its records: of two records with the same time, the later one is
-   * live while the earlier one was late only if its group has an earlier receipt time. That happens when the clock was set
-   * back, and there, as the headers show, the live lane waits for the backfill lane (LiveBatches). So the later record is
-   * sent later whatever the clock does, also when the journal is sent again.
+   * The receipt time of a group determines the lanes of all its records. Of two records with the same time, the later one can be
+   * live after a late one only if its group has an earlier receipt time. That happens when the clock was set back. There, as the
+   * headers show, the live lane waits for the backfill lane (LiveBatches). So the later record is always sent later, also when
+   * the journal is sent again.
    */
   #open(slot: Slot): void {
     if (slot.recordCount > 0) return
@@ -172,21 +169,21 @@ export class Journal<Series, Values extends Timed> {
     slot.term = this.term()
   }
 
-  /** Of the medium: what was let in in an earlier one is not stored any more. 0 where there is one alone. */
+  /** The medium's term: records admitted in an earlier one are not stored any more. 0 for a medium with a single term. */
   term(): number {
     return this.#medium.term?.() ?? 0
   }
 
-  /** True for a time of before the record came that belongs to the backfill lane. */
+  /** True for a time that belongs to the backfill lane by the group's receipt time. */
   #isBackfill(slot: Slot, timeUs: number): boolean {
     return timeUs < slot.receiptUs - this.#options.liveWindowUs
   }
 
   /**
-   * Appends whole records, at most `bulkBytesMax` of them at a time; resolves when they are on the disk. Waits while the
-   * slot that is being filled has its share of bulk data, and while single readings wait for too long (`bulk-pace.ts`). Their lanes are chosen here, in the order of the journal: were
-   * it done before, an older value could go to the other lane than a newer one, and be sent after it. `term`: in which they were let
-   * in; nothing of them is stored in a later one.
+   * Appends whole records, at most `bulkBytesMax` at a time. Resolves when they are on disk. Waits while the current slot has its
+   * share of bulk data, and while single readings wait too long (`bulk-pace.ts`). Their lanes are chosen here, in the order of
+   * the journal: otherwise an older value could go to another lane than a newer one, and be sent after it. `term`: the term of
+   * their admission; nothing is stored in a later one.
    */
   async appendRecords(records: Uint8Array, term = this.term()): Promise<Outcome> {
     if (records.length > bulkBytesMax) throw bug(`${records.length} bytes of bulk data come at a time`)
@@ -202,7 +199,7 @@ export class Journal<Series, Values extends Timed> {
     this.#pace.appended(records.length, performance.now())
     const slot = this.#filling
     this.#open(slot)
-    // Only here: one of the series may have been erased while this waited.
+    // Filtered only here: one of the series may have been erased during the wait.
     const taken = this.#ended.without(records)
     slot.bytes.set(taken, slot.used)
     const { recordCount, backfillCount } = chooseLanes(slot.view, slot.used, taken.length, timeUs =>
@@ -212,7 +209,7 @@ export class Journal<Series, Values extends Timed> {
     return await this.#settled(slot)
   }
 
-  /** The records that have been written to the slot, up to `end`. */
+  /** Accounts for the records that have been written to the slot, up to `end`. */
   #take(slot: Slot, end: number, recordCount: number, backfillCount: number): void {
     this.#ended.eraseCustom(slot.view, slot.used, end)
     slot.used = end
@@ -220,14 +217,14 @@ export class Journal<Series, Values extends Timed> {
     slot.backfillCount += backfillCount
   }
 
-  /** Takes no bulk data of these series and no values of these custom series any more; single records are up to the caller. */
+  /** Rejects bulk data of these series and values of these custom series from now on. Callers reject single records. */
   refuseSeries(numbers: Iterable<number>): void {
     this.#ended.add(numbers)
   }
 
   /**
-   * Refuses these series. Resolves with the position behind their last record, which is in a segment that has ended, so that it
-   * goes when QuestDB has applied it.
+   * Rejects these series. Resolves with the position after their last record, which is in a closed segment, so that it is removed
+   * once QuestDB has applied it.
    */
   async endSeries(numbers: Iterable<number>): Promise<number> {
     this.refuseSeries(numbers)
@@ -243,7 +240,7 @@ export class Journal<Series, Values extends Timed> {
     if (outcome !== 'stored') throw new Error(`the journal takes nothing at present: ${this.#issue() ?? outcome}`)
   }
 
-  /** Resolves when all that was taken before, and the last stamp, is on the disk. Takes no room, so it waits for none. */
+  /** Resolves when all earlier records, and the last stamp, are on disk. It needs no room, so it waits for none. */
   async #sync(): Promise<Outcome> {
     const refusal = this.#refusal()
     if (refusal !== undefined) return refusal
@@ -260,16 +257,16 @@ export class Journal<Series, Values extends Timed> {
   }
 
   /**
-   * A time of receipt for records that are appended as bulk data, epoch microseconds; undefined while none may be given out. It is
-   * unlike all others; the group that has the records, or an earlier one, makes it durable.
+   * A unique time of receipt for records that are appended as bulk data, epoch microseconds. Undefined while none may be
+   * assigned. The group with the records, or an earlier one, makes it durable.
    */
   stampUs(): number | undefined {
     return this.#stamper.next()
   }
 
   /**
-   * Stamps for records that may be appended at any later time, also after a restart and more than once. They are on the
-   * disk before they are given out, so that no other record gets one of them, wherever the clock is then.
+   * Stamps for records that may be appended at any later time, also after a restart and more than once. They are made durable
+   * first, so that no other record gets one of them, whatever the clock does.
    */
   async reserveStampsUs(count: number): Promise<number[] | Exclude<Outcome, 'stored'>> {
     const stampsUs: number[] = []
@@ -283,8 +280,8 @@ export class Journal<Series, Values extends Timed> {
   }
 
   /**
-   * Calls the listener with the records of each group that is on the disk, in the order of the journal and soon after their
-   * requests are settled; never with records whose outcome is another one or unknown.
+   * Calls the listener with the records of each group on disk, in the order of the journal, soon after their requests are
+   * settled; never with records of another or unknown outcome.
    */
   onStored(listener: StoredListener): void {
     this.#stored.add(listener)
@@ -309,7 +306,7 @@ export class Journal<Series, Values extends Timed> {
     }
   }
 
-  /** Takes nothing more, syncs what was taken, stops the thread. May be called twice. */
+  /** Rejects new records, syncs accepted ones, and stops the thread. It may be called twice. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
@@ -340,7 +337,7 @@ export class Journal<Series, Values extends Timed> {
     return this.#medium.refusal?.()
   }
 
-  /** Hands the group over after the current turn of the event loop, so that all requests of the turn share a sync. */
+  /** Commits the group after the current turn of the event loop, so that all requests of the turn share a sync. */
   #schedule(): void {
     if (this.#inFlight || this.#scheduled) return
     this.#scheduled = true
@@ -365,12 +362,12 @@ export class Journal<Series, Values extends Timed> {
     this.#rollsNext = false
     const pending = this.#takePending()
     this.#thread.commit(slot.recordCount > 0 ? slot.term : this.term())
-    // Behind the commit, so that listeners do not delay a sync; nothing is appended to the slot before.
+    // After the commit, so that listeners do not delay a sync. Nothing is appended to the slot before.
     this.#notify(pending)
     this.#wakeBulk()
   }
 
-  /** What the journal's thread takes as it is: one slot at a time, with as many records as its group says. */
+  /** The journal's thread trusts its input: one slot at a time, with as many records as its group states. */
   #assertHandOver({ used, recordCount, backfillCount }: Slot): void {
     const { used: usedNext, waiting } = this.#syncing
     if (this.#inFlight) throw bug(`a group of ${used} bytes is handed over while another one is in flight`)
@@ -419,14 +416,14 @@ export class Journal<Series, Values extends Timed> {
     if (!this.#scheduled) setImmediate(() => this.#notify(this.#takePending()))
   }
 
-  /** While the disk fails, an empty group is tried from time to time, so that the journal recovers without traffic. */
+  /** While the disk fails, an empty group is tried periodically, so that the journal recovers without traffic. */
   #probeLater(): void {
     this.#cancelProbe = this.#after(probeMs, () => {
       if (!this.#inFlight && !this.#scheduled && this.#closing === undefined) this.#handOver()
     })
   }
 
-  /** One line when the disk begins to refuse, one when it takes again; none for each group. */
+  /** Logs one line when the disk begins to fail and one when it recovers, instead of one for each group. */
   #report(outcome: Outcome, reason: string | undefined): void {
     if (outcome === 'stored') {
       if (this.#lastReason !== undefined) this.#options.log.info({}, 'journal is writable again')

@@ -1,27 +1,27 @@
-/** Stamps of the classes that this process has for a while: none above the bound that its class has in PostgreSQL. */
+/** Assigns stamps of the classes leased by this process, up to the bound of each class in PostgreSQL. */
 
 import type { Log } from '../../store/log.ts'
 import { type ClassStamper, createStamper, type Stamper } from './stamp.ts'
 import { leasedModulus } from './stamp-classes.ts'
 
 export interface HeldClass {
-  /** Epoch microseconds: others may have given out stamps up to here. */
+  /** Epoch microseconds. Other processes may have assigned stamps up to here. */
   floorUs: number
-  /** And nobody else does up to here. */
+  /** Only this process assigns stamps up to here. */
   boundUs: number
 }
 
 export interface LeasedStamperOptions {
   nowUs: () => number
   log: Log
-  /** A stamp was wanted that lies above the bound of its class. */
+  /** Called when a requested stamp lies above the bound of its class. */
   onRefused: () => void
 }
 
 export class LeasedStamper implements Stamper {
   readonly #options: LeasedStamperOptions
   #held: ReadonlyMap<number, HeldClass> = new Map()
-  /** By class, the highest that was given out, or its floor. */
+  /** By class: the highest assigned stamp, or its floor. */
   readonly #highest = new Float64Array(leasedModulus)
   #stamper: ClassStamper | undefined
   #last = 0
@@ -60,7 +60,7 @@ export class LeasedStamper implements Stamper {
     return 'no times of receipt are left to this process, until PostgreSQL has taken its next claim'
   }
 
-  /** These classes, with these bounds; `isOther`: some of them begin anew, above their floors. */
+  /** Sets the classes and their bounds. `isOther`: some of them restart above their floors. */
   hold(held: ReadonlyMap<number, HeldClass>, isOther: boolean): void {
     this.#held = held
     this.#isRefused = false
@@ -76,7 +76,7 @@ export class LeasedStamper implements Stamper {
     return createStamper({
       nowUs,
       state: { residue: undefined, highestUs: [...this.#highest] },
-      // Its bound is made durable before a stamp of it is given out.
+      // The bound of a class is durable before its stamps are assigned.
       save: () => true,
       onExhausted: us => log.error({ seconds: Math.round(us / 1_000_000) }, exhausted),
       modulus: leasedModulus,
@@ -84,12 +84,12 @@ export class LeasedStamper implements Stamper {
     })
   }
 
-  /** A stamp that is not given out, for the class that the clock asks for; undefined without classes. */
+  /** Advances the class that the clock selects without assigning its stamp. Undefined without classes. */
   skip(): number | undefined {
     return this.#stamper?.next()
   }
 
-  /** Of a class: what was given out lies not above it. */
+  /** Upper bound of the class's assigned stamps. */
   highestOf(residue: number): number {
     return this.#highest[residue] ?? 0
   }

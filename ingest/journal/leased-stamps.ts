@@ -1,4 +1,4 @@
-/** The stamps of this process where several share a topic: keeps its classes, in time, as long as it runs. */
+/** Maintains this process's leases of stamp classes where several processes share a topic. */
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,7 +11,7 @@ import { StampLease } from './stamp-lease.ts'
 export interface LeasedStamps {
   readings: Stamper
   points: Stamper
-  /** Gives the classes back. To be called when no stamp is wanted any more. */
+  /** Releases the classes. Call it when no stamp is needed any more. */
   close(): Promise<void>
 }
 
@@ -22,7 +22,7 @@ export interface LeasedStampsOptions {
 }
 
 const renewEveryMs = 10_000
-/** Also when stamps are wanted that there are none of. */
+/** Also the interval while stamps are requested and no class is available. */
 const pauseMsMin = 100
 
 /** Rejects with a StartError where other processes have all classes. */
@@ -63,7 +63,7 @@ export async function openLeasedStamps({ rows, nowUs, log }: LeasedStampsOptions
         'Classes of a killed process are free after a minute.',
     )
   }
-  // The first one took the classes, this one sets their bounds.
+  // The first renewal took the classes, this one sets their bounds.
   await lease.renew()
   const running = run()
   return {
@@ -73,7 +73,7 @@ export async function openLeasedStamps({ rows, nowUs, log }: LeasedStampsOptions
       closing.abort()
       awake.resolve()
       await running
-      // Their lease ends by itself.
+      // Their lease expires on its own.
       await lease.release().catch(() => undefined)
     },
   }

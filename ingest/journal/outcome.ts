@@ -1,6 +1,6 @@
 /**
- * What became of a record. `stored`: on the disk. `full`: nothing was stored, for want of room. `closing`: nothing was
- * stored, the service stops. `unknown`: the disk failed in a way that leaves it open.
+ * Outcome of a record. `stored`: on disk. `full`: nothing was stored, for lack of room. `closing`: nothing was stored, the
+ * service is stopping. `unknown`: the disk failed, and the record may or may not be stored.
  */
 export type Outcome = 'stored' | 'full' | 'closing' | 'unknown'
 

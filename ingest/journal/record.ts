@@ -1,19 +1,19 @@
 /**
- * The record: one row of a table as it stands in the journal, little endian.
+ * The record: one row of a table in the journal, little endian.
  *
- * | offset | size | what |
+ * | offset | size | content |
  * | --- | --- | --- |
  * | 0 | 2 | length of the whole record |
  * | 2 | 1 | kind: the table's; 1 is a reading |
- * | 3 | 1 | flags: bit 0 is set for the backfill lane, bit 1 for a time of a client's with microseconds, bit 2 for custom values |
+ * | 3 | 1 | flags: bit 0 for the backfill lane, bit 1 for a client's time with microseconds, bit 2 for custom values |
  * | 4 | 4 | number of the series: of the device, for a reading |
  * | 8 | 8 | time in epoch microseconds, an integer in a double |
  * | 16 | 8 each | the values of the table's columns: doubles, NaN for a missing one |
  * | … | … | each symbol: a byte with its length, and as many bytes, escaped as in line protocol |
- * | … | 12 each | each custom value: the number of its own series, 4 bytes, and a double, NaN for one that was erased |
- * | end - 1 | 1 | how many custom values there are; only with bit 2 of the flags, as those themselves |
+ * | … | 12 each | each custom value: the number of its own series, 4 bytes, and a double, NaN for an erased one |
+ * | end - 1 | 1 | number of custom values; these and their number exist only with bit 2 of the flags |
  *
- * The symbols are in the record, so a row reaches the database even when its series was removed in the meantime.
+ * The record contains the symbols, so a row reaches the database even when its series was removed meanwhile.
  */
 
 import { unescapeText } from '../line-protocol.ts'
@@ -26,7 +26,7 @@ const customValueLength = 12
 
 export const offsetOf = { length: 0, kind: 2, flags: 3, series: 4, timeUs: 8, values: 16 } as const
 
-/** Where things stand in the records of a table. */
+/** Offsets in the records of a table. */
 export interface RecordLayout {
   readonly kind: number
   readonly symbolsAt: number
@@ -43,21 +43,21 @@ export function layoutOf(table: TableDescription): RecordLayout {
   return { kind: table.recordKind, symbolsAt, symbolCount, lengthMin, lengthMax }
 }
 
-/** What a record is made of besides its series. */
+/** Content of a record besides its series. */
 export interface Timed {
-  /** Epoch milliseconds, or undefined when it is the moment of receipt. */
+  /** Epoch milliseconds. Undefined for the time of receipt. */
   readonly timestampMs: number | undefined
 }
 
 /** Writes the records of one table. */
 export interface RecordWriter<Series, Values extends Timed> {
-  /** Bytes of a record. */
+  /** Length of a record. */
   length(series: Series, values: Values): number
-  /** Writes one at `offset` and returns the offset behind it. The caller has checked that there is room. */
+  /** Writes a record at `offset` and returns the offset after it. The caller has checked that there is room. */
   write(view: DataView, offset: number, series: Series, timeUs: number, isBackfill: boolean, values: Values): number
 }
 
-/** Writes what stands before the values. */
+/** Writes the fields before the values. */
 export function writeHeader(
   view: DataView,
   offset: number,
@@ -74,26 +74,26 @@ export function writeHeader(
   view.setFloat64(offset + offsetOf.timeUs, timeUs, true)
 }
 
-/** Writes a symbol, escaped, and returns the offset behind it. */
+/** Writes a symbol, escaped, and returns the offset after it. */
 export function writeSymbol(view: DataView, offset: number, symbol: Uint8Array): number {
   view.setUint8(offset, symbol.length)
   new Uint8Array(view.buffer, view.byteOffset + offset + 1, symbol.length).set(symbol)
   return offset + 1 + symbol.length
 }
 
-/** Values of a record that have no column of its table, by the numbers of their own series. */
+/** Values of a record without a column in its table, by the numbers of their own series. */
 export interface CustomValues {
   readonly series: readonly number[]
-  /** As many. */
+  /** One value for each series. */
   readonly values: readonly number[]
 }
 
-/** Bytes of so many custom values at the end of a record. */
+/** Length of this many custom values at the end of a record. */
 export function customLength(count: number): number {
   return count === 0 ? 0 : count * customValueLength + 1
 }
 
-/** Writes custom values, one at least, behind the symbols of the record at `offset`, and returns the offset behind them. */
+/** Writes at least one custom value after the symbols of the record at `offset`, and returns the offset after them. */
 export function writeCustom(view: DataView, offset: number, at: number, { series, values }: CustomValues): number {
   view.setUint8(offset + offsetOf.flags, view.getUint8(offset + offsetOf.flags) | flagCustom)
   let next = at
@@ -106,26 +106,23 @@ export function writeCustom(view: DataView, offset: number, at: number, { series
   return next + 1
 }
 
-/** How many custom values the record at `offset` has. */
+/** Number of custom values of the record at `offset`. */
 export function customCount(view: DataView, offset: number): number {
   if ((view.getUint8(offset + offsetOf.flags) & flagCustom) === 0) return 0
   return view.getUint8(offset + view.getUint16(offset + offsetOf.length, true) - 1)
 }
 
-/** Offset of the first of `count` custom values of the record at `offset`; the next one is 12 bytes behind it. */
+/** Offset of the first of `count` custom values of the record at `offset`. They are 12 bytes apart. */
 export function customAt(view: DataView, offset: number, count: number): number {
   return offset + view.getUint16(offset + offsetOf.length, true) - customLength(count)
 }
 
-/**
- * What stands for a custom series where numbers of series are told that were erased: a number that no series of records has,
- * since all of them are above 0.
- */
+/** Represents a custom series in lists of erased series: a number that no series of records has, since these are above 0. */
 export function erasedCustom(series: number): number {
   return -series
 }
 
-/** Takes the custom values of erased series out of the record at `offset`. */
+/** Erases the custom values of erased series from the record at `offset`. */
 export function eraseCustom(view: DataView, offset: number, isErased: (number: number) => boolean): void {
   const count = customCount(view, offset)
   const firstAt = customAt(view, offset, count)
@@ -143,7 +140,7 @@ export function isBackfill(view: DataView, offset: number): boolean {
   return (view.getUint8(offset + offsetOf.flags) & flagBackfill) !== 0
 }
 
-/** Says of a record whose time is no whole millisecond that it is not one of our stamps. */
+/** Marks a record whose time has a fraction of a millisecond but is not one of our stamps. */
 export function markFineTime(view: DataView, offset: number): void {
   view.setUint8(offset + offsetOf.flags, view.getUint8(offset + offsetOf.flags) | flagFineTime)
 }
@@ -158,7 +155,7 @@ export interface CustomValue {
   value: number
 }
 
-/** A record read back, for dead letters and tests; the forwarder reads the fields it needs in place. */
+/** A decoded record, for dead letters and tests. The forwarder reads its fields in place. */
 export interface RecordFields {
   series: number
   symbols: string[]
@@ -199,7 +196,7 @@ function readCustom(view: DataView, offset: number): CustomValue[] {
   })
 }
 
-/** True when the bytes from `start` to `end` are whole records and nothing else. */
+/** True when the bytes from `start` to `end` are exactly whole records. */
 export function areWholeRecords(view: DataView, start: number, end: number): boolean {
   let offset = start
   while (offset < end) {
@@ -211,10 +208,10 @@ export function areWholeRecords(view: DataView, start: number, end: number): boo
   return offset === end
 }
 
-/** Times further back than this from the receipt belong to the backfill lane. */
+/** Times that precede the receipt by more than this belong to the backfill lane. */
 export const liveWindowUs = 5 * 60 * 1_000_000
 
-/** Flags the records that stand in `length` bytes from `start` on as late or not, by their times; how many there are. */
+/** Flags the records in `length` bytes from `start` on as late or live, by their times. Returns the number of late ones. */
 export function chooseLanes(
   view: DataView,
   start: number,
@@ -233,7 +230,7 @@ export function chooseLanes(
   return { recordCount, backfillCount }
 }
 
-/** Whole records without those of some series; the very same bytes when there are none. */
+/** Returns whole records without some series, or the same array when it has none. */
 export function withoutSeries(records: Uint8Array, numbers: ReadonlySet<number>): Uint8Array {
   const view = new DataView(records.buffer, records.byteOffset, records.byteLength)
   const kept: Uint8Array[] = []

@@ -1,4 +1,4 @@
-/** What a start finds of the journal: where it ends, and whether something at the end had to be cut off. */
+/** Recovers the journal at a start: finds its end, and cuts off incomplete data there. */
 
 import { bug } from '../../store/limits/bug.ts'
 import { checkpointOf } from './checkpoint.ts'
@@ -9,23 +9,23 @@ import { listSegments, quarantineName, segmentName } from './segments.ts'
 
 export interface JournalEnd {
   position: number
-  /** Records taken so far. */
+  /** Number of records so far. */
   ordinal: number
-  /** The last stamp that was given out; 0 before the first. */
+  /** The last assigned stamp; 0 before the first. */
   lastStampUs: number
 }
 
 export interface Recovered {
   end: JournalEnd
-  /** Where the oldest segment starts, or the end when there is none. */
+  /** Start of the oldest segment, or the end without segments. */
   start: number
-  /** Bytes behind the last whole group that were cut off and kept in quarantine. */
+  /** Bytes after the last whole group that were cut off and quarantined. */
   tornBytes: number
 }
 
 /**
- * Looks at the newest segment only, so that a start does not depend on the length of the backlog. Damage further up is
- * found, quarantined and logged when the forwarder gets there.
+ * Reads only the newest segment, so that a start does not depend on the length of the backlog. The forwarder finds, quarantines
+ * and logs earlier damage.
  */
 export function recoverJournal(disk: Disk): Recovered {
   let tornBytes = 0
@@ -45,8 +45,8 @@ export function recoverJournal(disk: Disk): Recovered {
 }
 
 /**
- * The forwarder may have been past this end, with a group that its failed sync has lost since. What is written next must
- * not stand where the checkpoint calls it applied.
+ * The forwarder may have passed this end, with a group that a failed sync has lost. New groups must not have positions that the
+ * checkpoint calls applied.
  */
 function behindCheckpoint(disk: Disk, end: JournalEnd): JournalEnd {
   return { ...end, position: Math.max(end.position, checkpointOf(disk)) }
@@ -65,11 +65,11 @@ function scanSegment(disk: Disk, start: number): { end: JournalEnd | undefined; 
       disk.replace(quarantineName(start + cutAt, 'tail'), torn)
       disk.syncDirectory()
     }
-    // A segment without one whole group goes, so that its name is free for the next one that starts there.
+    // A segment without a whole group is removed, so that its name is free for the next one that starts there.
     if (end === undefined) disk.remove(segmentName(start))
     else {
       if (size > cutAt) file.truncate(cutAt)
-      // A killed process may have left groups that only the system's memory holds, and from now on they count.
+      // A killed process may have left groups only in the system's memory. They count from now on.
       file.sync()
     }
     disk.syncDirectory()

@@ -1,4 +1,4 @@
-/** Reads the journal back, chunk by chunk, and walks around what is damaged. */
+/** Reads the journal chunk by chunk, and skips damaged bytes. */
 
 import { bug } from '../../store/limits/bug.ts'
 import type { Disk, DiskFile } from './disk.ts'
@@ -11,13 +11,13 @@ export interface Chunk {
   /** Position of `bytes[0]`. */
   position: number
   groups: GroupHeader[]
-  /** Positions of bytes that belong to no group, and whether they are more than the zeros of a file grown ahead. */
+  /** Positions of bytes outside groups, and whether they are only the zeros of a preallocated file. */
   damaged: { from: number; to: number; zeros: boolean }[]
-  /** Where to read on; equal to `position` only when there is nothing more before the end. */
+  /** Position of the next read. Equal to `position` only when nothing more is available before the end. */
   next: number
 }
 
-/** Two of the longest groups, so that behind a damaged one the next is always found. */
+/** Twice the longest group, so that the group after a damaged one is always found. */
 export const chunkBytesMax = 2 * (groupBodyMax + groupHeaderLength)
 
 export class SegmentReader {
@@ -32,7 +32,7 @@ export class SegmentReader {
     this.#disk = disk
   }
 
-  /** The groups from `position` on that stand before `end`, as many as fit into a chunk or the segment has. */
+  /** The groups from `position` to `end`, as many as fit into a chunk or are in the segment. */
   read(position: number, end: number, bytesMax = chunkBytesMax): Chunk {
     if (position > end) throw bug(`the journal is read from ${position}, and ends at ${end}`)
     const from = this.#seek(position, end)
@@ -43,7 +43,7 @@ export class SegmentReader {
     }
     const count = this.#file?.read(this.#buffer.subarray(0, wanted), from - this.#start) ?? 0
     const bytes = this.#buffer.subarray(0, count)
-    // A file that ends before the wanted position holds nothing more: the rest was never written.
+    // A file that ends before the wanted position is complete: the rest was never written.
     const complete = from + count >= limit || count < wanted
     const chunk: Chunk = { bytes, position: from, groups: [], damaged: [], next: from }
     walk(chunk, complete ? limit : undefined)
@@ -56,11 +56,11 @@ export class SegmentReader {
     this.#file = undefined
   }
 
-  /** Opens the segment that holds the position; where trimming or a lost file left a gap, the next one behind it. */
+  /** Opens the segment with the position. After trimming or a lost file, opens the next one after the gap. */
   #seek(position: number, end: number): number {
     const inside = this.#file !== undefined && position >= this.#start
     if (inside && this.#nextStart !== undefined && position < this.#nextStart) return position
-    // The last segment that we know may have got a successor since.
+    // The last known segment may have a successor by now.
     const starts = listSegments(this.#disk)
     const start = starts.findLast(candidate => candidate <= position) ?? starts[0]
     if (start === undefined || start >= end) {
@@ -77,7 +77,7 @@ export class SegmentReader {
   }
 }
 
-/** Collects the groups of a chunk. `limit` is where its segment ends, when the chunk reaches that far. */
+/** Collects the groups of a chunk. `limit` is the end of its segment, when the chunk reaches it. */
 function walk(chunk: Chunk, limit: number | undefined): void {
   const { bytes, position } = chunk
   let offset = 0
@@ -96,7 +96,7 @@ function walk(chunk: Chunk, limit: number | undefined): void {
   chunk.next = limit !== undefined && offset >= bytes.length ? Math.max(limit, position + offset) : position + offset
 }
 
-/** What is passed over is in a group or was noted as damaged, else a reader would skip it and nobody would know. */
+/** Skipped bytes must be in a group or recorded as damaged. Otherwise a reader would lose data silently. */
 function assertWalk({ bytes, position, groups, damaged, next }: Chunk): void {
   let covered = 0
   for (const { bodyLength } of groups) covered += groupHeaderLength + bodyLength
@@ -106,7 +106,7 @@ function assertWalk({ bytes, position, groups, damaged, next }: Chunk): void {
   }
 }
 
-/** Where to go on when no whole group stands at `offset`; `offset` itself when more bytes must be read first. */
+/** Next offset when no whole group is at `offset`; `offset` itself when more bytes must be read first. */
 function nextOffset(bytes: Uint8Array, offset: number, position: number, complete: boolean): number {
   const claimed = claimedGroupLength(bytes, offset)
   const cut = claimed === undefined ? bytes.length - offset < groupHeaderLength : offset + claimed > bytes.length
@@ -114,7 +114,7 @@ function nextOffset(bytes: Uint8Array, offset: number, position: number, complet
   const found = findGroup(bytes, offset + 1, position)
   if (found !== -1) return found
   if (complete) return bytes.length
-  // A group may begin in here and end behind the chunk: start the next chunk early enough to see it whole.
+  // A group may begin in here and end after the chunk: the next chunk starts early enough to contain it.
   return Math.max(offset + 1, bytes.length - groupBodyMax - groupHeaderLength)
 }
 

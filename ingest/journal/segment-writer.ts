@@ -1,6 +1,6 @@
 /**
- * Puts groups on the disk, one after the other, and says what became of each. It runs in the journal's thread, where all
- * calls are synchronous.
+ * Writes groups to disk in order, and reports the outcome of each. It runs in the journal's thread, where all calls are
+ * synchronous.
  */
 
 import { bug } from '../../store/limits/bug.ts'
@@ -10,8 +10,7 @@ import type { JournalEnd } from './recovery.ts'
 import { segmentBytesMax, segmentName } from './segments.ts'
 
 /**
- * `stored`: on the disk. `full`: nothing of it is in the journal. `unknown`: a sync failed, and whether the bytes are on
- * the disk cannot be said.
+ * `stored`: on disk. `full`: nothing of it is in the journal. `unknown`: a sync failed, and the bytes may or may not be on disk.
  */
 type GroupOutcome = 'stored' | 'full' | 'unknown'
 
@@ -25,8 +24,8 @@ export interface GroupContent {
 export interface Committed {
   outcome: GroupOutcome
   /**
-   * As far as the journal may be read. A group in an unknown state is left out until a later one is durable, which has
-   * its stamps: else the group could be sent on, be lost here with the power, and its stamps be given out again.
+   * Position up to which the journal may be read. A group in an unknown state is excluded until a later one is durable, which
+   * includes its stamps. Otherwise the group could be forwarded, then lost in a power failure, and its stamps be assigned again.
    */
   end: number
   error?: unknown
@@ -34,7 +33,7 @@ export interface Committed {
 
 export interface SegmentWriterOptions {
   disk: Disk
-  /** Where the journal ends, from recovery. */
+  /** End of the journal, from recovery. */
   end: JournalEnd
   /** Free space that the journal leaves to others. */
   reserveBytes: number
@@ -45,15 +44,15 @@ interface Segment {
   /** Its position in the journal. */
   start: number
   file: DiskFile
-  /** Bytes of groups. */
+  /** Length of its groups. */
   length: number
-  /** Bytes that are already part of the file, as zeros behind the groups. */
+  /** Allocated length of the file, with zeros after the groups. */
   allocated: number
 }
 
 /**
- * The file grows by zeros ahead of the groups: a sync over blocks that exist needs no entry in the file system's own
- * journal, which took 100 µs instead of 160 on the machine where this was measured.
+ * The file is extended by zeros ahead of the groups: a sync over existing blocks needs no entry in the file system's own journal.
+ * It took 100 µs instead of 160 on the measured machine.
  */
 const allocationBytes = 4 * 1024 * 1024
 const zeros = new Uint8Array(256 * 1024)
@@ -65,7 +64,7 @@ export class SegmentWriter {
   readonly #end: JournalEnd
   #segment: Segment | undefined
   #readableEnd: number
-  /** No file has bytes behind this that may count. */
+  /** No file has valid bytes after this position. */
   #writtenTo: number
 
   constructor({ disk, end, reserveBytes, segmentBytes }: SegmentWriterOptions) {
@@ -124,18 +123,18 @@ export class SegmentWriter {
     try {
       this.close()
     } catch {
-      // Zeros that could not be given back are no damage, and the file is closed.
+      // Remaining zeros are harmless, and the file is closed.
     }
   }
 
-  /** Begins a new segment at once, with an empty group. Where the journal may be read up to now; throws when the disk has no room. */
+  /** Begins a new segment at once, with an empty group. Returns the readable end. Throws when the disk has no room. */
   begin(receiptUs: number): number {
     this.roll()
     this.#segment = this.#openSegment(receiptUs)
     return this.#readableEnd
   }
 
-  /** Gives back the zeros behind the last group. May be called twice. */
+  /** Truncates the zeros after the last group. It may be called twice. */
   close(): void {
     if (this.#segment === undefined) return
     const { file, length } = this.#segment
@@ -147,7 +146,7 @@ export class SegmentWriter {
     }
   }
 
-  /** The segment with room for a group of this length, on a disk with room to spare; throws when there is none. */
+  /** The segment with room for a group of this length, on a disk with enough free space. Throws without one. */
   #prepare(length: number, receiptUs: number): Segment {
     if (this.#segment !== undefined && this.#segment.length + length > this.#segmentBytes) this.close()
     this.#segment ??= this.#openSegment(receiptUs)
@@ -155,7 +154,7 @@ export class SegmentWriter {
     return this.#segment
   }
 
-  /** A segment opens with an empty group, so that the last stamp outlives the trimming of all segments before. */
+  /** A segment opens with an empty group, so that the last stamp survives the removal of all earlier segments. */
   #openSegment(receiptUs: number): Segment {
     this.#assertSpace(allocationBytes)
     const { position, ordinal, lastStampUs } = this.#end
@@ -197,7 +196,7 @@ export class SegmentWriter {
     try {
       segment.file.sync()
     } catch (error) {
-      this.close() // A file whose sync failed once is not trusted again; its groups were synced before.
+      this.close() // After a failed sync a file is not written again. Its groups were synced before.
       throw error
     }
     segment.allocated = allocated
@@ -210,7 +209,7 @@ export class SegmentWriter {
     }
   }
 
-  /** A write failed. When what it left is provably gone again, nothing was stored. */
+  /** Handles a failed write. When its bytes are provably removed again, nothing was stored. */
   #cutBack(segment: Segment, length: number, error: unknown): Committed {
     try {
       segment.file.truncate(segment.length)
@@ -224,8 +223,8 @@ export class SegmentWriter {
   }
 
   /**
-   * A sync failed: the system may have dropped the pages and would call the next sync a success, so this file is not
-   * written again. The next segment starts behind everything that this one may hold.
+   * Handles a failed sync: the system may have dropped the pages and would report the next sync as a success, so this file is not
+   * written again. The next segment starts after everything that this one may contain.
    */
   #abandon(segment: Segment, length: number, error: unknown): Committed {
     segment.file.close()

@@ -1,4 +1,4 @@
-/** Segments on the local disk, as what the groups of a journal are written to. */
+/** Segments on the local disk as the medium of a journal's groups. */
 
 import type { Log } from '../../store/log.ts'
 import { type Disk, openDisk } from './disk.ts'
@@ -12,21 +12,21 @@ import { openStamper } from './stamp-file.ts'
 
 export interface SegmentsMediumOptions {
   directory: string
-  /** The journal takes nothing more when it holds this many bytes. */
+  /** The journal rejects records when it holds this many bytes. */
   bytesMax: number
   /** Free space on the file system that the journal leaves to others. */
   reserveBytes: number
   nowUs: () => number
   log: Log
-  /** Instead of the directory and a thread of its own. */
+  /** Replaces the directory and the separate thread. */
   disk?: Disk
   startThread?: typeof startJournalThread
 }
 
-/** Whole segments are what trimming removes, so a small journal needs small ones to recover when it was full. */
+/** Trimming removes whole segments, so a small journal needs small ones to recover after it was full. */
 const segmentsMin = 8
 
-/** Cuts a torn tail off. */
+/** Cuts off a torn tail. */
 export function openSegmentsMedium(options: SegmentsMediumOptions): JournalMedium & { readonly stamper: ClassStamper } {
   const { directory, bytesMax, reserveBytes, nowUs, log } = options
   const { disk = openDisk(directory), startThread = startJournalThread } = options

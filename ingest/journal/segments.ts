@@ -1,4 +1,4 @@
-/** The journal's files: each is named after the position where it starts, and holds groups and nothing else. */
+/** The journal's files: each is named after its start position, and contains only groups. */
 
 import type { Disk } from './disk.ts'
 
@@ -20,7 +20,7 @@ export function listSegments(disk: Disk): number[] {
     .sort((a, b) => a - b)
 }
 
-/** Bytes that no group claims are kept under this name, beside the segments, for an operator. */
+/** Bytes outside groups are kept under this name, beside the segments, for an operator. */
 export function quarantineName(position: number, kind: 'tail' | 'middle'): string {
   return `quarantine-${String(position).padStart(16, '0')}.${kind}`
 }

@@ -1,4 +1,4 @@
-/** The group that is being collected, in one of the two buffers that the journal's thread shares. */
+/** The group being collected, in one of the two buffers that the journal's thread shares. */
 
 import { groupHeaderLength } from './group.ts'
 import type { Settle } from './outcome.ts'
@@ -11,9 +11,9 @@ export interface Slot {
   backfillCount: number
   /** Receipt clock at the first record. */
   receiptUs: number
-  /** Of the medium, at the first record. */
+  /** The medium's term at the first record. */
   term: number
-  /** When the first single record came, by a clock that never steps; NaN without one. */
+  /** Arrival of the first single record, by a monotonic clock; NaN without one. */
   singleSinceMs: number
   waiting: Settle[]
 }

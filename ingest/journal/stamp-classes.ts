@@ -1,14 +1,14 @@
 /**
- * The rows of `stamp_classes`: of several processes that give out stamps, each has some classes for itself. The bound of a class
- * lies above all of its stamps, whoever gave them out.
+ * The rows of `stamp_classes`: each of several processes that assign stamps has some classes exclusively. The bound of a class
+ * lies above all of its stamps from any process.
  */
 
 import type pg from 'pg'
 import { stampModulus } from './stamp.ts'
 
 /**
- * Twelve processes have four classes each. A stamp of a class comes every 50 µs, so one of them gives out 20,000 a second. It is a
- * multiple of the modulus of a journal on disk, so that each class lies in one of that journal's.
+ * Twelve processes have four classes each. A stamp of a class comes every 50 µs, so one process assigns 20,000 a second. It is a
+ * multiple of the modulus of a journal on disk, so that each class lies in one of that journal's classes.
  */
 export const leasedModulus = 50
 
@@ -20,22 +20,22 @@ export interface LeasedClass {
 }
 
 export interface LeaseRequest {
-  /** How many classes the holder is to have. */
+  /** Number of classes that the holder needs. */
   classesMax: number
   leaseMs: number
-  /** By class, the least bound that it is to have, of those that the holder has. */
+  /** By class of the holder: its minimum bound. */
   boundsUs: ReadonlyMap<number, number>
 }
 
 export interface StampClassRows {
   /**
-   * Renews the lease of the classes that the holder has, raises their bounds, and takes classes where it has too few: free ones, or
-   * those whose lease is over, the lowest bound first.
+   * Renews the lease of the holder's classes, raises their bounds, and takes more classes where it has too few: free ones, or
+   * expired ones, the lowest bound first.
    */
   lease(holder: string, request: LeaseRequest): Promise<LeasedClass[]>
-  /** Gives up the classes that the holder still has. By class, what no stamp that anybody gave out lies above. */
+  /** Releases the holder's classes. By class: an upper bound of all assigned stamps. */
   release(holder: string, boundsUs: ReadonlyMap<number, number>): Promise<void>
-  /** `highestUs` as `StampState` has it, of a journal on disk: all classes begin above it. */
+  /** `highestUs`: see `StampState`, from a journal on disk. All classes continue above it. */
   raise(highestUs: readonly number[]): Promise<void>
 }
 
@@ -44,8 +44,8 @@ type Queryable = Pick<pg.Pool, 'query'>
 const answerMsMax = 5_000
 
 /**
- * Leases are renewed one at a time: one that saw a class as free would lock it to look again, and its holder would pass it over as
- * locked. Any fixed number serves; it is "barostmp" in ASCII.
+ * Leases are renewed one at a time: a process that saw a class as free would lock it to check again, and its holder would skip it
+ * as locked. Any fixed number serves; it is "barostmp" in ASCII.
  */
 const leaseLock = '7089073111461817712'
 
@@ -94,7 +94,7 @@ export function createStampClassRows(pool: Queryable): StampClassRows {
   }
 }
 
-/** `highestUs` as `StampState` has it, for a journal on disk: above the stamps of all processes that shared a topic before. */
+/** `highestUs` of `StampState`, for a journal on disk: above the stamps of all processes that shared a topic before. */
 export async function readHighestStamps(pool: Queryable): Promise<number[]> {
   const { rows } = await pool.query<{ residue: number; us: number }>(
     'SELECT class % $1 AS residue, max(bound_us)::float8 AS us FROM stamp_classes GROUP BY 1',

@@ -1,8 +1,7 @@
 /**
- * What is known of all stamps given out so far, in a small file beside the journal. It is written when another class of
- * stamps takes over, so it has the highest stamp of each class but the one in use; that one's is in the journal, where the
- * newest group has the last stamp. A reader never sees a reading before its stamp, or a later one, is on the disk in one of
- * the two.
+ * Saves the assigned stamps in a small file beside the journal. It is written when another class of stamps takes over, so it has
+ * the highest stamp of each class except the current one. That class's last stamp is in the newest group of the journal. A reader
+ * never sees a reading before its stamp, or a later one, is on disk in one of the two.
  */
 
 import { z } from 'zod'
@@ -25,7 +24,7 @@ const StampFile = z.object({
 
 export interface OpenStamperOptions {
   disk: Disk
-  /** The last stamp in the journal; 0 when there is none. */
+  /** The last stamp in the journal; 0 without one. */
   lastStampUs: number
   nowUs: () => number
   log: Log
@@ -50,7 +49,7 @@ export function openStamper({ disk, lastStampUs, nowUs, log }: OpenStamperOption
 
 const exhausted = 'clock set back too often; timestamps stay ahead of it until it catches up'
 
-/** A journal without the file is of an older version, whose stamps may be of any class. */
+/** A journal without the file is from an older version, whose stamps may be of any class. */
 export function readStamps(disk: Disk, lastStampUs: number): StampState {
   const stored = readFile(disk)
   if (stored === undefined) return { residue: undefined, highestUs: Array<number>(stampModulus).fill(lastStampUs) }

@@ -1,13 +1,13 @@
 /**
- * The classes of stamps that this process has of those that all processes share, and how far it may use them: each has a bound in
- * PostgreSQL, which is raised ahead of the clock. No clock and no lease has to be right for a stamp to be given out once:
+ * This process's classes of the stamps shared by all processes, and their limits: each has a bound in PostgreSQL, which is raised
+ * ahead of the clock. Stamps are unique even when clocks and leases are wrong:
  *
- * - A process gives out stamps of a class between the bound that the class had when it took it, and a bound that it has made durable
- *   since. Whoever takes the class later begins above that, also when the earlier one goes on after a freeze.
- * - A class whose bound is not the one that this process has left there begins anew, above it: another process had it meanwhile,
- *   or an answer was lost.
+ * - A process assigns stamps of a class between the class's bound when it took it and a bound that it has made durable since. A
+ *   later holder begins above that, even when the earlier one continues after a freeze.
+ * - A class whose bound has changed without this process restarts above it: another process had it meanwhile, or an answer was
+ *   lost.
  *
- * The lease only says who may take a class that nobody has given back.
+ * The lease only decides when another process may take a class that was not released.
  */
 
 import type { Log } from '../../store/log.ts'
@@ -17,15 +17,15 @@ import { type LeasedClass, leasedModulus, type StampClassRows } from './stamp-cl
 
 export interface StampLeaseOptions {
   rows: StampClassRows
-  /** A UUID that no other process has. */
+  /** A UUID of this process. */
   holder: string
   nowUs: () => number
-  /** A clock that never steps. */
+  /** A monotonic clock. */
   monotonicMs?: () => number
   log: Log
 }
 
-/** So that twelve processes have some, and a clock can be set back three times before stamps run ahead of it. */
+/** Leaves some for twelve processes, and lets a clock be set back three times before stamps run ahead of it. */
 const classesMax = 4
 const leaseMs = 60_000
 const aheadMsMin = 60_000
@@ -37,7 +37,7 @@ export class StampLease {
   readonly #startMs: number
   #held: ReadonlyMap<number, HeldClass> = new Map()
 
-  /** A stamper for each table: in two tables a stamp may be the same. */
+  /** A stamper for each table: stamps in different tables may be equal. */
   constructor(options: StampLeaseOptions, tables: number, onRefused: () => void = () => undefined) {
     const { nowUs, log, monotonicMs = () => performance.now() } = options
     this.#options = { ...options, monotonicMs }
@@ -49,21 +49,21 @@ export class StampLease {
     return this.#stampers
   }
 
-  /** Whether there is a class to give out stamps of. */
+  /** True when a class is available for stamps. */
   hasClasses(): boolean {
     return this.#held.size > 0
   }
 
-  /** Renews the lease and raises the bounds; one call at a time. Rejects where PostgreSQL does not answer. */
+  /** Renews the lease and raises the bounds, one call at a time. Rejects when PostgreSQL does not answer. */
   async renew(): Promise<void> {
     const { rows, holder } = this.#options
     this.#hold(await rows.lease(holder, { classesMax, leaseMs, boundsUs: this.#wantedUs() }))
   }
 
   /**
-   * As far ahead as the process has run, so that it goes on as long without PostgreSQL; no further, since the class of a process
-   * that ends without a word cannot be used until the clock has passed its bound: then a process that is killed again and again
-   * does not use up all classes.
+   * Bounds are as far ahead as the process has run, so that it works as long without PostgreSQL. They are not further ahead,
+   * since the class of a crashed process is unusable until the clock has passed its bound. A process killed repeatedly therefore
+   * does not exhaust all classes.
    */
   #wantedUs(): Map<number, number> {
     const runMs = this.#options.monotonicMs() - this.#startMs
@@ -91,7 +91,7 @@ export class StampLease {
     for (const stamper of this.#stampers) stamper.hold(held, isOther)
   }
 
-  /** Gives no stamp out any more, and the classes back: whoever has them next goes on behind the last stamps. */
+  /** Stops assigning stamps and releases the classes: the next holder continues after the last stamps. */
   async release(): Promise<void> {
     const residues = [...this.#held.keys()]
     this.#hold([])

@@ -1,17 +1,18 @@
 /**
- * The time of a reading that brings none: the moment of receipt, in microseconds. No two are ever equal, also when the
- * clock is set back, and over restarts.
+ * The time of a reading without one: the time of receipt, in microseconds. All stamps are unique, even when the clock is set
+ * back, and over restarts.
  *
- * Each stamp belongs to one residue class of the microsecond, modulo ten, or fifty where several processes have classes of their
- * own (leased-stamper.ts). Within a class stamps only ever rise, and two
- * classes have no stamp in common. While the clock runs normally one class is in use, so all stamps rise. When the clock
- * is set back, another class takes over, one whose highest stamp the clock has passed: its stamps follow the clock at once
- * and still rise within the class. A class whose stamps lie ahead can be used again as soon as the clock has passed them.
+ * Each stamp belongs to one residue class of the microsecond, modulo ten, or fifty where several processes have separate classes
+ * (leased-stamper.ts). Within a class stamps only ever increase, and classes are disjoint. While the clock runs normally one
+ * class is in use, so all stamps increase. When the clock is set back, a class takes over whose highest stamp the clock has
+ * passed: its stamps follow the clock at once and still increase within the class. A class whose stamps lie ahead can be used
+ * again once the clock has passed them.
  *
- * Class 0 has the whole milliseconds, which are the clients': their times are kept to the millisecond, so the two never
- * meet in one row, unless an import brings back what was stamped before (`hasFineTime`). Nine classes are left, so the clock can be set back eight times, each time behind all that was stamped
- * since the last, before stamps have to run ahead of it. Ten microseconds from one stamp to the next are 100,000 a second,
- * several times what one process takes; beyond that stamps run ahead as well. In both cases they stay unique.
+ * Class 0 has the whole milliseconds and is reserved for clients, whose times are kept to the millisecond. So the two never share
+ * a row, unless an import sends our own stamps back (`hasFineTime`). Nine classes are left, so the clock can be set back eight
+ * times, each time behind all stamps since the last, before stamps run ahead of it. Ten microseconds from one stamp to the next
+ * are 100,000 a second, several times the load of one process; beyond that stamps run ahead as well. In both cases they stay
+ * unique.
  */
 
 import { bug } from '../../store/limits/bug.ts'
@@ -20,42 +21,42 @@ import { clockStepUs } from './wall-clock.ts'
 export const stampModulus = 10
 const allResidues = [1, 2, 3, 4, 5, 6, 7, 8, 9] as const
 
-/** What must be known of all stamps given out so far. */
+/** State of all stamps assigned so far. */
 export interface StampState {
-  /** The class in use; undefined before the first stamp. */
+  /** The class in use. Undefined before the first stamp. */
   residue: number | undefined
   /** The highest stamp of each class, by residue. */
   highestUs: readonly number[]
 }
 
 export interface Stamper {
-  /** The next stamp, in epoch microseconds; undefined while none may be given out. */
+  /** The next stamp, in epoch microseconds. Undefined while none may be assigned. */
   next(): number | undefined
-  /** The last stamp; it goes into the journal, and its residue is the class. */
+  /** The last stamp. It goes into the journal, and its residue is the class. */
   lastUs(): number
   /** The highest stamp of all classes: ahead of the clock when that was ahead before. */
   highestUs(): number
-  /** Why none may be given out. */
+  /** Why no stamp may be assigned. */
   issue?(): string | undefined
 }
 
 export interface ClassStamper extends Stamper {
   next(): number
-  /** Each class goes on above what `highestUs` of `StampState` has for it. */
+  /** Each class continues above its value in `highestUs` of `StampState`. */
   raise(highestUs: readonly number[]): void
 }
 
 export interface StamperOptions {
-  /** The wall clock in epoch microseconds; may be set. */
+  /** The wall clock in epoch microseconds, which may be set. */
   nowUs: () => number
   state: StampState
-  /** Makes the state durable before the first stamp of another class; false when that failed. */
+  /** Makes the state durable before the first stamp of another class. Returns false when that failed. */
   save: (state: StampState) => boolean
-  /** Called with how far stamps run ahead of a clock that was set back more often than there are classes. */
+  /** Called with the lead of stamps over a clock that was set back more often than there are classes. */
   onExhausted: (aheadUs: number) => void
-  /** How many residue classes there are: a divisor of 1000. */
+  /** Number of residue classes: a divisor of 1000. */
   modulus?: number
-  /** Processes side by side each have their own. */
+  /** Concurrent processes have disjoint ones. */
   residues?: readonly number[]
 }
 
@@ -79,15 +80,15 @@ export function createStamper({
     const ascending = residues.toSorted((a, b) => highestOf(a) - highestOf(b))
     const passed = ascending.findLast(candidate => highestOf(candidate) <= now + clockStepUs)
     if (passed !== undefined) return passed
-    // The clock has passed none. It passes the lowest first; of those that are as low the one in use keeps its order.
+    // The clock has passed none. It passes the lowest first; among equally low ones the current class keeps its order.
     const lowest = ascending[0] as number
     const isAsLow = residue !== undefined && highestOf(residue) <= highestOf(lowest) + clockStepUs
     return isAsLow ? (residue as number) : lowest
   }
 
   /**
-   * Chooses the class for a clock that is elsewhere. Of those that it has passed the highest: a clock that goes to and fro
-   * then takes the same classes again and again.
+   * Chooses the class after a clock step. Of the passed classes it takes the highest: a clock that steps back and forth then
+   * reuses the same classes.
    */
   function follow(now: number): number {
     const chosen = chooseResidue(now)
@@ -106,7 +107,7 @@ export function createStamper({
   return {
     next() {
       const now = Math.floor(nowUs())
-      // A class that could not be made durable is tried again after a while.
+      // A class that could not be made durable is retried after a while.
       const isElsewhere = Math.abs(now - clockUs) > clockStepUs
       const used = isElsewhere ? follow(now) : (residue as number)
       if (!isWaiting && now > clockUs) clockUs = now

@@ -1,20 +1,20 @@
-/** Tells listeners which records have become durable. */
+/** Notifies listeners of records that have become durable. */
 
 import { bug } from '../../store/limits/bug.ts'
 import type { Log } from '../../store/log.ts'
 import { customAt, customCount, offsetInCustom, offsetOf } from './record.ts'
 
-/** Where records of a topic stand, which is the same in every process that reads it, and when they came. */
+/** Position of records in a topic, which is the same in every process that reads it, and their receipt time. */
 interface StoredPlace {
-  /** Of the first of them, as `letterId` makes it; the next ones follow one by one. */
+  /** Position of the first record, made by `letterId`. The others follow consecutively. */
   readonly position: number
-  /** When their group was taken, epoch milliseconds. */
+  /** Receipt time of their group, epoch milliseconds. */
   readonly receiptMs: number
 }
 
 /**
- * The records of one group, in the order of the journal, read where they stand: nothing is made for a record. Valid only
- * while the listener runs, since the bytes are used again.
+ * The records of one group, in the order of the journal, read in place: no object is created for a record. Valid only while the
+ * listener runs, since the bytes are reused.
  */
 class StoredRecords {
   readonly count: number
@@ -35,7 +35,7 @@ class StoredRecords {
     this.#end = end
   }
 
-  /** Moves to the next record, the first one at first; false behind the last. */
+  /** Moves to the next record, initially the first. Returns false after the last. */
   next(): boolean {
     if (this.#next >= this.#end) return false
     this.#at = this.#next
@@ -44,7 +44,7 @@ class StoredRecords {
     return true
   }
 
-  /** The number of its series: of the device, for a reading. */
+  /** Number of its series: of the device, for a reading. */
   get series(): number {
     return this.#view.getUint32(this.#at + offsetOf.series, true)
   }
@@ -54,17 +54,17 @@ class StoredRecords {
     return this.#view.getFloat64(this.#at + offsetOf.timeUs, true)
   }
 
-  /** Of the column of this index, as the table has them; NaN for a missing one. */
+  /** Value of the column with this index in the table; NaN for a missing one. */
   value(column: number): number {
     return this.#view.getFloat64(this.#at + offsetOf.values + 8 * column, true)
   }
 
-  /** How many values it has without a column. */
+  /** Number of its values without a column. */
   get customCount(): number {
     return customCount(this.#view, this.#at)
   }
 
-  /** The number of the series of one of those, by its place among them. */
+  /** Number of a custom value's series, by its place among them. */
   customSeries(place: number): number {
     return this.#view.getUint32(this.#customAt(place) + offsetInCustom.series, true)
   }
@@ -79,21 +79,21 @@ class StoredRecords {
 }
 
 /**
- * Called within one turn of the event loop, so it must be quick: some 50,000 records are the most that a group has. It
- * appends nothing before it returns.
+ * Called within one turn of the event loop, so it must be quick: a group has at most some 50,000 records. It must not append
+ * before it returns.
  */
 export type StoredListener = (records: StoredRecords) => void
 
 export interface StoredListeners {
-  /** `onMissed` is called when there were records that the listener was not told. */
+  /** `onMissed` is called when the listener missed records. */
   add(listener: StoredListener, onMissed?: () => void): void
-  /** Whole records stand in the view from `start` to `end`. */
+  /** The view has whole records from `start` to `end`. */
   notify(view: DataView, start: number, end: number, count: number, place?: StoredPlace): void
-  /** Records have become durable that nobody is told. */
+  /** Records have become durable without a notification. */
   missed(): void
 }
 
-/** What a listener throws is logged, once until it has succeeded again, and concerns nobody else. */
+/** A listener's exception is logged, once until it has succeeded again, and does not affect other listeners. */
 export function createStoredListeners(log: Pick<Log, 'error'>): StoredListeners {
   const listeners: Listener[] = []
 

@@ -1,8 +1,7 @@
 /**
- * Series whose rows were erased while the journal still has them: no replay may bring them to QuestDB again. They are
- * in a small file beside the journal, which is on the disk before the first row goes from QuestDB. A tombstone holds for
- * what stands before a position, and goes when the journal has nothing before it any more. Custom series are told apart as
- * `erasedCustom` does.
+ * Erased series whose rows are still in the journal: a replay must not send them to QuestDB again. They are in a small file
+ * beside the journal, which is on disk before the first row is removed from QuestDB. A tombstone applies to records before a
+ * position, and is removed once the journal has no record before it. Custom series are given as `erasedCustom` numbers.
  */
 
 import { bug } from '../../store/limits/bug.ts'
@@ -10,15 +9,18 @@ import type { Disk } from './disk.ts'
 import { eraseCustom, offsetOf } from './record.ts'
 
 export interface Erased {
-  /** No record from this position on is erased; 0 when none is. */
+  /** No record from this position on is erased; 0 without erased records. */
   readonly before: number
-  /** Whether a record of this series at this position is erased. */
+  /** True when a record of this series at this position is erased. */
   covers(seriesNumber: number, position: number): boolean
 }
 
 export const nothingErased: Erased = { before: 0, covers: () => false }
 
-/** Whether the record at `offset`, which is at `position` of the journal, is erased. If not, its custom values that are go. */
+/**
+ * Returns true when the record at `offset`, at `position` of the journal, is erased. Otherwise its erased custom values are
+ * removed.
+ */
 export function isRecordErased(erased: Erased, view: DataView, offset: number, position: number): boolean {
   const covers = (series: number) => erased.covers(series, position)
   if (covers(view.getUint32(offset + offsetOf.series, true))) return true
@@ -30,7 +32,7 @@ export const tombstonesName = 'erased'
 
 export class Tombstones implements Erased {
   readonly #disk: Disk
-  /** Where the erased part of the journal ends, by the number of the series. */
+  /** End of the erased part of the journal, by the number of the series. */
   #ends: Map<number, number>
   #before: number
 
@@ -48,7 +50,7 @@ export class Tombstones implements Erased {
     return position < (this.#ends.get(seriesNumber) ?? 0)
   }
 
-  /** When it returns, the records of these series before `end` are erased over any restart. */
+  /** When it returns, the records of these series before `end` stay erased over any restart. */
   add(seriesNumbers: readonly number[], end: number): void {
     const ends = new Map(this.#ends)
     for (const number of seriesNumbers) ends.set(number, Math.max(end, ends.get(number) ?? 0))
@@ -58,7 +60,7 @@ export class Tombstones implements Erased {
     this.#save(ends)
   }
 
-  /** The journal holds nothing before this position any more. */
+  /** The journal has no records before this position any more. */
   prune(start: number): void {
     const ends = new Map([...this.#ends].filter(([, end]) => end > start))
     if (this.#before > start && highest(ends) !== this.#before) {
@@ -91,7 +93,7 @@ function readTombstones(disk: Disk): Map<number, number> {
     if (!Array.isArray(pairs) || !pairs.every(isPair)) throw new Error('it holds no list of numbers and positions')
     return new Map(pairs)
   } catch (error) {
-    // A file that cannot be read now may be read later. One that is damaged must not be taken for an empty one.
+    // An unreadable file may be readable later. A damaged one must not be treated as empty.
     if (error instanceof Error && 'syscall' in error) throw error
     const reason = error instanceof Error ? error.message : String(error)
     throw new Error(

@@ -1,11 +1,11 @@
-/** What a journal on disk has that QuestDB may lack. */
+/** The records of a journal on disk that QuestDB may lack. */
 
 import { statusAtStart } from '../forwarder/forwarder-status.ts'
 import { openDisk } from './disk.ts'
 import { recoverJournal } from './recovery.ts'
 import { readStamps } from './stamp-file.ts'
 
-/** How many records, and the highest stamp of each class, as `StampState` has them. Cuts a torn tail off. */
+/** Their number, and the highest stamp of each class, as in `StampState`. Cuts off a torn tail. */
 export function unappliedRecords(directory: string): { count: number; highestUs: readonly number[] } {
   const disk = openDisk(directory)
   const { end } = recoverJournal(disk)

@@ -1,9 +1,9 @@
-/** The system's clock with microseconds, and the steps that it makes. */
+/** The system's clock with microseconds, and its steps. */
 
 export interface WallClock {
-  /** Epoch microseconds. Follows the system's clock wherever that goes. */
+  /** Epoch microseconds. Follows every change of the system's clock. */
   nowUs(): number
-  /** How often the system's clock was set since the start, by more than `clockStepUs`. */
+  /** Number of clock steps since the start, beyond `clockStepUs`. */
   steps(): number
 }
 
@@ -11,16 +11,16 @@ export interface WallClockOptions {
   /** Epoch milliseconds. */
   nowMs: () => number
   monotonicMs?: () => number
-  /** Called with how far the clock was set, forward or back. */
+  /** Called with the size of the step, forward or back. */
   onStep?: (byUs: number) => void
 }
 
-/** A clock that is corrected by less than this was not set. */
+/** A smaller correction of the clock is not a step. */
 export const clockStepUs = 1_000_000
-/** Further apart, milliseconds and the monotonic clock are brought together again. */
+/** Beyond this difference, milliseconds and the monotonic clock are aligned again. */
 const driftUsMax = 2000
 
-/** The milliseconds of the system's clock, moved on by the monotonic clock. */
+/** The milliseconds of the system's clock, interpolated by the monotonic clock. */
 export function createWallClock({
   nowMs,
   monotonicMs = () => performance.now(),

@@ -1,4 +1,4 @@
-/** What the journal's thread is started with where the medium is a topic. */
+/** Start data of the journal's thread for a topic. */
 
 import type { JournalShared } from '../journal/journal-shared.ts'
 import type { AppendDeadline } from './append-deadline.ts'
@@ -8,6 +8,6 @@ export interface AppendThreadData {
   connection: KafkaOptions
   topic: string
   shared: JournalShared
-  /** Of the group that is handed over. */
+  /** Deadline of the group passed to the thread. */
   deadline: AppendDeadline['shared']
 }

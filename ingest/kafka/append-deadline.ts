@@ -1,16 +1,16 @@
 /**
- * Until when the first request with a group may go to a broker, in memory that the journal's thread shares. The main thread sets it
- * when it hands the group over, to the end of the lease of this node. A process that was frozen in between sees that it is over, and does
- * not store what was let in by a credential that may have been revoked meanwhile.
+ * The deadline of a group's first request to a broker, in memory shared with the journal's thread. The main thread sets it to the
+ * end of this node's lease when it passes the group on. A process frozen in between detects the expiry, and does not store
+ * records admitted by a credential that may have been revoked meanwhile.
  *
- * What it cannot exclude: a request that was checked and stood still with its process before its first byte was sent.
+ * Limit: a request may be checked and then freeze with its process before its first byte is sent.
  */
 
 /** Indices. */
 const at = { monotonicMs: 0, wallMs: 1 } as const
 
 export class AppendDeadline {
-  /** To be handed to a thread, which makes an AppendDeadline of it. */
+  /** Pass it to a thread, which creates an AppendDeadline from it. */
   readonly shared: Float64Array<SharedArrayBuffer>
   readonly #wallMs: () => number
 
@@ -19,9 +19,9 @@ export class AppendDeadline {
     this.#wallMs = wallMs
   }
 
-  /** Sets it to as long from now as `leftMs` tells; false where that is not above 0. */
+  /** Sets the deadline `leftMs` from now. Returns false when `leftMs` is not positive. */
   begin(leftMs: () => number): boolean {
-    // The clocks first: a freeze in between makes it shorter.
+    // The clocks are read first: a freeze in between shortens the deadline.
     const [startMs, startWallMs] = [monotonicMs(), this.#wallMs()]
     const ms = leftMs()
     this.shared[at.monotonicMs] = startMs + ms
@@ -29,13 +29,13 @@ export class AppendDeadline {
     return ms > 0
   }
 
-  /** By whichever clock comes first: the monotonic one stands still while a machine is suspended. */
+  /** Checks both clocks, since the monotonic one stops while a machine is suspended. */
   isOver(): boolean {
     return monotonicMs() >= (this.shared[at.monotonicMs] ?? 0) || this.#wallMs() >= (this.shared[at.wallMs] ?? 0)
   }
 }
 
-/** Alike in all threads, unlike `performance.now`. */
+/** Equal in all threads, unlike `performance.now`. */
 function monotonicMs(): number {
   return Number(process.hrtime.bigint()) / 1e6
 }

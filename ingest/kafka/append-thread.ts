@@ -1,6 +1,6 @@
 /**
- * The journal's thread where the medium is a topic: waits until a group is handed over, appends it as one record, says what
- * became of it. One group is under way at a time, so the order of the journal is that of the topic.
+ * The journal's thread for a topic: waits for a group, appends it as one record, and reports the outcome. One group is in
+ * progress at a time, so the topic keeps the order of the journal.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -26,15 +26,15 @@ let attempt = tryConnect()
 async function tryConnect(): Promise<void> {
   try {
     kafka ??= await connectKafka(data.connection)
-    // A connection that is opened after the stop would keep the thread alive until the broker closes it as idle.
+    // A connection opened after the stop would keep the thread alive until the broker closes it as idle.
     if (isStopping) return
     partition = await kafka.partition(data.topic)
   } catch {
-    // It is tried again.
+    // The connection is retried.
   }
 }
 
-/** Until a broker answers, groups are refused. */
+/** Groups are refused until a broker answers. */
 async function connect(): Promise<void> {
   for (;;) {
     await attempt
@@ -48,7 +48,7 @@ async function commit(): Promise<JournalThreadMessage> {
   const slot = slots[control[controlAt.slot] === 0 ? 0 : 1]
   const bodyLength = control[controlAt.bodyLength] ?? 0
   const bytes = slot.subarray(0, groupHeaderLength + bodyLength)
-  // Its position and the number of records before it are known to nobody before it is in the topic.
+  // Its position and the number of records before it are unknown before it is in the topic.
   sealGroup(bytes, {
     bodyLength,
     position: 0,
@@ -58,7 +58,7 @@ async function commit(): Promise<JournalThreadMessage> {
     receiptUs: times[timesAt.receiptUs] ?? 0,
     lastStampUs: times[timesAt.lastStampUs] ?? 0,
   })
-  // The first groups come while this thread connects.
+  // The first groups arrive while this thread connects.
   await attempt
   const appended = await (partition?.append(bytes, () => !deadline.isOver()) ?? {
     outcome: 'full' as const,
@@ -88,7 +88,7 @@ async function run(): Promise<void> {
   parentPort?.close()
 }
 
-// Waiting for a command does not keep a thread alive, and while Kafka is away nothing else does.
+// Waiting for a command does not keep a thread alive, nor does anything else while Kafka is unavailable.
 parentPort?.ref()
 void connect()
 await run()

@@ -1,4 +1,4 @@
-/** The journal's thread where the medium is a topic, as its owner sees it. */
+/** The journal's thread for a topic, as its owner sees it. */
 
 import { Worker } from 'node:worker_threads'
 import { threadLimits } from '../../store/thread-limits.ts'

@@ -1,4 +1,4 @@
-/** Appends groups to a partition, one after the other: each is tried until it is stored or its time is over. */
+/** Appends groups to a partition in turn: each is retried until it is stored or its deadline has passed. */
 
 import { bug } from '../../store/limits/bug.ts'
 import { Sleeper } from '../forwarder/sleeper.ts'
@@ -12,8 +12,8 @@ import type { ProducerRequests } from './producer-requests.ts'
 import { afterRefused, afterStored, afterUnknown, epochMax, type Producer } from './producer-state.ts'
 
 /**
- * `stored`: all replicas in sync have it. `full`: nothing is stored and nothing will be. `unknown`: it may be stored, but only
- * in front of whatever is stored later.
+ * `stored`: all in-sync replicas have it. `full`: it is not stored and never will be. `unknown`: it may be stored, but only
+ * before everything stored later.
  */
 export type AppendOutcome = { outcome: 'stored'; offset: number } | { outcome: 'full' | 'unknown'; reason: string }
 
@@ -50,7 +50,7 @@ export class Appender {
     this.#sleeper = new Sleeper(options.timing)
   }
 
-  /** As `TopicPartition` has it. */
+  /** See `TopicPartition.append`. */
   async append(bytes: Uint8Array, mayBegin: () => boolean = always): Promise<AppendOutcome> {
     if (this.#isBusy) throw bug('two appends to a partition at once')
     if (bytes.length > recordBytesMax) throw bug(`a record of ${bytes.length} bytes`)
@@ -62,7 +62,7 @@ export class Appender {
     }
   }
 
-  /** What is under way is not tried again. */
+  /** Appends in progress are not retried. */
   close(): void {
     this.#sleeper.stop()
     this.#options.requests.close()
@@ -73,7 +73,7 @@ export class Appender {
     const endMs = timing.monotonicMs() + deadlineMs
     let mayBeStored = false
     for (let pauseMs = pauseMsMin; ; pauseMs = Math.min(2 * pauseMs, pauseMsMax)) {
-      // Once it may be stored, it is sent again to learn whether it is: it was let in before.
+      // A group that may be stored was admitted before, so it is sent again to find its outcome.
       const attempt = await this.#attempt(value, mayBeStored ? always : mayBegin)
       if (attempt.offset !== undefined) return this.#stored(attempt.offset)
       mayBeStored ||= attempt.mayBeStored
@@ -103,7 +103,7 @@ export class Appender {
   #stored(offset: number): AppendOutcome {
     if (this.#producer !== undefined) this.#producer = afterStored(this.#producer)
     if (offset <= this.#lastOffset) {
-      // The topic was made again, or its brokers have lost its end.
+      // The topic was recreated, or its brokers have lost its end.
       const reason = `stored at the offset ${offset}, which is not behind the last one, ${this.#lastOffset}`
       return { outcome: 'unknown', reason }
     }

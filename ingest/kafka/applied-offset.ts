@@ -1,22 +1,22 @@
 /**
- * Up to where QuestDB has a topic, of a row of `replica_topics`. The committed offset may be far before it: where QuestDB does not sync
- * what it applies, that one is the start of what is kept to be sent again after a crash.
+ * SQL for the offset of a topic up to which QuestDB has its rows, from a row of `replica_topics`. The committed offset may be far
+ * lower: without sync it marks the start of the records kept for sending again after a crash.
  */
 
 const toldApplied = "(status->>'applied')::bigint"
 const toldReached = `greatest(${toldApplied}, (status->>'appliedBefore')::bigint)`
 
-/** Null while nothing was committed. What comes behind a rewind that is asked for is sent again; `least` would take it for null. */
+/** Null while nothing was committed. Records after a requested rewind are sent again; `least` would ignore a null. */
 const upTo = (told: string) => `CASE
   WHEN committed_offset IS NULL THEN NULL
   ELSE least(greatest(committed_offset, ${told}), rewind_to)
 END`
 
-/** All rows before it can be seen, as was told last; after a takeover only of what was sent again. */
+/** All rows before it are visible, by the last report. After a takeover it covers only rows sent again. */
 export const appliedOffsetSql = upTo(toldApplied)
 
-/** Also what processes before had seen, unless rows were lost since. */
+/** Includes rows that earlier processes had seen applied, unless rows were lost since. */
 export const reachedOffsetSql = upTo(toldReached)
 
-/** Whether more was told than a rewind leaves. */
+/** True when the reported offset exceeds the rewind's. */
 export const isRewoundSql = `${toldReached} > rewind_to`

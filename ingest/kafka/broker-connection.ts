@@ -1,4 +1,4 @@
-/** A connection to Kafka, to one broker at a time, on which one request waits for the other. */
+/** A connection to Kafka, to one broker at a time, with one request at a time. */
 
 import { isIP } from 'node:net'
 import type { Connection } from '@platformatic/kafka'
@@ -15,38 +15,38 @@ export interface Broker {
   port: number
 }
 
-/** Plain data, so that it can go to a thread. */
+/** Plain data, so that it can be posted to a thread. */
 export interface ConnectionSettings {
   clientId: string
-  /** `ca`: certificates of authorities in PEM; without it those of Node. `cert` and `key`: of this client. */
+  /** `ca`: certificates of authorities in PEM, by default Node's. `cert` and `key`: client certificate. */
   tls?: { ca?: string | undefined; cert?: string | undefined; key?: string | undefined } | undefined
   sasl?:
     | { mechanism: 'PLAIN' | 'SCRAM-SHA-256' | 'SCRAM-SHA-512'; username: string; password: string }
     | { mechanism: 'OAUTHBEARER'; oauth: OauthClient }
     | undefined
-  /** The identity of the journal that PostgreSQL has noted: no other cluster or topic is used. */
+  /** The journal's identity in PostgreSQL: no other cluster or topic is used. */
   identity?: KafkaIdentity | undefined
 }
 
 export interface BrokerConnection {
   /**
-   * What the broker answers. Throws `NotSent`, `Refused`, or `Unanswered` after `timeoutMs` or when the connection is cut;
-   * then the connection is closed, so that a late answer is not taken for another one's. `send` may throw `TooLate` instead of
-   * sending. Throws `OtherKafka` when the broker, which each new connection asks, is of another cluster.
+   * Returns the broker's answer. Throws `NotSent`, `Refused`, or `Unanswered` after `timeoutMs` or when the connection breaks;
+   * then the connection is closed, so that a late answer does not match a later request. `send` may throw `TooLate` instead of
+   * sending. Each new connection checks the cluster, and throws `OtherKafka` for another one.
    */
   request<Answer>(broker: Broker, timeoutMs: number, send: (to: Connection) => Promise<Answer>): Promise<Answer>
-  /** Cuts it, with the request that is under way; later ones are not sent. */
+  /** Closes the connection with its request. Later requests are not sent. */
   close(): void
 }
 
-/** A broker behind it is away: it is asked elsewhere meanwhile. */
+/** A slower broker counts as unavailable, and another one is used meanwhile. */
 const connectTimeoutMs = 3000
-/** Bounds connecting with TLS and a sign-in: a broker or an authorization server may never answer. */
+/** Limits connecting with TLS and sign-in: a broker or an authorization server may never answer. */
 const readyTimeoutMs = 10_000
 const clientName = 'barograph'
-/** The name that Kafka gives the error. */
+/** Kafka's name of the error. */
 export const unsupportedVersion = 'UNSUPPORTED_VERSION'
-/** Never reached, as we have timeouts of our own, by request. */
+/** Never reached, since each request has its own shorter timeout. */
 const libraryTimeoutMs = 10 * 60_000
 
 export function createBrokerConnection(library: Library, settings: ConnectionSettings): BrokerConnection {
@@ -59,7 +59,7 @@ export function createBrokerConnection(library: Library, settings: ConnectionSet
   function drop(): void {
     const dropped = current?.connection
     current = undefined
-    // `close()` alone waits until a frozen broker has taken what was written; it ends the timer for signing in again.
+    // `close()` alone waits until a frozen broker has read all data. It also stops the timer of the next sign-in.
     dropped?.socket?.destroy()
     void dropped?.close().catch(() => undefined)
   }
@@ -69,7 +69,7 @@ export function createBrokerConnection(library: Library, settings: ConnectionSet
     if (current?.connection.isConnected() && isSame(current.broker, broker)) return current.connection
     drop()
     const connection = new library.Connection(settings.clientId, optionsFor(broker, settings, sasl))
-    // Each request is told by itself that the connection failed.
+    // Each request reports the broken connection itself.
     connection.on('error', () => undefined)
     current = { connection, broker }
     try {
@@ -87,7 +87,7 @@ export function createBrokerConnection(library: Library, settings: ConnectionSet
     return connection
   }
 
-  /** An address may lead to another cluster than before, which takes what comes under the same name of a topic. */
+  /** An address may lead to another cluster than before, which would accept records for a topic of the same name. */
   async function verify(to: Connection, broker: Broker): Promise<void> {
     const { apiKeys } = await library.apiVersionsV3.api.async(to, clientName, clientVersion)
     const lacking = missingVersions(library, apiKeys)
@@ -129,7 +129,7 @@ function saslOf({ sasl }: ConnectionSettings) {
 
 function optionsFor({ host }: Broker, { tls }: ConnectionSettings, sasl: ReturnType<typeof saslOf>) {
   const timeouts = { connectTimeout: connectTimeoutMs, requestTimeout: libraryTimeoutMs }
-  // The name that is asked for (SNI) must not be an address.
+  // The server name (SNI) must not be an IP address.
   const given = Object.fromEntries(Object.entries(tls ?? {}).filter(([, pem]) => pem !== undefined))
   const secured = tls === undefined ? {} : { tls: given, tlsServerName: isIP(host) === 0 }
   return { ...timeouts, ...secured, ...(sasl === undefined ? {} : { sasl }) }
@@ -141,7 +141,7 @@ interface VersionRange {
   maxVersion: number
 }
 
-/** Each request has the version that its module sends, so a broker has to have just this one. */
+/** Each request has the version of its module, so the broker has to support exactly that one. */
 export function missingVersions(library: Library, ranges: readonly VersionRange[]): string[] {
   const needed = {
     Produce: library.produceV9.api,
@@ -173,13 +173,13 @@ async function within<Answer>(timeoutMs: number, answer: Promise<Answer>): Promi
   }
 }
 
-/** The error of the partition stands behind those of its records. */
+/** The partition's error follows the errors of its records. */
 function refusalOf({ errors }: { errors: unknown[] }): Refused {
   const { apiId, serverErrorMessage } = errors.at(-1) as { apiId: string; serverErrorMessage?: string | null }
   return new Refused(apiId, serverErrorMessage)
 }
 
-/** The library says that it failed, and in the cause why. */
+/** The library's error has the reason in its cause. */
 function causeOf(error: unknown): string {
   const cause = error instanceof Error && error.cause !== undefined ? `${messageOf(error)} ${causeOf(error.cause)}` : ''
   return cause || messageOf(error)
@@ -193,7 +193,7 @@ function nameOf({ host, port }: Broker): string {
   return `${host}:${port}`
 }
 
-/** Plain data, so that it can go to a thread. */
+/** Plain data, so that it can be posted to a thread. */
 interface OauthClient {
   tokenUrl: string
   clientId: string
@@ -204,10 +204,10 @@ interface OauthClient {
 const Token = z.object({ access_token: z.string().min(1), expires_in: z.number().positive().optional() })
 
 const answerMsMax = 3000
-/** A token that does not say when it ends is asked for at each connection. */
+/** A token without an expiry is requested for each connection. */
 const usedShare = 0.8
 
-/** Asks for a token when there is none yet, or the last one ends soon. Rejects with the reason. */
+/** Requests a token when none is valid for long enough. Rejects with the reason. */
 export function createTokenProvider({ tokenUrl, clientId, clientSecret, scope }: OauthClient): () => Promise<string> {
   let token: { text: string; untilMs: number } | undefined
 

@@ -1,4 +1,4 @@
-/** Whether the topics are there and promise what the service promises: looked at before anything is written to them. */
+/** Checks that the topics exist and give the guarantees of the service, before anything is written to them. */
 
 import { StartError } from '../../store/start-error.ts'
 import { unsupportedVersion } from './broker-connection.ts'
@@ -11,7 +11,7 @@ import {
   topicDifferences,
 } from './topic-settings.ts'
 
-/** Throws a `StartError` that names all that is missing or weaker. */
+/** Throws a `StartError` that names all missing or weaker settings. */
 export async function checkTopics(
   admin: TopicSource,
   topics: readonly string[],
@@ -24,7 +24,7 @@ export async function checkTopics(
   )
 }
 
-/** The same, as clauses, for a look at them while the service may not run; throws a `StartError` without Kafka. */
+/** Returns the same as clauses, for a check without a running service. Throws a `StartError` without Kafka. */
 export async function topicWeaknesses(
   admin: TopicSource,
   topics: readonly string[],

@@ -1,4 +1,4 @@
-/** The cluster: which brokers there are, and requests that any of them answers, such as who leads a partition. */
+/** The cluster: its brokers, and requests that any broker answers, such as for the leader of a partition. */
 
 import type { Connection } from '@platformatic/kafka'
 import { createMutex } from '../../store/limits/mutex.ts'
@@ -13,13 +13,13 @@ import { KafkaAway, messageOf, OtherKafka, Refused } from './kafka-errors.ts'
 
 interface Topic {
   clusterId: string
-  /** Another one when the topic was deleted and made again. */
+  /** Changes when the topic was deleted and created again. */
   id: string
   partitions: Partition[]
 }
 
 export interface Partition {
-  /** Undefined while there is none. */
+  /** Undefined without a leader. */
   leader: Broker | undefined
   /** Numbers of brokers. */
   replicas: number[]
@@ -27,9 +27,12 @@ export interface Partition {
 }
 
 export interface Cluster {
-  /** What the first broker answers that does; asks `avoided`, which has just failed, last. Throws `KafkaAway`, `OtherKafka` and `Refused`. */
+  /**
+   * Returns the first answer of any broker. Asks `avoided`, which has just failed, last. Throws `KafkaAway`, `OtherKafka` and
+   * `Refused`.
+   */
   ask<Answer>(send: (to: Connection) => Promise<Answer>, avoided?: Broker): Promise<Answer>
-  /** Undefined when there is no such topic. Throws `OtherKafka` also where it was deleted and made again. */
+  /** Undefined for a missing topic. Throws `OtherKafka` also for a topic that was deleted and created again. */
   topic(name: string, avoided?: Broker): Promise<Topic | undefined>
   close(): void
 }
@@ -42,7 +45,7 @@ export interface ClusterOptions {
   requestTimeoutMs: number
 }
 
-/** Of those that a broker has named; more are not needed to find one that answers. */
+/** Limit of the brokers kept from metadata. More are not needed to find one that answers. */
 const discoveredMax = 50
 const reasonsMax = 3
 
@@ -52,7 +55,7 @@ export function createCluster({ library, settings, bootstrap, requestTimeoutMs }
   let discovered: readonly Broker[] = []
   let last: Broker | undefined
 
-  /** That which answered the last time first, as there is a connection to it. */
+  /** The last broker that answered comes first, since its connection is open. */
   function inOrder(avoided: Broker | undefined): Broker[] {
     const all = [...(last === undefined ? [] : [last]), ...bootstrap, ...discovered]
     const distinct = all.filter((broker, i) => all.findIndex(other => isSame(broker, other)) === i)
@@ -111,7 +114,7 @@ function awayBy(errors: readonly unknown[]): Error {
   return other ?? new KafkaAway(`no broker answers: ${errors.slice(0, reasonsMax).map(messageOf).join('; ')}`)
 }
 
-/** With the errors in it: a topic without a leader is described like another one. */
+/** Keeps the errors: a topic without a leader is described like others. */
 async function metadataOf(library: Library, to: Connection, name: string) {
   try {
     return await library.metadataV12.api.async(to, [name], false)

@@ -1,4 +1,4 @@
-/** Kafka, as the journal uses it: topics, and for each one its partition. The client library is loaded here, and only here. */
+/** Kafka as the journal uses it: topics, and the partition of each. Only this file loads the client library. */
 
 import { randomInt } from 'node:crypto'
 import { type Broker, type ConnectionSettings, createBrokerConnection, type Library } from './broker-connection.ts'
@@ -8,13 +8,13 @@ import type { KafkaIdentity } from './kafka-identity.ts'
 import { createTopicAdmin, type TopicAdmin } from './topic-admin.ts'
 import { openTopicPartition, type TopicPartition } from './topic-partition.ts'
 
-/** Plain data, so that it can go to a thread. */
+/** Plain data, so that it can be posted to a thread. */
 export interface KafkaOptions extends ConnectionSettings {
-  /** `host:port`, at least one; the rest of the cluster is found through them. */
+  /** `host:port`, at least one. They report the rest of the cluster. */
   brokers: readonly string[]
-  /** How long a broker may take for an answer; 3 s. */
+  /** Time limit of a broker's answer; 3 s. */
   requestTimeoutMs?: number
-  /** How long an append is tried; 30 s. */
+  /** Time limit of an append with its retries; 30 s. */
   appendDeadlineMs?: number
 }
 
@@ -22,15 +22,18 @@ export interface Kafka {
   /** Partition 0 of the topic. Throws `TopicMissing`, `KafkaAway`, and `Refused`, for instance without a permission. */
   partition(topic: string): Promise<TopicPartition>
   admin: TopicAdmin
-  /** The cluster and these topics, as they are now. Throws `TopicMissing`, `KafkaAway` and `Refused`. */
+  /** The present cluster and topics. Throws `TopicMissing`, `KafkaAway` and `Refused`. */
   identify(topics: readonly string[]): Promise<KafkaIdentity>
-  /** Of partition 0 of each topic, in a consumer group without members. Throws `KafkaAway`, `Unanswered`, `NotSent` and `Refused`. */
+  /**
+   * Commits offsets of partition 0 of each topic, in a consumer group without members. Throws `KafkaAway`, `Unanswered`,
+   * `NotSent` and `Refused`.
+   */
   commitOffsets(group: string, offsets: ReadonlyMap<string, number>): Promise<void>
   /** Closes the partitions too. */
   close(): Promise<void>
 }
 
-/** Resolves before a broker is asked: nothing has to be up. */
+/** Resolves without a connection: Kafka may be down. */
 export async function connectKafka(options: KafkaOptions): Promise<Kafka> {
   const library: Library = await import('@platformatic/kafka')
   const { brokers, requestTimeoutMs = 3000, appendDeadlineMs = 30_000, clientId, tls, sasl, identity } = options
@@ -84,7 +87,7 @@ export async function connectKafka(options: KafkaOptions): Promise<Kafka> {
 }
 
 const groupKey = 0
-/** Of one that commits without being a member. */
+/** For commits without group membership. */
 const noGeneration = -1
 
 async function coordinatorOf(library: Library, cluster: Cluster, group: string): Promise<Broker> {
@@ -96,7 +99,7 @@ async function coordinatorOf(library: Library, cluster: Cluster, group: string):
   return { host: found.host, port: found.port }
 }
 
-/** So that not all nodes begin with the same broker. */
+/** Spreads the first connections of all nodes over the brokers. */
 function shuffled(brokers: readonly string[]): string[] {
   return brokers
     .map(broker => ({ broker, rank: randomInt(2 ** 32) }))

@@ -1,14 +1,14 @@
-/** Records of a topic that are no groups: kept in files for an operator, as the topic removes them when their time has passed. */
+/** Invalid records of a topic, kept in files for an operator, since the topic's retention deletes them. */
 
 import type { Log } from '../../store/log.ts'
 import type { Disk } from '../journal/disk.ts'
 
-/** Beyond so many the topic is not ours; what is in it is not kept twice. */
+/** Beyond this many the topic is not ours, so its content is not copied. */
 const damagedFilesMax = 1000
 
 export interface DamagedGroupsOptions {
   topic: string
-  /** Of a folder for them, which stays. */
+  /** Disk of their folder, which persists. */
   disk: Disk
   log: Log
 }
@@ -28,7 +28,7 @@ export class DamagedGroups {
     return this.#count
   }
 
-  /** Keeps the record, which is about to be passed over. Throws when the file cannot be written; then it is to be called again. */
+  /** Saves a record before it is skipped. Throws when the file cannot be written, after which it has to be called again. */
   keep(offset: number, value: Uint8Array): void {
     const { topic, disk, log } = this.#options
     const isKept = this.#files < damagedFilesMax

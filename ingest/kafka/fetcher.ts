@@ -1,4 +1,4 @@
-/** Reads a partition: records that all replicas in sync have, and from which offset to which there are some. */
+/** Fetches the records of a partition that all in-sync replicas have, and the range of its offsets. */
 
 import type { RecordsBatch } from '@platformatic/kafka'
 import { bug } from '../../store/limits/bug.ts'
@@ -17,14 +17,17 @@ import type { PartitionLeader } from './partition-leader.ts'
 
 interface FetchedRecord {
   offset: number
-  /** When the leader appended it, epoch milliseconds, if the topic has `message.timestamp.type=LogAppendTime`; else the sender's. */
+  /**
+   * Time at which the leader appended it, epoch milliseconds, if the topic has `message.timestamp.type=LogAppendTime`; else the
+   * sender's time.
+   */
   appendedMs: number
   value: Buffer
 }
 
 interface FetchedRecords {
   records: FetchedRecord[]
-  /** Where to go on: behind all that was fetched, also behind what is no record of ours. */
+  /** Offset after all fetched batches, including batches without our records. */
   nextOffset: number
 }
 
@@ -32,7 +35,7 @@ const appendTimeBit = 1 << 3
 /** Marks the end of a transaction. */
 const controlBit = 1 << 5
 
-/** A batch can begin before the offset, as a broker hands out whole ones, and hold several records. */
+/** A batch can begin before the offset, since brokers send whole batches, and contain several records. */
 export function recordsFrom(batches: readonly RecordsBatch[], offset: number): FetchedRecords {
   const records: FetchedRecord[] = []
   let nextOffset = offset
@@ -55,15 +58,15 @@ export function recordsFrom(batches: readonly RecordsBatch[], offset: number): F
 }
 
 export interface Fetched extends FetchedRecords {
-  /** What stands before it is read; the end of the topic as readers know it. */
+  /** End of the topic for readers: records before it may be read. */
   highWatermark: number
-  /** What stood before it is gone, by the topic's retention. */
+  /** Start of the topic: the retention has deleted earlier records. */
   logStart: number
 }
 
 export interface FetcherOptions {
   library: Library
-  /** Not that of an append, which would wait while this one waits for records. */
+  /** Separate from the append's connection, which must not wait while a fetch waits for records. */
   connection: BrokerConnection
   leader: PartitionLeader
   requestTimeoutMs: number
@@ -76,7 +79,7 @@ export interface Offsets {
 
 const bytesLimit = 64 * 1024 * 1024
 const waitLimitMs = 60_000
-/** Of what was appended without a transaction, and of others: all that is replicated. */
+/** Reads all replicated records, with or without a transaction. */
 const readUncommitted = 0
 const anyEpoch = -1
 const noReplica = -1
@@ -97,7 +100,7 @@ export class Fetcher {
     try {
       for (let from = offset; ; ) {
         const fetched = await this.#fetchOnce(from, bytesMax, waitMs)
-        // Only what is no record of ours: the next one is behind it.
+        // A fetch without our records continues after them.
         if (fetched.records.length > 0 || fetched.nextOffset === from) return fetched
         from = fetched.nextOffset
       }
@@ -107,9 +110,9 @@ export class Fetcher {
     }
   }
 
-  /** The first offset that is there, and the one behind the last. Throws `KafkaAway` and `TopicMissing`. */
+  /** The first available offset, and the offset after the last. Throws `KafkaAway` and `TopicMissing`. */
   async offsets(): Promise<Offsets> {
-    // The later one last, so that it is not before the other one.
+    // The end is read last, so that it is not below the start.
     const start = await this.#offsetAt(earliest)
     return { start, end: await this.#offsetAt(latest) }
   }
@@ -155,7 +158,7 @@ export class Fetcher {
     })
   }
 
-  /** Asks the leader; when that fails, who leads is asked before the next time. */
+  /** Asks the leader. After a failure the leader is looked up again before the next request. */
   async #ask<Answer>(
     waitMs: number,
     work: (connection: BrokerConnection, broker: Broker, timeoutMs: number) => Promise<Answer>,

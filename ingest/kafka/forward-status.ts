@@ -1,6 +1,6 @@
 /**
- * What the process that forwards a topic publishes of it in PostgreSQL, beside the committed offset. Other processes learn from it
- * which rows can be seen in QuestDB.
+ * The status that the forwarding process publishes in PostgreSQL, beside the committed offset. It shows other processes which
+ * rows are visible in QuestDB.
  */
 
 import type pg from 'pg'
@@ -9,17 +9,17 @@ import type { SpoolStatus } from './spool-status.ts'
 import { replicaOfSql } from './topic-names.ts'
 
 export interface ForwardStatus {
-  /** Rises with each process that takes the replica over. Published before its first request. */
+  /** Increases with each takeover of the replica. Published before its first request. */
   tenure: number
-  /** Another number each time that what is behind the committed offset, or what is kept, is sent again. */
+  /** Changes whenever records after the committed offset, or kept records, are sent again. */
   losses: number
   /** QuestDB shows all rows before this offset. */
   applied: number
-  /** It had shown those before this one when this process took the replica over, and is not found to have lost any since. */
+  /** QuestDB had shown the rows before it at the takeover, and no loss was found since. */
   appliedBefore?: number | undefined
-  /** Every row before this offset came into the table up to this transaction. */
+  /** The table contained every row before this offset as of this transaction. */
   sequenced?: { txn: number; offset: number } | undefined
-  /** Its positions and ordinals are those of the spool. */
+  /** Its positions and ordinals refer to the spool. */
   forwarder: ForwarderStatus
   spool?: SpoolStatus | undefined
 }
@@ -27,13 +27,13 @@ export interface ForwardStatus {
 export interface PublishedStatus extends ForwardStatus {
   /** No row before this offset is sent again, by this process or a later one; 0 before the first commit. */
   committed: number
-  /** The reason why its replica has to be a new copy of another one before it is in use; null while it is in use. */
+  /** Why its replica must be replaced by a copy of another one. Null while it is in use. */
   lost: string | null
-  /** The difference that the last comparison found; null for none. */
+  /** Difference found by the last comparison. Null without one. */
   differs: string | null
 }
 
-/** Of each topic that was forwarded to a replica at some time, by state key. */
+/** By state key, for each topic ever forwarded to a replica. */
 export async function readPublished(database: {
   query(query: pg.QueryConfig): Promise<pg.QueryResult>
 }): Promise<Map<string, PublishedStatus>> {

@@ -1,4 +1,4 @@
-/** A replica while this process holds it: its topics are forwarded, until it is lost or given back. */
+/** A replica held by this process: its topics are forwarded until it is lost or released. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
@@ -25,7 +25,7 @@ export class ForwardedReplica {
   readonly #state: ReplicaState
   readonly #forwarded: Forwarded[]
   readonly #lost = new AbortController()
-  /** Lost, or to be given back. */
+  /** Aborts when the replica is lost or has to be released. */
   readonly #ended: AbortSignal
 
   constructor(options: ReplicaForwarderOptions, held: HeldReplica, closing: AbortSignal) {
@@ -48,7 +48,7 @@ export class ForwardedReplica {
     return this.#forwarded.map(({ topic, forwarder }) => ({ topic, status: forwarder.status() }))
   }
 
-  /** Resolves when nothing is sent any more, and PostgreSQL knows what is to be known of that. */
+  /** Resolves when nothing is sent any more, and the final state is in PostgreSQL. */
   async run(): Promise<void> {
     this.#held.onLost(reason => this.#lose(reason))
     const ticking = this.#forwarded.map(each => this.#tickUntilEnded(each).catch(error => this.#fail(error)))
@@ -84,7 +84,7 @@ export class ForwardedReplica {
     }
   }
 
-  /** Why it is to be tried again; undefined when it succeeded. */
+  /** Returns why it has to be retried. Undefined after success. */
   async #tick(forwarder: TopicForwarder): Promise<string | undefined> {
     try {
       await forwarder.tick()
@@ -97,7 +97,7 @@ export class ForwardedReplica {
     return undefined
   }
 
-  /** The replica is another's, or may be at any moment. */
+  /** Another process has the replica, or may have it at any moment. */
   async #leave(): Promise<void> {
     const stopping = this.#forwarded.map(async ({ topic, forwarder }) => ({ topic, late: await forwarder.stop(true) }))
     const stopped = await Promise.all(stopping)
@@ -105,7 +105,7 @@ export class ForwardedReplica {
     for (const { topic, late } of stopped) if (late !== undefined) await this.#requestRewind(topic, late)
   }
 
-  /** Until PostgreSQL has it. A process that closes before that leaves as it is what came late. */
+  /** Retries until PostgreSQL has the request. A process that closes before leaves late rows uncorrected. */
   async #requestRewind(topic: string, offset: number): Promise<void> {
     const { log } = this.#options
     for (;;) {
@@ -136,7 +136,7 @@ export class ForwardedReplica {
         this.#options.log.warn({ err: error, topic }, text)
       })
     }
-    // Else the next holder waits, as for a process that was killed.
+    // Otherwise the next holder waits, as after a kill.
     await this.#held.release(stopped.every(late => late === undefined))
   }
 }
@@ -148,7 +148,7 @@ function aborted(signal: AbortSignal): Promise<void> {
   })
 }
 
-/** Rejects when it aborts before. */
+/** Rejects when the signal aborts first. */
 async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return await Promise.race([work, aborted(signal).then(() => signal.throwIfAborted() as never)])
 }

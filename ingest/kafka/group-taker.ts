@@ -1,4 +1,6 @@
-/** Checks the groups of a topic and tells their records, in pieces between which others get their turn on the main thread. */
+/**
+ * Checks the groups of a topic and passes their records to listeners, in pieces between which the main thread does other work.
+ */
 
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Log } from '../../store/log.ts'
@@ -12,9 +14,9 @@ import type { TopicVisibility } from './topic-visibility.ts'
 
 export interface GroupTakerOptions {
   readonly topic: string
-  /** Of its records. */
+  /** Table of its records. */
   readonly table: TableDescription
-  /** Of groups before this offset listeners are told nothing. */
+  /** Groups before this offset are not passed to listeners. */
   readonly tellFrom: number
   readonly listeners: Pick<StoredListeners, 'notify'>
   readonly visibility: Pick<TopicVisibility, 'take'>
@@ -23,9 +25,9 @@ export interface GroupTakerOptions {
   readonly signal: AbortSignal
 }
 
-/** Records that the listeners are told at a time, which takes them about a millisecond. */
+/** Records passed to the listeners at a time, which takes about a millisecond. */
 const recordsPerPiece = 2000
-/** How long the main thread works on records before others get their turn. */
+/** How long the main thread works on records before other work. */
 const sliceMsMax = 2
 
 export class GroupTaker {
@@ -42,22 +44,22 @@ export class GroupTaker {
     this.#nextId = letterId(options.tellFrom, 0)
   }
 
-  /** Groups that were passed over. */
+  /** Number of skipped groups. */
   get damaged(): number {
     return this.#damaged
   }
 
-  /** Listeners were told all records before this id that they are ever told. */
+  /** Listeners have received all records before this id, or never will. */
   get nextId(): number {
     return this.#nextId
   }
 
-  /** Groups before this offset are gone unread. */
+  /** Groups before this offset were deleted unread. */
   skipTo(offset: number): void {
     this.#nextId = Math.max(this.#nextId, letterId(offset, 0))
   }
 
-  /** Resolves when the listeners were told all of it. */
+  /** Resolves when the listeners have received all of it. */
   async take(offset: number, value: Buffer): Promise<void> {
     await this.#takeGroup(offset, value)
     this.skipTo(offset + 1)
@@ -70,7 +72,7 @@ export class GroupTaker {
       return
     }
     const group = new DataView(value.buffer, value.byteOffset, value.length)
-    // All of it, before anybody gets a turn: a query may see the rows at any time.
+    // Visibility gets the whole group before other work: a query may see the rows at any time.
     visibility.take(offset, group)
     if (offset >= tellFrom) await this.#tell(offset, group)
     else await this.#giveWay()

@@ -1,6 +1,6 @@
 /**
- * Nothing goes to QuestDB while the replica is not held: before each request and each piece of one the clock is asked. Notes
- * whether QuestDB may yet take rows of this process after it has lost the replica.
+ * Blocks requests to QuestDB while the replica is not held: each request and each piece of one checks the clock. Tracks whether
+ * QuestDB may still accept rows of this process after it has lost the replica.
  */
 
 import type { QuestdbConnection, WriteAnswer } from '../forwarder/questdb.ts'
@@ -11,8 +11,8 @@ const notHeld = 'this process does not hold the replica'
 export interface SendGuard {
   guard(connection: QuestdbConnection): QuestdbConnection
   /**
-   * Whether a request ended without an answer, or while the replica was not held: then QuestDB may take its rows late. One that was
-   * repeated with success since, over the same connection, counts no more, as QuestDB was waited for before that.
+   * True when a request ended without an answer, or while the replica was not held: then QuestDB may accept its rows late. A
+   * later success over the same connection clears it, since that waits for QuestDB first.
    */
   mayHaveSentLate(): boolean
 }
@@ -22,7 +22,7 @@ export function createSendGuard(isHeld: () => boolean): SendGuard {
   let isLate = false
 
   function note(connection: QuestdbConnection, answer: WriteAnswer): void {
-    // It may have been held up, with a piece of it, until another process had the replica.
+    // The request may have been delayed, with a piece of it, until another process held the replica.
     if (!isHeld()) isLate = true
     if (answer.kind === 'unanswered') unanswered.add(connection)
     else if (answer.kind === 'stored') unanswered.delete(connection)
@@ -42,7 +42,7 @@ export function createSendGuard(isHeld: () => boolean): SendGuard {
   }
 }
 
-/** A request that lacks its end is dropped by QuestDB. */
+/** QuestDB drops an incomplete request. */
 function guardedBody({ length, pieces }: RequestBody, isHeld: () => boolean): RequestBody {
   return {
     length,

@@ -1,21 +1,21 @@
-/** What a request to Kafka fails with. */
+/** The errors of requests to Kafka. */
 
-/** No broker that could answer has answered: it is tried again later. */
+/** No suitable broker has answered. The request is retried later. */
 export class KafkaAway extends Error {
   override name = 'KafkaAway'
 }
 
-/** There is no such topic, or it was deleted and made again since. */
+/** The topic is missing, or was deleted and created again. */
 export class TopicMissing extends Error {
   override name = 'TopicMissing'
 }
 
-/** The cluster or the topic is not the one that PostgreSQL knows as the journal: nothing may be appended to it or read from it. */
+/** The cluster or the topic differs from the journal in PostgreSQL: it must be neither written nor read. */
 export class OtherKafka extends Error {
   override name = 'OtherKafka'
 }
 
-/** The records at the offset are gone, or it is behind the end. */
+/** The records at the offset were deleted, or it lies after the end. */
 export class OffsetOutOfRange extends Error {
   override name = 'OffsetOutOfRange'
   readonly start: number
@@ -33,12 +33,12 @@ export class NotSent extends Error {
   override name = 'NotSent'
 }
 
-/** The request was not to be sent any more, and was not. */
+/** The deadline passed before the request was sent. */
 export class TooLate extends Error {
   override name = 'TooLate'
 }
 
-/** The connection was cut, or there was no answer in time: the request may have been executed, and may be even later. */
+/** The connection broke, or no answer arrived in time: the request may have been executed, or may be even later. */
 export class Unanswered extends Error {
   override name = 'Unanswered'
 }
@@ -46,7 +46,7 @@ export class Unanswered extends Error {
 /** The broker has answered with an error. */
 export class Refused extends Error {
   override name = 'Refused'
-  /** As Kafka's documentation of the protocol names it, such as `NOT_ENOUGH_REPLICAS`. */
+  /** Its name in Kafka's protocol documentation, such as `NOT_ENOUGH_REPLICAS`. */
   readonly code: string
 
   constructor(code: string, explanation: string | null | undefined) {
@@ -55,7 +55,7 @@ export class Refused extends Error {
   }
 }
 
-/** Whether it is Kafka that failed, and not a part of ours. */
+/** True for failures of Kafka, false for our own bugs. */
 export function isKafkaError(error: unknown): error is Error {
   return [KafkaAway, TopicMissing, OtherKafka, OffsetOutOfRange, NotSent, Unanswered, Refused].some(
     kind => error instanceof kind,

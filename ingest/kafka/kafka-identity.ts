@@ -1,20 +1,20 @@
 /**
- * Which cluster and which topics are the journal of a database: PostgreSQL knows it from the first start on. Another Kafka with topics
- * of the same names would take readings that no process of this service ever shows.
+ * The cluster and the topics that are the journal of a database, recorded in PostgreSQL at the first start. Another Kafka with
+ * topics of the same names would accept readings that this service never shows.
  */
 
 import type pg from 'pg'
 
-/** Plain data, so that it can go to a thread. */
+/** Plain data, so that it can be posted to a thread. */
 export interface KafkaIdentity {
   clusterId: string
-  /** By the name of the topic: another one for a topic that was deleted and made again. */
+  /** By the name of the topic. It changes when a topic is deleted and created again. */
   topicIds: Readonly<Record<string, string>>
 }
 
 type Database = Pick<pg.ClientBase, 'query'>
 
-/** Topics that PostgreSQL does not know yet are known from now on. Resolves to the same as `identityDifference`. */
+/** Records topics that PostgreSQL does not know yet. Resolves like `identityDifference`. */
 export async function agreeOnKafka(database: Database, found: KafkaIdentity): Promise<string | undefined> {
   await database.query({
     text: noteSql,
@@ -24,7 +24,7 @@ export async function agreeOnKafka(database: Database, found: KafkaIdentity): Pr
   return await identityDifference(database, found)
 }
 
-/** A sentence where PostgreSQL knows another cluster or other topics under these names. Changes nothing. */
+/** Returns a sentence when PostgreSQL has another cluster or other topics under these names. Changes nothing. */
 export async function identityDifference(database: Database, found: KafkaIdentity): Promise<string | undefined> {
   const { rows } = await database.query<{ topic: string; clusterId: string; topicId: string }>({
     text: knownSql,

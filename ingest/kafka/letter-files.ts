@@ -1,4 +1,4 @@
-/** The files in which the forwarder leaves dead letters, until they are in PostgreSQL. */
+/** The forwarder's files of dead letters, until they are in PostgreSQL. */
 
 import { type DeadLetter, deadLettersMax, isWhole } from '../forwarder/dead-letter.ts'
 import { listDeadLetters } from '../forwarder/dead-letters.ts'
@@ -7,7 +7,7 @@ import type { TableDescription } from '../table.ts'
 export class LetterFiles {
   readonly #table: TableDescription
   readonly #directory: string
-  /** Letters that are in PostgreSQL, while their files are being removed. */
+  /** Dead letters in PostgreSQL whose files are being removed. */
   readonly #moved = new Set<number>()
 
   constructor(table: TableDescription, directory: string) {
@@ -15,12 +15,12 @@ export class LetterFiles {
     this.#directory = directory
   }
 
-  /** There is a new folder. */
+  /** The folder was recreated. */
   restart(): void {
     this.#moved.clear()
   }
 
-  /** Those that are not known to be in PostgreSQL, and the names of damaged ones; `count` files are there, at the most. */
+  /** Dead letters that may be missing in PostgreSQL, and the names of damaged ones. At most `count` files exist. */
   async list(count: number): Promise<{ letters: DeadLetter[]; damaged: string[] }> {
     const listed = count === 0 ? [] : await listDeadLetters(this.#table, this.#directory, -1, deadLettersMax)
     const left = new Set(listed.map(({ id }) => id))
@@ -29,7 +29,7 @@ export class LetterFiles {
     return { letters: due.filter(isWhole), damaged: due.flatMap(letter => (isWhole(letter) ? [] : [letter.name])) }
   }
 
-  /** They are in PostgreSQL, and their files are about to be removed. */
+  /** Marks dead letters as stored in PostgreSQL before their files are removed. */
   moved(ids: readonly number[]): void {
     for (const id of ids) this.#moved.add(id)
   }

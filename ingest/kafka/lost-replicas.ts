@@ -1,6 +1,6 @@
 /**
- * Finds replicas that lack records which Kafka is about to delete, while another replica has them. They are marked as lost: an erase would
- * wait for them for ever, and once the records are gone they can only be made as new copies.
+ * Finds replicas that lack records which Kafka is about to delete, while another replica has them. They are marked as lost: an
+ * erase would wait for them forever, and after the deletion only a new copy can repair them.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -13,13 +13,13 @@ interface WatchedTopic {
   readonly topic: string
   readonly partition: Pick<TopicPartition, 'offsets' | 'fetch'>
   readonly replicas: readonly Pick<ShownReplica, 'number' | 'shown' | 'lost'>[]
-  /** The retention of the topic, milliseconds; undefined until it is known. */
+  /** The retention of the topic in milliseconds. Undefined while unknown. */
   readonly retentionMs: () => number | undefined
 }
 
 export interface LostReplicasOptions {
   readonly topics: readonly WatchedTopic[]
-  /** Whether this process does what one node does for all. */
+  /** True on the node that does the work of one node. */
   readonly leads: () => boolean
   readonly markLost: (replica: number, reason: string) => Promise<boolean>
   readonly nowMs: () => number
@@ -27,7 +27,7 @@ export interface LostReplicasOptions {
   readonly everyMs?: number
 }
 
-/** The share of the retention that a person has to bring the replica back. */
+/** Share of the retention in which an operator can repair the replica. */
 const lostShare = 0.5
 
 export function watchLostReplicas(options: LostReplicasOptions): { close(): Promise<void> } {

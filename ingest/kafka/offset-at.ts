@@ -1,4 +1,4 @@
-/** The first offset of a topic whose record Kafka got at a time or later; its end where there is none. The times ascend. */
+/** The first offset whose record Kafka received at a time or later, or the end of the topic. Receipt times ascend. */
 
 import type { TopicPartition } from './topic-partition.ts'
 
@@ -8,7 +8,7 @@ export async function offsetAt(partition: Pick<TopicPartition, 'offsets' | 'fetc
     const middle = Math.floor((low + high) / 2)
     const { records } = await partition.fetch(middle, 1, 0)
     const [record] = records
-    // What Kafka has deleted or compacted since is passed over.
+    // Deleted or compacted records are skipped.
     if (record === undefined) high = middle
     else if (record.appendedMs >= timeMs) high = middle
     else low = Math.max(middle, record.offset) + 1

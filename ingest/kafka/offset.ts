@@ -1,4 +1,4 @@
-/** Offsets are 64 bits in Kafka, and numbers here: 2^53 is not reached. */
+/** Offsets have 64 bits in Kafka, and are numbers here: 2^53 is not reached. */
 
 import { Unanswered } from './kafka-errors.ts'
 

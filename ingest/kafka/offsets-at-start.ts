@@ -1,4 +1,4 @@
-/** Where a topic begins and ends, at the start of a process, which may come while its partition has no leader. */
+/** The range of a topic at the start of a process, when its partition may have no leader. */
 
 import { StartError } from '../../store/start-error.ts'
 import { Sleeper } from '../forwarder/sleeper.ts'
@@ -6,7 +6,7 @@ import { systemTiming, type Timing } from '../timing.ts'
 import type { Offsets } from './fetcher.ts'
 import { KafkaAway } from './kafka-errors.ts'
 
-/** A broker that is gone is noticed after `broker.session.timeout.ms`, 9 s unless it is set; then another one is elected. */
+/** A failed broker is detected after `broker.session.timeout.ms`, by default 9 s; then another leader is elected. */
 const electionMsMax = 15_000
 const pauseMs = 250
 

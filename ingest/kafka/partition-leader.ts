@@ -1,4 +1,4 @@
-/** Knows the broker that leads the one partition of a topic, until it fails. */
+/** Caches the leader of a topic's partition until it fails. */
 
 import { type Broker, isSame } from './broker-connection.ts'
 import type { Cluster } from './cluster.ts'
@@ -9,7 +9,7 @@ export interface PartitionLeader {
   readonly topicId: string
   /** Throws `TopicMissing`, `KafkaAway` and `Refused`. */
   find(): Promise<Broker>
-  /** That this one has failed: others are asked who leads now. */
+  /** Marks the broker as failed: the leader is looked up again. */
   forget(broker: Broker): void
 }
 

@@ -1,4 +1,4 @@
-/** Makes the topics, and brings those that are there to what they have to be like. */
+/** Creates the topics, and changes existing ones to the required settings. */
 
 import { TopicMissing } from './kafka-errors.ts'
 import type { TopicAdmin } from './topic-admin.ts'
@@ -13,21 +13,21 @@ import {
 
 export interface PreparedTopic {
   topic: string
-  /** Made now. */
+  /** Created by this call. */
   isNew: boolean
-  /** Changed now; none without `apply`. */
+  /** Changed by this call; empty without `apply`. */
   changed: TopicDifference[]
-  /** What stays as it was. */
+  /** Settings that were not changed. */
   left: TopicDifference[]
 }
 
 export interface PrepareOptions {
   requirements: TopicRequirements
-  /** Whether what is there is changed, where no record goes for that. */
+  /** Changes existing topics, as far as no record is lost by it. */
   apply: boolean
 }
 
-/** Run again, it finds everything done and does nothing. */
+/** Idempotent. */
 export async function prepareTopic(
   admin: TopicAdmin,
   topic: string,

@@ -1,4 +1,4 @@
-/** The requests of a producer, to the broker that leads the partition. */
+/** The requests of a producer to the leader of the partition. */
 
 import type { Broker, BrokerConnection, Library } from './broker-connection.ts'
 import { TooLate, Unanswered } from './kafka-errors.ts'
@@ -6,11 +6,11 @@ import { offsetOf } from './offset.ts'
 import type { Producer } from './producer-state.ts'
 
 export interface ProducerRequests {
-  /** A number that no producer has had, with its first epoch. Throws as `BrokerConnection` does. */
+  /** Returns an unused producer number, with its first epoch. Throws like `BrokerConnection`. */
   init(broker: Broker): Promise<Producer>
   /**
-   * Appends one record; resolves with its offset when all replicas in sync have it. Throws as `BrokerConnection` does, and `TooLate`
-   * when `mayBegin`, which is asked directly before the request is sent, is false.
+   * Appends one record. Resolves with its offset when all in-sync replicas have it. Throws like `BrokerConnection`, and `TooLate`
+   * when `mayBegin`, called directly before the request is sent, returns false.
    */
   produce(broker: Broker, topic: string, value: Buffer, producer: Producer, mayBegin: () => boolean): Promise<number>
   close(): void
@@ -18,11 +18,12 @@ export interface ProducerRequests {
 
 const allInSync = -1
 /**
- * Readings of sensors take a third of the space as zstd: of 72 bytes each, 25 in groups of 500 and 18 in groups of 10,000. That costs the
- * sender 0.5 to 0.9 µs of processor time a reading, and who reads it 0.2 to 0.3 µs. Smaller groups cost twice that, and save less.
+ * Readings of sensors take a third of the space as zstd: of 72 bytes each, 25 in groups of 500 and 18 in groups of 10,000. That
+ * costs the sender 0.5 to 0.9 µs of processor time a reading, and the reader 0.2 to 0.3 µs. Smaller groups cost twice that, and
+ * save less.
  */
 const compressedFrom = 8192
-/** The broker answers that the replicas are late before we give it up, so that the connection stays. */
+/** The broker reports late replicas before our own timeout, so that the connection stays. */
 const brokerShare = 0.8
 
 export function createProducerRequests(

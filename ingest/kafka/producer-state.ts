@@ -1,8 +1,8 @@
 /**
- * By what a broker knows the groups of a producer: its number, an epoch, and in it a sequence number of each group. A broker
- * appends a number once, and nothing of an epoch before one that it has seen. So after an append of which we do not know the
- * outcome we go on in the next epoch, as KIP-360 has it for idempotent producers: from the first group that is stored then,
- * what is still under way of the old epoch is refused, and lands behind nothing newer.
+ * A producer's identity for a broker: its number, an epoch, and a sequence number of each group in it. A broker appends a
+ * sequence number once, and rejects epochs before the latest one. So an append with an unknown outcome starts the next epoch, as
+ * KIP-360 does for idempotent producers. Once a group of the new epoch is stored, pending groups of the old epoch are rejected,
+ * so they never follow newer ones.
  */
 
 export interface Producer {
@@ -11,27 +11,27 @@ export interface Producer {
   sequence: number
 }
 
-/** Epochs are 16 bits, numbers 32, both signed. */
+/** Epochs have 16 bits, numbers 32, both signed. */
 export const epochMax = 0x7fff
 const sequenceMax = 0x7fff_ffff
-/** From here on epochs are kept for outcomes that are not known. */
+/** The remaining epochs are reserved for unknown outcomes. */
 const renewalEpoch = 0x4000
 
-/** Undefined: a new number is needed. Only now, when the broker has seen the epoch, older ones are refused without us. */
+/** Undefined when a new number is needed. Only once the broker has seen the epoch, it rejects older ones by itself. */
 export function afterStored(producer: Producer): Producer | undefined {
   if (producer.epoch >= renewalEpoch) return undefined
   return producer.sequence === sequenceMax ? nextEpoch(producer) : { ...producer, sequence: producer.sequence + 1 }
 }
 
 /**
- * Nothing was appended, so the sequence number is still free. All the same it is not used again while there are epochs: taken
- * for a repetition, the next group would be acknowledged and not stored.
+ * Nothing was appended, so the sequence number is free. It is still not reused while epochs remain: as a supposed duplicate, the
+ * next group would be acknowledged but not stored.
  */
 export function afterRefused(producer: Producer): Producer {
   return producer.epoch < renewalEpoch ? nextEpoch(producer) : producer
 }
 
-/** Its epoch is behind `epochMax` when there is none left, after 16,000 unknown outcomes without a stored group between them. */
+/** The epoch exceeds `epochMax` when none is left, after 16,000 unknown outcomes without a stored group between them. */
 export function afterUnknown(producer: Producer): Producer {
   return nextEpoch(producer)
 }

@@ -1,32 +1,32 @@
-/** What the process that forwards a topic publishes, as far as readers of the topic in other processes depend on it. */
+/** The published state of a topic's forwarder, as far as readers of the topic in other processes depend on it. */
 
-/** Notified when a state is published, or an erase confirmed. */
+/** Channel for published states and confirmed erasures. */
 export const publishedChannel = 'barograph_replica'
 
 export interface PublishedState {
   /**
-   * Rises with each process that takes the replica over. Published before its first request, with which it begins to send again what
-   * was not committed.
+   * Increases with each takeover of the replica. Published before the first request, which begins to send uncommitted records
+   * again.
    */
   readonly tenure: number
   /**
-   * How often this process has sent again what is not committed, or is kept, since it took the replica over: QuestDB may have lost what
-   * it had applied, or got an older row behind a newer one.
+   * How often this process has sent uncommitted or kept records again since its takeover: QuestDB may have lost applied rows, or
+   * received an older row after a newer one.
    */
   readonly losses: number
   /** No row before this offset is sent again, by this process or a later one. */
   readonly committed: number
   /** QuestDB shows all rows before this offset. */
   readonly applied: number
-  /** It had shown those before this one when the process took the replica over, and is not found to have lost any since. */
+  /** QuestDB had shown the rows before it at the takeover, and no loss was found since. */
   readonly appliedBefore?: number | undefined
   /**
-   * Every row before this offset came into the table up to this transaction, also those that this process has sent again. Undefined
-   * before the first answer of QuestDB.
+   * The table contained every row before this offset as of this transaction, including rows sent again. Undefined before
+   * QuestDB's first answer.
    */
   readonly sequenced?: { readonly txn: number; readonly offset: number } | undefined
-  /** The reason why the replica has to be a new copy of another one before it is in use. */
+  /** Why the replica must be replaced by a copy of another one. */
   readonly lost?: string | null
-  /** The difference that the last comparison found. */
+  /** Difference found by the last comparison. */
   readonly differs?: string | null
 }

@@ -1,4 +1,4 @@
-/** The parts of a forwarder of the topics of a replica. */
+/** Dependencies of a replica's topic forwarders. */
 
 import type { HeldReplica } from './replica-lock.ts'
 import type { ReplicaState, ReplicaTenure } from './replica-state.ts'
@@ -9,10 +9,10 @@ import type { ForwardedTopic, QuestdbStart } from './topic-thread.ts'
 export interface ReplicaForwarderOptions
   extends Pick<TopicForwarderOptions, 'kafka' | 'bytesMax' | 'reserveBytes' | 'keepMs' | 'log' | 'onFatal'> {
   topics: readonly ForwardedTopic[]
-  /** Resolves when this process has the replica; rejects when the signal aborts. */
+  /** Resolves when this process has the replica. Rejects when the signal aborts. */
   acquire: (signal: AbortSignal) => Promise<HeldReplica>
   createState: (tenure: ReplicaTenure | undefined) => ReplicaState
-  /** QuestDB as it is now, for this topic; resolves when it is there. */
+  /** Resolves with the present QuestDB for this topic, once it is reachable. */
   openQuestdb: (topic: string) => Promise<QuestdbStart>
   /** See TopicForwarderOptions. */
   settle: TopicSettler['settle']

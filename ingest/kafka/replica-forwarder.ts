@@ -1,13 +1,13 @@
-/** Forwards the topics of a replica while this process holds it, and stands by while another one does. */
+/** Forwards the topics of a replica while this process holds it, and stands by otherwise. */
 
 import type { ForwardStatus } from './forward-status.ts'
 import { ForwardedReplica } from './forwarded-replica.ts'
 import type { ReplicaForwarderOptions } from './replica-forwarder-options.ts'
 
 export interface ReplicaForwarder {
-  /** Undefined while this process stands by. */
+  /** Undefined on standby. */
   status(): { topic: string; status: ForwardStatus }[] | undefined
-  /** Stops after the requests in flight, commits what was applied and gives the replica back. May be called twice. */
+  /** Stops after the requests in flight, commits applied offsets and releases the replica. It may be called twice. */
   close(): Promise<void>
 }
 

@@ -12,20 +12,20 @@ import {
 import { erasedCustom } from '../journal/record.ts'
 import type { TableDescription } from '../table.ts'
 
-/** Ids are those of `letterId`. Several replicas may have a letter of the same record: it counts as one. */
+/** Ids are from `letterId`. Dead letters of one record in several replicas count once. */
 export interface ReplicaLetters {
-  /** In the order of ids, behind the id `after`. */
+  /** In the order of ids, after the id `after`. */
   list(topic: string, after: number, limit: number): Promise<ListedLetter[]>
-  /** How many of them there were. */
+  /** Returns their number. */
   remove(topic: string, ids: readonly number[]): Promise<number>
   /**
-   * Takes erased series out of all letters, custom ones by the numbers of `erasedCustom`: see `withoutErased`. Resolves with the
-   * names of damaged ones, which may have values of them.
+   * Removes erased series from all dead letters, custom ones given as `erasedCustom` numbers: see `withoutErased`. Resolves with
+   * the names of damaged ones, which may contain their values.
    */
   erase(topic: string, erased: ReadonlySet<number>): Promise<string[]>
 }
 
-/** They would be more than a person may look at, and `deadLettersMax` holds for a topic. */
+/** The limit `deadLettersMax` applies to a topic, since an operator cannot review more. */
 export class TooManyLetters extends Error {
   constructor(topic: string) {
     super(`topic ${topic} has ${deadLettersMax} dead letters; look at them, then replay or remove them`)
@@ -52,7 +52,7 @@ export function createReplicaLetters({ query, transact, tableOf, keysOf }: Repli
       return rows.map(row => listedOf(tableOf(topic), row))
     },
     async remove(topic, ids) {
-      // Locked in their order, as by an erase: else the two could wait for each other.
+      // Rows are locked in order, as by an erase: the two could deadlock otherwise.
       const rows = await query<{ id: string }>(
         `WITH chosen AS (SELECT topic, id FROM replica_dead_letters WHERE topic = ANY($1) AND id = ANY($2::bigint[])
            ORDER BY topic, id FOR UPDATE)
@@ -82,11 +82,11 @@ interface EraseNext {
   /** An id. */
   after: number
   erased: ReadonlySet<number>
-  /** Gets their names. */
+  /** Receives their names. */
   damaged: string[]
 }
 
-/** Looks at some letters behind an id, and returns the id of the last one; undefined when there are no more. */
+/** Erases from some dead letters after an id, and returns the id of the last one. Undefined at the end. */
 async function eraseNext(
   transaction: Transaction,
   { table, key, after, erased, damaged }: EraseNext,
@@ -119,7 +119,7 @@ function leftOf(table: TableDescription, row: LetterRow, erased: ReadonlySet<num
   }
 }
 
-/** Adds those that are not there, without what tombstones erase. The caller has locked the state of this key. */
+/** Adds missing dead letters, without values that tombstones erase. The caller has locked the state of this key. */
 export async function insertLetters(
   transaction: Transaction,
   table: TableDescription,
@@ -183,7 +183,7 @@ function listedOf(table: TableDescription, row: LetterRow): ListedLetter {
   }
 }
 
-/** PostgreSQL has no text with a zero in it, nor with half a surrogate pair; the bytes of the record stay as they are. */
+/** Replaces zeros and halves of surrogate pairs, which PostgreSQL rejects. The bytes of the record stay unchanged. */
 function textOf(letters: readonly DeadLetter[]): string {
   const clean = (text: string) => text.toWellFormed().replaceAll('\0', '\ufffd')
   return JSON.stringify(

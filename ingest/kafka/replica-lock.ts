@@ -1,9 +1,9 @@
 /**
- * One process at a time forwards a replica (store/postgres/held-lock): an older value that a second one sends could replace a newer
- * one. A successor also waits for QuestDB's answers (`quiesce`). A process that was frozen with a request half sent asks its
- * successor to send again when it goes on (`requestRewind` of replica-state.ts).
+ * Ensures that one process at a time forwards a replica (store/postgres/held-lock): an older value from a second one could
+ * replace a newer one. A successor also waits for QuestDB's answers (`quiesce`). A process frozen with a request half sent asks
+ * its successor to send again when it resumes (`requestRewind` of replica-state.ts).
  *
- * While PostgreSQL is away no process forwards: the lock is lost, and `acquireReplica` tries until PostgreSQL is back.
+ * While PostgreSQL is unavailable no process forwards: the lock is lost, and `acquireReplica` retries until PostgreSQL is back.
  */
 
 import type { Log } from '../../store/log.ts'
@@ -14,19 +14,19 @@ import type { ReplicaTenure } from './replica-state.ts'
 
 export interface ReplicaLockOptions extends Pick<LockOptions<unknown>, 'connect'> {
   replica: number
-  /** The name of this process, for people. */
+  /** Display name of this process. */
   holder: string
   log: Log
 }
 
 export interface HeldReplica extends ReplicaTenure, Omit<HeldLock<unknown>, 'taken'> {
-  /** The process that had the replica before and may still be sending, by its name; undefined when it gave the replica back. */
+  /** Name of the previous process, if it may still be sending. Undefined when it released the replica. */
   predecessor: string | undefined
-  /** How long to wait before the first request: `holdMs`, or nothing without a predecessor. */
+  /** How long to wait before the first request: `holdMs`, or 0 without a predecessor. */
   waitMs: number
 }
 
-/** Resolves when this process has the lock; rejects when the signal aborts, or with an error that waiting does not mend. */
+/** Resolves when this process has the lock. Rejects on an abort, or with an error that waiting does not fix. */
 export async function acquireReplica(options: ReplicaLockOptions, signal: AbortSignal): Promise<HeldReplica> {
   const { replica, holder, connect, log } = options
   const logStandby = createStandbyLog(options)
@@ -56,7 +56,7 @@ export async function acquireReplica(options: ReplicaLockOptions, signal: AbortS
   }
 }
 
-/** Logs each reason to stand by once. */
+/** Logs each reason for standby once. */
 function createStandbyLog({ replica, log }: ReplicaLockOptions) {
   let logged: string | null = null
   return ({ holder, lost }: { holder: string | null; lost: string | null }) => {

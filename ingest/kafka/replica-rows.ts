@@ -1,4 +1,4 @@
-/** The replicas as PostgreSQL has them. */
+/** The replicas in PostgreSQL. */
 
 import type pg from 'pg'
 import type { Transaction } from '../../store/postgres/transaction.ts'
@@ -7,10 +7,10 @@ import { lockClass } from './replica-session.ts'
 
 export interface ReplicaHolder {
   number: number
-  /** The host and the process; undefined where the replica was given back. One that was killed stays until another one has it. */
+  /** The host and the process. Undefined after a release. A killed process stays until another one has the replica. */
   holder: string | undefined
   takenMs: number | undefined
-  /** The reason why nothing is forwarded to it; undefined while it is in use. */
+  /** Why nothing is forwarded to it. Undefined while it is in use. */
   lost: string | undefined
 }
 
@@ -21,7 +21,7 @@ interface Row {
   lost: string | null
 }
 
-/** Returns the replicas by number. A replica that no process has held yet is not among them. */
+/** Returns the replicas by number, excluding replicas that no process has ever held. */
 export async function readReplicaHolders(database: Transaction): Promise<ReplicaHolder[]> {
   const { rows } = await database.query<Row>('SELECT number, holder, taken_at, lost FROM replicas ORDER BY number')
   return rows.map(({ number, holder, taken_at, lost }) => ({
@@ -32,7 +32,7 @@ export async function readReplicaHolders(database: Transaction): Promise<Replica
   }))
 }
 
-/** Returns which of these replicas are in use without a process that has their lock: nothing is forwarded to them. */
+/** Returns the replicas in use whose lock no process has: nothing is forwarded to them. */
 export async function readUnforwarded(database: Transaction, replicas: readonly number[]): Promise<number[]> {
   const { rows } = await database.query<{ number: number }>({
     text: unforwardedSql,
@@ -43,7 +43,7 @@ export async function readUnforwarded(database: Transaction, replicas: readonly 
 }
 
 const answerMsMax = 5000
-/** The lock is that of `tryLock`, with a key of two numbers. */
+/** The same lock as in `tryLock`, with a key of two numbers. */
 const unforwardedSql = `SELECT asked AS number FROM unnest($1::int[]) AS asked
   WHERE NOT EXISTS (SELECT FROM replicas WHERE number = asked AND lost IS NOT NULL) AND NOT EXISTS (
     SELECT FROM pg_locks WHERE locktype = 'advisory' AND classid = ${lockClass} AND objid = asked::oid AND objsubid = 2
@@ -51,8 +51,8 @@ const unforwardedSql = `SELECT asked AS number FROM unnest($1::int[]) AS asked
   ) ORDER BY asked`
 
 /**
- * Nothing is forwarded to a replica, read from it or waited for in it, until it is a new copy of another one. Its forwarder finds out with
- * its next commit. True when it was in use.
+ * Excludes a replica from forwarding, reads and waits, until it is replaced by a copy of another one. Its forwarder detects it at
+ * the next commit. Returns true when it was in use.
  */
 export async function markLost(database: Transaction, replica: number, reason: string): Promise<boolean> {
   const { rowCount } = await database.query(lostSql, [replica, reason])

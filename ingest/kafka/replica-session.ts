@@ -7,7 +7,7 @@ import type { ReplicaTenure } from './replica-state.ts'
 
 interface ReplicaRow {
   holder: string | null
-  /** The reason why nothing is forwarded to it until it is a new copy of another one. */
+  /** Why nothing is forwarded to it until it is replaced by a copy of another one. */
   lost: string | null
 }
 
@@ -21,7 +21,7 @@ export async function replicaRow(session: pg.Client, replica: number): Promise<R
   return made
 }
 
-/** The key has two numbers, so that no other lock of the service has the same; the first is "shrd" in ASCII. */
+/** The key has two numbers, so that it differs from all other locks of the service; the first is "shrd" in ASCII. */
 export const lockClass = 1_936_224_868
 
 export async function tryLock(session: pg.Client, replica: number): Promise<boolean> {
@@ -29,7 +29,7 @@ export async function tryLock(session: pg.Client, replica: number): Promise<bool
   return row?.got === true
 }
 
-/** Runs on the session that has the lock, so that no two processes have the same epoch. */
+/** Runs on the session that has the lock, so that each process has a unique epoch. */
 export async function raiseEpoch(
   session: pg.Client,
   replica: number,
@@ -46,7 +46,7 @@ export async function raiseEpoch(
   return { epoch: row.epoch, predecessor: row.predecessor ?? undefined }
 }
 
-/** Says that the process has nothing in flight. */
+/** Records that the process has nothing in flight. */
 export async function clearHolder(session: pg.Client, { replica, epoch }: ReplicaTenure): Promise<void> {
   await ask(session, 'UPDATE replicas SET holder = NULL WHERE number = $1 AND epoch = $2', [replica, epoch])
 }

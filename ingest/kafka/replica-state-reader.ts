@@ -1,7 +1,7 @@
 /**
- * What forwarders publish about topics in PostgreSQL, as other processes read it: each second, and at once when they are notified. A
- * notification may be lost, so the poll alone is enough. The connection is its own, since notifications come over it, and is
- * made anew when it breaks. While PostgreSQL is away the last known states stay, and grow old.
+ * Reads the states that forwarders publish in PostgreSQL: each second, and at once after a notification. A notification may be
+ * lost, so the poll alone suffices. The connection is separate because of the notifications, and is replaced when it breaks.
+ * While PostgreSQL is unavailable the last known states stay, and their age grows.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,21 +10,21 @@ import type { Log } from '../../store/log.ts'
 import { type PublishedState, publishedChannel } from './published-state.ts'
 
 export interface ReplicaStateReaderOptions<State extends PublishedState> {
-  /** A new connection without time limits of its own. */
+  /** A new connection without time limits. */
   readonly connect: () => Promise<pg.Client>
-  /** Reads the states of all topics; the query has a time limit. */
+  /** Reads the states of all topics. The query has a time limit. */
   readonly read: (client: pg.Client) => Promise<ReadonlyMap<string, State>>
   readonly log: Pick<Log, 'info' | 'warn'>
-  /** Called with what a listener throws; nothing is read any more. */
+  /** Called with a listener's exception, after which nothing is read any more. */
   readonly onFatal: (error: Error) => void
   readonly monotonicMs?: () => number
   readonly pollMs?: number
 }
 
 export interface ReplicaStateReader<State extends PublishedState> {
-  /** Calls the listener with the state of this key, and with each that is another one than the last. */
+  /** Calls the listener with the state of this key, and after each change. */
   onState(key: string, listener: (state: State) => void): void
-  /** How long ago the states that are known were asked for; Infinity before the first answer. */
+  /** Age of the known states; Infinity before the first answer. */
   ageMs(): number
   /** Why they cannot be read at present. */
   issue(): string | undefined
@@ -33,7 +33,7 @@ export interface ReplicaStateReader<State extends PublishedState> {
 
 const pollMsUsual = 1000
 const retryMs = 500
-/** Between two reads, however many notifications come. */
+/** Minimum pause between two reads, whatever the number of notifications. */
 const gapMs = 50
 const answerMsMax = 2000
 const endMsMax = 500
@@ -124,7 +124,7 @@ export function createReplicaStateReader<State extends PublishedState>(
 
 interface Bell {
   ring(): void
-  /** Until it rings, or has rung since the reset; at most so long. */
+  /** Resolves at a notification since the reset, or after this time. */
   wait(ms: number): Promise<void>
   reset(): void
 }

@@ -1,14 +1,14 @@
 /**
- * The state of a replica in PostgreSQL, where every process finds it: up to where its topics are forwarded, which series are
- * erased, which rows QuestDB refused.
+ * The state of a replica in PostgreSQL, shared by all processes: the forwarded offsets of its topics, erased series, and rows
+ * that QuestDB rejected.
  *
- * Each method has a time limit, of each statement, and rejects when it has passed. While PostgreSQL is away that is an error of
- * which `isUnavailable` tells so: nothing is lost, and the caller tries again. Every change can be made twice, so the caller
- * also tries again where the outcome is unknown (OutcomeUnknown); what is to be minded is said at `takeRewind`. Nothing is
- * committed meanwhile: the topics keep what was sent, and whoever forwards next sends it again. The forwarder itself has to
- * stop in any case, for it loses the replica with its connection (replica-lock.ts).
+ * Each method limits the time of each statement, and rejects beyond it. While PostgreSQL is unavailable the error passes
+ * `isUnavailable`: nothing is lost, and the caller retries. Changes are idempotent, so the caller also retries after an unknown
+ * outcome (OutcomeUnknown); `takeRewind` documents its exception. Nothing is committed meanwhile: the topics keep the sent
+ * records, and the next forwarder sends them again. The forwarder itself has to stop in any case, since it loses the replica with
+ * its connection (replica-lock.ts).
  *
- * Offsets are those of Kafka, below 2^53. That of a topic is the first one that QuestDB may lack.
+ * Offsets are Kafka's, below 2^53. A topic's offset is the first one that QuestDB may lack.
  */
 
 import type pg from 'pg'
@@ -22,84 +22,85 @@ import { publishedChannel } from './published-state.ts'
 import { createReplicaLetters, insertLetters, type ReplicaLetters } from './replica-letters.ts'
 import { replicaOfSql, stateKey } from './topic-names.ts'
 
-/** Which process forwards a replica, and since when: by each process that takes it over the epoch rises. */
+/** The process that forwards a replica. The epoch increases with each takeover. */
 export interface ReplicaTenure {
   /** Its number, from 1 on. */
   replica: number
   epoch: number
-  /** The name of the process, for people. */
+  /** Display name of the process. */
   holder: string
 }
 
 /**
- * The records of a series are erased, custom series as `erasedCustom` tells them: wherever they stand, as no other series ever gets
- * the number. All that were let in before stand before the offset, but for what was under way at a node.
+ * Erases the records of a series, a custom one given as `erasedCustom` number, at any position, since the number is never reused.
+ * All records admitted before precede the offset, except those in progress at a node.
  */
 export type Tombstone = [series: number, beforeOffset: number]
 
 export interface ReplicaStateOptions {
   pool: pg.Pool
-  /** Undefined in a process that does not forward; there `commit` and `takeRewind` reject with LostReplica. */
+  /** Undefined in a process that does not forward. There `commit` and `takeRewind` reject with LostReplica. */
   tenure: ReplicaTenure | undefined
-  /** The replicas whose state it is: that of the tenure, or all that a process reads. The default is replica 1. */
+  /** The replicas of the state: the tenure's, or all that a process reads. Default: replica 1. */
   replicas?: readonly number[]
-  /** What the records of a topic are, by its name. */
+  /** Tables of the topics' records, by topic. */
   tables: ReadonlyMap<string, TableDescription>
-  /** How long PostgreSQL may take for each statement. */
+  /** Time limit of each statement. */
   stepMs?: number
 }
 
 export interface ReplicaState {
   /**
-   * Where to begin, undefined when nothing was ever committed: the committed offset, or the one to which a rewind is asked for
-   * when that is lower; of several replicas the highest one. And the tombstones.
+   * Returns the start offset, undefined when nothing was ever committed: the committed offset, or the offset of a requested
+   * rewind if lower; of several replicas the highest. Includes the tombstones.
    */
   load(topic: string): Promise<{ offset: number | undefined; tombstones: Tombstone[] }>
   /**
-   * Everything before it is in the QuestDB of a replica, as was published last; undefined while nothing was committed. What is sent again after a takeover, since
-   * QuestDB does not sync it, counts as being there until QuestDB is found to have lost rows.
+   * Everything before it is in the QuestDB of a replica, by the last published status. Undefined while nothing was committed.
+   * Rows sent again after a takeover, for a QuestDB without sync, count as present until a loss is found.
    */
   appliedOffset(topic: string): Promise<number | undefined>
   /**
-   * QuestDB has all that stands before the offset, but for these letters. In one transaction, so that a record is behind the
-   * committed offset or in a letter; the caller removes its own copy of a letter afterwards. An offset below the committed one
-   * leaves that; a letter that is there stays as it is, and what is erased by tombstones gets into none. Rejects, with nothing
-   * done, with LostReplica when another process has taken the replica over, and with TooManyLetters.
+   * Commits that QuestDB has everything before the offset, except these dead letters. One transaction ensures that a record is
+   * after the committed offset or in a dead letter; the caller removes its own copy of a dead letter afterwards. An offset below
+   * the committed one does not lower it. Existing dead letters stay unchanged, and erased values are not stored. Rejects without
+   * a change: with LostReplica when another process has taken over the replica, and with TooManyLetters.
    */
   commit(topic: string, offset: number, letters: readonly DeadLetter[], status?: ForwardStatus): Promise<void>
-  /** Stores the status and notifies other processes (`barograph_replica`), as `commit` does. Rejects with LostReplica as that does. */
+  /**
+   * Stores the status and notifies other processes (`barograph_replica`), like `commit`. Rejects with LostReplica like `commit`.
+   */
   publish(topic: string, status: ForwardStatus): Promise<void>
-  /** What was published last, by state key. */
+  /** The last published statuses, by state key. */
   published(): Promise<Map<string, PublishedStatus>>
   /**
-   * Erases these series, custom ones as `erasedCustom` tells them. No letter of them is committed from now on; those that were are
-   * erased by `letters.erase`, afterwards. What was let in of them stands before the offset.
+   * Erases these series, custom ones given as `erasedCustom` numbers. Their dead letters are not committed from now on; call
+   * `letters.erase` afterwards for committed ones. Admitted records of them precede the offset.
    */
   addTombstones(topic: string, series: readonly number[], beforeOffset: number): Promise<void>
-  /** Those that a replica has not confirmed, unless it is lost. */
+  /** Tombstones that a replica has not confirmed, unless it is lost. */
   unconfirmedTombstones(topic: string): Promise<Tombstone[]>
-  /** Nothing that they erase is in flight or is sent any more, by whichever process. Rejects with LostReplica as `commit` does. */
+  /** Confirms that no process has erased records in flight or sends them any more. Rejects with LostReplica like `commit`. */
   confirmTombstones(topic: string, tombstones: readonly Tombstone[]): Promise<void>
   /** The topic begins at this offset. */
   pruneTombstones(topic: string, logStart: number): Promise<void>
   /**
-   * Asks the process that forwards the replica to send everything again from this offset on: for a process that lost the replica while it
-   * had requests in flight, since an older value that such a request brings late may have replaced a newer one of its successor.
-   * It first destroys its connections to QuestDB. The offset is that of the oldest record in a request which was not answered
-   * when its last successful heartbeat began: until then nobody else can have sent.
+   * Asks the forwarder of the replica to send everything from this offset on again. A process that lost the replica with requests
+   * in flight calls it: an older value in a late request may have replaced its successor's newer one. It first destroys its
+   * connections to QuestDB. The offset belongs to the oldest record in a request that was unanswered when its last successful
+   * heartbeat began: until then no other process can have sent.
    */
   requestRewind(topic: string, offset: number): Promise<void>
   /**
-   * The lowest offset that was asked for since the last call, undefined when there is none; the committed offset is not above
-   * it any more. The caller sends again from there, and commits nothing that it has found applied before. When it rejects, that
-   * may be done, so that the caller begins again from what `load` gives. Rejects with LostReplica as `commit` does. Costs one
-   * small query where nothing was asked for.
+   * Returns the lowest requested offset since the last call, or undefined, and lowers the committed offset to it. The caller
+   * sends again from there, and discards earlier results about applied offsets. A rejected call may have taken effect, so the
+   * caller starts again from `load`. Rejects with LostReplica like `commit`. Costs one small query without a request.
    */
   takeRewind(topic: string): Promise<number | undefined>
   readonly letters: ReplicaLetters
 }
 
-/** Another process has taken the replica over: this one must send nothing more for it. */
+/** Another process has taken over the replica: this one must not send to it any more. */
 export class LostReplica extends Error {
   constructor(tenure: ReplicaTenure | undefined) {
     super(
@@ -111,7 +112,6 @@ export class LostReplica extends Error {
   }
 }
 
-/** Notified when something of a topic was published or confirmed. */
 const stepMsUsual = 4000
 
 export function createReplicaState({
@@ -149,7 +149,7 @@ export function createReplicaState({
       assertOffset(offset)
       await transact(async transaction => {
         await assertTenure(transaction, tenure)
-        // First, since it locks the topic: a tombstone that comes later is seen by the erase of letters that follows it.
+        // Runs first, since it locks the topic: the erase of dead letters sees every later tombstone.
         await transaction.query(commitSql, [keyOf(topic), offset, tenure?.holder])
         if (letters.length > 0) await insertLetters(transaction, tableOf(topic), keyOf(topic), letters)
         if (status !== undefined) await publishIn(transaction, keyOf(topic), status)
@@ -203,7 +203,7 @@ export function createReplicaState({
   }
 }
 
-/** No other process takes the replica over before the transaction ends. */
+/** Prevents a takeover of the replica before the transaction ends. */
 async function assertTenure(transaction: Transaction, tenure: ReplicaTenure | undefined): Promise<void> {
   const { rows } = await transaction.query('SELECT FROM replicas WHERE number = $1 AND epoch = $2 FOR SHARE', [
     tenure?.replica,
@@ -222,8 +222,8 @@ function assertOffset(offset: number): void {
 }
 
 /**
- * Where the next forwarder begins, of a row of `replica_topics`; null for the start of the topic. `least` would take the one that is there
- * where the other is null.
+ * Start offset of the next forwarder, from a row of `replica_topics`; null for the start of the topic. `least` would ignore a
+ * null.
  */
 export const firstOffset = 'CASE WHEN committed_offset > rewind_to THEN rewind_to ELSE committed_offset END'
 
@@ -262,6 +262,6 @@ const requestRewindSql = `INSERT INTO replica_topics AS known (topic, rewind_to)
 
 const rewindSql = 'SELECT rewind_to::float8 AS "offset" FROM replica_topics WHERE topic = $1 FOR UPDATE'
 
-/** What was told to be applied is not any more. */
+/** The reported applied offset is no longer valid. */
 const takeRewindSql = `UPDATE replica_topics SET committed_offset = ${firstOffset}, rewind_to = NULL,
   status = CASE WHEN ${isRewoundSql} THEN NULL ELSE status END WHERE topic = $1`

@@ -1,4 +1,4 @@
-/** Holds committed offsets against what a QuestDB says of its topics; see settlePosition. */
+/** Compares committed offsets with QuestDB's positions of its topics; see settlePosition. */
 
 import { bug } from '../../store/limits/bug.ts'
 import type { QuestdbHttp } from '../../store/questdb/client/questdb-address.ts'
@@ -9,7 +9,7 @@ import { journalsOf } from './topic-names.ts'
 import type { TopicPartition } from './topic-partition.ts'
 
 export interface TopicSettlerOptions extends Pick<SettleOptions, 'database' | 'acceptedMs' | 'nowMs'> {
-  /** Its number; by default the first one. */
+  /** Its number. Default: the first one. */
   replica?: number
   questdb: QuestdbHttp
   partition: (topic: string) => Promise<Pick<TopicPartition, 'offsets' | 'close'>>
@@ -17,7 +17,7 @@ export interface TopicSettlerOptions extends Pick<SettleOptions, 'database' | 'a
 }
 
 export interface TopicSettler {
-  /** `committed` is undefined when nothing was committed. Rejects as settlePosition does, and as a partition. */
+  /** `committed` is undefined when nothing was committed. Rejects like settlePosition, and like a partition. */
   settle(topic: string, committed: number | undefined, beforeAgain: SettleOptions['beforeAgain']): Promise<Settled>
   close(): void
 }

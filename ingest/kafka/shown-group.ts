@@ -1,6 +1,6 @@
 /**
  * Commits the applied offsets of the topics to a consumer group as well, so that Kafka's own tools show the lag
- * (`kafka-consumer-groups.sh --describe`). Nothing is read from there: the offsets in PostgreSQL are the truth.
+ * (`kafka-consumer-groups.sh --describe`). The service never reads them: the offsets in PostgreSQL are authoritative.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,9 +12,9 @@ export interface ShownGroupOptions {
   kafka: Pick<Kafka, 'commitOffsets'>
   group: string
   topics: readonly string[]
-  /** Of a topic; undefined while nothing of it is in QuestDB. */
+  /** Applied offset of a topic. Undefined while QuestDB has nothing of it. */
   appliedOffset: (topic: string) => Promise<number | undefined>
-  /** Whether this process is the one that forwards. */
+  /** True in the forwarding process. */
   isForwarding: () => boolean
   log: Pick<Log, 'info' | 'warn'>
   everyMs?: number

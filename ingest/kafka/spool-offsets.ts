@@ -1,27 +1,27 @@
 /**
- * Which offset of the topic each position of a spool stands for: what ends at the position was fetched from before that offset.
- * Not each group has an entry. The answer for a position between two is that of the first, so that a commit stays behind.
+ * Maps positions of a spool to offsets of the topic: records up to the position were fetched from before that offset. Not each
+ * group has an entry. A position between two entries gets the offset of the first, so that a commit is never ahead.
  */
 
 import { bug } from '../../store/limits/bug.ts'
 
 export class SpoolOffsets {
-  /** Bytes between two entries, but for the last one. */
+  /** Bytes between two entries, except before the last one. */
   readonly #apart: number
-  /** Ascending; each is the end of a group. */
+  /** Ascending ends of groups. */
   #ends: number[]
   #nexts: number[]
-  /** The last one stays, however close the next one is. */
+  /** True when the last entry stays, even if the next one is close. */
   #isLastKept = false
 
-  /** The spool begins at position 0 with what stands at `offset`. */
+  /** The spool begins at position 0 with the topic's record at `offset`. */
   constructor(offset: number, apart: number) {
     this.#apart = apart
     this.#ends = [0]
     this.#nexts = [offset]
   }
 
-  /** What was fetched from before the offset ends at this position, which is known exactly until more is added. */
+  /** Records before the offset end at this position, which is known exactly until more is added. */
   add(end: number, next: number): void {
     const last = this.#ends.length - 1
     const lastEnd = this.#ends[last] as number
@@ -37,22 +37,22 @@ export class SpoolOffsets {
     if (at > last) this.#isLastKept = false
   }
 
-  /** The position of now stays known exactly. */
+  /** Keeps the exact offset of the current position. */
   keepLast(): void {
     this.#isLastKept = true
   }
 
-  /** All that was fetched from before this offset ends at the position or before it. */
+  /** All records fetched from before this offset end at or before the position. */
   at(position: number): number {
     return this.#nexts[this.#indexOf(position)] as number
   }
 
-  /** The last known end of a group that is not behind the position. */
+  /** The last known end of a group that is not after the position. */
   endBefore(position: number): number {
     return this.#ends[this.#indexOf(position)] as number
   }
 
-  /** Nobody asks for positions before this one any more. */
+  /** Drops entries before this position, which is not queried any more. */
   forget(position: number): void {
     const index = this.#indexOf(position)
     this.#ends.splice(0, index)

@@ -1,4 +1,4 @@
-/** Where a spool reads its topic, and what it does about records that the topic has not any more. */
+/** Reads a spool's topic, and handles records that the topic has deleted. */
 
 import type { Log } from '../../store/log.ts'
 import type { Fetched } from './fetcher.ts'
@@ -9,9 +9,9 @@ export type SpoolPartition = Pick<TopicPartition, 'fetch' | 'offsets'>
 
 export interface SpoolReaderOptions {
   topic: string
-  /** The offset to begin at; undefined for the first one that the topic has. */
+  /** Start offset. Undefined for the first one in the topic. */
   from: number | undefined
-  /** QuestDB had everything before this offset when that was told last; undefined where nothing was. */
+  /** QuestDB had everything before this offset by the last report. Undefined without one. */
   appliedBefore: number | undefined
   open: () => Promise<SpoolPartition>
   log: Log
@@ -33,32 +33,32 @@ export class SpoolReader {
     this.#next = options.from
   }
 
-  /** The offset of the next group; undefined until it is known where to begin. */
+  /** Offset of the next group. Undefined while the start is unknown. */
   get next(): number | undefined {
     return this.#next
   }
 
-  /** Where the topic begins and ends, as of the last fetch. */
+  /** Range of the topic at the last fetch. */
   get range(): { start: number; end: number } {
     return this.#range
   }
 
-  /** Groups that the topic had removed before QuestDB got them. */
+  /** Number of groups deleted from the topic before QuestDB got them. */
   get lostGroups(): number {
     return this.#lostGroups
   }
 
-  /** Where the topic ends, when that is before what was fetched or committed: it has lost groups, or is another one. */
+  /** End of the topic, if before fetched or committed offsets: the topic has lost groups or was replaced. */
   get endsAt(): number | undefined {
     return this.#endsAt
   }
 
-  /** The next records go from this offset on. */
+  /** Continues at this offset. */
   goTo(next: number): void {
     this.#next = next
   }
 
-  /** Undefined when there is nothing at the offset, and another one to try. Throws `KafkaAway` and `TopicMissing`. */
+  /** Undefined when nothing is at the offset, and another one has to be tried. Throws `KafkaAway` and `TopicMissing`. */
   async fetch(): Promise<Fetched | undefined> {
     this.#partition ??= await this.#options.open()
     this.#next ??= (await this.#partition.offsets()).start
@@ -74,7 +74,7 @@ export class SpoolReader {
     }
   }
 
-  /** What the topic has not any more cannot be waited for. Where it ends early, the owner of the spool has to begin anew. */
+  /** Skips deleted records, which will never arrive. Where the topic ends early, the spool's owner has to restart. */
   #skip(next: number, { start, end }: OffsetOutOfRange): void {
     const { topic, appliedBefore = 0, log } = this.#options
     if (next < start) {

@@ -1,4 +1,4 @@
-/** Work of a spool that fails while Kafka is away, or the disk is full: logged once, and tried again until it succeeds. */
+/** Retries a spool's work that fails while Kafka is unavailable or the disk is full. Each issue is logged once. */
 
 import type { Log } from '../../store/log.ts'
 import { isSystemError } from '../forwarder/issue-log.ts'
@@ -7,7 +7,7 @@ import { isKafkaError } from './kafka-errors.ts'
 
 const retryMs = 1000
 
-/** The disk takes nothing at present. */
+/** The disk accepts no writes at present. */
 export class SpoolFull extends Error {}
 
 export class SpoolRetry {
@@ -27,7 +27,10 @@ export class SpoolRetry {
     return this.#issue
   }
 
-  /** The result; undefined after an error that goes away by itself or by an operator, and a pause. Any other one is a bug. */
+  /**
+   * Returns the result, or undefined after a pause for an error that is temporary or that an operator can fix. Any other error is
+   * a bug.
+   */
   async attempt<T>(work: () => T | Promise<T>): Promise<T | undefined> {
     try {
       const result = await work()
@@ -41,7 +44,7 @@ export class SpoolRetry {
     }
   }
 
-  /** True, or false when it was stopped before. */
+  /** Returns false when it was stopped before. */
   async untilDone(work: () => void): Promise<boolean> {
     const tried = () => {
       work()

@@ -17,22 +17,22 @@ import type { SpoolMessage, SpoolStatus } from './spool-status.ts'
 export interface SpoolSourceOptions {
   topic: string
   table: TableDescription
-  /** Of the spool, an empty one, and of the folder for damaged groups. */
+  /** Disk of the spool, initially empty, and of the folder for damaged groups. */
   disk: Disk
   damagedDisk: Disk
   bytesMax: number
   reserveBytes: number
-  /** Where to begin; undefined for the start of the topic. */
+  /** Start offset. Undefined for the start of the topic. */
   from: number | undefined
   /** See SpoolReaderOptions. */
   appliedBefore: number | undefined
-  /** Series that are erased, custom ones as `erasedCustom` tells them. */
+  /** Erased series, custom ones given as `erasedCustom` numbers. */
   erased: readonly number[]
-  /** How long applied segments are kept for a QuestDB that does not sync what it applies. */
+  /** How long applied segments are kept for a QuestDB without sync. */
   keepMs: number
   /** See GroupSource. */
   predecessorMs: number
-  /** Whether this process may send at this moment. */
+  /** True while this process may send. */
   isHeld: () => boolean
   connect: () => { partition(topic: string): Promise<SpoolPartition>; close(): void }
   timing: Timing
@@ -40,7 +40,7 @@ export interface SpoolSourceOptions {
   send: (message: SpoolMessage) => void
 }
 
-/** Begins to fetch at once. */
+/** Starts fetching at once. */
 export function openSpoolSource(options: SpoolSourceOptions): GroupSource {
   const { topic, disk, damagedDisk, keepMs, predecessorMs, isHeld, timing, log, send } = options
   const sleeper = new Sleeper(timing)
@@ -60,7 +60,7 @@ export function openSpoolSource(options: SpoolSourceOptions): GroupSource {
     const appliedOffset = spool.offsetAt(applied)
     const { next, range, lostGroups, endsAt } = spool.reader
     if (appliedOffset === undefined || recorded === undefined || next === undefined) return
-    // Where QuestDB may lose what it has applied, what is kept for that has to be sent again by a successor too.
+    // Where QuestDB may lose applied rows, a successor has to send the kept records again too.
     const kept = spool.offsetAt(start) ?? appliedOffset
     const committable = keepMs > 0 && !isSynced ? Math.min(kept, recorded) : recorded
     const offsets = { applied: appliedOffset, committable, kept, next, range, sequenced, endsAt }

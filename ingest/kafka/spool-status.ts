@@ -1,26 +1,26 @@
-/** What the thread of a spool tells its owner. */
+/** The status that a spool's thread reports to its owner. */
 
 export interface SpoolStatus {
   /** QuestDB shows all rows before this offset. */
   applied: number
   /** No row before this offset is sent again, by this process or a later one. */
   committable: number
-  /** All that this process has sent, or sends again, stands at this offset or behind it. */
+  /** All records that this process has sent, or sends again, are at or after this offset. */
   kept: number
   /** The next group to be fetched. */
   next: number
-  /** Where the topic begins and ends, as of the last fetch. */
+  /** Range of the topic at the last fetch. */
   range: { start: number; end: number }
-  /** Every row before this offset came into the table up to this transaction; undefined before the first answer of QuestDB. */
+  /** The table contained every row before this offset as of this transaction. Undefined before QuestDB's first answer. */
   sequenced: { txn: number; offset: number } | undefined
-  /** Dead letters that are in files: of all rows before `committable` that QuestDB refused, unless they were taken from there. */
+  /** Dead letters in files: all rejected rows before `committable`, unless they were removed from there. */
   letters: number
-  /** Whether something of the spool is damaged: what stands there is missing from `applied`. */
+  /** True when a part of the spool is damaged and therefore missing from `applied`. */
   isDamaged: boolean
-  /** Groups that were no groups, and that the topic had removed too early. */
+  /** Invalid groups, and groups that the topic had deleted too early. */
   damagedGroups: number
   lostGroups: number
-  /** Where the topic ends, when that is before what was fetched or committed. */
+  /** End of the topic, if before fetched or committed offsets. */
   endsAt: number | undefined
   /** Why nothing is fetched at present. */
   issue: string | undefined
@@ -28,5 +28,5 @@ export interface SpoolStatus {
 
 export type SpoolMessage =
   | { kind: 'status'; status: SpoolStatus }
-  /** The last one. `mayHaveSentLate`: QuestDB may yet take rows of a request that was left. */
+  /** The last message. `mayHaveSentLate`: QuestDB may still accept rows of an abandoned request. */
   | { kind: 'closed'; mayHaveSentLate: boolean }

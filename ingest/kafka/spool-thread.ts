@@ -1,4 +1,4 @@
-/** The forwarder's thread where the journal is a topic. */
+/** The forwarder's thread for a journal that is a topic. */
 
 import { rmSync } from 'node:fs'
 import { type MessagePort, workerData } from 'node:worker_threads'
@@ -16,13 +16,13 @@ export interface SpoolSourceData
     SpoolSourceOptions,
     'topic' | 'bytesMax' | 'reserveBytes' | 'from' | 'appliedBefore' | 'erased' | 'keepMs' | 'predecessorMs'
   > {
-  /** Of the spool; what is in it goes. */
+  /** Folder of the spool. Its content is removed. */
   directory: string
   damagedDirectory: string
   kafka: KafkaOptions
-  /** Of Hold. */
+  /** From Hold. */
   hold: Hold['shared']
-  /** Takes SpoolMessage. */
+  /** Receives SpoolMessage. */
   port: MessagePort
 }
 
@@ -44,7 +44,7 @@ runForwarder(data, () => {
   })
 })
 
-/** What a process before this one has left was not synced, and is in the topic. */
+/** Files of an earlier process were not synced, and their content is in the topic. */
 function openEmptyDisk(directory: string): Disk {
   rmSync(directory, { recursive: true, force: true })
   return openDisk(directory, false)

@@ -1,7 +1,7 @@
 /**
- * The spool of a topic: the groups that are fetched from it, written into segments as a journal's are, so that the forwarder
- * reads them as it reads a journal. It is a copy, nothing in it is synced, and each one begins empty. What is applied goes from
- * it; when it is full it fetches no more, and the rest waits in the topic.
+ * The spool of a topic: fetched groups, written into segments like a journal's, so that the forwarder reads them in the same way.
+ * It is a copy without syncs, and each one begins empty. Applied segments are removed. A full spool stops fetching, and the rest
+ * waits in the topic.
  */
 
 import { setImmediate as turn } from 'node:timers/promises'
@@ -24,33 +24,33 @@ import { isTopicGroup, spooledGroups, topicLayout } from './topic-group.ts'
 
 export interface SpoolOptions extends SpoolReaderOptions {
   table: TableDescription
-  /** An empty one. */
+  /** An empty disk. */
   disk: Disk
-  /** It fetches no more when it holds this many bytes; one group goes beyond. */
+  /** Fetching stops at this size, which one group may exceed. */
   bytesMax: number
   /** Free space that it leaves to others. */
   reserveBytes: number
-  /** Series of which nothing comes into it, custom ones as `erasedCustom` tells them; may grow. */
+  /** Series that are not written to it, custom ones given as `erasedCustom` numbers. The set may grow. */
   erased: ReadonlySet<number>
-  /** Age at which a segment ends, milliseconds, so that it goes some time though little comes. */
+  /** Age at which a segment ends, in milliseconds, so that it is removed eventually even with little data. */
   segmentMs: number
   monotonicMs: () => number
   damaged: DamagedGroups
   sleeper: Sleeper
 }
 
-/** Whole segments are what trimming removes. */
+/** Trimming removes whole segments. */
 const segmentsMin = 8
-/** Between two positions of which the offset is known: a commit is behind by less. */
+/** Distance of positions with a known offset: a commit lags by less. */
 const offsetsApartMin = 64 * 1024
 const offsetsMax = 8192
 const roomMs = 50
 const skippedMs = 1000
-/** Of small groups, as many bytes as are written before other work of the thread has its turn. */
+/** Limit of small groups' bytes written before the thread does other work. */
 const turnBytes = 256 * 1024
 
 export class Spool {
-  /** Of the topic. */
+  /** Reader of the topic. */
   readonly reader: SpoolReader
   readonly #options: SpoolOptions
   readonly #layout: RecordLayout
@@ -59,9 +59,9 @@ export class Spool {
   #offsets: SpoolOffsets | undefined
   #start = 0
   #end = 0
-  /** Of the group that came last. Never falls, so that the lanes of a spool fit together. */
+  /** Receipt time of the last group. It never decreases, so that the lanes of a spool stay consistent. */
   #receiptUs = 0
-  /** When the first group came into the segment of now, or into one before; undefined while it has none. */
+  /** Arrival of the first group in the current segment or an earlier one. Undefined while it has none. */
   #filledAtMs: number | undefined
   #turnBytes = 0
 
@@ -87,12 +87,12 @@ export class Spool {
     return this.#retry.issue
   }
 
-  /** All that stands before this offset of the topic ends at the position or before it; undefined until it is known where to begin. */
+  /** All records of the topic before this offset end at or before the position. Undefined while the start is unknown. */
   offsetAt(position: number): number | undefined {
     return this.#offsets?.at(position)
   }
 
-  /** The id of a dead letter, by the position of its record. */
+  /** Id of a dead letter, by the position of its record. */
   letterId(position: number): number {
     return letterIdAt(this.#options.disk, position, this.#offsets?.endBefore(position) ?? 0, this.#end)
   }
@@ -127,7 +127,7 @@ export class Spool {
     this.#pass(nextOffset)
   }
 
-  /** False when it was stopped before. */
+  /** Returns false when it was stopped before. */
   async #takeRecord({ offset, appendedMs, value }: Fetched['records'][number]): Promise<boolean> {
     if (!isTopicGroup(value, this.#layout)) {
       return await this.#retry.untilDone(() => {
@@ -137,11 +137,11 @@ export class Spool {
     }
     this.#receiptUs = Math.max(this.#receiptUs, appendedMs * 1000)
     await this.#untilRoom(value.length)
-    // At once: what is erased from now on stands before the end, or is met by the next.
+    // Synchronous: later erasures either precede the end or apply to the next group.
     return await this.#retry.untilDone(() => this.#write(offset, value))
   }
 
-  /** A new one begins at once: of those that are there the newest one never goes. */
+  /** Starts a new segment at once, since the newest one is never removed. */
   #endOldSegment(): void {
     const { segmentMs, monotonicMs } = this.#options
     if (this.#filledAtMs === undefined || monotonicMs() - this.#filledAtMs < segmentMs) return
@@ -159,13 +159,13 @@ export class Spool {
     for (const { bytes, content } of spooledGroups(value, offset, this.#receiptUs, this.#options.erased)) {
       const { outcome, end, error } = this.#writer.commit(bytes, content)
       this.#end = end
-      // Groups of it that are there are written again: the last of several values stays the last.
+      // Groups of it that are present are written again: the last of several values stays the last.
       if (outcome !== 'stored') throw new SpoolFull(error instanceof Error ? error.message : outcome)
     }
     this.#pass(offset + 1)
   }
 
-  /** What stands before this offset is in the spool, or was passed over. */
+  /** Records before this offset are in the spool, or were skipped. */
   #pass(next: number): void {
     this.reader.goTo(next)
     if (this.#offsets === undefined) {
@@ -173,7 +173,7 @@ export class Spool {
     } else this.#offsets.add(this.#end, next)
   }
 
-  /** While it is full, unless nothing could be removed from it: then it takes one group more. */
+  /** Waits while it is full, unless nothing could be removed: then it accepts one more group. */
   async #untilRoom(length: number): Promise<void> {
     const { bytesMax, disk, sleeper } = this.#options
     const isFull = () =>
@@ -181,7 +181,7 @@ export class Spool {
     while (isFull() && !sleeper.stopped) await sleeper.sleep(roomMs)
   }
 
-  /** So that small groups do not hold up what else the thread does. */
+  /** Small groups must not delay the thread's other work. */
   async #giveTurn(bytes: number): Promise<void> {
     this.#turnBytes += bytes
     if (this.#turnBytes < turnBytes) return
@@ -190,7 +190,7 @@ export class Spool {
   }
 }
 
-/** A group of the spool begins at `from`, and the record stands in it or in one of the next; the spool ends at `end`. */
+/** A group of the spool begins at `from` and contains the record, or a later group does. The spool ends at `end`. */
 function letterIdAt(disk: Disk, position: number, from: number, end: number): number {
   const reader = new SegmentReader(disk)
   try {

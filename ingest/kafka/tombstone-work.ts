@@ -1,4 +1,4 @@
-/** Has the forwarder pass over what tombstones erase, and confirms in PostgreSQL that nothing of it is sent any more. */
+/** Makes the forwarder skip records that tombstones erase, and confirms in PostgreSQL that they are not sent any more. */
 
 import type { ReplicaState, Tombstone } from './replica-state.ts'
 
@@ -7,7 +7,7 @@ type TombstoneState = Pick<ReplicaState, 'unconfirmedTombstones' | 'confirmTombs
 export class TombstoneWork {
   readonly #topic: string
   readonly #state: TombstoneState
-  /** The offset by series, of those that the forwarder is at work on, or has done and nobody knows it yet. */
+  /** Offsets by series that the forwarder is erasing, or has erased without a confirmation. */
   readonly #given = new Map<number, number>()
   #done: Tombstone[] = []
 
@@ -16,20 +16,20 @@ export class TombstoneWork {
     this.#state = state
   }
 
-  /** The forwarder has begun anew. */
+  /** The forwarder has restarted. */
   restart(): void {
     this.#given.clear()
     this.#done = []
   }
 
-  /** `erase` resolves when nothing of the series before the offset is in flight or comes any more. Throws errors of PostgreSQL. */
+  /** `erase` resolves when no record of the series before the offset is in flight or can follow. Throws errors of PostgreSQL. */
   async work(erase: (series: readonly number[], before: number) => Promise<unknown>): Promise<void> {
     await this.#confirm()
     const tombstones = await this.#state.unconfirmedTombstones(this.#topic)
     for (const [before, series] of byOffset(tombstones.filter(tombstone => !this.#isGiven(tombstone)))) {
       for (const number of series) this.#given.set(number, before)
       const done = this.#done
-      // Never rejects; where the forwarder is stopped before, nothing is confirmed.
+      // Never rejects. If the forwarder is stopped first, nothing is confirmed.
       void erase(series, before).then(() => {
         for (const number of series) done.push([number, before])
       })

@@ -1,4 +1,4 @@
-/** Makes topics and describes them. */
+/** Creates topics and describes them. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Library } from './broker-connection.ts'
@@ -9,21 +9,21 @@ interface NewTopic {
   name: string
   partitions: number
   replication: number
-  /** By the names of Kafka, such as `min.insync.replicas`. */
+  /** By Kafka's names, such as `min.insync.replicas`. */
   settings?: Readonly<Record<string, string>>
 }
 
 export interface TopicAdmin {
   /**
-   * Resolves when it can be appended to; false when there is one of this name. Throws `KafkaAway`, and `Refused` with the broker's
-   * explanation.
+   * Resolves when records can be appended to it; false when the name is taken. Throws `KafkaAway`, and `Refused` with the
+   * broker's explanation.
    */
   create(topic: NewTopic): Promise<boolean>
-  /** The settings that the topic runs with, those of the cluster included. Throws `TopicMissing`, `KafkaAway` and `Refused`. */
+  /** The effective settings of the topic, including the cluster's. Throws `TopicMissing`, `KafkaAway` and `Refused`. */
   settings(topic: string): Promise<Map<string, string | null>>
   /** Sets these settings of the topic and leaves all others. Throws `KafkaAway` and `Refused`. */
   change(topic: string, settings: Readonly<Record<string, string>>): Promise<void>
-  /** Undefined when there is no such topic. Throws `KafkaAway` and `Refused`. */
+  /** Undefined for a missing topic. Throws `KafkaAway` and `Refused`. */
   partitions(topic: string): Promise<Partition[] | undefined>
 }
 
@@ -65,7 +65,7 @@ export function createTopicAdmin(library: Library, cluster: Cluster): TopicAdmin
   }
 }
 
-/** The controller has made it, and the brokers learn of it after that. */
+/** The controller creates the topic before the brokers know it. */
 async function untilLed(cluster: Cluster, name: string): Promise<void> {
   const endMs = performance.now() + ledTimeoutMs
   while (!(await cluster.topic(name))?.partitions.every(({ leader }) => leader !== undefined)) {

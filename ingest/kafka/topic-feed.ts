@@ -1,10 +1,10 @@
 /**
- * What a process learns from a topic, whoever appends to it and whoever forwards it: the records of all processes in their
- * order, which series have new rows in QuestDB, and how old the rows are that came into its table since a transaction.
+ * Follows a topic, for all appending and forwarding processes: the records in their order, the series with new rows in QuestDB,
+ * and the age of rows that reached its table since a transaction.
  *
- * It runs on the main thread, where its listeners are. Measured in groups of 14,000, it takes 0.11 µs of processor time a record there,
- * of which 0.09 are the client's; the listeners take 0.1. A thread of its own would save less than 2 ms a second at a million devices
- * a minute.
+ * It runs on the main thread, where its listeners are. Measured in groups of 14,000, it takes 0.11 µs of processor time a record
+ * there, including 0.09 for the client; the listeners take 0.1. A separate thread would save less than 2 ms a second at a million
+ * devices a minute.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -18,45 +18,45 @@ import { stateKey } from './topic-names.ts'
 import { type ReadPartition, TopicReader } from './topic-reader.ts'
 import { TopicVisibility } from './topic-visibility.ts'
 
-/** Of the state of the topic in PostgreSQL, what is known of it here. */
+/** The known state of the topic in PostgreSQL. */
 interface PublishedSource {
-  /** Calls the listener with each state of this key that is another one than the last, also with the first. */
+  /** Calls the listener with the first state of this key, and after each change. */
   onState(key: string, listener: (state: PublishedState) => void): void
-  /** How long ago the state was asked for that is known. */
+  /** Age of the known state. */
   ageMs(): number
 }
 
 export interface TopicFeedOptions {
   readonly topic: string
-  /** Of its records. */
+  /** Table of its records. */
   readonly table: TableDescription
-  /** Its own, since a fetch waits for records. */
+  /** Separate, since a fetch waits for records. */
   readonly partition: ReadPartition & { close(): Promise<void> }
-  /** Where reading begins: at the first offset that QuestDB may lack, the committed one, or else at the start of the topic. */
+  /** Start offset: the first one that QuestDB may lack, the committed one, or else the start of the topic. */
   readonly from: number
-  /** The first offset that listeners are told; not before `from`. */
+  /** The first offset passed to listeners; at least `from`. */
   readonly tellFrom: number
   readonly published: PublishedSource
-  /** Their numbers; by default there is one. */
+  /** Their numbers. Default: a single one. */
   readonly replicas?: readonly [number, ...number[]] | undefined
   readonly log: Log
-  /** Nothing is read before there is a listener, so that it is told all from `tellFrom` on. */
+  /** Reading starts with the first listener, so that it receives everything from `tellFrom` on. */
   readonly waitsForListener?: boolean
-  /** Called when an assertion failed: nothing is told any more. */
+  /** Called when an assertion failed. Listeners receive nothing afterwards. */
   readonly onFatal: (error: Error) => void
   readonly monotonicMs?: () => number
   readonly retryMs?: number
-  /** Between two fetches at the end of the topic. */
+  /** Pause between two fetches at the end of the topic. */
   readonly pauseMs?: number
 }
 
 interface TopicFeedStatus {
-  /** Offsets: of the next group to be read, and of the end of the topic. */
+  /** Offsets of the next group to be read, and of the end of the topic. */
   readonly position: number
   readonly end: number
-  /** Groups that are not read yet. */
+  /** Number of unread groups. */
   readonly lagGroups: number
-  /** How long ago everything was read that was in the topic then. */
+  /** How long ago everything then in the topic was read. */
   readonly lagSeconds: number
   readonly damagedGroups: number
   /** Why nothing can be read at present. */
@@ -64,11 +64,11 @@ interface TopicFeedStatus {
 }
 
 /**
- * Positions are offsets. What was appended within the last two seconds may not be read yet: `oldestSentSince` may lack it, and the
- * revision of its series is raised when it is read, if it shows by then.
+ * Positions are offsets. Records appended within the last two seconds may be unread: `oldestSentSince` may lack them, and the
+ * revision of their series is raised when they are read, if they are visible by then.
  */
 interface TopicReplica extends ShownReplica {
-  /** Rows that were read since the feed was opened, and of these, how many it shows. */
+  /** Rows read since the feed was opened, and how many of them it shows. */
   rows(): { readonly read: number; readonly applied: number }
 }
 
@@ -76,25 +76,28 @@ export interface TopicFeed {
   /** In the order of `replicas`. */
   readonly replicas: readonly [TopicReplica, ...TopicReplica[]]
   /**
-   * Calls the listener with the records of each group from `tellFrom` on, in the order of the topic, in one or more pieces; and
-   * `onMissed` when records were stored that it was not told, and will not be.
+   * Calls the listener with the records of each group from `tellFrom` on, in the order of the topic, in one or more pieces. Calls
+   * `onMissed` when the listener missed records for good.
    */
   onStored(listener: StoredListener, onMissed?: () => void): void
-  /** Records may be in the topic unread for longer than a moment. */
+  /** True when records may have been unread in the topic for too long. */
   isBehind(): boolean
-  /** How long ago everything was told that was in the topic then; 0 while that is a moment. */
+  /** How long ago listeners had received everything then in the topic; 0 while that is normal. */
   lagSeconds(): number
-  /** Listeners were told all records before this id that they are ever told; see `letterId`. */
+  /** Listeners have received all records before this id, or never will; see `letterId`. */
   nextId(): number
-  /** Resolves when listeners were told all that was in the topic at the call. Rejects while no broker answers, and when the signal aborts. */
+  /**
+   * Resolves when listeners have received everything in the topic at the call. Rejects while no broker answers, and when the
+   * signal aborts.
+   */
   untilTold(signal: AbortSignal): Promise<void>
   status(): TopicFeedStatus
   close(): Promise<void>
 }
 
 /**
- * An older state may be that of a process which another one has replaced: that one waits for 3 s before it sends again what was not
- * committed. A hand-over without the wait, and a loss, are known after a notification or a poll; then all revisions are raised.
+ * An older state may come from a process that was replaced: its successor waits for 3 s before it sends uncommitted records
+ * again. A hand-over without the wait, and a loss, are known after a notification or a poll; then all revisions are raised.
  */
 const stateAgeMsMax = 3000
 const toldPollMs = 10

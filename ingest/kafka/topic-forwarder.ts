@@ -1,7 +1,6 @@
 /**
- * Forwards one topic for as long as this process holds its replica: runs the forwarder's thread over a spool of the topic, and
- * about once a second brings what PostgreSQL has of the topic up to date: the committed offset with the dead letters before it,
- * the status, what was erased.
+ * Forwards one topic while this process holds its replica: runs the forwarder's thread over a spool of the topic, and updates
+ * PostgreSQL about once a second: the committed offset with the dead letters before it, the status, and confirmed erasures.
  */
 
 import type { Log } from '../../store/log.ts'
@@ -31,14 +30,14 @@ import {
 
 export interface TopicForwarderOptions extends ForwardedTopic {
   kafka: KafkaOptions
-  /** How much the spool holds, and what it leaves free on the disk. */
+  /** Size limit of the spool, and the free space that it leaves on the disk. */
   bytesMax: number
   reserveBytes: number
-  /** How long applied rows are kept for a QuestDB that does not sync what it applies. */
+  /** How long applied rows are kept for a QuestDB without sync. */
   keepMs: number
   replica: Pick<HeldReplica, 'epoch' | 'hold' | 'waitMs'>
   state: ReplicaState
-  /** QuestDB as it is now; resolves when it is there. */
+  /** Resolves with the present QuestDB once it is reachable. */
   openQuestdb: () => Promise<QuestdbStart>
   settle: TopicSettler['settle']
   log: Log
@@ -54,20 +53,20 @@ export class TopicForwarder {
   readonly #letters: LetterFiles
   #running: TopicThread | undefined
   #isStopped = false
-  /** A thread of before, which QuestDB may yet take rows of. */
+  /** QuestDB may still accept rows of an earlier thread. */
   #mayHaveSentLate = false
-  /** Why nothing is sent: QuestDB has not what it had, or does not say. */
+  /** Why nothing is sent: QuestDB lacks earlier rows, or does not answer. */
   #unfit: string | undefined
-  /** What stands in PostgreSQL may be lower than what the thread began with. */
+  /** The offset in PostgreSQL may be lower than the thread's start. */
   #isRestartDue = false
   #losses = 0
-  /** The first offset that QuestDB may lack, as PostgreSQL has it; undefined when nothing was committed. */
+  /** The first offset that QuestDB may lack, as in PostgreSQL. Undefined when nothing was committed. */
   #committed: number | undefined
-  /** What QuestDB had when this began; see ForwardStatus. */
+  /** Applied offset at the takeover; see ForwardStatus. */
   #appliedBefore: number | undefined
   #published = ''
   #prunedAtMs = Number.NEGATIVE_INFINITY
-  /** Where the topic began then. */
+  /** Start of the topic at the last pruning. */
   #startAtPrune = 0
 
   constructor(options: TopicForwarderOptions) {
@@ -77,7 +76,7 @@ export class TopicForwarder {
     this.#letters = new LetterFiles(table, directory)
   }
 
-  /** To be called about once a second, one call after the other. Throws errors of PostgreSQL; then it is to be called again. */
+  /** Call it about once a second, one call at a time. Throws errors of PostgreSQL, after which it has to be called again. */
   async tick(): Promise<void> {
     const running = this.#running
     const spool = running?.port.status()
@@ -96,8 +95,8 @@ export class TopicForwarder {
   }
 
   /**
-   * Stops the thread, without waiting for requests in flight when it is aborted. May be called while a tick runs, which starts
-   * nothing any more. When QuestDB may yet take rows of this process, the offset that all of them stand at or behind.
+   * Stops the thread, with `isAborted` without waiting for requests in flight. It may be called during a tick, which then starts
+   * nothing any more. Returns the lowest offset of rows of this process that QuestDB may still accept, or undefined.
    */
   async stop(isAborted: boolean): Promise<number | undefined> {
     this.#isStopped = true
@@ -107,7 +106,7 @@ export class TopicForwarder {
     return this.#mayHaveSentLate ? (running?.port.status()?.kept ?? this.#committed ?? 0) : undefined
   }
 
-  /** What the thread has told before it was stopped. Throws errors of PostgreSQL. */
+  /** Commits the thread's final report. Throws errors of PostgreSQL. */
   async commitLast(): Promise<void> {
     const spool = this.#running?.port.status()
     if (this.#running !== undefined && spool?.isDamaged === false) await this.#commit(this.#running, spool)
@@ -137,7 +136,7 @@ export class TopicForwarder {
     const { offset, tombstones } = await state.load(topic)
     this.#appliedBefore = await state.appliedOffset(topic)
     this.#committed = offset
-    // Before the first request, so that nobody takes rows that are sent again for ones that have come in before.
+    // Published before the first request, so that readers do not mistake rows sent again for earlier ones.
     await this.#publish(this.#statusOf(this.#statusAtBegin, undefined))
     if (this.#isStopped || journalId === undefined) return
     this.#letters.restart()
@@ -151,7 +150,7 @@ export class TopicForwarder {
     })
   }
 
-  /** Has the committed offset fit what QuestDB has. The key of the topic there; undefined when nothing may be sent. */
+  /** Aligns the committed offset with QuestDB's rows. Returns the key of the topic there. Undefined when nothing may be sent. */
   async #settle(): Promise<string | undefined> {
     const { topic, state } = this.#options
     const { offset } = await state.load(topic)
@@ -193,7 +192,7 @@ export class TopicForwarder {
   ): TopicThread {
     const { topic, table, directory, damagedDirectory, kafka, replica, log, onFatal, ...options } = this.#options
     const { bytesMax, reserveBytes, keepMs } = options
-    // A process that gave the replica back has nothing in flight.
+    // A process that released the replica has nothing in flight.
     const waitMs = this.#mayHaveSentLate ? holdMs : replica.waitMs
     const thread = startTopicThread({
       topic,
@@ -216,10 +215,10 @@ export class TopicForwarder {
     return thread
   }
 
-  /** Whether the thread has to begin anew, from what PostgreSQL has. */
+  /** True when the thread has to restart from the state in PostgreSQL. */
   async #hasToRestart(spool: SpoolStatus | undefined): Promise<boolean> {
     const { topic, state } = this.#options
-    // The spool is a copy: what is damaged in it is fetched anew, before anything behind it is committed.
+    // The spool is a copy: damaged parts are fetched again before anything after them is committed.
     if (spool?.isDamaged) return true
     const settled = await this.#trySettle(this.#committed)
     if (settled !== undefined && settled.kind !== 'fits') return true
@@ -234,10 +233,10 @@ export class TopicForwarder {
 
   async #commit({ handle }: TopicThread, spool: SpoolStatus): Promise<void> {
     const { topic, state, log } = this.#options
-    // Behind that status: each letter of before its offset is in a file now.
+    // Listed after that status: each dead letter before its offset is in a file now.
     const { letters, damaged } = await this.#letters.list(spool.letters)
     if (damaged.length > 0) {
-      // The topic still has their records, as the offset behind them is not committed.
+      // The topic still has their records, since the offset after them is not committed.
       if (!this.#isRestartDue)
         log.warn({ topic, files: damaged }, 'dead letters of the spool are damaged, reading the topic again')
       this.#isRestartDue = true
@@ -249,7 +248,7 @@ export class TopicForwarder {
     try {
       await state.commit(topic, spool.committable, letters, status)
     } catch (error) {
-      // Others are to learn of it, and of what can be seen.
+      // Other processes need this fault, and the visible offset.
       if (error instanceof TooManyLetters) await this.#publish(status)
       throw error
     }
@@ -274,8 +273,8 @@ export class TopicForwarder {
   }
 
   /**
-   * What the topic has had no records of for an hour: a record that a node had let in before its series was erased may stand
-   * a little behind the offset of the tombstone.
+   * Removes tombstones of records that left the topic an hour ago: a record admitted at a node before the erasure may lie
+   * slightly after the tombstone's offset.
    */
   async #prune(spool: SpoolStatus | undefined): Promise<void> {
     const { topic, state } = this.#options

@@ -1,4 +1,4 @@
-/** A group of a topic, as a spool takes it: checked, without what is erased, its lanes chosen anew. */
+/** Converts a topic's group for a spool: checked, without erased records, with its lanes chosen again. */
 
 import { groupBodyMax, groupHeaderLength, readGroup } from '../journal/group.ts'
 import { chooseLanes, eraseCustom, layoutOf, liveWindowUs, offsetOf, type RecordLayout } from '../journal/record.ts'
@@ -6,21 +6,21 @@ import type { GroupContent } from '../journal/segment-writer.ts'
 import type { TableDescription } from '../table.ts'
 import { letterId, recordsPerGroup } from './letter-id.ts'
 
-/** What becomes a group of the spool, with room for its header in front. */
+/** A future group of the spool, with room for its header in front. */
 export interface SpooledGroup {
   bytes: Uint8Array
   content: GroupContent
 }
 
-/** Whole records that stand side by side. */
+/** Adjacent whole records. */
 interface Run {
   start: number
   end: number
-  /** The place of the first one in the group of the topic. */
+  /** Place of its first record in the group of the topic. */
   index: number
 }
 
-/** The layout of the records of a topic. Throws when a group may have more of them than there are ids for. */
+/** The layout of the records of a topic. Throws when a group may have more records than ids. */
 export function topicLayout(table: TableDescription): RecordLayout {
   const layout = layoutOf(table)
   if (groupBodyMax / layout.lengthMin > recordsPerGroup) {
@@ -29,7 +29,7 @@ export function topicLayout(table: TableDescription): RecordLayout {
   return layout
 }
 
-/** Whether a record of a topic is one undamaged group of records of this table. */
+/** True when a record of a topic is one undamaged group of records of this table. */
 export function isTopicGroup(value: Uint8Array, layout: RecordLayout): boolean {
   const header = readGroup(value, 0, 0)
   if (header === undefined || groupHeaderLength + header.bodyLength !== value.length) return false
@@ -42,11 +42,11 @@ export function isTopicGroup(value: Uint8Array, layout: RecordLayout): boolean {
 }
 
 /**
- * The groups of the spool that a group of the topic becomes: one, or none when it has no records, or one for each run of records
- * between erased ones, so that each record keeps its id. Changes the bytes of the value; its header may have been written over.
- * `receiptUs`: when it came.
+ * Converts a group of the topic to groups of the spool: one, or none without records, or one for each run of records between
+ * erased ones, so that each record keeps its id. Changes the bytes of the value; its header may have been overwritten.
+ * `receiptUs`: its time of arrival.
  *
- * A spool gives out no stamps: in their place the header has the id of the first record, as `letterId` makes it.
+ * A spool assigns no stamps: in their place the header has the id of the first record, made by `letterId`.
  */
 export function spooledGroups(
   value: Uint8Array,
@@ -72,7 +72,7 @@ function contentOf(bytes: Uint8Array, firstId: number, receiptUs: number): Group
   return { ...counts, receiptUs, lastStampUs: firstId }
 }
 
-/** Of the records of erased series none is in a run, and of erased custom series no value. */
+/** The runs exclude records of erased series, and values of erased custom series. */
 function keptRuns(view: DataView, erased: ReadonlySet<number>): Run[] {
   const isErased = (number: number) => erased.has(number)
   const runs: Run[] = []

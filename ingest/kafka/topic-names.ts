@@ -1,4 +1,4 @@
-/** The topics of a service: one for each table, which is that table's journal. */
+/** The topics of a service: one for each table, as that table's journal. */
 
 export interface ServiceTopicNames {
   readings: string
@@ -6,13 +6,14 @@ export interface ServiceTopicNames {
 }
 
 /**
- * The key of a topic's state in PostgreSQL, of each replica its own: that of the first one is the topic. No topic of Kafka has an `@`.
+ * The key of a topic's state in PostgreSQL, for each replica. The first replica's key equals the topic. Names of topics cannot
+ * contain an `@`.
  */
 export function stateKey(topic: string, replica: number): string {
   return replica === 1 ? topic : `${topic}@${replica}`
 }
 
-/** The journals of a replica and of the first one, as `settlePosition` and `positionIssue` know them. */
+/** The journals of a replica and of the first one, for `settlePosition` and `positionIssue`. */
 export function journalsOf(topic: string, replica: number) {
   return { journal: stateKey(topic, replica), firstJournal: replica === 1 ? undefined : topic }
 }

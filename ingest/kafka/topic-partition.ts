@@ -1,4 +1,4 @@
-/** The one partition of a topic: groups are appended to it, and read from it in the same order, by offset. */
+/** The single partition of a topic: groups are appended to it, and read from it in the same order, by offset. */
 
 import { systemTiming } from '../timing.ts'
 import { Appender, type AppendOutcome } from './appender.ts'
@@ -10,21 +10,21 @@ import { createPartitionLeader } from './partition-leader.ts'
 import { createProducerRequests } from './producer-requests.ts'
 
 export interface TopicPartition {
-  /** Of the topic, as Kafka gave it: another one for a topic that was deleted and made again. */
+  /** Kafka's id of the topic. It changes when a topic is deleted and created again. */
   readonly topicId: string
   /**
-   * Appends one record; one append at a time. `mayBegin` is asked directly before it is sent, until it may have reached a broker: when it
-   * is false, nothing is appended. Never throws but for a `bug()`.
+   * Appends one record, one call at a time. `mayBegin` is called directly before it is sent, until it may have reached a broker:
+   * when it returns false, nothing is appended. Never throws except for a `bug()`.
    */
   append(bytes: Uint8Array, mayBegin?: () => boolean): Promise<AppendOutcome>
   /**
-   * Records from `offset` on, at least one when there is one, however long; waits up to `waitMs` for one. One call waits for the
-   * other. Throws `KafkaAway`, `TopicMissing` and `OffsetOutOfRange`.
+   * Records from `offset` on, at least one of any length if available; waits up to `waitMs` for one. Calls run in turn. Throws
+   * `KafkaAway`, `TopicMissing` and `OffsetOutOfRange`.
    */
   fetch(offset: number, bytesMax: number, waitMs: number): Promise<Fetched>
-  /** The first offset that is there, and the one behind the last. Throws `KafkaAway` and `TopicMissing`. */
+  /** The first available offset, and the offset after the last. Throws `KafkaAway` and `TopicMissing`. */
   offsets(): Promise<Offsets>
-  /** Ends what is under way. */
+  /** Ends requests in progress. */
   close(): Promise<void>
 }
 
@@ -42,7 +42,7 @@ export async function openTopicPartition(options: PartitionOptions, topic: strin
   const found = await cluster.topic(topic)
   if (found === undefined) throw new TopicMissing(`there is no topic ${topic}`)
   const leader = createPartitionLeader(cluster, topic, found.id)
-  // A broker works on one request of a connection at a time, and one to fetch may wait for records.
+  // A broker works on one request of a connection at a time, and a fetch may wait for records.
   const connect = () => createBrokerConnection(library, settings)
   const requests = createProducerRequests(library, connect(), requestTimeoutMs)
   const appender = new Appender({ leader, requests, timing: systemTiming, deadlineMs })

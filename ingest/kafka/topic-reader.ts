@@ -1,16 +1,15 @@
 /**
- * Reads a topic from an offset to its end and on. The next records are fetched when the last ones are taken, so that who takes
- * them slower than they come makes the reader wait, and nothing gathers here. While Kafka is away it tries again.
+ * Reads a topic from an offset to its end and onwards. The next records are fetched when the last ones are taken, so that a slow
+ * consumer slows the reader, and nothing accumulates here. While Kafka is unavailable it retries.
  *
- * At the end it pauses before it fetches again, so that of groups that come one after the other many are fetched at once: what a fetch
- * costs here and at the broker it costs in each process that reads the topic. The first record after a pause in which none came is
- * read at once.
+ * At the end it pauses before the next fetch, so that one fetch returns many consecutive groups: its cost here and at the broker
+ * occurs in each process that reads the topic. The first record after an idle pause is read at once.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../../store/log.ts'
 
-/** Of a TopicPartition, what reads it. */
+/** The reading part of a TopicPartition. */
 export interface ReadPartition {
   fetch(
     offset: number,
@@ -18,7 +17,7 @@ export interface ReadPartition {
     waitMs: number,
   ): Promise<{
     readonly records: readonly { readonly offset: number; readonly value: Buffer }[]
-    /** Where to go on. */
+    /** Offset to continue from. */
     readonly nextOffset: number
     readonly highWatermark: number
   }>
@@ -31,9 +30,9 @@ export interface TopicReaderOptions {
   readonly topic: string
   readonly partition: ReadPartition
   readonly from: number
-  /** Takes one record; the next one comes when it has resolved. */
+  /** Takes one record. The next one follows when it has resolved. */
   readonly take: (offset: number, value: Buffer) => Promise<void>
-  /** Records before this offset are gone unread; it goes on here. */
+  /** Records before this offset were deleted unread. Reading continues here. */
   readonly onGap: (offset: number) => void
   readonly monotonicMs: () => number
   readonly log: Log
@@ -41,20 +40,20 @@ export interface TopicReaderOptions {
   readonly pauseMs?: number
 }
 
-/** Of records on their way; a single one can have more, up to 4 MiB. */
+/** Size of a fetch. A single record can be larger, up to 4 MiB. */
 const fetchBytes = 1024 * 1024
 const waitMs = 500
 const retryMsUsual = 500
-/** Readers may be told a reading so much later. */
+/** Maximum added delay of a reading. */
 const pauseMsUsual = 25
-/** Some times what a reader at the end waits for records. */
+/** Several times the wait for records at the end. */
 const behindMsMax = 2000
 
 export class TopicReader {
   readonly #options: TopicReaderOptions
   #position: number
   #end: number
-  /** The end that a fetch has found, and when it began: what was appended before that is read when the position is there. */
+  /** The end found by a fetch, and the start of that fetch: earlier records are read when the position reaches the end. */
   #seen: { end: number; atMs: number } | undefined
   #caughtUpMs: number
   #wasCaughtUp = false
@@ -72,7 +71,7 @@ export class TopicReader {
     return this.#position
   }
 
-  /** Of the topic, as far as is known. */
+  /** End of the topic, as far as known. */
   get end(): number {
     return this.#end
   }
@@ -82,17 +81,17 @@ export class TopicReader {
     return this.#issue
   }
 
-  /** How long ago everything was read that was in the topic then; before the first time, how long this reads. */
+  /** How long ago everything then in the topic was read. Before the first time, the time since the start. */
   ageSeconds(): number {
     return (this.#options.monotonicMs() - this.#caughtUpMs) / 1000
   }
 
-  /** Records may have been there unread for longer than a moment. */
+  /** True when records may have been unread for too long. */
   isBehind(): boolean {
     return !this.#wasCaughtUp || this.ageSeconds() * 1000 > behindMsMax
   }
 
-  /** Until the signal aborts. Rejects with what `take` throws. */
+  /** Runs until the signal aborts. Rejects with errors of `take`. */
   async run(signal: AbortSignal): Promise<void> {
     const { pauseMs = pauseMsUsual } = this.#options
     while (!signal.aborted) {
@@ -113,7 +112,7 @@ export class TopicReader {
     this.#goTo(Math.max(this.#position, nextOffset))
   }
 
-  /** Until the signal aborts, at most. */
+  /** Ends early when the signal aborts. */
   async #sleep(ms: number, signal: AbortSignal): Promise<void> {
     if (ms > 0) await sleep(ms, undefined, { signal, ref: false }).catch(() => undefined)
   }
@@ -135,7 +134,7 @@ export class TopicReader {
     }
   }
 
-  /** Goes on at the start of the topic when that is behind the position: its retention was shorter than this was away. */
+  /** Skips to the start of the topic when that is after the position: the retention was shorter than our absence. */
   async #isSkipped(): Promise<boolean> {
     const { topic, partition, onGap, log } = this.#options
     const { start } = await partition.offsets().catch(() => ({ start: 0 }))
@@ -156,7 +155,7 @@ export class TopicReader {
     this.#seen = undefined
   }
 
-  /** One line when it begins, and one when it is over. */
+  /** Logs one line when an issue begins, and one when it ends. */
   #note(issue: string | undefined): void {
     const { topic, log } = this.#options
     if (issue !== undefined && this.#issue === undefined) log.warn({ topic, reason: issue }, 'a topic cannot be read')

@@ -1,6 +1,6 @@
 /**
- * What a topic has to be like, so that an acknowledgement means what docs/kafka.md says, and how the topic that the brokers have differs.
- * Values of settings are texts, as Kafka has them; a topic that promises more than is wanted is good enough.
+ * The settings that a topic needs for the guarantees in docs/kafka.md, and how an existing topic differs. Values of settings are
+ * texts, as in Kafka. A topic with stronger guarantees is accepted.
  */
 
 import { groupBodyMax, groupHeaderLength } from '../journal/group.ts'
@@ -11,20 +11,20 @@ import type { TopicAdmin } from './topic-admin.ts'
 export interface TopicDescription {
   name: string
   partitions: Partition[]
-  /** Values in effect, by name: those of the topic, else the defaults of the brokers. */
+  /** Effective values by name: the topic's, else the brokers' defaults. */
   settings: ReadonlyMap<string, string | null>
 }
 
 export type TopicSource = Pick<TopicAdmin, 'partitions' | 'settings'>
 
-/** Undefined when there is no such topic. Throws `KafkaAway` and `Refused`. */
+/** Undefined for a missing topic. Throws `KafkaAway` and `Refused`. */
 export async function describeTopic(admin: TopicSource, name: string): Promise<TopicDescription | undefined> {
   const partitions = await admin.partitions(name)
   if (partitions === undefined) return undefined
   try {
     return { name, partitions, settings: await admin.settings(name) }
   } catch (error) {
-    // Deleted meanwhile, or made so lately that not all brokers have heard of it.
+    // The topic was deleted meanwhile, or created so recently that not all brokers know it.
     if (error instanceof TopicMissing) return undefined
     throw error
   }
@@ -32,12 +32,12 @@ export async function describeTopic(admin: TopicSource, name: string): Promise<T
 
 export interface TopicDifference {
   topic: string
-  /** The setting, or `partitions` or `replicas`, which are none. */
+  /** The setting, or `partitions` or `replicas`, which are not settings of Kafka. */
   name: string
   value: string
   wanted: string
   isRequired: boolean
-  /** Why `barograph kafka prepare --apply` leaves it, in a clause; undefined where it is changed. */
+  /** Why `barograph kafka prepare --apply` does not change it, as a clause. Undefined where it is changed. */
   obstacle?: string
 }
 
@@ -95,20 +95,20 @@ function obstacleOf({ name, isSafe, wanted }: TopicSetting, topic: TopicDescript
   return isOutOfReach(name, wanted, topic) ? 'nothing could be written with so few replicas' : undefined
 }
 
-/** Nothing can be written while more replicas have to be in sync than there are. */
+/** Nothing can be written while more in-sync replicas are required than exist. */
 function isOutOfReach(name: string, value: string, topic: TopicDescription): boolean {
   return name === minInSyncName && Number(value) > replicasOf(topic)
 }
 
-/** Of the partition that has the fewest. */
+/** Replicas of the partition with the fewest. */
 function replicasOf({ partitions }: Pick<TopicDescription, 'partitions'>): number {
   return Math.min(...partitions.map(({ replicas }) => replicas.length))
 }
 
 export interface TopicRequirements {
-  /** Number of brokers that a topic is on. */
+  /** Number of brokers with a copy of the topic. */
   replication: number
-  /** How long records are kept at least, milliseconds. */
+  /** Minimum retention of records, milliseconds. */
   retentionMs: number
 }
 
@@ -117,7 +117,7 @@ export const partitionCount = 1
 
 const minInSyncName = 'min.insync.replicas'
 
-/** A batch of one record has 61 bytes of header, and the record some 20 of its own. */
+/** A batch of one record has a header of 61 bytes, and the record itself some 20. */
 const batchBytesMin = groupHeaderLength + groupBodyMax + 128
 const batchBytesWanted = 4.5 * 1024 ** 2
 const segmentBytes = 1024 ** 3
@@ -126,14 +126,14 @@ export interface TopicSetting {
   name: string
   wanted: string
   isEnough: (value: string) => boolean
-  /** Without it less is promised, or nothing can be written: the service refuses to start. */
+  /** A weaker value breaks a guarantee or prevents writes: the service refuses to start. */
   isRequired: boolean
-  /** Whether it can be set on a topic with records and none of them goes for that. */
+  /** True when it can be set on a topic without losing records. */
   isSafe: boolean
 }
 
 export function topicSettings({ replication, retentionMs }: TopicRequirements): TopicSetting[] {
-  // A segment is deleted as a whole, so records stay for up to an eighth longer than they have to.
+  // A segment is deleted as a whole, so records stay up to an eighth longer than required.
   const segmentMs = Math.round(retentionMs / 8)
   return [
     exactly('cleanup.policy', 'delete', { isSafe: false }),
@@ -156,12 +156,12 @@ export function topicSettings({ replication, retentionMs }: TopicRequirements): 
   ]
 }
 
-/** Brokers that have to have a record before it is acknowledged. */
+/** Number of brokers that must have a record before it is acknowledged. */
 function minInSync(replication: number): number {
   return Math.min(2, replication)
 }
 
-/** How long the topic keeps records, milliseconds; Infinity where it keeps them for ever. */
+/** The retention of a topic's records in milliseconds; Infinity without a limit. */
 export function retentionMsOf(settings: ReadonlyMap<string, string | null>): number | undefined {
   const value = settings.get('retention.ms')
   if (value === undefined || value === null) return undefined

@@ -14,17 +14,17 @@ import type { SpoolSourceData } from './spool-thread.ts'
 export interface ForwardedTopic {
   topic: string
   table: TableDescription
-  /** Of the spool; what is in it goes at each start. */
+  /** Folder of the spool. Its content is removed at each start. */
   directory: string
-  /** Where damaged groups are kept. */
+  /** Folder of damaged groups. */
   damagedDirectory: string
 }
 
 export interface TopicThreadOptions extends ForwardedTopic, Omit<SpoolSourceData, 'hold' | 'port'> {
   hold: Hold
-  /** QuestDB as it is now. */
+  /** The present QuestDB. */
   questdb: QuestdbStart
-  /** Of the topic in QuestDB. */
+  /** Id of the topic in QuestDB. */
   journalId: string
   log: Log
   onFatal: (error: Error) => void
@@ -48,7 +48,7 @@ export function startTopicThread(options: TopicThreadOptions): TopicThread {
     table,
     source,
     transferList: [port.port],
-    // Other processes read the topic too, and learn from its status what they can see.
+    // Other processes read the topic too, and its status shows them the visible rows.
     revisions: new Int32Array(new SharedArrayBuffer(4 * revisionSlots)),
     status: statusAtBegin,
     log,
@@ -64,16 +64,16 @@ export function startTopicThread(options: TopicThreadOptions): TopicThread {
 }
 
 interface SpoolPort {
-  /** Takes SpoolMessage. For the thread. */
+  /** Receives SpoolMessage. For the thread. */
   readonly port: MessagePort
-  /** The newest; undefined before the first one. */
+  /** The newest status. Undefined before the first one. */
   status(): SpoolStatus | undefined
-  /** Whether QuestDB may yet take rows of the thread, which has ended; unless it has told otherwise, it may. */
+  /** True when QuestDB may still accept rows of the ended thread, which is assumed unless the thread has reported otherwise. */
   mayHaveSentLate(): boolean
   close(): void
 }
 
-/** Carries SpoolMessages from the thread of a spool to its owner, who takes them when they are of use. */
+/** Passes SpoolMessages from the thread of a spool to its owner, who reads them on demand. */
 function openSpoolPort(): SpoolPort {
   const { port1, port2 } = new MessageChannel()
   let status: SpoolStatus | undefined

@@ -1,6 +1,6 @@
 /**
- * Which rows of a topic the QuestDB of a replica shows, as a process knows it that does not forward the topic itself: by the groups that it has read,
- * and by what the forwarder publishes.
+ * The visible rows of a topic in a replica's QuestDB, for a process that does not forward the topic itself. It uses the groups
+ * that it has read, and the forwarder's published state.
  */
 
 import { OldestRows } from '../forwarder/oldest-rows.ts'
@@ -10,16 +10,16 @@ import type { PublishedState } from './published-state.ts'
 import { UnappliedSeries } from './unapplied-series.ts'
 
 interface Mark {
-  /** Of the next group. */
+  /** Offset of the next group. */
   offset: number
   /** Rows before it. */
   rows: number
 }
 
-/** Beyond, each second one is left out: a count of what is shown is then that of a few groups before. */
+/** Beyond this, each second one is dropped: the count of visible rows then lags by a few groups. */
 const marksMax = 1024
 
-/** How many rows of a topic were read, and how many of them QuestDB shows. */
+/** Counts the rows of a topic that were read, and how many of them QuestDB shows. */
 class RowCounts {
   #read = 0
   #applied = 0
@@ -30,12 +30,12 @@ class RowCounts {
     return this.#read
   }
 
-  /** Of these, at least so many show. */
+  /** A lower bound of the visible ones among them. */
   get applied(): number {
     return this.#applied
   }
 
-  /** The group at this offset has so many rows. */
+  /** The group at this offset has this many rows. */
   add(offset: number, rows: number): void {
     this.#read += rows
     this.#marks.push({ offset: offset + 1, rows: this.#read })
@@ -66,27 +66,27 @@ export class TopicVisibility {
     this.#watermark = new TopicWatermark(from)
   }
 
-  /** QuestDB shows everything before this offset; undefined before the first word of a forwarder. */
+  /** QuestDB shows everything before this offset. Undefined before a forwarder's first state. */
   get applied(): number | undefined {
     return this.#state?.applied
   }
 
-  /** As `applied`, with what was applied before the process that forwards took the replica over. */
+  /** Like `applied`, but includes rows applied before the present forwarder took over the replica. */
   get shown(): number | undefined {
     return this.#state && Math.max(this.#state.applied, this.#state.appliedBefore ?? 0)
   }
 
-  /** The reason why its replica has to be a new copy of another one; undefined while it is in use. */
+  /** Why its replica must be replaced by a copy of another one. Undefined while it is in use. */
   get lost(): string | undefined {
     return this.#state?.lost ?? undefined
   }
 
-  /** The difference that the last comparison found in its replica; undefined for none. */
+  /** Difference found by the last comparison of its replica. Undefined without one. */
   get differs(): string | undefined {
     return this.#state?.differs ?? undefined
   }
 
-  /** Rows that were read here, and of these, how many show. */
+  /** Rows that were read here, and how many of them are visible. */
   get rows(): { readonly read: number; readonly applied: number } {
     return this.#rows
   }
@@ -116,7 +116,7 @@ export class TopicVisibility {
     const before = this.#state ?? state
     this.#state = state
     const isOther = state.tenure !== before.tenure
-    // Another process begins to count at 0.
+    // Another process starts counting at 0.
     const isLost = isOther ? state.losses > 0 : state.losses !== before.losses
     const isAnew = isLost || isOther
     this.#watermark.published(state, isAnew)
@@ -143,38 +143,40 @@ interface Pair {
   readonly offset: number
 }
 
-/** Some eight minutes of them at one a second. Beyond, each second one is left out, and of those that come as many. */
+/** Some eight minutes at one pair a second. Beyond this, each second one is dropped, and the same share of new ones. */
 const pairsMax = 512
-/** True of every topic: there is nothing before its first offset. */
+/** Valid for every topic: nothing precedes its first offset. */
 const atBeginning: Pair = { txn: Number.NEGATIVE_INFINITY, offset: 0 }
 
 /**
- * A low watermark of the rows of a topic that came into the table behind a transaction, as `SentWatermark` is one of the rows
- * that this process has sent. Which transaction a row came with is known by pairs that the forwarder publishes: every row before an
- * offset came up to a transaction.
+ * A low watermark of a topic's rows that reached the table after a transaction, like `SentWatermark` for the rows sent by this
+ * process. Pairs published by the forwarder relate rows to transactions: every row before an offset is in the table as of a
+ * transaction.
  *
- * `oldestSince(txn)` is never later than the time of a row of the topic that was read here and came behind `txn`, so never later
- * than what the forwarder's own watermark says of the same rows:
+ * `oldestSince(txn)` is at most the time of each row of the topic that was read here and arrived after `txn`. So it never exceeds
+ * the forwarder's own watermark for the same rows:
  *
- * - Let (T, O) be the latest pair with T <= txn. Every row before O came up to T, so one that came behind `txn` stands at O or
- *   behind it. The answer is the minimum over all groups from O on, whether they were sent or not.
- * - A range that is merged has the minimum of its groups and counts when its last one is at O or behind it: so it counts when any
- *   of its groups does. A pair that is left out makes O lower, and the minimum one over more groups.
- * - A row that is sent again comes with a later transaction than the pairs of before say. Only rows at or behind the committed
- *   offset are, so at a takeover, or when QuestDB has lost rows, the offsets of the pairs go down to that one. A pair of
- *   after that is true again: it counts what was sent again.
- * - Groups before `#completeFrom` were not read here, or are forgotten. When O is before it the answer is -Infinity: any row may
- *   have come since.
+ * - Let (T, O) be the latest pair with T <= txn. Every row before O arrived up to T, so one that arrived after `txn` is at or
+ *   after O. The answer is the minimum over all groups from O on, whether they were sent or not.
+ * - A merged range has the minimum of its groups and counts when its last one is at or after O: so it counts when any of its
+ *   groups does. A dropped pair makes O lower, and so the minimum covers more groups.
+ * - A row that is sent again arrives with a later transaction than earlier pairs state. This affects only rows at or after the
+ *   committed offset. So at a takeover, or when QuestDB has lost rows, the offsets of the pairs are lowered to that one. Later
+ *   pairs are correct again: they include rows sent again.
+ * - Groups before `#completeFrom` were not read here, or were dropped. When O is before it the answer is -Infinity: any row may
+ *   have arrived since.
  */
 export class TopicWatermark {
   /** By the offset of the group. */
   readonly #rows = new OldestRows()
   #completeFrom: number
-  /** As they were published. Transactions ascend, but for a table that was lost in part and counts anew from an earlier one on. */
+  /**
+   * In the order of publication. Transactions ascend, except for a table that was lost in part and restarts at an earlier one.
+   */
   #pairs: Pair[] = [atBeginning]
-  /** Of so many that come one stays, besides the last one. */
+  /** One of this many new pairs is kept, besides the last one. */
   #pairsPerPlace = 1
-  /** That came in the place of the last one. */
+  /** Number of pairs that replaced the last one. */
   #pairsInPlace = 1
   #committed = Number.POSITIVE_INFINITY
 
@@ -193,9 +195,9 @@ export class TopicWatermark {
     this.#completeFrom = Math.max(this.#completeFrom, offset)
   }
 
-  /** `isAnew`: what stands behind the committed offset is sent again. */
+  /** `isAnew`: records after the committed offset are sent again. */
   published({ committed, sequenced }: PublishedState, isAnew: boolean): void {
-    // What was committed before this state is known may have been sent again as well.
+    // Records committed before this state was known may have been sent again as well.
     const from = Math.min(committed, this.#committed)
     if (isAnew || committed < this.#committed) this.#lower(from)
     this.#committed = committed
@@ -203,8 +205,8 @@ export class TopicWatermark {
   }
 
   /**
-   * The time of the oldest row that came into the table behind this transaction, microseconds; Infinity when there is none,
-   * -Infinity when that is not known. Transactions must be passed in ascending order.
+   * Time of the oldest row that reached the table after this transaction, in microseconds: Infinity without any, -Infinity while
+   * unknown. Transactions must be passed in ascending order.
    */
   oldestSince(txn: number): number {
     const place = this.#pairs.findLastIndex(pair => pair.txn <= txn)
@@ -216,7 +218,7 @@ export class TopicWatermark {
     return pair.offset < this.#completeFrom ? Number.NEGATIVE_INFINITY : this.#rows.oldestBehind(pair.offset - 1)
   }
 
-  /** No pair goes below this offset, unless what is committed does. */
+  /** Pairs stay at or above this offset, unless the committed offset decreases. */
   #forgetBefore(offset: number): void {
     this.#rows.forgetUpTo(offset - 1)
     this.doubtBefore(offset)

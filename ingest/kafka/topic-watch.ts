@@ -1,6 +1,6 @@
 /**
- * Knows the state of a topic: now and then asks what waits in it for QuestDB and since when, and whether it promises what it has to.
- * Problems are logged when they begin and when they end.
+ * Monitors a topic: periodically checks the backlog for QuestDB with its age, and the topic's guarantees. Problems are logged
+ * when they begin and when they end.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -22,7 +22,7 @@ export interface TopicSources {
   topic: string
   admin: TopicSource
   partition: Pick<TopicPartition, 'offsets' | 'fetch'>
-  /** Everything before it is in QuestDB; undefined while nothing is known to be. */
+  /** Everything before it is in QuestDB. Undefined while unknown. */
   appliedOffset: () => Promise<number | undefined>
   /** Replicas to which no process forwards, by name. */
   unforwarded: () => Promise<readonly number[]>
@@ -30,26 +30,26 @@ export interface TopicSources {
 }
 
 export interface TopicSight {
-  /** Offset of the first record that Kafka has, and that of the next one to come. */
+  /** Offsets of the first record in Kafka, and of the next future one. */
   start: number
   end: number
   /** Everything before this offset is in QuestDB. */
   applied: number
-  /** When the oldest record came that is not in QuestDB, epoch milliseconds; undefined when none waits. */
+  /** Receipt time of the oldest record missing in QuestDB, epoch milliseconds. Undefined without one. */
   oldestMs: number | undefined
   unforwarded: readonly number[]
   replicas: number
   inSync: number
   /** Infinity when Kafka deletes nothing. */
   retentionMs: number
-  /** What makes it promise less, as clauses. */
+  /** Weaker guarantees, as clauses. */
   weaknesses: string[]
 }
 
-/** `before` is what was seen the last time. Throws as the requests do. */
+/** `before`: the result of the previous check. Throws like the requests. */
 export async function lookAtTopic(sources: TopicSources, before: TopicSight | undefined): Promise<TopicSight> {
   const { topic, admin, partition, appliedOffset, unforwarded, requirements } = sources
-  // This offset is asked for first, for then it is never ahead of the others.
+  // This offset is read first, so that it is never ahead of the others.
   const applied = await appliedOffset()
   const described = await describeTopic(admin, topic)
   if (described === undefined) throw new TopicMissing(`there is no topic ${topic}`)
@@ -69,12 +69,12 @@ export async function lookAtTopic(sources: TopicSources, before: TopicSight | un
 
 type Waiting = Pick<TopicSight, 'start' | 'end' | 'applied'>
 
-/** Kafka may have deleted some of those that waited. */
+/** Kafka may have deleted some waiting records. */
 function oldestOffsetOf({ start, applied }: Waiting): number {
   return Math.max(start, applied)
 }
 
-/** The time that Kafka gave to the oldest record that waits. */
+/** Kafka's receipt time of the oldest waiting record. */
 async function oldestOf(
   partition: TopicSources['partition'],
   waiting: Waiting,
@@ -82,13 +82,13 @@ async function oldestOf(
 ): Promise<number | undefined> {
   const oldest = oldestOffsetOf(waiting)
   if (oldest >= waiting.end) return undefined
-  // A record of some megabytes is not read over and over while the forwarder stands still.
+  // A record of some megabytes is not read repeatedly while the forwarder is stopped.
   if (before?.oldestMs !== undefined && oldestOffsetOf(before) === oldest) return before.oldestMs
   const { records } = await partition.fetch(oldest, 1, 0)
   return records[0]?.appendedMs
 }
 
-/** A topic has one partition; of one with more, which is a weakness, the worst one counts. */
+/** A topic has one partition. If it has more, which is a weakness, the worst one counts. */
 function replicasOf({ partitions }: TopicDescription): Pick<TopicSight, 'replicas' | 'inSync'> {
   const missing = partitions.map(({ replicas, inSync }) => replicas.length - inSync.length)
   const worst = partitions[missing.indexOf(Math.max(...missing))]
@@ -116,17 +116,17 @@ const kinds = {
 export interface ProblemInputs {
   sight: TopicSight | undefined
   fault: string | undefined
-  /** The fault is that it is another cluster or another topic. */
+  /** The fault is another cluster or topic. */
   isOther?: boolean
-  /** Of the retention, by the oldest record that waits. */
+  /** Share of the retention used by the oldest waiting record. */
   share: number | undefined
-  /** How old the oldest record is that QuestDB lacks. */
+  /** Age of the oldest record that QuestDB lacks. */
   lateMs?: number
-  /** For how long a replica has had no process that forwards to it. */
+  /** How long no process has forwarded to a replica. */
   unforwardedMs?: number
 }
 
-/** Beyond this, what dashboards show is old. */
+/** Beyond this age dashboards show outdated values. */
 const lateMsMax = 60_000
 /** Another process takes over within some 10 s. */
 const unforwardedMsMax = 30_000
@@ -177,7 +177,7 @@ function percentText(share: number): string {
   return `${Math.floor(share * 100)} %`
 }
 
-/** Logs those that are new, and those that ended. */
+/** Logs new problems, and ended ones. */
 export function noteProblems(
   log: Log,
   topic: string,
@@ -191,7 +191,7 @@ export function noteProblems(
   for (const { kind } of added(found, before)) log.info({ topic }, `no longer: ${kinds[kind].message}`)
 }
 
-/** Those of `to` whose kind is not in `from`. */
+/** The problems in `to` whose kind is not in `from`. */
 function added(from: readonly TopicProblem[], to: readonly TopicProblem[]): TopicProblem[] {
   return to.filter(({ kind }) => !from.some(problem => problem.kind === kind))
 }
@@ -200,24 +200,24 @@ export interface TopicWatchOptions extends TopicSources {
   /** Epoch milliseconds. */
   nowMs: () => number
   log: Log
-  /** Between two looks, milliseconds. */
+  /** Interval of the checks, milliseconds. */
   everyMs?: number
 }
 
 export interface TopicState {
   topic: string
-  /** As Kafka last told it; undefined until the first time. */
+  /** The last result from Kafka. Undefined before the first one. */
   sight: TopicSight | undefined
-  /** How much of the retention the oldest record has used that is not in QuestDB; undefined until the first time. */
+  /** Share of the retention used by the oldest record missing in QuestDB. Undefined before the first result. */
   share: number | undefined
   problems: TopicProblem[]
 }
 
 export interface TopicWatch {
   state(): TopicState
-  /** The share alone. */
+  /** Only the share. */
   retentionShare(): number | undefined
-  /** Why nothing may be appended. */
+  /** Why appends are refused. */
   refusal(): string | undefined
   close(): Promise<void>
 }
@@ -233,7 +233,7 @@ export function watchTopic(options: TopicWatchOptions): TopicWatch {
   let other: string | undefined
   let unforwardedSinceMs: number | undefined
 
-  // By the clock and not by the last look, for the time passes also while Kafka does not answer.
+  // Uses the present time, since the share also grows while Kafka does not answer.
   function share(): number | undefined {
     return sight === undefined ? undefined : retentionShare(sight.oldestMs, sight.retentionMs, nowMs())
   }
@@ -248,7 +248,7 @@ export function watchTopic(options: TopicWatchOptions): TopicWatch {
       fault = messageOf(error)
       isOther = error instanceof OtherKafka
     }
-    // What a close has interrupted is no fault.
+    // A request interrupted by the close is not a fault.
     if (signal.aborted) return
     other = isOther ? fault : undefined
     const found = topicProblems({

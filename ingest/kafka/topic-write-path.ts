@@ -1,6 +1,6 @@
 /**
- * The write path of one table where the journal is a topic of Kafka. Rows are acknowledged when the brokers have them; who
- * takes them to QuestDB is a forwarder, in this process or in another one: the two share Kafka, PostgreSQL and QuestDB alone.
+ * The write path of one table whose journal is a topic of Kafka. Rows are acknowledged when the brokers have them. A forwarder
+ * sends them to QuestDB, in this process or in another one: the two share only Kafka, PostgreSQL and QuestDB.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -46,7 +46,8 @@ export async function openTopicWritePath<Series, Values extends Timed>(
   const { offset: committed = start } = await state.load(topic)
   const medium = createTopicMedium({ ...options, end })
   const journal = new Journal({ writer, medium, liveWindowUs, nowUs, log, onFatal })
-  // The first listener is told all that the replica may lack that has most: those that have less are not read before they have as much.
+  // The first listener receives all records that the most advanced replica may lack: the others are not read before they have
+  // caught up.
   const tells = { from: committed, tellFrom: committed, waitsForListener: true }
   const feed = openTopicFeed({ topic, table, partition, ...tells, published, replicas, log, onFatal })
   const latest = new Map<number, PublishedStatus>()
@@ -61,7 +62,7 @@ export async function openTopicWritePath<Series, Values extends Timed>(
     await feed.close()
   }
 
-  /** The forwarder confirms it; while there is none, the next one does. */
+  /** The forwarder confirms it. Without one, the next forwarder does. */
   async function untilConfirmed(series: readonly number[]): Promise<void> {
     const wanted = new Set(series)
     for (;;) {
@@ -78,7 +79,7 @@ export async function openTopicWritePath<Series, Values extends Timed>(
     term: () => journal.term(),
     stampUs: () => journal.stampUs(),
     reserveStampsUs: count => journal.reserveStampsUs(count),
-    // The journal knows of what this process appends alone.
+    // The journal itself sees only the appends of this process.
     onStored: feed.onStored,
     replicas: feed.replicas,
     onLost(listener) {
@@ -92,7 +93,7 @@ export async function openTopicWritePath<Series, Values extends Timed>(
     },
     refuseSeries: numbers => journal.refuseSeries(numbers),
     shared: sharedJournal(partition.topicId, feed),
-    // They are on the machines of the brokers.
+    // The files are on the machines of the brokers.
     files: undefined,
     status: () => statusOf(journal, feed, latest, published.issue()),
     endOfAll: async () => (await partition.offsets()).end,
@@ -122,8 +123,8 @@ function sharedJournal(topicId: string, feed: TopicFeed): SharedJournal {
 }
 
 /**
- * Positions are offsets, and rows are counted from the first one on that QuestDB lacked when this process started. Of several replicas
- * the forwarder of that one is meant which shows most, with the dead letters of the one that has most of them.
+ * Positions are offsets, and rows are counted from the first one that QuestDB lacked when this process started. Of several
+ * replicas it describes the most advanced one, with the highest number of dead letters.
  */
 function statusOf(
   journal: Pick<Journal<never, never>, 'status'>,
@@ -138,7 +139,7 @@ function statusOf(
   const rows = first.rows()
   const status = journal.status()
   const end = Math.max(status.end, read.end)
-  // Of groups that are not read yet nobody knows how many rows they have: at least one.
+  // The number of rows in an unread group is unknown: at least one.
   const unread = Math.max(0, end - position)
   const told = latest?.forwarder ?? statusBefore('no forwarder has begun')
   const { applied = 0, committed = 0, spool } = latest ?? {}
@@ -162,28 +163,28 @@ export interface TopicMediumOptions {
   /** For the thread, which has connections of its own. */
   connection: KafkaOptions
   topic: string
-  /** Where the topic ends. */
+  /** End of the topic. */
   end: number
-  /** Unlike those of all other processes that append to the topic. */
+  /** Unique among all processes that append to the topic. */
   stamper: Stamper
-  /** Why nothing more may be appended. */
+  /** Why appends are refused. */
   refusal: () => string | undefined
-  /** For how long from now on what is let in may be appended, milliseconds; not above 0 where the node has no lease. */
+  /** How long admitted records may still be appended, in milliseconds; not positive while the node has no lease. */
   leaseLeftMs: () => number
-  /** Grows when it has one again after a time without: what was let in in an earlier term is not appended. */
+  /** Increases when a lease begins after a gap: records admitted in an earlier term are not appended. */
   leaseTerm: () => number
 }
 
 export function createTopicMedium(options: TopicMediumOptions): JournalMedium {
   const { connection, topic, end, stamper, refusal, leaseLeftMs, leaseTerm } = options
   return {
-    // Nobody counts the records of all nodes.
+    // The number of all nodes' records is unknown.
     end: { position: end, ordinal: 0 },
     tornBytes: 0,
     stamper,
     refusal,
     term: leaseTerm,
-    // The topic has a bound in time alone.
+    // The topic is limited only by time.
     bytesMax: Number.MAX_SAFE_INTEGER,
     bytesUpTo: () => 0,
     trimmed: () => undefined,
@@ -202,8 +203,9 @@ interface LeaseCheck extends Pick<TopicMediumOptions, 'leaseLeftMs' | 'leaseTerm
 }
 
 /**
- * Hands over a group only while the node has a lease, and has had one since the first record of the group was let in: it may have
- * waited behind a group in doubt for so long that a revocation was answered without this node. Otherwise nothing of the group is stored.
+ * Passes on a group only while the node has had a lease continuously since the group's first record was admitted. The group may
+ * have waited behind a group in doubt for so long that a revocation was answered without this node. Otherwise nothing of the
+ * group is stored.
  */
 export function whileLeased(thread: JournalThread, check: LeaseCheck): JournalThread {
   const { deadline, leaseLeftMs, leaseTerm, shared, hooks } = check

@@ -1,6 +1,6 @@
 /**
- * Which series have rows in the topic that QuestDB does not show yet, and the revision of each series, which is raised when it
- * shows them. A slot of the revisions has the offsets of the first and of the last of its groups, so the memory is the same for
+ * The series with rows in the topic that QuestDB does not show yet, and a revision of each series, which is raised when they
+ * become visible. A slot of the revisions has the offsets of the first and the last of its groups, so the memory is constant for
  * any backlog: 6 MB.
  */
 
@@ -12,25 +12,25 @@ export class UnappliedSeries {
   readonly #revisions = new Int32Array(revisionSlots)
   /** Added to each of them. */
   #allRevision = 0
-  /** The offset of the first group with rows that may not show; `none` for a slot without any. */
+  /** Offset of the first group with rows that may not be visible; `none` for a slot without any. */
   readonly #first = new Float64Array(revisionSlots).fill(none)
   readonly #last = new Float64Array(revisionSlots)
-  /** The slots that have some. */
+  /** The slots with such rows. */
   readonly #slots = new Int32Array(revisionSlots)
   #count = 0
   #applied = 0
   /** Rows before this offset may be applied again, or for the first time, and are not in the slots. */
   #anyBefore = 0
 
-  /** Raised whenever rows of the series became visible. Two series may share one. */
+  /** Raised whenever rows of the series became visible. Two series may share a revision. */
   revision(series: number): number {
     return (this.#revisions[series % revisionSlots] as number) + this.#allRevision
   }
 
-  /** A row of the group at this offset, which is not before that of an earlier call. */
+  /** A row of the group at this offset. Offsets of calls never decrease. */
   add(offset: number, series: number): void {
     const slot = series % revisionSlots
-    // It shows already: this process reads later than the forwarder.
+    // The row is visible already: this process reads later than the forwarder.
     if (offset < this.#applied) {
       this.#revisions[slot] = (this.#revisions[slot] as number) + 1
       return
@@ -42,15 +42,15 @@ export class UnappliedSeries {
     this.#last[slot] = offset
   }
 
-  /** What stands before this offset was never seen here, or may be applied again: all series may get rows. */
+  /** Records before this offset were not read here, or may be applied again: all series may get rows. */
   doubtBefore(offset: number): void {
     this.#anyBefore = Math.max(this.#anyBefore, offset)
     this.#allRevision++
   }
 
   /**
-   * QuestDB shows all rows before this offset. `isAnew`: rows that it had shown may have gone, and come again one after the
-   * other, older values first.
+   * QuestDB shows all rows before this offset. `isAnew`: visible rows may have disappeared, and return one after the other, older
+   * values first.
    */
   applied(offset: number, isAnew: boolean): void {
     if (isAnew || offset < this.#applied) this.doubtBefore(this.#applied)
@@ -68,7 +68,7 @@ export class UnappliedSeries {
         this.#first[slot] = none
         return
       }
-      // Its next group is somewhere up to the last one: from here on, it may show with each advance.
+      // Its next group is at most at the last offset: from here on, each advance may make it visible.
       this.#first[slot] = applied
     }
     this.#slots[this.#count++] = slot

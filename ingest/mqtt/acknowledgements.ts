@@ -1,9 +1,9 @@
-/** Messages that wait for their outcome. They are acknowledged in the order in which they came (MQTT 3.1.1 and 5, 4.6). */
+/** Messages waiting for their outcome. They are acknowledged in the order of their arrival (MQTT 3.1.1 and 5, 4.6). */
 
 import type { IPubackPacket, IPubrecPacket } from 'mqtt-packet'
 import type { PublishHead } from './packets.ts'
 
-/** Of QoS 1 and QoS 2. */
+/** For QoS 1 and QoS 2. */
 export type Acknowledgement = IPubackPacket | IPubrecPacket
 
 interface Waiting {
@@ -17,7 +17,7 @@ interface Waiting {
 export class Acknowledgements {
   readonly #send: (answer: Acknowledgement) => void
   #waiting: Waiting[] = []
-  /** Of QoS 1. */
+  /** At QoS 1. */
   #unacknowledged = 0
 
   constructor(send: (answer: Acknowledgement) => void) {
@@ -29,17 +29,17 @@ export class Acknowledgements {
     return this.#waiting.length
   }
 
-  /** Those of them that are of QoS 1. */
+  /** The QoS 1 messages among them. */
   get unacknowledged(): number {
     return this.#unacknowledged
   }
 
-  /** Whether one of QoS 2 with this identifier is among them. */
+  /** True when a QoS 2 message with this identifier is among them. */
   hasReceived(messageId: number): boolean {
     return this.#waiting.some(message => message.qos === 2 && message.messageId === messageId)
   }
 
-  /** Adds a message; call what is returned with its acknowledgement. */
+  /** Adds a message. Call the result with its acknowledgement. */
   add({ qos, messageId }: PublishHead): (answer: Acknowledgement | undefined) => void {
     const message: Waiting = { qos, messageId, isSettled: false, answer: undefined }
     this.#waiting.push(message)

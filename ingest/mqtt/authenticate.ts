@@ -1,4 +1,4 @@
-/** Lets a client in by its credential, or says why not. Failing attempts are counted by address. */
+/** Authenticates a client by its credential, or returns why not. Failed attempts are counted by address. */
 
 import type { AuthRateLimit } from '../../auth/auth-rate-limit.ts'
 import { unknownSender } from '../../store/limits/networks.ts'
@@ -29,7 +29,7 @@ export function createAuthenticate({ findCredential, authRateLimit, meter }: Aut
     try {
       found = await findCredential(username, password.toString())
     } catch {
-      // The database is away, or does not tell what came of a change of the key.
+      // The database is unavailable, or the outcome of a change of the key is unknown.
       return 'unavailable'
     }
     if (typeof found !== 'string') return found

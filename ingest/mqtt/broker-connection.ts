@@ -31,14 +31,14 @@ export interface BrokerConnectionOptions extends BrokerAddress {
 }
 
 export interface BrokerConnection {
-  /** Finishes what was taken, and takes leave of the broker. */
+  /** Finishes accepted messages, then disconnects from the broker. */
   stop(): void
   destroy(): void
 }
 
 const openMsMax = 10_000
 const keepAliveSeconds = 30
-/** In flight, as far as the broker asks: MQTT 5 only. */
+/** Limit in flight, as far as the broker respects it: MQTT 5 only. */
 const receiveMaximum = 100
 const neverExpires = 0xffff_ffff
 const session: SessionOptions = {
@@ -46,19 +46,16 @@ const session: SessionOptions = {
   keepAliveSeconds,
   properties: { receiveMaximum, sessionExpiryInterval: neverExpires, maximumPacketSize: publishBytesMax },
 }
-/**
- * MQTT 5: the broker sends retained messages only where it does not have the subscription yet (1), and clears RETAIN in
- * those that are published now.
- */
+/** MQTT 5: the broker sends retained messages only for a new subscription (1), and clears RETAIN in newly published ones. */
 const subscription: Packet = {
   cmd: 'subscribe',
   messageId: 1,
   subscriptions: [{ topic: `${topicPrefix}+`, qos: 1, rh: 1, rap: false, nl: false }],
 }
-/** From here on a code of a SUBACK is a refusal. */
+/** Codes of a SUBACK from here on are refusals. */
 const refusedMin = 0x80
 
-/** What never will be stored is acknowledged in both versions: the broker would only send it again. */
+/** A permanently rejected message is acknowledged in both versions: the broker would only send it again. */
 const rules: DeliveryRules = { ...mqtt311, closesOnTopic: () => false, takesRetained: false }
 const limitOf = limitsOf('connack', 'publish', 'pubrel', 'suback', 'pingresp', 'disconnect')
 
@@ -155,13 +152,13 @@ function always(writer: Writer): Pick<DeliveriesOptions, 'writer' | 'refresh' | 
 }
 
 /*
- * The packets of an outside broker. What only MQTT 5 has is skipped and not checked: a message that ended the connection for
- * it would come again and again.
+ * The packets of an outside broker. Parts specific to MQTT 5 are skipped and not checked: a message that ended the connection
+ * would return forever.
  */
 
 type BrokerPacket =
   | Publish
-  /** `code`: 0 for success; of a SUBACK the granted QoS, from 0x80 on a refusal. */
+  /** `code`: 0 for success. In a SUBACK the granted QoS; from 0x80 on a refusal. */
   | { cmd: 'connack' | 'suback'; code: number }
   | { cmd: 'pubrel'; messageId: number }
   | { cmd: 'pingresp' | 'disconnect' }

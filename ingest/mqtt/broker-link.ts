@@ -1,6 +1,6 @@
 /**
- * Keeps a connection to an outside broker, and makes it anew whenever it ends. Of several nodes, which have one session at the broker,
- * the one that leads does: what the broker was not acknowledged by the node before, it sends to the next one.
+ * Keeps a connection to an outside broker, and reconnects whenever it ends. Of several nodes, which share one session at the
+ * broker, the leader connects: the broker sends unacknowledged messages of the previous node to the next one.
  */
 
 import type { Log } from '../../store/log.ts'
@@ -8,16 +8,16 @@ import { type BrokerConnection, type BrokerConnectionOptions, openBrokerConnecti
 
 export interface BrokerLinkOptions
   extends Omit<BrokerConnectionOptions, 'onSubscribed' | 'onAcknowledged' | 'onClosed'> {
-  /** Whether this node is the one. */
+  /** True on the connecting node. */
   leads?: () => boolean
   log: Log
 }
 
 export interface BrokerLink {
-  /** Why no readings come from the broker; undefined while they do, and where another node has the connection. */
+  /** Why no readings arrive from the broker. Undefined while they do, and where another node has the connection. */
   fault(): string | undefined
   isConnected(): boolean
-  /** Finishes what was taken. */
+  /** Finishes accepted messages. */
   close(): Promise<void>
 }
 
@@ -30,7 +30,7 @@ export function openBrokerLink(options: BrokerLinkOptions): BrokerLink {
   const { leads = () => true, log } = options
   let connection: BrokerConnection | undefined
   let timer: NodeJS.Timeout | undefined
-  /** Ends a connection that is left. */
+  /** Timer that closes an abandoned connection. */
   let cut: NodeJS.Timeout | undefined
   let fault: string | undefined = 'not connected yet'
   let isKnown = false
@@ -49,7 +49,7 @@ export function openBrokerLink(options: BrokerLinkOptions): BrokerLink {
         isKnown = false
         log.info({}, 'connected to the MQTT broker')
       },
-      // Not before: with a full journal each connection would begin well.
+      // The pause is reset only here: with a full journal each connection would begin well.
       onAcknowledged() {
         retryMs = retryMsMin
       },
@@ -72,12 +72,12 @@ export function openBrokerLink(options: BrokerLinkOptions): BrokerLink {
     }
     if (!isKnown) log.warn({ reason }, 'no connection to the MQTT broker, retrying')
     isKnown = true
-    // Half of it by chance, so that many services do not come back at the same moment.
+    // Half of it is random, so that many services do not reconnect at the same moment.
     timer = setTimeout(open, retryMs * (0.5 + Math.random() / 2))
     retryMs = Math.min(retryMs * 2, retryMsMax)
   }
 
-  /** Finishes what was taken. */
+  /** Finishes accepted messages. */
   function leave(left: BrokerConnection): void {
     clearTimeout(cut)
     cut = setTimeout(() => left.destroy(), finishMsMax)

@@ -1,4 +1,6 @@
-/** Publishes at the outside broker, with a connection for each time: what the broker has acknowledged (QoS 1) is there. */
+/**
+ * Publishes at the outside broker, with a new connection each time. Messages acknowledged by the broker (QoS 1) are delivered.
+ */
 
 import { randomBytes } from 'node:crypto'
 import { generate, type Packet } from 'mqtt-packet'
@@ -14,13 +16,13 @@ interface PublishedMessage {
   retain: boolean
 }
 
-/** Rejects with the signal, and with an error that has a code; then some may be there, and may come again. */
+/** Rejects on an abort, or with an error that has a code. Some messages may then be delivered, and delivered again by a retry. */
 export type PublishAtBroker = (messages: readonly PublishedMessage[], signal: AbortSignal) => Promise<void>
 
 const keepAliveSeconds = 30
-/** Sent and not acknowledged. */
+/** Limit of sent but unacknowledged messages. */
 const inFlightMax = 50
-/** From here on a reason code of MQTT 5 is a refusal. */
+/** Reason codes of MQTT 5 from here on are refusals. */
 const refusedMin = 0x80
 const limitOf = limitsOf('connack', 'puback', 'disconnect')
 const bytesMax = 64 * 1024
@@ -29,7 +31,7 @@ export function createBrokerPublisher(address: BrokerAddress): PublishAtBroker {
   return (messages, signal) =>
     new Promise((resolve, reject) => {
       signal.throwIfAborted()
-      // Several may publish at a time, beside the one that subscribes.
+      // Several may publish at a time, beside the subscribing connection.
       const clientId = `${address.clientId}-${randomBytes(4).toString('hex')}`
       const send = (packet: Packet) => socket.write(generate(packet, { protocolVersion: address.protocolVersion }))
       const socket = openBrokerSocket(address.url, () =>
@@ -52,7 +54,7 @@ export function createBrokerPublisher(address: BrokerAddress): PublishAtBroker {
         socket.cork()
         for (; sent < messages.length && sent - acknowledged < inFlightMax; sent++) {
           const message = messages[sent]
-          // No two in flight have the same number.
+          // Unique among the messages in flight.
           const messageId = (sent % 0xffff) + 1
           if (message !== undefined) send({ cmd: 'publish', ...message, qos: 1, dup: false, messageId })
         }
@@ -86,7 +88,7 @@ export function createBrokerPublisher(address: BrokerAddress): PublishAtBroker {
     })
 }
 
-/** Throws for what is no answer, and for a refusal. */
+/** Throws for an unexpected packet, and for a refusal. */
 function readAnswer({ bytes, start }: RawPacket): 'connack' | 'puback' {
   const fields = new FieldReader(bytes, start)
   switch ((bytes[0] ?? 0) >> 4) {
@@ -98,7 +100,7 @@ function readAnswer({ bytes, start }: RawPacket): 'connack' | 'puback' {
     }
     case packetTypes.puback: {
       fields.packetId()
-      // MQTT 5 has a reason behind it, unless it is success.
+      // MQTT 5 adds a reason code unless it is success.
       const code = fields.hasMore ? fields.byte() : 0
       if (code >= refusedMin) throw refusal(`a message is refused with code ${code}`)
       return 'puback'

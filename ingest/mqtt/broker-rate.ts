@@ -1,8 +1,8 @@
 /**
- * The rate limit of readings from the outside broker. It delivers what it held during an outage at once, and its queue has
- * one order for all devices. So what is beyond the rate of a device is not delayed: it counts towards the share of a
- * sender of batches, and like batches it leaves the last part of the journal to other readings. Beyond that the whole link
- * waits: the broker keeps what it has, and an acknowledged reading would be gone.
+ * The rate limit of readings from the outside broker. It delivers the backlog of an outage at once, in one order for all devices.
+ * So readings beyond the rate of a device are not delayed: they count towards the share of a bulk sender, and like bulk bodies
+ * they leave the last part of the journal to other readings. Beyond that the whole link waits: the broker keeps unacknowledged
+ * readings, and acknowledged ones would be lost.
  */
 
 import type { BulkJournal } from '../import/bulk-journal.ts'
@@ -11,11 +11,11 @@ import type { IntakeOptions } from '../intake/intake.ts'
 
 export interface BrokerRateOptions extends Pick<BulkJournal, 'hasRoom'>, Pick<IntakeOptions, 'isWithinRate'> {
   fairShare: FairShare
-  /** Of the writer that the broker is. */
+  /** Id of the broker as a writer. */
   writerId: string
 }
 
-/** More than the record of a reading takes. */
+/** Upper bound of a reading's record. */
 const recordBytesMax = 128
 
 export function createBrokerRate(options: BrokerRateOptions): IntakeOptions['isWithinRate'] {

@@ -1,4 +1,4 @@
-/** How an outside broker is reached: the socket, and the packet that begins a session. */
+/** The connection to an outside broker: the socket, and the packet that begins a session. */
 
 import { connect, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
@@ -6,10 +6,10 @@ import type { IConnectPacket } from 'mqtt-packet'
 import type { ProtocolVersion } from './connect-packet.ts'
 
 export interface BrokerAddress {
-  /** `mqtt:` or `mqtts:`, with user name and password where the broker asks for them. */
+  /** `mqtt:` or `mqtts:`, with user name and password where the broker requires them. */
   url: string
   protocolVersion: ProtocolVersion
-  /** Names the session; of two connections with the same the broker closes one. */
+  /** Identifies the session. The broker closes one of two connections with the same name. */
   clientId: string
 }
 
@@ -20,7 +20,7 @@ export function openBrokerSocket(url: string, onConnect: () => void): Socket {
   const host = hostname.replace(/^\[|\]$/g, '')
   const isTls = protocol === 'mqtts:'
   const address = { host, port: port === '' ? defaultPorts[isTls ? 'mqtts:' : 'mqtt:'] : Number(port) }
-  // RFC 6066 has no addresses there.
+  // RFC 6066 does not allow IP addresses there.
   const servername = isIP(host) === 0 ? host : ''
   const socket = isTls ? connectTls({ ...address, servername }, onConnect) : connect(address, onConnect)
   return socket.setNoDelay(true)
@@ -29,7 +29,7 @@ export function openBrokerSocket(url: string, onConnect: () => void): Socket {
 export interface SessionOptions {
   clean: boolean
   keepAliveSeconds: number
-  /** Of MQTT 5 alone. */
+  /** MQTT 5 only. */
   properties?: NonNullable<IConnectPacket['properties']>
 }
 

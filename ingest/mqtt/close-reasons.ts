@@ -1,4 +1,4 @@
-/** Why a connection ends: the label of the metric, and the reason code that a client of MQTT 5 is told. */
+/** Reasons for the end of a connection: the label of the metric, and the reason code for clients of MQTT 5. */
 
 import type { ReasonCode } from './reason-codes.ts'
 
@@ -31,7 +31,7 @@ export const closeReasons = {
 } as const satisfies Record<string, ReasonCode>
 export type CloseReason = keyof typeof closeReasons
 
-/** Nothing that the client could mend: the end is ours, or that of a network. */
+/** Ends that the client cannot prevent: they are caused by this service or by the network. */
 const ordinary: ReadonlySet<CloseReason> = new Set([
   'client',
   'timeout',

@@ -1,4 +1,4 @@
-/** CONNECT of both versions (3.1). What does not conform is refused before anybody looks at the credential. */
+/** CONNECT of both versions (3.1). Invalid packets are refused before the credential is checked. */
 
 import { PacketError } from './packet-error.ts'
 import { FieldReader } from './packet-fields.ts'
@@ -16,7 +16,7 @@ export interface Connect {
   cleanStart: boolean
   /** 0 for none. */
   keepAliveSeconds: number
-  /** Of its will message only this matters. */
+  /** The only relevant property of its will message. */
   hasRetainedWill: boolean
   username: string
   password: Buffer
@@ -24,7 +24,7 @@ export interface Connect {
 }
 
 const names = { current: 'MQTT', before311: 'MQIsdp' } as const
-/** By this bit mosquitto tells that it is a bridge. */
+/** mosquitto sets this bit when it is a bridge. */
 const bridgeBit = 0x80
 const flagOf = { reserved: 0x01, clean: 0x02, will: 0x04, willRetain: 0x20, password: 0x40, username: 0x80 } as const
 
@@ -48,7 +48,7 @@ const willProperties = allow(
 )
 const noPassword = Buffer.alloc(0)
 
-/** What the first fields say: how the others are to be read. `old` and `new` are versions that we do not speak. */
+/** Reads the first fields, which determine the format of the others. `old` and `new` are unsupported versions. */
 export function readProtocolVersion({ bytes, start }: RawPacket): {
   version: ProtocolVersion | 'old' | 'new'
   rest: FieldReader
@@ -63,7 +63,7 @@ export function readProtocolVersion({ bytes, start }: RawPacket): {
   return { version: level < 4 ? 'old' : 'new', rest }
 }
 
-/** The fields behind the version. */
+/** The fields after the version. */
 export function readConnect(raw: RawPacket, fields: FieldReader, version: ProtocolVersion): Connect {
   if (version === 5) checkLength(raw)
   const flags = fields.byte()
@@ -102,7 +102,7 @@ function checkFlags(flags: number, version: ProtocolVersion): void {
   if (isMalformed) throw new PacketError('malformed', 'invalid connect flags')
 }
 
-/** Nobody can subscribe, so there is nobody to publish a will to. */
+/** Clients cannot subscribe, so a will has no recipient. */
 function skipWill(fields: FieldReader, version: ProtocolVersion): void {
   if (version === 5) readProperties(fields, willProperties)
   const topic = fields.text()

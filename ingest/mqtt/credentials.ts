@@ -1,4 +1,4 @@
-/** Who connects: a device by its name and password, or an API key with the scope `ingest` in either of the two fields. */
+/** Credentials of clients: a device's name and password, or an API key with the scope `ingest` in either of the two fields. */
 
 import type { Devices } from '../../auth/devices/devices.ts'
 import { mayHoldKey } from '../../auth/keys/key-text.ts'
@@ -8,13 +8,13 @@ import { senderOf } from '../intake/rejection-source.ts'
 import type { RejectedSender } from '../rejections/rejection.ts'
 
 export interface Credential {
-  /** The same for the same credential. */
+  /** Constant for a credential. */
   id: string
-  /** Who writes by it, for logs. */
+  /** The sender, for logs. */
   sender: RejectedSender
-  /** Who may write by it, as of now; undefined once it is revoked. `unknown` until it is looked up by `refresh`. */
+  /** The current writer. Undefined once the credential is revoked; `unknown` until `refresh` has looked it up. */
   writer(): Writer | 'unknown' | undefined
-  /** For one that has to be looked up. Rejects while it cannot be. */
+  /** For a credential that has to be looked up. Rejects while it cannot be. */
   refresh?(): Promise<void>
 }
 
@@ -24,7 +24,7 @@ export interface CredentialsOptions {
   keys: Pick<Keys, 'find' | 'isCurrent'>
 }
 
-/** `forbidden`: the API key is good, but has not the scope. Rejects while an API key cannot be looked up. */
+/** `forbidden`: the API key is valid, but lacks the scope. Rejects while an API key cannot be looked up. */
 export type FindCredential = (username: string, password: string) => Promise<Credential | 'unauthorized' | 'forbidden'>
 
 export function createCredentials({ devices, writers, keys }: CredentialsOptions): FindCredential {

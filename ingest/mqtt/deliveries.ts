@@ -1,7 +1,6 @@
 /**
- * What becomes of the messages of one connection. One that is stored, or never will be, is answered; one that might be
- * stored later is not: the connection is closed, after which it is sent again. An error in PUBACK would be the end of it
- * in MQTT 5, too.
+ * Handles the messages of one connection. A message that is stored, or permanently rejected, is acknowledged. If it might be
+ * stored later, the connection is closed instead, after which it is sent again: an error in PUBACK would be final in MQTT 5, too.
  */
 
 import type { Writer } from '../../auth/writers.ts'
@@ -17,25 +16,25 @@ import { type Body, deviceOfTopic, hasTime, readBody } from './reading-message.t
 
 export interface DeliveriesOptions {
   intake: Pick<Intake, 'take' | 'prepare'>
-  /** Who may write, as of now; undefined for nobody any more. `unknown`: ask again after `refresh`. */
+  /** The current writer, undefined after a revocation. `unknown`: call again after `refresh`. */
   writer: () => Writer | 'unknown' | undefined
-  /** Closes the connection when that cannot be looked up. */
+  /** Closes the connection when the lookup fails. */
   refresh: () => Promise<void>
   rules: DeliveryRules
   send: (answer: Acknowledgement) => void
-  /** Called after each outcome: more may be taken again. */
+  /** Called after each outcome: more messages may be accepted. */
   onSettled: () => void
-  /** A reading was not taken. */
+  /** A reading was rejected. */
   onRejected: (refusal: MessageRefusal, topic: string) => void
   /** A reading is stored without some of its values or fields. */
   onLeftOut: (leftOut: LeftOut, topic: string) => void
-  /** The connection must be closed, since this message is not answered. */
+  /** The connection must be closed, since this message is not acknowledged. */
   onRefused: (reason: Fault, refusal: MessageRefusal, topic: string) => void
-  /** Something here has failed, so that the outcome of a message is unknown; the connection must be closed. */
+  /** An internal error leaves the outcome of a message unknown. The connection must be closed. */
   onFailed: (error: unknown) => void
 }
 
-/** Why a message closes its connection without being acknowledged. */
+/** Why a message closes its connection without an acknowledgement. */
 export type Fault = Extract<CloseReason, 'revoked' | 'topic' | 'not_stored' | 'receive_maximum'>
 
 /** Kept until the outcome, so without the payload. */
@@ -44,16 +43,16 @@ interface Message {
   answer: (acknowledgement: Acknowledgement | undefined) => void
 }
 
-/** How soon a device that has used up its rate is asked again. */
+/** Interval of retries for a device beyond its rate. */
 const throttledMs = 50
-/** From here on a reason code is an error. */
+/** Reason codes from here on are errors. */
 const errorMin = 0x80
 
 export class Deliveries {
   readonly #options: DeliveriesOptions
   readonly #acknowledgements: Acknowledgements
   readonly #unreleased = new MessageIds()
-  /** A message waits for its sender, device or metrics; those behind it stay unread, so that they keep their order. */
+  /** A message waits for its sender, device or metrics. Later ones stay unread, so that they keep their order. */
   #isHeld = false
   #throttled: NodeJS.Timeout | undefined
   #isClosed = false
@@ -89,7 +88,7 @@ export class Deliveries {
     await this.#resume(publish, writer => this.#takeAs(writer, publish))
   }
 
-  /** Goes on with a message that was held, as whoever may write by now. */
+  /** Resumes a held message with the current writer. */
   async #resume(head: PublishHead, goOn: (writer: Writer) => void): Promise<void> {
     const writer = await this.#currentWriter()
     this.#isHeld = false
@@ -110,12 +109,12 @@ export class Deliveries {
     }
   }
 
-  /** The sender of a message of QoS 2 knows that it was received. False when there is none. */
+  /** The sender of a QoS 2 message has its PUBREC. Returns false for an unknown message. */
   release(messageId: number): boolean {
     return this.#unreleased.delete(messageId)
   }
 
-  /** What waits for its turn is given up; what waits for the disk is stored, if it can be, without an answer. */
+  /** Drops waiting messages. Messages being written to disk are stored if possible, without an acknowledgement. */
   close(): void {
     this.#isClosed = true
     clearTimeout(this.#throttled)
@@ -125,7 +124,7 @@ export class Deliveries {
     return this.#acknowledgements.unacknowledged + this.#unreleased.size >= this.#options.rules.receiveMaximum
   }
 
-  /** The same message of QoS 2 again. Its answer is that of the first; while there is none, MQTT 5 has an error for it. */
+  /** A repeated QoS 2 message gets the answer of the first one. While that is missing, MQTT 5 gets an error. */
   #takeAgain(publish: Publish): void {
     const { rules } = this.#options
     const refusal = this.#acknowledgements.hasReceived(publish.messageId) ? refusals.idInUse : undefined
@@ -157,13 +156,13 @@ export class Deliveries {
     else this.#own(this.#storePrepared(preparing, deviceName, read.body, message))
   }
 
-  /** Acknowledged, or the broker would send it again. */
+  /** Acknowledged, since the broker would send it again otherwise. */
   #ignoreRetained(message: Message): void {
     this.#options.onLeftOut({ part: 'field', reason: retainedReason }, message.head.topic)
     this.#settle(message, undefined)
   }
 
-  /** Takes a reading when the registries have what it needs. */
+  /** Accepts a reading once the registries have its device and metrics. */
   async #storePrepared(
     preparing: Promise<Refusal | undefined>,
     deviceName: string,
@@ -184,7 +183,7 @@ export class Deliveries {
     if (taken instanceof Promise) {
       this.#own(taken.then(outcome => this.#settleOutcome(message, outcome)))
     } else if (taken.reason === 'throttled') {
-      // The connection is not read meanwhile: the back-pressure is the answer.
+      // The connection is not read meanwhile: back-pressure limits the sender.
       this.#isHeld = true
       const retry = () => this.#own(this.#resume(message.head, again => this.#store(again, body, message)))
       this.#throttled = setTimeout(retry, throttledMs)
@@ -208,7 +207,7 @@ export class Deliveries {
 
   #settle({ head, answer }: Message, refusal: MessageRefusal | undefined): void {
     const { rules, onRejected, onSettled } = this.#options
-    // At QoS 0 nobody would send it again.
+    // At QoS 0 the sender would not send it again.
     if (refusal !== undefined && head.qos > 0 && isRetryable(refusal)) {
       this.#refuse('not_stored', refusal, head)
       return

@@ -1,4 +1,4 @@
-/** Listens for MQTT clients, within the limits of connections that HTTP has too, and looks after their sessions. */
+/** Listens for MQTT clients, within the connection limits shared with HTTP, and manages their sessions. */
 
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
@@ -19,18 +19,18 @@ export interface ListenerOptions extends Pick<SessionOptions, 'intake' | 'meter'
   connections: Pick<Connections, 'bound'>
   onClosed: (reason: CloseReason) => void
   senderLog: SenderLog
-  /** Of sessions at other nodes. */
+  /** For sessions at other nodes. */
   sessionNotices?: SessionNotices | undefined
 }
 
 export interface Listener {
   port: number
   sessions(): number
-  /** Finishes what was taken, and closes. */
+  /** Finishes accepted messages, and closes. */
   close(): Promise<void>
 }
 
-/** Every session is looked at once in ten of these: so soon a connection ends whose credential was revoked. */
+/** Every session is checked once in ten of these intervals: a revoked credential ends its connection within that time. */
 const checkMs = 50
 const checksPerRound = 10
 const handshakeMsMax = 10_000
@@ -68,7 +68,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     tls === undefined ? createServer(begin) : createTlsServer({ ...tls, handshakeTimeout: handshakeMsMax }, begin)
   connections.bound(server)
   const sockets = socketsOf(server)
-  // A client that breaks off the handshake is no news.
+  // An aborted handshake is not worth a log line.
   server.on('tlsClientError', (_error: Error, socket: Socket) => socket.destroy())
   await once(server.listen({ host, port }), 'listening')
   const checks = setInterval(createRounds(sessions), checkMs)
@@ -99,7 +99,7 @@ function createRounds(sessions: ReadonlySet<MqttSession>): () => void {
   }
 }
 
-/** With TLS those below the sessions, also while they shake hands. */
+/** With TLS these are the underlying sockets, including those in the handshake. */
 function socketsOf(server: Server): ReadonlySet<Socket> {
   const sockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
@@ -129,7 +129,7 @@ interface Closable {
   close(reason: 'taken_over'): void
 }
 
-/** By credential and client identifier: of two sessions with the same, the later one stays (MQTT 3.1.1 and 5, 3.1.4). */
+/** By credential and client identifier: the later of two equal sessions stays (MQTT 3.1.1 and 5, 3.1.4). */
 export class NamedSessions<Session extends Closable> {
   readonly #notices: SessionNotices | undefined
   readonly #sessions = new Map<string, Session>()

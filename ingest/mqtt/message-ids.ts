@@ -1,6 +1,6 @@
 /**
- * Messages of QoS 2 that are not released: a second one with the same identifier is the same message. Their number has no
- * bound in MQTT 3.1.1 but that of the identifiers, so a bit of memory is kept for each.
+ * Identifiers of unreleased QoS 2 messages: a second message with the same identifier is a repetition. MQTT 3.1.1 limits their
+ * number only by the identifiers, so each takes one bit.
  */
 
 const idMax = 0xffff
@@ -25,7 +25,7 @@ export class MessageIds {
     this.#size++
   }
 
-  /** Whether it was there. */
+  /** Returns false for an unknown identifier. */
   delete(id: number): boolean {
     if (this.#bits === undefined || !this.has(id)) return false
     this.#flip(this.#bits, id)

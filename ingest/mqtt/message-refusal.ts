@@ -1,4 +1,4 @@
-/** Why the reading of a message is not stored, for those who count, for the client and for the log. */
+/** Why the reading of a message is not stored, for the metrics, the client and the log. */
 
 import { type WriteRefusal, type Writer, writeRefusalReason } from '../../auth/writers.ts'
 import type { RejectionReason } from '../intake/reading-meter.ts'
@@ -10,13 +10,13 @@ export interface MessageRefusal {
   reason: RejectionReason
   code: ReasonCode
   text: string
-  /** The topic is none that the client may publish to. */
+  /** The client may not publish to this topic. */
   isOfTopic?: boolean
 }
 
 const textLengthMax = 200
 
-/** Sending the message again may help. */
+/** A retry of the message may succeed. */
 const retryable: ReadonlySet<RejectionReason> = new Set(['suspended', 'full', 'closing', 'unknown', 'database_away'])
 
 export function isRetryable({ reason }: MessageRefusal): boolean {
@@ -43,7 +43,7 @@ export const refusals = {
   revoked: { reason: 'unauthorized', code: 'notAuthorized', text: 'the credential was revoked' },
 } as const satisfies Record<string, MessageRefusal>
 
-/** Their words are those of every way in. */
+/** These texts are shared by every way in. */
 const ofDevice = {
   DEVICE_MISMATCH: { reason: 'mismatch', code: 'notAuthorized', isOfTopic: true },
   DEVICE_FORBIDDEN: { reason: 'mismatch', code: 'notAuthorized' },
@@ -66,7 +66,7 @@ const codes: Partial<Record<RejectionReason, ReasonCode>> = {
   closing: 'serverShuttingDown',
 }
 
-/** Why the device of a topic gets no reading; what else stands against one, the intake says. */
+/** Why the device of a topic cannot receive a reading. The intake checks everything else. */
 export function refusalOfDevice(
   device: ReturnType<Writer['find']>,
   deviceName: string,
@@ -77,7 +77,7 @@ export function refusalOfDevice(
   return { ...ofDevice[device], text: writeRefusalReason(device, deviceName) }
 }
 
-/** Of a reading that the intake refuses. */
+/** For a reading that the intake refuses. */
 export function refusalOfReading({ reason, code, members }: Refusal): MessageRefusal {
   return {
     reason,

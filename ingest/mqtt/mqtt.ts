@@ -29,19 +29,19 @@ export interface MqttOptions
   brokerIntake: BrokerLinkOptions['intake']
   writers: Writers
   registry: Registry
-  /** Whether this service does what one node does for all. */
+  /** True on the node that does the work of one node. */
   leads: () => boolean
   log: Log
 }
 
 export interface Mqtt {
-  /** Why no readings come from the outside broker; for the readiness. */
+  /** Why no readings arrive from the outside broker; for the readiness. */
   brokerFault(): string | undefined
-  /** Finishes what was taken, and closes. */
+  /** Finishes accepted messages, and closes. */
   close(): Promise<void>
 }
 
-/** Of the outside broker; undefined without one. */
+/** Address of the outside broker. Undefined without one. */
 export function brokerAddressOf(settings: MqttSettings): BrokerAddress | undefined {
   const { MQTT_BROKER_URL: url, MQTT_BROKER_CLIENT_ID: clientId, MQTT_BROKER_VERSION: version } = settings
   return url === undefined ? undefined : { url, clientId, protocolVersion: version === '5' ? 5 : 4 }
@@ -105,7 +105,7 @@ interface MqttMetricsOptions {
   isBrokerConnected: (() => boolean) | undefined
 }
 
-/** What is returned counts a connection that has ended. */
+/** The result counts an ended connection. */
 function addMqttMetrics(registry: Registry, options: MqttMetricsOptions): (reason: CloseReason) => void {
   const { connections, isBrokerConnected } = options
   gauge(registry, 'barograph_mqtt_connections', 'Clients of the MQTT listener.', connections)

@@ -1,4 +1,4 @@
-/** The packets of one connection: read as fast as they are dealt with, written as fast as the other side reads. */
+/** The packets of one connection: read as fast as they are processed, written as fast as the other side reads. */
 
 import type { Socket } from 'node:net'
 import { PacketError } from './packet-error.ts'
@@ -10,21 +10,21 @@ export interface ChannelOptions<Received> {
   decode: (raw: RawPacket) => Received
   limitOf: LimitOf
   budget: ByteBudget
-  /** While false, nothing is read; call `resume` when it is true again. */
+  /** Reading stops while it is false. Call `resume` when it is true again. */
   canTake: () => boolean
   onPacket: (packet: Received) => void
-  /** The bytes are no packets, or `onPacket` has thrown a `PacketError`. */
+  /** The bytes are invalid, or `onPacket` has thrown a `PacketError`. */
   onMalformed: (error: PacketError) => void
-  /** They have thrown something else. */
+  /** Another error was thrown. */
   onFailed: (error: unknown) => void
 }
 
-/** One turn of the event loop works on no more of a connection, in packets and in bytes of them. */
+/** Limits of a connection's packets and bytes in one turn of the event loop. */
 const packetsPerTurn = 50
 const bytesPerTurn = 64 * 1024
-/** Beyond this, nothing is read from a client that does not read what it is sent. */
+/** Beyond this, a client that does not read its packets is not read either. */
 const writtenBytesMax = 16 * 1024
-/** For the last packet to arrive. */
+/** Time for the last packet to arrive. */
 const endMsMax = 5000
 
 export class PacketChannel<Received> {
@@ -34,9 +34,9 @@ export class PacketChannel<Received> {
   #next: NodeJS.Immediate | undefined
   #isCorked = false
   #isEnded = false
-  /** Since when there is a part of a packet, by `performance.now()`; undefined when there is none. */
+  /** Start of an incomplete packet, by `performance.now()`. Undefined without one. */
   partialSinceMs: number | undefined
-  /** When the last packet came. */
+  /** Time of the last packet. */
   packetAtMs = performance.now()
 
   constructor(options: ChannelOptions<Received>) {
@@ -52,7 +52,7 @@ export class PacketChannel<Received> {
     socket.once('close', () => this.#reader.close())
   }
 
-  /** Goes on with what is there. */
+  /** Continues with the buffered bytes. */
   resume(): void {
     if (this.#isWorking || this.#isEnded) return
     this.#isWorking = true
@@ -109,8 +109,8 @@ export class PacketChannel<Received> {
   }
 
   /**
-   * Closes the connection behind what was sent. What the other side still sends is discarded: unread, the kernel would
-   * answer it with a reset, which may overtake the last packet.
+   * Closes the connection after all sent packets. Further input is discarded: the kernel would answer unread input with a reset,
+   * which may overtake the last packet.
    */
   end(): void {
     const { socket } = this.#options

@@ -1,4 +1,4 @@
-/** Thrown when bytes are no packet, or one that must not be sent to us. The connection is of no use then. */
+/** Thrown for invalid bytes, or for a packet that a client must not send. The connection is then unusable. */
 
 import type { CloseReason } from './close-reasons.ts'
 

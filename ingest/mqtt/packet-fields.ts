@@ -1,4 +1,4 @@
-/** Reads the fields of a packet one after the other, as MQTT 5, 1.5 defines them; 3.1.1 has a part of the same. */
+/** Reads the fields of a packet in order, as defined in MQTT 5, 1.5; 3.1.1 has a subset. */
 
 import { isUtf8 } from 'node:buffer'
 import { PacketError } from './packet-error.ts'
@@ -32,14 +32,14 @@ export class FieldReader {
     return this.#bytes.readUInt32BE(this.#take(4))
   }
 
-  /** A packet identifier; zero is none. */
+  /** A packet identifier, which must not be zero. */
   packetId(): number {
     const id = this.uint16()
     if (id === 0) throw malformed('the packet identifier is zero')
     return id
   }
 
-  /** A variable byte integer, in as few bytes as it takes. */
+  /** A variable byte integer, in its shortest form. */
   variable(): number {
     let value = 0
     for (let count = 0; count < variableBytesMax; count++) {
@@ -63,12 +63,12 @@ export class FieldReader {
     return bytes.toString()
   }
 
-  /** The same for one that nobody wants to know. */
+  /** Checks a text without decoding it. */
   skipText(): void {
     checkText(this.binary())
   }
 
-  /** So many bytes, to be read on their own. */
+  /** This many bytes, as a separate reader. */
   part(length: number): FieldReader {
     const start = this.#take(length)
     return new FieldReader(this.#bytes, start, start + length)
@@ -78,12 +78,12 @@ export class FieldReader {
     return this.#bytes.subarray(this.#take(this.#end - this.#at), this.#end)
   }
 
-  /** Nothing may follow. */
+  /** Checks that nothing follows. */
   end(): void {
     if (this.hasMore) throw malformed('bytes behind the last field')
   }
 
-  /** Where the next bytes begin. */
+  /** Offset of the next bytes. */
   #take(length: number): number {
     const start = this.#at
     if (start + length > this.#end) throw malformed('the packet ends within a field')

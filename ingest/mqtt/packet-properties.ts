@@ -1,15 +1,15 @@
-/** The properties that clients of MQTT 5 send. Only numbers are kept, of what somebody asks for; the rest is checked. */
+/** The properties sent by clients of MQTT 5. Only numbers in use are kept. The rest is checked. */
 
 import { PacketError } from './packet-error.ts'
 import type { FieldReader } from './packet-fields.ts'
 import { hasWildcard } from './topics.ts'
 
-/** By name; what is a text or binary is 1. */
+/** By name. Text and binary properties are 1. */
 export type Properties = { readonly [Name in PropertyName]?: number }
 
 interface Property {
   id: number
-  /** What it is worth, after all of it was checked. */
+  /** Returns its value after checking all of it. */
   read: (fields: FieldReader) => number
 }
 
@@ -40,10 +40,10 @@ type PropertyName = keyof typeof known
 
 const byId = new Map(Object.entries(known).map(([name, { id, read }]) => [id, { name: name as PropertyName, read }]))
 
-/** Nobody reads them; this is some tenth of a millisecond's work. */
+/** The service ignores them. This many take some tenth of a millisecond. */
 const userPropertiesMax = 100
 
-/** Which properties a packet may have. */
+/** The allowed properties of a packet. */
 export interface PropertyRules {
   names: ReadonlySet<PropertyName>
   userPropertiesMax: number

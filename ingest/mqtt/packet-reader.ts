@@ -1,4 +1,4 @@
-/** Cuts the bytes of a connection into MQTT packets. What it holds is bounded by the limits of the packet types. */
+/** Cuts the bytes of a connection into MQTT packets. The limits of the packet types bound its memory. */
 
 import { PacketError } from './packet-error.ts'
 
@@ -21,23 +21,23 @@ export const packetTypes = {
 export interface RawPacket {
   /** From the first byte on. */
   bytes: Buffer
-  /** Where the part behind the length begins. */
+  /** Offset after the length. */
   start: number
-  /** False when only the beginning is here, because the packet is larger than its limit. */
+  /** False for the beginning of a packet that exceeds its limit. */
   isWhole: boolean
 }
 
 export interface PacketLimit {
-  /** Of the whole packet. */
+  /** Size of the whole packet. */
   bytesMax: number
-  /** What is done with a larger one. */
+  /** Handling of larger packets. */
   beyond: 'refuse' | 'truncate'
 }
 
-/** By the type of the packet; undefined for one that is not read at all. */
+/** By the type of the packet. Undefined for a type that is not read at all. */
 export type LimitOf = (type: number) => PacketLimit | undefined
 
-/** Memory that many connections share. */
+/** Memory shared by many connections. */
 export class ByteBudget {
   #left: number
 
@@ -45,7 +45,7 @@ export class ByteBudget {
     this.#left = bytesMax
   }
 
-  /** False when there is not so much left. */
+  /** Returns false when less is left. */
   take(bytes: number): boolean {
     if (bytes > this.#left) return false
     this.#left -= bytes
@@ -63,9 +63,9 @@ const lengthBytesMax = 4
 export class PacketReader {
   readonly #limitOf: LimitOf
   readonly #budget: ByteBudget
-  /** Read from the connection and not yet looked at. */
+  /** Bytes read from the connection and not yet processed. */
   #rest: Buffer = empty
-  /** A packet of which a part is here, laid out at the size that is kept of it. */
+  /** An incomplete packet, allocated at its kept size. */
   #partial: { bytes: Buffer; filled: number; start: number; missing: number; isWhole: boolean } | undefined
 
   constructor(limitOf: LimitOf, budget: ByteBudget) {
@@ -81,19 +81,19 @@ export class PacketReader {
     return this.#partial !== undefined
   }
 
-  /** Gives the memory of an incomplete packet back. */
+  /** Releases the memory of an incomplete packet. */
   close(): void {
     this.#end()
     this.#rest = empty
   }
 
-  /** The next packet that is there, or undefined. Throws a `PacketError`. */
+  /** The next complete packet, or undefined. Throws a `PacketError`. */
   next(): RawPacket | undefined {
     if (this.#partial === undefined && !this.#begin()) return undefined
     return this.#continue()
   }
 
-  /** Reads the fixed header; false while it is not all there. */
+  /** Reads the fixed header. Returns false while it is incomplete. */
   #begin(): boolean {
     const [first] = this.#rest
     if (first === undefined) return false
@@ -101,7 +101,7 @@ export class PacketReader {
     if (limit === undefined) throw new PacketError('protocol_error', 'unexpected packet type')
     const length = readLength(this.#rest)
     if (length === undefined) {
-      // So that a few bytes do not keep all of the chunk in memory.
+      // A few bytes must not keep the whole chunk in memory.
       this.#rest = Buffer.from(this.#rest)
       return false
     }
@@ -122,7 +122,7 @@ export class PacketReader {
     const taken = this.#rest.subarray(0, partial.missing)
     this.#rest = this.#rest.length === taken.length ? empty : this.#rest.subarray(taken.length)
     partial.missing -= taken.length
-    // Nearly all packets come in one piece, which needs no copy.
+    // Nearly all packets arrive in one piece, which needs no copy.
     if (partial.bytes.length === 0) {
       this.#partial = undefined
       return { bytes: taken, start, isWhole }
@@ -139,12 +139,12 @@ export class PacketReader {
   }
 }
 
-/** MQTT 5 wants the length in as few bytes as it takes. */
+/** MQTT 5 requires the shortest form of the length. */
 export function checkLength({ bytes, start }: RawPacket): void {
   if (start > 2 && bytes[start - 1] === 0) throw new PacketError('malformed', 'the length has more bytes than it takes')
 }
 
-/** The remaining length of a packet, and where the rest begins. */
+/** The remaining length of a packet, and the offset after it. */
 function readLength(bytes: Buffer): { value: number; start: number } | undefined {
   let value = 0
   for (let at = 1; at <= lengthBytesMax; at++) {

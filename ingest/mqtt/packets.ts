@@ -1,7 +1,7 @@
 /**
- * The packets of clients, but for CONNECT. mqtt-packet reads them too, and leaves most of what the standards forbid to its
- * users: text that is not UTF-8, bytes behind the last field, properties beyond their length or given twice. To check that,
- * every field has to be read.
+ * The packets of clients, except CONNECT. mqtt-packet reads them too, but leaves most checks of the standards to its users:
+ * invalid UTF-8, bytes after the last field, and properties that are too long or duplicate. To check that, every field has to be
+ * read.
  */
 
 import type { Connect, ProtocolVersion } from './connect-packet.ts'
@@ -11,7 +11,7 @@ import { allow, noProperties, type Properties, type PropertyRules, readPropertie
 import { checkLength, packetTypes, type RawPacket } from './packet-reader.ts'
 import { hasWildcard, isShared } from './topics.ts'
 
-/** A message as it came; of one that is too large without its payload and what is between that and the identifier. */
+/** A received message. If too large, it lacks the payload and the fields between it and the identifier. */
 export interface Publish {
   cmd: 'publish'
   topic: string
@@ -23,7 +23,7 @@ export interface Publish {
   properties: Properties
 }
 
-/** What its answer is about. */
+/** The part of a message that its answer needs. */
 export type PublishHead = Pick<Publish, 'topic' | 'qos' | 'messageId'>
 
 export interface Subscribe {
@@ -84,7 +84,7 @@ export function readPacket(raw: RawPacket, version: ProtocolVersion): Received {
   if (version === 5) checkLength(raw)
   if (first >> 4 === packetTypes.publish) return readPublish(raw, version)
   const reader = readers.get(first >> 4)
-  // A second CONNECT is among them.
+  // Includes a second CONNECT.
   if (reader === undefined) throw new PacketError('protocol_error', 'unexpected packet type')
   if ((first & 0x0f) !== reader.flags) throw new PacketError('malformed', 'invalid flags of the fixed header')
   const fields = new FieldReader(raw.bytes, raw.start)
@@ -169,7 +169,7 @@ function readAuth(fields: FieldReader): Received {
   return { cmd: 'auth' }
 }
 
-/** A reason code and properties, both of which may be left out. */
+/** A reason code and properties, both optional. */
 function skipReason(fields: FieldReader, rules: PropertyRules = reasonProperties): Properties {
   if (fields.hasMore) fields.byte()
   return fields.hasMore ? readProperties(fields, rules) : noProperties

@@ -1,6 +1,6 @@
 /**
- * MQTT 3.1.1. It has no error for a message, so one that never will be stored is acknowledged; and it has nothing to say
- * when a connection ends, but for the return code of CONNACK.
+ * MQTT 3.1.1. It has no error for a message, so a permanently rejected one is acknowledged. The only reason it can send for a
+ * closed connection is the return code of CONNACK.
  */
 
 import { generate } from 'mqtt-packet'

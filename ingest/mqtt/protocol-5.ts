@@ -1,4 +1,4 @@
-/** MQTT 5: the client is told what it may do, what became of each message, and why its connection ends. */
+/** MQTT 5: the client gets its limits, the outcome of each message, and the reason for the end of its connection. */
 
 import { generate, type Packet } from 'mqtt-packet'
 import { PacketError } from './packet-error.ts'
@@ -10,7 +10,7 @@ import { keepAliveSecondsWithout, type Protocol } from './protocol.ts'
 import { type ReasonCode, reasonCodes } from './reason-codes.ts'
 import { hasWildcard, isShared, isTopicFilter } from './topics.ts'
 
-/** Clients that do not heed it are cut off, so there is room for a burst of a gateway. */
+/** Clients that exceed it are disconnected, so there is room for a gateway's burst. */
 const receiveMaximum = 1000
 const topicAliasMaximum = 100
 const version = 5
@@ -37,7 +37,7 @@ const limits = { sessionExpiryInterval: 0, receiveMaximum, maximumPacketSize: pu
 const inConnack: Partial<Record<ReasonCode, ReasonCode>> = { serverShuttingDown: 'serverUnavailable' }
 const inDisconnect: Partial<Record<ReasonCode, ReasonCode>> = { serverUnavailable: 'serverBusy' }
 
-/** With the properties of the CONNECT. */
+/** Uses the properties of the CONNECT. */
 export function createMqtt5(properties: Properties, aliasBudget: ByteBudget): Protocol {
   const tellsReasons = properties.requestProblemInformation !== 0
   const bytesMax = properties.maximumPacketSize ?? Number.POSITIVE_INFINITY
@@ -46,7 +46,7 @@ export function createMqtt5(properties: Properties, aliasBudget: ByteBudget): Pr
     return tellsReasons && text !== undefined ? { properties: { reasonString: text } } : {}
   }
   return {
-    // One more is taken, so that it can be told that it is too many.
+    // One more message is accepted, so that it can be rejected as excess.
     version,
     receiveMaximum,
     inFlightMax: receiveMaximum + 1,
@@ -73,7 +73,7 @@ export function createMqtt5(properties: Properties, aliasBudget: ByteBudget): Pr
       if (refusal === undefined) return { cmd, messageId, reasonCode: reasonCodes.success }
       return { cmd, messageId, reasonCode: reasonCodes[refusal.code], ...reasonOf(refusal.text) }
     },
-    // At QoS 0 there is no other way to tell.
+    // At QoS 0 there is no other way to report it.
     closesOnTopic: ({ qos }) => qos === 0,
     takesRetained: true,
     resolve(publish) {
@@ -102,7 +102,7 @@ export function createMqtt5(properties: Properties, aliasBudget: ByteBudget): Pr
   }
 }
 
-/** The client was told that there is none of this. */
+/** CONNACK has announced that these features are not available. */
 function checkSubscription({ filters, properties }: Subscribe): void {
   if (properties.subscriptionIdentifier !== undefined) {
     throw new PacketError('subscription_identifier', 'there are no subscription identifiers')
@@ -115,7 +115,7 @@ function checkSubscription({ filters, properties }: Subscribe): void {
   }
 }
 
-/** A packet that is too large for the client goes without its reason; if that does not do, it does not go at all. */
+/** A packet that is too large for the client is sent without its reason, or not at all. */
 function encodeWithin(packet: Packet, bytesMax: number): Buffer | undefined {
   const bytes = generate(packet, { protocolVersion: version })
   if (bytes.length <= bytesMax) return bytes
@@ -124,7 +124,7 @@ function encodeWithin(packet: Packet, bytesMax: number): Buffer | undefined {
   return encodeWithin(bare as Packet, bytesMax)
 }
 
-/** A topic of which so much is kept is too long for a device, and stays so. */
+/** A topic with this many characters is too long for a device, even after it was cut. */
 const topicLengthMax = 1024
 
 /** The topic aliases of one connection (MQTT 5, 3.3.2.3.4). */

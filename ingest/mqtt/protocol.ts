@@ -1,4 +1,4 @@
-/** What differs between the versions of the protocol. A session asks here, and is the same for all of them. */
+/** The differences between the protocol versions. A session uses this interface for all of them. */
 
 import type { Packet } from 'mqtt-packet'
 import type { Acknowledgement } from './acknowledgements.ts'
@@ -9,42 +9,42 @@ import type { LimitOf } from './packet-reader.ts'
 import type { Publish, PublishHead, Subscribe, Unsubscribe } from './packets.ts'
 import type { ReasonCode } from './reason-codes.ts'
 
-/** Of a client that asks for no keep-alive. */
+/** Applies to a client without a keep-alive. */
 export const keepAliveSecondsWithout = 2400
 
-/** How messages are taken and answered. */
+/** Rules for accepting and answering messages. */
 export interface DeliveryRules {
-  /** Messages without an outcome, or behind one; beyond that nothing is read. */
+  /** Limit of messages without an outcome, or behind one. Reading stops beyond it. */
   inFlightMax: number
-  /** Messages of QoS 1 and QoS 2 that are not acknowledged; beyond that the connection ends. */
+  /** Limit of unacknowledged messages of QoS 1 and QoS 2. The connection ends beyond it. */
   receiveMaximum: number
   /** Without a refusal the reading is stored. */
   acknowledgement(publish: PublishHead, refusal: MessageRefusal | undefined): Acknowledgement | undefined
-  /** Whether a message to a topic that is not the client's ends the connection. */
+  /** True when a message to a topic outside the client's ends the connection. */
   closesOnTopic(publish: PublishHead): boolean
   /**
-   * Whether RETAIN says nothing about when a message was published. Otherwise it marks a stored message that the broker
-   * sends for the subscription: a reading only where it has a time of its own.
+   * True when RETAIN is unrelated to the time of publication. Otherwise it marks a stored message that the broker sends for the
+   * subscription: then only readings with a time are accepted.
    */
   takesRetained: boolean
 }
 
 export interface Protocol extends DeliveryRules {
   version: ProtocolVersion
-  /** Of a client that is let in. */
+  /** For an authenticated client. */
   limitOf: LimitOf
-  /** Why a CONNECT is refused, whoever sends it. */
+  /** Why a CONNECT is refused for any client. */
   refusalOf(connect: Connect): CloseReason | undefined
-  /** Undefined for what the client cannot take. */
+  /** Undefined for a packet that the client cannot accept. */
   encode(packet: Packet): Buffer | undefined
   connected(connect: Connect, clientId: string): Packet
-  /** The last packet of a connection that we close; `isOpen`: behind a CONNACK that let the client in. */
+  /** The last packet of a connection that we close; `isOpen`: after a successful CONNACK. */
   ending(code: ReasonCode, text: string | undefined, isOpen: boolean): Packet | undefined
   /** The message with its topic. Throws a `PacketError`. */
   resolve(publish: Publish): Publish
   /** The answer to PUBREL. */
   released(messageId: number, isKnown: boolean): Packet
-  /** Nothing can be subscribed to. Throws a `PacketError`. */
+  /** Subscriptions are always rejected. Throws a `PacketError`. */
   subscribed(packet: Subscribe): Packet
   unsubscribed(packet: Unsubscribe): Packet
   close(): void

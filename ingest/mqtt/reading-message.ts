@@ -1,4 +1,4 @@
-/** A message to `readings/<device>` as the logger API takes it: the JSON of `PUT /api/log`. */
+/** A message to `readings/<device>` in the format of the logger API: the JSON of `PUT /api/log`. */
 
 import { composed } from '../../store/plain-text.ts'
 import { parseJson } from '../../store/strict-json.ts'
@@ -11,21 +11,21 @@ import type { Publish } from './packets.ts'
 export const topicPrefix = 'readings/'
 export const payloadBytesMax = 64 * 1024
 
-/** The device that a topic names; undefined for another topic. */
+/** The device that a topic names. Undefined for another topic. */
 export function deviceOfTopic(topic: string): string | undefined {
   return topic.startsWith(topicPrefix) && topic.length > topicPrefix.length
     ? topic.slice(topicPrefix.length)
     : undefined
 }
 
-/** Of a message whose reading was not taken. */
+/** For a message whose reading was rejected. */
 export function rejectionOf(sender: RejectedSender, reason: string, topic: string): Rejection {
   return { way: 'mqtt', sender, device: deviceOfTopic(topic), reason }
 }
 
 export type Body = { body: Fields } | { refusal: MessageRefusal }
 
-/** Whether a payload says when its reading was taken. */
+/** True when a payload has the time of its reading. */
 export function hasTime(body: Fields): boolean {
   for (const name in body) {
     if ((name === 'timestamp' || roleOf(name) === 'reading time') && timeIn(body[name]) !== undefined) return true
@@ -33,7 +33,7 @@ export function hasTime(body: Fields): boolean {
   return false
 }
 
-/** The parsed payload; one that does not name a device is of that of the topic. */
+/** The parsed payload. The topic's device applies where it names none. */
 export function readBody(payload: Publish['payload'], deviceName: string): Body {
   if (payload === 'too large' || payload.length > payloadBytesMax) return { refusal: refusals.tooLarge }
   let body: unknown

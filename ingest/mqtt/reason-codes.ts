@@ -1,4 +1,4 @@
-/** The reason codes that are sent, by their names in MQTT 5, 2.4. */
+/** The reason codes in use, by their names in MQTT 5, 2.4. */
 export const reasonCodes = {
   success: 0x00,
   noSubscriptionExisted: 0x11,

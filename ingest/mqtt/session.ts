@@ -1,4 +1,4 @@
-/** One client of the MQTT listener, from its connection to its end. There are publications and nothing else. */
+/** One client of the MQTT listener, from its connection to its end. Only publications are supported. */
 
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
@@ -31,24 +31,24 @@ export interface SessionOptions {
   intake: Pick<Intake, 'take' | 'prepare'>
   meter: Pick<ReadingMeter, 'rejected' | 'leftOut'>
   authenticate: Authenticate
-  /** Of incomplete packets. */
+  /** For incomplete packets. */
   budget: ByteBudget
   aliasBudget: ByteBudget
   senderLog: SenderLog
-  /** The client has been let in by the credential and the client identifier that `name` is made of. */
+  /** The client was authenticated. `name` combines its credential and its client identifier. */
   onOpen: (session: MqttSession, name: string) => void
   onClosed: (session: MqttSession, reason: CloseReason) => void
 }
 
-/** More of an end than its reason. */
+/** Details of an end besides its reason. */
 interface EndDetails {
-  /** Instead of that of the reason. */
+  /** Replaces the code of the reason. */
   code?: ReasonCode
   text?: string
   topic?: string
 }
 
-/** What the log says of an occurrence, besides of whom. */
+/** Fields of a log line about an occurrence, besides the sender. */
 interface Occurrence {
   reason?: string
   detail?: string | undefined
@@ -57,10 +57,10 @@ interface Occurrence {
 }
 
 const connectMsMax = 10_000
-/** Of a packet that has begun. */
+/** Time limit of an incomplete packet. */
 const packetMsMax = 30_000
 const clientIdLengthMax = 256
-/** Of the texts of a client in the log. */
+/** Limit of a client's texts in the log. */
 const loggedLengthMax = 200
 
 const beforeConnect = limitsOf('connect')
@@ -68,16 +68,16 @@ const beforeConnect = limitsOf('connect')
 export class MqttSession {
   readonly #options: SessionOptions
   readonly #address: string
-  /** By the credential, once it was good. */
+  /** From the credential, once it was valid. */
   #sender: RejectedSender
   readonly #channel: PacketChannel<Received>
   readonly #connectedAtMs = performance.now()
   #state: 'connecting' | 'authenticating' | 'open' | 'closed' = 'connecting'
-  /** Undefined until the CONNECT has said which. */
+  /** Undefined before the CONNECT names it. */
   #protocol: Protocol | undefined
   #connect: Connect | undefined
   #credential: Credential | undefined
-  /** Of a client that has been let in. */
+  /** Set for an authenticated client. */
   #deliveries: Deliveries | undefined
   #refreshing: Promise<void> | undefined
   #isStopping = false
@@ -96,12 +96,12 @@ export class MqttSession {
       onMalformed: ({ reason, message }) => this.close(reason, { text: message }),
       onFailed: error => this.#fail(error),
     })
-    // What ends a connection is told by its end.
+    // The close event reports the end of a connection.
     socket.on('error', () => undefined)
     socket.once('close', () => this.close('client'))
   }
 
-  /** Closes it behind what was sent, and tells the client why, as far as its version can. */
+  /** Closes the connection after all sent packets, and reports the reason to the client as far as its version allows. */
   close(reason: CloseReason, details: EndDetails = {}): void {
     if (this.#state === 'closed') return
     const isOpen = this.#state === 'open'
@@ -116,13 +116,13 @@ export class MqttSession {
     this.#options.onClosed(this, reason)
   }
 
-  /** Takes nothing more, and closes when all that was taken has its outcome. */
+  /** Accepts nothing more, and closes when all accepted messages have their outcome. */
   stop(): void {
     this.#isStopping = true
     this.#settled()
   }
 
-  /** Looks at what only time changes; it has to be called twice a second. */
+  /** Checks the time limits. It has to be called twice a second. */
   check(nowMs: number): void {
     try {
       const overdue = this.#overdue(nowMs)
@@ -138,7 +138,7 @@ export class MqttSession {
     const { partialSinceMs, packetAtMs } = this.#channel
     if (partialSinceMs !== undefined && nowMs - partialSinceMs > packetMsMax) return 'a packet does not end'
     const keepAliveSeconds = this.#connect?.keepAliveSeconds || keepAliveSecondsWithout
-    // Nobody is blamed for the silence while it is we who do not read.
+    // A client is not blamed for its silence while this side does not read.
     return this.#canTake() && nowMs - packetAtMs > keepAliveSeconds * 1500 ? 'nothing within the keep-alive' : undefined
   }
 
@@ -157,7 +157,7 @@ export class MqttSession {
     return this.#refreshing
   }
 
-  /** Something of ours has failed. What became of the messages is unknown, so they get no acknowledgement. */
+  /** Handles an internal error. The outcome of the messages is unknown, so they get no acknowledgement. */
   #fail(error: unknown): void {
     if (error instanceof LeaseExpired) {
       this.close('unavailable')
@@ -177,7 +177,7 @@ export class MqttSession {
     else this.#channel.resume()
   }
 
-  /** From here on the client can be told why it is refused, in the way of its version. */
+  /** From here on a refusal can be sent to the client in its version's format. */
   #readConnect(raw: RawPacket): Connect {
     const { version, rest } = readProtocolVersion(raw)
     this.#protocol = version === 4 || version === 'old' ? mqtt311 : createMqtt5(noProperties, this.#options.aliasBudget)
@@ -238,7 +238,7 @@ export class MqttSession {
   async #authenticate(connect: Connect): Promise<void> {
     const found = await this.#options.authenticate(connect, this.#address)
     if (typeof found === 'string') this.close(found)
-    // It may have gone meanwhile.
+    // The client may have disconnected meanwhile.
     else if (this.#state === 'authenticating') this.#open(found, connect)
   }
 
@@ -278,7 +278,7 @@ export class MqttSession {
     })
   }
 
-  /** False when the client cannot take it. */
+  /** Returns false when the client cannot accept it. */
   #send(packet: Packet | undefined): boolean {
     const bytes = packet && this.#protocol?.encode(packet)
     if (bytes === undefined) return false

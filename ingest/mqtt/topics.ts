@@ -6,7 +6,7 @@ export function hasWildcard(topic: string): boolean {
   return topic.includes('+') || topic.includes('#')
 }
 
-/** Whether wildcards stand where they may. */
+/** True when all wildcards are at allowed places. */
 export function isTopicFilter(filter: string): boolean {
   if (filter === '') return false
   if (!hasWildcard(filter)) return true

@@ -1,7 +1,7 @@
 /**
- * The latest rejections, in bounded memory. Those of the same way, sender, device and reason are one entry with a count.
- * When it is full, the oldest entry of the sender with the most entries is dropped, so that whoever floods it displaces
- * only entries of its own. All without a good credential count as one sender: they may have any number of addresses.
+ * The latest rejections, in bounded memory. Equal way, sender, device and reason form one entry with a count. When the ring is
+ * full, the oldest entry of the sender with the most entries is dropped, so that a flooding sender displaces only its own. All
+ * senders without a valid credential count as one: they may have any number of addresses.
  */
 
 import { bug } from '../../store/limits/bug.ts'
@@ -9,7 +9,7 @@ import { boundedText } from './bounded-text.ts'
 import { deviceSender, type Rejection, type RejectionEntry, type RejectionWay } from './rejection.ts'
 
 export interface RejectionQuery {
-  /** Entries before this one. */
+  /** Returns entries before this id. */
   before?: number | undefined
   limit: number
   device?: string | undefined
@@ -60,7 +60,7 @@ export class RejectionRing {
     return folded
   }
 
-  /** Newest first, and whether there are more of them. */
+  /** Newest first, and whether more exist. */
   list({ before = Number.POSITIVE_INFINITY, limit, device, way }: RejectionQuery): {
     entries: RejectionEntry[]
     hasMore: boolean
@@ -77,7 +77,7 @@ export class RejectionRing {
     return { entries, hasMore: found.length > limit }
   }
 
-  /** Removes the entries about the device or station, and those of the device as a sender. */
+  /** Removes the entries about the device or station, and those sent by the device. */
   forget(device: string): void {
     const name = composedDevice(device)
     const sender = boundedText(deviceSender(device), senderLengthMax)
@@ -101,7 +101,7 @@ export class RejectionRing {
       count,
       firstMs: nowMs,
       latestMs: nowMs,
-      // A line break is in none of them.
+      // These texts contain no line break.
       key: [way, sender.isKnown, name, ofDevice === undefined ? '' : `=${ofDevice}`, why].join('\n'),
       share: sender.isKnown ? name : shareOfUnknown,
     }
@@ -139,7 +139,7 @@ export class RejectionRing {
   }
 }
 
-/** In one form of Unicode, as devices are found by their names. */
+/** Normalized to one Unicode form, since devices are found by their names. */
 function composedDevice(name: string): string {
   return boundedText(name, deviceLengthMax).normalize('NFC')
 }

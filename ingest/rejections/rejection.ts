@@ -1,4 +1,4 @@
-/** A reading, or a request with readings, that was not taken: by which way it came, from whom, and why. */
+/** A rejected reading or request: its way in, its sender and the reason. */
 
 export const rejectionWays = [
   'put',
@@ -12,13 +12,13 @@ export const rejectionWays = [
 export type RejectionWay = (typeof rejectionWays)[number]
 
 export interface RejectedSender {
-  /** The same for the same credential; nothing secret. */
+  /** Constant for a credential. Contains nothing secret. */
   name: string
-  /** False for one without a good credential, who can call itself anything. */
+  /** False without a valid credential: such a sender can choose any name. */
   isKnown: boolean
 }
 
-/** The name of a sender that is a device. */
+/** Name of a sender that is a device. */
 export function deviceSender(device: string): string {
   return `device ${device}`
 }
@@ -26,11 +26,14 @@ export function deviceSender(device: string): string {
 export interface RejectionSource {
   way: RejectionWay
   sender: RejectedSender
-  /** The device, or the station of points, where it is known. */
+  /** The device, or the station of points, if known. */
   device?: string | undefined
 }
 
-/** A part of a reading that was left out while the rest is stored: a value out of range, or a field that is not a metric. A field whose unit is assumed is listed in the same way. */
+/**
+ * A part of a reading that was left out while the rest is stored: a value out of range, or a field that is not a metric. A field
+ * with an assumed unit is listed in the same way.
+ */
 export type RejectedPart = 'value' | 'field'
 
 export interface Rejection extends RejectionSource {
@@ -40,14 +43,14 @@ export interface Rejection extends RejectionSource {
 }
 
 export interface RejectionEntry {
-  /** Grows with the time of the latest one. */
+  /** Increases with the time of the latest occurrence. */
   id: number
   way: RejectionWay
   sender: string
   device: string | undefined
   reason: string
   part?: RejectedPart
-  /** How often, from the first to the latest time. */
+  /** Occurrences between the first and the latest time. */
   count: number
   firstMs: number
   latestMs: number

@@ -1,6 +1,6 @@
 /**
- * What was not taken, by every way in: counted, the latest kept in memory, and told in the log. A way in without an answer,
- * such as MQTT 3.1.1, has no other place where anybody would learn it.
+ * Rejected data of every way in: counted, logged, and the latest kept in memory. A way in without answers, such as MQTT 3.1.1,
+ * reports its rejections nowhere else.
  */
 
 import type { Reject } from '../formats/reject.ts'
@@ -13,7 +13,7 @@ export interface RejectionsOptions {
   senderLog: SenderLog
 }
 
-/** Of a body with many readings or points. */
+/** The rejects of a body with many readings or points. */
 export interface RejectedLines {
   rejected: number
   /** Some of them, with their reasons. */
@@ -21,18 +21,18 @@ export interface RejectedLines {
 }
 
 export interface Rejections {
-  /** `about` says more in the log. */
+  /** `about` adds fields to the log line. */
   add(rejection: Rejection, about?: object): void
-  /** Costs no more than the rejects that are listed, whatever their number. `part`: of lines that are stored. */
+  /** The cost depends on the listed rejects only. `part`: for lines that are stored. */
   addLines(source: RejectionSource, lines: RejectedLines, part?: RejectedPart): void
   list(query: RejectionQuery): { entries: RejectionEntry[]; hasMore: boolean }
-  /** Keeps no entry about this device or station any more; the counts stay. */
+  /** Drops the entries about this device or station. The counts stay. */
   forget(device: string): void
-  /** Since when it is counted and kept, and how many readings and requests were rejected as a whole. */
+  /** When counting began, and how many readings and requests were rejected as a whole. */
   status(): { sinceMs: number; rejected: number }
 }
 
-/** Of the listed rejects of a body, and different ones among them; the others are counted in one entry. */
+/** Limit of a body's listed rejects that differ. The others are counted in one entry. */
 const listedMax = 1000
 const entriesPerBodyMax = 100
 const unlistedReason = 'more lines of a body, whose reasons are not kept'
@@ -46,7 +46,7 @@ export function createRejections({ nowMs, senderLog }: RejectionsOptions): Rejec
     const { part } = rejection
     if (part === undefined) rejected += count
     const { way, sender, device, reason } = ring.add(rejection, count, nowMs())
-    // A field that is not a metric, or has no unit, is no fault of the sensor, and comes with each reading.
+    // A field that is not a metric, or lacks a unit, is not a fault of the sensor, and arrives with each reading.
     if (part === 'field') return
     const text = part === undefined ? 'reading rejected' : 'value rejected'
     senderLog(sender, 'warn', { way, sender, device, reason, count, ...about }, text)

@@ -1,12 +1,12 @@
-/** Tells who runs the service what is wrong with a sender: the sender itself may not learn it, or nobody may look there. */
+/** Logs the faults of senders for the operator. The sender itself may get no answer, or have no reader for it. */
 
 import type { Log } from '../../store/log.ts'
 
-/** Once a minute a sender. */
+/** Logs a sender at most once a minute. */
 export type SenderLog = (sender: string, level: 'warn' | 'error', fields: object, text: string) => void
 
 const everyMs = 60_000
-/** So many lines a minute at most; what the others do is in the metrics. */
+/** Limit of lines a minute. The metrics count the other senders. */
 const sendersMax = 1000
 
 export function createSenderLog(log: Pick<Log, 'warn' | 'error'>, nowMs: () => number): SenderLog {
