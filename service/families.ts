@@ -1,4 +1,4 @@
-/** The families of routes of the service, with what each of them needs. */
+/** Creates the route families of the service with their parts. */
 
 import { adminFamily } from '../api/admin/admin.ts'
 import { airQualityFamily } from '../api/air-quality/air-quality.ts'
@@ -13,7 +13,7 @@ import type { FindVisitor } from '../api/http/page-document.ts'
 import type { RouteFamily } from '../api/http/route-family.ts'
 import { serverFamily } from '../api/http/server-family.ts'
 import { loggerFamily } from '../api/logger/logger.ts'
-import { createAlertReaders, toldAlert } from '../api/read/events/alert-events.ts'
+import { createAlertReaders, ownedAlertEvent } from '../api/read/events/alert-events.ts'
 import type { EventsOptions } from '../api/read/events/events.ts'
 import { openReads, privateReads } from '../api/read/read-access.ts'
 import { webFamily } from '../api/web/web.ts'
@@ -30,10 +30,10 @@ import type { ServiceParts } from './service-parts.ts'
 import { readSetAside } from './set-aside.ts'
 import type { Config } from './settings/config.ts'
 
-/** Then a client of events connects again, so that a credential that was withdrawn shows. */
+/** Then a client of events reconnects, which applies a revoked credential. */
 const privateStreamMsMax = 10 * 60_000
 
-/** The status names so many. */
+/** Bounds the rules listed in the status. */
 const partialRulesMax = 20
 
 export interface FamilyInputs {
@@ -44,7 +44,7 @@ export interface FamilyInputs {
   readiness: () => Readiness
 }
 
-/** A new one is one line here. `/openapi.json` describes what is in the list, in its order. */
+/** `/openapi.json` describes the families of this list in its order. */
 export function createFamilies(inputs: FamilyInputs): RouteFamily[] {
   const { config, log, parts, ingress, readiness } = inputs
   const { store, accounts, signIn } = parts
@@ -69,7 +69,7 @@ export function createFamilies(inputs: FamilyInputs): RouteFamily[] {
   return [...families, docsFamily({ families, publicUrl, isAdmin, isTrusted, ...visits })]
 }
 
-/** Where another service signs people in, there is no page for that here, and pages do not show who is. */
+/** If another service signs people in, pages do not show the signed-in account. */
 export function visitsOf({ accounts, signIn }: ServiceParts): { findVisitor?: FindVisitor } {
   return signIn.families.length === 0 ? {} : { findVisitor: accounts.findVisitor }
 }
@@ -160,7 +160,7 @@ function secondsBehind({ behindMs, current }: ServiceParts['readReplicas']): num
   return (behindMs()[current() - 1] ?? 0) / 1000
 }
 
-/** Of the replica that is read; undefined where nothing is. */
+/** Reports missing rows of the replica for reads; undefined if none are missing. */
 function missingIn({ replicas, readReplicas }: Pick<ServiceParts, 'replicas' | 'readReplicas'>): string | undefined {
   const { isLost, reason } = questdbRead(replicas, readReplicas)
   return isLost ? reason : undefined
@@ -297,7 +297,7 @@ function eventsOptions(
     windowBytes: config.EVENTS_WINDOW_BYTES,
     windowMs: config.EVENTS_WINDOW_MINUTES * 60_000,
     areStatesTold: live.isLoaded,
-    onAlert: listener => alerts.onAlert(changed => changed.map(toldAlert).forEach(listener)),
+    onAlert: listener => alerts.onAlert(changed => changed.map(ownedAlertEvent).forEach(listener)),
     alertsOf: createAlertReaders({ findPrincipal: accounts.findPrincipal, ownerOf }),
     onState: listener => live.onState(({ number }, _before, state) => listener(number, state)),
     lifetimeMs: privateStreamMsMax,

@@ -1,4 +1,4 @@
-/** What the operations on accounts share. */
+/** Declares the parts that account operations share. */
 
 import type { Account } from '../../auth/accounts/account.ts'
 import type { Accounts } from '../../auth/accounts/accounts.ts'
@@ -18,32 +18,30 @@ export interface AccountService {
   viewLinks: ViewLinks
   codec: Pick<SessionCodec, 'cookieName' | 'isSecure'>
   settings: {
-    /** Who may make an account. */
     signUp: SignUpMode
-    /** Who may sign people in by `POST /oauth/callback`. */
+    /** Providers that may sign people in by `POST /oauth/callback`. */
     providers: readonly string[]
     tokenLifetimeSeconds: number
     registrationsPerHour: number
-    /** Requests for mail, from one network. */
+    /** Limit for one network. */
     mailRequestsPerHour: number
-    /** By a mail server; without one, mails are files in the data directory. */
+    /** Without a mail server, mails are files in the data directory. */
     sendsMail: boolean
-    /** Who can read devices: everybody, or accounts by their role. */
+    /** `open` lets everybody read devices; `private` lets accounts read by their role. */
     reads: 'open' | 'private'
-    /** Sites that may show links to views in a frame. */
     embedOrigins: readonly string[]
-    /** How old a session may be that deletes its account. */
+    /** An older session may not delete its account. */
     deleteWithinMs: number
   }
 }
 
-/** For the operation and the page alike. */
+/** The operation and the sign-up page share these rules. */
 export function signUpRulesOf({ settings }: AccountService) {
   const limit = { kind: 'register', countMax: settings.registrationsPerHour, windowMs: hourMs }
   return { mode: settings.signUp, limit }
 }
 
-/** Who is signed in; the policy has let nobody else through. */
+/** The policy has refused requests without an account before. */
 export function accountOf(principal: Principal | undefined): Account {
   if (principal === undefined || !('account' in principal)) throw new Error('not signed in')
   return principal.account

@@ -1,6 +1,6 @@
 /**
- * The account service, `/v1/auth`: its operations, in the conventions of kit/. Who may do what stands in
- * auth/policy.ts; what is done, in auth/accounts/, auth/sessions/ and auth/keys/.
+ * Declares the operations of the account service, `/v1/auth`, with the conventions of kit/. auth/policy.ts holds the
+ * permissions; auth/accounts/, auth/sessions/ and auth/keys/ carry operations out.
  */
 
 import type { Account } from '../../auth/accounts/account.ts'
@@ -26,10 +26,8 @@ import { type TenantService, tenantOperations } from './tenants/tenant-exchange.
 import { sharedViewOperation, viewLinkOperations } from './view-links.ts'
 import { viewOperations } from './views.ts'
 
-/** What all operations below the prefix are made of. */
 export type AccountServices = AccountService & DeviceAuthorizationService & DriveService & TenantService
 
-/** All operations below the prefix, of whichever folder they are. */
 export function accountGroups(service: AccountServices): OperationGroup<AccountOperation>[] {
   return [
     {
@@ -87,7 +85,7 @@ export function accountsFamily(groups: readonly OperationGroup<AccountOperation>
 const idMax = 2_147_483_647
 const lengthMax = 254
 
-/** Look-ups of users: anybody's for the front end, one's own for everybody else. */
+/** The front end may look up any user, an account only itself. */
 function lookUpOperations({ accounts }: AccountService): AccountOperation[] {
   return [
     operation({
@@ -121,7 +119,7 @@ function lookUpOperations({ accounts }: AccountService): AccountOperation[] {
   ]
 }
 
-/** Who may not read it does not learn whether it is there. */
+/** An account without permission gets the same answer as for a missing account. */
 function answerOf(principal: Principal | undefined, account: Account | undefined): Answer {
   if (principal === undefined || !mayRead(principal, account?.id)) return { ok: false, code: 'FORBIDDEN' }
   return account === undefined ? { ok: false, code: 'ACCOUNT_UNKNOWN' } : { ok: true, value: userResponse(account) }

@@ -1,4 +1,7 @@
-/** The API keys of whoever is signed in: listed, created, revoked. Only in a browser's session: no key makes a key. */
+/**
+ * Lists, creates and revokes the API keys of the signed-in account. Only a browser session is accepted: no key makes a
+ * key.
+ */
 
 import { z } from 'zod'
 import { Tags } from '../../auth/devices/tag.ts'
@@ -9,7 +12,6 @@ import { boolean, checkedBy, integer, listOf, record, text } from './kit/fields.
 import { type AccountOperation, operation } from './kit/operation.ts'
 import { isoTime } from './schemas.ts'
 
-/** Of the time until a key expires. */
 export const keyDaysMax = 365
 
 export const CreateApiKeyRequest = record('CreateApiKeyRequest', {

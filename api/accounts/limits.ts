@@ -1,4 +1,4 @@
-/** How often one network may do what costs us or others something; the same counters for the operations and the pages. */
+/** Limits costly requests by network. Operations and pages share the counters. */
 
 import type { Client } from '../../auth/accounts/account-parts.ts'
 import type { TokenPurpose } from '../../auth/accounts/account-tokens.ts'
@@ -12,10 +12,10 @@ export function mailRequestLimit({ settings }: AccountService, purpose: TokenPur
   return { kind: `${purpose} by network`, countMax: settings.mailRequestsPerHour, windowMs: hourMs }
 }
 
-/** Tokens cannot be guessed; this keeps who tries all the same from costing much. */
+/** Tokens cannot be guessed. The limit bounds the cost of attempts. */
 export const redeemLimit: RateLimit = { kind: 'redeem', countMax: 100, windowMs: 600_000 }
 
-/** Counts a request of this client; a refusal when there were too many. */
+/** Counts a request of this client and refuses it above the limit. */
 export async function limit(
   { accounts }: AccountService,
   rate: RateLimit,

@@ -1,4 +1,4 @@
-/** Verification of an address and reset of a password: what is asked for by mail, and what comes back from it. */
+/** Verifies an address and resets a password, with tokens that are sent by mail. */
 
 import { resetPassword } from '../../auth/accounts/password-changes.ts'
 import { requestToken, verifyEmail } from '../../auth/accounts/verification.ts'

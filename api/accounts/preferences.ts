@@ -1,4 +1,4 @@
-/** How the pages show values and times to whoever is signed in: read and changed. */
+/** Reads and changes how pages show values and times to the signed-in account. */
 
 import { Preferences, pressureUnits, speedUnits, temperatureUnits } from '../../auth/accounts/preference-values.ts'
 import { changePreferences } from '../../auth/accounts/preferences.ts'

@@ -1,4 +1,4 @@
-/** The profile of whoever is signed in: read, changed, deleted; the password; the session. */
+/** Reads, changes and deletes the profile of the signed-in account, its password and its session. */
 
 import { changePassword } from '../../auth/accounts/password-changes.ts'
 import { changeProfile, deleteAccount, requestEmailChange } from '../../auth/accounts/profile.ts'
@@ -124,7 +124,7 @@ export function passwordAndSessionOperations(service: AccountService): AccountOp
   ]
 }
 
-/** One of whom it is not known has signed in long ago. */
+/** An unknown time counts as long ago. */
 function signedInMsOf(principal: Principal | undefined): number {
   const known = principal?.kind === 'session' ? principal.signedInMs : undefined
   return known ?? Number.NEGATIVE_INFINITY

@@ -1,4 +1,4 @@
-/** The bodies of the account service: what is sent, and what is answered. */
+/** Declares the request and response bodies of the account service. */
 
 import { z } from 'zod'
 import type { Account } from '../../auth/accounts/account.ts'
@@ -6,7 +6,7 @@ import { isCommonPassword } from '../../auth/accounts/common-passwords.ts'
 import { passwordLength } from '../../auth/accounts/passwords.ts'
 import { boolean, email, integer, record, refine, text } from './kit/fields.ts'
 
-/** One that is chosen now; those that are there already may be of any kind. */
+/** Only new passwords follow these rules. Older ones may be of any kind. */
 const newPassword = () =>
   refine(text({ ...passwordLength, isPassword: true }), password =>
     isCommonPassword(password) ? 'the password is one of the most common ones' : undefined,
@@ -19,7 +19,7 @@ const image = () =>
     pattern: httpsForm,
   }).nullish()
 
-/** With a host that has a name. Others that browsers know are taken, too. */
+/** A host name is required. Other forms that browsers accept are allowed, too. */
 const httpsForm =
   '^https://(?:[A-Za-z0-9]+[.-])*[A-Za-z][A-Za-z0-9]*(?::[0-9]{1,4})?(?:[/?#][^\\u0000-\\u001f\\u007f]*)?$'
 
@@ -50,7 +50,7 @@ export const UserUpdate = record('UserUpdate', {
   email: email().optional(),
   current_password: knownPassword().nullish(),
 })
-/** The tokens of the provider are taken and not kept: nothing here uses them. */
+/** The provider's tokens are accepted and not stored: the service does not use them. */
 export const OAuthUserData = record('OAuthUserData', {
   email: email(),
   provider: text({ min: 1, max: 100 }),
@@ -113,7 +113,7 @@ export function userResponse(account: Account): UserResponse {
   }
 }
 
-/** Says also of which partner an account is. */
+/** The response also names the partner of an account. */
 export function profileResponse(account: Account): z.infer<typeof ProfileResponse> {
   const { tenantSlug } = account
   return { ...userResponse(account), ...(tenantSlug === null ? {} : { tenant_slug: tenantSlug }) }

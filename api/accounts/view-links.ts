@@ -1,4 +1,6 @@
-/** Links by which anybody sees a saved view: made, listed and revoked by its owner, and looked up by who has one. */
+/**
+ * Links that show a saved view without sign-in: the owner creates, lists and revokes them, and a visitor looks one up.
+ */
 
 import { z } from 'zod'
 import type { RateLimit } from '../../auth/rate-limits.ts'
@@ -74,10 +76,10 @@ export function viewLinkOperations({ viewLinks, settings }: AccountService): Acc
   ]
 }
 
-/** Tokens cannot be guessed; this keeps who tries all the same from costing much. */
+/** Tokens cannot be guessed. The limit bounds the cost of attempts. */
 const guesses: RateLimit = { kind: 'shared-view', countMax: 300, windowMs: 600_000 }
 
-/** What nobody is counted for who has a good link: many may look by the same network. */
+/** Only wrong links are counted: many visitors may share a network. */
 export function sharedViewOperation(service: AccountService): AccountOperation {
   return operation({
     method: 'GET',

@@ -1,4 +1,4 @@
-/** The saved views of whoever is signed in: listed, added, changed, removed. */
+/** Lists, adds, changes and removes the saved views of the signed-in account. */
 
 import { z } from 'zod'
 import { type SavedView, View, viewNameLengthMax, viewsPerAccountMax } from '../../auth/views/view.ts'

@@ -1,4 +1,4 @@
-/** Accounts of people by HTTP, for administrators: a page of them, one, a new one, roles, viewers, and on and off. */
+/** Serves accounts of people to administrators: lists, reads, adds, changes roles and viewers, enables and disables. */
 
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
@@ -21,7 +21,7 @@ import { recordOperations } from './record-operations.ts'
 
 export interface AdminAccountsOptions {
   accounts: Accounts
-  /** Where the page is that a link leads to. */
+  /** Address of the page that links open. */
   publicUrl: () => string
 }
 
@@ -51,7 +51,7 @@ export const NewAccount = z.strictObject({
     .boolean()
     .default(false)
     .meta({ description: 'Whether the administrator answers for the address.' }),
-  /** Without one, the answer has a link that sets it. */
+  /** Without a password, the answer has a link that sets one. */
   password: Password.nullable().default(null),
 })
 export const AccountChange = z
@@ -136,13 +136,13 @@ function requesterOf(principal: Principal, actor: string): Requester {
   }
 }
 
-/** An API key may not, not even that of the operator. */
+/** An API key may not, including the operator's key. */
 function mayReplace(principal: Principal, operatorId: number | undefined): boolean {
   if (principal.kind === 'admin-token') return true
   return principal.kind === 'session' && principal.account.id === operatorId
 }
 
-/** In code points, as everywhere. */
+/** Lengths count code points, as in the account service. */
 function hasGoodLength(password: string): boolean {
   if (password.length > 2 * passwordLength.max) return false
   const { length } = [...password]

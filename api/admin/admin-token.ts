@@ -1,15 +1,15 @@
-/** Knows the local admin token again, in constant time. */
+/** Compares a credential with the local admin token in constant time. */
 
 import { hash, timingSafeEqual } from 'node:crypto'
 import { onlyAuthorization } from '../http/authorization-header.ts'
 
 const scheme = 'bearer '
 
-/** Whether a request has the token, by its headers. */
+/** True if the headers have the token. */
 export type TokenCheck = (rawHeaders: readonly string[]) => boolean
 
 export function createTokenCheck(token: string): TokenCheck {
-  // Digests, because the comparison wants two of the same length and must not tell the length of the token.
+  // Digests have equal lengths, as the comparison requires, and hide the length of the token.
   const expected = hash('sha256', token, 'buffer')
   return rawHeaders => {
     const header = onlyAuthorization(rawHeaders) ?? ''

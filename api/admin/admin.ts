@@ -1,4 +1,4 @@
-/** The admin API: which routes it has. */
+/** Registers the routes of the admin API. */
 
 import type { Accounts } from '../../auth/accounts/accounts.ts'
 import type { SignUpMode } from '../../auth/accounts/sign-up.ts'
@@ -37,7 +37,7 @@ export function adminFamily(options: AdminOptions): PublishedFamily<AdminOperati
         eraseJobs.resume()
         done()
       })
-      // Before the server waits for its requests.
+      // The export has to close before the server waits for its requests.
       scope.addHook('preClose', () => readingsExport.close())
       scope.addHook('onClose', () => eraseJobs.close())
     },
@@ -54,12 +54,11 @@ interface PeopleOptions {
   accounts: Accounts
   keys: Keys
   tenants: Tenants
-  /** Who may make an account. */
   signUp: SignUpMode
   publicUrl: () => string
 }
 
-/** Operations on who may do what: accounts, invitations, keys and tenants. */
+/** Groups the operations on permissions: accounts, invitations, keys and tenants. */
 function peopleOperations(options: PeopleOptions): AdminOperation[] {
   return [
     ...accountOperations(options),

@@ -38,13 +38,12 @@ export const ArchivedDays = z.object({
   next: z.iso.date().nullable(),
 })
 export type ArchivedDays = z.infer<typeof ArchivedDays>
-/** `fault`: how the file differs from its note; null if it does not. */
+/** `fault` is the difference between the file and its note, or null. */
 export const Verified = z.object({ file: z.string(), fault: z.string().nullable() })
 export const Restored = z.object({ file: z.string(), rows: z.int() })
 export const Dropped = z.object({ day: z.iso.date() })
 
 export function archiveOperations({ archive, audit }: ArchiveRouteOptions): AdminOperation[] {
-  /** Replies with 404 where there is no such file. */
   function fileOperation(
     declared: Pick<AdminOperation, 'path' | 'name' | 'summary' | 'description' | 'success' | 'refusals'>,
     work: (file: ArchivedFile, reply: FastifyReply, actor: string) => Promise<FastifyReply>,

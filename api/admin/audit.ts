@@ -1,4 +1,4 @@
-/** `GET /audit`: who did what, newest first. */
+/** `GET /audit`: lists audit entries, newest first. */
 
 import type pg from 'pg'
 import { auditPage } from '../../auth/audit-list.ts'

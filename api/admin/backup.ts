@@ -1,6 +1,7 @@
 /**
- * `POST /backup`: writes a backup to a folder of the server's machine and tells how far it is, in lines of JSON. The backup
- * ends with the connection. Only for the local admin token: it holds all secrets, and the folder is anywhere.
+ * `POST /backup`: writes a backup to a folder of the server's machine and reports progress in lines of JSON. The backup
+ * ends with the connection. Only the local admin token may call it: a backup holds all secrets, and the folder may be
+ * anywhere.
  */
 
 import { Readable } from 'node:stream'
@@ -18,7 +19,7 @@ import { sendProblem } from './problem.ts'
 
 const BackupRequest = z.strictObject({ directory: z.string().min(1).max(4096) })
 
-/** `done` or `error` is in the last line. */
+/** The last line has `done` or `error`. */
 export const BackupLine = z.union([
   z.object({ step: z.string(), bytes: z.number() }),
   z.object({ done: z.object({ files: z.int(), bytes: z.number(), rows: z.record(z.string(), z.number()) }) }),
@@ -30,7 +31,7 @@ const progressMs = 500
 
 export interface BackupOptions {
   parts: BackupParts
-  /** A day that expires between the copies of its parts would be in none of them, or be dropped while it is copied. */
+  /** A day that expires during the copy would be missing or half copied. */
   whileNoDayExpires: Retention['whileNoDayExpires']
   audit: WriteLateAudit
 }

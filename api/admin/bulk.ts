@@ -1,4 +1,4 @@
-/** Operations whose bodies are no JSON objects: imports, backups, content files. */
+/** Groups operations with bodies other than JSON objects: imports, backups, content files. */
 
 import type { Devices } from '../../auth/devices/devices.ts'
 import type { BulkFields } from '../../auth/metrics/bulk-fields.ts'
@@ -28,12 +28,12 @@ export interface BulkOptions extends TimeLimits, Pick<GuardOptions, 'findPrincip
   pointsIngest: PointsIngest
   store: Store
   directory: BackupParts['directory']
-  /** That the journals leave. */
+  /** Free disk space that the journals leave. */
   reserveBytes: number
   retention: Pick<Retention, 'whileNoDayExpires'>
-  /** What an imported reading may hold, as for single readings. */
+  /** Imported readings have the same ranges as single readings. */
   ranges: Ranges
-  /** Of imported readings. */
+  /** Counts imported readings. */
   meter: BulkMeter
   rejections: Rejections
 }

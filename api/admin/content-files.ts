@@ -1,4 +1,4 @@
-/** Content files by HTTP, for operators: batches of lines that are imported, unpublished or removed, and all of them out. */
+/** Serves content files to operators: imports, unpublishes and removes batches of lines, and exports all files. */
 
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
@@ -39,7 +39,7 @@ export function contentFileGroup(postgres: pg.Pool): OperationGroup<AdminOperati
       exportOperation(postgres, () => isClosing),
     ],
     prepare(scope) {
-      // Before the server waits for its requests, so that a client with a long file is told at its next batch.
+      // A client with a long file is notified at its next batch, before the server waits for its requests.
       scope.addHook('preClose', async () => {
         isClosing = true
         await importer.close()

@@ -1,8 +1,8 @@
-/** What the admin API says of rows that QuestDB refused. */
+/** Declares the admin API's answers on dead letters: rows that QuestDB refused. */
 
 import { z } from 'zod'
 
-/** Each has letters of its own: an id is one of its journal. */
+/** Each table has its own dead letters: an id belongs to one journal. */
 export const letterTables = ['readings', 'points'] as const
 export type LetterTable = (typeof letterTables)[number]
 
@@ -16,23 +16,23 @@ export const DeadLetterPage = z.object({
       id: letterId,
       at: z.string(),
       reason: z.string(),
-      /** Whose row it is: the symbol of the device, or the station, its parameter and the unit. */
+      /** Series of the row: the device's symbol, or the station, its parameter and the unit. */
       symbol: z.string(),
       time: z.string(),
       values: z.record(z.string(), z.number().nullable()),
     }),
   ),
-  /** The page also has files and rows of PostgreSQL that are cut short or have bad bytes. They can only be discarded. */
+  /** Damaged files, and cut or undecodable rows of PostgreSQL. They can only be discarded. */
   damaged: z.array(
     z.object({
       table: letterTable,
       id: letterId,
-      /** The name of the file in the directory of the journal, or the topic and the id in PostgreSQL. */
+      /** Name of the file in the journal's directory, or the topic and the id in PostgreSQL. */
       name: z.string(),
       reason: z.string(),
     }),
   ),
-  /** For `?after=`, or null when there are no more. */
+  /** Argument for `?after=`, or null on the last page. */
   next: letterId.nullable(),
 })
 export type DeadLetterPage = z.infer<typeof DeadLetterPage>
@@ -41,7 +41,7 @@ export type DamagedLetter = DeadLetterPage['damaged'][number]
 
 export const Replayed = z.object({
   replayed: z.int(),
-  /** How many were not, as they are damaged. */
+  /** Number of damaged dead letters, which are not replayed. */
   damaged: z.int(),
 })
 export type Replayed = z.infer<typeof Replayed>

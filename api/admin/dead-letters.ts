@@ -1,4 +1,4 @@
-/** Rows that QuestDB refused, by HTTP: looked at, sent again when the cause is mended, or given up. */
+/** Lists, replays and discards dead letters: rows that QuestDB refused. */
 
 import { z } from 'zod'
 import { isWhole } from '../../ingest/forwarder/dead-letter.ts'
@@ -21,7 +21,7 @@ import { wholeNumber } from './query-fields.ts'
 
 export interface DeadLettersOptions {
   deadLetters: Record<LetterTable, DeadLetters>
-  /** What is to be shown for the numbers of series, instead of the symbols that are in the row. */
+  /** Names to show for series numbers in place of the row's symbols. */
   seriesNames: Record<LetterTable, (() => Promise<ReadonlyMap<number, string>>) | undefined>
   audit: WriteLateAudit
 }
@@ -37,7 +37,7 @@ const ListQuery = z.strictObject({
     .meta({ default: undefined, description: '`next` of the page before' }),
 })
 const ids = z.array(letterId).min(1, 'must hold at least one id').max(idsMax, `must hold at most ${idsMax} ids`)
-/** Ids are those of the table, `readings` unless it is named. Without a table and ids, all of both; without ids, all of it. */
+/** Ids belong to the table, `readings` by default. Without ids, the whole table is taken; without a table, both. */
 const Replay = z.strictObject({ table: letterTable.optional(), ids: ids.optional() })
 const Discard = z.strictObject({ table: letterTable.default('readings'), ids })
 
@@ -60,11 +60,11 @@ function listOperation({ deadLetters, seriesNames }: DeadLettersOptions): AdminO
     parameters: { query: ListQuery },
     success: { status: 200, description: 'A page of them', json: DeadLetterPage.meta({ id: 'DeadLetterPage' }) },
     async handle({ query: { table, after } }, reply) {
-      // One more than is shown tells whether there is a next page.
+      // One more row than is shown reveals whether there is a next page.
       const letters = await deadLetters[table].list(after, lettersPerPage + 1)
       const shown = letters.slice(0, lettersPerPage)
       const next = letters.length > shown.length ? (shown.at(-1)?.id ?? null) : null
-      // They are wanted when PostgreSQL is away, too.
+      // Dead letters are shown without names while PostgreSQL is unavailable.
       const names = shown.length === 0 ? undefined : await seriesNames[table]?.().catch(() => undefined)
       const dead_letters = shown.filter(isWhole).map(({ id, at, reason, symbol, series, time, values }) => ({
         table,

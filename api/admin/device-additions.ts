@@ -1,4 +1,4 @@
-/** `POST /devices`: one device that is added, or an array of them of which all are added or none. */
+/** `POST /devices`: adds one device, or all devices of an array or none. */
 
 import { setImmediate as turn } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
@@ -13,7 +13,7 @@ import type { Issue } from './problem.ts'
 import { withPresentNames } from './renamed-fields.ts'
 
 const additionsMax = 10_000
-/** Ten thousand devices with a place and a description each. */
+/** Room for 10,000 devices with a place and a description each. */
 const additionsBytesMax = 16 * 1024 * 1024
 
 const Addition = DeviceRequest.meta({ id: 'AdminNewDevice' })
@@ -46,7 +46,6 @@ export function deviceAdditionOperation(options: AdminDevicesOptions): AdminOper
   })
 }
 
-/** One device, or an array of them of which all are added or none. */
 async function add(
   { devices, findAccounts }: AdminDevicesOptions,
   body: DeviceRequest | DeviceRequest[],
@@ -80,11 +79,11 @@ async function add(
 
 const Additions = z.array(DeviceRequest).min(1, 'must hold at least one device')
 
-/** They take a few milliseconds; others have their turn between. */
+/** A group takes a few milliseconds. Other requests run between groups. */
 const devicesPerTurn = 500
 
 export async function checkAdditions(body: unknown): Promise<Checked<DeviceRequest | DeviceRequest[]>> {
-  // One is looked at by itself, so that the paths of its issues are those of the body.
+  // A single device is parsed alone, so that its issues have the paths of the body.
   if (!Array.isArray(body)) return DeviceRequest.safeParse(withPresentNames(body))
   const devices: DeviceRequest[] = []
   for (let from = 0; from === 0 || from < body.length; from += devicesPerTurn) {
@@ -96,7 +95,7 @@ export async function checkAdditions(body: unknown): Promise<Checked<DeviceReque
   return { success: true, data: devices }
 }
 
-/** An issue of a part of the array, with its place in the whole. */
+/** Prefixes the path of an issue with the position in the whole array. */
 function behind(count: number) {
   return (issue: z.core.$ZodIssue): z.core.$ZodIssue => {
     const [at, ...rest] = issue.path

@@ -1,11 +1,11 @@
-/** What the admin API answers to a change of many devices. */
+/** Declares the admin API's answer to a change of many devices. */
 
 import { z } from 'zod'
 import { Rotated } from '../../auth/devices/device.ts'
 
-/** A change takes some milliseconds. */
+/** Each change takes some milliseconds. */
 export const bulkDevicesMax = 500
-/** Why nothing was done of a device that came after a failure that ends them all. */
+/** Reason for devices behind a failure that ends the whole request. */
 export const notTried = 'not tried'
 
 export const DeviceBulkAnswer = z.object({

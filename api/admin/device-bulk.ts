@@ -1,4 +1,4 @@
-/** `POST /device-changes`: one change of many devices, each made as if it were asked for alone. */
+/** `POST /device-changes`: applies one change to many devices, each like a single request. */
 
 import { z } from 'zod'
 import type { Refusal } from '../../auth/devices/commits.ts'
@@ -11,7 +11,7 @@ import { bulkDevicesMax, DeviceBulkAnswer, notTried } from './device-bulk-answer
 import { adminErrors } from './errors.ts'
 import { type AdminOperation, operation } from './operation.ts'
 
-/** In UTF-16 units, those of older devices included. */
+/** Counts UTF-16 units and admits the names of older devices. */
 const nameLengthMax = 512
 
 const devices = z
@@ -59,7 +59,7 @@ export function deviceBulkOperation(registry: Changing): AdminOperation {
   })
 }
 
-/** Whatever comes after these would have to wait for PostgreSQL, too. */
+/** The next devices would wait for PostgreSQL, too. */
 const ending = new Set<Refusal['code']>(['DATABASE_AWAY', 'OUTCOME_UNKNOWN', 'TOO_MANY_CHANGES'])
 
 async function changeAll(
@@ -83,7 +83,7 @@ async function changeAll(
   return answer
 }
 
-/** Why it was not made. */
+/** Returns the reason for a refused change. */
 async function changeOne(
   registry: Changing,
   bulk: DeviceBulk,
@@ -107,7 +107,7 @@ function switchOf({ action }: { action: 'suspend' | 'resume' }) {
   return { log_switch: action === 'resume' }
 }
 
-/** Why a device cannot have the tag. */
+/** Returns the reason if a device cannot have the tag. */
 function tagsAfter(
   registry: Changing,
   { action, tag }: { action: 'tag' | 'untag'; tag: string },

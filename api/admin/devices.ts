@@ -1,4 +1,4 @@
-/** The registry of devices by HTTP: a page of it, one device, additions, changes, removal and new passwords. */
+/** Serves the registry of devices: lists, reads, adds, changes and removes devices and sets new passwords. */
 
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
@@ -27,7 +27,6 @@ export function sendRefusal(reply: FastifyReply, code: Refusal['code'], errors?:
 }
 
 const name = z.string().meta({ description: 'The name of a device' })
-/** Of a device, by its name. */
 export const DevicePath = z.object({ name })
 
 export interface AdminDevicesOptions {
@@ -131,7 +130,7 @@ export function noAccount(path: string): Issue {
   return { path, message: 'is not an account' }
 }
 
-/** `prefix`: before the field, of one device among several. */
+/** `prefix` precedes the field in the report on one of several devices. */
 export function noMetrics(
   prefix: string,
   metrics: readonly string[] | null | undefined,

@@ -1,4 +1,7 @@
-/** Erasing a device with all its readings, or its values of one metric, by HTTP: asked for once, reported on until it is done. */
+/**
+ * Erases a device with all its readings, or its values of one metric. A request starts the erasure; later ones report
+ * its progress.
+ */
 
 import { z } from 'zod'
 import type { EraseJobs } from '../../service/lifecycle/erasure/erase-jobs.ts'
@@ -49,7 +52,7 @@ function deviceOperations(jobs: EraseJobs): AdminOperation[] {
   ]
 }
 
-/** Below the device, since it is a metric of that one alone. */
+/** The path is below the device because a custom metric belongs to one device. */
 function metricOperations(jobs: EraseJobs): AdminOperation[] {
   const path = '/devices/:name/metrics/:metric'
   return [

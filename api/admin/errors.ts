@@ -1,4 +1,4 @@
-/** The errors of the admin API; the text is the title of a problem document (problem.ts). */
+/** Declares the errors of the admin API. The text is the title of a problem document (problem.ts). */
 
 import { commonErrors, type ErrorTable, serverErrors } from '../http/errors.ts'
 
@@ -11,7 +11,6 @@ export const adminErrors = {
   QUERY_INVALID: { status: 400, text: 'invalid query' },
   BODY_INVALID: { status: 422, text: 'invalid body' },
   CODING_UNSUPPORTED: { status: 415, text: 'unsupported content encoding' },
-  // The registry of devices.
   DEVICE_UNKNOWN: commonErrors.DEVICE_UNKNOWN,
   NAME_TAKEN: { status: 409, text: 'name taken' },
   NAME_TWICE: { status: 422, text: 'name twice' },
@@ -21,7 +20,6 @@ export const adminErrors = {
   DATABASE_AWAY: commonErrors.DATABASE_AWAY,
   OUTCOME_UNKNOWN: commonErrors.OUTCOME_UNKNOWN,
   OWNER_UNKNOWN: { status: 422, text: 'owner unknown' },
-  // Accounts and tenants.
   ACCOUNT_UNKNOWN: { status: 404, text: 'account unknown' },
   EMAIL_TAKEN: { status: 409, text: 'email taken' },
   OPERATOR_STAYS: { status: 409, text: 'operator stays' },
@@ -44,16 +42,13 @@ export const adminErrors = {
   SLUG_TAKEN: { status: 409, text: 'slug taken' },
   TOO_MANY_TENANTS: { status: 409, text: 'too many tenants' },
   TOO_BUSY: { status: 503, text: 'too busy', retryAfterSeconds },
-  // Stations.
   STATION_UNKNOWN: commonErrors.STATION_UNKNOWN,
   SN_TAKEN: commonErrors.SN_TAKEN,
-  // Metrics.
   METRIC_UNKNOWN: { status: 404, text: 'metric unknown' },
   METRIC_BUILT_IN: { status: 409, text: 'metric built in' },
   METRIC_IN_USE: { status: 409, text: 'metric in use' },
   METRICS_UNKNOWN: { status: 422, text: 'metrics unknown' },
   RANGE_EMPTY: { status: 422, text: 'range empty' },
-  // Alerts.
   ALERT_UNKNOWN: { status: 404, text: 'alert unknown' },
   ALERT_RESOLVED: { status: 409, text: 'alert resolved' },
   RULE_UNKNOWN: { status: 404, text: 'rule unknown' },
@@ -71,19 +66,13 @@ export const adminErrors = {
   DELIVERY_UNKNOWN: { status: 404, text: 'delivery unknown' },
   PREVIEW_TOO_LARGE: { status: 413, text: 'preview too large' },
   PREVIEW_BUSY: { status: 503, text: 'preview busy', retryAfterSeconds },
-  // Annotations.
   ANNOTATION_UNKNOWN: { status: 404, text: 'annotation unknown' },
   TOO_MANY_ANNOTATIONS: { status: 409, text: 'too many annotations' },
-  // Nodes.
   NODE_OTHER: { status: 409, text: 'other node' },
-  // Backups.
   BACKUP_RUNNING: { status: 409, text: 'backup running' },
-  // Retention.
   NO_WAITING_DAYS: { status: 409, text: 'no waiting days' },
-  // The archive.
   FILE_NOT_ARCHIVED: { status: 404, text: 'file not archived' },
   ARCHIVE_FAILED: { status: 503, text: 'archive failed', retryAfterSeconds },
-  // Imports.
   CONTENT_UNKNOWN: { status: 400, text: 'unknown content' },
   HEADER_INVALID: { status: 400, text: 'invalid header' },
   NO_READINGS: { status: 400, text: 'no readings' },
@@ -93,7 +82,6 @@ export const adminErrors = {
   STORAGE_FULL: commonErrors.STORAGE_FULL,
   CLOSING: commonErrors.CLOSING,
   STORAGE_FAILED: commonErrors.STORAGE_FAILED,
-  // Exports.
   HTTP_VERSION: commonErrors.HTTP_VERSION,
 } as const satisfies ErrorTable
 export type AdminErrorCode = keyof typeof adminErrors

@@ -1,4 +1,4 @@
-/** What the columns of an export of some devices are. */
+/** Selects the columns of an export of some devices. */
 
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Device } from '../../auth/devices/device.ts'
@@ -10,12 +10,12 @@ import { noSeries, seriesTable } from '../../query/export/series-table.ts'
 
 export type ExportRegistry = DeviceMetrics & Pick<Metrics, 'all'>
 
-/** Each is a column of each row. */
+/** Each custom metric adds a column to each row. */
 export const customMax = 500
-/** Some milliseconds of the main thread. */
+/** A group takes some milliseconds of the main thread. */
 const devicesPerTurn = 2000
 
-/** What these devices have besides the built-in metrics, by position; undefined when it is too much for one export. */
+/** Custom metrics of these devices by position; undefined if they exceed the limit of one export. */
 export async function contentOf(
   devices: readonly Device[],
   registry: ExportRegistry,

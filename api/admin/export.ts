@@ -1,4 +1,4 @@
-/** `GET /api/admin/export`: stored readings, as an import takes them. */
+/** `GET /api/admin/export`: exports stored readings in the form that an import accepts. */
 
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
@@ -24,15 +24,15 @@ export interface ExportOptions {
   devices: Pick<Devices, 'get' | 'all'>
   metrics: ExportRegistry
   nowMs: () => number
-  /** How far the time of a reading may lie ahead. */
+  /** Readings may be this far ahead of the clock. */
   aheadMsMax: number
   audit: WriteLateAudit
   log: Log
-  /** How long a client may take nothing of a response. */
+  /** A client may stall a response for this long. */
   stalledMsMax?: number
 }
 
-/** Of a range without end people write the year 9999. */
+/** For an open end people write the year 9999. */
 const time = z
   .string()
   .transform((text, context) => {
@@ -42,7 +42,7 @@ const time = z
   })
   .meta({ pattern: timeTextForm, description: 'ISO 8601' })
 
-/** One text with commas, or several. */
+/** One text with commas, or several texts. */
 const names = z.union([z.string(), z.array(z.string())]).meta({
   anyOf: undefined,
   type: 'array',
@@ -72,7 +72,7 @@ export function exportOperation(options: ExportOptions): AdminOperation {
     { query, actor, request }: Asked<undefined, ExportQuery>,
     reply: FastifyReply,
   ): Promise<FastifyReply> {
-    // Before HTTP 1.1 the end of the connection ends an answer, so one that breaks off would look complete.
+    // HTTP 1.0 marks the end of an answer by the end of the connection, so an interrupted export would look complete.
     if (request.raw.httpVersion === '1.0') return sendProblem(reply, 'HTTP_VERSION')
     const asked = await requestOf(query)
     if (asked === 'DEVICES_INVALID') {
@@ -89,7 +89,7 @@ export function exportOperation(options: ExportOptions): AdminOperation {
     if (request.method === 'HEAD') return reply.send(Readable.from([]))
     const answer = await readingsExport.pieces(asked, disconnectSignalOf(reply))
     if (!answer.ok) return refuse(reply, answer.code)
-    // What was asked for, as it was sent.
+    // The audit keeps the arguments as they were sent.
     const details = { ...(request.query as Record<string, unknown>) }
     await audit({ actor, action: 'readings.export', subject: 'readings', details })
     return sendPieces(reply, answer.pieces, {
@@ -138,9 +138,9 @@ const errors = {
   QUEUE_FULL: ['TOO_BUSY', 'too many exports at a time'],
   CLOSING: ['CLOSING', undefined],
   INCOMPLETE: ['DATABASE_AWAY', 'QuestDB has not given all readings'],
-  // More readings of one time than there can be devices.
+  // There are more readings with one time than devices.
   TOO_LARGE: ['DATABASE_AWAY', 'QuestDB has given more readings than there can be'],
-  // Nobody reads it.
+  // The client has disconnected.
   CANCELLED: ['DATABASE_AWAY', undefined],
   DATE_INVALID: ['QUERY_INVALID', undefined],
 } as const satisfies Record<ExportFailure, readonly [AdminErrorCode, string | undefined]>

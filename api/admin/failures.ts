@@ -1,4 +1,4 @@
-/** What the framework, a parser or a part behind a route has thrown, as a problem document. */
+/** Sends errors of the framework, a parser or a part behind a route as problem documents. */
 
 import type { FastifyError, FastifyReply } from 'fastify'
 import { ChangeInDoubt, LeaseExpired } from '../../auth/record-cache.ts'
@@ -17,7 +17,7 @@ const details: Partial<Record<ServerErrorCode, string>> = {
 
 class Unsettled extends Error {}
 
-/** A read does not tell what may be wrong. */
+/** A read is refused rather than answered with outdated data. */
 export function requireSettled(isSettled: boolean): void {
   if (!isSettled) throw new Unsettled()
 }
@@ -46,7 +46,7 @@ export function sendFailure(reply: FastifyReply, error: unknown, log: Log): Fast
   return sendProblem(reply, code, { detail: details[code] })
 }
 
-/** Of a change that PostgreSQL has not confirmed. */
+/** PostgreSQL has not confirmed the change. */
 export function sendUnknownOutcome(reply: FastifyReply): FastifyReply {
   const detail = 'PostgreSQL did not confirm the change, which may have been made or not: look before you try again'
   return sendProblem(reply, 'OUTCOME_UNKNOWN', { detail })

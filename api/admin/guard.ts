@@ -1,4 +1,6 @@
-/** Who may use the admin API, or another one with problem documents, and who it is: the routes write it into the audit. */
+/**
+ * Admits requests to families with problem documents and names the principal, which the routes write into the audit.
+ */
 
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -12,7 +14,7 @@ import type { Scope } from '../http/scope.ts'
 import { sendFailure } from './failures.ts'
 import { sendProblem } from './problem.ts'
 
-/** Of whole families of operations. */
+/** Permission for a whole family of operations. */
 export type FamilyPermission = Extract<Permission, 'admin' | 'alerts' | 'annotations'>
 
 export interface GuardOptions {
@@ -23,14 +25,14 @@ export interface GuardOptions {
 
 const requesters = new WeakMap<IncomingMessage, Principal>()
 
-/** Who has sent a request that the guard has let in. */
+/** Principal of an admitted request. */
 export function requesterOf({ raw }: FastifyRequest): Principal {
   const requester = requesters.get(raw)
   if (requester === undefined) throw bug('the guard has let in an unknown caller')
   return requester
 }
 
-/** Before anything of the request is looked at, the path included: who is not let in learns nothing. */
+/** The check precedes all others, the path included: a refused client learns nothing. */
 export function guard(scope: Scope, options: GuardOptions, permission: FamilyPermission = 'admin'): void {
   scope.addHook('onRequest', async (request, reply) => {
     reply.header('cache-control', 'no-store')
@@ -39,7 +41,7 @@ export function guard(scope: Scope, options: GuardOptions, permission: FamilyPer
   })
 }
 
-/** For paths below the prefix that the router cannot read: they reach no route and no hook. */
+/** Paths below the prefix that the router cannot decode reach no route and no hook. */
 export function createPathRefusal(
   options: GuardOptions,
   permission: FamilyPermission = 'admin',
@@ -60,14 +62,14 @@ type GuardRefusal = 'UNAUTHORIZED' | 'FORBIDDEN' | 'CROSS_SITE'
 
 const safeMethods = new Set(['GET', 'HEAD'])
 
-/** Undefined for whom the policy lets in. */
+/** Undefined if the policy admits the request. */
 async function refusalOf(
   request: FastifyRequest,
   reply: FastifyReply,
   { findPrincipal, origins }: GuardOptions,
   permission: FamilyPermission,
 ): Promise<GuardRefusal | undefined> {
-  // Until it is known who asks, the body stays unread.
+  // The body stays unread until the principal is known.
   reply.header('connection', 'close')
   const principal = await findPrincipal(request.raw)
   const decision = authorize(permission, principal)

@@ -1,10 +1,10 @@
-/** What `POST /api/admin/import` and `/import-points` answer: for the route that writes it and the command line that reads it. */
+/** Declares the answers of `POST /api/admin/import` and `/import-points` for the route and for the command line. */
 
 import { z } from 'zod'
 import { rejectCodes } from '../../ingest/formats/reject.ts'
 
 const Reject = z.object({
-  /** Counted from 1 over all lines of the body, the header included. */
+  /** Counts all lines of the body from 1, the header included. */
   line: z.int(),
   device: z.string().optional(),
   sn: z.string().optional(),
@@ -14,13 +14,13 @@ const Reject = z.object({
 
 export const ImportAnswer = z.object({
   accepted: z.int(),
-  /** Lines whose row replaced that of an earlier line: of the same series and time. They are not among the accepted ones. */
+  /** Lines whose row replaced an earlier line with the same series and time. `accepted` excludes them. */
   replaced: z.int(),
   rejected: z.int(),
   rejects: z.array(Reject),
-  /** More lines were rejected than are listed. */
+  /** True if more lines were rejected than are listed. */
   rejects_truncated: z.boolean(),
-  /** Columns of the header that are not ours. */
+  /** Unknown columns of the header. */
   left_out: z.int().optional().meta({ description: 'Readings that are stored without values out of range.' }),
   left_out_lines: z.array(Reject).optional().meta({ description: 'The first 1,000 of them, with the reasons.' }),
   ignored_columns: z.array(z.string()),

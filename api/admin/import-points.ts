@@ -1,4 +1,4 @@
-/** `POST /api/admin/import-points`: points of the stations of an air-quality network. */
+/** `POST /api/admin/import-points`: imports points of air-quality stations. */
 
 import { ChangeInDoubt } from '../../auth/record-cache.ts'
 import type { Station } from '../../auth/stations/station.ts'
@@ -24,7 +24,7 @@ const unknownStation = { code: 'STATION_UNKNOWN', reason: 'there is no station w
 export function importPointsGroup(options: ImportPointsOptions): OperationGroup<AdminOperation> {
   const { pointsIngest, stations, rejections } = options
 
-  /** Looks all stations up anew: one may have been removed since the last chunk. */
+  /** Looks all stations up again: one may have been removed since the last chunk. */
   async function resolve(names: readonly (readonly string[])[]): Promise<(PointSeries | Unresolved)[]> {
     const { bySn } = await registry(stations)
     return names.map(([sn = '', parameter = '', unit = '']) => {

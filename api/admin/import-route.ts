@@ -1,4 +1,4 @@
-/** A route of the admin API that takes bulk rows, as CSV or NDJSON, and streams them into a journal. */
+/** Streams bulk rows, as CSV or NDJSON, from a route of the admin API into a journal. */
 
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -27,9 +27,8 @@ import type { WriteLateAudit } from './late-audit.ts'
 import { type AdminOperation, type Asked, operation } from './operation.ts'
 import { Problem, sendProblem } from './problem.ts'
 
-/** What all of these routes need. */
 export interface ImportRouteOptions extends TimeLimits {
-  /** The same as for single readings. */
+  /** Ranges are the same as for single readings. */
   ranges: Ranges
   audit: WriteLateAudit
   findPrincipal: FindPrincipal
@@ -39,12 +38,11 @@ export interface ImportRoute extends Pick<AdminOperation, 'path' | 'name' | 'sum
   kind: RowKindName
   ingest: Pick<Ingest, 'append' | 'clockUs'>
   resolve: ResolveNames
-  /** Of rows that may have fields without a column; `actor` is who sends them. */
+  /** Resolves fields without a built-in column. `actor` is the sender. */
   fields?: (actor: string) => FieldResolver
   onStored?: ImportSource['onStored']
-  /** What became of a body. */
   onResult: (sender: RejectedSender, result: ImportResult) => void
-  /** What the lines hold nothing of when there are none. */
+  /** Code for a body without rows. */
   noRowsCode: AdminErrorCode
 }
 
@@ -61,7 +59,7 @@ const ImportQuery = z.strictObject({
 })
 type ImportQuery = z.infer<typeof ImportQuery>
 
-/** Of an import that has begun. */
+/** Problem of an import after its start. */
 const ImportProblem = Problem.extend({ ...ImportAnswer.partial().shape, lines_done: z.int().optional() }).meta({
   id: 'ImportProblem',
   description: 'RFC 9457. An import that has begun reports its progress.',
@@ -76,14 +74,14 @@ const refusalsOfImports = [
 ] as const satisfies readonly AdminErrorCode[]
 const Answer = ImportAnswer.meta({ id: 'ImportAnswer' })
 
-/** The guard of the scope has checked who asks; the group hands bodies on as streams. */
+/** The guard of the scope has admitted the request; the group passes bodies as streams. */
 export function importGroup(
   route: ImportRoute,
   { ranges, aheadMsMax, earliestMs, audit, findPrincipal }: ImportRouteOptions,
 ): OperationGroup<AdminOperation> {
   const { path, name, summary, kind, ingest, resolve, fields, onStored, noRowsCode } = route
   const now = () => Math.floor(ingest.clockUs() / 1000)
-  // So that an export of readings that we stamped replaces them instead of standing beside them.
+  // An imported export replaces readings with the service's own times instead of duplicating them.
   const keepsMicroseconds = true
   const checks = { ranges, aheadMsMax, earliestMs, keepsMicroseconds }
   const importer = createImporter({ kind, append: records => ingest.append(records), now, ...checks })
@@ -120,16 +118,16 @@ export function importGroup(
   return {
     operations: [importOperation],
     prepare(scope) {
-      // Before the server waits for its requests: one of them may be an import that lasts.
+      // An import may be long, so it has to close before the server waits for its requests.
       scope.addHook('preClose', () => importer.close())
       scope.removeAllContentTypeParsers()
-      // Of every type, so that the route itself can say which ones it takes.
+      // The route itself refuses unknown media types.
       scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
     },
   }
 }
 
-/** An import may take hours, and the credential that it began with end meanwhile. */
+/** The credential may expire while an import runs for hours. */
 async function refusalOf(request: FastifyRequest, findPrincipal: FindPrincipal): Promise<Failure | undefined> {
   try {
     const decision = authorize('admin', await findPrincipal(request.raw))
@@ -146,7 +144,7 @@ const refusals = {
   later: { code: 'DATABASE_AWAY', reason: 'the credential cannot be looked up at present' },
 } as const satisfies Record<string, Failure>
 
-/** Also of an import that stopped half way. */
+/** An interrupted import is written, too. */
 function entryOf(actor: string, kind: RowKindName, format: Format, { report, failure }: ImportResult): AuditEntry {
   const { replaced, rejected } = report
   const details = { format, accepted: report.accepted - replaced, replaced, rejected, end: failure?.code ?? 'COMPLETE' }
@@ -180,7 +178,7 @@ function answer(
     ignored_columns: report.ignored,
   }
   if (failure === undefined) return reply.send(members)
-  // A long body that nobody wants any more is not worth the connection.
+  // The rest of a long body is not worth the connection.
   if (!request.complete) reply.header('connection', 'close')
   const detail = `${failure.reason}; stored are ${members.accepted} ${kind}, of the lines up to ${report.linesDone}`
   const code = failure.code === 'NO_ROWS' ? noRowsCode : failure.code

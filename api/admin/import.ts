@@ -1,4 +1,4 @@
-/** `POST /api/admin/import`: readings with times of their own. */
+/** `POST /api/admin/import`: imports readings with their own times. */
 
 import { type Device, nameFault } from '../../auth/devices/device.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
@@ -21,7 +21,7 @@ export interface ImportOptions extends ImportRouteOptions {
 }
 
 function unknownDevice(name: string) {
-  // The command line makes devices of names that are unknown, if they can be names.
+  // The command line adds unknown devices if their names are valid.
   const code = nameFault(name) === undefined ? 'DEVICE_UNKNOWN' : 'NAME_INVALID'
   return { code, reason: writeRefusalReason(code, name) } as const
 }
@@ -51,7 +51,7 @@ function fieldResolver(find: FieldResolver['find'], { resolve, metricsOf }: Bulk
   return {
     find,
     async resolve(sent) {
-      // Resolved by the registry.
+      // The registry has resolved these.
       const found = await resolve(sent as readonly (SentField & { device: Device })[], actor)
       if (found === 'later') throw new NamesUnavailable('PostgreSQL does not answer')
       return found

@@ -1,4 +1,4 @@
-/** Invitations by HTTP, for administrators: a page of those that are open, a new one, and their revocation. */
+/** Serves invitations to administrators: lists open ones, adds and revokes. */
 
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
@@ -17,7 +17,7 @@ import { recordId } from './record-id.ts'
 export interface AdminInvitationsOptions {
   accounts: Accounts
   signUp: SignUpMode
-  /** Where the page is that a link leads to. */
+  /** Address of the page that links open. */
   publicUrl: () => string
 }
 

@@ -1,4 +1,4 @@
-/** What the admin API says of API keys. */
+/** Declares the admin API's answers on API keys. */
 
 import { z } from 'zod'
 import { scopes } from '../../auth/keys/key.ts'
@@ -28,6 +28,6 @@ export const AdminKeyPage = z.object({
 })
 export type AdminKeyPage = z.infer<typeof AdminKeyPage>
 
-/** Its key is shown this once. */
+/** The key is shown only in this answer. */
 export const AddedKey = AdminKey.extend({ key: z.string() })
 export type AddedKey = z.infer<typeof AddedKey>

@@ -1,6 +1,6 @@
 /**
- * The API keys of all people by HTTP: a page of them, a new one, and their revocation. Besides their owners only the local
- * admin token makes them: no key makes a key, and no administrator one that acts for somebody else.
+ * Lists, adds and revokes the API keys of all people. Besides an owner, only the local admin token adds keys: no key
+ * makes a key, and no administrator makes a key for another account.
  */
 
 import type { FastifyReply } from 'fastify'
@@ -44,7 +44,7 @@ export interface AdminKeysOptions {
 }
 
 export function keyOperations({ accounts, keys }: AdminKeysOptions): AdminOperation[] {
-  /** By its id or its address; undefined for nobody. */
+  /** Finds an account by id or address. */
   function findAccount(text: string): Promise<Account | undefined> {
     const id = recordId.safeParse(text)
     return id.success ? accounts.find(id.data) : accounts.findByEmail(text)
@@ -129,7 +129,7 @@ function revokeOperation(keys: Pick<Keys, 'revokeAny'>): AdminOperation {
   })
 }
 
-/** What refuses a new key, as a problem of the admin API: the address is the owner's and not the requester's. */
+/** Maps refusals of a new key to problems of the admin API. The address belongs to the owner, not to the requester. */
 const refusals = {
   ACCOUNT_INACTIVE: { code: 'ACCOUNT_INACTIVE', detail: 'the account is switched off: enable it first' },
   SCOPE_NOT_ALLOWED: { code: 'SCOPE_NOT_ALLOWED', detail: 'a scope is beyond the role of the account' },

@@ -1,4 +1,7 @@
-/** The audit of what has been done already: it fails by itself, for the answer has to say what is true of the readings. */
+/**
+ * Writes audit entries after the work is done. A failed entry does not fail the answer, which reports the stored
+ * readings.
+ */
 
 import type pg from 'pg'
 import { type AuditEntry, writeAudit } from '../../auth/audit.ts'
@@ -6,7 +9,7 @@ import type { Log } from '../../store/log.ts'
 
 export type WriteLateAudit = (entry: AuditEntry) => Promise<void>
 
-/** Where PostgreSQL does not take the row, the log has it. */
+/** The log gets an entry that PostgreSQL does not take. */
 export function createLateAudit(postgres: Pick<pg.Pool, 'query'>, log: Pick<Log, 'error'>): WriteLateAudit {
   return async entry => {
     try {

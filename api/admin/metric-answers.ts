@@ -1,4 +1,4 @@
-/** What the admin API says of metrics that are common, and of units. */
+/** Declares the admin API's answers on shared metrics and units. */
 
 import { z } from 'zod'
 import { metricKinds } from '../../store/metrics/metric.ts'
@@ -8,7 +8,7 @@ export const MetricCatalogue = z.object({
     z.object({
       name: z.string(),
       title: z.string(),
-      /** By which it is found, too. */
+      /** Other names that find the metric. */
       aliases: z.array(z.string()),
       unit: z.string().nullable(),
       unit_sign: z.string().nullable(),
@@ -22,7 +22,7 @@ export const MetricCatalogue = z.object({
     z.object({
       code: z.string(),
       sign: z.string(),
-      /** Units of the same one are converted into each other. */
+      /** Units of one dimension are converted into each other. */
       dimension: z.string(),
       aliases: z.array(z.string()),
     }),

@@ -1,4 +1,4 @@
-/** The registry of metrics by HTTP: a page of it, one metric, a new one, changes, removal, and the catalogue. */
+/** Serves the registry of metrics: lists, reads, adds, changes and removes metrics, and lists the catalogue. */
 
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'

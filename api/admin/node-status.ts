@@ -1,4 +1,4 @@
-/** The nodes of the service, as `GET /status` shows them. */
+/** Shows the nodes of the service in `GET /status`. */
 
 import { clockFault } from '../../auth/nodes/clock-fault.ts'
 import { type NodeState, shortNodeId } from '../../auth/nodes/node-states.ts'
@@ -10,7 +10,7 @@ export function nodeStatuses(states: readonly NodeState[], ownId: string, nowMs:
   return states.map(state => nodeStatus(state, ownId, replaced.has(state)))
 }
 
-/** Nodes that ended without a word, of each of which another one has taken the place since. */
+/** Nodes that ended without leaving and were replaced by another one. */
 function replacedNodes(states: readonly NodeState[], nowMs: number): Set<NodeState> {
   const replaced = new Set<NodeState>()
   const free = states.filter(({ isLeaseValid }) => isLeaseValid)

@@ -1,4 +1,4 @@
-/** An operation of the admin API, and in which order its request is checked: query, body, path. */
+/** Declares the operations of the admin API and orders the checks of a request: query, body, path. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { actorOf } from '../../auth/actor.ts'
@@ -14,14 +14,14 @@ export interface Asked<Path = unknown, Query = unknown, Body = unknown> {
   path: Path
   query: Query
   body: Body
-  /** Who asks; the guard has let nobody else in. */
+  /** The guard has admitted the principal. */
   principal: Principal
-  /** The same for the audit. */
+  /** The principal's name for the audit. */
   actor: string
   request: FastifyRequest
 }
 
-/** As a value, for a reply that an async function returns is awaited: it resolves to undefined when all is sent. */
+/** Wrapped in an object, because an async function would await the reply until it is sent. */
 interface PreconditionRefusal {
   readonly code: AdminErrorCode
   readonly detail?: string
@@ -31,16 +31,16 @@ export interface AdminOperation<Path = unknown, Query = unknown, Body = unknown>
   extends Operation<AdminErrorCode, Path, Query, Body> {
   /** Only for the local admin token. */
   isTokenOnly?: boolean
-  /** Refuses before anything of what was sent is checked. */
+  /** Refuses a request before its query and body are checked. */
   precondition?(request: FastifyRequest): Promise<PreconditionRefusal | undefined>
-  /** Of a path that names nothing by its form alone. */
+  /** Returned for a path that is invalid by its form. */
   pathError?: AdminErrorCode
   handle(asked: Asked<Path, Query, Body>, reply: FastifyReply): FastifyReply | Promise<FastifyReply>
 }
 
 const credentials = ['session', 'apiKey', 'bearerKey', 'adminToken']
 
-/** Keeps the types of one operation together; those that carry it out need not know them. */
+/** Keeps the types of one operation together. The code that runs operations does not know them. */
 export function operation<Path = undefined, Query = undefined, Body = undefined>(
   declared: AdminOperation<Path, Query, Body>,
 ): AdminOperation {

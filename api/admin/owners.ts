@@ -1,15 +1,15 @@
-/** The owners of devices and stations in requests: an account by its id, or an ordinary one by its address. */
+/** Resolves owners of devices and stations in requests: an account by its id, or an ordinary account by its address. */
 
 import { emailKeyOf } from '../../auth/accounts/email-address.ts'
 import type { OwnerName } from '../../auth/devices/device.ts'
 
-/** The ids of ordinary accounts by the keys of their addresses. */
+/** Ids of ordinary accounts by the keys of their addresses. */
 export type FindAccounts = (emails: readonly string[]) => Promise<Map<string, number>>
 
-/** In the order of the owners; or the places of those that name no account. */
+/** Ids in the order of the owners, or the positions of unknown owners. */
 export type OwnerIds = { ok: true; ids: (number | null)[] } | { ok: false; unknownAt: number[] }
 
-/** Whether there is an account of an id is found out when it is stored. */
+/** The insert checks whether an account with the id exists. */
 export async function ownerIdsOf(owners: readonly (OwnerName | null)[], findAccounts: FindAccounts): Promise<OwnerIds> {
   const emails = new Set(owners.filter(owner => typeof owner === 'string'))
   const found = emails.size === 0 ? undefined : await findAccounts([...emails])

@@ -1,4 +1,4 @@
-/** What the admin API and its like have in common: who may, what their errors look like, and the order of both. */
+/** Declares the common parts of the families with problem documents: permissions, errors and their order. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorEntry } from '../http/errors.ts'
@@ -37,7 +37,7 @@ export function problemFamily(definition: ProblemFamily): PublishedFamily<AdminO
   })
 }
 
-/** Of every operation that has a body. */
+/** Operations with a body return these. */
 const ofBodies: readonly AdminErrorCode[] = [
   'JSON_INVALID',
   'BODY_INVALID',

@@ -1,4 +1,4 @@
-/** How the admin API tells what is wrong: a problem document (RFC 9457), the same for every route. */
+/** Sends errors of the admin API as problem documents (RFC 9457). */
 
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
@@ -20,20 +20,20 @@ export const Problem = z
   .meta({ id: 'Problem', description: 'RFC 9457.' })
 
 export interface Issue {
-  /** Where in the body or the address: `[3].name`, `page`; empty for the whole. */
+  /** Place in the body or the address: `[3].name`, `page`; empty for the whole. */
   path: string
   message: string
 }
 
 export interface Occurrence {
-  /** This occurrence, for a person. */
+  /** Describes this occurrence to a person. */
   detail?: string | undefined
   errors?: readonly Issue[] | undefined
-  /** Members of this kind of problem alone, such as how far it came (RFC 9457, 3.2). */
+  /** Extension members of this kind of problem, such as its progress (RFC 9457, 3.2). */
   members?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** A person mends the first few and tries again; a list of ten thousand helps nobody. */
+/** A person corrects the first few and tries again. */
 const errorsMax = 100
 
 export function sendProblem(reply: FastifyReply, code: AdminErrorCode, occurrence: Occurrence = {}): FastifyReply {
@@ -44,7 +44,7 @@ export function sendProblem(reply: FastifyReply, code: AdminErrorCode, occurrenc
     .header('content-type', 'application/problem+json')
     .send(
       JSON.stringify({
-        // Identifies the problem for programs.
+        // Programs identify the problem by it.
         type: `urn:barograph:problem:${title.replaceAll(' ', '-')}`,
         title,
         status,
@@ -55,12 +55,12 @@ export function sendProblem(reply: FastifyReply, code: AdminErrorCode, occurrenc
     )
 }
 
-/** Answers a read that QuestDB has not answered. */
+/** QuestDB has not answered a read. */
 export function sendQuestdbAway(reply: FastifyReply): FastifyReply {
   return sendProblem(reply, 'DATABASE_AWAY', { detail: reply.server.databaseFault?.() ?? 'QuestDB does not answer' })
 }
 
-/** What a schema has found in a body or in an address. */
+/** Reports the issues of a body or an address. */
 export function sendInvalid(reply: FastifyReply, code: 'QUERY_INVALID' | 'BODY_INVALID', error: Invalid): FastifyReply {
   return sendProblem(reply, code, { errors: issuesOf(error) })
 }

@@ -1,9 +1,8 @@
-/** Arguments that several routes of the admin API take. */
+/** Declares arguments of several routes of the admin API. */
 
 import { z } from 'zod'
 import { plainText } from '../../store/plain-text.ts'
 
-/** A whole number in an address. */
 export function wholeNumber(minimum: 0 | 1, maximum: number, error: string) {
   return z
     .string()
@@ -18,7 +17,6 @@ export const pageNumber = wholeNumber(1, 999_999_999, 'must be a whole number fr
   .prefault('1')
   .meta({ description: 'Of 100 rows.' })
 
-/** How many rows of a list. */
 export function rowCount(max: number) {
   return wholeNumber(1, max, `must be a whole number from 1 to ${max}`)
 }
@@ -30,7 +28,7 @@ export const searchText = plainText({ max: 256 })
 export const PageQuery = z.strictObject({ page: pageNumber })
 export const SearchQuery = z.strictObject({ search: searchText, page: pageNumber })
 
-/** Of a rotation: whether the old secret ends at once. */
+/** True if a rotation revokes the old secret at once. */
 const rotateNow = z
   .enum(['0', '1'], 'must be 0 or 1')
   .default('0')

@@ -1,8 +1,8 @@
-/** The id in the path of a record: of an account, an invitation, a key. */
+/** Parses the id of an account, an invitation or a key in a path. */
 
 import { z } from 'zod'
 
-/** The largest that PostgreSQL has for a record. */
+/** The largest id of a record in PostgreSQL. */
 const idMax = 2_147_483_647
 
 export const recordId = z
@@ -10,5 +10,5 @@ export const recordId = z
   .regex(/^[1-9]\d{0,9}$/)
   .transform(Number)
   .refine(id => id <= idMax)
-  // What the contract says of an id, in place of the pattern of its text.
+  // The contract describes a number in place of the text's pattern.
   .meta({ type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER, pattern: undefined })

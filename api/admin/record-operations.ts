@@ -1,6 +1,6 @@
 /**
- * The operations on records of one kind, such as partners or channels of alerts: their list, one of them, an addition, changes and
- * removal. What is asked of them differs; how they are declared and answered does not.
+ * Declares the operations on records of one kind, such as partners or alert channels: list, read, add, change and
+ * remove.
  */
 
 import type { FastifyReply } from 'fastify'
@@ -10,40 +10,40 @@ import { type AdminOperation, type Asked, operation } from './operation.ts'
 import { sendProblem } from './problem.ts'
 
 interface RecordKind<Key extends string, Id, Refusal> {
-  /** Of the family, and of the list below it. */
+  /** Prefix of the family. The list is below it. */
   prefix: string
   list: string
-  /** What names one: the parameter of its path, and the field that the record has. */
+  /** Name of the path parameter and of the record's field. */
   key: Key
   id: z.ZodType<Id>
-  /** Of a path that names none. */
+  /** Error for a path without a record. */
   unknown: AdminErrorCode
   refuse(reply: FastifyReply, refusal: Refusal): FastifyReply
 }
 
-interface Told<Query, Body> {
+interface Described<Query, Body> {
   name: string
   summary: string
   description?: string
   query?: z.ZodType<Query>
   body?: z.ZodType<Body>
-  /** What is answered. */
+  /** Describes the answer in the contract. */
   answer: string
   json?: z.ZodType
-  /** Besides that none is there, and that the outcome of a change is unknown. */
+  /** Refusals beyond an unknown record and an unknown outcome. */
   refusals?: readonly AdminErrorCode[]
-  /** Of something that each of them has, or that is done to one: `/rotate`. */
+  /** Path below a record: `/rotate`. */
   below?: string
 }
 
-interface Read<Path, Query> extends Told<Query, undefined> {
-  /** Undefined where it is not there. */
+interface Read<Path, Query> extends Described<Query, undefined> {
+  /** Undefined if the record does not exist. */
   read(asked: Asked<Path, Query>): unknown
 }
 
-interface Change<Path, Query, Body, Value, Refusal> extends Told<Query, Body> {
+interface Change<Path, Query, Body, Value, Refusal> extends Described<Query, Body> {
   run(asked: Asked<Path, Query, Body>): Promise<{ readonly ok: true; readonly value: Value } | Refusal>
-  /** What is answered of it; all, without this. */
+  /** Selects the fields of the answer; all by default. */
   shown?(value: Value): unknown
 }
 
@@ -114,7 +114,7 @@ export function recordOperations<Key extends string, Id, Refusal extends { reado
   }
 }
 
-function declared<Path, Query, Body>(given: Told<Query, Body>, status: number, path?: z.ZodType<Path>) {
+function declared<Path, Query, Body>(given: Described<Query, Body>, status: number, path?: z.ZodType<Path>) {
   const { name, summary, description, query, body, answer, json, refusals = [] } = given
   return {
     name,

@@ -1,4 +1,4 @@
-/** Operations on what sends data, devices and stations, and on what they measure. */
+/** Groups the operations on devices and stations, and on their metrics. */
 
 import type { Accounts } from '../../auth/accounts/accounts.ts'
 import type { Devices } from '../../auth/devices/devices.ts'

@@ -1,4 +1,4 @@
-/** What the admin API says of readings that were rejected. */
+/** Declares the admin API's answers on rejected readings. */
 
 import { z } from 'zod'
 import { rejectionWays } from '../../ingest/rejections/rejection.ts'
@@ -7,29 +7,29 @@ export const rejectionWay = z.enum(rejectionWays)
 const rejectionId = z.int().positive()
 
 export const RejectionPage = z.object({
-  /** Of several nodes, the one that answers: each has its own. */
+  /** The answering node: each node keeps its own rejections. */
   node: z.object({ id: z.string(), host: z.string() }).optional(),
-  /** Since when they are kept: the start of the service. */
+  /** Start of the service, which begins the list. */
   since: z.string(),
-  /** All since then, whichever are kept. */
+  /** All since the start, including those beyond the list. */
   rejected: z.int().nonnegative(),
   rejections: z.array(
     z.object({
       id: rejectionId,
-      /** Of the latest one. */
+      /** Time of the latest one. */
       at: z.string(),
       first_at: z.string(),
       way: rejectionWay,
-      /** The device or station that was to be written, as far as it is known. */
+      /** The addressed device or station, as far as it is known. */
       device: z.string().nullable(),
-      /** A device, key or address: whose credential it was, or from where without a good one. */
+      /** The device, key or address of the credential, or the client's address without a valid one. */
       sender: z.string(),
       reason: z.string(),
-      /** So many alike. */
+      /** Number of equal rejections. */
       count: z.int().positive(),
     }),
   ),
-  /** For `?after=`, or null when there are no more. */
+  /** Argument for `?after=`, or null on the last page. */
   next: rejectionId.nullable(),
 })
 export type RejectionPage = z.infer<typeof RejectionPage>

@@ -1,4 +1,7 @@
-/** `GET /rejections`: readings that were rejected, newest first. From memory, so also while both databases are away. */
+/**
+ * `GET /rejections`: lists rejected readings, newest first. The list is in memory, so it is available without both
+ * databases.
+ */
 
 import { z } from 'zod'
 import { type NodeState, shortNodeId } from '../../auth/nodes/node-states.ts'
@@ -28,7 +31,7 @@ const RejectionsQuery = z.strictObject({
     .meta({ description: '`node.id` of the page before, of several nodes: another one answers 409.' }),
 })
 
-/** `own` is the node that answers, of several. */
+/** `own` is the answering node if there are several. */
 export function rejectionsOperation(
   rejections: Pick<Rejections, 'list' | 'status'>,
   own: (() => Pick<NodeState, 'id' | 'host'>) | undefined,

@@ -1,8 +1,8 @@
-/** Fields of devices that had other names, under which programs still send them. */
+/** Accepts former names of device fields, which programs still send. */
 
 const names = new Map([['expected_interval_s', 'expected_interval_seconds']])
 
-/** With the names of now. Whoever sends both names of a field is told that the old one is unknown. */
+/** With both names of a field, the former one is reported as unknown. */
 export function withPresentNames(body: unknown): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
   const renamed = [...names].filter(([old, present]) => Object.hasOwn(body, old) && !Object.hasOwn(body, present))

@@ -1,4 +1,4 @@
-/** `POST /retention/confirm`: days of raw readings that wait for a person may expire. */
+/** `POST /retention/confirm`: confirms pending deletion of expired raw readings. */
 
 import { z } from 'zod'
 import type { Retention } from '../../service/lifecycle/retention/retention.ts'

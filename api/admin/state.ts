@@ -1,4 +1,4 @@
-/** Operations on the service itself and its data: state, export, dead letters, retention, the log of what was done. */
+/** Groups the operations on the service and its data: state, export, dead letters, retention, audit. */
 
 import type { Devices } from '../../auth/devices/devices.ts'
 import type { Metrics } from '../../auth/metrics/metrics.ts'
@@ -39,16 +39,16 @@ export interface StateOptions extends Pick<TimeLimits, 'aheadMsMax'> {
   diskUse: Pick<DiskUse, 'read'>
   archive: ArchiveRouteOptions['archive']
   retention: Pick<Retention, 'state' | 'confirm'>
-  /** Of the topics of Kafka that are the journals; undefined where these are on disk. */
+  /** Kafka topics that serve as journals; undefined with journals on disk. */
   topics?: (() => TopicState[]) | undefined
   replicas?: StatusOptions['replicas']
-  /** The address of the replica that is read; without it that of the store. */
+  /** Address of the replica for reads; by default the store's. */
   questdbRead?: Pick<Store['questdb'], 'address'>
-  /** Undefined for a service that is alone. */
+  /** Undefined for a single process. */
   nodes?: Pick<Nodes, 'own' | 'states'> | undefined
   alertEngine?: StatusOptions['alertEngine']
   setAside?: StatusOptions['setAside']
-  /** Whether PostgreSQL was started here. */
+  /** True if this service has started PostgreSQL. */
   isPostgresManaged: boolean
   mqttPort?: StatusOptions['mqttPort']
   reads: StatusOptions['reads']

@@ -1,4 +1,4 @@
-/** Stations of the air-quality network by HTTP, for administrators: a page of them, one, a new one, changes and removal. */
+/** Serves air-quality stations to administrators: lists, reads, adds, changes and removes. */
 
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
@@ -139,7 +139,6 @@ function removeOperation({ stations, eraseJobs }: AdminStationsOptions): AdminOp
   })
 }
 
-/** The station and the parameter of each series. */
 export async function stationSeriesNames({ registry }: Pick<Stations, 'registry'>): Promise<Map<number, string>> {
   const { all } = await registry()
   return new Map(

@@ -1,4 +1,4 @@
-/** What `GET /status/history` answers. */
+/** Declares the answer of `GET /status/history`. */
 
 import { z } from 'zod'
 import { selfMonitoringColumns } from '../../store/tables.ts'
@@ -7,9 +7,12 @@ const value = z.number().nullable()
 
 export const StatusHistory = z.object({
   hours: z.int(),
-  /** Between two points. */
+  /** Interval between two points. */
   step_s: z.int(),
-  /** Oldest first, none where the service did not run. The worst value of each step; of `stored` and `rejected` the sum. */
+  /**
+   * Oldest first, without points while the service did not run. A step has its worst value, or the sum of `stored` and
+   * `rejected`.
+   */
   points: z.array(
     z.object({
       time: z.iso.datetime(),

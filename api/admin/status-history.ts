@@ -1,4 +1,4 @@
-/** `GET /status/history`: what the service has measured of itself over time, as QuestDB has it. */
+/** `GET /status/history`: returns the service's stored measurements of itself. */
 
 import { z } from 'zod'
 import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
@@ -55,7 +55,7 @@ async function readHistory({ address }: Pick<Questdb, 'address'>, hours: number)
     const rows = await client.exec(sql, timeoutMs)
     return { hours, step_s, points: rows.map(pointOf) }
   } catch (error) {
-    // It is made with the first row.
+    // The first row creates the table.
     if (error instanceof QuestdbError && error.code === 'TABLE_MISSING') return { hours, step_s, points: [] }
     throw error
   } finally {

@@ -1,4 +1,4 @@
-/** `GET /status`: how the service is, for a person at the command line. */
+/** `GET /status`: returns the state of the service for a person at the command line. */
 
 import type pg from 'pg'
 import type { Devices } from '../../auth/devices/devices.ts'
@@ -18,7 +18,7 @@ import { nodeStatuses } from './node-status.ts'
 import { type AdminOperation, operation } from './operation.ts'
 import { type ReplicaStatus, Status, type TopicStatus } from './status-answer.ts'
 
-type ToldQuestdb = Pick<Questdb, 'managed' | 'state' | 'version' | 'commitMode'>
+type ShownQuestdb = Pick<Questdb, 'managed' | 'state' | 'version' | 'commitMode'>
 
 export interface StatusOptions {
   devices: Pick<Devices, 'size'>
@@ -28,18 +28,18 @@ export interface StatusOptions {
   dataDirectory: string
   diskUse: Pick<DiskUse, 'read'>
   retention: Pick<Retention, 'state'>
-  /** Undefined where the journals are on disk. */
+  /** Undefined with journals on disk. */
   topics?: (() => TopicState[]) | undefined
-  /** The state of each replica; PostgreSQL adds the process that forwards to it. */
+  /** State of each replica. PostgreSQL adds the forwarding process. */
   replicas?: (() => readonly Omit<ReplicaStatus, 'holder' | 'since'>[]) | undefined
-  /** Undefined for a service that is alone. */
+  /** Undefined for a single process. */
   nodes?: Pick<Nodes, 'own' | 'states'> | undefined
-  /** Undefined where no rules are evaluated. */
+  /** Undefined without rule evaluation. */
   alertEngine?: (() => Status['alerts']) | undefined
-  /** Work that is not repeated since it ended the service. */
+  /** Work that is not repeated because it ended the service. */
   setAside?: (() => Promise<NonNullable<Status['set_aside']>>) | undefined
   isPostgresManaged: boolean
-  /** Of the listener; undefined without one. */
+  /** Undefined without the listener. */
   mqttPort?: number | undefined
   reads: Status['reads']
 }
@@ -79,7 +79,7 @@ async function readStatus({
     askPostgres(store.postgres),
     diskUse.read(),
     processesOf({ topics, replicas, nodes, store }),
-    // Without PostgreSQL the rest of the status counts.
+    // The rest of the status is available without PostgreSQL.
     setAside?.().catch(() => undefined),
   ])
   const { questdb } = store
@@ -123,7 +123,7 @@ async function readStatus({
   }
 }
 
-function questdbOf({ managed, state, version, commitMode }: ToldQuestdb) {
+function questdbOf({ managed, state, version, commitMode }: ShownQuestdb) {
   return {
     kind: managed ? ('own' as const) : ('given' as const),
     state: state().state,
@@ -133,7 +133,7 @@ function questdbOf({ managed, state, version, commitMode }: ToldQuestdb) {
   }
 }
 
-/** Of the parts of a service that may be several processes. */
+/** Lists the processes of a service that may have several. */
 async function processesOf({
   topics,
   replicas,
@@ -198,7 +198,7 @@ function forwarderOf({ forwarder }: IngestStatus) {
   return { suspended: forwarder.suspended, fault: forwarder.issue ?? null }
 }
 
-/** Undefined when it answers. */
+/** Undefined if PostgreSQL answers. */
 async function askPostgres(pool: pg.Pool): Promise<string | undefined> {
   try {
     await pool.query('SELECT 1')
@@ -208,7 +208,7 @@ async function askPostgres(pool: pg.Pool): Promise<string | undefined> {
   }
 }
 
-/** A topic of Kafka that is a journal, as `GET /status` shows it. */
+/** A journal's Kafka topic in the form of `GET /status`. */
 export function topicStatus({ topic, sight, share, problems }: TopicState): TopicStatus {
   const { start, end, applied, oldestMs, replicas, inSync, retentionMs = Number.POSITIVE_INFINITY } = sight ?? {}
   const isSeen = start !== undefined && end !== undefined && applied !== undefined

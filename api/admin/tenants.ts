@@ -1,4 +1,4 @@
-/** Partners by HTTP, for administrators: a page of them, one, a new one, changes, and new secrets. */
+/** Serves partners to administrators: lists, reads, adds, changes and rotates secrets. */
 
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
@@ -18,7 +18,7 @@ import { recordOperations } from './record-operations.ts'
 
 const Tenant = TenantDetails.meta({ id: 'AdminTenant' })
 const Secret = IssuedSecret.meta({ id: 'IssuedSecret' })
-/** Empty for what can be the slug of no tenant. */
+/** An impossible slug becomes empty. */
 const slug = z.string().transform(text => TenantSlug.safeParse(text).data ?? '')
 
 export function tenantOperations(tenants: Tenants): AdminOperation[] {

@@ -1,4 +1,4 @@
-/** The owner of an API key, as this API shows it. */
+/** Shows the owner of an API key in this API. */
 
 import { z } from 'zod'
 import { utcText } from '../../analytics/time/iso-text.ts'
@@ -22,7 +22,7 @@ export const AccountObject = z
   })
   .meta({ id: 'AirQualityAccount' })
 
-/** It was last seen now, by this request. */
+/** This request is the last time it was seen. */
 export function accountObject(account: Account, nowMs: number): z.infer<typeof AccountObject> {
   const { id, email, name, emailVerifiedMs, role, createdMs } = account
   const [first_name, last_name] = splitName(name)
@@ -40,7 +40,7 @@ export function accountObject(account: Account, nowMs: number): z.infer<typeof A
   }
 }
 
-/** At the last space; null for what is not there. */
+/** Splits at the last space; null for a missing part. */
 function splitName(name: string | null): [first: string | null, last: string | null] {
   const text = name?.trim() ?? ''
   const at = text.lastIndexOf(' ')

@@ -1,4 +1,4 @@
-/** `/auth/` and `/account`: whether an API key is good, and whose it is. */
+/** `/auth/` and `/account`: checks an API key and shows its owner. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { accountObject } from './account-object.ts'

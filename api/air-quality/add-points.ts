@@ -1,4 +1,4 @@
-/** `POST /device/{sn}/data/`: data points of a station, acknowledged when they are on disk. */
+/** `POST /device/{sn}/data/`: stores data points of a station and acknowledges them when they are on disk. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { KeyPrincipal } from '../../auth/stations/permissions.ts'
@@ -19,7 +19,7 @@ export interface AddPointsOptions {
   stations: Pick<Stations, 'noteData'>
   pointsIngest: Pick<PointsIngest, 'append' | 'clockUs'>
   pointsBodies: Pick<PointsBodyReader, 'read'>
-  /** How far ahead of our clock a time may be. */
+  /** Times may be this far ahead of the clock. */
   aheadMsMax: number
   rejections: Pick<Rejections, 'add' | 'addLines'>
 }
@@ -69,7 +69,7 @@ export function addPointsOperation(options: AddPointsOptions): AirQualityOperati
   return { ...addPoints, onRefused, handle }
 }
 
-/** The station is that of the path, whether there is one or not. */
+/** The path names the station, which may not exist. */
 function sourceOf({ ip, params }: FastifyRequest, key: KeyPrincipal | undefined): RejectionSource {
   const sender = key === undefined ? unknownSender(ip) : { name: `key ${key.keyId}`, isKnown: true }
   return { way: 'air_quality', sender, device: (params as { sn?: string }).sn }

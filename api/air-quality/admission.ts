@@ -1,4 +1,4 @@
-/** In which order a request is looked at before anything of its body is read. */
+/** Orders the checks of a request before its body is read. */
 
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -15,9 +15,9 @@ import type { AirQualityOperation, Asked } from './operation.ts'
 export interface AdmissionOptions {
   stations: Pick<Stations, 'find'>
   authenticate: (request: FastifyRequest) => Promise<Authenticated>
-  /** Whether it came by HTTPS, or need not. */
+  /** True if the request came by HTTPS or may come without. */
   isSecure: (request: FastifyRequest) => boolean
-  /** Under which address the client reaches the service. */
+  /** Address under which the client reaches the service. */
   addressOf: (request: FastifyRequest) => string
 }
 
@@ -44,7 +44,7 @@ export function airQualityRules(options: AdmissionOptions): Rules<AirQualityOper
   }
 }
 
-/** Answers what is not let in; a reply means that all is said. */
+/** Answers a request that is refused. A returned reply means that the answer is sent. */
 async function admit(
   operation: AirQualityOperation,
   options: AdmissionOptions,
@@ -67,20 +67,20 @@ async function admit(
   return undefined
 }
 
-/** For what the framework or a parser has thrown. */
+/** Notes errors of the framework or a parser. */
 export function noteFailure(request: FastifyRequest, code: AirQualityErrorCode): void {
   const key = asked.get(request.raw)?.key
   operations.get(request.raw)?.onRefused?.(request, key, airQualityErrors[code].text)
 }
 
-/** What an address says by itself, whoever asks. */
+/** Checks the address alone, for any principal. */
 function checkAddress(
   { slash, onRefused }: AirQualityOperation,
   { isSecure }: AdmissionOptions,
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply | undefined {
-  // Until somebody may do what is asked, the body stays unread, so the connection cannot be used again.
+  // The body stays unread until the key is authorized, so the connection cannot be used again.
   if (hasBody(request.raw)) reply.header('connection', 'close')
   if (!isSecure(request)) {
     onRefused?.(request, undefined, airQualityErrors.HTTPS_REQUIRED.text)
@@ -102,7 +102,7 @@ function pathOf(url: string): string {
 
 interface NotAdmitted {
   code: AirQualityErrorCode
-  /** Of a good credential. */
+  /** Set for a valid credential. */
   key?: KeyPrincipal
 }
 
@@ -127,7 +127,7 @@ async function identify(
   async function refusal(): Promise<AirQualityErrorCode | undefined> {
     const now = await identify(operation, options, request)
     if ('code' in now) return now.code
-    // Another one of this sn is not the one that was meant.
+    // A new station with the same sn is not the addressed one.
     return now.station?.id === station?.id ? undefined : 'STATION_UNKNOWN'
   }
   return { key, station, base: `${address}${prefix}`, url: `${address}${pathname}`, query, refusal }

@@ -1,4 +1,4 @@
-/** The API of the air-quality network below `/api/v1.0`: registers its routes. */
+/** Registers the routes of the air-quality API below `/api/v1.0`. */
 
 import type { Accounts } from '../../auth/accounts/accounts.ts'
 import type { Keys } from '../../auth/keys/keys.ts'
@@ -29,20 +29,20 @@ export interface AirQualityOptions {
   removeStation: RemoveStation
   points: Points
   pointsIngest: Pick<PointsIngest, 'append' | 'clockUs'>
-  /** How far ahead of our clock the time of a point may be. */
+  /** Times of points may be this far ahead of the clock. */
   aheadMsMax: number
   accounts: Pick<Accounts, 'findByEmail'>
   keys: Pick<Keys, 'find'>
   nowMs: () => number
   log: Log
-  /** Under which address people reach the service; without it, by what a request says. */
+  /** Public address of the service; without it, the request's address is used. */
   publicUrl: string | undefined
   failedAttemptsPerMinute: number
-  /** They share what is by an address. */
+  /** Processes share the limits of an address. */
   processes?: ProcessCount
-  /** Whether plain HTTP is refused that does not come from this machine. */
+  /** True if plain HTTP from other machines is refused. */
   requireHttps: boolean
-  /** Proxies, whose requests are of others. */
+  /** Proxies forward the requests of others. */
   isTrusted: (address: string) => boolean
   rejections: Pick<Rejections, 'add' | 'addLines'>
 }

@@ -1,4 +1,7 @@
-/** What this API answers. Shapes that belong to one file stand there: a device, the meta of a list, an account. */
+/**
+ * Declares the shared answers of this API. Shapes of one file are declared there: a device, the meta of a list, an
+ * account.
+ */
 
 import { z } from 'zod'
 import { parameters } from '../../auth/stations/station.ts'
@@ -22,7 +25,7 @@ const mean = (minutes: number, least: number) =>
     .nullable()
     .meta({ description: `Mean of ${minutes} minutes; null with points of fewer than ${least} of them.` })
 
-/** Written as text by query/points/point-texts.ts. */
+/** query/points/point-texts.ts writes them as text. */
 const pointFields = {
   id: z.int().meta({ description: 'Kept when the point is sent again.' }),
   sn: z.string(),

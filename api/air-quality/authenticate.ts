@@ -1,4 +1,4 @@
-/** Who asks: the holder of the API key that is the user name of HTTP Basic. The password does not count. */
+/** Authenticates the holder of the API key in the user name of HTTP Basic. The password is ignored. */
 
 import type { FastifyRequest } from 'fastify'
 import { createAuthRateLimit } from '../../auth/auth-rate-limit.ts'
@@ -12,9 +12,9 @@ export type Authenticated = { ok: true; key: KeyPrincipal } | { ok: false; code:
 export interface AuthenticateOptions {
   keys: Pick<Keys, 'find'>
   nowMs: () => number
-  /** By an address; others are told to wait. */
+  /** Limit for one address. Further attempts have to wait. */
   failedAttemptsPerMinute: number
-  /** They share what is by an address. */
+  /** Processes share the limits of an address. */
   processes?: ProcessCount
 }
 
@@ -25,7 +25,7 @@ export function createAuthenticate(options: AuthenticateOptions): (request: Fast
     const credentials = readBasicCredentials(raw.rawHeaders)
     const key = credentials && (await keys.find(credentials.name))
     if (key !== undefined) return { ok: true, key }
-    // Some clients send their key only when they have been asked for it, so without one nothing has failed.
+    // Some clients send their key only after a challenge, so a missing key is not a failed attempt.
     const isGuess = headers.authorization !== undefined
     return { ok: false, code: isGuess && authRateLimit.isExceeded(ip) ? 'TOO_MANY_ATTEMPTS' : 'UNAUTHORIZED' }
   }

@@ -1,4 +1,6 @@
-/** Reads the body of POST and PUT of a device: a whole object as it was read, or a few fields, some by other names. */
+/**
+ * Reads the body of POST and PUT of a device: a whole object as it was read, or a few fields, some under other names.
+ */
 
 import { z } from 'zod'
 import { NewStationFields, StationChangeFields } from '../../auth/stations/station.ts'
@@ -16,7 +18,7 @@ const aliases = {
 const NewDevice = NewStationFields.extend({ owner: z.string().max(320).nullish() })
 const DeviceChange = StationChangeFields.extend({ sn: z.string().optional() })
 
-/** For the contract, with the other names of fields. */
+/** The contract has the other names of fields, too. */
 export const NewDeviceBody = withAliases(NewDevice).meta({ id: 'NewAirQualityDevice' })
 export const DeviceChangeBody = withAliases(DeviceChange).meta({ id: 'AirQualityDeviceChange' })
 
@@ -50,7 +52,7 @@ function read<Value>(schema: z.ZodType<Value>, body: unknown): ReadBody<Value> {
   return { ok: false, message: messages.join('; ') }
 }
 
-/** Of two names of one field with different values, neither may win: a private device must not become a public one. */
+/** Two names of one field with different values are refused: a private device must not become public. */
 function withoutAliases(body: object): ReadBody<Record<string, unknown>> {
   const value: Record<string, unknown> = { ...body }
   for (const [alias, name] of Object.entries(aliases)) {

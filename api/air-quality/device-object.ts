@@ -1,4 +1,4 @@
-/** A station as this API shows it, and the columns by which lists of stations are filtered and sorted. */
+/** Shows a station in this API and declares the columns that filter and sort lists of stations. */
 
 import { z } from 'zod'
 import { localText } from '../../analytics/time/iso-text.ts'
@@ -23,7 +23,7 @@ export const DeviceObject = z
 type DeviceObject = z.infer<typeof DeviceObject>
 
 export interface DeviceView {
-  /** The public address of the API. */
+  /** Public address of the API. */
   base: string
   lastDataMs: (station: Station) => number | null
 }
@@ -49,7 +49,7 @@ export function deviceUrl(base: string, sn: string): string {
   return `${base}/device/${sn}`
 }
 
-/** When its newest data came; before that, when it was changed. */
+/** Time of its newest data, or of its last change without data. */
 function lastUpdatedUs(station: Station, { lastDataMs }: DeviceView): number {
   return (lastDataMs(station) ?? station.updatedMs) * 1000
 }
@@ -58,7 +58,7 @@ function lastUpdated(station: Station, view: DeviceView): string {
   return localText(lastUpdatedUs(station, view), station.timezone)
 }
 
-/** All digits of a number, without an exponent. */
+/** Writes all digits without an exponent. */
 const decimal = new Intl.NumberFormat('en-US', { useGrouping: false, maximumFractionDigits: 20 })
 
 function degrees(value: number | null): string | null {

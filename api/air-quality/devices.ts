@@ -1,4 +1,4 @@
-/** `/device/` and `/device/{sn}`: the stations, listed, read, added, changed and removed. */
+/** `/device/` and `/device/{sn}`: lists, reads, adds, changes and removes stations. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Accounts } from '../../auth/accounts/accounts.ts'
@@ -24,7 +24,7 @@ export interface DevicesOptions {
   removeStation: RemoveStation
 }
 
-/** Its points go with it. */
+/** Also removes its points. */
 export type RemoveStation = (station: Station, by: string) => Promise<StationChanged<undefined>>
 
 export function deviceOperations({ stations, accounts, removeStation }: DevicesOptions): AirQualityOperation[] {
@@ -42,7 +42,7 @@ export function deviceOperations({ stations, accounts, removeStation }: DevicesO
     const page = cutPage(selectRows(columns, conditions, order, visible), limit, paging)
     if (page === undefined) return sendError(reply, 'PAGE_UNKNOWN')
     const { total, rows } = page
-    // A walk through several pages does not see devices that are added meanwhile.
+    // Devices that are added during a walk through several pages are left out.
     const until = total > paging.perPage ? String(bound) : undefined
     const meta = metaOf({ ...paging, url: asked.url, kept: { ...kept, until }, total })
     return sendResource(request, reply, { meta, data: rows.map(station => deviceObject(station, view)) })
@@ -98,7 +98,7 @@ function highestId(stations: readonly Station[]): number {
   return stations.reduce((highest, { id }) => Math.max(highest, id), 0)
 }
 
-/** The id of the newest station that a walk sees; what is none does not count. */
+/** Id of the newest station in a walk. Other texts are ignored. */
 function readBound(text: string | null): number | undefined {
   return text !== null && /^\d{1,10}$/.test(text) ? Number(text) : undefined
 }

@@ -1,4 +1,7 @@
-/** Addresses of other servers of this family that have nothing to list here: an empty envelope for whoever may see the device. */
+/**
+ * Serves addresses of other servers of this family that list nothing here: an empty envelope for clients that may see
+ * the device.
+ */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { mayUse } from '../../auth/stations/permissions.ts'

@@ -1,10 +1,10 @@
-/** The errors of the air-quality API, written as `{id, message}`. */
+/** Declares the errors of the air-quality API, `{id, message}`. */
 
 import type { FastifyReply } from 'fastify'
 import { commonErrors, type ErrorEntry, serverErrors, setRefusal } from '../http/errors.ts'
 
 interface AirQualityError extends ErrorEntry {
-  /** By which clients tell them apart. */
+  /** Clients distinguish errors by it. */
   id: string
 }
 
@@ -55,7 +55,7 @@ export const airQualityErrors = {
 } as const satisfies Readonly<Record<string, AirQualityError>>
 export type AirQualityErrorCode = keyof typeof airQualityErrors
 
-/** The message of this occurrence stands in place of the table's. */
+/** `message` replaces the table's text. */
 export function sendError(reply: FastifyReply, code: AirQualityErrorCode, message?: string): FastifyReply {
   const { id, text } = airQualityErrors[code]
   if (code === 'UNAUTHORIZED') reply.header('www-authenticate', 'Basic realm="Authentication Required"')

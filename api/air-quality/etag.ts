@@ -1,16 +1,16 @@
-/** Sends a resource with its ETag, as far as the client's conditions allow (RFC 9110, 13). */
+/** Sends a resource with its ETag, according to the client's conditions (RFC 9110, 13). */
 
 import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { matchesStrongly, matchesWeakly } from '../http/entity-tags.ts'
 import { sendError } from './errors.ts'
 
-/** Of GET and HEAD. */
+/** For GET and HEAD. */
 export function sendResource(request: FastifyRequest, reply: FastifyReply, value: object): FastifyReply {
   return sendJsonBytes(request, reply, Buffer.from(JSON.stringify(value)))
 }
 
-/** The same for what is JSON already. */
+/** Sends JSON that is encoded already. */
 export function sendJsonBytes(request: FastifyRequest, reply: FastifyReply, body: Buffer): FastifyReply {
   const etag = `"${hash('sha256', body, 'base64url')}"`
   const { 'if-match': expected, 'if-none-match': known } = request.headers

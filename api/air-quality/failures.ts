@@ -1,4 +1,4 @@
-/** What the framework, a parser or a part behind a route has thrown, as an error of this API. */
+/** Sends errors of the framework, a parser or a part behind a route as errors of this API. */
 
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { isPassing } from '../../auth/passing-errors.ts'

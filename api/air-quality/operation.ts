@@ -1,4 +1,6 @@
-/** An operation of this API, and what the contract says of it by its method, its address and its permission. */
+/**
+ * Declares the operations of this API. Method, address and permission of an operation decide its published contract.
+ */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
@@ -11,38 +13,38 @@ import { type AirQualityErrorCode, airQualityErrors } from './errors.ts'
 
 export interface Asked {
   readonly key: KeyPrincipal
-  /** The one that the path names as `:sn`; the key may do with it what is asked. */
+  /** Station of the path's `:sn`. The key is authorized for the operation. */
   readonly station: Station | undefined
-  /** The public address of this API, without a slash at the end. */
+  /** Public address of this API, without a final slash. */
   readonly base: string
-  /** What was asked for: absolute, and without its query. */
+  /** Requested address, absolute and without its query. */
   readonly url: string
   readonly query: URLSearchParams
-  /** Asks again, once a body is there: why the key may not do it any more. */
+  /** Checks the key again after the body has arrived and returns the reason of a refusal. */
   refusal(): Promise<AirQualityErrorCode | undefined>
 }
 
-/** Of a path with `:sn`. */
+/** Only for paths with `:sn`. */
 export function stationIn({ station }: Asked): Station {
   if (station === undefined) throw bug('the path names no station')
   return station
 }
 
 export interface AirQualityOperation extends Operation<AirQualityErrorCode> {
-  /** Whether a slash has to be at the end of the path, must not be there, or makes no difference. */
+  /** `required` and `none` redirect to the other form; `either` accepts both. */
   slash: 'required' | 'none' | 'either'
-  /** What the API key needs to be allowed. */
+  /** Permission that the API key needs. */
   permission: StationOperation
-  /** Told of a request that is not let in, or that fails before it is handled. The key is that of a good credential. */
+  /** Called for a request that is refused or fails before it is handled. `key` is the valid credential, if any. */
   onRefused?(request: FastifyRequest, key: KeyPrincipal | undefined, reason: string): void
-  /** That of GET answers HEAD too. */
+  /** The handler of GET answers HEAD, too. */
   handle(asked: Asked, request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply>
 }
 
-/** All but how it is answered. */
+/** Declaration of an operation without its handler. */
 export type Declared = Omit<AirQualityOperation, 'handle'>
 
-/** Adds to the contract what follows from the method, the path and the permission. */
+/** Adds the parts of the contract that follow from the method, the path and the permission. */
 export function declare(declared: Declared): Declared {
   const { method, path, slash, permission, description, parameters, success, others } = declared
   const { scope, who } = requirementOf(permission)
@@ -84,7 +86,7 @@ const header = (description: string) => ({ description, schema: { type: 'string'
 const etag = { ETag: header('Of the answer; not with CSV and NDJSON') }
 const unchanged = { description: 'If-None-Match has the ETag of this resource', headers: etag }
 
-/** Of an operation that adds something. */
+/** Header of operations that add a record. */
 export const location = { Location: header('Address of the new record') }
 
 const ofAll: readonly AirQualityErrorCode[] = [

@@ -1,4 +1,4 @@
-/** The operations of this API as its contract has them; the other files answer them. */
+/** Declares the operations of this API as in its contract. The other files answer them. */
 
 import { z } from 'zod'
 import { operators } from '../../query/conditions/condition.ts'
@@ -32,13 +32,10 @@ const paging = {
     .meta({ description: 'Rows of a page; more than the maximum counts as the maximum.' }),
 }
 
-/**
- * The arguments of lists. query/ reads them by hand, because what is no number there counts as not given; a test compares
- * what stands here with what it reads.
- */
+/** Arguments of lists. query/ parses them by hand, because invalid numbers count as missing; a test compares both. */
 const PageArguments = z.object(paging)
 
-/** `last` is the column that ends every order. */
+/** Every order ends with the column `last`. */
 function listArguments(columns: readonly string[], last: string) {
   const names = columns.join(', ')
   const filter =
@@ -171,7 +168,7 @@ export const addPoints = declare({
   summary: 'Store one data point, or up to 10,000',
   description: 'A point of the same device, parameter and timestamp replaces the old one.',
   body: { json: NewDataPoints, isRaw: true },
-  // 400 bytes for each point.
+  // Room for 400 bytes a point.
   bodyBytesMax: 4_000_000,
   success: { status: 201, description: 'The points that are valid are on disk', json: StoredDataPoints },
   refusals: ['STORAGE_FULL', 'STORAGE_FAILED', 'TOO_MANY_BODIES', 'CLOSING'],
@@ -199,7 +196,7 @@ export const getLatestPoint = declare({
   refusals: reads,
 })
 
-/** Of the log there may be asked a list by `sn`, or one entry by its number. */
+/** The log is listed by `sn`, or read by number. */
 export const getLog = emptyList(
   { path: '/log/:which', slash: 'either', name: 'get_log', of: 'entries of the log of a device' },
   { description: 'The list; for a number, an entry without fields', json: LogEntry },

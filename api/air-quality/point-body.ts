@@ -1,10 +1,10 @@
-/** The body of POST of data points, for the contract. ingest/point.ts checks it; a test compares the two. */
+/** Declares the body of POST of data points for the contract. ingest/point.ts checks it; a test compares both. */
 
 import { z } from 'zod'
 import { parameters } from '../../auth/stations/station.ts'
 import { pointUnits } from '../../store/tables.ts'
 
-/** In one request. */
+/** Limit for one request. */
 export const pointsMax = 10_000
 
 const NewDataPoint = z

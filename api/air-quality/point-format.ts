@@ -1,4 +1,4 @@
-/** In which format a request wants data points, by `format` and Accept. */
+/** Selects the format of data points by `format` and Accept. */
 
 import Negotiator from 'negotiator'
 
@@ -11,7 +11,7 @@ export const typeOf: Record<PointFormat, string> = {
   ndjson: 'application/x-ndjson',
 }
 
-/** JSON first: for a client that takes anything, and for one that takes nothing of these. */
+/** JSON is the default, also for clients that accept other types only. */
 const formatOfType: Readonly<Record<string, PointFormat>> = {
   'application/json': 'json',
   'text/csv': 'csv',
@@ -21,7 +21,7 @@ const formatOfType: Readonly<Record<string, PointFormat>> = {
 const types = Object.keys(formatOfType)
 const headerLengthMax = 1_000
 
-/** `format` counts before Accept; undefined when it is none of ours. */
+/** `format` takes precedence over Accept. Undefined for an unknown format. */
 export function pointFormat(accept: string | undefined, format: string | null): PointFormat | undefined {
   if (format !== null && format !== '') return Object.hasOwn(typeOf, format) ? (format as PointFormat) : undefined
   if (accept === undefined || accept.length > headerLengthMax) return 'json'

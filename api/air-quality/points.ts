@@ -1,4 +1,4 @@
-/** `/device/{sn}/data/`, `/device/{sn}/data/{id}` and `/device/{sn}/latest`: the data points of a station. */
+/** `/device/{sn}/data/`, `/device/{sn}/data/{id}` and `/device/{sn}/latest`: reads data points of a station. */
 
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -51,7 +51,7 @@ export function pointOperations(options: PointsOptions): AirQualityOperation[] {
     const answer = await points.page({ ...pointList, ...paging }, disconnectSignalOf(reply))
     if (!answer.ok) return sendFailure(reply, answer)
     const { total, lastId } = answer
-    // A walk through several pages does not see newer points that come in meanwhile.
+    // Points that arrive during a walk through several pages are left out.
     const until = total > paging.perPage ? String(bound ?? lastId) : undefined
     const meta = metaOf({ ...paging, url: asked.url, kept: { ...kept, until }, total })
     const start = Buffer.from(`{"meta":${JSON.stringify(meta)},"data":[`)
@@ -69,7 +69,7 @@ export function pointOperations(options: PointsOptions): AirQualityOperation[] {
     reply.header('content-type', typeOf[format]).header('cache-control', 'private, no-cache')
     if (request.method === 'HEAD') return reply.send(Readable.from([]))
     const lines = Readable.from(answer.pieces, { objectMode: false })
-    // The response has begun, so its end is cut off, which tells the client.
+    // The response has begun, so it is cut off to report the error to the client.
     lines.on('error', error => log.warn({ err: error }, 'could not send all data points of a station'))
     return reply.send(lines)
   }
@@ -97,13 +97,13 @@ export function pointOperations(options: PointsOptions): AirQualityOperation[] {
   ]
 }
 
-/** `bound` is the largest id that a walk sees. */
+/** `bound` is the largest id of a walk. */
 function pointListOf(station: Station, { conditions, order, limit }: ListQuery, bound: number | undefined): PointList {
   const bounded = bound === undefined ? conditions : [...conditions, below(bound)]
   return { station: pointStation(station), conditions: bounded, order, limit }
 }
 
-/** The largest id that a walk sees; what is none does not count. */
+/** Largest id of a walk. Other texts are ignored. */
 function readBound(text: string | null): number | undefined {
   return text !== null && /^\d{1,16}$/.test(text) ? Number(text) : undefined
 }
@@ -119,10 +119,10 @@ const errors = {
   TOO_LARGE: 'TOO_MANY_POINTS',
   MEAN_UNBOUNDED: 'MEAN_UNBOUNDED',
   PAGE_UNKNOWN: 'PAGE_UNKNOWN',
-  // Nobody reads it.
+  // The client has disconnected.
   CANCELLED: 'DATABASE_AWAY',
   CLOSING: 'DATABASE_AWAY',
-  // Of the day of a logger.
+  // Only logger days have this error.
   DATE_INVALID: 'BAD_REQUEST',
 } as const satisfies Record<PointsFailure['code'], AirQualityErrorCode>
 

@@ -1,4 +1,4 @@
-/** The API of alerts: families of their own prefixes, which look at requests and tell problems as the admin API does. */
+/** Declares the families of the alerts API, which check requests and report problems as the admin API does. */
 
 import type { GuardOptions } from '../admin/guard.ts'
 import type { AdminOperation } from '../admin/operation.ts'

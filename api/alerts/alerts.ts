@@ -1,4 +1,4 @@
-/** Alerts by HTTP: a list, one with its history, and its acknowledgement. */
+/** Serves alerts: lists them, reads one with its history, and acknowledges it. */
 
 import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -15,12 +15,12 @@ import { bigId, byBigId, deviceName, nextOf, ownerIn, pageLimit, sendRefusal } f
 
 export interface AlertOptions {
   alerts: { alerts: AlertList }
-  /** The number of a device by its name; undefined for one that is not there. */
+  /** Number of a device by its name; undefined if it does not exist. */
   numberOf: (name: string) => number | undefined
   timeZone: string
 }
 
-/** Some of a few words, with commas between them. */
+/** Parses a list of words with commas. */
 function someOf<const Word extends string>(words: readonly Word[]) {
   const error = `must be one of ${words.join(', ')}, or several with commas`
   const lengthMax = words.join().length
@@ -39,7 +39,7 @@ function someOf<const Word extends string>(words: readonly Word[]) {
     })
 }
 
-/** One that is given once comes as a text. */
+/** A single value arrives as a text. */
 const tags = z
   .preprocess(given => (typeof given === 'string' ? [given] : given), z.array(TagMatch).max(tagsMax))
   .optional()
@@ -166,14 +166,14 @@ function ofOne(alerts: AlertList): AdminOperation[] {
   ]
 }
 
-/** Without whose it is and the number of its device, which are for us. */
+/** Leaves out the owner and the number of the device, which are internal. */
 function shown(alert: AlertRow): Alert {
   return Alert.parse(alert)
 }
 
 const etagHeader = { ETag: { schema: { type: 'string' }, description: 'Weak tag of the content' } }
 
-/** A client that has it already is told so. */
+/** A client with the same version gets 304. */
 function sendTagged(request: FastifyRequest, reply: FastifyReply, answer: object): FastifyReply {
   const body = JSON.stringify(answer)
   const etag = `W/"${hash('sha256', body, 'base64url').slice(0, 22)}"`

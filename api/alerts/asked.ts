@@ -1,4 +1,4 @@
-/** What the operations of alerts have in common: whose, which page, and how a refusal is answered. */
+/** Declares the common parts of alert operations: owner, page and refusals. */
 
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
@@ -20,7 +20,7 @@ export function ownerIn({ principal }: Pick<Asked, 'principal'>): Owner {
 
 export const pageLimit = rowCount(1000).prefault('100')
 
-/** Of lists by id. */
+/** Arguments of lists by id. */
 export const listFields = {
   limit: pageLimit,
   after: recordId.optional().meta({ description: '`next` of the page before' }),
@@ -29,17 +29,17 @@ export const ListQuery = z
   .strictObject(listFields)
   .transform(({ limit, after }) => (after === undefined ? { limit } : { limit, after }))
 
-/** What the list says beside its rows: `next`, for the page behind them. */
+/** `next` of a list: the id that starts the next page. */
 export function nextOf<Id>(rows: readonly { id: Id }[], limit: number): Id | null {
   return rows.length < limit ? null : (rows.at(-1)?.id ?? null)
 }
 
 export const deviceName = z.string().min(1).max(512).overwrite(composed)
 
-/** Of what there are more of than of records: as text, for it may be larger than a number that is exact. */
+/** These ids may exceed the exact integers of a number, so they are texts. */
 export const bigId = z.string().regex(/^[1-9]\d{0,17}$/, 'must be an id')
 
-/** Where records are, and what names one. */
+/** Paths of records by id. */
 export const byId = { list: '/', key: 'id', id: recordId } as const
 export const byBigId = { ...byId, id: bigId } as const
 

@@ -1,4 +1,4 @@
-/** Channels by HTTP: a list, one, a new one, changes, removal, a new secret and a test. */
+/** Serves channels: lists, reads, adds, changes, removes and tests them, and rotates secrets. */
 
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'

@@ -1,4 +1,4 @@
-/** Notifications by HTTP: to which channel they went and what came of it, and sending one again. */
+/** Serves notifications: lists them with channel and outcome, and sends one again. */
 
 import { z } from 'zod'
 import { AttemptAnswer, Delivery, DeliveryDetails, deliveryStates } from '../../alerts/core/delivery.ts'

@@ -1,4 +1,4 @@
-/** Whose alerts somebody sees and changes. */
+/** Decides which alerts a principal sees and changes. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Owner } from '../../alerts/core/outcome.ts'
@@ -9,8 +9,8 @@ import { sendProblem } from '../admin/problem.ts'
 import type { Scope } from '../http/scope.ts'
 
 /**
- * Administrators and the admin token see all; undefined before the address of an account is confirmed, and for a key that is limited to
- * devices with tags: rules are those of an account, whatever devices they are about.
+ * Administrators and the admin token see all. Undefined before the address of an account is confirmed, and for a key
+ * that is limited to devices with tags: rules belong to an account, for any of its devices.
  */
 export function ownerOf(principal: Principal): Owner | undefined {
   if (principal.kind === 'view-link') return undefined
@@ -21,13 +21,13 @@ export function ownerOf(principal: Principal): Owner | undefined {
   return { all: role !== 'user', account: id }
 }
 
-/** Whether somebody may know of a device: as rules that are theirs may be about it. */
+/** A principal may read a device that its own rules may cover. */
 export function mayRead(principal: Principal, device: ScopedDevice): boolean {
   const scope = readScopeOf(principal)
   return scope !== 'EMAIL_UNVERIFIED' && createScopeCheck(scope)(device)
 }
 
-/** Behind the guard of the family. */
+/** Runs behind the guard of the family. */
 export function refuseOthers(scope: Scope): void {
   scope.addHook('onRequest', async (request: FastifyRequest, reply: FastifyReply) => {
     if (ownerOf(requesterOf(request)) !== undefined) return undefined

@@ -1,4 +1,4 @@
-/** `POST /api/alert-rules/preview`: how a rule would have behaved on the stored readings. */
+/** `POST /api/alert-rules/preview`: evaluates a rule on stored readings. */
 
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
@@ -62,7 +62,7 @@ export function previewOperation({ alerts: { preview }, nowMs }: PreviewOperatio
         if (outcome.code === 'PREVIEW_BUSY') return sendProblem(reply, outcome.code)
         return sendTooLarge(reply, outcome.days)
       } catch (error) {
-        // Nobody reads the answer.
+        // The client has disconnected.
         return client.aborted ? sendProblem(reply, 'CLOSING') : sendInterrupted(reply, error)
       }
     },
@@ -89,7 +89,7 @@ function sendTooLarge(reply: FastifyReply, days: number): FastifyReply {
   return sendProblem(reply, 'PREVIEW_TOO_LARGE', { detail, members: { days } })
 }
 
-/** What came of a read that did not come to its end. */
+/** Reports a read that was interrupted. */
 function sendInterrupted(reply: FastifyReply, error: unknown): FastifyReply {
   if (!(error instanceof BodyInterrupted)) throw error
   const { code } = error as BodyInterrupted<AnswerCode>

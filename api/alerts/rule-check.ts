@@ -1,4 +1,4 @@
-/** Which rules somebody may have. */
+/** Decides which rules a principal may have. */
 
 import type { NewRule } from '../../alerts/core/rule.ts'
 import type { Principal } from '../../auth/policy.ts'
@@ -6,7 +6,7 @@ import type { AlertRefusal } from './asked.ts'
 
 type Checked = Pick<NewRule, 'condition'>
 
-/** Only the operator and whoever has the machine are told what the service says of itself. */
+/** Only the operator and the machine's owner receive facts of the service. */
 export function foreign(rules: readonly Checked[], principal: Principal): AlertRefusal | undefined {
   const isOperator =
     principal.kind === 'admin-token' || ('account' in principal && principal.account.role === 'operator')

@@ -1,4 +1,4 @@
-/** Rules as a file has them: by names, so that the same file gives the same rules in another place. */
+/** Writes rules to a file by names, so that the file gives the same rules on another installation. */
 
 import { z } from 'zod'
 import { bounds } from '../../alerts/core/bounds.ts'
@@ -39,7 +39,7 @@ export interface FiledChannel {
   readonly settings: Readonly<Record<string, string | boolean>>
 }
 
-/** By their names, so that files of the same rules are the same. */
+/** Sorted by name, so that equal rules give equal files. */
 export function ruleFileOf(rules: readonly Rule[], channels: readonly FiledChannel[]): RuleFile {
   const byId = new Map(channels.map(channel => [channel.id, channel]))
   const used = new Set<FiledChannel>()
@@ -60,7 +60,7 @@ export type ReadRules =
   | { readonly ok: true; readonly rules: NewRule[] }
   | { readonly ok: false; readonly issues: Issue[] }
 
-/** Channels are not made by a file: where they lead to is a secret that it does not have. */
+/** A file does not create channels: it lacks their secret destinations. */
 export function rulesOf({ rules, channels }: RuleFile, present: readonly FiledChannel[]): ReadRules {
   const byNameOfChannel = new Map(present.map(channel => [channel.name, channel]))
   const issues: Issue[] = []

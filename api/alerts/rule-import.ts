@@ -1,4 +1,4 @@
-/** Rules as a file: all of one's own, and what makes them what the file says. */
+/** Exports all rules of an account as a file, and changes them to match a file. */
 
 import { z } from 'zod'
 import type { Owner } from '../../alerts/core/outcome.ts'
@@ -89,7 +89,7 @@ export function ruleFileOperations({ alerts }: RuleImportOptions): AdminOperatio
   ]
 }
 
-/** Of the account that asks alone, whoever else's it may see. */
+/** Only the requesting account's rules, even if it may see others. */
 async function ownRules(rules: AlertRules, who: Owner): Promise<Rule[]> {
   return await allOwn(who, page => rules.list(who, page))
 }

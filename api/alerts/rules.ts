@@ -1,4 +1,4 @@
-/** Rules by HTTP: a list, one rule, a new one, changes and removal. */
+/** Serves rules: lists, reads, adds, changes and removes. */
 
 import { z } from 'zod'
 import type { Alerts } from '../../alerts/alerts.ts'
@@ -48,7 +48,7 @@ const RulesQuery = z.strictObject({
 })
 
 export interface RuleOptions {
-  /** By its name; undefined for one that is not there. */
+  /** Finds a device by its name; undefined if it does not exist. */
   deviceOf: (name: string) => (SelectableDevice & { owner: number | null }) | undefined
   alerts: { rules: AlertRules; coverageOf: Alerts['coverageOf'] }
 }
@@ -83,7 +83,7 @@ function reads({ alerts: { rules }, deviceOf }: RuleOptions, shown: (rule: Rule)
         const who = ownerIn(asked)
         const read = (page: RulePage) => rules.list(who, page)
         const device = name === undefined ? undefined : deviceOf(name)
-        // What somebody may not read is as one that is not there.
+        // An unreadable device is reported as missing.
         const readable = device !== undefined && mayRead(asked.principal, device) ? device : undefined
         const found = await (name === undefined ? read(asked.query) : rulesOf(readable, read, asked.query))
         return { rules: found.map(shown), next: nextOf(found, limit) }

@@ -1,4 +1,4 @@
-/** Silences by HTTP: a list, one, a new one, and its end. */
+/** Serves silences: lists, reads, adds and ends them. */
 
 import { z } from 'zod'
 import { NewSilence, Silence } from '../../alerts/core/silence.ts'

@@ -1,4 +1,4 @@
-/** The page by which a recipient of mails leaves a channel: it asks, and its form, or a mail program (RFC 8058), carries it out. */
+/** Serves the page by which a mail recipient leaves a channel. Its form or a mail program (RFC 8058) submits it. */
 
 import type { FastifyReply } from 'fastify'
 import type { Unsubscribing } from '../../alerts/delivery/unsubscribe.ts'
@@ -28,7 +28,7 @@ export function unsubscribeFamily(options: { unsubscribing: Unsubscribing; log: 
     prefix: '',
     published: [],
     register(scope) {
-      // What is sent says no more than the address: one field, of the form or of a mail program.
+      // The body adds nothing to the address: it has one field, of the form or of a mail program.
       scope.removeAllContentTypeParsers()
       scope.addContentTypeParser('*', { parseAs: 'string', bodyLimit: bodyBytesMax }, (_request, _body, done) =>
         done(null, undefined),

@@ -1,4 +1,7 @@
-/** Annotations of charts by HTTP: those that somebody may change, and their changes. Of a device, `api/read/` tells them. */
+/**
+ * Serves the chart annotations that a principal may change, and their changes. `api/read/` lists the annotations of a
+ * device.
+ */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
@@ -37,7 +40,7 @@ export function annotationsFamily(options: AnnotationsApiOptions): PublishedFami
   return problemFamily({ ...options, permission: 'annotations', prefix, tag, groups, prepare: refuseOthers })
 }
 
-/** Behind the guard of the family. */
+/** Runs behind the guard of the family. */
 function refuseOthers(scope: Scope): void {
   scope.addHook('onRequest', async (request: FastifyRequest, reply: FastifyReply) => {
     if (annotatorOf(requesterOf(request)) !== undefined) return undefined
@@ -68,7 +71,7 @@ function annotationOperations({ annotations, devices }: AnnotationsApiOptions): 
     refuse: sendRefusal,
   })
 
-  /** As the registry has them now; undefined: all. */
+  /** Numbers of the registry's present devices; undefined means all. */
   function numbersOf({ scope: { owner, tags }, isOfAll, may }: Annotator, name: string | undefined) {
     if (name !== undefined) {
       const device = devices.get(name)

@@ -1,6 +1,6 @@
 /**
- * All that the browsable page shows, ready to be written: html/ turns it into text and decides nothing. Texts are raw,
- * so every one of them has to be escaped; addresses are relative to the page and encoded already.
+ * Declares the model of the browsable page. html/ turns it into text and decides nothing. Texts are raw and have to be
+ * escaped; addresses are relative to the page and encoded.
  */
 
 export interface BrowsablePage {
@@ -9,30 +9,30 @@ export interface BrowsablePage {
   description: string
   /** From the list down to this page, which has no address. */
   breadcrumb: readonly { name: string; href: string | undefined }[]
-  /** As asked: `GET`, `OPTIONS`, or one that is not allowed. */
+  /** Requested method: `GET`, `OPTIONS`, or one that is not allowed. */
   method: string
-  /** The path with the query string, as it was sent. */
+  /** Path with the query string, as it was sent. */
   path: string
   /** `HTTP 200 OK` */
   statusLine: string
-  /** Those that the JSON answer would have, in the order in which they are shown. */
+  /** Headers of the JSON answer, in the order in which they are shown. */
   headers: readonly (readonly [name: string, value: string])[]
-  /** Indented by 4; empty for an answer that has no body. */
+  /** Indented by 4; empty without a body. */
   json: string
-  /** The GET button, and the menu beside it, whose links keep the query. */
+  /** GET button with its menu, whose links keep the query. */
   get: { href: string; formats: readonly { name: 'json' | 'api'; href: string }[] }
-  /** What OPTIONS answers here; a page without script cannot send it, so it shows it. */
+  /** Answer of OPTIONS: a page without a script cannot send it, so the page shows it. */
   options: { requestLine: string; statusLine: string; headers: BrowsablePage['headers']; json: string }
-  /** On the list, errors included. */
+  /** Present on the list, also with errors. */
   filters: FilterForm | undefined
-  /** On the list, where there is more than one page. */
+  /** Present on a list of several pages. */
   pager: Pager | undefined
 }
 
-/** A form with method GET; its fields stand in this order. */
+/** A form with method GET. The order of its fields is shown. */
 export interface FilterForm {
   action: string
-  /** Arguments that the form keeps: all that are no filters, without `offset`. */
+  /** Arguments that the form keeps: all except filters and `offset`. */
   hidden: readonly { name: string; value: string }[]
   fields: readonly FilterField[]
 }
@@ -40,14 +40,14 @@ export interface FilterForm {
 interface Field {
   name: string
   label: string
-  /** What was wrong with its values, as the JSON says; with one, the form stands open in the page. */
+  /** Error of its values, as in the JSON. With an error, the form is open in the page. */
   error?: string | undefined
 }
 
 export type FilterField = Field &
   (
     | { kind: 'choices'; choices: readonly Choice[] }
-    /** Any number of values, each sent under the same name; there is room for one more. */
+    /** Any number of values under the same name, with room for one more. */
     | { kind: 'numbers' | 'texts'; values: readonly string[] }
   )
 

@@ -1,15 +1,14 @@
 /**
- * The listing of content files: who asks what, and in which form the answer goes out.
+ * Serves the listing of content files.
  *
- * A request is judged in this order (rules.ts): its path (requested-path.ts), how many arguments it has, `format` and Accept
- * (negotiation.ts), its method, its filters (filters.ts), its id. The repository (query/content/repository.ts) answers it from two sources. An index of
- * all published files in memory (listing-index.ts), made of columns of numbers in the order of the listing, tells how
- * many files a filter lets through, and which ids stand at an offset (by class in file-classes.ts, by run in
- * file-selection.ts); so neither a count nor a deep offset costs PostgreSQL anything. Those ids are then read there by
- * their key, one query a page (file-reader.ts), as texts that are put together (file-text.ts) with those that the files
- * of a run share, which are kept (run-cache.ts). Each such query also tells the version of the data, which every change
- * raises in its transaction; index-holder.ts sees to it that the index follows. The answer is JSON, or is shown on a page
- * (page-model.ts, html/).
+ * rules.ts orders the checks of a request: its path (requested-path.ts), the number of its arguments, `format` and
+ * Accept (negotiation.ts), its method, its filters (filters.ts), its id. The repository (query/content/repository.ts)
+ * answers it from two sources. An index of all published files in memory (listing-index.ts) has columns of numbers in
+ * the order of the listing. It counts the files behind a filter and finds the ids at an offset (by class in
+ * file-classes.ts, by run in file-selection.ts), so that counts and deep offsets do not query PostgreSQL.
+ * file-reader.ts reads these ids by key, one query a page, and file-text.ts joins them with the texts of a run, which
+ * run-cache.ts keeps. Each query also returns the version of the data, which every change raises in its transaction;
+ * index-holder.ts updates the index. The answer is JSON, or a page (page-model.ts, html/).
  */
 
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
@@ -31,16 +30,16 @@ import { sendError } from './send-answer.ts'
 
 export interface ContentFilesOptions {
   postgres: pg.Pool
-  /** Under which address clients reach the service; without it, links say what the request says. */
+  /** Public address of the service; without it, links have the request's address. */
   publicUrl: string | undefined
-  /** Without it, pages do not show who is signed in. */
+  /** Without it, pages do not show the signed-in account. */
   findVisitor?: FindVisitor
   log: Log
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by the negotiation of the content files, before any handler. */
+    /** The negotiation sets it before any handler. */
     asked: Asked | null
   }
 }
@@ -66,7 +65,7 @@ export function contentFilesFamily({
     routedUrl,
     prepare(scope) {
       scope.decorateRequest('asked', null)
-      // Before anything of a body is looked at.
+      // Runs before the body is parsed.
       scope.addHook('onRequest', closeBehindBody)
       scope.addHook('onReady', done => {
         indexHolder.prepare()
@@ -83,7 +82,7 @@ const refusalsOfAll = ['TOO_MANY_ARGUMENTS', 'NOT_ACCEPTABLE', 'INTERNAL', 'UNAV
 function answerErrors(scope: Scope, log: Log): void {
   scope.setNotFoundHandler((_request, reply) => sendError(reply, 'PATH_UNMATCHED'))
   scope.setErrorHandler((error: FastifyError, _request, reply) => {
-    // What could not be sent, since others are being sent; all else was told before.
+    // The send budget rejects with 503 while too many answers are in progress. This is not logged.
     const isBusy = error.statusCode === 503
     if (!isBusy) log.error({ err: error }, 'could not send a content-files response')
     return sendError(reply, isBusy ? 'UNAVAILABLE' : 'INTERNAL')

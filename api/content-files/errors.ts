@@ -1,4 +1,7 @@
-/** The errors of the content files, in Django REST framework's words and shape: `{"detail": text, "error_type": type}`. */
+/**
+ * Declares the errors of the content files, with the texts and shape of Django REST framework: `{"detail": text,
+ * "error_type": type}`.
+ */
 
 import type { ErrorTable } from '../http/errors.ts'
 import { argumentsMax } from '../http/query-limits.ts'
@@ -31,7 +34,7 @@ export function errorAnswer(code: ContentFileErrorCode): Answer {
   return answerOf(status, { detail: text, error_type: type })
 }
 
-/** These two name what was sent. */
+/** These two name the sent value. */
 export function methodNotAllowed(method: string): Answer {
   return answerOf(405, { detail: `Method "${method}" not allowed.`, error_type: 'MethodNotAllowed' })
 }

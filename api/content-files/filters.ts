@@ -1,14 +1,14 @@
-/** What narrows the list, read from the query; wrong values are all reported, one message for each argument. */
+/** Parses the filters of the list from the query and reports all wrong values, one message for each argument. */
 
 import type { Filters, UnknownCodes } from '../../query/content/filters.ts'
 import { foldCase } from '../../query/content/fold-case.ts'
 import { type Query, valueCharactersMax } from './query-string.ts'
 
-/** A message by argument, in the order in which they are reported. */
+/** Messages by argument, in the order of the report. */
 export type FilterErrors = Partial<Record<FilterName, readonly [string]>>
 
 export interface FiltersRead {
-  /** Those that are right. */
+  /** Valid filters. */
   filters: Filters
   errors: FilterErrors
 }
@@ -42,13 +42,13 @@ export function readFilters(query: Query): FiltersRead {
   return { errors, filters: { runIds, resourceIds, featureTypes, moduleIds, units, platforms } }
 }
 
-/** With what turned out not to be known; undefined when nothing is wrong. */
+/** Adds unknown codes to the errors. Undefined without any error. */
 export function filterErrors(errors: FilterErrors, { unit, platform }: UnknownCodes): FilterErrors | undefined {
   const all: FilterErrors = { ...errors }
   if (unit !== undefined) all.offered_by = [notAvailable(unit)]
   if (platform !== undefined) all.platform = [notAvailable(platform)]
-  const told = filterNames.flatMap(name => (all[name] === undefined ? [] : [[name, all[name]] as const]))
-  return told.length === 0 ? undefined : Object.fromEntries(told)
+  const reported = filterNames.flatMap(name => (all[name] === undefined ? [] : [[name, all[name]] as const]))
+  return reported.length === 0 ? undefined : Object.fromEntries(reported)
 }
 
 function notAvailable(code: string): string {
@@ -72,23 +72,23 @@ function readNumbers(texts: readonly string[]): Values<number> {
   return { values }
 }
 
-/** Only a point lets digits follow digits, so there is one way to read a text, and no way back. */
+/** Digits follow digits only behind a point, so matching does not backtrack. */
 const decimalNumber = /^([+-]?)(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:e([+-]?\d+))?$/i
 
-/** The id of nothing. */
+/** An id without a file. */
 const noId = -1
 const digitsMax = 16
 
 /**
- * Decimal numbers, cut to whole ones. Those that are too large to be an id are the id of nothing; they are never made,
- * for `1e999999999` has a billion digits.
+ * Cuts decimal numbers to integers. Numbers too large for an id become `noId` without being computed, since
+ * `1e999999999` has a billion digits.
  */
 function readNumber(text: string): number | undefined {
   const parts = decimalNumber.exec(text.trim())
   if (parts === null) return undefined
   const [, sign, whole = '', behind = '', alone = '', exponent = '0'] = parts
   const digits = `${whole}${behind}${alone}`.replace(/^0+/, '')
-  // How many of the digits stand before the point.
+  // Number of digits before the point.
   const length = whole.length + Number(exponent) - (`${whole}${behind}${alone}`.length - digits.length)
   if (digits === '' || length <= 0) return 0
   if (sign === '-' || length > digitsMax) return noId
@@ -102,7 +102,7 @@ function readTexts(texts: readonly string[]): Values<string> {
   return { values: values.map(foldCase) }
 }
 
-/** Repeated, or with commas; nothing is trimmed. Whether a code is known only the store can tell. */
+/** Repeated, or with commas, without trimming. The store reports unknown codes. */
 function readCodes(texts: readonly string[]): Values<string> {
   return { values: texts.flatMap(text => text.split(',')) }
 }

@@ -1,6 +1,6 @@
 /**
- * In which form a request wants its answer, by `format` and Accept. The rules are Django REST framework's, which knows
- * no `q`: the more specific type wins, then JSON before HTML. So no library for RFC 9110 can tell.
+ * Selects the form of an answer by `format` and Accept. Django REST framework ignores `q`: the more specific type wins,
+ * then JSON before HTML. Libraries for RFC 9110 decide otherwise.
  */
 
 export type Form = { kind: 'json'; indent: number } | { kind: 'api' }
@@ -18,7 +18,7 @@ interface MediaType {
   parameters: Map<string, string>
 }
 
-/** The header as it came; undefined when there was none. An empty `format` is none. */
+/** `accept` is undefined without the header. An empty `format` counts as missing. */
 export function negotiate(accept: string | undefined, format: string | undefined): Negotiated {
   const wanted = format === undefined || format === '' ? renderers : renderers.filter(({ kind }) => kind === format)
   if (wanted.length === 0) return { ok: false, code: 'FORMAT_UNKNOWN' }

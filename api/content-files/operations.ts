@@ -1,4 +1,4 @@
-/** The two operations on content files: a part of the list, and one file. */
+/** Declares the two operations on content files: the list, and one file. */
 
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
@@ -15,7 +15,7 @@ import type { Query } from './query-string.ts'
 import { listPath } from './requested-path.ts'
 import { ContentFile, ContentFileList, FileQuery, ListQuery } from './schemas.ts'
 
-/** What every request of the two routes asks, whatever its method. */
+/** Parsed parts of every request of the two routes, for any method. */
 export interface Asked {
   kind: Shown['kind']
   query: Query
@@ -32,7 +32,7 @@ export interface ContentFileOperation extends Operation<ContentFileErrorCode> {
 
 export interface Sources {
   repository: Repository
-  /** Under which address the client reaches the service. */
+  /** Address under which the client reaches the service. */
   addressOf: (request: FastifyRequest) => string
 }
 
@@ -54,7 +54,7 @@ export function listOperation(sources: Sources): ContentFileOperation {
 export function fileOperation(sources: Sources): ContentFileOperation {
   return {
     method: 'GET',
-    // Of any length, which a named parameter has not.
+    // A wildcard has no length limit, unlike a named parameter.
     path: '/contentfiles/*',
     publishedPath: '/contentfiles/{id}/',
     kind: 'file',
@@ -87,7 +87,7 @@ async function findFile({ repository }: Sources, query: Query, text: string): Pr
 async function fileAnswer(repository: Repository, filters: Filters, text: string): Promise<Answer> {
   if (!/^-?\d+$/.test(text)) return errorAnswer('ID_INVALID')
   const id = Number(text)
-  // Digits of any number, of which none but those of a safe integer can be the id of a file.
+  // Ids may have any number of digits. Only safe integers can be the id of a file.
   const file = Number.isSafeInteger(id) ? await repository.file(filters, id) : undefined
   return file === undefined ? errorAnswer('FILE_UNKNOWN') : { status: 200, json: Buffer.from(file) }
 }

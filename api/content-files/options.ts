@@ -1,10 +1,10 @@
-/** What OPTIONS says of a route, in Django REST framework's shape. */
+/** Writes the OPTIONS answer of a route as Django REST framework does. */
 
 import { type Answer, answerOf } from './answer.ts'
 
 export const allowedMethods = ['GET', 'HEAD', 'OPTIONS']
 
-/** Names and description are also those of the browsable page. */
+/** The browsable page shows the same names and description. */
 export const description = 'Viewset for ContentFiles'
 export const names = { list: 'Content File List', file: 'Content File Instance' } as const
 

@@ -1,4 +1,4 @@
-/** An answer as the browsable page shows it: links that keep the query, a form of the filters, a numbered pager. */
+/** Builds the model of the browsable page: links that keep the query, a form of the filters, a numbered pager. */
 
 import { STATUS_CODES } from 'node:http'
 import type { Coded } from '../../query/content/listing-index.ts'
@@ -13,13 +13,13 @@ import { listPath } from './requested-path.ts'
 export interface Shown {
   kind: 'list' | 'file'
   method: string
-  /** As it was sent. */
+  /** Address as it was sent. */
   url: string
   query: Query
   answer: Answer
-  /** For the form of the filters; without it there is none. */
+  /** Choices of the filter form. Without them, the page has no form. */
   choices: { units: readonly Coded[]; platforms: readonly Coded[] } | undefined
-  /** Of an answer that is a part of the list. */
+  /** Present if the answer is a part of the list. */
   part: { paging: Paging; count: number } | undefined
 }
 
@@ -86,7 +86,7 @@ function createForm(query: Query, choices: NonNullable<Shown['choices']>, answer
     const kind = name === 'run_id' || name === 'resource_id' ? 'numbers' : 'texts'
     return { ...field, kind, values: values.filter(value => value.trim() !== '') }
   })
-  // Another selection begins at its first file.
+  // A new selection begins at its first file.
   return { action: '?', hidden: query.all.filter(({ name }) => name !== 'offset' && !isFilter(name)), fields }
 }
 
@@ -96,11 +96,11 @@ function choicesOf(coded: readonly Coded[], values: readonly string[]) {
   return { kind: 'choices' as const, choices }
 }
 
-/** Undefined where all files are on one page. */
+/** Undefined if one page shows all files. */
 export function createPager(query: Query, { limit, offset }: Paging, count: number): Pager | undefined {
   if (offset === 0n && count <= limit) return undefined
   const size = BigInt(limit)
-  // An offset that is no multiple of the limit makes a page more. One past the end is shown at the end.
+  // An offset between two multiples of the limit adds a page. An offset beyond the end is shown at the end.
   const isPast = offset >= count
   const before = isPast ? Math.max(Math.ceil(count / limit) - 1, 0) : Math.ceil(Number(offset) / limit)
   const last = isPast ? before + 1 : before + Math.ceil((count - Number(offset)) / limit)
@@ -118,7 +118,7 @@ export function createPager(query: Query, { limit, offset }: Paging, count: numb
   }
 }
 
-/** The first, the last, those around the current one, and near an end those between. */
+/** Shows the first, the last and the current page with its neighbours. Near an end it fills the gap. */
 function shownPages(current: number, last: number): (number | 'gap')[] {
   const shown = new Set([1, current - 1, current, current + 1, last])
   if (current <= 4 || last <= 5) shown.add(2).add(3)

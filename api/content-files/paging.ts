@@ -1,17 +1,17 @@
-/** Which part of the list is asked for, and the links to the parts before and behind it. */
+/** Parses the part of the list, and builds links to the parts before and after it. */
 
 import { type Query, valueCharactersMax } from './query-string.ts'
 
 export interface Paging {
   limit: number
-  /** May lie beyond any number of files; its digits stand in a link again. */
+  /** May exceed any number of files. Links repeat its digits. */
   offset: bigint
 }
 
 const limitUsual = 10
 const limitMax = 100
 
-/** Nothing is an error here: what is no number in range counts as not given. */
+/** Invalid numbers count as missing, without an error. */
 export function readPaging(query: Query): Paging {
   const limit = readWhole(query.last('limit'))
   const offset = readWhole(query.last('offset'))
@@ -22,14 +22,14 @@ export function readPaging(query: Query): Paging {
 }
 
 function readWhole(text = ''): bigint | undefined {
-  // A number of so many digits takes more than in proportion to be read and written.
+  // The cost of parsing grows faster than the number of digits.
   if (text.length > valueCharactersMax) return undefined
   const [, sign, digits] = /^\s*([+-]?)(\d+)\s*$/.exec(text) ?? []
   if (digits === undefined) return undefined
   return sign === '-' ? -BigInt(digits) : BigInt(digits)
 }
 
-/** Arguments of the part that begins at `offset`; the first part names none. */
+/** Arguments of the part that begins at `offset`. The first part has none. */
 export function queryAt(query: Query, limit: number, offset: bigint): string {
   return query.write({ limit: `${limit}`, offset: offset <= 0n ? undefined : `${offset}` })
 }
@@ -39,7 +39,7 @@ export interface Links {
   previous: string | null
 }
 
-/** `address` is that of the list, without a query. */
+/** `address` is the address of the list, without a query. */
 export function linksOf(address: string, query: Query, { limit, offset }: Paging, count: number): Links {
   const size = BigInt(limit)
   const link = (at: bigint) => `${address}?${queryAt(query, limit, at)}`

@@ -1,16 +1,16 @@
-/** Query strings, read and written as Django does it: `URLSearchParams` differs in `*`, `~` and in what it drops. */
+/** Parses and writes query strings as Django does. `URLSearchParams` differs in `*`, `~` and in dropped arguments. */
 
 export interface Argument {
   name: string
   value: string
 }
 
-/** A longer value is none that a filter or a page can mean; what is not ours is only kept in links. */
+/** No filter or page has a longer value. Other arguments are only kept in links. */
 export const valueCharactersMax = 8_192
 
 /**
- * What stands behind the question mark, as sent: only `&` separates, `flag` is `flag=`, nothing is an error. A page has
- * some twenty links with this query, so it is sorted once and each name and value encoded once.
+ * Parses the text behind the question mark: only `&` separates, `flag` is `flag=`, and nothing is an error. A page has
+ * some twenty links with this query, so it is sorted and encoded once.
  */
 export class Query {
   readonly all: readonly Argument[]
@@ -27,14 +27,14 @@ export class Query {
     return this.#byName.get(name)?.map(({ value }) => value) ?? []
   }
 
-  /** The last one wins. */
+  /** The last value takes precedence. */
   last(name: string): string | undefined {
     return this.#byName.get(name)?.at(-1)?.value
   }
 
   /**
-   * Sorted by name; values of one name keep their order. Each name in `values`, which has to be ASCII, gets the one value
-   * given there, or none where that is undefined.
+   * Sorts by name and keeps the order of values. Each name in `values` (ASCII only) gets the value given there, or none
+   * if undefined.
    */
   write(values: Readonly<Record<string, string | undefined>> = {}): string {
     this.#encoded ??= encodeByName(this.#byName)
@@ -48,14 +48,14 @@ export class Query {
   }
 }
 
-/** All arguments of one name as they stand in a link. */
+/** Encoded arguments of one name. */
 interface EncodedName {
   name: string
   text: string
 }
 
 function encodeByName(byName: ReadonlyMap<string, readonly Argument[]>): EncodedName[] {
-  // UTF-16 sorts what lies beyond U+FFFF before U+E000; UTF-8 keeps the order of code points.
+  // UTF-16 sorts characters beyond U+FFFF before U+E000; UTF-8 keeps the order of code points.
   const sorted = [...byName.keys()].map(name => ({ name, bytes: Buffer.from(name) }))
   sorted.sort((a, b) => Buffer.compare(a.bytes, b.bytes))
   return sorted.map(({ name }) => {
@@ -70,7 +70,7 @@ function readArgument(part: string): Argument {
   return { name: decodeField(part.slice(0, at)), value: decodeField(part.slice(at + 1)) }
 }
 
-/** `%zz` stays as it is, and bytes that are no UTF-8 become U+FFFD. */
+/** `%zz` stays unchanged, and invalid UTF-8 becomes U+FFFD. */
 export function decodeBytes(text: string): string {
   if (!/[%\x80-\xff]/.test(text)) return text
   const bytes = text.replace(/%([0-9a-f]{2})/gi, (_, digits: string) =>

@@ -1,4 +1,4 @@
-/** How a request is judged before and after its operation: the redirect, the negotiation, the form of the answer. */
+/** Applies the rules before and after an operation: redirect, negotiation, form of the answer. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { IndexHolder } from '../../query/content/index-holder.ts'
@@ -27,7 +27,7 @@ interface Parts {
   log: Log
 }
 
-/** Every method of the two paths is behind the redirect and the negotiation, and none has a body. */
+/** The redirect and the negotiation apply to every method of the two paths. Bodies are not read. */
 export function rulesOf(parts: Parts): Rules<ContentFileOperation> {
   const only = (answer: Answer): Found => ({ answer, part: undefined })
   return {
@@ -51,7 +51,7 @@ export function rulesOf(parts: Parts): Rules<ContentFileOperation> {
   }
 }
 
-/** False when the request was answered here. */
+/** False if the request was answered here. */
 function negotiateForm(request: FastifyRequest, reply: FastifyReply, kind: Shown['kind']): boolean {
   const { headers, originalUrl } = request
   const location = slashedUrl(originalUrl)
@@ -88,7 +88,7 @@ async function answer(parts: Parts, request: FastifyRequest, reply: FastifyReply
   return await send(parts, request, reply, { ...asked, ...found })
 }
 
-/** PostgreSQL may be away for a while; anything else is a bug of ours. */
+/** PostgreSQL may be unavailable for a while. Any other error is a bug. */
 function failure({ log }: Parts, error: unknown): Answer {
   if (isUnavailable(error)) return errorAnswer('UNAVAILABLE')
   log.error({ err: error }, 'content-files request failed')
@@ -103,7 +103,7 @@ async function send(
 ): Promise<FastifyReply> {
   if (form.kind === 'json') return sendJson(reply, answer, form.indent)
   const { method, originalUrl: url } = request
-  // The page of an error can do without a form.
+  // The page of an error is shown without a form if the index is unavailable.
   const choices = kind === 'list' ? await indexHolder.current().catch(() => undefined) : undefined
   const page = createPage({ kind, method, url, query, answer, choices, part })
   reply.code(answer.status).header('content-security-policy', contentSecurityPolicy)

@@ -1,10 +1,12 @@
-/** What may be asked of the content files and what is answered, as the contract has it; filters.ts and paging.ts read it. */
+/**
+ * Declares arguments and answers of the content files for the contract. filters.ts and paging.ts parse the arguments.
+ */
 
 import { z } from 'zod'
 import { ContentFileLine } from '../../query/content/line.ts'
 import { filterNames } from './filters.ts'
 
-/** Without what only the store knows; all of them are there. */
+/** Leaves out fields that only the store has. All others are present. */
 export const ContentFile = ContentFileLine.omit({ created_on: true, published: true, content: true })
   .extend({ id: z.int(), content_feature_type: z.array(z.string()), resource_id: z.string() })
   .meta({ id: 'ContentFile' })

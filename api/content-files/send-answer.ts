@@ -1,4 +1,4 @@
-/** Sends what was asked for as JSON or as a page. */
+/** Sends an answer as JSON or as a page. */
 
 import type { FastifyReply } from 'fastify'
 import { type Answer, indented } from './answer.ts'
@@ -8,7 +8,7 @@ export function sendError(reply: FastifyReply, code: ContentFileErrorCode): Fast
   return sendJson(reply, errorAnswer(code), 0)
 }
 
-/** A buffer, for to a text the framework would add a charset. */
+/** A buffer, because the framework adds a charset to a text. */
 export function sendJson(reply: FastifyReply, answer: Answer, indent: number): FastifyReply {
   const json = indent === 0 ? answer.json : Buffer.from(indented(answer, indent))
   return reply.code(answer.status).header('content-type', 'application/json').send(json)

@@ -1,4 +1,4 @@
-/** Finds out who asks: by exactly one credential, which has to be good. */
+/** Finds the principal of a request, which needs exactly one valid credential. */
 
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
@@ -17,15 +17,15 @@ export interface CredentialOptions {
   keys: Pick<Keys, 'find'>
   viewLinks: Pick<ViewLinks, 'find'>
   serviceSecret: string
-  /** Whether a request has the local admin token, by its headers. */
+  /** True if the headers have the local admin token. */
   isAdminToken: (rawHeaders: readonly string[]) => boolean
-  /** Throws where what is in memory may lack changes that others have answered. */
+  /** Throws while memory may lack changes of other nodes. */
   requireCurrent?: () => void
 }
 
 type Presented = { kind: 'cookie' | 'bearer' | 'key' | 'service'; text: string } | { kind: 'unreadable' }
 
-/** Undefined for nobody: without a credential, with one that is not good, or with several, good or not. */
+/** Undefined without a credential, with an invalid one, and with several. */
 export function createFindPrincipal(options: CredentialOptions): FindPrincipal {
   const { sessions, keys, viewLinks, cookieName, serviceSecret, isAdminToken, requireCurrent = () => {} } = options
   const secretDigest = hash('sha256', serviceSecret, 'buffer')
@@ -34,9 +34,9 @@ export function createFindPrincipal(options: CredentialOptions): FindPrincipal {
     const presented = presentedIn(request, cookieName)
     const [only] = presented
     if (only === undefined || presented.length > 1 || only.kind === 'unreadable') return undefined
-    // It is the only credential, so it is what the header holds; nothing has to be looked up for it.
+    // The token is the only credential, so no lookup is needed.
     if (isAdminToken(request.rawHeaders)) {
-      // No change ends it, so that it shows the state of a node at any time.
+      // No change revokes the token, so it reads the state of a node at any time.
       if (request.method !== 'GET' && request.method !== 'HEAD') requireCurrent()
       return { kind: 'admin-token' }
     }
@@ -57,7 +57,7 @@ function asPrincipal(kind: 'session' | 'bearer', signedIn: SignedIn | undefined)
   return signedIn && { kind, ...signedIn }
 }
 
-/** Every credential that a request brings; of a header that comes twice, both. */
+/** Returns every credential of a request, both of a repeated header. */
 function presentedIn({ rawHeaders }: IncomingMessage, cookieName: string): Presented[] {
   const presented: Presented[] = []
   const cookies: string[] = []

@@ -1,9 +1,9 @@
-/** Requests that a browser sends for a page of another site: which are refused, and which pages may read the answer. */
+/** Decides which requests of other sites' pages are refused, and which pages may read the answer. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 export interface Origins {
-  /** Whether a page of another site has sent this; never of a request that no browser sent. */
+  /** True if a page of another site sent the request. False for clients other than browsers. */
   isCrossSite(request: FastifyRequest): boolean
   /** Lets pages of listed origins read the answer (CORS). */
   mark(request: FastifyRequest, reply: FastifyReply): void
@@ -30,10 +30,10 @@ export function createOrigins(listed: () => readonly string[]): Origins {
   }
 }
 
-/** How long a browser remembers that it may ask. */
+/** Time for which browsers cache the preflight answer. */
 const preflightMaxAgeSeconds = '600'
 
-/** A browser asks beforehand (OPTIONS) whether a page may send a request. */
+/** A browser sends a preflight (OPTIONS) before a page's request. */
 export function isPreflight({ method, headers }: FastifyRequest): boolean {
   return method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined
 }

@@ -1,4 +1,4 @@
-/** An account as the frame of pages shows who is signed in. */
+/** Describes the signed-in account in the frame of pages. */
 
 import type { Account } from '../../auth/accounts/account.ts'
 

@@ -1,8 +1,8 @@
-/** The published contract (OpenAPI 3.1.0): each family of routes contributes its part. */
+/** Builds the published contract (OpenAPI 3.1.0) of the parts of all families. */
 
 export type Json = Record<string, unknown>
 
-/** What a family of routes contributes. */
+/** A family's part of the contract. */
 export interface Contract {
   tags: readonly Tag[]
   /** By path, then by method in lower case. */
@@ -24,7 +24,7 @@ export interface PublishedOperation extends Json {
   parameters?: Parameter[]
   requestBody?: { required: boolean; content: Content }
   responses: Record<string, PublishedResponse>
-  /** Each of them is enough; none are needed where it is empty. */
+  /** Any one of them suffices; an empty list requires none. */
   security: Record<string, string[]>[]
 }
 
@@ -42,7 +42,7 @@ export interface PublishedResponse extends Json {
   content?: Content
 }
 
-/** By media type. */
+/** Schemas by media type. */
 export type Content = Record<string, { schema: Json }>
 
 export interface OpenApiDocument extends Json {
@@ -57,8 +57,8 @@ export interface OpenApiDocument extends Json {
 const contractVersion = '0.1.0'
 
 /**
- * Throws when two of them publish the same path, or different things by the same name. Without a public address, the
- * service is where the document was read.
+ * Throws if two families publish the same path, or different components under one name. Without a public address, the
+ * server is the address of the document.
  */
 export function createOpenApi(contracts: readonly Contract[], publicUrl = '/'): OpenApiDocument {
   const schemas: Json = {}
@@ -71,12 +71,12 @@ export function createOpenApi(contracts: readonly Contract[], publicUrl = '/'): 
   }
   const info = { title: 'Barograph', version: contractVersion }
   const servers = [{ url: publicUrl }]
-  // Families of several prefixes may have one in common.
+  // Families of several prefixes may share a tag.
   const tags = new Map(contracts.flatMap(contract => contract.tags).map(tag => [tag.name, tag]))
   return { openapi: '3.1.0', info, servers, tags: [...tags.values()], paths, components: { schemas, securitySchemes } }
 }
 
-/** The same again is no second one. */
+/** Adding an equal value again is allowed. */
 export function addOnce(named: Json, name: string, value: unknown): void {
   if (Object.hasOwn(named, name) && JSON.stringify(named[name]) !== JSON.stringify(value)) {
     throw new Error(`the contract has two different ones of the name ${name}`)

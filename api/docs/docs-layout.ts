@@ -1,4 +1,4 @@
-/** The frame of a page of the documentation: the way to all others beside the text, the search above it, the headings of this one. */
+/** Lays out a documentation page: navigation beside the text, search above it, and its headings. */
 
 import { type Html, html } from '../http/html.ts'
 import { renderDocument, type Visitor } from '../http/page-document.ts'
@@ -7,17 +7,17 @@ import { styleElement } from './docs-style.ts'
 import { queryLengthMax, searchPath } from './search/search-query.ts'
 
 interface Place {
-  /** As seen from the root: `docs/statistics`. */
+  /** Path from the root: `docs/statistics`. */
   path: string
   title: string
 }
 
 export interface DocsPage extends Place {
-  /** Those above it, below the home. */
+  /** Pages above it, below the home page. */
   parents?: readonly Place[]
   contents: readonly ContentsEntry[]
   main: Html
-  /** What was searched for. */
+  /** Present text of the search. */
   query?: string
 }
 
@@ -33,7 +33,7 @@ export interface PlaceGroup {
 
 export const homePath = 'docs'
 
-/** `groups`: all pages that the visitor may read; `visitor`: who is signed in; undefined: it is not known. */
+/** `groups` has all pages that the visitor may read. `visitor` is undefined if unknown. */
 export function renderDocsPage(
   page: DocsPage,
   groups: readonly PlaceGroup[],
@@ -64,7 +64,7 @@ function searchForm({ query = '' }: DocsPage, root: string): Html {
 <button class="button">Search</button></form>`
 }
 
-/** The headings of the page stand below its own link. */
+/** The headings of the page are below its own link. */
 function groupOf({ title, places }: PlaceGroup, { path, parents = [], contents }: DocsPage, root: string): Html {
   const items = places.map(place => {
     const isHere = place.path === path

@@ -1,4 +1,4 @@
-/** All pages of the documentation by their addresses. Each is made when it is asked for first. */
+/** Finds documentation pages by address. A page is rendered at its first request. */
 
 import { marked, type Token, type Tokens } from 'marked'
 import { type Html, html } from '../http/html.ts'
@@ -17,16 +17,16 @@ import { searchPage } from './search/search-page.ts'
 
 export interface DocsPages {
   home: DocsPage
-  /** `docs/statistics`; undefined: there is none. */
+  /** `path` is, for example, `docs/statistics`. Undefined for an unknown page. */
   pageAt(path: string): DocsPage | undefined
-  /** A picture, or another file beside the guides. */
+  /** Address of a picture or another file beside the guides. */
   fileAt(path: string): URL | undefined
-  /** Of an address with a slash behind it, or with the extension of the file: that of the page. */
+  /** Redirect target of an address with a final slash or the file's extension. */
   movedTo(path: string): string | undefined
   isOfApi(path: string): boolean
-  /** In place of a page of the API. */
+  /** Replaces a page of the API that the visitor may not read. */
   refused(path: string): DocsPage
-  /** With the operations only for those who may read of them, as the links of `groups`, of which those of the part that is read come first. */
+  /** Operations are included only with `mayReadApi`. Results of the API come first if its pages are read. */
   search(query: string, mayReadApi: boolean): Promise<DocsPage>
   groups(path: string, mayReadApi: boolean): readonly PlaceGroup[]
 }
@@ -84,7 +84,7 @@ export function createDocsPages(document: OpenApiDocument): DocsPages {
   }
 }
 
-/** Guide by guide, so that no request waits until all of them are read. */
+/** Reads one guide a turn, so that requests are not blocked until all are read. */
 async function sectionsOf(guides: readonly Guide[]): Promise<ReturnType<typeof guideSections>> {
   const sections: ReturnType<typeof guideSections> = []
   for (const guide of guides) {
@@ -107,7 +107,7 @@ function refusedPage(path: string): DocsPage {
 
 const root = rootFrom(`/${homePath}`)
 
-/** `/docs`: what there is to read. */
+/** `/docs`: lists the guides. */
 function homePage(groups: readonly GuideGroup[]): DocsPage {
   const main = html`<h1>Documentation</h1>
 ${groups.map(groupSection)}
@@ -126,7 +126,7 @@ function groupSection({ title, guides }: GuideGroup, index: number): Html {
   return html`<h2 id="group-${index}">${title}</h2>\n<ul class="places">\n${items}</ul>\n`
 }
 
-/** What the search finds: the sections of guides, each to its next heading, and operations. */
+/** Splits a guide into searchable sections, one a heading. */
 function guideSections({ path, title, markdown }: Guide): Section[] {
   const sections: Section[] = []
   const anchors = createAnchors()
@@ -153,12 +153,12 @@ function textOf(token: Token): string {
 function operationSections({ title: family, operations }: Family): Section[] {
   return operations.map(({ page, method, path, operation }) => {
     const { summary, description = '', parameters = [], operationId } = operation
-    const told = parameters.map(({ name, description = '' }) => `${name}: ${description}`)
+    const parameterTexts = parameters.map(({ name, description = '' }) => `${name}: ${description}`)
     return {
       address: page,
       title: summary,
       page: family,
-      text: [`${method} ${path}`, description, ...told, operationId].join(' '),
+      text: [`${method} ${path}`, description, ...parameterTexts, operationId].join(' '),
     }
   })
 }

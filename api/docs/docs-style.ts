@@ -1,5 +1,3 @@
-/** The style of the documentation that the service publishes: contents beside the text, tables of fields. */
-
 import { createPageStyle } from '../http/page-style.ts'
 
 export const { element: styleElement, contentSecurityPolicy } = createPageStyle(`

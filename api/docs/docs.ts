@@ -1,6 +1,6 @@
 /**
- * `/docs`: the guides, for everybody, as they are the same for every installation. The reference of the API, `/docs/api` and
- * `/openapi.json`: for whoever is on this machine, and for administrators.
+ * Serves `/docs`: the guides, for everybody, as they are the same for every installation. `/docs/api` and
+ * `/openapi.json` are for the local machine and for administrators.
  */
 
 import { readFile } from 'node:fs/promises'
@@ -24,14 +24,14 @@ import { publishOperations } from './published-operations.ts'
 import { queryLengthMax, searchPath } from './search/search-query.ts'
 
 export interface DocsOptions {
-  /** All that the server has. */
+  /** All families of the server. */
   families: readonly Pick<RouteFamily, 'published'>[]
-  /** Where clients reach the service; undefined: where they read the document. */
+  /** Public address of the service. Undefined means the address of the document. */
   publicUrl?: string | undefined
   isAdmin: (request: IncomingMessage) => Promise<boolean>
-  /** Who is signed in, as the pages show it; null: nobody. Without it they show nothing of that. */
+  /** Finds the signed-in account; null without one. Without this function, pages do not show it. */
   findVisitor?: FindVisitor
-  /** Whether an address is that of a proxy of ours. */
+  /** True if the address is a trusted proxy. */
   isTrusted: (address: string) => boolean
 }
 
@@ -66,7 +66,7 @@ function registerDocs(
   get(`/${searchPath}`, async (request, reply) => {
     const mayRead = await mayReadApi(request)
     const { q } = request.query as { q?: unknown }
-    // Of a word that is given twice there is a list.
+    // A repeated argument arrives as a list.
     const query = typeof q === 'string' ? q.slice(0, queryLengthMax) : ''
     return await show(request, reply, await pages.search(query, mayRead), mayRead)
   })
@@ -109,7 +109,7 @@ const types: Readonly<Record<string, string>> = {
   '.json': 'application/json',
 }
 
-/** Nothing runs in a picture that is opened by itself. */
+/** A picture that is opened by itself runs no script. */
 async function sendDocsFile(reply: FastifyReply, file: URL): Promise<FastifyReply> {
   const bytes = await readFile(file)
   return reply

@@ -1,13 +1,13 @@
 /**
- * The forms of JSON Schema that all client generators take. Some of them ignore `propertyNames`, treat `readOnly` members
- * as absent from requests, refuse `items: false`, know only texts as constants, take an integer for one of 32 bits, and have no
- * type for members of one shape beside named ones of another.
+ * Converts JSON Schema to forms that all client generators accept. Some of them ignore `propertyNames`, treat
+ * `readOnly` members as absent from requests, reject `items: false`, accept only texts as constants, use 32-bit
+ * integers, or lack a type for additional members beside named ones.
  */
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Json } from './contract.ts'
 
-/** A schema that says the same in those forms, with all schemas within it. */
+/** Converts a schema and all schemas within it. */
 export function adaptToGenerators(schema: Json): Json {
   const { readOnly: _, ...adapted } = Object.fromEntries(
     Object.entries(schema).map(([keyword, value]) => [keyword, adaptWithin(keyword, value)]),
@@ -21,7 +21,7 @@ export function adaptToGenerators(schema: Json): Json {
 const schemasByName = ['properties', '$defs']
 const schemaOrList = ['items', 'prefixItems', 'anyOf', 'oneOf', 'allOf', 'additionalProperties', 'contentSchema']
 
-/** Other keywords hold values, which may look like schemas; of `not` no generator makes a type. */
+/** Other keywords hold values, which may look like schemas. Generators make no type of `not`. */
 function adaptWithin(keyword: string, value: unknown): unknown {
   if (schemasByName.includes(keyword) && isSchema(value)) {
     return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, adaptValue(inner)]))
@@ -38,14 +38,14 @@ function isSchema(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Other members beside named ones may be anything. */
+/** Additional members beside named ones may have any type. */
 function withAnyOthers(json: Json): Json {
   const { properties, additionalProperties } = json
   const hasNamed = isSchema(properties) && Object.keys(properties).length > 0
   return hasNamed && isSchema(additionalProperties) ? { ...json, additionalProperties: {} } : json
 }
 
-/** The names of a record as properties; that every name is a text need not be said. */
+/** Writes the names of a record as properties. `propertyNames` is redundant for texts. */
 function withNames(json: Json): Json {
   const { propertyNames, ...rest } = json
   if (isDeepStrictEqual(propertyNames, { type: 'string' })) return rest
@@ -55,7 +55,7 @@ function withNames(json: Json): Json {
   return { ...rest, properties, additionalProperties: false }
 }
 
-/** A tuple as an array of so many elements. */
+/** Writes a tuple as an array with a fixed length. */
 function withLength(json: Json): Json {
   const { prefixItems, ...rest } = json
   if (!Array.isArray(prefixItems)) return json
@@ -64,7 +64,7 @@ function withLength(json: Json): Json {
   return { ...rest, items, minItems: prefixItems.length, maxItems: prefixItems.length }
 }
 
-/** One union of all branches, for a union that may be null as well. */
+/** Flattens a union within a nullable union. */
 function withOneUnion(json: Json): Json {
   const { anyOf } = json
   if (!Array.isArray(anyOf)) return json
@@ -79,7 +79,7 @@ function withEnum(json: Json): Json {
 
 function withFormat(json: Json): Json {
   const { format, ...rest } = json
-  // One that is to have no format says so by null.
+  // Null removes the format.
   if (format === null) return rest
   const { type, minimum = -Infinity, maximum = Infinity } = json
   const isOf32Bits = Number(minimum) >= -(2 ** 31) && Number(maximum) < 2 ** 31

@@ -1,4 +1,4 @@
-/** A family's part of the contract, made of its operations and of the schemas that check and answer them. */
+/** Publishes a family's part of the contract from its operations and their schemas. */
 
 import { z } from 'zod'
 import type { ErrorEntry } from '../http/errors.ts'
@@ -26,7 +26,7 @@ export function publishOperations<Declared extends Operation>(family: OperationF
   return { tags: [tag], paths, schemas: components.schemas, securitySchemes }
 }
 
-/** With parameters in braces: `/api/device/{device}`. */
+/** Writes parameters in braces: `/api/device/{device}`. */
 function publishedPath({ path, publishedPath = path }: Operation): string {
   return publishedPath === '/' ? '' : publishedPath.replaceAll(/:(\w+)/g, '{$1}')
 }
@@ -84,7 +84,7 @@ function responseOf({ description, headers, ...answer }: Answer, components: Com
   return responseWith(description, headers, contentOf(answer, 'output', components))
 }
 
-/** One response for each status, which says all that it may mean. */
+/** Merges the errors of one status into one response. */
 function refusalResponses(
   refusals: readonly ErrorEntry[],
   content: Content,
@@ -124,7 +124,7 @@ function textContent(types: readonly string[] = [], format?: 'binary'): Content 
   return Object.fromEntries(types.map(type => [type, { schema }]))
 }
 
-/** OpenAPI 3.1 has no schema for the items of a stream, but JSON Schema has one for what a text contains. */
+/** OpenAPI 3.1 has no schema for items of a stream, but JSON Schema describes the content of a text. */
 function streamOf(event: Json): Json {
   return { type: 'string', contentMediaType: eventsType, contentSchema: { type: 'array', items: event } }
 }
@@ -133,18 +133,18 @@ function byStatus(a: ErrorEntry, b: ErrorEntry): number {
   return a.status - b.status
 }
 
-/** What is sent, or what is answered. */
+/** `input` is a request, `output` an answer. */
 type Direction = 'input' | 'output'
 
 interface Components {
-  /** All so far, by id. */
+  /** All schemas so far, by id. */
   schemas: Json
   reference(schema: z.ZodType, direction: Direction): Json
-  /** One for each member of the object. */
+  /** One parameter for each member of the object. */
   parameters(schema: z.ZodType | undefined, place: Parameter['in']): Parameter[]
 }
 
-/** The schemas of a contract, as JSON Schema: those that have an id are components, and are referred to. */
+/** Collects the schemas of a contract as JSON Schema. Schemas with an id become components with references. */
 function createComponents(): Components {
   const schemas: Json = {}
 
@@ -160,7 +160,7 @@ function createComponents(): Components {
   function parameters(schema: z.ZodType | undefined, place: Parameter['in']): Parameter[] {
     if (schema === undefined) return []
     const { definitions, own } = jsonSchemaOf(schema, 'input')
-    // One with an id stands among the definitions.
+    // A schema with an id is among the definitions.
     const object = own['$ref'] === undefined ? own : Object.values(definitions)[0]
     const { properties = {}, required = [] } = object as { properties?: Record<string, Json>; required?: string[] }
     return Object.entries(properties).map(([name, { description, ...rest }]) => ({
@@ -175,7 +175,7 @@ function createComponents(): Components {
   return { schemas, reference, parameters }
 }
 
-/** With references to components, where zod has them to definitions beside the schema. */
+/** References point to components in place of zod's definitions. */
 function jsonSchemaOf(schema: z.ZodType, direction: Direction): { definitions: Record<string, Json>; own: Json } {
   const json = z.toJSONSchema(schema, { io: direction, unrepresentable: 'any' })
   const text = JSON.stringify(adaptToGenerators(json)).replaceAll('"#/$defs/', '"#/components/schemas/')

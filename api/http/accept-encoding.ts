@@ -1,18 +1,17 @@
-/** Which forms of an answer a client takes, best first, by its Accept-Encoding. */
+/** Orders the forms of an answer by a client's Accept-Encoding, best first. */
 
 import { LRUCache } from 'lru-cache'
 import Negotiator from 'negotiator'
 
-/** The compressed forms that an answer may go out in. */
 export type Coding = 'gzip' | 'br' | 'zstd'
 export type Form = Coding | 'identity'
 
-/** Of two forms that a client likes the same, the first: gzip is the one that is always ready. */
+/** At equal preference the first form is sent: gzip is always ready. */
 const forms: readonly Form[] = ['gzip', 'br', 'zstd', 'identity']
-/** The answer without any coding is sent to a client that takes nothing of what there is, as RFC 9110 advises. */
+/** A client that accepts other forms only gets the uncompressed one, as RFC 9110 advises. */
 const plainOnly: readonly Form[] = ['identity']
 
-/** Clients send a handful of different headers; a longer one is read each time. */
+/** Clients send a handful of different headers. A longer one is not cached. */
 const headersMax = 100
 const headerLengthMax = 200
 const remembered = new LRUCache<string, readonly Form[]>({ max: headersMax })
@@ -26,7 +25,7 @@ export function acceptedForms(header: string | undefined): readonly Form[] {
   return accepted
 }
 
-/** What the method takes since version 1.0 of the library; its types know the first argument only. */
+/** The method takes this argument since version 1.0 of the library, but its types lack it. */
 interface WithPreference {
   encodings(available: readonly Form[], options: { preferred: readonly Form[] }): Form[]
 }

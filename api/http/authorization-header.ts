@@ -1,8 +1,8 @@
-/** The one Authorization header of a request. */
+/** Reads the only Authorization header of a request. */
 
 /**
- * Undefined when there is none or more than one: Node keeps the first of two and drops the other, and a proxy in front
- * of us may have looked at that one. `rawHeaders` as Node gives them: names and values in turns.
+ * Undefined without the header, and with several: Node drops all but the first, while a proxy may have read another.
+ * `rawHeaders` alternates names and values, as in Node.
  */
 export function onlyAuthorization(rawHeaders: readonly string[]): string | undefined {
   let found: string | undefined

@@ -1,4 +1,4 @@
-/** The time that a body may take, and the error of a body that cannot be read. */
+/** Limits the duration of a body, and throws errors of unreadable bodies. */
 
 import type { IncomingMessage } from 'node:http'
 import { createDeadlines } from './deadlines.ts'
@@ -13,17 +13,17 @@ export class BodyError extends Error {
   }
 }
 
-/** Of JSON. Streamed imports have no such limit. */
+/** Limit for JSON. Streamed imports have none. */
 const jsonMsMax = 5_000
 
 export interface BodyDeadlines {
-  /** The head of a request with a body is there. */
+  /** Called when the head of a request with a body has arrived. */
   start(request: IncomingMessage): void
-  /** All of the body is there. A body that was refused stays until its time is over. */
+  /** Called when the whole body has arrived. A refused body stays until its deadline. */
   finish(request: IncomingMessage): void
 }
 
-/** A body of this scope that takes too long is an error with the status 408. */
+/** A body of this scope beyond its deadline is an error with the status 408. */
 export function createBodyDeadlines(scope: Scope, bodyMsMax = jsonMsMax): BodyDeadlines {
   const deadlines = createDeadlines<IncomingMessage>(bodyMsMax, giveUp)
   scope.addHook('onClose', (_scope, done) => {
@@ -38,9 +38,9 @@ export function hasBody({ headers }: IncomingMessage): boolean {
 }
 
 function giveUp(request: IncomingMessage): void {
-  // After a complete body the connection may be at another request by now.
+  // The connection may be at another request by now.
   if (request.complete) return
-  // The reader of the body stops at the error and answers. Without a reader the answer was sent long ago.
+  // The reader of the body stops at the error and answers. Without a reader the answer was sent before.
   if (request.listenerCount('error') > 0) request.emit('error', new BodyError(408, 'the body did not come in time'))
   else request.destroy()
 }

@@ -1,14 +1,14 @@
-/** A body that is handed on as it comes, in whatever coding, and can be given up without losing the answer. */
+/** Passes a body on as it arrives, in any coding, and keeps the connection for the answer if the body is dropped. */
 
 import type { IncomingMessage } from 'node:http'
 import { finished, PassThrough } from 'node:stream'
 
-/** For `Accept-Encoding` in the answer to an unknown coding (RFC 9110, 12.5.3). */
+/** Sent as `Accept-Encoding` with the answer to an unknown coding (RFC 9110, 12.5.3). */
 export const knownCodings = 'gzip, zstd'
 
 /**
- * The body as a stream of its own, with the bytes that were sent. The two are joined by hand, because a pipeline would
- * destroy the request, and with it the connection for the answer, as soon as the body is given up.
+ * Copies the sent bytes to a separate stream. A pipeline would destroy the request, and the connection with it, as soon
+ * as the body is dropped.
  */
 export function bodyOf(request: IncomingMessage): PassThrough {
   const body = new PassThrough()
@@ -18,10 +18,10 @@ export function bodyOf(request: IncomingMessage): PassThrough {
   body.once('close', () => {
     stopWatching()
     request.unpipe(body)
-    // What is left unread is read and dropped, so that a client that sends all before it listens gets its answer.
+    // Unread bytes are discarded, so that a client that sends all before it reads gets its answer.
     request.resume()
   })
-  // Whoever reads the body meets its errors; this one only keeps an error between two reads from being fatal.
+  // The reader of the body handles errors. This listener keeps an error between two reads from being fatal.
   body.on('error', () => undefined)
   request.pipe(body)
   return body

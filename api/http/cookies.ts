@@ -1,6 +1,6 @@
-/** Cookies of a request. */
+/** Reads the cookies of a request. */
 
-/** Undefined where there is none of this name, or several: which one was meant nobody can tell. */
+/** Undefined if the cookie is missing, or ambiguous because it is repeated. */
 export function readCookie(header: string | undefined, name: string): string | undefined {
   const found = (header ?? '').split(';').flatMap(part => {
     const at = part.indexOf('=')

@@ -1,7 +1,7 @@
-/** Time limits for many things at once: one sweep for all of them costs less than a timer for each. */
+/** Keeps time limits of many items: one sweep for all costs less than a timer for each. */
 
 export interface Deadlines<Item> {
-  /** From now on; an item that is among them already keeps its time. */
+  /** Starts now. A present item keeps its time. */
   add(item: Item): void
   delete(item: Item): void
   close(): void
@@ -9,13 +9,13 @@ export interface Deadlines<Item> {
 
 const sweepMs = 1000
 
-/** Every item is handed to `onExpired` when it has been here for `ms`, or up to a second later. */
+/** Calls `onExpired` for an item after `ms`, or up to a second later. */
 export function createDeadlines<Item>(ms: number, onExpired: (item: Item) => void): Deadlines<Item> {
   const expiresAt = new Map<Item, number>()
   const sweep = setInterval(() => {
     const now = performance.now()
     for (const [item, deadline] of expiresAt) {
-      if (deadline > now) break // They stand in the order in which they came.
+      if (deadline > now) break // Items are ordered by their deadline.
       expiresAt.delete(item)
       onExpired(item)
     }

@@ -1,4 +1,4 @@
-/** Reads the parameter `devices`, by which an answer is narrowed. */
+/** Parses the parameter `devices`, which narrows an answer. */
 
 export const devicesMax = 500
 
@@ -6,10 +6,7 @@ export type ReadDevices<T> =
   | { readonly ok: true; readonly devices: T[] }
   | { readonly ok: false; readonly code: 'DEVICES_INVALID' | 'DEVICE_UNKNOWN' }
 
-/**
- * `a,b`, or the parameter given several times. A name may hold a comma itself, so a value that is the name of a device
- * is taken for that device.
- */
+/** `a,b`, or a repeated parameter. A name may have a comma, so a value that equals a device's name is that device. */
 export function readDevices<T extends { name: string }>(
   value: string | string[],
   get: (name: string) => T | undefined,

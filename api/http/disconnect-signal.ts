@@ -1,8 +1,8 @@
-/** Whether a client still waits for its response. */
+/** Signals that a client has left before its response. */
 
 import type { FastifyReply } from 'fastify'
 
-/** Aborts when the client has left; after the answer was sent nobody listens any more. */
+/** Aborts when the response closes, also after a complete answer. */
 export function disconnectSignalOf(reply: FastifyReply): AbortSignal {
   const controller = new AbortController()
   reply.raw.once('close', () => controller.abort())

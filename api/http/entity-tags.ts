@@ -1,12 +1,12 @@
-/** Compares entity tags with a header of conditions (RFC 9110, 8.8.3.2). None of ours has a comma in it. */
+/** Compares entity tags with a header of conditions (RFC 9110, 8.8.3.2). The service's tags have no comma. */
 
-/** As If-None-Match asks: some tags are weak, and a proxy that recompresses marks others so. */
+/** For If-None-Match: some tags are weak, and a proxy that recompresses weakens others. */
 export function matchesWeakly(etag: string, header: string): boolean {
   const opaque = opaqueOf(etag)
   return isAmong(header, tag => opaqueOf(tag) === opaque)
 }
 
-/** As If-Match asks. */
+/** For If-Match. */
 export function matchesStrongly(etag: string, header: string): boolean {
   return isAmong(header, tag => tag === etag)
 }

@@ -1,6 +1,6 @@
 /**
- * What the server says when it cannot do what it is asked: a code, its status, and its text. Each family has a table of
- * its own, which begins with this one, and writes it in its own shape; this one is written as `{"status": text}`.
+ * Declares the errors of the server: a code with its status and text. Each family extends this table and writes errors
+ * in its own shape; the server writes `{"status": text}`.
  */
 
 import type { FastifyReply } from 'fastify'
@@ -8,7 +8,7 @@ import { refusalTexts } from '../../ingest/intake/refusal.ts'
 
 export interface ErrorEntry {
   status: number
-  /** The same for every occurrence. */
+  /** The text is the same for every occurrence. */
   text: string
   retryAfterSeconds?: number
 }
@@ -28,12 +28,12 @@ export const serverErrors = {
   HEADERS_TOO_LARGE: { status: 431, text: 'headers too large' },
   INTERNAL: { status: 500, text: 'internal error' },
   NOT_IMPLEMENTED: { status: 501, text: 'not implemented' },
-  // The budget of answers that are being sent says when to try again.
+  // The budget of answers sets Retry-After.
   SENDING_TOO_MUCH: { status: 503, text: 'too many large answers at once' },
 } as const satisfies ErrorTable
 export type ServerErrorCode = keyof typeof serverErrors
 
-/** Of causes behind the routes of several families: one code and one text each, in whichever shape. */
+/** Several families share these errors, each with one code and one text in any shape. */
 export const commonErrors = {
   BODY_BROKEN: { status: 400, text: 'broken body' },
   FORBIDDEN: { status: 403, text: refusalTexts.FORBIDDEN },
@@ -63,12 +63,12 @@ const codesByStatus: Partial<Record<number, ServerErrorCode>> = {
   503: 'SENDING_TOO_MUCH',
 }
 
-/** What the framework, a parser or the send budget has thrown; what has no status is a bug of ours. */
+/** Maps errors of the framework, a parser or the send budget. An error without a status is a bug. */
 export function errorCodeOf({ statusCode = 500 }: { statusCode?: number }): ServerErrorCode {
   return codesByStatus[statusCode] ?? (statusCode >= 500 ? 'INTERNAL' : 'BAD_REQUEST')
 }
 
-/** Something of the body may be unread after these, so the connection cannot be used again. */
+/** Part of the body may be unread after these, so the connection cannot be used again. */
 export function leavesBodyUnread(code: ServerErrorCode): boolean {
   return code === 'TIMEOUT' || code === 'PAYLOAD_TOO_LARGE' || code === 'MEDIA_TYPE_UNSUPPORTED'
 }
@@ -79,17 +79,17 @@ export function sendServerError(reply: FastifyReply, code: ServerErrorCode): Fas
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Why reads find no database, where that is known. */
+    /** Reason why reads find no database, if known. */
     databaseFault?: () => string | undefined
   }
 }
 
-/** Status and `Retry-After`; the family writes the rest. */
+/** Sets status and `Retry-After`. The family writes the rest. */
 export function setRefusal(reply: FastifyReply, { status, retryAfterSeconds }: ErrorEntry): FastifyReply {
   return setRetryAfter(reply, retryAfterSeconds).code(status)
 }
 
-/** One that is set stays: it says more of this occurrence. */
+/** Keeps a present value, which is specific to this occurrence. */
 export function setRetryAfter(reply: FastifyReply, seconds: number | undefined): FastifyReply {
   if (seconds !== undefined && !reply.hasHeader('retry-after')) reply.header('retry-after', String(seconds))
   return reply

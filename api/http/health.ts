@@ -1,4 +1,4 @@
-/** `/health/live` and `/health/ready`: short, and never an expensive check, because probes come every few seconds. */
+/** `/health/live` and `/health/ready`: short and cheap, because probes arrive every few seconds. */
 
 import { z } from 'zod'
 import type { ServerOperation } from './server-operation.ts'
@@ -10,7 +10,9 @@ const Readiness = z
   ])
   .meta({ id: 'Readiness', description: 'degraded: readings are taken, and something else is not right.' })
 
-/** `ok`: all is well. `degraded`: readings are taken, something else is not right. `unavailable`: none can be taken. */
+/**
+ * `ok`: no faults. `degraded`: readings are accepted, with faults elsewhere. `unavailable`: no readings are accepted.
+ */
 export type Readiness = z.infer<typeof Readiness>
 
 export function healthOperations(readiness: () => Readiness): ServerOperation[] {

@@ -1,6 +1,6 @@
-/** Templates of HTML in which every value is text: it cannot leave its place in an element or a quoted attribute. */
+/** HTML templates that escape every value, so that it cannot leave its element or its quoted attribute. */
 
-/** Markup that was written by us. Whatever is not Html is escaped when it enters a template. */
+/** Trusted markup. Other values are escaped in a template. */
 export interface Html {
   readonly markup: string
 }
@@ -11,7 +11,7 @@ export function html(parts: TemplateStringsArray, ...values: readonly Value[]): 
   return { markup: parts.reduce((markup, part, index) => markup + markupOf(values[index - 1]) + part) }
 }
 
-/** A carriage return would be read back as a line feed, and a null character cannot be written in HTML at all. */
+/** HTML parsers read a carriage return as a line feed, and null characters cannot be written. */
 const entities: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '<': '&lt;',
@@ -26,7 +26,7 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"'\r\0]/g, character => entities[character] ?? '')
 }
 
-/** For text between tags that holds no control characters, as JSON does not: its quotes may stand. */
+/** For text between tags without control characters, such as JSON: quotes stay unescaped. */
 export function escapeText(text: string): string {
   return /[&<>]/.test(text) ? text.replace(/[&<>]/g, character => entities[character] ?? '') : text
 }

@@ -1,4 +1,4 @@
-/** Node's HTTP server with our limits: on time, on connections, and on what of a connection is worked on at a time. */
+/** Creates Node's HTTP server with limits on times, on connections, and on requests in progress of a connection. */
 
 import {
   createServer,
@@ -25,27 +25,26 @@ export interface HttpServerOptions {
 }
 
 /**
- * Node checks the time limits only every so often, and swaps the two when the first is the larger one, so all three are
- * given. The limit for a whole request is a long one, for the sake of streamed imports; JSON bodies have their own.
+ * Node checks the time limits at intervals, and swaps the two if the first is larger, so all three are set. Streamed
+ * imports need a long limit for a request; JSON bodies have their own.
  */
 const options: ServerOptions = {
   headersTimeout: 5_000,
   requestTimeout: 30 * 60_000,
   connectionsCheckingInterval: 1_000,
   maxHeaderSize: 64 * 1024,
-  // Node's own refusal would have an empty body in chunks.
+  // Node's own refusal has an empty chunked body.
   requireHostHeader: false,
-  // See empty-bodies.ts.
   optimizeEmptyRequests: true,
 }
 const keepAliveMs = 72_000
 /** A client that neither reads nor writes holds memory for an answer. */
 const silenceMsMax = 120_000
-/** How long the rest of a body may take that nobody reads. */
+/** Time limit for the rest of an unread body. */
 const unreadBodyMsMax = 5_000
 
 export interface HttpServers {
-  /** A server that hands its requests to `handle`; there is one for each address that `localhost` has. */
+  /** Creates a server that passes its requests to `handle`, one for each address of `localhost`. */
   create(handle: RequestListener): Server
   close(): void
 }
@@ -76,7 +75,7 @@ export function createHttpServers({ tls, connections }: HttpServerOptions): Http
         tls === undefined ? createServer(options, listener) : createTlsServer({ ...options, ...tls }, listener)
       server.keepAliveTimeout = keepAliveMs
       server.setTimeout(silenceMsMax)
-      // Some firmware closes its sending side right behind the request and still wants the answer.
+      // Some firmware closes its sending side right after the request and still reads the answer.
       Object.assign(server, { httpAllowHalfOpen: true })
       server.on('clientError', answerBrokenRequest)
       connections.bound(server)
@@ -94,15 +93,15 @@ const lingerMsMax = 5000
 const discardedBytesMax = 256 * 1024 * 1024
 
 interface LingeringClose {
-  /** From now on the connection is closed in this way, whenever Node or we close it behind an answer. */
+  /** All later closes of the connection are lingering. */
   apply(socket: Socket): void
   close(): void
 }
 
 /**
- * Closes a connection behind its last answer as RFC 9112, 9.6 has it: our side first, then what the client still sends
- * is read and discarded for a while. A plain close would make the kernel answer those bytes with a reset, which may take
- * the answer with it.
+ * Closes a connection after its last answer according to RFC 9112, 9.6: the sending side first, while the client's
+ * further bytes are discarded for a while. After a plain close, the kernel would answer those bytes with a reset, which
+ * may discard the answer.
  */
 function createLingeringClose(): LingeringClose {
   const deadlines = createDeadlines<Socket>(lingerMsMax, socket => socket.destroy())
@@ -111,7 +110,7 @@ function createLingeringClose(): LingeringClose {
     if (socket.destroyed) return
     socket.end()
     let left = discardedBytesMax
-    // Without this listener of Node's, and with one of ours, nothing reaches its parser any more.
+    // Replacing Node's listener keeps the bytes from its parser.
     socket.removeAllListeners('data').on('data', piece => {
       left -= piece.length
       if (left < 0) socket.destroy()
@@ -131,20 +130,20 @@ function createLingeringClose(): LingeringClose {
 
 type MessageError = Extract<ServerErrorCode, 'BAD_REQUEST' | 'NOT_IMPLEMENTED'>
 
-/** Undefined for a valid one. */
+/** Undefined for a valid message. */
 function messageErrorOf({ headers, rawHeaders, httpVersionMinor }: IncomingMessage): MessageError | undefined {
   const coding = headers['transfer-encoding']
   if (coding !== undefined) {
-    // HTTP/1.0 has no transfer codings: where such a body ends nobody can tell.
+    // HTTP/1.0 has no transfer codings, so the end of such a body is unknown.
     if (httpVersionMinor === 0) return 'BAD_REQUEST'
-    // Node undoes the chunks and nothing else.
+    // Node decodes only chunks.
     if (coding.trim().toLowerCase() !== 'chunked') return 'NOT_IMPLEMENTED'
   }
   const hosts = countHosts(rawHeaders)
   return hosts > 1 || (hosts === 0 && httpVersionMinor > 0) ? 'BAD_REQUEST' : undefined
 }
 
-/** Before anything of a body is read: the connection closes behind the answer. */
+/** Answers before the body is read; the connection closes after the answer. */
 function refuseMessage(response: ServerResponse, code: MessageError): void {
   const { status, text } = serverErrors[code]
   const body = JSON.stringify({ status: text })
@@ -156,7 +155,7 @@ function refuseMessage(response: ServerResponse, code: MessageError): void {
   response.writeHead(status, { ...headers, connection: 'close' }).end(body)
 }
 
-/** Node keeps the first of two and drops the other, and a proxy in front of us may have looked at that one. */
+/** Node drops all but the first, while a proxy may have read another. */
 function countHosts(rawHeaders: readonly string[]): number {
   let count = 0
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -166,20 +165,20 @@ function countHosts(rawHeaders: readonly string[]): number {
   return count
 }
 
-/** By the code of the parser; all others are BAD_REQUEST. */
+/** Maps codes of the parser; others are BAD_REQUEST. */
 const codes: Partial<Record<string, ServerErrorCode>> = {
   HPE_HEADER_OVERFLOW: 'HEADERS_TOO_LARGE',
   ERR_HTTP_REQUEST_TIMEOUT: 'TIMEOUT',
 }
 
-/** Node keeps here, under no public name, the oldest request of the connection that has no answer yet. */
+/** Node's private property with the oldest unanswered request of the connection. */
 type HttpSocket = Socket & { _httpMessage?: ServerResponse<IncomingMessage> | null }
 
-/** What is said to bytes that are no request: the same shape as every other error, or nothing where it could mislead. */
+/** Answers bytes that are not a request, in the shape of other errors, unless the answer would be ambiguous. */
 function answerBrokenRequest({ code = '' }: NodeJS.ErrnoException, socket: HttpSocket): void {
-  // What has come of the next request waits for our own answers, not for the client.
+  // The rest of the next request waits for the service's own answers, not for the client.
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && isHeld(socket)) return
-  // Bytes behind a request that said it was the last one are nobody's (RFC 9112, 9.6); that one gets its answer.
+  // Bytes after a request with `connection: close` are ignored (RFC 9112, 9.6). That request gets its answer.
   if (code === 'HPE_CLOSED_CONNECTION') return
   if (code === 'ECONNRESET' || !socket.writable || isAmbiguous(socket)) {
     socket.destroy()
@@ -199,8 +198,8 @@ function answerBrokenRequest({ code = '' }: NodeJS.ErrnoException, socket: HttpS
 }
 
 /**
- * A whole request waits for its answer, and the next thing sent would be taken for that: a reading that is about to be
- * stored must not be told 400. A connection that breaks means that nothing is known, which is true.
+ * A complete request is waiting, and the client would take the next bytes for its answer: a reading about to be stored
+ * must not get 400. A closed connection reports an unknown outcome.
  */
 function isAmbiguous({ _httpMessage: waiting }: HttpSocket): boolean {
   return waiting !== undefined && waiting !== null && (waiting.headersSent || waiting.req.complete)

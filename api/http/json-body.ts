@@ -1,4 +1,4 @@
-/** JSON bodies, strictly: nothing compressed, and a body that dribbles in is given up after a few seconds. */
+/** Parses JSON bodies strictly: uncompressed, and within a few seconds. */
 
 import { MIMEType } from 'node:util'
 import { parseJson } from '../../store/strict-json.ts'
@@ -12,7 +12,7 @@ declare module 'fastify' {
   }
 }
 
-/** Replaces the JSON parser of this scope, and drops the one for plain text. */
+/** Replaces the JSON parser of this scope and removes the plain-text parser. */
 export function addJsonBody(app: Scope): void {
   app.removeAllContentTypeParsers()
   const deadlines = createBodyDeadlines(app)
@@ -46,7 +46,7 @@ export function addJsonBody(app: Scope): void {
 
 const utf8Charsets = new Set(['utf-8', 'utf8', 'us-ascii', 'ascii'])
 
-/** JSON is UTF-8 (RFC 8259, 8.1), so a charset may say nothing else. What is no media type at all is refused elsewhere. */
+/** JSON is UTF-8 (RFC 8259, 8.1), so other charsets are refused. Invalid media types are refused elsewhere. */
 function isUtf8Type(contentType: string | undefined): boolean {
   if (contentType === undefined || !contentType.includes(';')) return true
   try {

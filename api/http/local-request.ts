@@ -1,11 +1,11 @@
-/** Whether a request is of this machine itself, and not one that a proxy on this machine hands on for somebody else. */
+/** Recognizes requests of this machine itself, without those that a local proxy forwards. */
 
 import type { IncomingMessage } from 'node:http'
 import { isIPv4 } from 'node:net'
 
 /**
- * From the machine's own address, to a name of it, with nothing in it that a proxy adds. HTTP/1.0 is what many proxies
- * speak to what is behind them, and no scraper does. An address in TRUST_PROXY is that of a proxy.
+ * The request comes from and goes to the machine's own address, without headers of a proxy. Proxies often use HTTP/1.0,
+ * which scrapers do not. An address in TRUST_PROXY belongs to a proxy.
  */
 export function isLocalRequest(request: IncomingMessage, isTrusted: (address: string) => boolean): boolean {
   const { socket, headers, rawHeaders, httpVersionMinor } = request
@@ -19,7 +19,7 @@ function isLoopback(address: string): boolean {
   return address === '::1' || (address.startsWith('127.') && isIPv4(address))
 }
 
-/** As in a Host header: with a port or without one. */
+/** Takes a Host header, with or without a port. */
 function isOurName(host: string): boolean {
   const name = host.replace(/:\d{1,5}$/, '').toLowerCase()
   return name === 'localhost' || name === '[::1]' || isLoopback(name)

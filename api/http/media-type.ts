@@ -1,4 +1,4 @@
-/** The media type of a body, without its parameters. */
+/** Parses the media type of a body without its parameters. */
 
 import type { FastifyRequest } from 'fastify'
 

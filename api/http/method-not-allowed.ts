@@ -1,9 +1,9 @@
-/** What a path says to methods that it does not have: 405, and those that it has. */
+/** Refuses methods that a path does not have with 405 and the allowed methods. */
 
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { sendServerError } from './errors.ts'
 
-/** Every method that the server knows and that is not among `allowed` is refused on `url`, before its body is read. */
+/** Refuses every other method on `url` before its body is read. */
 export function addMethodNotAllowed(app: FastifyInstance, url: string, allowed: readonly string[]): void {
   app.route({
     method: app.supportedMethods.filter(method => !allowed.includes(method)),

@@ -1,4 +1,4 @@
-/** `GET /metrics`: Prometheus text of whatever is in the registry, the process and all requests among it. */
+/** `GET /metrics`: Prometheus text of the registry, with metrics of the process and of all requests. */
 
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
@@ -9,7 +9,7 @@ import { measureRequests } from './request-durations.ts'
 import type { ServerOperation } from './server-operation.ts'
 
 export interface Metrics {
-  /** Where the parts add theirs. */
+  /** Other parts add their metrics here. */
   registry: Registry
   /** Measures all requests. */
   measure(app: FastifyInstance): void
@@ -17,21 +17,21 @@ export interface Metrics {
 }
 
 export interface MetricsOptions {
-  /** Whether an administrator asks, which counts when the scrape comes from another machine. */
+  /** True if an administrator sends the request. Only checked for other machines. */
   isAdmin: (request: IncomingMessage) => Promise<boolean>
-  /** Whether an address is that of a proxy. */
+  /** True if the address belongs to a proxy. */
   isTrusted: (address: string) => boolean
 }
 
-/** However many ask, the text is made no more often than this. */
+/** Shortest interval between two texts. */
 const freshMsMax = 1000
 
-/** Gauges with the suffix of a counter, which promtool refuses. Each is the sum of the gauge without it. */
+/** Gauges with the suffix of a counter, which promtool rejects. Each is the sum of the gauge without it. */
 const sumsOfGauges = ['nodejs_active_resources_total', 'nodejs_active_handles_total', 'nodejs_active_requests_total']
 
 export function createMetrics({ isAdmin, isTrusted }: MetricsOptions): Metrics {
   const registry = new Registry()
-  // Among them the delay of the event loop, by quantile.
+  // Includes the delay of the event loop, by quantile.
   collectDefaultMetrics({ register: registry })
   for (const name of sumsOfGauges) registry.removeSingleMetric(name)
   let made: { text: Promise<string>; atMs: number } | undefined

@@ -1,71 +1,70 @@
-/** One operation of an API, declared once: its route, the check of what is sent and its page in the contract are made of it. */
+/** An operation of an API. Its route, its checks and its page in the contract follow from one declaration. */
 
 import type { z } from 'zod'
 import type { ErrorEntry } from './errors.ts'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** `Code` is one of the errors of its family, which adds how an operation is handled. */
+/** `Code` is an error of its family. The family adds the handler. */
 export interface Operation<Code extends string = string, Path = unknown, Query = unknown, Body = unknown> {
   method: Method
-  /** Below the prefix of the family, with parameters as the router has them: `/devices/:name`. */
+  /** Path below the prefix of the family, with the router's parameters: `/devices/:name`. */
   path: string
-  /** As the contract has it, where the router needs another form. */
+  /** Path in the contract if the router needs another form. */
   publishedPath?: string
-  /** Of the function in clients that are made of the contract. */
+  /** Name of the function in generated clients. */
   name: string
   summary: string
   description?: string
-  /** Names of security schemes, each of which is enough; without it, everybody may. */
+  /** Names of alternative security schemes. Without the list, everybody may call it. */
   credentials?: readonly string[]
-  /** What an API key needs among them. */
+  /** Scope that an API key needs. */
   scope?: string
-  /** Some are answered without any. */
+  /** Some of its requests need no credential. */
   isCredentialOptional?: boolean
-  /** Objects of parameters. */
   parameters?: { path?: z.ZodType<Path>; query?: z.ZodType<Query>; header?: z.ZodType }
   body?: RequestBody<Body>
   bodyBytesMax?: number
   success: { status: number; description: string; headers?: Record<string, unknown> } & Representation
-  /** Further responses that are no refusals. */
+  /** Further successful responses. */
   others?: Record<number, { description: string; headers?: Record<string, unknown> } & Representation>
-  /** Beside those that the family has for every operation of its kind. */
+  /** Refusals beyond the common ones of its kind. */
   refusals?: readonly Code[]
-  /** The shape of its errors, where it is another one than that of the family. */
+  /** Shape of its errors if it differs from the family's. */
   error?: z.ZodType
 }
 
-/** JSON of a schema, text or bytes of some media types, or any of them; or server-sent events. */
+/** JSON of a schema, text or bytes of some media types, or any of them, or server-sent events. */
 export interface Representation {
   json?: z.ZodType
   text?: readonly string[]
   bytes?: readonly string[]
-  /** Of one event. */
+  /** Schema of one event. */
   events?: z.ZodType
 }
 
 export interface RequestBody<Body = unknown> extends Representation {
   json?: z.ZodType<Body>
   isOptional?: boolean
-  /** The handler gets the bytes of JSON, to have them read elsewhere. */
+  /** The handler gets the bytes of JSON and parses them. */
   isRaw?: boolean
-  /** Checks what was sent where more than the schema is needed: older names of fields, turns between parts of a long body. */
+  /** Replaces the schema's check if it needs more: older names of fields, pauses between parts of a long body. */
   check?(sent: unknown): Checked<Body> | Promise<Checked<Body>>
 }
 
 export type Checked<Value> = { success: true; data: Value } | { success: false; error: Invalid }
 
-/** What a schema has found. */
+/** Issues of a schema. */
 export interface Invalid {
   readonly issues: readonly z.core.$ZodIssue[]
 }
 
-/** Without a schema nothing is handed on. */
+/** Without a schema the value is dropped. */
 export function checkPart<Value>(schema: z.ZodType<Value> | undefined, sent: unknown): Checked<Value | undefined> {
   return schema === undefined ? { success: true, data: undefined } : schema.safeParse(sent)
 }
 
-/** Of a body of JSON; others are for the handler. */
+/** Checks JSON bodies. The handler reads other bodies. */
 export function checkBody<Body>(
   { json, isOptional, check }: RequestBody<Body> = {},
   sent: unknown,
@@ -74,25 +73,25 @@ export function checkBody<Body>(
   return check === undefined ? checkPart(json, given) : check(given)
 }
 
-/** The operations of one API, with what the contract says of all of them. */
+/** Operations of one API with the common parts of their contract. */
 export interface OperationFamily<Declared extends Operation = Operation> {
-  /** `/api/admin`. */
+  /** For example `/api/admin`. */
   prefix: string
   tag: { name: string; description: string }
   operations: readonly Declared[]
-  /** The shape of its errors, and the headers that come with one. */
+  /** Shape of its errors, with their headers. */
   error: {
     schema: z.ZodType
     mediaType?: string
     text?: readonly string[]
     headersOf?(entry: ErrorEntry): Record<string, unknown>
   }
-  /** All that an operation may be refused with: its own, and those of every operation of its kind. */
+  /** All refusals of an operation: its own, and the common ones of its kind. */
   refusalsOf(operation: Declared): readonly ErrorEntry[]
   securitySchemes?: Record<string, unknown>
 }
 
-/** Whether a path has parameters, so that one may be too long or impossible to decode. */
+/** Paths with parameters may be too long or impossible to decode. */
 export function hasParameters({ path }: Operation): boolean {
   return path.includes(':')
 }

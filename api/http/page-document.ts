@@ -1,34 +1,34 @@
-/** A page as one text, in the frame of all pages. It needs nothing but its style, which stands in it: no font, no picture. */
+/** Renders a page as one text in the common frame. Its style is inline, and it loads no font and no picture. */
 
 import type { IncomingMessage } from 'node:http'
 import { type NavigationPage, navigation, tracePath } from '../../web/theme/frame.ts'
 import { type Html, html } from './html.ts'
 
-/** Who is signed in, as the frame shows it. */
+/** The signed-in account in the frame. */
 export interface Visitor {
   name: string
   role: string
 }
 
-/** Null: nobody is signed in. */
+/** Null without a signed-in account. */
 export type FindVisitor = (request: IncomingMessage) => Promise<Visitor | null>
 
 interface PageFrame {
-  /** Of the service, as seen from the page: `./`, `../`. */
+  /** Path to the root of the service from the page: `./`, `../`. */
   root: string
   current?: NavigationPage | undefined
-  /** Null: nobody is signed in. Undefined: this page does not look who is. */
+  /** Null without a signed-in account. Undefined if the page does not look it up. */
   visitor?: Visitor | null | undefined
-  /** Where a sign-in comes back to, as seen from the root; without it, to the account. */
+  /** Return path of the sign-in from the root; by default the account page. */
   path?: string | undefined
 }
 
 export interface PageDocument extends PageFrame {
   title: string
   style: Html
-  /** What follows the navigation; its `main` has the id `main`. */
+  /** The part after the navigation; its `main` has the id `main`. */
   body: Html
-  /** One that the policy of the page allows by its hash. */
+  /** The policy of the page allows it by its hash. */
   script?: Html | undefined
 }
 
@@ -70,7 +70,7 @@ function visitorOf({ root, visitor, path }: PageFrame): Html | undefined {
 <form method="post" action="${addressOf(root, 'sign-out')}"><button class="button small">Sign out</button></form>`
 }
 
-/** Of a page beside this one, its name alone. */
+/** A page in the same folder is linked by its name alone. */
 function addressOf(root: string, path: string): string {
   return root === './' && path !== '' ? path : `${root}${path}`
 }

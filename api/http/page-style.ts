@@ -1,4 +1,4 @@
-/** What all our pages look like, and the policy that allows their style and nothing else. */
+/** Declares the common style of pages and the policy that allows only this style. */
 
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -8,18 +8,19 @@ const common = readFileSync(new URL('../../web/theme/base.css', import.meta.url)
 
 export interface PageStyle {
   element: Html
-  /** Goes with every page: nothing but the icon is loaded and no other script runs, even if a value ever came through as markup. */
+  /**
+   * Sent with every page: only the icon is loaded and no other script runs, even if a value were inserted as markup.
+   */
   contentSecurityPolicy: string
 }
 
-/** The common style and what a family of pages adds to it. `script`: the text of the one that may run, if any. */
+/** Joins the common style and a family's own. `script` is the text of the only allowed script. */
 export function createPageStyle(own: string, script?: string): PageStyle {
   const style = `${common}${own}`
   const policy = [
     "default-src 'none'",
     `style-src ${hashOf(style)}`,
     ...(script === undefined ? [] : [`script-src ${hashOf(script)}`]),
-    // The icon.
     "img-src 'self'",
     "form-action 'self'",
     "base-uri 'none'",

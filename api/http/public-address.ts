@@ -1,18 +1,18 @@
-/** Under which address the client reaches the service: the configured one, or what the request says of itself. */
+/** Finds the address under which the client reaches the service: the configured one, or the request's own. */
 
 import type { FastifyRequest } from 'fastify'
 
-/** A name or an address, with a port or without one; anything else in a Host header is nobody's. */
+/** A name or an address, with or without a port. Other Host headers are ignored. */
 const hostPattern = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i
 
-/** Scheme, host and port, and the path of a configured address; nothing of it ends in a slash. */
+/** Scheme, host and port, and the path of a configured address, without a final slash. */
 export function createPublicAddress(publicUrl: string | undefined): (request: FastifyRequest) => string {
   if (publicUrl !== undefined) {
     const { origin, pathname } = new URL(publicUrl)
     const configured = withoutSlashes(`${origin}${pathname}`)
     return () => configured
   }
-  // Both look at X-Forwarded-* for a trusted proxy only.
+  // Both read X-Forwarded-* of trusted proxies only.
   return ({ protocol, host, socket }) => {
     const scheme = protocol === 'https' ? 'https' : 'http'
     return `${scheme}://${hostPattern.test(host) ? host : hostOf(socket)}`
@@ -25,7 +25,7 @@ function withoutSlashes(address: string): string {
   return address.slice(0, end)
 }
 
-/** For those who name no host: HTTP/1.0 and the careless. */
+/** For requests without a host, such as HTTP/1.0. */
 function hostOf({ localAddress = 'localhost', localPort }: FastifyRequest['socket']): string {
   const name = localAddress.includes(':') ? `[${localAddress}]` : localAddress
   return localPort === undefined ? name : `${name}:${localPort}`

@@ -1,23 +1,23 @@
-/** Registers operations, the only way to a route of an API that is published; every other method of their paths gets a 405. */
+/** Registers operations, which all published routes have to use. Other methods of their paths get a 405. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler, RouteHandlerMethod } from 'fastify'
 import type { Operation, OperationFamily } from './operation.ts'
 import type { RouteFamily } from './route-family.ts'
 import type { Scope } from './scope.ts'
 
-/** How a family looks at requests and writes its answers. */
+/** Checks and answers of a family. */
 export interface Rules<Declared extends Operation> {
   /**
-   * Whether HEAD is a method like others, or one more for the handler of GET. Without it, the framework answers it by that
-   * handler, and tells the length of what it drops.
+   * `handled` passes HEAD to the handler of GET, `refused` refuses it. By default, the framework answers it by that
+   * handler, with the length of the omitted body.
    */
   head?: 'refused' | 'handled'
-  /** Before anything of a body is read. */
+  /** Runs before the body is read. */
   onRequest?(operation: Declared): onRequestHookHandler
   handler(operation: Declared): RouteHandlerMethod
-  /** Answers OPTIONS on a path; without it, that is a method like others. */
+  /** Answers OPTIONS on a path. By default, OPTIONS is a method like others. */
   preflight?(operations: readonly Declared[]): RouteHandlerMethod | undefined
-  /** Answers a method that the path does not have, before anything of a body is read. */
+  /** Answers a method that the path does not have, before the body is read. */
   refuseMethod(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -28,7 +28,7 @@ export interface Rules<Declared extends Operation> {
 
 /** Operations whose requests are read in the same way. */
 export interface OperationGroup<Declared extends Operation> {
-  /** A heading of its own in the contract. */
+  /** Separate heading in the contract. */
   tag?: OperationFamily['tag']
   operations: readonly Declared[]
   /** Adds parsers and hooks to the scope of the group. */
@@ -40,13 +40,13 @@ export interface FamilyDefinition<Declared extends Operation>
     Omit<RouteFamily, 'register' | 'published'> {
   groups: readonly OperationGroup<Declared>[]
   rules: Rules<Declared>
-  /** Adds hooks and handlers of errors to the scope of all groups. */
+  /** Adds hooks and error handlers to the scope of all groups. */
   prepare(scope: Scope): void
 }
 
 export type PublishedFamily<Declared extends Operation> = RouteFamily & OperationFamily<Declared>
 
-/** The family as the server takes it, and as the contract publishes it: of the same operations. */
+/** The server and the contract get the same operations. */
 export function createFamily<Declared extends Operation>(
   definition: FamilyDefinition<Declared>,
 ): PublishedFamily<Declared> {
@@ -62,7 +62,7 @@ export function createFamily<Declared extends Operation>(
   }
 }
 
-/** In a scope of its own. */
+/** Registers a group in its own scope. */
 export function registerGroup<Declared extends Operation>(
   scope: FastifyInstance,
   { operations, prepare }: OperationGroup<Declared>,

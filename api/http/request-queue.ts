@@ -1,22 +1,22 @@
 /**
- * Pipelined requests (RFC 9112, 9.3.2). Node parses everything that a read of 64 KiB holds, a thousand requests or more,
- * and would start all of them at once. Here a connection has one request at work at a time:
+ * Queues pipelined requests (RFC 9112, 9.3.2). Node parses all requests of a read of 64 KiB, a thousand or more, and
+ * would start all of them at once. The queue runs one request of a connection at a time:
  *
- * - clients that pipeline hold up nobody for longer than the same clients with one request after the other: what waits
- *   is started in turns between the connections, a few requests in each turn of the event loop;
- * - nothing behind an answer that closes the connection is processed (RFC 9112, 9.6).
+ * - pipelining clients delay others no longer than the same clients without pipelining: the next requests start in
+ *   turns between the connections, a few in each turn of the event loop;
+ * - requests after an answer that closes the connection are not processed (RFC 9112, 9.6).
  *
- * A connection is not read while requests of it wait, so these are those of one read.
+ * A connection with queued requests is not read, so they come from one read.
  */
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** In a turn of the event loop, of all connections together. */
+/** Requests started in one turn of the event loop, over all connections. */
 const startsPerTurn = 16
-/** Of all connections together, some 3 KB each; beyond it the connection with most of them is closed. */
+/** Requests of all connections, some 3 KB each. Beyond it, the connection with most of them is closed. */
 const waitingMax = 20_000
-/** Of one connection: requests that have let the next one start before they are answered. */
+/** Unanswered requests of one connection that have let the next one start. */
 const unansweredMax = 64
 
 interface Exchange {
@@ -27,13 +27,13 @@ interface Exchange {
 const connections = new WeakMap<Socket, Connection>()
 
 export interface RequestQueueOptions {
-  /** Called for each request when its time has come. */
+  /** Starts a request from the queue. */
   start: RequestListener
-  /** Called when the answer is sent and the body is still coming. */
+  /** Called when the answer is sent before the body has ended. */
   onUnread: (request: IncomingMessage) => void
 }
 
-/** For the `request` event of a server. */
+/** Listener for the `request` event of a server. */
 export function queueRequests(options: RequestQueueOptions): RequestListener {
   const queue = new RequestQueue(options)
   return (request, response) => {
@@ -47,20 +47,20 @@ export function queueRequests(options: RequestQueueOptions): RequestListener {
   }
 }
 
-/** Whether the connection is not read because requests of it wait. */
+/** True if the connection is paused because of queued requests. */
 export function isHeld(socket: Socket): boolean {
   return (connections.get(socket)?.waiting.length ?? 0) > 0
 }
 
 /**
- * Tells that the answer, though not sent yet, will leave the connection open, so that the next request may start: for
- * readings, many of which wait for the same sync of the disk.
+ * Lets the next request of the connection start before this answer is sent, which will keep the connection open.
+ * Readings use it, because many wait for one sync of the disk.
  */
 export function allowNext(response: ServerResponse): void {
   connections.get(response.req.socket)?.allowNext(response)
 }
 
-/** The connections whose next request may start, in turns. */
+/** Connections whose next request may start, in turns. */
 class RequestQueue {
   readonly start: RequestListener
   readonly onUnread: (request: IncomingMessage) => void
@@ -121,7 +121,7 @@ class Connection {
   waiting: Exchange[] = []
   readonly #queue: RequestQueue
   #unanswered = 0
-  /** The answer that may yet close the connection. */
+  /** Answer that may still close the connection. */
   #undecided: ServerResponse | undefined
   #isWatched = false
 
@@ -131,7 +131,7 @@ class Connection {
   }
 
   take(exchange: Exchange): void {
-    // It is about to be closed, or closed for having too many that wait.
+    // The connection is closing, or was closed for too many queued requests.
     if (!this.socket.writable) return
     if (this.waiting.length === 0 && this.#canStart()) this.#start(exchange)
     else this.#wait(exchange)
@@ -163,7 +163,7 @@ class Connection {
     this.#queue.start(request, response)
   }
 
-  /** The answer was sent. */
+  /** Called when the answer was sent. */
   finish(response: ServerResponse): void {
     this.#unanswered--
     if (this.#undecided === response) this.#undecided = undefined
@@ -186,7 +186,7 @@ class Connection {
   #watch(): void {
     if (this.#isWatched) return
     this.#isWatched = true
-    // Node resumes the connection after every message that it has parsed.
+    // Node resumes the connection after every parsed message.
     this.socket.on('resume', () => {
       if (this.waiting.length > 0) this.socket.pause()
     })
@@ -205,7 +205,7 @@ class Connection {
   }
 }
 
-/** One function for all answers: a closure for each would cost more. */
+/** One function for all answers, which is cheaper than a closure each. */
 function noteFinish(this: ServerResponse): void {
   connections.get(this.req.socket)?.finish(this)
 }

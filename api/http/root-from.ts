@@ -1,6 +1,6 @@
-/** The root of the service as seen from an address: relative, so that it is right below any prefix that a proxy adds. */
+/** Builds a relative path to the root of the service, valid below any prefix that a proxy adds. */
 
-/** A link that goes up through more folders would make a long answer of a long address. */
+/** Bounds the answer to a long address. */
 const depthMax = 16
 
 /** `./` from `/docs`, `../` from `/docs/statistics`. */

@@ -1,22 +1,24 @@
-/** One API as the server takes it: its routes below a prefix, and what it says of paths that reach none of them. */
+/** An API of the server: its routes below a prefix, and its answers to other paths. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { OperationFamily } from './operation.ts'
 
 export interface RouteFamily {
-  /** `/api/admin`. Of two that a path lies below, the longer one has it. */
+  /** For example `/api/admin`. The longest matching prefix takes precedence. */
   prefix: string
-  /** Its operations as the contract has them; pages have none. */
+  /** Operations in the contract. Pages have none. */
   published: readonly OperationFamily[]
-  /** Registers the routes on a scope of their own, whose paths begin behind the prefix. */
+  /** Registers the routes on their own scope, whose paths exclude the prefix. */
   register: (scope: FastifyInstance) => void
-  /** What the router gets to see of an address below the prefix; without it, the address as sent. */
+  /** Rewrites an address below the prefix for the router. */
   routedUrl?: (url: string) => string
-  /** Answers a path that the router cannot read: it reaches no route and no hook. Without it, the server answers. */
+  /**
+   * Answers a path that the router cannot decode and that reaches no route and no hook. By default, the server answers.
+   */
   refusePath?: (request: FastifyRequest, reply: FastifyReply, code: number) => void
 }
 
-/** The family that a path lies below. */
+/** Finds the family of a path. */
 export function createFamilyFinder(families: readonly RouteFamily[]): (url: string) => RouteFamily | undefined {
   const byLength = families
     .map(family => ({ family, folder: `${family.prefix}/` }))

@@ -1,4 +1,4 @@
-/** What a family of operations may do with a scope of the server: parsers, hooks and handlers of errors, but no routes. */
+/** The parts of a server's scope that a family may use: parsers, hooks and error handlers, but no routes. */
 
 import type { FastifyInstance } from 'fastify'
 

@@ -1,20 +1,18 @@
-/** The security headers of all responses: no guessed types, no frames, and no referrer for other sites. */
+/** Sets the security headers of all responses: no guessed types, no frames, and no referrer for other sites. */
 
 import type { FastifyInstance } from 'fastify'
 
-/**
- * Not `no-referrer`: with it browsers say `Origin: null` with a form, as they do for pages of other sites.
- */
+/** With `no-referrer`, browsers would send `Origin: null` with a form, as for pages of other sites. */
 export const securityHeaders = {
   'referrer-policy': 'same-origin',
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
 } as const
 
-/** Of pages alone: the window that opens the popup of a drive would lose it by a redirect that has this. */
+/** Only for pages: a redirect with this header would cut the opener off from the popup of a drive. */
 export const pageHeaders = { 'cross-origin-opener-policy': 'same-origin' } as const
 
-/** Before the routes are added. What reaches no hook brings the headers by itself: bytes that are no request, and paths that are none. */
+/** Call it before the routes are added. Answers that reach no hook set the headers themselves. */
 export function addSecurityHeaders(app: FastifyInstance): void {
   app.addHook('onRequest', (_request, reply, done) => {
     reply.headers(securityHeaders)

@@ -1,4 +1,4 @@
-/** Sends a finished body in the form that the client likes best, or says that the client has it already. */
+/** Sends a finished body in the client's preferred form, or 304. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { acceptedForms, type Coding, type Form } from './accept-encoding.ts'
@@ -9,18 +9,18 @@ const plainOnly: readonly Form[] = ['identity']
 
 export interface SendableBody {
   readonly bytes: Buffer
-  /** The media type; without it, that of JSON. */
+  /** Media type; JSON by default. */
   readonly type?: string
-  /** Of the compressed forms that are ready; none where the body is too short to gain by them. */
+  /** Ready compressed forms; empty for short bodies. */
   readonly coded: { readonly size: number }
   /** The tag of each form. */
   readonly etags: Readonly<Record<Form, string>>
 }
 
-/** The compressed body; undefined when too many compressions are in progress. */
+/** The compressed body, or undefined if too many compressions are in progress. */
 export type Encode<Body> = (body: Body, coding: Coding) => Buffer | Promise<Buffer> | undefined
 
-/** The reply is sent when this returns, or when its promise is kept. */
+/** The reply is sent when this function returns or its promise resolves. */
 export function sendBody<Body extends SendableBody>(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -31,7 +31,7 @@ export function sendBody<Body extends SendableBody>(
   const { headers } = request
   reply.header('vary', 'accept-encoding')
   reply.header('cache-control', maxAgeSeconds > 0 ? `public, max-age=${maxAgeSeconds}` : 'no-cache')
-  // A body that came without gzip is too short to gain by any coding.
+  // A body without gzip is too short for any coding.
   const forms = body.coded.size === 0 ? plainOnly : acceptedForms(headers['accept-encoding'])
   const known = headers['if-none-match']
   if (known !== undefined) {
@@ -47,7 +47,7 @@ export function sendBody<Body extends SendableBody>(
   return sendForm(reply, body, 'identity', body.bytes)
 }
 
-/** Bytes of a known length go out whole, so that clients of HTTP/1.0 and those that cannot read chunks are served too. */
+/** Sends bytes with their length, so that HTTP/1.0 and clients without chunked decoding are served, too. */
 function sendForm(reply: FastifyReply, body: SendableBody, form: Form, bytes: Buffer): FastifyReply {
   reply.header('content-type', body.type ?? jsonType)
   reply.header('etag', body.etags[form])

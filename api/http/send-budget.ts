@@ -1,7 +1,6 @@
 /**
- * Bounds the memory of answers that clients are slow to read. A body that left the cache lives on while somebody reads it,
- * and `latest/all` alone has 72 of them, each anew every minute: without a bound 72 clients that read a byte a second
- * would hold gigabytes.
+ * Bounds the memory of answers to slow clients. A body that left the cache stays in memory while it is read, and
+ * `latest/all` has 72 bodies, which change every minute: 72 clients at a byte a second would hold gigabytes.
  */
 
 import type { ServerResponse } from 'node:http'
@@ -10,14 +9,14 @@ import { Capacity } from '../../store/limits/capacity.ts'
 import { setRetryAfter } from './errors.ts'
 
 export interface SendBudgetOptions {
-  /** Of all different bodies that are being sent together. */
+  /** All different bodies in progress together. */
   bytesMax: number
   nowMs: () => number
 }
 
 /** Shorter bodies fit the buffers of a socket. */
 const countedBytesMin = 64 * 1024
-/** Whoever has read for so long gives way to others. */
+/** Older responses may be evicted in favour of new ones. */
 const patienceMs = 10_000
 const retryAfterSeconds = 2
 
@@ -25,7 +24,7 @@ export class BusyError extends Error {
   readonly statusCode = 503
 }
 
-/** The answer that has no room is a 503, which each family tells in its own shape. */
+/** An answer without room is a 503, which each family writes in its own shape. */
 export function boundSending(app: FastifyInstance, options: SendBudgetOptions): void {
   const budget = new SendBudget(options)
   app.addHook('onSend', (_request, reply, payload: unknown, done) => {
@@ -39,7 +38,7 @@ export function boundSending(app: FastifyInstance, options: SendBudgetOptions): 
   })
 }
 
-/** A body that many read counts once. */
+/** A body with many readers counts once. */
 interface Held {
   payload: unknown
   responses: Set<ServerResponse>
@@ -54,7 +53,7 @@ class SendBudget {
     this.#bytes = new Capacity({ max: bytesMax, eviction })
   }
 
-  /** False when there is no room. */
+  /** False without room. */
   take(payload: unknown, response: ServerResponse): boolean {
     const bytes = Buffer.isBuffer(payload) || typeof payload === 'string' ? payload.length : 0
     if (bytes < countedBytesMin) return true

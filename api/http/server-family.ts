@@ -1,4 +1,4 @@
-/** What the server itself answers: its health and its metrics. */
+/** Declares the server's own answers: health and metrics. */
 
 import { z } from 'zod'
 import { serverErrors } from './errors.ts'
@@ -31,7 +31,7 @@ export function serverFamily({ readiness, metrics }: ServerFamilyOptions): Publi
 
 const ServerError = z.object({ status: z.string() }).meta({ id: 'ServerError' })
 
-/** Of several families; those of accounts stand in their contract. */
+/** Several families use these. The contract of accounts has its own. */
 const securitySchemes = {
   adminToken: { type: 'http', scheme: 'bearer', description: 'The local admin token, of secrets/admin-token.' },
   bearerKey: { type: 'http', scheme: 'bearer', description: 'An API key.' },

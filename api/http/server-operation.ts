@@ -1,4 +1,4 @@
-/** An operation of the server itself: it has nothing to check, and nobody to ask for first. */
+/** An operation of the server itself, without checks and credentials. */
 
 import type { RouteHandlerMethod } from 'fastify'
 import type { ServerErrorCode } from './errors.ts'

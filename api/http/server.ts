@@ -1,4 +1,4 @@
-/** The HTTP server: its limits, its route families, and how it stops. */
+/** Creates the HTTP server: its limits, its route families and its shutdown. */
 
 import { METHODS } from 'node:http'
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
@@ -24,14 +24,14 @@ export interface ServerOptions {
   /** Measures all requests. */
   measure: (app: FastifyInstance) => void
   families: readonly RouteFamily[]
-  /** Why reads find no database, where that is known. Each family writes it in its own shape. */
+  /** Reason why reads find no database, if known. Each family writes it in its own shape. */
   databaseFault?: () => string | undefined
-  /** Without it, pages of errors do not show who is signed in. */
+  /** Without it, error pages do not show the signed-in account. */
   findVisitor?: FindVisitor
   log: Log
 }
 
-/** Names may have 64 characters, each of up to four bytes, each byte three characters of a path. */
+/** Names may have 64 characters of up to four bytes, each three characters of a path. */
 const parameterLengthMax = 64 * 4 * 3
 
 export function createServer(options: ServerOptions): FastifyInstance {
@@ -41,30 +41,30 @@ export function createServer(options: ServerOptions): FastifyInstance {
   const familyOf = createFamilyFinder(families)
   const app = fastify({
     serverFactory: servers.create,
-    // For the address that is told; the factory has its own.
+    // Only for the reported address; the factory has its own options.
     ...(tls === undefined ? {} : { https: tls }),
     trustProxy: config.TRUST_PROXY ?? false,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: parameterLengthMax },
     rewriteUrl: ({ url = '/' }) => familyOf(url)?.routedUrl?.(url) ?? url,
-    // A path that cannot be decoded, or is too long.
+    // The path cannot be decoded or is too long.
     frameworkErrors: (error, request, reply) => {
       const code = error.statusCode ?? 400
-      // No hook is reached.
+      // These answers bypass the hooks.
       reply.headers(securityHeaders)
       const refusePath = familyOf(request.url)?.refusePath ?? refusePathOfNone
       refusePath(request, reply, code)
     },
-    // Every server has a handler of its own, also those that the framework makes beside the first.
+    // Every server has its own handler, also those that the framework creates besides the first.
     clientErrorHandler: () => undefined,
-    // Each family answers for itself while the service stops, in its own shape.
+    // Each family writes its own answer while the service stops.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
   }) as FastifyInstance
-  // So that every path can refuse every method that it does not have.
+  // Every path refuses every method that it does not have.
   for (const method of METHODS) {
     if (method !== 'CONNECT' && !app.supportedMethods.includes(method)) app.addHttpMethod(method)
   }
-  // What is sent to a path that is none is not read; the families that take bodies bring their own parsers.
+  // Bodies to unknown paths are not read. Families with bodies add parsers.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   if (databaseFault !== undefined) app.decorate('databaseFault', databaseFault)
@@ -85,7 +85,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   return app
 }
 
-/** For families without a handler of theirs. */
+/** Answers for families without an error handler. */
 function answerErrors(app: FastifyInstance, { findVisitor, log }: ServerOptions): void {
   app.setErrorHandler((error: FastifyError, _request, reply) => {
     const code = errorCodeOf(error)
@@ -126,12 +126,12 @@ const words: Record<RefusalCode, { title: string; sentence: string }> = {
   URI_TOO_LONG: { title: 'Too long', sentence: 'This address is too long.' },
 }
 
-/** What the server says of an address at which it has nothing: a page for browsers, JSON for all others. */
+/** Browsers get a page for an unknown address, other clients JSON. */
 function isAnsweredByPage({ method, headers }: FastifyRequest): boolean {
   return (method === 'GET' || method === 'HEAD') && prefersHtml(headers.accept)
 }
 
-/** `visitor`: who is signed in, where that is known. */
+/** `visitor` is the signed-in account, if known. */
 function refuseAddress(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -156,7 +156,7 @@ function refuseAddress(
 /** At equal preference the first one is sent. */
 const types = ['application/json', 'text/html']
 
-/** Not of one that takes anything, as `curl` does; browsers name it. */
+/** False for clients that accept anything, such as `curl`. Browsers name the type. */
 function prefersHtml(accept: string | undefined): boolean {
   return accept !== undefined && new Negotiator({ headers: { accept } }).mediaTypes(types)[0] === 'text/html'
 }

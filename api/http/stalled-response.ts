@@ -1,4 +1,4 @@
-/** A response that is sent in pieces, within a bound on the time in which its client takes nothing of it. */
+/** Sends a response in pieces and bounds the time in which its client reads nothing. */
 
 import type { ServerResponse } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
@@ -7,18 +7,18 @@ import type { FastifyReply } from 'fastify'
 import { detachBuffers } from '../../store/limits/detach-buffers.ts'
 import type { Form } from './accept-encoding.ts'
 
-/** A piece may be large; by smaller ones a slow client is told from one that has stopped reading. */
+/** Small slices distinguish a slow client from one that has stopped reading. */
 const sliceBytes = 64 * 1024
 const stalledMsUsual = 60_000
 
-/** Made in threads of Node's own. Numbers as text lose little by the quick levels. */
+/** Node's thread pool compresses. The quick levels lose little on numbers as text. */
 const coders = {
   gzip: () => createGzip({ level: 3 }),
   zstd: () => createZstdCompress(),
 }
 type StreamForm = keyof typeof coders | 'identity'
 
-/** The first form that a client likes and that can be made on the way. */
+/** The client's first preference that can be streamed. */
 export function streamFormOf(accepted: readonly Form[]): StreamForm {
   return accepted.find(form => form !== 'br') ?? 'identity'
 }
@@ -29,8 +29,8 @@ export interface PiecesOptions extends StallOptions {
 }
 
 /**
- * For clients of HTTP/1.1 and newer: before, the end of a connection ended a response, so one that breaks off looked complete.
- * Nobody may use a piece any more that was handed over: its memory is freed.
+ * For HTTP/1.1 and newer: earlier versions mark the end of a response by the end of the connection, so an interrupted
+ * one looks complete. Passed pieces must not be used again: their memory is freed.
  */
 export function sendPieces(
   reply: FastifyReply,
@@ -44,7 +44,7 @@ export function sendPieces(
   const bytes: Readable = Readable.from(taken, { objectMode: false })
   reply.raw.once('finish', () => sent.free(0))
   bytes.on('error', error => {
-    // The response has begun, so its connection is cut, which tells the client.
+    // The response has begun, so its connection is cut to report the error.
     reply.raw.destroy()
     onFailed(error)
   })
@@ -53,7 +53,7 @@ export function sendPieces(
   return reply.send(pipeline(bytes, coder, () => undefined))
 }
 
-/** The same pieces. Each is asked for when the stream has taken all of the one before it. */
+/** Passes pieces on. The next one is requested when the stream has taken the previous one. */
 async function* freeSent(pieces: AsyncIterable<Uint8Array>, sent: SentPieces, unsentBytes: () => number) {
   for await (const piece of pieces) {
     yield piece
@@ -63,13 +63,13 @@ async function* freeSent(pieces: AsyncIterable<Uint8Array>, sent: SentPieces, un
 }
 
 export interface StallOptions {
-  /** How long a client may take nothing of a response. */
+  /** A client may stall a response for this long. */
   stalledMsMax?: number
-  /** Told whenever the client is waited for, and when it has taken what it was waited for. */
+  /** Called when the response starts and stops waiting for the client. */
   onWait?: (isWaiting: boolean) => void
 }
 
-/** The same bytes. The connection of a client that takes none of them for so long is cut. */
+/** Passes bytes on and cuts the connection of a client that takes none for this long. */
 export async function* untilStalled(
   pieces: AsyncIterable<Uint8Array>,
   response: ServerResponse,
@@ -77,7 +77,7 @@ export async function* untilStalled(
 ): AsyncGenerator<Uint8Array> {
   for await (const piece of pieces) {
     for (let from = 0; from < piece.length; from += sliceBytes) {
-      // The time is measured only while the client is waited for, not while the next piece is made.
+      // The time counts only while the client is awaited, not while the next piece is computed.
       const timer = setTimeout(() => response.destroy(), stalledMsMax)
       onWait(true)
       try {
@@ -90,7 +90,7 @@ export async function* untilStalled(
   }
 }
 
-/** A shorter one may lie in memory that it shares with others. */
+/** A shorter piece may share its memory with others. */
 const ownBytesMin = 64 * 1024
 
 interface TakenPiece {
@@ -100,20 +100,20 @@ interface TakenPiece {
 }
 
 /**
- * Frees the pieces of a response when they have been sent. Their memory lies outside the heap: left to V8, every 30 MB of it start a
- * collection of the whole heap of the main thread, which costs more than all else that this thread does for them.
+ * Frees sent pieces of a response. Their memory is outside the heap: left to V8, every 30 MB start a collection of the
+ * main thread's whole heap, which is the largest cost of a stream.
  */
 class SentPieces {
   readonly #unsent: TakenPiece[] = []
   #takenBytes = 0
 
-  /** One that a stream has taken all of. */
+  /** Adds a piece that a stream has taken completely. */
   add(piece: Uint8Array): void {
     this.#takenBytes += piece.length
     if (piece.length >= ownBytesMin) this.#unsent.push({ piece, endBytes: this.#takenBytes })
   }
 
-  /** Of what was taken, all but the last `unsentBytes` have left the process. */
+  /** Frees the taken bytes except the last `unsentBytes`, which have not left the process. */
   free(unsentBytes: number): void {
     while (this.#unsent.length > 0) {
       const { piece, endBytes } = this.#unsent[0] as TakenPiece

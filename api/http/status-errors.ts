@@ -1,4 +1,4 @@
-/** The errors of the logger API, written as `{"status": text}`: a client may always test `status == "success"`. */
+/** Declares the errors of the logger API, `{"status": text}`: a client may always test `status == "success"`. */
 
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
@@ -26,7 +26,7 @@ export const loggerErrors = {
     retryAfterSeconds: 600,
   },
   STORAGE_FAILED: commonErrors.STORAGE_FAILED,
-  // 401 would say for good what may not be so: a client sends again what got a 503.
+  // A 401 would be final for the client, while it repeats a request after a 503.
   DEVICE_SUSPENDED: { status: 503, text: refusalTexts.DEVICE_SUSPENDED, retryAfterSeconds: 5 },
   TOO_MANY_IDEMPOTENCY_KEYS: { status: 503, text: refusalTexts.TOO_MANY_IDEMPOTENCY_KEYS, retryAfterSeconds: 60 },
   STORAGE_FULL: commonErrors.STORAGE_FULL,
@@ -79,7 +79,7 @@ export const LoggerError = z
   })
   .meta({ id: 'LoggerError' })
 
-/** `members` say more of this occurrence; a `status` among them stands in place of the text. */
+/** `members` describe this occurrence. A `status` among them replaces the text. */
 export function sendError(reply: FastifyReply, code: LoggerErrorCode, members: object = {}): FastifyReply {
   return setRefusal(reply, loggerErrors[code]).send({ status: loggerErrors[code].text, ...members })
 }

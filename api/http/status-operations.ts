@@ -1,4 +1,4 @@
-/** Operations of the logger API, which brings its reads and its writes under one prefix: each with a handler of its own. */
+/** Declares operations of the logger API, with reads and writes under one prefix. Each has its own handler. */
 
 import type { onRequestHookHandler, RouteHandlerMethod } from 'fastify'
 import { refuseMethod } from './method-not-allowed.ts'
@@ -15,7 +15,7 @@ export interface WriteOperation extends Handled {
   method: 'PUT' | 'POST'
 }
 
-/** A read that did not say what it is about would be open to everybody who may read anything. */
+/** The type requires a subject: a read without one would be open to every reader. */
 export interface ReadOperation extends Handled {
   method: 'GET'
   subject: { readonly of: 'device' | 'devices' | 'fleet' | 'station' }
@@ -23,7 +23,7 @@ export interface ReadOperation extends Handled {
   preflight: RouteHandlerMethod
 }
 
-/** All but how it is answered. */
+/** Declaration of an operation without its handler. */
 export type Declared<Handling extends Handled> = Omit<Handling, 'onRequest' | 'handler'>
 
 export type LoggerOperation = ReadOperation | WriteOperation

@@ -1,6 +1,6 @@
 /**
- * How many responses are streamed at the same time: in all, to one network and with one credential. When all slots are
- * taken, a client that has been waited for gives way to a new one, so that slow ones do not keep everybody out.
+ * Bounds concurrent streamed responses: in total, for a network and for a credential. When all slots are taken, a
+ * client that has stalled is evicted for a new one, so that slow clients do not block others.
  */
 
 import type { ServerResponse } from 'node:http'
@@ -10,34 +10,34 @@ import { oneProcess, type ProcessCount, sharedCount } from '../../store/limits/s
 
 export interface StreamSlotsOptions {
   slotsMax: number
-  /** Of a network, and of a credential. */
+  /** Limit for a network, and for a credential. */
   slotsOfOneMax: number
-  /** They share what is of one. */
+  /** Processes share the limits of a client. */
   processes?: ProcessCount | undefined
   nowMs: () => number
 }
 
-/** Who gets a response. */
+/** The client of a response. */
 interface StreamClient {
   address: string
-  /** Undefined where none is asked for. */
+  /** Undefined if no credential is required. */
   credential: string | undefined
 }
 
 interface StreamSlot {
-  /** Whether the client is waited for. */
+  /** Notes whether the response is waiting for the client. */
   wait(isWaiting: boolean): void
 }
 
-/** What there is no slot of. */
+/** Limit that is reached. */
 export type SlotRefusal = 'of all' | 'of the network' | 'of the credential'
 
 export interface StreamSlots {
-  /** A slot until the response is closed. */
+  /** A slot is held until the response is closed. */
   take(response: ServerResponse, client: StreamClient): StreamSlot | SlotRefusal
 }
 
-/** Whoever has been waited for so long gives way. */
+/** A client that has stalled for this long may be evicted. */
 const patienceMs = 10_000
 
 export function createStreamSlots(options: StreamSlotsOptions): StreamSlots {

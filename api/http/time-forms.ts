@@ -1,4 +1,4 @@
-/** What the published contract says of the times that ingest/formats/time-text.ts reads. */
+/** Declares forms of times for the contract. ingest/formats/time-text.ts parses them. */
 
 import { z } from 'zod'
 

@@ -1,4 +1,4 @@
-/** The logger API: registers its routes, and writes all errors in one shape. */
+/** Registers the routes of the logger API and writes all errors in one shape. */
 
 import type { FastifyError } from 'fastify'
 import type { Log } from '../../store/log.ts'
@@ -31,7 +31,7 @@ export interface LoggerOptions {
   stations: StationReadsOptions
   live: FleetOptions
   events: EventsOptions
-  /** Of the replica that is read; undefined where there is one alone. */
+  /** Lag of the replica for reads; undefined with a single one. */
   behindSeconds?: (() => number) | undefined
 }
 
@@ -53,7 +53,7 @@ export function loggerFamily({
   return createFamily<LoggerOperation>({
     prefix: '/api',
     tag: { name: 'logger', description: `${description}${access.isOpen ? openReads : privateReads}` },
-    // Each in a scope of its own, for they differ in what they take and in whom they let read.
+    // Each group has its own scope, as bodies and permissions differ.
     groups: [
       logGroup(ingest),
       batchGroup(batch),

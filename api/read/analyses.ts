@@ -1,4 +1,4 @@
-/** The analyses of devices: comparisons, details, statistics, days and like days. */
+/** Declares the analyses of devices: comparisons, details, statistics, days and similar days. */
 
 import type { RejectedReadings } from '../../analytics/findings/from-rejections.ts'
 import type { Device } from '../../auth/devices/device.ts'
@@ -18,7 +18,7 @@ import { msOf } from './window-parameter.ts'
 export interface AnalysesOptions {
   metrics: AnalysedMetrics
   query: AnalysesQuery & Pick<Query, 'compare'>
-  /** The readings of a device that were refused, with its own credential. */
+  /** Refused readings that were sent with the device's own credential. */
   rejectedOf?: (device: Device) => RejectedReadings | undefined
 }
 

@@ -1,4 +1,4 @@
-/** The analyses of a device or of a station, each an operation: what the two differ in is handed in. */
+/** Declares the analyses of a device or a station as operations. The differences between the two are arguments. */
 
 import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
@@ -40,32 +40,30 @@ import { refuse, sendAnswer } from './read-answers.ts'
 import { jsonRead, type Read } from './read-operation.ts'
 import { msOf, windowOf } from './window-parameter.ts'
 
-/** What is analysed, and what is known of it. */
+/** The subject of an analysis and its metrics. */
 export interface Analysed<About> extends Pick<Read<About>, 'subject'> {
-  /** Of the path. */
   readonly pathShape: z.ZodObject
-  /** What the interface as given does with parameters that it does not know. */
+  /** True if the given interface ignores unknown parameters. */
   readonly ignoresUnknown: boolean
   readonly unknown: 'DEVICE_UNKNOWN' | 'STATION_UNKNOWN'
-  /** The first name that it has no metric of. */
+  /** First name that is not a metric of the subject. */
   absent(about: About, names: readonly string[] | undefined): string | undefined
 }
 
-/** With what the analyses of one need. */
+/** Adds the arguments of analyses of one subject. */
 export interface AnalysedOne<About> extends Analysed<About> {
-  /** Of an analysis by its name, such as `detail_data`. */
+  /** Path of an analysis by its name, such as `detail_data`. */
   pathOf(analysis: string): string
-  /** Of the function in clients, by what it reads. */
+  /** Name of the function in clients. */
   nameOf(what: string): string
   readonly noun: 'device' | 'station'
   device(about: About): AnalysedDevice
-  /** Its readings that were refused, where they are told of. */
+  /** Its refused readings, if reported. */
   rejected?(about: About): RejectedReadings | undefined
-  /** `always`: what the answer has anyway. */
+  /** The answer has the metrics in `always` in any case. */
   custom(about: About, always: readonly string[], names: readonly string[] | undefined): readonly CustomMetric[]
 }
 
-/** Of every query string. */
 interface Named {
   metrics?: readonly string[] | undefined
 }
@@ -74,13 +72,13 @@ export type Analysis<About, Parameters> = Pick<Read<About>, 'path' | 'name' | 's
   query?: z.ZodObject & z.ZodType<Parameters>
   answer: z.ZodType
   ask(about: About, parameters: Parameters, client: AbortSignal): Answer | Promise<Answer>
-  /** What is wrong with the parameters beside their forms. */
+  /** Error of the parameters beyond their forms. */
   fault?(about: About, parameters: Parameters): string | undefined
-  /** Refuses what would be too large. */
+  /** Error for a request with too large an answer. */
   tooLarge?: 'TOO_LARGE' | 'TOO_MANY_DAYS'
 }
 
-/** Makes the operation of an analysis. */
+/** Creates the operation of an analysis. */
 export function analysisOf<About>(access: ReadAccess, query: Pick<Query, 'coded'>, analysed: Analysed<About>) {
   const { subject, pathShape, ignoresUnknown, unknown, absent } = analysed
   return function analysis<Parameters>({
@@ -133,7 +131,7 @@ export type AnalysesQuery = Pick<
   | 'coded'
 >
 
-/** The analyses that are about one device, or one station. */
+/** Analyses of one device or one station. */
 export function analysesOfOne<About>(
   access: ReadAccess,
   query: AnalysesQuery,
@@ -163,7 +161,7 @@ export function analysesOfOne<About>(
       answer: Stats.meta({ id: 'Statistics' }),
       tooLarge: 'TOO_MANY_DAYS',
       ask(about, { step, metrics: names, ...asked }, client) {
-        // They are of now.
+        // Refusals are known for the present only.
         const rejected = asked.end === undefined ? of.rejected?.(about) : undefined
         const window = windowOf(asked, usualDays.stats)
         const how = { ...window, stepSeconds: step, rejected, custom: custom(about, columns, names) }
@@ -210,7 +208,7 @@ export function analysesOfOne<About>(
   ]
 }
 
-/** Of gauges, by their hours. */
+/** Analyses gauges by their hours. */
 function gaugesOf<About>(access: ReadAccess, query: AnalysesQuery, of: AnalysedOne<About>): ReadOperation[] {
   const analysis = analysisOf(access, query, of)
   const { device, custom, pathOf, nameOf } = of

@@ -1,4 +1,4 @@
-/** What the analyses may be asked: the query string of each, in words that say what is allowed when it is wrong. */
+/** Declares the parameters of the analyses. Error texts name the allowed values. */
 
 import { z } from 'zod'
 import { changeDaysMin } from '../../analytics/changes/change-points.ts'
@@ -35,7 +35,7 @@ const step = parameter(stepInvalid)
   .transform(Number)
   .meta(published({ type: 'integer', enum: gridStepsSeconds }))
 
-/** Days of a window that nothing is said of. */
+/** Default days of a window. */
 export const usualDays = { stats: 30, daily: 30, changes: 100, domain: 30, anomalies: 30 }
 
 /** read-subjects.ts finds the devices. */
@@ -69,10 +69,10 @@ export const ChangesParameters = z
   .object({ ...windowFields(changeDaysMin, usualDays.changes), metrics: MetricNames })
   .superRefine(checkWindow)
 
-/** Of figures by what a device is for. */
+/** Arguments of figures by a device's domain. */
 export const DomainParameters = z.object(windowFields(1, usualDays.domain)).superRefine(checkWindow)
 
-/** Of analyses of a moment. */
+/** Arguments of analyses of a moment. */
 export const MomentParameters = z.object({ ...asOf, metrics: MetricNames })
 
 export const StatsParameters = z

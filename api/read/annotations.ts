@@ -1,4 +1,4 @@
-/** `GET /api/device/<device>/annotations`: what people have written about a device, as JSON, NDJSON or CSV. */
+/** `GET /api/device/<device>/annotations`: returns people's annotations of a device as JSON, NDJSON or CSV. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
@@ -21,7 +21,7 @@ export interface AnnotationReadOptions {
   findPrincipal: FindPrincipal
 }
 
-/** How many are read from PostgreSQL at the same time: it also has to answer those who sign in. */
+/** Bounds concurrent queries: PostgreSQL also answers sign-ins. */
 const readingMax = 8
 
 const Parameters = z.object({
@@ -39,7 +39,7 @@ export function annotationsGroup(
   async function read(device: Device, request: FastifyRequest, { start, end }: z.infer<typeof Parameters>) {
     const principal = await findPrincipal(request.raw)
     const rows = await annotations.of(device.number, { fromMs: msOf(start), toMs: msOf(end) })
-    // Also where everybody reads: names of people are for those alone who say who they are.
+    // Even with open reads, only identified readers see names of people.
     const isPerson = principal !== undefined && principal.kind !== 'view-link'
     const shown = isPerson ? rows : rows.map(row => ({ ...row, by: null }))
     const annotator = annotatorOf(principal)
@@ -89,7 +89,7 @@ export function annotationsGroup(
 interface Sent {
   readonly text: string
   readonly mediaType: string
-  /** For what is saved rather than read. */
+  /** Name for a download. */
   readonly fileName?: string
 }
 
@@ -113,8 +113,8 @@ function cellsOf(row: Annotation): string[] {
 }
 
 /**
- * RFC 4180. People write these texts, and a spreadsheet evaluates a cell that begins like a formula: an apostrophe makes it a text.
- * JSON has them unchanged.
+ * RFC 4180. People write these texts, and a spreadsheet evaluates a cell that begins like a formula: an apostrophe
+ * makes it a text. JSON has them unchanged.
  */
 function csvCell(given: string): string {
   const text = /^[=+\-@\t\r]/.test(given) ? `'${given}` : given

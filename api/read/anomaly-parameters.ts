@@ -1,4 +1,4 @@
-/** What `anomalies` may be asked: a window, and which page of it. */
+/** Declares the parameters of `anomalies`: a window and a page of it. */
 
 import { z } from 'zod'
 import { AnomalyId, anomaliesMax } from '../../query/shapes/anomalies.ts'

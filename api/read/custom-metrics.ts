@@ -1,4 +1,4 @@
-/** Which metrics an analysis has beside those that it always has, and where a device has their values. */
+/** Selects the metrics of an analysis beyond its fixed ones, and finds their values for a device. */
 
 import { customMetricsOf, type MetricDevice } from '../../auth/metrics/device-metrics.ts'
 import type { Metrics } from '../../auth/metrics/metrics.ts'
@@ -14,12 +14,12 @@ import { parameter, published } from './parameter-kit.ts'
 
 export type AnalysedMetrics = Pick<Metrics, 'get' | 'series' | 'metricsOf'>
 
-/** Those of a device, and the five. */
+/** The custom metrics of a device and the five built-in ones. */
 const namesMax = metricsPerDeviceMax + columns.length
 const invalid = `metrics must be at most ${namesMax} names of metrics, with commas between them`
 const namesForm = `^[a-z][a-z0-9_]{0,47}(?:,[a-z][a-z0-9_]{0,47}){0,${namesMax - 1}}$`
 
-/** Undefined: whatever the device has. */
+/** Undefined selects all metrics of the device. */
 export const MetricNames = parameter(invalid)
   .max(namesMax * 49, invalid)
   .transform(text => [...new Set(text.split(','))])
@@ -27,7 +27,7 @@ export const MetricNames = parameter(invalid)
   .optional()
   .meta(published({ type: 'string', pattern: namesForm }))
 
-/** The first name that no device of these has or lists, besides the five; undefined when there is none. */
+/** First name that the devices neither have nor list, besides the five built-in ones. Undefined if all are known. */
 export function absentMetric(
   metrics: AnalysedMetrics,
   devices: readonly MetricDevice[],
@@ -39,8 +39,8 @@ export function absentMetric(
 }
 
 /**
- * In the order in which they are named; without names what the device has, in the order in which it is shown. `always` are
- * those that the answer has anyway.
+ * Ordered as named. Without names, the device's metrics in their shown order. The answer has the metrics in `always` in
+ * any case.
  */
 export function customMetrics(
   metrics: AnalysedMetrics,
@@ -52,7 +52,7 @@ export function customMetrics(
   return wanted.filter(({ name }) => !always.includes(name)).map(metric => customMetric(metrics, device.number, metric))
 }
 
-/** Without names those that both devices have sent. */
+/** Without names, the metrics that both devices have sent. */
 export function comparedMetrics(
   metrics: AnalysedMetrics,
   [a, b]: readonly [MetricDevice, MetricDevice],

@@ -1,4 +1,4 @@
-/** What `GET /api/device/<name>` answers. */
+/** Declares the answer of `GET /api/device/<name>`. */
 
 import { z } from 'zod'
 import { Device } from '../../auth/devices/device.ts'

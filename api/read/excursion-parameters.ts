@@ -1,11 +1,11 @@
-/** What `excursions` may be asked: a metric, thresholds, how long, and a range. */
+/** Declares the parameters of `excursions`: a metric, thresholds, a duration and a range. */
 
 import { z } from 'zod'
 import { isMetricName } from '../../store/metrics/metric-name.ts'
 import { parameter, wholeNumber } from './parameter-kit.ts'
 import { checkRange, moment } from './window-parameter.ts'
 
-/** A week. */
+/** One week. */
 const forSecondsMax = 604_800
 
 const metricInvalid = 'metric must be the name of a metric'

@@ -1,14 +1,14 @@
-/** The parameter `metrics` of a read of a device: which of its metrics are in the answer, and in which order. */
+/** Parses the parameter `metrics`, which selects and orders the metrics of an answer. */
 
 import type { Device } from '../../auth/devices/device.ts'
 import { customMetricsOf, type DeviceMetrics } from '../../auth/metrics/device-metrics.ts'
 import { builtInMetrics, type ExportMetric } from '../../query/export/export-columns.ts'
 import { noSeries, type SeriesTable, seriesEmpty, seriesTable } from '../../query/export/series-table.ts'
 
-/** What a read of a range tells. */
+/** Metrics of a range. */
 interface RangeMetrics {
   readonly metrics: readonly ExportMetric[]
-  /** Of those among them that are not built in. */
+  /** Series of the custom metrics. */
   readonly series: SeriesTable
 }
 
@@ -16,7 +16,7 @@ export type ChosenMetrics =
   | { readonly ok: true; readonly chosen: RangeMetrics }
   | { readonly ok: false; readonly status: string }
 
-/** Without the parameter: the built-in ones, then all that the device has besides. */
+/** Without the parameter: the built-in metrics, then the device's custom ones. */
 export function chooseMetrics(text: unknown, device: Device, registry: DeviceMetrics): ChosenMetrics {
   const custom = customMetricsOf(registry, device)
   if (text === undefined && custom.length === 0) {
@@ -35,7 +35,7 @@ export function chooseMetrics(text: unknown, device: Device, registry: DeviceMet
 /** Longer than the names of all metrics of a device. */
 const textLengthMax = 4000
 
-/** All that are there without the parameter; or what is wrong. */
+/** All present metrics without the parameter; a text is an error message. */
 export function namedMetrics<One extends ExportMetric>(text: unknown, there: readonly One[]): readonly One[] | string {
   if (text === undefined) return there
   const names = typeof text === 'string' && text.length <= textLengthMax ? text.split(',') : []

@@ -1,13 +1,12 @@
-/** What the query strings of reads have in common: texts that are checked, and what the contract says of them. */
+/** Declares common forms of query parameters and their schemas in the contract. */
 
 import { z } from 'zod'
 
-/** A parameter is one text; one that is given twice comes as a list, and is refused like any other wrong one. */
+/** A parameter is one text. A repeated one arrives as a list and is refused. */
 export function parameter(error: string) {
   return z.string({ error })
 }
 
-/** Plain digits. */
 export function wholeNumber(name: string, min: number, max: number) {
   const error = `${name} must be a whole number from ${min} to ${max}`
   return parameter(error)
@@ -17,7 +16,7 @@ export function wholeNumber(name: string, min: number, max: number) {
     .meta(published({ type: 'integer', minimum: min, maximum: max }))
 }
 
-/** What the contract says of a parameter, in place of the pattern of its text. */
+/** Replaces the text's pattern in the contract. */
 export function published(schema: { type: 'integer' | 'string'; [keyword: string]: unknown }) {
   return { pattern: undefined, ...schema }
 }

@@ -1,4 +1,4 @@
-/** Sends the readings of a range, or their figures by buckets of time, as a stream; of a device or of a station. */
+/** Streams the readings of a range of a device or a station, or their figures by buckets of time. */
 
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -22,13 +22,13 @@ export interface RangeSenderOptions {
 
 export type RangeRequest = FastifyRequest<{ Querystring: Record<string, unknown> }>
 
-/** What a read of a range sends; or why nothing. */
+/** Content of a range, or the reason of a refusal. */
 export type RangeContent =
   | { readonly ok: true; readonly content: Content }
   | { readonly ok: false; readonly code: LoggerErrorCode; readonly text?: string }
 
 interface Content extends Pick<ExportRequest, 'fromUs' | 'toUs' | 'devices' | 'metrics' | 'series' | 'station'> {
-  /** Of the answer, beside the usual ones. */
+  /** Additional headers of the answer. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -53,7 +53,7 @@ export function createRangeSender(access: ReadAccess, { rangeReads, nowMs, log }
     const client = disconnectSignalOf(reply)
     const found = await contentOf(parameters.asked, client)
     if (!found.ok) return refuse(reply, found.code, found.text)
-    // Before HTTP 1.1 the end of the connection ends an answer, so one that breaks off would look complete.
+    // HTTP 1.0 marks the end of an answer by the end of the connection, so an interrupted one would look complete.
     if (request.raw.httpVersion === '1.0') return refuse(reply, 'HTTP_VERSION')
     const { headers: more = {}, ...content } = found.content
     if (request.method === 'HEAD') return describe(reply.headers(more), format, content).send(Readable.from([]))
@@ -63,7 +63,7 @@ export function createRangeSender(access: ReadAccess, { rangeReads, nowMs, log }
     const answer = await rangeReads.pieces(asked, client)
     if (!answer.ok) return refuse(reply, codeOf(answer.code))
     return sendPieces(describe(reply.headers(more), format, content), answer.pieces, {
-      // Parquet has a compression of its own.
+      // Parquet has its own compression.
       form: format.layout === 'parquet' ? 'identity' : streamFormOf(acceptedForms(headers['accept-encoding'])),
       onWait: slot.wait,
       onFailed: error => log.warn({ err: error }, 'read of a range failed, response cut off'),
@@ -87,7 +87,7 @@ function describe(
   return reply
 }
 
-/** That QuestDB gave fewer readings than it has looks to a client as if it did not answer. */
+/** Missing readings in QuestDB's response count as an unavailable database. */
 function codeOf(failure: ExportFailure): LoggerErrorCode {
   return failure === 'INCOMPLETE' ? 'DATABASE_AWAY' : failure
 }

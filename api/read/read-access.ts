@@ -1,4 +1,6 @@
-/** Who may read: everybody, or with READS=private only who has a session, an API key or the credential of a device. */
+/**
+ * Decides who may read: everybody, or with READS=private the holders of a session, an API key or a device's credential.
+ */
 
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -20,13 +22,13 @@ import { viewReader } from './view-reader.ts'
 
 export interface ReadAccess {
   readonly isOpen: boolean
-  /** Requires credentials for all reads of a scope, also for those whose answer is in memory. */
+  /** Requires credentials for all reads of a scope, including answers from memory. */
   guard(scope: Scope): void
-  /** Who has sent a request that the guard has let in. */
+  /** Reader of an admitted request. */
   readerOf(request: FastifyRequest): Reader
-  /** Whether the guard would let the request in again; also while that cannot be found out. */
+  /** True if the guard would admit the request again, or cannot find out at the moment. */
   isAllowed(request: FastifyRequest): Promise<boolean>
-  /** Whose shares the request counts towards: an account, a device; undefined where reads are open to everybody. */
+  /** Account or device whose limits the request counts towards; undefined with open reads. */
   credentialOf(request: FastifyRequest): string | undefined
 }
 
@@ -56,7 +58,7 @@ export function privateReads({ findPrincipal, devices, authRateLimit }: PrivateR
   const readers = new WeakMap<IncomingMessage, KnownReader>()
   const ofAll = everybody(devices)
 
-  /** Two credentials at once are nobody's. */
+  /** Two credentials are refused. */
   async function find({ raw }: FastifyRequest): Promise<KnownReader | LoggerErrorCode> {
     const credentials = readBasicCredentials(raw.rawHeaders)
     if (credentials === undefined) return readerFor(await findPrincipal(raw))
@@ -75,14 +77,14 @@ export function privateReads({ findPrincipal, devices, authRateLimit }: PrivateR
     if (principal.kind === 'view-link') {
       return { reader: viewReader(devices, scope, principal.link), credential: `view link ${principal.link.id}` }
     }
-    // All sessions and keys of an account share what it has.
+    // All sessions and keys of an account share its limits.
     const credential = 'account' in principal ? subjectOf(principal.account.id) : principal.kind
     const isOfAll = scope.owner === undefined && scope.tags === undefined
     return { reader: isOfAll ? ofAll : scopedReader(devices, scope), credential }
   }
 
   async function check(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
-    // A preflight brings no credentials, and what writes has a check of its own.
+    // A preflight has no credentials, and writes have their own check.
     if (!isRead(request)) return undefined
     const found = await find(request).catch((error: unknown) => {
       if (isUnavailable(error) || error instanceof ChangeInDoubt) return 'DATABASE_AWAY' as const
@@ -96,11 +98,11 @@ export function privateReads({ findPrincipal, devices, authRateLimit }: PrivateR
     return refuse(reply, found === 'UNAUTHORIZED' ? unauthenticated(request, reply) : found)
   }
 
-  /** Without a credential nothing has failed. */
+  /** A missing credential is not a failed attempt. */
   function unauthenticated(request: FastifyRequest, reply: FastifyReply): LoggerErrorCode {
     const isGuess = request.headers.authorization !== undefined || request.headers['x-api-key'] !== undefined
     if (isGuess && authRateLimit.isExceeded(request.ip)) return 'TOO_MANY_ATTEMPTS'
-    // To Basic a browser opens a dialog of its own, also for a request of a page.
+    // For Basic, a browser would open its own dialog, also for a page's request.
     reply.header('www-authenticate', 'Bearer realm="logger"')
     return 'UNAUTHORIZED'
   }
@@ -127,7 +129,7 @@ function isRead({ method }: FastifyRequest): boolean {
   return method === 'GET' || method === 'HEAD'
 }
 
-/** No cache gives the answer of one reader to another, not even that of a browser in which one signs in after the other. */
+/** No cache may give one reader's answer to another, including a browser after a change of account. */
 export function markReadsAsPrivate(scope: Scope): void {
   scope.addHook('onSend', (request, reply, _payload, done) => {
     if (isRead(request)) markAsPrivate(reply)

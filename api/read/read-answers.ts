@@ -1,4 +1,4 @@
-/** How a read of the logger API is answered: by a body, or by a refusal in the logger's own shape. */
+/** Answers a read of the logger API with a body or a refusal. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Answer } from '../../query/cache/body.ts'
@@ -15,13 +15,13 @@ export function sendAnswer(
   coded: Query['coded'],
   tooLarge: LoggerErrorCode = 'TOO_LARGE',
 ): Sent {
-  // A body from memory goes out within this turn: a promise kept would cost more than all the rest.
+  // A body from memory is sent within this turn: a resolved promise would cost more than the rest.
   if (answer instanceof Promise) return answer.then(made => sendAnswer(request, reply, made, coded, tooLarge))
   if (answer.ok) return sendBody(request, reply, answer.body, answer.maxAgeSeconds, coded)
   return refuse(reply, answer.code === 'TOO_LARGE' ? tooLarge : answer.code)
 }
 
-/** `text` says what is wrong with a parameter. */
+/** `text` is the error of a parameter. */
 export function refuse(reply: FastifyReply, code: LoggerErrorCode, text?: string): FastifyReply {
   reply.header('cache-control', 'no-store').header('vary', 'accept-encoding')
   const detail = code === 'DATABASE_AWAY' ? reply.server.databaseFault?.() : undefined

@@ -1,4 +1,4 @@
-/** A read, declared once: what it is about, what it may be asked, what answers it, and what the contract says of it. */
+/** Declares a read: its subject, its parameters, its answer and its contract. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
@@ -18,22 +18,22 @@ type Declared = Pick<
 
 export interface Read<About> extends Declared {
   subject: Subject<About> | AwaitedSubject<About>
-  /** The query string has those of the subject among its members. */
+  /** The query string includes the parameters of the subject. */
   parameters?: { path?: z.ZodType; query?: z.ZodObject; header?: z.ZodType }
-  /** A read of the interface as given: while everybody may read, it ignores parameters that it does not know. */
+  /** True for a read of the given interface: with open reads, it ignores unknown parameters. */
   ignoresUnknown?: boolean
-  /** It asks for the parameters and the query string that its path has. */
+  /** The handler names the parameters and the query string of its path. */
   handle(about: About, request: never, reply: FastifyReply): Sent
 }
 
-/** With READS=private. */
+/** Required with READS=private. */
 const credentials = ['session', 'bearer', 'apiKey', 'bearerKey', 'device', 'adminToken', 'viewLink']
 
 export function readOperation<About>(access: ReadAccess, read: Read<About>): ReadOperation {
   const { subject, ignoresUnknown = false, handle, ...declared } = read
   const names = Object.keys(declared.parameters?.query?.shape ?? {})
   const answer = handle as (about: About, request: FastifyRequest, reply: FastifyReply) => Sent
-  // Where it matters who reads, a parameter that is not known cannot have been meant to narrow what is read.
+  // If the reader matters, an unknown parameter is refused, as it may have been meant to narrow the answer.
   const isStrict = !(ignoresUnknown && access.isOpen)
   return {
     ...declared,
@@ -48,13 +48,13 @@ export function readOperation<About>(access: ReadAccess, read: Read<About>): Rea
       const send = (resolved: Resolved<About>) =>
         resolved.ok ? answer(resolved.about, request, reply) : refuse(reply, resolved.code, resolved.text)
       const resolved = subject.resolve(request, access.readerOf(request))
-      // Of a device from memory, within this turn.
+      // Devices in memory are answered within this turn.
       return resolved instanceof Promise ? resolved.then(send) : send(resolved)
     },
   }
 }
 
-/** One that is answered by JSON with an ETag. */
+/** Declares a read that answers JSON with an ETag. */
 export function jsonRead<About>(
   access: ReadAccess,
   { answer, ...read }: Omit<Read<About>, 'success' | 'others'> & { answer: z.ZodType },
@@ -68,12 +68,12 @@ export function jsonRead<About>(
   })
 }
 
-/** In a scope that pages of any origin may read. */
+/** Pages of any origin may read the scope. */
 export function readGroup(...operations: readonly ReadOperation[]): OperationGroup<ReadOperation> {
   return { operations, prepare: addCorsHeaders }
 }
 
-/** The same group. Its answers name the seconds for which the replica that is read has shown less than another one. */
+/** Adds a header with the seconds that the replica for reads lags behind another one. */
 export function withReplicaHeader(
   group: OperationGroup<ReadOperation>,
   behindSeconds: (() => number) | undefined,
@@ -101,7 +101,7 @@ const Conditions = z.object({ 'If-None-Match': z.string().optional().meta({ desc
 
 export const DevicePath = z.object({ device: z.string().meta({ description: 'The name of a device' }) })
 
-/** Of who reads, and of parameters that a read does not know; with open reads, some are nobody's. */
+/** Refusals of readers and of unknown parameters. With open reads, some do not occur. */
 export const ofReaders: readonly LoggerErrorCode[] = [
   'UNAUTHORIZED',
   'FORBIDDEN',
@@ -111,7 +111,6 @@ export const ofReaders: readonly LoggerErrorCode[] = [
   'PARAMETER_INVALID',
 ]
 
-/** Of every read. */
 export const ofReads: readonly LoggerErrorCode[] = [
   ...ofReaders,
   'TOO_MANY_PARAMETERS',
@@ -121,12 +120,12 @@ export const ofReads: readonly LoggerErrorCode[] = [
   'SENDING_TOO_MUCH',
 ]
 
-/** What caches are avoided with. */
+/** Pages add this parameter to bypass caches. */
 const cacheBuster = '_'
 /** A longer name is compared and shown by its beginning. */
 const nameLengthMax = 40
 
-/** Names that other services have for a parameter. */
+/** Names of parameters in other services. */
 const otherNames: Readonly<Record<string, readonly string[]>> = {
   from: ['start'],
   since: ['start'],
@@ -137,7 +136,7 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
   stop: ['end'],
 }
 
-/** A sentence about the first unknown name; undefined when all are known. */
+/** Names the first unknown parameter; undefined if all are known. */
 export function unknownParameter(query: object, known: readonly string[]): string | undefined {
   const unknown = Object.keys(query).find(name => name !== cacheBuster && !known.includes(name))
   if (unknown === undefined) return undefined

@@ -1,4 +1,4 @@
-/** What a read is about. A route states it, and its handler gets the devices from there: it looks up none by itself. */
+/** Finds the subject of a read. A route declares it, and its handler gets the devices from it without own lookups. */
 
 import type { FastifyRequest } from 'fastify'
 import type { Device } from '../../auth/devices/device.ts'
@@ -8,25 +8,25 @@ import { type Fleet, namedFleet, type Reader } from './readers.ts'
 
 interface SubjectWith<Resolution> {
   readonly of: 'device' | 'devices' | 'fleet' | 'station'
-  /** Parameters of the query string that name devices. */
+  /** Query parameters that name devices. */
   readonly parameters: readonly string[]
-  /** What a request is about, of what its reader may read. */
+  /** Resolves the subject among the devices that the reader may read. */
   resolve(request: FastifyRequest, reader: Reader): Resolution
 }
 
-/** From memory. */
+/** Resolves from memory. */
 export type Subject<About> = SubjectWith<Resolved<About>>
-/** What a registry that is not in memory may have to be asked for. */
+/** Resolves from a registry outside memory. */
 export type AwaitedSubject<About> = SubjectWith<Promise<Resolved<About>>>
 
 export type Resolved<About> =
   | { readonly ok: true; readonly about: About }
-  /** `text` says what is wrong with a parameter. */
+  /** `text` is the error of a parameter. */
   | { readonly ok: false; readonly code: LoggerErrorCode; readonly text?: string }
 
 type Query = Readonly<Record<string, string | string[] | undefined>>
 
-/** The device that is named in the path. */
+/** The device in the path. */
 export function deviceInPath(parameter: string): Subject<Device> {
   return {
     of: 'device',
@@ -38,7 +38,7 @@ export function deviceInPath(parameter: string): Subject<Device> {
   }
 }
 
-/** Devices of which each is named by a parameter of the query string. */
+/** Devices, each in its own query parameter. */
 export function devicesInQuery(...parameters: readonly string[]): Subject<readonly Device[]> {
   const text = `${parameters.join(' and ')} must each name a device`
   return {
@@ -62,7 +62,7 @@ export const wholeFleet: Subject<Fleet> = {
   resolve: (_request, reader) => fleetOf(reader),
 }
 
-/** All of them, or only those that a parameter lists with commas. */
+/** All devices, or only those that a parameter lists with commas. */
 export function fleetOrListed(parameter: string): Subject<Fleet> {
   return {
     of: 'fleet',
@@ -77,7 +77,7 @@ export function fleetOrListed(parameter: string): Subject<Fleet> {
   }
 }
 
-/** All of them, or only those that a parameter names, once for each; `finderOf`: how a reader finds these. */
+/** All devices, or only those that a repeated parameter names. `finderOf` finds them for a reader. */
 export function fleetOrNamed(
   parameter: string,
   devicesMax: number,

@@ -1,4 +1,4 @@
-/** Who reads, as far as the reads see it: which devices there are for them. */
+/** Describes the reader of a request: the devices that it may read. */
 
 import type { Device } from '../../auth/devices/device.ts'
 import { createScopeCheck, type DeviceScope } from '../../auth/devices/device-scope.ts'
@@ -6,31 +6,31 @@ import type { Devices } from '../../auth/devices/devices.ts'
 import { createTagMatcher } from '../../auth/devices/tag.ts'
 
 export interface Reader {
-  /** Undefined for one that is unknown, and for one that they may not read. */
+  /** Undefined for an unknown device and for one that the reader may not read. */
   device(name: string): Device | undefined
-  /** The same, where the last 24 hours that a list of the fleet draws of a device are all that is asked for; undefined: as `device`. */
+  /** Finds a device for the last 24 hours in a list of the fleet; by default like `device`. */
   readonly listed?: (name: string) => Device | undefined
-  /** What such a device is refused with. */
+  /** Refusal for such a device. */
   readonly refusal: 'DEVICE_UNKNOWN' | 'DEVICE_MISMATCH'
-  /** Undefined for who reads about the whole fleet under no circumstances. */
+  /** Undefined for a reader that may not read about the fleet. */
   readonly fleet: Fleet | undefined
-  /** Whether they may read of stations, too; of which, the stations say. */
+  /** True if it may read stations. Each station decides. */
   readonly readsStations: boolean
 }
 
-/** The devices that a read of the fleet is about: all, those that somebody may read, or those that were named. */
+/** Devices of a read of the fleet: all, all readable ones, or the named ones. */
 export interface Fleet {
-  /** Only devices in it; undefined: any. */
+  /** Limits devices; undefined for any. */
   readonly scope: DeviceScope | undefined
-  /** Only these; undefined: all of them. */
+  /** Limits devices to these; undefined for all. */
   readonly named: readonly Device[] | undefined
-  /** Only whoever sees the map of a view learns where its devices are; undefined: whoever reads them. */
+  /** True if only readers of the view's map may learn places of devices. */
   readonly hidesPlaces?: boolean
-  /** In the order of names; valid until the next change. */
+  /** Ordered by name; valid until the next change. */
   all(): readonly Device[]
-  /** Those that log; the same array until one of them changes. */
+  /** Devices that log; the same array until one of them changes. */
   active(): readonly Device[]
-  /** Those of all with a tag for each of these, where `key:*` stands for any value. */
+  /** Devices with a tag for each of these, where `key:*` stands for any value. */
   tagged(tags: readonly string[]): readonly Device[]
 }
 
@@ -47,7 +47,7 @@ export function everybody(devices: ReadableDevices): Reader {
   return { device: name => devices.get(name), refusal: 'DEVICE_UNKNOWN', fleet, readsStations: true }
 }
 
-/** A person, or a program by a key: a device out of their scope looks as if there were none. */
+/** A person, or a program with a key. A device outside the scope looks unknown. */
 export function scopedReader(devices: ReadableDevices, scope: DeviceScope): Reader {
   const isInScope = createScopeCheck(scope)
   const { owner, tags } = scope
@@ -69,7 +69,7 @@ export function scopedReader(devices: ReadableDevices, scope: DeviceScope): Read
   }
 }
 
-/** A device, which reads about itself; whether there is another one is not disclosed. */
+/** A device reads about itself. Whether other devices exist is not disclosed. */
 export function deviceReader(devices: ReadableDevices, { number }: Pick<Device, 'number'>): Reader {
   return {
     device(name) {

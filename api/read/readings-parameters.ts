@@ -1,4 +1,4 @@
-/** What `GET /api/readings/<device>` may be asked: a range, a step and a format. */
+/** Declares the parameters of `GET /api/readings/<device>`: a range, a step and a format. */
 
 import Negotiator from 'negotiator'
 import { z } from 'zod'
@@ -7,7 +7,7 @@ import type { Layout } from '../../query/export/export-queries.ts'
 import { momentForm } from '../http/time-forms.ts'
 
 export interface ReadingsParameters {
-  /** Microseconds; `toUs` is not included. */
+  /** Microseconds; `toUs` is exclusive. */
   readonly fromUs: number
   readonly toUs: number
   readonly stepUs: number | undefined
@@ -17,7 +17,7 @@ export interface ReadingsParameters {
 interface RangeFormat {
   readonly layout: Layout
   readonly mediaType: string
-  /** Of a file, where it is saved rather than read. */
+  /** Extension of a downloaded file. */
   readonly extension?: string
 }
 
@@ -28,7 +28,7 @@ const formats: Record<string, RangeFormat> = {
   parquet: { layout: 'parquet', mediaType: 'application/vnd.apache.parquet', extension: 'parquet' },
 }
 const json = formats['json'] as RangeFormat
-/** As clients name them; of several that a client likes the same, the first. */
+/** By media type. At equal preference, the first one is sent. */
 const formatsByMediaType = new Map([
   ['application/json', json],
   ['application/x-ndjson', formats['ndjson']],
@@ -40,7 +40,7 @@ const formatsByMediaType = new Map([
 const rangeFormats = Object.keys(formats)
 
 const dayUs = 86_400_000_000
-/** A year and a leap day. */
+/** One leap year. */
 const daysMax = 366
 const [stepMin, stepMax] = [60, 86_400]
 
@@ -50,7 +50,7 @@ const moment = (description: string) =>
 const metricForm = '[a-z][a-z0-9_]{0,47}'
 const metricsForm = `^${metricForm}(?:,${metricForm})*$`
 
-/** As the contract has them; metrics-parameter.ts reads the last one. */
+/** Parameters for the contract; metrics-parameter.ts parses the last one. */
 export const RangeParameters = z.object({
   start: moment('The first moment'),
   end: moment('Before this moment, without it before now').optional(),
@@ -90,7 +90,7 @@ export function readReadingsParameters(
 
 export const momentInvalid = 'must be ISO 8601 with a zone, or epoch milliseconds'
 
-/** No reading is earlier than 2000, so these digits are a later time in another unit. */
+/** No reading is earlier than 2000, so smaller numbers are later times in another unit. */
 const [since2000, until2200] = [Date.UTC(2000, 0), timeUsMax / 1000]
 const otherUnits = [
   ['seconds', 1000],
@@ -98,7 +98,7 @@ const otherUnits = [
   ['nanoseconds', 1e-6],
 ] as const
 
-/** Epoch microseconds, or the reason why the text is not a moment. */
+/** Epoch microseconds, or an error text. */
 export function readMoment(text: unknown): number | string {
   if (typeof text !== 'string') return momentInvalid
   if (/^\d{1,19}$/.test(text)) {
@@ -107,7 +107,7 @@ export function readMoment(text: unknown): number | string {
     if (unit !== undefined) return `looks like ${unit[0]}; send milliseconds`
     return count > timeUsMax / 1000 ? momentInvalid : count * 1000
   }
-  // A plus sign that was not percent-encoded arrives as a space.
+  // A plus sign without percent-encoding arrives as a space.
   const isoText = text.charAt(10).toUpperCase() === 'T' ? text.replace(' ', '+') : text
   const timeUs = readZonedTimeText(isoText)
   return timeUs === undefined || timeUs < 0 || timeUs > timeUsMax ? momentInvalid : timeUs
@@ -123,7 +123,7 @@ function readFormat(text: unknown): RangeFormat | undefined {
   return typeof text === 'string' && Object.hasOwn(formats, text) ? formats[text] : undefined
 }
 
-/** JSON for a client that takes none of them, as RFC 9110 lets a server do. */
+/** JSON for a client that accepts other types only, as RFC 9110 allows. */
 function acceptedFormat(accept: string | undefined): RangeFormat {
   if (accept === undefined) return json
   const [best = ''] = new Negotiator({ headers: { accept } }).mediaTypes([...formatsByMediaType.keys()])

@@ -1,4 +1,4 @@
-/** What `GET /api/readings/<device>` answers as JSON. */
+/** Declares the JSON answer of `GET /api/readings/<device>`. */
 
 import { z } from 'zod'
 

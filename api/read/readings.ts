@@ -1,4 +1,4 @@
-/** `GET /api/readings/<device>`: the readings of a range, or their figures by buckets of time, streamed. */
+/** `GET /api/readings/<device>`: streams the readings of a range, or their figures by buckets of time. */
 
 import type { FastifyReply } from 'fastify'
 import type { Device } from '../../auth/devices/device.ts'
@@ -15,9 +15,9 @@ import { RangeReadings } from './readings-shape.ts'
 
 export interface ReadingsOptions extends RangeSenderOptions {
   metrics: DeviceMetrics
-  /** Readings before this moment have expired. */
+  /** Readings before this time have expired. */
   expiredBeforeUs: () => number
-  /** Names of archived files with rows of a range, so many at most; without it nothing is archived. */
+  /** Names of archived files with rows of the range, up to a limit; undefined without an archive. */
   archivedFiles?: ((fromUs: number, toUs: number, filesMax: number) => Promise<readonly string[]>) | undefined
 }
 
@@ -32,7 +32,7 @@ export const rangeSuccess = {
   bytes: ['application/vnd.apache.parquet'],
 }
 
-/** `sendRange`: with slots that it shares with reads of stations. */
+/** `sendRange` shares its slots with reads of stations. */
 export function readingsGroup(
   access: ReadAccess,
   options: ReadingsOptions,
@@ -40,10 +40,10 @@ export function readingsGroup(
 ): OperationGroup<ReadOperation> {
   const { metrics, expiredBeforeUs, archivedFiles } = options
 
-  /** Raw readings that are not in the answer any more. */
+  /** Names archived files of raw readings that the answer lacks. */
   async function archiveHeaders(fromUs: number, toUs: number): Promise<Readonly<Record<string, string>>> {
     if (archivedFiles === undefined || fromUs >= toUs) return {}
-    // The answer does not depend on them.
+    // The answer does not depend on the archive.
     const files = await archivedFiles(fromUs, toUs, archivedFilesMax).catch(() => [])
     return files.length === 0 ? {} : { 'archive-files': files.join(', ') }
   }

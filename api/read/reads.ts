@@ -1,4 +1,4 @@
-/** What may be read of the loggers as given: the latest readings, a day, and what a device is. */
+/** Declares the given reads of loggers: the latest readings, a day, and a device. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
@@ -20,7 +20,7 @@ import { DevicePath, jsonRead, readGroup } from './read-operation.ts'
 import { deviceInPath, fleetOrListed } from './read-subjects.ts'
 import { type Fleet, isWhole } from './readers.ts'
 
-/** Reads how many hours of the latest readings are asked for. */
+/** Largest number of hours of the latest readings. */
 const hoursMax = 72
 
 /** A whole number from 1 to 72, in plain digits. */
@@ -34,7 +34,7 @@ export interface ReadsOptions {
   query: Pick<Query, 'latestAll' | 'latestOf' | 'day' | 'coded'>
 }
 
-/** What a device is changes seldom, and nobody is hurt by seeing it a little later. */
+/** A device changes seldom, and a short delay is harmless. */
 const deviceMaxAgeSeconds = 10
 
 /** Names that are not empty. */

@@ -1,4 +1,4 @@
-/** Whoever has the link to a view: they read about its devices alone, as far as its owner may, and about no station. */
+/** The reader with a view's link: it reads the view's devices as far as the link's owner may, and no stations. */
 
 import type { Device } from '../../auth/devices/device.ts'
 import { createScopeCheck, type DeviceScope } from '../../auth/devices/device-scope.ts'
@@ -7,7 +7,7 @@ import type { LiveLink } from '../../auth/views/link.ts'
 import { viewAddressIn } from '../../auth/views/view-address.ts'
 import type { ReadableDevices, Reader } from './readers.ts'
 
-/** `scope`: what the owner of the link may read at the moment. */
+/** `scope` is the owner's present scope. */
 export function viewReader(
   devices: ReadableDevices,
   scope: DeviceScope,
@@ -15,7 +15,7 @@ export function viewReader(
 ): Reader {
   const refused = { refusal: 'DEVICE_MISMATCH', readsStations: false } as const
   if (numbers === null) {
-    // Of a fleet no single device is shown, but for what its row in the list has.
+    // For a view of a fleet, a single device is readable only through its row in the list.
     return { ...refused, device: () => undefined, ...fleetOfView(devices, scope, address) }
   }
   const isInScope = createScopeCheck(scope)
@@ -29,7 +29,7 @@ export function viewReader(
   }
 }
 
-/** Those with the tags and the search of the view. Their states change by the minute, and choose only what is shown of them. */
+/** Devices with the view's tags and search. States change by the minute and only filter the shown rows. */
 function fleetOfView(
   devices: ReadableDevices,
   { owner, tags = [] }: DeviceScope,
@@ -60,7 +60,7 @@ function fleetOfView(
   }
 }
 
-/** As the page searches. */
+/** Matches like the page's search. */
 function hasText({ name, location_short }: Device, search: string): boolean {
   return name.toLowerCase().includes(search) || location_short.toLowerCase().includes(search)
 }

@@ -1,4 +1,4 @@
-/** The window of an analysis: days up to now or up to `end`, or from `start` to `end`. */
+/** Parses the window of an analysis: days up to now or `end`, or from `start` to `end`. */
 
 import { z } from 'zod'
 import type { AskedWindow } from '../../query/asked-window.ts'
@@ -6,11 +6,11 @@ import { momentForm } from '../http/time-forms.ts'
 import { parameter, published, wholeNumber } from './parameter-kit.ts'
 import { momentInvalid, readMoment } from './readings-parameters.ts'
 
-/** A year and a leap day. */
+/** One leap year. */
 const daysMax = 366
 const dayUs = 86_400_000_000
 
-/** Gives microseconds. */
+/** Returns microseconds. */
 export function moment(name: string, description: string) {
   return parameter(`${name} ${momentInvalid}`)
     .transform((text, context) => {
@@ -23,10 +23,10 @@ export function moment(name: string, description: string) {
     .meta(published({ type: 'string', pattern: momentForm, description }))
 }
 
-/** Of analyses that are always up to a moment. */
+/** Argument of analyses that always end at a moment. */
 export const asOf = { end: moment('end', 'As of this moment; without it, of now') }
 
-/** Of analyses of a window. */
+/** Arguments of analyses of a window. */
 export function windowFields(daysMin: number, daysUsual: number) {
   return {
     days: wholeNumber('days', daysMin, daysMax)
@@ -62,7 +62,7 @@ export function checkRange(start: number | undefined, end: number | undefined, c
   if (end - start > daysMax * dayUs) context.addIssue(`a range has at most ${daysMax} days`)
 }
 
-/** Checked before. */
+/** Expects checked fields. */
 export function windowOf({ days, start, end }: WindowFields, daysUsual: number): AskedWindow {
   const ofRange = start === undefined || end === undefined ? undefined : (end - start) / dayUs
   return { days: ofRange ?? days ?? daysUsual, startMs: msOf(start), endMs: msOf(end) }

@@ -1,4 +1,4 @@
-/** The icons of the pages, and the manifest by which a browser installs them as an app (W3C Web Application Manifest). */
+/** Serves the icons of the pages and the manifest for installing them as an app (W3C Web Application Manifest). */
 
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
@@ -6,7 +6,7 @@ import { addMethodNotAllowed } from '../http/method-not-allowed.ts'
 
 const png = 'image/png'
 
-/** `/favicon.ico` is asked for without a link to it. */
+/** Browsers request `/favicon.ico` without a link. */
 const files: readonly (readonly [path: string, file: string, type: string])[] = [
   ['/favicon.ico', 'favicon.ico', 'image/x-icon'],
   ['/manifest.webmanifest', 'icons/manifest.webmanifest', 'application/manifest+json'],

@@ -1,4 +1,4 @@
-/** `/` leads whoever has a start page to it, unless they come from a page of ours: there, `/` is the link to the fleet. */
+/** Redirects `/` to the visitor's start page, except from the service's own pages, where `/` links to the fleet. */
 
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -10,12 +10,12 @@ export function sendToStart(findStart: FindStart) {
     if (request.originalUrl !== '/' || isFromHere(request)) return undefined
     const start = await findStart(request.raw)
     if (start === undefined || start === '/') return undefined
-    // As seen from this page, so that it is right below any prefix that a proxy adds.
+    // Relative, so it is valid below any prefix that a proxy adds.
     return reply.code(302).header('location', `.${start}`).header('cache-control', 'private, no-store').send()
   }
 }
 
-/** Our pages send their address to pages of ours alone (`referrer-policy`); behind a proxy, `host` may be another one. */
+/** The pages send a referrer only within the service (`referrer-policy`). Behind a proxy, `host` may differ. */
 function isFromHere({ headers: { referer, host, 'sec-fetch-site': site } }: FastifyRequest): boolean {
   if (site === 'same-origin') return true
   return referer !== undefined && URL.canParse(referer) && new URL(referer).host === host

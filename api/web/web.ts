@@ -1,4 +1,4 @@
-/** The web pages: one document for all of their addresses, and the scripts and styles that the build has made for it. */
+/** Serves the web pages: one document for all of their addresses, with the scripts and styles of the build. */
 
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -21,13 +21,13 @@ import { type SendableBody, sendBody } from '../http/send-body.ts'
 import { serveIcons } from './icons.ts'
 import { type FindStart, sendToStart } from './start-page.ts'
 
-/** Where `web/build.ts` leaves what it has made. */
+/** Output of `web/build.ts`. */
 const builtFolder = fileURLToPath(new URL('../../web/dist/', import.meta.url))
 
-/** The one page that other sites may show in a frame. It uses no cookies, whoever is signed in. */
+/** The only page that other sites may show in a frame. It uses no cookies. */
 const embedPath = '/embed'
 
-/** What the router of `web/` shows; a path that is none of these is answered as before. */
+/** Routes of `web/`. Other paths are answered as without the pages. */
 const addresses = [
   '/',
   '/compare',
@@ -65,11 +65,11 @@ const notBuilt = 'The web pages are not built: run "npm run build" and start the
 const immutableMs = 365 * 24 * 3_600_000
 
 export interface WebOptions {
-  /** Where the build is; another one is for tests. */
+  /** Folder of the build; tests set another one. */
   folder?: string
-  /** Finds the page of the app at which whoever sends a request begins; undefined for the fleet. */
+  /** Finds the start page of the request's sender; undefined for the fleet. */
   findStart?: FindStart
-  /** Sites whose pages may show a view in a frame; without any, none may. */
+  /** Sites whose pages may show a view in a frame; empty for none. */
   embedOrigins?: readonly string[]
 }
 
@@ -112,7 +112,7 @@ function sendNotBuilt(_request: FastifyRequest, reply: FastifyReply): FastifyRep
   return reply.code(503).header('content-type', 'text/plain; charset=utf-8').send(notBuilt)
 }
 
-/** Each name holds the hash of its content. The compressed forms lie beside the files. */
+/** Each name has the hash of its content. The compressed forms are beside the files. */
 function serveAssets(scope: FastifyInstance, folder: string): void {
   scope.register(fastifyStatic, {
     root: `${folder}assets/`,
@@ -125,7 +125,7 @@ function serveAssets(scope: FastifyInstance, folder: string): void {
   })
 }
 
-/** Other spellings of the path, such as `/embed/` and `/%65mbed`, stay as they are: the app knows them as another page. */
+/** Other spellings of the path, such as `/embed/` and `/%65mbed`, are excluded: the app shows another page for them. */
 function allowFrames(origins: readonly string[]): onRequestHookHandler {
   const policy = policyWithin(origins.join(' '))
   return (request, reply, done) => {
@@ -148,13 +148,12 @@ interface BuiltPage extends SendableBody {
   readonly coded: ReadonlyMap<Coding, Buffer>
 }
 
-/** No address of ours is in more folders. */
+/** No address has more folders. */
 const depthMax = 4
 
 /**
- * The pages by the number of folders in its address; undefined where nothing is built. The build writes links as seen
- * from `/`, and those of `/device/porch` begin one folder higher. So they stay relative, and good below any prefix that
- * a proxy adds.
+ * The pages by the number of folders in their address; undefined without a build. The build writes links relative to
+ * `/`, and `/device/porch` needs one folder more. So links stay relative and valid below any prefix that a proxy adds.
  */
 function readBuiltPages(folder: string): BuiltPage[] | undefined {
   const text = readPage(folder)

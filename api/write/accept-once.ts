@@ -1,6 +1,6 @@
 /**
- * Takes a reading that came with an idempotency key. Its first request claims the key and a stamp. A request that is sent
- * again appends the same record, unless it is known to be stored, so wherever a process ended, one row is stored.
+ * Accepts a reading with an idempotency key. Its first request claims the key and a receipt time. A repeated request
+ * appends the same record unless it is known to be stored, so one row is stored wherever a process ended.
  */
 
 import { hash } from 'node:crypto'
@@ -23,7 +23,7 @@ export function createAcceptOnce({ ingest, claims, earliestMs }: AcceptOnceOptio
     const claim = await claims.claim({ writer: writer.id, key, fingerprint, needsStamp })
     if (claim.kind !== 'claimed') return claimRefusals[claim.kind]
     const { stampUs } = claim
-    // A device that is added under the name later is another one.
+    // The number distinguishes it from a later device with the same name.
     return await claims.once(claim, `${device.number}`, async () => {
       const now = await renewed()
       if ('code' in now) return now

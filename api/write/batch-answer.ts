@@ -1,4 +1,4 @@
-/** What `POST /api/log/batch` answers. */
+/** Declares the answers of `POST /api/log/batch`. */
 
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
@@ -28,7 +28,7 @@ export const BatchAnswer = z
   .object({ status: z.literal('success'), ...counts, ignored: z.array(z.string()).optional() })
   .meta({ id: 'BatchAnswer' })
 
-/** Some of a body that breaks off may be stored. */
+/** Part of an interrupted body may be stored. */
 export const BatchError = LoggerError.extend(z.object(counts).partial().shape).meta({ id: 'BatchError' })
 
 type FailureCode = NonNullable<ImportResult['failure']>['code']
@@ -85,7 +85,7 @@ export function answerBatch(
     .send(JSON.stringify({ status: 'success', ...counts, ...ignored }))
 }
 
-/** The elements of an array are counted from 0, as its sender does. */
+/** Elements of an array are counted from 0, as the sender counts. */
 function rejectOf({ line, device, code, reason }: Reject, format: Format): object {
   return {
     ...(format === 'json' ? { index: line - 1 } : { line }),

@@ -1,4 +1,4 @@
-/** What the head of a batch says about its body. */
+/** Parses the head of a batch request. */
 
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
@@ -17,7 +17,7 @@ export interface BatchHead {
   key: string | undefined
 }
 
-/** Why the body is not read. */
+/** Reason why the body is not read. */
 export interface BatchRefusal {
   code: LoggerErrorCode
   members?: object
@@ -50,14 +50,14 @@ export function readBatchHead(request: FastifyRequest, bodyBytesMax: number): Ba
   return { format, coding, isStrict, key: given?.key }
 }
 
-/** What the argument `strict` may say: whether it is, or not. */
+/** Allowed values of `strict`. */
 const strictWords = ['0', '1', 'false', 'true'] as const
 export const BatchParameters = z.object({
   strict: z.enum(strictWords).optional().meta({ description: '1 or true stores all readings or none.' }),
 })
 const strictInvalid = `strict must be one of ${strictWords.join(', ')}`
 
-/** Undefined for what is none of the words. */
+/** Undefined for other values. */
 function readStrict(argument: unknown = '0'): boolean | undefined {
   return strictWords.some(word => word === argument) ? argument === '1' || argument === 'true' : undefined
 }

@@ -1,4 +1,4 @@
-/** Takes the bodies of `POST /api/log/batch`: some at a time, and a few of each credential. */
+/** Imports the bodies of `POST /api/log/batch`, bounded in total and for each credential. */
 
 import { hash } from 'node:crypto'
 import type { Readable } from 'node:stream'
@@ -28,35 +28,35 @@ export interface BatchImportOptions extends TimeLimits {
   bulkFields: BulkFields
   ingest: Pick<Ingest, 'append' | 'term' | 'clockUs' | 'status'>
   ranges: Ranges
-  /** Of a body without its compression, and of the records of a strict one. */
+  /** Limit for an uncompressed body, and for the records of a strict one. */
   bodyBytesMax: number
-  /** For the records of large strict bodies. */
+  /** Holds records of large strict bodies. */
   spoolDirectory: string
   claims: Pick<Claims, 'claim' | 'once'>
   limits?: Partial<typeof defaultLimits>
 }
 
 const defaultLimits = {
-  /** Of all senders: each body takes some 2 MiB of memory, and four of them up to 8. */
+  /** Limit for all senders: each body takes some 2 MiB of memory, and four of them up to 8. */
   sessionsMax: 32,
-  /** Of one credential. */
+  /** Limit for one credential. */
   sessionsPerWriterMax: 2,
   silenceMsMax: 15_000,
   chunkBytes: 1 << 18,
   largeChunkBytes: 1 << 20,
-  /** Rejects that are listed; more are only counted. */
+  /** Listed rejects; further ones are only counted. */
   rejectsMax: 1_000,
-  /** Of the records of a strict body; beyond it they are in a file. */
+  /** Records of a strict body beyond it are in a file. */
   spoolMemoryBytesMax: 4 << 20,
 }
 
 interface BatchResult extends ImportResult {
-  /** Why nothing of the body was stored though it could be read. */
+  /** Reason why no reading of a readable body was stored. */
   refusal?: { code: LoggerErrorCode; members?: object | undefined }
 }
 
 export interface BatchImporter {
-  /** Says `busy` at once, and opens no body, when the writer has as many under way as it may. */
+  /** Returns `busy` at once, without opening a body, if the writer has its limit in progress. */
   run(writer: CredentialWriter, head: BatchHead, open: () => Readable): Promise<BatchResult> | 'busy'
   close(): Promise<void>
 }
@@ -101,7 +101,7 @@ export function createBatchImporter(options: BatchImportOptions): BatchImporter 
     return isStrict || key !== undefined ? await importWhole(source, sender, head) : await importer.run(source)
   }
 
-  /** What an idempotency key belongs to is known at the end of the body, so with one nothing is stored before. */
+  /** The end of the body decides about an idempotency key, so nothing is stored before. */
   async function importWhole(source: ImportSource, sender: Sender, head: BatchHead): Promise<BatchResult> {
     const { format, isStrict, key } = head
     let refusal: BatchResult['refusal']
@@ -124,11 +124,11 @@ export function createBatchImporter(options: BatchImportOptions): BatchImporter 
           return oldestMs < earliestNowMs() ? refuse(expired(isStrict, earliestNowMs())) : await store()
         }
         if (key === undefined) return await storeNow()
-        // Its readings have times of their own.
+        // The readings have their own times.
         const request = { writer: sender.writer().id, key, fingerprint: Buffer.from(digest ?? []), needsStamp: false }
         const claim = await claims.claim(request)
         if (claim.kind !== 'claimed') return refuse(claimRefusals[claim.kind])
-        // With rejects it may be other readings that are stored when it is sent again.
+        // With rejects, a repeated body may store other readings.
         if (report.rejected > 0) return await storeNow()
         return await claims.once(claim, digestOf(series), storeNow)
       },
@@ -139,7 +139,9 @@ export function createBatchImporter(options: BatchImportOptions): BatchImporter 
   return { run, close: importer.close }
 }
 
-/** A strict body gets the same when it is sent again; of others the readings are then rejected, and the rest is stored. */
+/**
+ * A repeated strict body gets the same answer. Other bodies have their expired readings rejected and the rest stored.
+ */
 function expired(isStrict: boolean, earliestMs: number): NonNullable<BatchResult['refusal']> {
   const detail = `timestamps ${expiredReason(earliestMs)}`
   return { code: isStrict ? 'READINGS_REJECTED' : 'LATER', members: { detail } }
@@ -149,13 +151,13 @@ function seeAll(devices: Pick<Devices, 'seen'>, series: readonly Series[], timeM
   for (const device of series) devices.seen(device, timeMs)
 }
 
-/** Resolved by `resolve`, so they are devices of the registry. */
+/** `resolve` has found them, so they are devices of the registry. */
 async function refusalOf(sender: Sender, series: readonly Series[]): Promise<Failure | undefined> {
   const refusal = await sender.refusal(series as readonly Device[])
   return refusal && failures[refusal]
 }
 
-/** The names of a body may stand for other devices when it is sent again. */
+/** The names of a repeated body may belong to other devices. */
 function digestOf(series: readonly Series[]): string {
   return hash('sha256', series.map(({ number }) => number).join(), 'base64')
 }

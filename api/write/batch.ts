@@ -1,6 +1,6 @@
 /**
- * `POST /api/log/batch`: readings with times of their own, as a JSON array, NDJSON or CSV. The body is streamed through a
- * thread into the journal; the answer says that what it counts as stored is on disk.
+ * `POST /api/log/batch`: readings with their own times, as a JSON array, NDJSON or CSV. A thread parses the streamed
+ * body into the journal; readings that the answer counts as stored are on disk.
  */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -31,7 +31,7 @@ export interface BatchOptions extends FindWriterOptions, BatchImportOptions {
   fairShare: FairShare
 }
 
-/** In a scope of its own, whose bodies are handed on as streams. */
+/** The group has its own scope, whose bodies are passed as streams. */
 export function batchGroup(options: BatchOptions): OperationGroup<WriteOperation> {
   const { authRateLimit, bodyBytesMax, meter, fairShare, ranges } = options
   const importer = createBatchImporter(options)
@@ -49,7 +49,7 @@ export function batchGroup(options: BatchOptions): OperationGroup<WriteOperation
     return sendError(reply.header('connection', 'close'), code, members)
   }
 
-  /** Before the body is read, so that nobody without credentials can make us read one. */
+  /** Runs before the body is read, so that clients without credentials cannot cause reads. */
   async function authenticate(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
     let writer: CredentialWriter | NoWriter
     try {
@@ -96,10 +96,10 @@ export function batchGroup(options: BatchOptions): OperationGroup<WriteOperation
   return {
     operations: [{ ...logBatch(ranges), onRequest: authenticate, handler: take }],
     prepare(scope) {
-      // Before the server waits for its requests: one of them may be a body that lasts.
+      // A body may be long, so imports have to close before the server waits for its requests.
       scope.addHook('preClose', () => importer.close())
       scope.removeAllContentTypeParsers()
-      // Of every type, so that the route itself can say which ones it takes.
+      // The route itself refuses unknown media types.
       scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
     },
   }

@@ -1,4 +1,4 @@
-/** Metrics of bodies of readings: how many are stored and rejected, by way in; the rejections keep the reasons. */
+/** Counts stored and rejected readings of bulk bodies by source. Rejections keep the reasons. */
 
 import { Counter, type Registry } from 'prom-client'
 import { timesLeftOut } from '../../ingest/intake/intake.ts'
@@ -13,7 +13,10 @@ export interface BulkSource extends RejectionSource {
   way: BulkWay
 }
 
-/** `leftOut`: lines that are stored without some of their values; `assumed`: entities whose unit is assumed; `ignored`: fields that are not stored. */
+/**
+ * `leftOut`: lines stored without some of their values; `assumed`: entities with an assumed unit; `ignored`: fields
+ * that are not stored.
+ */
 interface BulkLines extends RejectedLines {
   leftOut: RejectedLines
   assumed?: RejectedLines
@@ -21,9 +24,9 @@ interface BulkLines extends RejectedLines {
 }
 
 export interface BulkMeter {
-  /** Of one body: readings that are on disk, and readings or lines that were not taken. */
+  /** Counts one body: readings on disk, and rejected readings or lines. */
   taken(source: BulkSource, stored: number, lines: BulkLines): void
-  /** A body of which nothing was read, or that broke off. It has no number of readings, so it is in no metric. */
+  /** An unread or interrupted body. Its number of readings is unknown, so no metric counts it. */
   refused(source: BulkSource, reason: string): void
 }
 

@@ -1,4 +1,4 @@
-/** Who writes readings: a device by its Basic credential, or an API key. */
+/** Finds the writer of readings: a device by its Basic credential, or an API key. */
 
 import type { IncomingMessage } from 'node:http'
 import type { CredentialWriter, NoWriter, Writers } from '../../auth/writers.ts'
@@ -7,13 +7,13 @@ import { readBasicCredentials } from '../http/basic-credentials.ts'
 
 export interface FindWriterOptions {
   writers: Pick<Writers, 'ofDevice' | 'ofPrincipal'>
-  /** By exactly one credential of people and programs, `X-API-Key` and bearer among them. */
+  /** Takes exactly one credential of people and programs, such as `X-API-Key` and bearer. */
   findPrincipal: FindPrincipal
 }
 
 type Found = CredentialWriter | NoWriter
 
-/** Two credentials at once are nobody's. A device is found in memory, without a promise: of these there is one a reading. */
+/** Two credentials are refused. Devices are found in memory without a promise, as each reading needs one lookup. */
 export function createFindWriter({ writers, findPrincipal }: FindWriterOptions) {
   const findByPrincipal = async (request: IncomingMessage): Promise<Found> => {
     const find = () => findPrincipal(request)

@@ -1,4 +1,4 @@
-/** Why a request is refused for its idempotency key. */
+/** Maps refusals of an idempotency key to errors. */
 
 import type { ClaimRefusal } from '../../ingest/idempotency/claim-group.ts'
 import { databaseAway, outcomeRefusals } from '../../ingest/intake/intake.ts'

@@ -1,4 +1,6 @@
-/** `PUT /api/log`: one reading of one device. Small firmware talks to it, so the answers are short and have a length. */
+/**
+ * `PUT /api/log`: stores one reading of one device. Small firmware sends it, so answers are short and have a length.
+ */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
@@ -27,15 +29,15 @@ import { readingBody } from './reading-body.ts'
 export interface LogOptions extends FindWriterOptions {
   intake: Intake
   meter: ReadingMeter
-  /** What a reading may hold. */
+  /** Accepted values of a reading. */
   ranges: Ranges
-  /** Of failing credentials. */
+  /** Limits failed attempts. */
   authRateLimit: AuthRateLimit
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by the credential check of `PUT /api/log`. */
+    /** The credential check of `PUT /api/log` sets it. */
     writer: CredentialWriter | null
   }
 }
@@ -54,7 +56,7 @@ export function logGroup(options: LogOptions): OperationGroup<WriteOperation> {
   const { intake, meter, authRateLimit, ranges } = options
   const findWriter = createFindWriter(options)
 
-  /** Before the body is read, so that nobody without credentials can make us read one. */
+  /** Runs before the body is read, so that clients without credentials cannot cause reads. */
   function authenticate(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
     const admit = (found: CredentialWriter | NoWriter): void => {
       if (typeof found === 'string') {
@@ -93,7 +95,7 @@ export function logGroup(options: LogOptions): OperationGroup<WriteOperation> {
     const given = readIdempotencyKey(request.headers)
     if (given?.ok === false) return refuse(reply, invalidKey(given.reason))
     const admitted = request.writer as CredentialWriter
-    // That of a device is looked at with the device, without a promise.
+    // A device is checked with its record, without a promise.
     const writer = admitted.device === undefined ? await renewed(admitted) : admitted
     if ('code' in writer) return refuse(reply, writer)
     const preparing = intake.prepare(writer, request.body)
@@ -156,7 +158,7 @@ function logReading(ranges: Ranges): Declared<WriteOperation> {
   }
 }
 
-/** A key may have ended while the body came in, or a registry or an idempotency key was waited for. */
+/** A key may have expired while the body, a registry or an idempotency key was awaited. */
 async function renewed(writer: CredentialWriter): Promise<Writer | Refusal> {
   try {
     const now = await writer.renewed()
@@ -183,14 +185,14 @@ function invalidKey(detail: string): Refusal {
   return { reason: 'invalid', code: 'KEY_INVALID', members: { detail } }
 }
 
-/** Of the device that the reading names, as far as it could be read. */
+/** Names the reading's device, as far as it could be read. */
 function rejectionOf({ writer, ip, body }: FastifyRequest, reason: string): Rejection {
   const source = sourceOf('put', writer, ip)
   const name = typeof body === 'object' && body !== null && 'device' in body ? body.device : undefined
   return { ...source, device: typeof name === 'string' ? name : source.device, reason }
 }
 
-/** Those that the framework and the reader of JSON refuse. */
+/** Counts bodies that the framework or the JSON parser refuses. */
 function countBrokenBodies(app: Scope, meter: ReadingMeter): void {
   app.addHook('onError', (request, _reply, error, done) => {
     const { text } = loggerErrors[errorCodeOf(error)]
@@ -199,7 +201,7 @@ function countBrokenBodies(app: Scope, meter: ReadingMeter): void {
   })
 }
 
-/** A name that is misspelled would otherwise be lost without a word. */
+/** Names ignored fields, as a misspelled name would otherwise be lost silently. */
 function successOf({ ignored }: StoredReading): string {
   return ignored === undefined ? success : JSON.stringify({ status: 'success', ignored })
 }

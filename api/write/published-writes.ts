@@ -1,4 +1,4 @@
-/** What the contract says of every operation that takes readings. */
+/** Declares the common contract of operations that accept readings. */
 
 import { z } from 'zod'
 import type { LoggerErrorCode } from '../http/status-errors.ts'

@@ -1,4 +1,4 @@
-/** What the contract says of the body of a reading. The check itself is written out (ingest/reading.ts); a test compares the two. */
+/** Declares the body of a reading for the contract. ingest/reading.ts checks it by hand; a test compares both. */
 
 import { z } from 'zod'
 import { earliestTimeMs, epochText, isoWithZone, type Range, type Ranges } from '../../ingest/reading.ts'
@@ -41,13 +41,13 @@ const description =
   ' spellings the last one counts. Other numbers and booleans are values of custom metrics; the answer names fields that' +
   ' are not stored. Of a device that lists its metrics, only those are stored.'
 
-/** No properties: client generators make one name of both spellings. */
+/** Pattern instead of properties, because client generators merge both spellings into one name. */
 const otherSpellings = {
   '^battery_voltage$': { type: ['number', 'null'] },
   '^battery_percentage$': { type: ['number', 'null'] },
 }
 
-/** Numbers and booleans of other names are values of custom metrics. */
+/** Numbers and booleans under other names are values of custom metrics. */
 function noValue({ temperature, humidity, pressure, battery_voltage, battery_percentage }: Ranges) {
   const missing = ({ min, max }: Range) => ({
     anyOf: [{ enum: [null] }, { type: 'number', exclusiveMaximum: min }, { type: 'number', exclusiveMinimum: max }],

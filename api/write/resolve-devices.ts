@@ -1,4 +1,4 @@
-/** The devices that bulk bodies name, as somebody who writes may write them. */
+/** Resolves the devices in bulk bodies within the writer's permissions. */
 
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Device } from '../../auth/devices/device.ts'
@@ -6,18 +6,18 @@ import { type CredentialWriter, type WriteRefusal, type Writer, writeRefusalReas
 import { NamesUnavailable } from '../../ingest/import/import-session.ts'
 import type { FindKnown } from '../../ingest/import/resolve-names.ts'
 
-/** Why the readings of a name are not taken. */
+/** Reason why readings of the name are refused. */
 interface Unresolved {
   code: WriteRefusal
   reason: string
 }
 
-/** In a turn of the event loop: what is no name takes some microseconds to be refused. */
+/** Names in a turn of the event loop: refusing an invalid name takes some microseconds. */
 const namesPerTurn = 500
 
 /**
- * Devices that are not there yet are made, where the API key may do that. `later` when it cannot be told at present: a
- * client drops for good what is rejected, and sends again what gets a 503.
+ * Adds unknown devices if the API key may. Returns `later` while the outcome is unknown: a client drops rejected
+ * readings for good, and repeats a request after a 503.
  */
 export async function resolveDevices(
   names: readonly string[],
@@ -33,7 +33,7 @@ export async function resolveDevices(
   return resolved
 }
 
-/** The same of devices that are not made, from memory. */
+/** Resolves from memory without adding devices. */
 export function findDevices(names: readonly string[], writer: Writer): (Device | Unresolved)[] | 'later' {
   const found = names.map(name => writer.find(name))
   if (found.includes('DEVICE_SUSPENDED')) return 'later'
@@ -42,7 +42,7 @@ export function findDevices(names: readonly string[], writer: Writer): (Device |
   })
 }
 
-/** For names that have been resolved before; see `FindKnown`. Nothing is made. */
+/** Resolves known names again without adding devices; see `FindKnown`. */
 export function createFindKnown(writer: () => CredentialWriter): FindKnown {
   return (number, authSeq) => {
     const device = writer().unchanged(number, authSeq)
@@ -54,7 +54,7 @@ export function createFindKnown(writer: () => CredentialWriter): FindKnown {
   }
 }
 
-/** A client drops for good what is rejected, and sends again what gets a 503. */
+/** A client drops rejected readings for good, and repeats a request after a 503. */
 export function changing(): NamesUnavailable {
   return new NamesUnavailable('a device is being changed, or PostgreSQL does not answer')
 }

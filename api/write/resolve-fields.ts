@@ -1,4 +1,4 @@
-/** The fields of bulk bodies, as the registry of metrics has them: what somebody who writes has sent makes what is missing. */
+/** Resolves the fields of bulk bodies with the registry of metrics and registers missing ones. */
 
 import type { Device } from '../../auth/devices/device.ts'
 import type { BulkFields } from '../../auth/metrics/bulk-fields.ts'
@@ -9,7 +9,7 @@ import type { Sender } from './sender.ts'
 export function createFieldResolver({ resolve, metricsOf }: BulkFields, sender: Sender): FieldResolver {
   return {
     find: names => known(findDevices(names, sender.writer())),
-    // Resolved by the registry.
+    // The registry has resolved these.
     resolve: async sent =>
       known(await resolve(sent as readonly (SentField & { device: Device })[], sender.writer().id)),
     metricsOf,

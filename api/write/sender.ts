@@ -1,4 +1,6 @@
-/** Who sends a body of readings. A body may take hours, so it is asked again before each part of it is stored who that is. */
+/**
+ * Checks the sender of a body of readings. A body may take hours, so the check is repeated before each part is stored.
+ */
 
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Device } from '../../auth/devices/device.ts'
@@ -6,11 +8,11 @@ import { isPassing } from '../../auth/passing-errors.ts'
 import type { CredentialWriter, NoWriter } from '../../auth/writers.ts'
 
 export interface Sender {
-  /** As of the last look. */
+  /** Writer of the last check. */
   writer(): CredentialWriter
   /**
-   * Why readings of these devices are not stored; undefined when they may be. `later` when that cannot be told, or one of
-   * the devices is another one than when it was resolved: the body sent again gets its rejects.
+   * Reason why readings of these devices are refused; undefined if they are accepted. `later` while it is unknown, or
+   * if a device was replaced since: the repeated body gets its rejects.
    */
   refusal(devices: readonly Device[]): Promise<NoWriter | 'later' | undefined>
 }

@@ -1,6 +1,6 @@
 /**
- * Device authorization, `/v1/auth/device`: a device without a keyboard shows a code, a person who is signed in approves
- * it in a browser, and the device fetches an API key. What is done stands in auth/grants/.
+ * Device authorization, `/v1/auth/device`: a device without a keyboard shows a code, a signed-in person approves it in
+ * a browser, and the device fetches an API key. auth/grants/ carries it out.
  */
 
 import type { Client } from '../../../auth/accounts/account-parts.ts'
@@ -27,7 +27,7 @@ import {
 
 export interface DeviceAuthorizationService {
   accounts: Accounts
-  /** Where the page is that people type the code in. */
+  /** Address of the page that takes the code. */
   publicUrl: () => string
 }
 
@@ -37,7 +37,7 @@ export function deviceAuthorizationOperations(service: DeviceAuthorizationServic
   return [...deviceOperations(service), ...approvalOperations(service)]
 }
 
-/** Of the device, which nobody has signed in on. */
+/** The device calls these without a signed-in account. */
 function deviceOperations({ accounts, publicUrl }: DeviceAuthorizationService): AccountOperation[] {
   return [
     operation({
@@ -84,7 +84,7 @@ function deviceOperations({ accounts, publicUrl }: DeviceAuthorizationService): 
   ]
 }
 
-/** Of the person who decides. */
+/** The deciding person calls these. */
 function approvalOperations({ accounts }: DeviceAuthorizationService): AccountOperation[] {
   return [
     operation({

@@ -1,4 +1,4 @@
-/** The bodies of device authorization: what is sent, and what is answered. */
+/** Declares the request and response bodies of device authorization. */
 
 import { z } from 'zod'
 import { record, text } from '../kit/fields.ts'

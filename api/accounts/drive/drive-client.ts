@@ -1,4 +1,7 @@
-/** The provider of the drive: where its consent page is, and how a code becomes a refresh token (RFC 6749). */
+/**
+ * Calls the provider of the drive: builds the address of its consent page and exchanges a code for a refresh token (RFC
+ * 6749).
+ */
 
 import type { Log } from '../../../store/log.ts'
 
@@ -8,7 +11,7 @@ export interface DriveClient {
   authorizationUrl: string
   tokenUrl: string
   scope: string
-  /** Of the front end that opens the popup: nobody else gets the token. */
+  /** Only the front end that opens the popup gets the token. */
   openerOrigin: string
 }
 
@@ -30,7 +33,7 @@ export interface Consent {
   challenge: string
 }
 
-/** What the configured address has in its query stays. */
+/** The configured address keeps its query. */
 export function consentUrl(
   { authorizationUrl, clientId, scope }: DriveClient,
   { redirectUri, state, challenge }: Consent,
@@ -49,7 +52,7 @@ export function consentUrl(
   return url.href
 }
 
-/** The token stands in the result and nowhere else; what the provider says of a failure may quote it, and is not told. */
+/** Only the result holds the token. Error texts of the provider may quote the token and are dropped. */
 export async function exchangeCode(
   { clientId, clientSecret, tokenUrl }: DriveClient,
   { code, verifier, redirectUri }: Exchange,
@@ -103,7 +106,7 @@ function refreshTokenIn(text: string): Exchanged {
   return token.length > tokenLengthMax ? { ok: false, error: 'exchange_failed' } : { ok: true, refreshToken: token }
 }
 
-/** Without the message itself, which may quote what was sent or received. */
+/** The message itself is left out because it may quote the request or the response. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
   const { cause } = error as { cause?: { code?: unknown } }

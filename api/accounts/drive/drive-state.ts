@@ -8,14 +8,14 @@ import { EncryptJWT, jwtDecrypt } from 'jose'
 import type { SignedIn } from '../../../auth/sessions/session-claims.ts'
 
 export interface DriveStates {
-  /** For the cookie and the address. */
+  /** `secret` is for the cookie, `state` for the address. */
   issue(signedIn: SignedIn): Promise<{ secret: string; state: string }>
-  /** Undefined for one that is not ours, is over, or is of another account, session or browser. */
+  /** Undefined for a foreign or expired state, and for another account, session or browser. */
   open(state: string, secret: string, signedIn: SignedIn): Promise<OpenedState | undefined>
 }
 
 interface OpenedState {
-  /** What must not be used twice. */
+  /** Marks the state as used. */
   nonce: string
   expiresMs: number
 }
@@ -23,7 +23,7 @@ interface OpenedState {
 export const stateLifetimeSeconds = 600
 const lengthMax = 2_000
 
-/** `purpose` keeps apart what is encrypted with the same secret. */
+/** `purpose` separates values that are encrypted with the same secret. */
 export function createDriveStates(secretText: string, purpose: string, nowMs: () => number): DriveStates {
   const key = new Uint8Array(hkdfSync('sha256', secretText, '', `barograph state: ${purpose}`, 32))
   const algorithms = { keyManagementAlgorithms: ['dir'], contentEncryptionAlgorithms: ['A256GCM'] }

@@ -25,7 +25,7 @@ export interface DriveService {
 }
 
 export interface Drive {
-  /** In the addresses and in the type of messages. */
+  /** Part of the addresses and of the message type. */
   name: string
   /** Undefined where it is not configured. */
   client: DriveClient | undefined
@@ -104,7 +104,7 @@ async function finish(
   const who = await asked.identify()
   const signedIn = who?.kind === 'session' ? who : undefined
   const opened = secret && signedIn && (await drive.states.open(state, secret, signedIn))
-  // Whoever has another browser or session leaves the state as it is.
+  // A request from another browser or session leaves the state unused.
   if (!opened) return { message: { error: 'invalid_state' }, cookies: [] }
   const cookies = [stateCookie(service, '', 0)]
   const isFirst = await useToken(accounts.pool, `${drive.name} state`, opened.nonce, opened.expiresMs)
@@ -117,7 +117,7 @@ async function finish(
   return { message: exchanged.ok ? { refresh_token: exchanged.refreshToken } : { error: exchanged.error }, cookies }
 }
 
-/** What a provider says is shown as text, and not at any length. */
+/** The provider's text is shown as plain text, shortened. */
 const errorLengthMax = 100
 
 async function noteInAudit({ accounts, drive }: DriveService, { id }: Account, exchanged: Exchanged): Promise<void> {
@@ -142,7 +142,7 @@ function stateCookie(service: DriveService, value: string, maxAgeSeconds: number
 
 type DriveMessage = { type: string; refresh_token: string } | { type: string; error: string }
 
-/** `openerOrigin`: a window of any other origin gets nothing. */
+/** Windows of other origins than `openerOrigin` get nothing. */
 function popupPage(message: DriveMessage, openerOrigin: string): Page {
   const nonce = randomBytes(16).toString('base64')
   const isLinked = 'refresh_token' in message

@@ -1,4 +1,4 @@
-/** What this family says when it cannot do what it is asked: `{"detail": text}`. */
+/** Writes the errors of this family: `{"detail": text}`. */
 
 import type { FastifyReply } from 'fastify'
 import type { AccountErrorCode } from '../../../auth/outcome.ts'

@@ -1,4 +1,4 @@
-/** What an error means for a request that was taken and then could not be answered. */
+/** Maps an error of an accepted request to a response. */
 
 import type { FastifyError } from 'fastify'
 import { ChangeInDoubt } from '../../../auth/record-cache.ts'
@@ -9,13 +9,13 @@ import type { ErrorCode } from './errors.ts'
 export interface Failure {
   code: ErrorCode
   retryAfterSeconds?: number
-  /** Something of the body may be unread. */
+  /** True if part of the body may be unread. */
   isUnread: boolean
 }
 
 const codes: Record<number, ErrorCode> = { 408: 'TIMEOUT', 413: 'PAYLOAD_TOO_LARGE', 415: 'CODING_UNSUPPORTED' }
 
-/** `INTERNAL` is a bug of ours. */
+/** `INTERNAL` is a bug of the service. */
 export function failureOf(error: FastifyError): Failure {
   if (error instanceof TooBusy) {
     return { code: 'UNAVAILABLE', retryAfterSeconds: error.retryAfterSeconds, isUnread: false }

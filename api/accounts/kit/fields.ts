@@ -1,6 +1,6 @@
 /**
- * Fields of requests, with Pydantic's conversions and Pydantic's words for what is wrong. Each is a zod type, so a
- * schema is put together of them once, and gives the type, the check and the published contract.
+ * Fields of requests, with Pydantic's conversions and error texts. Each is a zod type, so one schema gives the type,
+ * the check and the published contract.
  */
 
 import { z } from 'zod'
@@ -9,7 +9,7 @@ import { type Fault, type FaultParameters, missing } from './validation.ts'
 
 type Converted<Value> = { value: Value } | { fault: Fault }
 
-/** `json` is what the published contract says of it. */
+/** `json` is the schema in the published contract. */
 export function field<Value>(convert: (input: unknown) => Converted<Value>, json: Record<string, unknown>) {
   return z
     .any()
@@ -26,7 +26,7 @@ export function field<Value>(convert: (input: unknown) => Converted<Value>, json
 export interface TextLimits {
   min?: number
   max?: number
-  /** For what a person types in secret: any character will do. */
+  /** Passwords may have any character. */
   isPassword?: boolean
   description?: string
 }
@@ -63,7 +63,7 @@ function convertText(input: unknown, { min, max, isPassword }: Limits): Converte
   return !isPassword && hasControls(input) ? failValue('control characters are not allowed') : { value: input }
 }
 
-/** An address of a person; trimmed, with its domain in lower case. */
+/** Trims the address and converts its domain to lower case. */
 export function email() {
   const convert = (input: unknown): Converted<string> => {
     if (typeof input !== 'string') return fail('string_type', 'Input should be a valid string')
@@ -132,15 +132,13 @@ export function boolean() {
   return field<boolean>(convert, { type: 'boolean' })
 }
 
-/** What is wrong with what is none of these words. */
 function literalError(words: readonly string[]): Fault {
-  // As Python writes texts.
+  // Texts are quoted as in Python.
   const quoted = words.map(word => (word.includes("'") ? `"${word}"` : `'${word}'`))
   const expected = `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`
   return { type: 'literal_error', msg: `Input should be ${expected}`, ctx: { expected } }
 }
 
-/** One of some words. */
 export function oneOf<Word extends string>(words: readonly Word[]) {
   const fault = literalError(words)
   const convert = (input: unknown): Converted<Word> => {
@@ -150,7 +148,7 @@ export function oneOf<Word extends string>(words: readonly Word[]) {
   return field<Word>(convert, { type: 'string', enum: words })
 }
 
-/** A list of words of which each is one of those; every one that is not is told. */
+/** Reports each element that is not one of the words. */
 export function listOf<Word extends string>(words: readonly Word[], { default: usual }: { default: readonly Word[] }) {
   const notAWord = literalError(words)
   const isWord = (element: unknown): element is Word => words.some(word => word === element)
@@ -175,7 +173,7 @@ export function listOf<Word extends string>(words: readonly Word[], { default: u
     })
 }
 
-/** What another schema checks; the first of its issues is told. */
+/** Reports the first issue of the schema. */
 export function checkedBy<Value>(schema: z.ZodType<Value>) {
   const { $schema: _, ...json } = z.toJSONSchema(schema, { io: 'input' })
   const convert = (input: unknown): Converted<Value> => {
@@ -185,7 +183,7 @@ export function checkedBy<Value>(schema: z.ZodType<Value>) {
   return field<Value>(convert, json)
 }
 
-/** So that a small request does not get a large answer about each element. */
+/** Bounds the size of the answer: it names each element. */
 const listLengthMax = 20
 
 function tooLong(actual: number): Fault {
@@ -193,7 +191,7 @@ function tooLong(actual: number): Fault {
   return { type: 'too_long', msg, ctx: { field_type: 'List', max_length: listLengthMax, actual_length: actual } }
 }
 
-/** Rejects more of what another field takes. `more` is what the published contract then says beside. */
+/** Narrows another field. `more` is merged into its published schema. */
 export function refine(
   inner: ReturnType<typeof field<string>>,
   fault: (value: string) => string | undefined,
@@ -217,7 +215,7 @@ function faultIn(error: z.ZodError): Fault {
   return params.fault
 }
 
-/** A body, or what stands in an address. Unknown members are ignored; `aliases` are other names of fields. */
+/** Declares the fields of a body or an address. Unknown members are ignored; `aliases` are other names of fields. */
 export function record<Shape extends z.ZodRawShape>(id: string, shape: Shape) {
   return z.object(shape).meta({ id, title: id })
 }
@@ -226,7 +224,7 @@ function fail(type: string, msg: string, ctx?: Record<string, unknown>): { fault
   return { fault: { type, msg, ...(ctx === undefined ? {} : { ctx }) } }
 }
 
-/** What Pydantic says of an exception of a validator. */
+/** Pydantic reports an exception of a validator in this form. */
 function failValue(message: string): { fault: Fault } {
   return fail('value_error', `Value error, ${message}`, { error: {} })
 }

@@ -1,4 +1,4 @@
-/** The JSON of a body: its bytes are there already, and what they hold is told as FastAPI tells it. */
+/** Parses the JSON of a body and reports faults as FastAPI does. */
 
 import { isUtf8 } from 'node:buffer'
 import { MIMEType } from 'node:util'
@@ -7,16 +7,16 @@ import { errorAt, missing, notAnObject, type ValidationError, withoutSecrets } f
 export type ParsedBody =
   | { kind: 'object'; value: object }
   | { kind: 'bad-text' }
-  /** Not JSON at all: told before anybody asks who sent it. */
+  /** Not JSON. Reported before the credential is checked. */
   | { kind: 'bad-json'; error: ValidationError }
-  /** JSON, or something else, that is no object. */
+  /** Valid JSON, or another media type, without an object. */
   | { kind: 'no-object'; error: ValidationError }
 
 const badJson = { type: 'json_invalid', msg: 'JSON decode error', ctx: { error: 'Expecting value' } }
 
 export function parseBody(bytes: Buffer | undefined, contentType: string | undefined): ParsedBody {
   if (bytes === undefined || bytes.length === 0) return { kind: 'no-object', error: errorAt(['body'], missing, null) }
-  // What a form or a text holds may be a password.
+  // A form or a text may hold a password.
   if (!isJson(contentType)) return { kind: 'no-object', error: errorAt(['body'], notAnObject, null) }
   if (!isUtf8(bytes)) return { kind: 'bad-text' }
   const text = bytes.toString('utf8').replace(/^\ufeff/, '')

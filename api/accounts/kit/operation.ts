@@ -1,4 +1,4 @@
-/** An operation of this family, and what the contract says of it by its permission and its kind. */
+/** Declares the operations of this family. Permission and kind of an operation decide its published contract. */
 
 import type { Client } from '../../../auth/accounts/account-parts.ts'
 import type { Permission, Principal } from '../../../auth/policy.ts'
@@ -7,15 +7,15 @@ import type { ErrorCode } from './errors.ts'
 import { credentialsOf, functionName, validationErrors } from './published.ts'
 import type { Aliases } from './validation.ts'
 
-/** Below this, all of them lie. */
+/** Prefix of all paths of this family. */
 export const accountsPrefix = '/v1/auth'
 
 export interface AccountOperation<Body = unknown, Path = unknown, Query = unknown>
   extends Operation<ErrorCode, Path, Query, Body> {
-  /** Whom it serves; without one, everybody, whatever they send along. */
+  /** Without a permission, everybody is served, with any credential. */
   permission?: Permission
   aliases?: Aliases
-  /** It answers JSON of its schema, nothing (204), a redirect (302), or a page for a browser. */
+  /** The result is JSON of the operation's schema, 204, a redirect (302) or a page for a browser. */
   handle(asked: Asked<Body, Path, Query>): Promise<Answer>
 }
 
@@ -23,14 +23,14 @@ export interface Asked<Body = unknown, Path = unknown, Query = unknown> {
   body: Body
   path: Path
   query: Query
-  /** Who asks; undefined for an operation that serves everybody. */
+  /** Undefined for an operation that serves everybody. */
   principal: Principal | undefined
   client: Client
-  /** Finds out who asks where that does not decide about the operation. */
+  /** Finds the principal for operations that do not require one. */
   identify(): Promise<Principal | undefined>
-  /** A cookie of this name; undefined where it is missing or comes twice. */
+  /** Undefined if the cookie is missing or is sent twice. */
   cookie(name: string): string | undefined
-  /** Whether a page of another site has sent it. */
+  /** True if a page of another site sent the request. */
   isCrossSite: boolean
 }
 
@@ -41,15 +41,15 @@ export type Answer =
   | { ok: false; code: ErrorCode; retryAfterSeconds?: number }
   | { ok: false; code: 'FIELD_MISSING'; field: string }
 
-/** What a browser shows; it may also say there that something went wrong. */
+/** A page for a browser. It may also report an error. */
 export interface Page {
   status: 200 | 400
   html: string
-  /** Beside those of every answer. */
+  /** Sent in addition to the common headers. */
   headers: Record<string, string>
 }
 
-/** Keeps the types of one operation together; those that carry it out need not know them. */
+/** Keeps the types of one operation together. The code that runs operations does not know them. */
 export function operation<Body = undefined, Path = undefined, Query = undefined>(
   declared: AccountOperation<Body, Path, Query>,
 ): AccountOperation {

@@ -1,4 +1,4 @@
-/** What the contract says of all operations of this family: their names, credentials, refusals and errors. */
+/** Publishes the parts that all operations of this family have in common: names, credentials, refusals and errors. */
 
 import { z } from 'zod'
 import { type Permission, type Principal, policy } from '../../../auth/policy.ts'
@@ -6,7 +6,7 @@ import type { ErrorEntry } from '../../http/errors.ts'
 import type { Operation } from '../../http/operation.ts'
 import { type ErrorCode, errors } from './errors.ts'
 
-/** As FastAPI makes it: the function, the path with underscores, the method. */
+/** FastAPI builds it from the function, the path with underscores and the method. */
 export function functionName(prefix: string, { name, path, method }: Operation): string {
   const published = `${prefix}${path.replaceAll(/:(\w+)/g, '{$1}')}`
   return `${name}${published.replaceAll(/\W/g, '_')}_${method.toLowerCase()}`
@@ -17,7 +17,7 @@ const securityNames: Record<Principal['kind'], string> = {
   bearer: 'bearer',
   key: 'apiKey',
   service: 'serviceSecret',
-  // Of no published operation.
+  // No published operation has this permission.
   'admin-token': 'adminToken',
   'view-link': 'viewLink',
 }
@@ -35,9 +35,9 @@ export const securitySchemes = {
   serviceSecret: { type: 'apiKey', in: 'header', name: 'X-Service-Secret' },
 }
 
-/** Of every operation that has a body. */
+/** Operations with a body return these. */
 const ofBodies: readonly ErrorCode[] = ['BODY_UNREADABLE', 'TIMEOUT', 'PAYLOAD_TOO_LARGE', 'CODING_UNSUPPORTED']
-/** Of a path that cannot be decoded, or is too long. */
+/** A path that cannot be decoded or is too long gets these. */
 const ofPaths: readonly ErrorCode[] = ['NOT_FOUND', 'URI_TOO_LONG']
 
 export function refusalsOf({ body, parameters, refusals = [] }: Operation<ErrorCode>): ErrorEntry[] {
@@ -50,7 +50,7 @@ export function refusalsOf({ body, parameters, refusals = [] }: Operation<ErrorC
   return codes.map(code => errors[code])
 }
 
-/** Of FastAPI, which does not say that there are no other members. */
+/** As in FastAPI, the schema allows other members. */
 function errorOf<Shape extends z.ZodRawShape>(id: string, shape: Shape) {
   return z.object(shape).meta({ id, title: id, additionalProperties: undefined })
 }

@@ -1,4 +1,4 @@
-/** Bodies as bytes, whatever their media type says: what they hold is judged later, in the words of this family. */
+/** Takes bodies as bytes with any media type. The content is checked later, with the errors of this family. */
 
 import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
@@ -9,7 +9,6 @@ const bodyBytesMax = 64 * 1024
 
 const contentTypes = new WeakMap<IncomingMessage, string>()
 
-/** The media type that a request names. */
 export function contentTypeOf({ raw }: FastifyRequest): string | undefined {
   return contentTypes.get(raw)
 }
@@ -22,7 +21,7 @@ export function addRawBody(scope: Scope): void {
     done(null, body)
   })
   scope.addHook('preParsing', ({ headers, raw }, _reply, _payload, done) => {
-    // The framework refuses types that it cannot read; here a type is no reason to refuse anything.
+    // The framework refuses unknown media types, which this family accepts.
     const type = headers['content-type']
     if (type !== undefined) {
       contentTypes.set(raw, type)
@@ -30,7 +29,7 @@ export function addRawBody(scope: Scope): void {
     }
     const coding = headers['content-encoding']
     if (hasBody(raw) && coding !== undefined && coding.toLowerCase() !== 'identity') {
-      // Too large is told first.
+      // TOO_LARGE takes precedence.
       const isTooLarge = Number(headers['content-length'] ?? 0) > bodyBytesMax
       done(new BodyError(isTooLarge ? 413 : 415, 'the body has a content coding'))
       return

@@ -1,4 +1,4 @@
-/** Carries out operations: in which order a request is looked at, and how it is answered. */
+/** Runs operations: orders the checks of a request and sends the answer. */
 
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
@@ -40,7 +40,7 @@ export function accountRules(kit: KitOptions): Rules<AccountOperation> {
   }
 }
 
-/** Prepares a scope whose paths begin behind the prefix of the family. */
+/** The scope's paths exclude the prefix of the family. */
 export function prepareScope(scope: Scope, { origins, log }: KitOptions): void {
   addRawBody(scope)
   answerErrors(scope, log)
@@ -99,7 +99,6 @@ function checkBody({ body, aliases }: AccountOperation, value: object | undefine
   return schema === undefined ? { ok: true, value: undefined } : check(schema, 'body', value ?? {}, aliases)
 }
 
-/** Where a request comes from. */
 export function clientOf({ ip, headers }: FastifyRequest): Asked['client'] {
   return { address: ip, network: networkOf(ip), userAgent: headers['user-agent'] }
 }
@@ -137,7 +136,7 @@ function sendUnread(reply: FastifyReply, code: ErrorCode): FastifyReply {
   return sendError(reply.header('connection', 'close'), code)
 }
 
-/** The router ignores a slash at the end; the interface sends who writes one to the other form. */
+/** The router ignores a final slash. The interface redirects such a request to the other form. */
 function isSlashed({ originalUrl }: FastifyRequest): boolean {
   return pathOf(originalUrl).endsWith('/')
 }

@@ -1,12 +1,12 @@
 /**
- * What is wrong with a request, as FastAPI says it (`HTTPValidationError`). The schemas of this family raise faults of
- * Pydantic's kinds; here they become the list that goes out, without any secret in it.
+ * Reports invalid requests as FastAPI does (`HTTPValidationError`). The schemas of this family raise Pydantic's faults;
+ * this file makes the published list of them and removes secrets.
  */
 
 import type { z } from 'zod'
 import { mayHoldKey } from '../../../auth/keys/key-text.ts'
 
-/** Of one field, as Pydantic names it. */
+/** A fault of one field, with Pydantic's names. */
 export interface Fault {
   type: string
   msg: string
@@ -18,10 +18,9 @@ export interface ValidationError extends Fault {
   input: unknown
 }
 
-/** Where a value came from. */
 export type Place = 'body' | 'path' | 'query'
 
-/** Fields whose values are never sent back, whatever they hold and wherever they stand. */
+/** The values of these fields are never sent back, at any depth. */
 const secretNames: ReadonlySet<string> = new Set([
   'password',
   'new_password',
@@ -44,7 +43,7 @@ export const notAnObject: Fault = {
   msg: 'Input should be a valid dictionary or object to extract fields from',
 }
 
-/** For the parameters of an issue: all that Pydantic would say of it. */
+/** Parameters of an issue, as Pydantic has them. */
 export interface FaultParameters {
   fault: Fault
   input: unknown
@@ -52,7 +51,7 @@ export interface FaultParameters {
 
 export type Checked<Value> = { ok: true; value: Value } | { ok: false; errors: ValidationError[] }
 
-/** Other names of fields: what each stands for. */
+/** Other names of fields, with the field that each stands for. */
 export type Aliases = Readonly<Record<string, string>>
 
 export function check<Value>(
@@ -67,7 +66,7 @@ export function check<Value>(
   return { ok: false, errors: parsed.error.issues.map(issue => errorOf(issue, place, input, nameOf)) }
 }
 
-/** The field's own name goes first; what came by another one is told by that. */
+/** The field's own name takes precedence. An error names the alias that was sent. */
 function withoutAliases(input: object, aliases: Aliases) {
   const renamed: Record<string, unknown> = { ...input }
   const used = new Map<string, string>()
@@ -90,20 +89,20 @@ function errorOf(
   const { fault, input } = params
   const loc = [place, ...issue.path.map(step => (typeof step === 'number' ? step : nameOf(String(step))))]
   const isSecret = loc.some(step => typeof step === 'string' && secretNames.has(step))
-  // What is missing shows what was there instead; of an address, nothing was.
+  // A missing member shows the whole body. A missing parameter shows null.
   const shown = fault.type === 'missing' ? (place === 'body' ? withoutSecrets(whole) : null) : isSecret ? null : input
   return errorAt(loc, fault, withoutSecrets(shown ?? null))
 }
 
-/** The members stand in this order. */
+/** The order of the members is part of the interface. */
 export function errorAt(loc: (string | number)[], { type, msg, ctx }: Fault, input: unknown): ValidationError {
   return { type, loc, msg, input, ...(ctx === undefined ? {} : { ctx }) }
 }
 
-/** Deeper than any body of ours, and shallow enough for every JSON parser. */
+/** No body of the interface is as deep, and every JSON parser reaches it. */
 const depthMax = 20
 
-/** A copy without the members that have the name of a secret, and without API keys, wherever they stand. */
+/** Copies a value without secret members and API keys, at any depth. */
 export function withoutSecrets(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return mayHoldKey(value) ? null : value
   if (typeof value !== 'object' || value === null) return value

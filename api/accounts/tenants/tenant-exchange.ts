@@ -1,4 +1,7 @@
-/** `POST /v1/auth/tenant-exchange`: the page of a partner gets a token of ours for the user whom its server vouches for. */
+/**
+ * `POST /v1/auth/tenant-exchange`: the page of a partner gets a token for the user that the partner's server vouches
+ * for.
+ */
 
 import { exchangeToken } from '../../../auth/tenants/exchange.ts'
 import type { Tenants } from '../../../auth/tenants/tenants.ts'
@@ -13,7 +16,7 @@ export interface TenantService extends AccountService {
   publicUrl: () => string
 }
 
-/** Tokens cannot be guessed; this keeps who tries all the same from costing much. */
+/** Tokens cannot be guessed. The limit bounds the cost of attempts. */
 const exchanges = { kind: 'tenant-exchange', countMax: 600, windowMs: 600_000 }
 
 const TenantExchangeRequest = record('TenantExchangeRequest', {

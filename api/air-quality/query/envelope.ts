@@ -1,4 +1,4 @@
-/** The frame of a list: `{meta, data}`, with links to the other pages. */
+/** Writes the frame of a list: `{meta, data}`, with links to the other pages. */
 
 import { z } from 'zod'
 import type { Paging } from './paging.ts'
@@ -18,11 +18,11 @@ export const Meta = z
 type Meta = z.infer<typeof Meta>
 
 export interface Listed extends Paging {
-  /** Of the list itself: absolute and without a query. */
+  /** Address of the list, absolute and without a query. */
   readonly url: string
-  /** What each link repeats: `filter`, `sort`, `limit`, and the upper bound of a walk. */
+  /** Arguments that each link repeats: `filter`, `sort`, `limit` and the upper bound of a walk. */
   readonly kept: Readonly<Record<string, string | undefined>>
-  /** Rows on all pages. */
+  /** Number of rows on all pages. */
   readonly total: number
 }
 

@@ -1,4 +1,4 @@
-/** Reads `filter=column,op,value;column,in,v1,v2` against the columns of a list. */
+/** Parses `filter=column,op,value;column,in,v1,v2` with the columns of a list. */
 
 import { readTimeText } from '../../../ingest/formats/time-text.ts'
 import {
@@ -13,10 +13,10 @@ import { excerpt, type Parsed, partsOf } from './parts.ts'
 
 const filtersMax = 50
 const inValuesMax = 1_000
-/** No column holds a longer text. */
+/** Longer than the texts of any column. */
 const valueCharactersMax = 1_000
 
-/** The conditions, all of which a row has to fit; or a message that names the wrong part. */
+/** A row has to fit all conditions. A message names the wrong part. */
 export function parseFilter(text: string, columns: ColumnTypes): Parsed<Condition[]> {
   const parts = partsOf(text)
   if (parts.length > filtersMax) return { ok: false, message: `filter: more than ${filtersMax} filters` }
@@ -68,7 +68,7 @@ const booleans = new Map([
   ['0', false],
 ])
 
-/** Only a point lets digits follow digits, so there is one way to read a text, and no way back. */
+/** Digits follow digits only behind a point, so matching does not backtrack. */
 const decimalNumber = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i
 
 function readNumber(text: string): number | undefined {

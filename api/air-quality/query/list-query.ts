@@ -1,4 +1,4 @@
-/** Reads what a request asks of a list: which rows, in which order, how many, and which page of them. */
+/** Parses the arguments of a list: conditions, order, limit and page. */
 
 import type { ColumnTypes, Condition, SortColumn } from '../../../query/conditions/condition.ts'
 import type { Listed } from './envelope.ts'
@@ -9,14 +9,14 @@ import { excerpt, type Parsed, partsOf } from './parts.ts'
 export interface ListQuery {
   readonly conditions: readonly Condition[]
   readonly order: readonly SortColumn[]
-  /** The most rows in total; Infinity without a `limit`. */
+  /** Largest number of rows in total; Infinity without a `limit`. */
   readonly limit: number
   readonly paging: Paging
-  /** As the links repeat it. */
+  /** Arguments as links repeat them. */
   readonly kept: Listed['kept']
 }
 
-/** `last` is the column that ends every order. Other arguments are ignored. */
+/** Every order ends with the column `last`. Other arguments are ignored. */
 export function readListQuery(query: URLSearchParams, columns: ColumnTypes, last: string): Parsed<ListQuery> {
   const [filter, sort] = ['filter', 'sort'].map(name => query.getAll(name).join(';')) as [string, string]
   const conditions = parseFilter(filter, columns)
@@ -42,7 +42,7 @@ export function readListQuery(query: URLSearchParams, columns: ColumnTypes, last
 
 const sortColumnsMax = 8
 
-/** Ends with the column `last`, which tells rows apart that are equal in all others. */
+/** Ends with the column `last`, which orders rows that are equal in the others. */
 function parseSort(text: string, columns: ColumnTypes, last: string): Parsed<SortColumn[]> {
   const parts = partsOf(text)
   if (parts.length > sortColumnsMax) return { ok: false, message: `sort: more than ${sortColumnsMax} columns` }
@@ -50,7 +50,7 @@ function parseSort(text: string, columns: ColumnTypes, last: string): Parsed<Sor
   for (const part of parts) {
     const result = parseSortColumn(part, columns)
     if ('error' in result) return { ok: false, message: `sort "${excerpt(part)}": ${result.error}` }
-    // A column that was sorted by before orders nothing any more.
+    // A repeated column does not change the order.
     if (!order.some(({ column }) => column === result.column)) order.push(result)
   }
   if (!order.some(({ column }) => column === last)) order.push({ column: last, direction: 'asc' })

@@ -1,7 +1,7 @@
-/** Which page of a list is asked for. */
+/** Parses the page of a list. */
 
 export interface Paging {
-  /** From 1 on; a page that cannot be there is one too. */
+  /** Counts from 1. It may be beyond the last page. */
   readonly page: number
   readonly perPage: number
 }
@@ -9,7 +9,7 @@ export interface Paging {
 export const perPageMax = 10_000
 export const perPageDefault = 50
 
-/** What is no integer counts as not given. */
+/** Texts other than integers count as missing. */
 export function readPaging(query: URLSearchParams): Paging {
   const perPage = readInteger(query.get('per_page'))
   return {
@@ -18,18 +18,18 @@ export function readPaging(query: URLSearchParams): Paging {
   }
 }
 
-/** The most rows that a list may have in total; Infinity without a `limit`, or with one that is no whole number from 1 on. */
+/** Largest number of rows in total; Infinity without a `limit`, or with an invalid one. */
 export function readLimit(query: URLSearchParams): number {
   const limit = readInteger(query.get('limit'))
   return limit === undefined || limit < 1 ? Number.POSITIVE_INFINITY : limit
 }
 
-/** Page 1 is there even when it is empty. */
+/** Page 1 exists even if it is empty. */
 function isPageThere({ page, perPage }: Paging, total: number): boolean {
   return page === 1 || (page > 1 && page <= Math.ceil(total / perPage))
 }
 
-/** The page's part of a list in memory, and the rows on all pages; undefined when there is no such page. */
+/** Cuts a page out of a list in memory and counts all rows. Undefined for a missing page. */
 export function cutPage<Row>(
   rows: readonly Row[],
   limit: number,

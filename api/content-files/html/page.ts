@@ -1,4 +1,4 @@
-/** The browsable page as one text. */
+/** Renders the browsable page as one text. */
 
 import { type Html, html } from '../../http/html.ts'
 import { renderDocument, type Visitor } from '../../http/page-document.ts'
@@ -7,7 +7,7 @@ import type { BrowsablePage, Choice, FilterField, FilterForm, Pager } from '../b
 import { jsonBlock } from './json-block.ts'
 import { styleElement } from './style.ts'
 
-/** `visitor`: who is signed in, where that is known. */
+/** `visitor` is the signed-in account, if known. */
 export function renderPage(page: BrowsablePage, visitor?: Visitor | null): string {
   const body = html`${breadcrumb(page.breadcrumb)}
 <main id="main">
@@ -32,7 +32,7 @@ function breadcrumb(steps: BrowsablePage['breadcrumb']): Html {
 ${items}</ol></nav>`
 }
 
-/** The page has it above and below; each has a name, since a screen reader lists both. */
+/** The page has two pagers. Names distinguish them in the list of a screen reader. */
 function pager({ previous, next, pages }: Pager, name: string): Html {
   return html`<nav class="pager" aria-label="${name}"><ul>
 <li>${step('«', 'Previous page', 'prev', previous)}</li>
@@ -52,8 +52,8 @@ function step(sign: string, name: string, rel: 'prev' | 'next', href: string | u
 }
 
 /**
- * The buttons beside the title. What they open is a popover, which a browser opens without script; one that knows no
- * popovers shows it all in its place.
+ * Renders the buttons beside the title. They open popovers without a script; a browser without popovers shows all of
+ * them in place.
  */
 function actions({ get, options, filters }: BrowsablePage): Html {
   const formats = get.formats.map(({ name, href }) => html`<li><a href="${href}">${name}</a></li>\n`)
@@ -73,7 +73,7 @@ ${filters && !hasErrors(filters) ? panel('filters', 'Filters', filterForm(filter
 </div>`
 }
 
-/** What has to be mended is in sight: the form stands in the page, not in a popover. */
+/** A form with errors is in the page, not in a popover. */
 function openFilters(filters: FilterForm | undefined): Html | undefined {
   if (filters === undefined || !hasErrors(filters)) return undefined
   return html`<section id="filters" class="card" aria-labelledby="filters-title">
@@ -100,7 +100,7 @@ ${content}</section>`
 
 type ValuesField = Extract<FilterField, { values: unknown }>
 
-/** The form of the filters: choices to tick, and one field a value with room for another. */
+/** Renders filters as checkboxes, and as one field a value with room for another. */
 function filterForm({ action, hidden, fields }: FilterForm): Html {
   const kept = hidden.map(({ name, value }) => html`<input type="hidden" name="${name}" value="${value}">\n`)
   return html`<form id="filter" method="get" action="${action}">
@@ -111,7 +111,7 @@ ${kept}</form>
 <button class="button strong" form="filter">Apply</button></p>`
 }
 
-/** How many values narrow the list now. */
+/** Number of present filter values. */
 function filtersCount({ fields }: FilterForm): number {
   const counts = fields.map(field =>
     field.kind === 'choices'
@@ -149,7 +149,7 @@ function inputs({ kind, name, label, values, error }: ValuesField): Html[] {
   })
 }
 
-/** A request and its answer: the request line, the status, the headers and the JSON. */
+/** Renders a request and its answer: request line, status, headers and JSON. */
 function exchange({ requestLine, statusLine, headers, json }: BrowsablePage['options']): Html {
   const space = requestLine.indexOf(' ')
   const status = /^HTTP [1-3]/.test(statusLine) ? 'good' : 'bad'

@@ -1,5 +1,3 @@
-/** The style of the browsable page. */
-
 import { createPageStyle } from '../../http/page-style.ts'
 
 export const { element: styleElement, contentSecurityPolicy } = createPageStyle(`
@@ -79,7 +77,7 @@ input[type=text] { width: 140px; background: var(--page); }
   .pager a, .pager span { min-width: 34px; padding: 0 5px; font-size: 15px; }
   .pager .gap { min-width: 14px; padding: 0; }
   pre { font-size: 12px; }
-  /* Half of the indent stands beyond the left edge, so that deep lines keep their room. */
+  /* Half of the indent is beyond the left edge, so that deep lines keep their width. */
   .json span { margin-left: calc(var(--depth) * -2ch); }
 }
 `)

@@ -1,9 +1,12 @@
-/** The anchors of the headings of a document, as on GitHub: `Expected interval` is `expected-interval`, the next one of the name `expected-interval-1`. */
+/**
+ * Makes anchors of headings as GitHub does: `Expected interval` is `expected-interval`, a second one
+ * `expected-interval-1`.
+ */
 
 import type { Tokens } from 'marked'
 import { plainText } from './plain-text.ts'
 
-/** Called once for each heading of one document, in their order. */
+/** Called once for each heading of a document, in order. */
 export type Anchors = (heading: Tokens.Heading) => string
 
 export function createAnchors(): Anchors {

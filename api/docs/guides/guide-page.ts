@@ -1,4 +1,4 @@
-/** A guide as a page: its Markdown as HTML, with the anchors that GitHub gives headings, and links that lead to the pages of others. */
+/** Renders a guide as HTML, with GitHub's anchors and links to the pages of other guides. */
 
 import { posix } from 'node:path'
 import { Marked, type Renderer, type Token, type Tokens } from 'marked'
@@ -18,7 +18,7 @@ export function guidePage(guide: Guide, guides: Guides): DocsPage {
   const contents = headings
     .filter(({ depth }) => depth === 2)
     .map(({ id, tokens }) => ({ id, title: tokens.map(plainText).join('') }))
-  // A table is wider than a phone, so it scrolls in a box of its own, by keyboard too.
+  // A table wider than a phone scrolls in its own box, also by keyboard.
   const markup = marked
     .parser(tokens)
     .replaceAll('<table>', '<div class="table" tabindex="0"><table>')
@@ -27,8 +27,7 @@ export function guidePage(guide: Guide, guides: Guides): DocsPage {
 }
 
 /**
- * Where a link of a guide leads, as seen from its page; undefined: to what the service does not have, such as another part of
- * the sources.
+ * Target of a link from the guide's page. Undefined for targets that the service does not have, such as the sources.
  */
 function resolveLink(href: string, { file, path }: Guide, { byPath, files }: Guides): string | undefined {
   if (href.startsWith('#') || /^[a-z][a-z0-9+.-]*:/i.test(href)) return href

@@ -1,21 +1,27 @@
-/** The guides: the Markdown files of `docs/`, listed by the tables of `docs/README.md`, and the pictures and files beside them. */
+/**
+ * Reads the guides: the Markdown files of `docs/`, listed by the tables of `docs/README.md`, with their pictures and
+ * files.
+ */
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type MarkedToken, marked, type Token, type Tokens } from 'marked'
 
-/** Beside the sources and, in a package, beside what is made of them. */
+/** The folder is beside the sources and, in a package, beside the compiled files. */
 const folder = new URL('../../../docs/', import.meta.url)
 const index = 'README.md'
 
 export interface Guide {
-  /** Below `docs/`: `clients/python.md`. */
+  /** Path below `docs/`: `clients/python.md`. */
   file: string
-  /** As seen from the root of the service, without the extension; the README of a folder is at the folder: `docs/clients`. */
+  /**
+   * Path from the root of the service, without the extension. The README of a folder has the folder's path:
+   * `docs/clients`.
+   */
   path: string
   title: string
-  /** Its subject in the index; empty where the index does not list it. */
+  /** Its subject in the index, or empty. */
   subject: string
   markdown: string
 }
@@ -28,13 +34,13 @@ export interface GuideGroup {
 export interface Guides {
   groups: GuideGroup[]
   byPath: ReadonlyMap<string, Guide>
-  /** Those of the files beside them, as seen from the root: `docs/images/fleet.png`. */
+  /** Files beside the guides by path from the root: `docs/images/fleet.png`. */
   files: ReadonlySet<string>
   /** `path` is one of `files`. */
   addressOf(path: string): URL
 }
 
-/** Read once: they do not change while the service runs. */
+/** Reads them once: they do not change while the service runs. */
 export function readGuides(): Guides {
   const names = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter(entry => entry.isFile())
@@ -59,7 +65,7 @@ interface Listed {
   group: string
 }
 
-/** The entries by file, in the order of the index; the heading above a table is the group of its guides. */
+/** Entries by file in the order of the index. The heading above a table is the group of its guides. */
 function tableOfContents(): Map<string, Listed> {
   const tokens = marked.lexer(readFileSync(new URL(index, folder), 'utf8')) as MarkedToken[]
   const entries = new Map<string, Listed>()
@@ -84,7 +90,7 @@ function readGuide(file: string, entry: Listed | undefined): Guide {
   return { file, path, title, subject: entry?.subject ?? '', markdown }
 }
 
-/** Listed guides in the order of the index; behind them the others, by folder. */
+/** Listed guides in the order of the index, then the others by folder. */
 function groupsOf(guides: readonly Guide[], entries: ReadonlyMap<string, Listed>): GuideGroup[] {
   const places = [...entries.keys()]
   const listed = guides

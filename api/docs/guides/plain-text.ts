@@ -1,4 +1,4 @@
-/** What a piece of Markdown says, without its marks. */
+/** Converts Markdown to plain text. */
 
 import type { MarkedToken, Token } from 'marked'
 

@@ -1,4 +1,4 @@
-/** The page of one operation: an example, parameters, body, answers, and the schemas that these refer to. */
+/** Renders the page of an operation: example, parameters, body, answers and the referenced schemas. */
 
 import { type Html, html } from '../../http/html.ts'
 import type { Content, Json, OpenApiDocument, Parameter, PublishedOperation } from '../contract.ts'
@@ -91,7 +91,7 @@ function parameterTable(parameters: readonly Parameter[]): Html {
   )
 }
 
-/** Schemas by their names; text, and what is no JSON, by its media type. */
+/** JSON has the name of its schema, other content its media type. */
 function contentTypes(content: Content): Html {
   const types = Object.entries(content).map(([mediaType, { schema }]) => {
     const isText = referenceIn(schema) === undefined && schema['type'] === 'string'
@@ -102,7 +102,7 @@ function contentTypes(content: Content): Html {
 
 type ComponentsOf = OpenApiDocument['components']
 
-/** A request by curl that an operation takes: what is required, with values of the right shape. */
+/** Builds a curl example with the required members and valid values. */
 function curlExample(
   method: string,
   path: string,
@@ -126,7 +126,7 @@ function curlExample(
 
 const lineLengthMax = 80
 
-/** The first that a program can have; a cookie where there is no other. */
+/** Prefers credentials of programs to a cookie. */
 function credentialOf(security: PublishedOperation['security'], securitySchemes: Json): string[] {
   const names = security.map(scheme => Object.keys(scheme)[0])
   if (names.includes(undefined)) return []
@@ -142,7 +142,7 @@ function credentialText(name: string | undefined, { type, scheme, in: place, nam
   return name === 'influxToken' ? `-H '${field}: Token KEY'` : `-H '${field}: KEY'`
 }
 
-/** JSON as it is, of other types a file. */
+/** JSON is inline, other types are a file. */
 function bodyOf(requestBody: PublishedOperation['requestBody'], schemas: Json): string[] {
   if (requestBody?.required !== true) return []
   const { content } = requestBody
@@ -152,10 +152,10 @@ function bodyOf(requestBody: PublishedOperation['requestBody'], schemas: Json): 
   return ["-H 'content-type: application/json'", `-d '${text.replaceAll("'", "'\\''")}'`]
 }
 
-/** Deeper schemas of ours do not exist; one that refers to itself ends here. */
+/** No schema of the API is deeper. A recursive schema ends here. */
 const depthMax = 12
 
-/** A value that a schema takes, with what it requires and no more. A text that could be any is its name in capitals. */
+/** Builds a value with the required members of a schema. A text without a form is its name in capitals. */
 export function exampleOf(schema: Json, schemas: Json, name: string, depth = 0): unknown {
   const of = (inner: unknown, innerName = name) => exampleOf(inner as Json, schemas, innerName, depth + 1)
   if (depth > depthMax) return null
@@ -179,7 +179,7 @@ function givenIn({ examples, const: constant, enum: values, default: usual }: Js
   return Array.isArray(values) ? values[0] : usual
 }
 
-/** Where nothing is required, the first member alone, as an empty object would change nothing. */
+/** Without required members, the first one is included, as an empty object would change nothing. */
 function objectOf({ properties = {}, required }: Json, of: (inner: unknown, name: string) => unknown): Json {
   const members = Object.entries(properties as Json)
   const names = Array.isArray(required) && required.length > 0 ? required : members.slice(0, 1).map(([name]) => name)

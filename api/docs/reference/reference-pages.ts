@@ -1,4 +1,4 @@
-/** The pages above those of operations: all families, and one family with its operations. */
+/** Renders the index of families and the page of a family with its operations. */
 
 import { type Html, html } from '../../http/html.ts'
 import { rootFrom } from '../../http/root-from.ts'

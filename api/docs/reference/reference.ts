@@ -1,9 +1,9 @@
-/** The published contract as pages: its families, each with its operations, and each operation with the schemas that it needs. */
+/** Groups the published contract into families with operations and their schemas. */
 
 import type { Json, OpenApiDocument, PublishedOperation } from '../contract.ts'
 
 export interface Family {
-  /** As seen from the root: `docs/api/air-quality`. */
+  /** Path from the root: `docs/api/air-quality`. */
   path: string
   title: string
   description: string
@@ -35,10 +35,10 @@ export function familiesOf({ paths, tags }: OpenApiDocument): Family[] {
   })
 }
 
-/** The named schemas that something refers to, and those that these refer to, in the order in which they are met. */
+/** Named schemas that `part` refers to, directly or through others, in the order of reference. */
 export function schemasOf(part: unknown, all: Json): [name: string, schema: Json][] {
   const names = new Set(referencesIn(part))
-  // A set is walked through to what is added on the way.
+  // Iterating over a set includes elements that are added on the way.
   for (const name of names) for (const inner of referencesIn(all[name])) names.add(inner)
   return [...names].map(name => [name, all[name] as Json])
 }

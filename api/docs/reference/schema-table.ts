@@ -1,4 +1,4 @@
-/** A schema as a person reads it: one row for each field, those of inner objects below the field that holds them. */
+/** Renders a schema as a table: one row for each field, with the fields of inner objects below it. */
 
 import { type Html, html } from '../../http/html.ts'
 import type { Json } from '../contract.ts'
@@ -10,7 +10,7 @@ interface Field {
   isRequired: boolean
 }
 
-/** The rows of an object; of anything else its type in a sentence. */
+/** Rows of an object. Other schemas are a sentence. */
 export function schemaView(schema: Json): Html {
   const fields = fieldsOf(schema, '')
   const type = fields.length === 0 ? html`<p>${typeOf(schema)}</p>` : undefined
@@ -48,7 +48,7 @@ function joined(types: readonly Html[]): Html {
   return html`${types.map((type, index) => (index === 0 ? type : html` or ${type}`))}`
 }
 
-/** A bound of a whole number that says no more than that it is exact in a double is left out. */
+/** Leaves out the bounds of safe integers. */
 function limitsOf({ format, minimum, maximum, minLength, maxLength, maxItems, default: usual }: Json): string[] {
   const bound = (word: string, value: unknown) =>
     typeof value === 'number' && Math.abs(value) !== Number.MAX_SAFE_INTEGER ? [`${word} ${value}`] : []
@@ -71,7 +71,7 @@ function fieldsOf(schema: Json, path: string): Field[] {
     const at = path === '' ? name : `${path}.${name}`
     return [{ path: at, schema: inner, isRequired: names.includes(name) }, ...innerFields(inner, at)]
   })
-  // A record: the same for each of its names.
+  // A record has one row for all names.
   const more = isSchema(additionalProperties) ? innerFields(additionalProperties, `${path}.<name>`) : []
   return [...fields, ...more]
 }

@@ -1,25 +1,24 @@
-/** A search for words in the sections of guides and in operations. It reads all of them, half a megabyte, in a few milliseconds. */
+/** Searches for words in sections of guides and in operations. Scanning half a megabyte takes a few milliseconds. */
 
 import { wordsOf } from './search-query.ts'
 
-/** What can be found. */
 export interface Section {
-  /** As seen from the root: `docs/statistics#trend`. */
+  /** Address from the root: `docs/statistics#trend`. */
   address: string
   title: string
-  /** Of the page that it is in. */
+  /** Title of its page. */
   page: string
   text: string
 }
 
 export interface Found {
   section: Section
-  /** The part of its text around the first word that is in it. */
+  /** Text around the first occurrence of a word. */
   excerpt: string
 }
 
 export interface SearchIndex {
-  /** The sections that have all words of the query, best first. */
+  /** Sections with all words of the query, best first. */
   find(query: string): Found[]
 }
 
@@ -51,7 +50,7 @@ export function createSearchIndex(sections: readonly Section[]): SearchIndex {
   return { find }
 }
 
-/** 0 where a word is missing. */
+/** 0 if a word is missing. */
 function scoreOf({ title, page, text }: Entry, words: readonly string[]): number {
   let score = 0
   for (const word of words) {
@@ -69,7 +68,7 @@ function weightIn(name: string, word: string, weight: number): number {
 
 const occurrencesMax = 5
 
-/** More of them say no more about what a section is about. */
+/** Further occurrences do not raise the score. */
 function occurrencesOf(word: string, text: string): number {
   let count = 0
   for (let at = text.indexOf(word); at !== -1 && count < occurrencesMax; at = text.indexOf(word, at + word.length))

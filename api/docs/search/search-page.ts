@@ -1,4 +1,4 @@
-/** What a search has found, as a page. */
+/** Renders the results of a search. */
 
 import { type Html, html } from '../../http/html.ts'
 import { rootFrom } from '../../http/root-from.ts'
@@ -32,7 +32,7 @@ function summaryOf(words: readonly string[], count: number): string {
   return count > shownMax ? `${all} The best ${shownMax}; another word finds fewer.` : all
 }
 
-/** Lower case can change the length of a text, in which case nothing is marked. */
+/** Lower case can change the length of a text, which disables marks. */
 function withMarks(text: string, words: readonly string[]): Html {
   const lower = text.toLowerCase()
   if (lower.length !== text.length) return html`${text}`

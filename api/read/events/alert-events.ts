@@ -1,4 +1,4 @@
-/** Alerts as events: what is told of one, and to whom. */
+/** Builds events of alerts and selects their readers. */
 
 import type { FastifyRequest } from 'fastify'
 import type { AlertRow } from '../../../alerts/core/alert.ts'
@@ -10,7 +10,7 @@ import type { ToldAlert } from '../../../query/live/events/event-text.ts'
 import { isUnavailable } from '../../../store/postgres/postgres-errors.ts'
 import type { FindPrincipal } from '../../credentials/find-principal.ts'
 
-export function toldAlert(alert: AlertRow): ToldAlert {
+export function ownedAlertEvent(alert: AlertRow): ToldAlert {
   const { id, rule, rule_id, device, state, severity, flapping } = alert
   const at = alert.resolved_at ?? alert.fired_at ?? alert.opened_at
   const acknowledged = alert.acknowledged_at !== null
@@ -23,21 +23,21 @@ export function toldAlert(alert: AlertRow): ToldAlert {
 
 export interface AlertReaderOptions {
   findPrincipal: FindPrincipal
-  /** Undefined for somebody whose address is not verified. */
+  /** Undefined for an account without a verified address. */
   ownerOf: (principal: Principal) => Owner | undefined
 }
 
-/** Which alerts somebody may be told of who sends a request. */
+/** Finds the alerts that the sender of a request may see. */
 export function createAlertReaders({ findPrincipal, ownerOf }: AlertReaderOptions) {
   return async ({ raw }: FastifyRequest): Promise<Subscription['alerts']> => {
-    const principal = await findPrincipal(raw).catch(nobodyWhileAway)
+    const principal = await findPrincipal(raw).catch(undefinedWhileUnavailable)
     if (principal === undefined || authorize('alerts', principal) !== 'allowed') return undefined
     const who = ownerOf(principal)
     return who && (({ owner }) => who.all || owner === who.account)
   }
 }
 
-/** Events of readings go on while PostgreSQL is away; the pages read alerts from time to time as well. */
-function nobodyWhileAway(error: unknown): undefined {
+/** Events of readings continue while PostgreSQL is unavailable. Pages also poll alerts. */
+function undefinedWhileUnavailable(error: unknown): undefined {
   if (!isUnavailable(error) && !(error instanceof ChangeInDoubt)) throw error
 }

@@ -1,4 +1,4 @@
-/** What a client of the events may ask for. */
+/** Parses the arguments of event streams. */
 
 import { z } from 'zod'
 import { createTagMatcher, type Tagged } from '../../../auth/devices/tag.ts'
@@ -23,7 +23,7 @@ export const EventHeaders = z.object({
   'Last-Event-ID': z.string().optional().meta({ description: 'Events after the one with this id are sent.' }),
 })
 
-/** A text says what is wrong. `find`: a device by its number. */
+/** A text is an error message. `find` finds a device by its number. */
 export function subscriptionIn(query: object, { scope, named }: Fleet, find: FindDevice): Subscription | string {
   const { state } = query as Record<string, string | string[] | undefined>
   if (state !== undefined && state !== '0' && state !== '1') return 'state must be 1 for states only, or 0'

@@ -1,4 +1,4 @@
-/** `GET /api/events`: server-sent events of stored readings, of devices that change their state, and of alerts. */
+/** `GET /api/events`: streams server-sent events of stored readings, device states and alerts. */
 
 import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
@@ -29,31 +29,31 @@ export interface EventsOptions {
   ingest: Pick<Ingest, 'onStored' | 'shared'>
   /** Calls the listener with each change of a device's state. */
   onState?: (listener: (deviceNumber: number, state: string) => void) => void
-  /** False while it is not called, as nothing is known of the fleet yet. */
+  /** False while the fleet is not loaded and `onState` is not called. */
   areStatesTold?: () => boolean
-  /** Calls the listener with each alert that has changed. */
+  /** Calls the listener with each changed alert. */
   onAlert?: ((listener: (alert: ToldAlert) => void) => void) | undefined
-  /** Which alerts somebody may be told of who sends such a request; undefined: none. */
+  /** Alerts that the sender of the request may see; undefined for none. */
   alertsOf?: ((request: FastifyRequest) => Promise<Subscription['alerts']>) | undefined
   devices: Pick<Devices, 'byNumber'>
   metrics: Pick<Metrics, 'metricOf'>
   clientsMax: number
-  /** Of a network, and of a credential. */
+  /** Limit for a network, and for a credential. */
   clientsOfOneMax: number
-  /** They share what is of one. */
+  /** Processes share the limits of a client. */
   processes?: ProcessCount
   windowMs: number
   windowBytes: number
-  /** After this a client that has a credential connects again, and is asked for it. */
+  /** After this time, a client with a credential has to reconnect and authenticate. */
   lifetimeMs?: number | undefined
   nowMs: () => number
   meter: EventMeter
   log: Log
 }
 
-/** How long a browser waits before it connects again. */
+/** Delay before a browser reconnects. */
 const retry = 'retry: 3000\n\n'
-/** How often the credential of a stream is looked at, in memory. */
+/** Interval of the in-memory checks of a stream's credential. */
 const credentialEveryMs = 1000
 
 const slotRefusals = {
@@ -68,7 +68,7 @@ export function eventsGroup(access: ReadAccess, options: EventsOptions): Operati
   const slots = createStreamSlots({ slotsMax: clientsMax, slotsOfOneMax: clientsOfOneMax, processes, nowMs })
   const hub = new EventHub({
     ...options,
-    // Positions in the journal of this process alone are those of this run.
+    // Positions in a single process's journal are valid only for this run.
     cursors: new EventCursors(ingest.shared?.journalId ?? randomUUID()),
     nextPosition: ingest.shared?.nextPosition,
     nameOf: number => devices.byNumber(number)?.name,
@@ -91,7 +91,7 @@ export function eventsGroup(access: ReadAccess, options: EventsOptions): Operati
     const slot = slots.take(reply.raw, { address: request.ip, credential: access.credentialOf(request) })
     if (typeof slot === 'string') return refuse(reply, slotRefusals[slot])
     reply.header('content-type', 'text/event-stream').header('cache-control', 'no-store')
-    // A proxy that gathers a response before it passes it on would hold all of it.
+    // Disables buffering by proxies.
     reply.header('x-accel-buffering', 'no').header('connection', 'close')
     if (request.method === 'HEAD') return reply.send('')
     reply.hijack()
@@ -101,7 +101,7 @@ export function eventsGroup(access: ReadAccess, options: EventsOptions): Operati
     return reply
   }
 
-  /** Where everybody reads, a credential counts for alerts. */
+  /** With open reads, a credential still decides about alerts. */
   async function isGood(request: FastifyRequest): Promise<boolean> {
     if (!access.isOpen) return await access.isAllowed(request)
     return (await alertsOf?.(request).catch(() => () => true)) !== undefined
@@ -131,7 +131,7 @@ export function eventsGroup(access: ReadAccess, options: EventsOptions): Operati
     operations: [read],
     prepare(scope) {
       addCorsHeaders(scope)
-      // Before the server waits for its requests: these would last.
+      // Streams have to end before the server waits for its requests.
       scope.addHook('preClose', done => {
         hub.close()
         done()

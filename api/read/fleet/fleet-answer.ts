@@ -1,4 +1,4 @@
-/** An answer about the fleet, made from memory, and given again to whoever asks the same within a second. */
+/** Answers about the fleet from memory, and repeats an answer to equal requests within a second. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
@@ -14,7 +14,7 @@ export interface FleetAnswer<Parameters> {
   live: Pick<Live, 'isLoaded'>
   nowMs: () => number
   parameters: z.ZodType<Parameters>
-  /** The members of the answer after `generated_at`, and the closing brace. Undefined: the queue of searches is full. */
+  /** Members of the answer after `generated_at`, and the closing brace. Undefined if the queue of searches is full. */
   membersOf(parameters: Parameters, fleet: Fleet, reply: FastifyReply): string | Promise<string> | undefined
 }
 
@@ -26,7 +26,7 @@ export function fleetAnswer<Parameters>({
 }: FleetAnswer<Parameters>): (fleet: Fleet, request: FastifyRequest, reply: FastifyReply) => Sent {
   const bodies = createFleetBodies()
   return (fleet, request, reply) => {
-    // By the text of the query, so that a kept body costs no look at its parameters.
+    // The query's text is the key, so that a cached body needs no parsing.
     const key = request.originalUrl
     const kept = isWhole(fleet) ? bodies.get(key) : undefined
     if (kept !== undefined) return sendBody(request, reply, kept, maxAgeSeconds, encodeFleetBody)
@@ -44,7 +44,7 @@ export function fleetAnswer<Parameters>({
   }
 }
 
-/** The members of an object as `membersOf` gives them. */
+/** Writes the members of an object in the form of `membersOf`. */
 export function membersText(value: object): string {
   return JSON.stringify(value).slice(1)
 }

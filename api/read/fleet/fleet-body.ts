@@ -1,4 +1,4 @@
-/** The body of a page of the fleet, kept for the second in which every dashboard asks for the same one. */
+/** Caches the body of a page of the fleet for a second, in which all dashboards request the same. */
 
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
@@ -9,20 +9,20 @@ import type { Coding, Form } from '../../http/accept-encoding.ts'
 import type { SendableBody } from '../../http/send-body.ts'
 
 interface FleetBody extends SendableBody {
-  /** Made when it is first wanted. */
+  /** Compressed at the first request. */
   gzip: Promise<Buffer> | undefined
 }
 
 const compress = promisify(gzip)
-/** A shorter body goes out as it is. */
+/** A shorter body is sent uncompressed. */
 const gzipBytesMin = 1024
 const freshMs = 1000
 /** At most some 300 kB each. */
 const bodiesMax = 64
 
 /**
- * `head` begins the JSON text and is about the moment only, so that the tag tells whether anything else has changed; it is
- * weak, since the bytes are others.
+ * `head` begins the JSON text and depends on the moment only, so the tag covers only the rest. It is weak, since the
+ * bytes differ.
  */
 export function fleetBodyOf(head: string, rest: string): FleetBody {
   const bytes = Buffer.from(head + rest)

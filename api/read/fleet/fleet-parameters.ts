@@ -1,4 +1,4 @@
-/** What the fleet may be asked. */
+/** Declares the parameters of fleet requests. */
 
 import { z } from 'zod'
 import { tagKeyOr, tagMatchOr, tagsMax } from '../../../auth/devices/tag.ts'
@@ -31,7 +31,7 @@ const states = z
     description: `Only these, with commas between them, of ${liveStates.join(', ')}`,
   })
 
-/** Characters are counted as the contract counts them. */
+/** Counts characters as the contract does. */
 function text(error: string, lengthMax: number) {
   return z
     .string(error)
@@ -41,7 +41,7 @@ function text(error: string, lengthMax: number) {
 
 const tagInvalid = `tag must be a key, a colon and a value or "*", and be given at most ${tagsMax} times`
 
-/** One that is given once comes as a text. */
+/** A single value arrives as a text. */
 const tags = z
   .preprocess(
     given => (typeof given === 'string' ? [given] : given),
@@ -53,7 +53,6 @@ const tags = z
     description: 'Only devices with this tag, or with `key:*` with any of the key; of several, with all',
   })
 
-/** Each by itself. */
 export const FleetQuery = z.object({
   state: states,
   order: z
@@ -74,7 +73,7 @@ export const FleetParameters = FleetQuery.transform(({ state, order, q, tag, lim
   return { request: { states: state, order, after: place, limit } satisfies FleetPageRequest, search: q, tags: tag }
 })
 
-/** As a text for `after`. */
+/** Writes a place as text for `after`. */
 export function textOfPlace(
   { state, name }: { readonly state: LiveState; readonly name: string },
   order: string,

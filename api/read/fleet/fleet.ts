@@ -1,4 +1,7 @@
-/** `GET /api/fleet` and `GET /api/latest/<device>`: what is known of the devices now, from memory; `GET /api/fleet/insights`, `/trends`, `/groups`, `/map`. */
+/**
+ * `GET /api/fleet` and `GET /api/latest/<device>`: return the present state of devices from memory; `GET
+ * /api/fleet/insights`, `/trends`, `/groups`, `/map`.
+ */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Device } from '../../../auth/devices/device.ts'
@@ -28,7 +31,7 @@ import { trendsOperation } from './trends.ts'
 
 export interface FleetOptions {
   live: Pick<Live, 'isLoaded' | 'isCatchingUp' | 'counts' | 'page' | 'search' | 'latest' | 'trends' | 'groups' | 'map'>
-  /** Which rows QuestDB lacks that it had. */
+  /** Rows that QuestDB has lost. */
   missing?: () => string | undefined
   insights: FleetInsights
   query: Pick<Query, 'coded'>
@@ -107,7 +110,7 @@ function membersOfPage(
 ): string {
   const next = last === undefined ? null : textOfPlace(last, order)
   const described = Object.keys(metrics).length === 0 ? {} : { metrics }
-  // A text that is undefined is left out.
+  // JSON omits undefined members.
   const more = { ...described, next, missing: missing(), ...(live.isCatchingUp() ? { catching_up: true } : {}) }
   const head = `"time_zone":${JSON.stringify(timeZone)},"counts":${JSON.stringify(counts)},`
   return `${head}"devices":[${devices.join(',')}],${membersText(more)}`

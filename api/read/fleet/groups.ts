@@ -1,4 +1,4 @@
-/** `GET /api/fleet/groups`: how many devices have each tag of a key, by state, from memory. */
+/** `GET /api/fleet/groups`: counts devices with each tag of a key by state, from memory. */
 
 import { FleetGroups } from '../../../query/live/fleet-shape.ts'
 import type { Live } from '../../../query/live/live.ts'

@@ -1,4 +1,4 @@
-/** `GET /api/fleet/map`: where the devices are, in at most so many marks, from memory. */
+/** `GET /api/fleet/map`: places devices on a map with a bounded number of marks, from memory. */
 
 import { FleetMap } from '../../../query/live/fleet-shape.ts'
 import type { Live } from '../../../query/live/live.ts'

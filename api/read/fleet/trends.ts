@@ -1,4 +1,4 @@
-/** `GET /api/fleet/trends`: the hourly means of the last 24 hours of named devices, and their trends, from memory. */
+/** `GET /api/fleet/trends`: returns hourly means and trends of named devices over 24 hours, from memory. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'

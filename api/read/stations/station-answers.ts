@@ -1,4 +1,4 @@
-/** What the reads of a station answer, beside the analyses that devices have too. */
+/** Declares the answers of station reads beyond the analyses shared with devices. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Station } from '../../../auth/stations/station.ts'
@@ -24,10 +24,10 @@ export interface StationAnswersOptions {
   nowMs: () => number
 }
 
-/** What a station is changes seldom. */
+/** A station changes seldom. */
 const stationMaxAgeSeconds = 10
 
-/** To be analysed. */
+/** Subject of the shared analyses. */
 export function createAnalysed(stations: StationAnswersOptions['stations']) {
   return (station: Station): AnalysedStation => {
     const hasPoints = stations.lastDataMs(station) !== null

@@ -1,4 +1,4 @@
-/** The parameters of a station as metrics: described by the registry, or where that has none of the name by the catalogue. */
+/** Describes the parameters of a station as metrics, by the registry or else by the catalogue. */
 
 import { type Parameter, parameters, type Station } from '../../../auth/stations/station.ts'
 import type { CustomMetric } from '../../../query/custom-metric.ts'
@@ -6,12 +6,12 @@ import { catalogueEntry } from '../../../store/metrics/catalogue.ts'
 import type { Metric } from '../../../store/metrics/metric.ts'
 import { descriptionOf } from '../../../store/metrics/metric-description.ts'
 
-/** What is asked of the registry. */
+/** The used part of the registry. */
 export interface DescribedMetrics {
   get(name: string): Metric | undefined
 }
 
-/** In the order of the interface, or as they are named. */
+/** In the order of the interface, or as named. */
 export function stationMetrics(
   metrics: DescribedMetrics,
   { series }: Station,

@@ -1,4 +1,4 @@
-/** What a read of a range of a station sends: each parameter in one unit, with how many points are left out for theirs. */
+/** Selects the content of a station's range: each parameter in one unit, with the number of points in other units. */
 
 import type { Station } from '../../../auth/stations/station.ts'
 import type { AnalysedStation } from '../../../query/analysed-device.ts'
@@ -21,7 +21,7 @@ interface StationRangeOptions {
 }
 
 interface RangeAsked extends Pick<ReadingsParameters, 'fromUs' | 'toUs'> {
-  /** The parameter `metrics` as it came. */
+  /** Parameter `metrics` as sent. */
   readonly names: unknown
 }
 
@@ -37,7 +37,7 @@ export async function stationRange(
   if (!answer.ok) return { ok: false, code: answer.code }
   const { units } = StationUnits.parse(JSON.parse(Buffer.from(answer.body.bytes).toString()))
   const { id, sn } = station
-  // A parameter without points in the range has a column for who asks for it.
+  // A named parameter without points in the range gets a column.
   const chosen = names === undefined ? named.filter(({ name }) => units[name] !== undefined) : named
   const found = chosen.flatMap(({ name, series }, place) => {
     const ofRange = units[name]
@@ -64,7 +64,7 @@ export async function stationRange(
   }
 }
 
-/** `no2=ppb, pm25=ugm3`; no header where there is nothing to say. */
+/** `no2=ppb, pm25=ugm3`; an empty list has no header. */
 function listHeader(name: string, entries: readonly (readonly [string, string | number])[]): Record<string, string> {
   return entries.length === 0 ? {} : { [name]: entries.map(entry => entry.join('=')).join(', ') }
 }

@@ -1,4 +1,4 @@
-/** What `GET /api/stations/<sn>` answers. */
+/** Declares the answer of `GET /api/stations/<sn>`. */
 
 import type { z } from 'zod'
 import { StationDetails } from '../../../auth/stations/station-details.ts'

@@ -1,4 +1,4 @@
-/** The station that a read is about. One that its reader may not read looks as if there were none. */
+/** Finds the station of a read. An unreadable station looks unknown. */
 
 import type { FastifyRequest } from 'fastify'
 import type { AuthRateLimit } from '../../../auth/auth-rate-limit.ts'
@@ -17,7 +17,7 @@ export interface StationSubjectOptions {
   authRateLimit: AuthRateLimit
 }
 
-/** Named in the path. */
+/** The station in the path. */
 export function stationInPath(options: StationSubjectOptions): AwaitedSubject<Station> {
   const { stations, findPrincipal, authRateLimit } = options
 
@@ -25,7 +25,7 @@ export function stationInPath(options: StationSubjectOptions): AwaitedSubject<St
     if (!reader.readsStations) return reader.refusal
     const station = await stations.find((request.params as { sn: string }).sn)
     if (station?.private === false) return station
-    // Also where there is none, so that nobody finds out by what becomes of a credential which private ones there are.
+    // The lookup also runs for an unknown station, so that a credential's outcome does not reveal private stations.
     const principal = await findPrincipal(request.raw)
     if (station !== undefined && mayReadStation(principal, station)) return station
     const isGuess = principal === undefined && hasCredential(request)

@@ -1,4 +1,4 @@
-/** The reads of air-quality stations: what a station is, and of its points all that devices have of their readings. */
+/** Declares the reads of air-quality stations: a station, and for its points all reads that devices have. */
 
 import { z } from 'zod'
 import type { Station } from '../../../auth/stations/station.ts'
@@ -39,7 +39,7 @@ export function stationsGroup(
     tag: { name: 'stations', description },
     prepare(scope) {
       group.prepare?.(scope)
-      // With private reads, all of them are.
+      // With private reads, all answers are private anyway.
       if (access.isOpen) markReadsAsPrivate(scope)
     },
   }

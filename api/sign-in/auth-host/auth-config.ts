@@ -1,4 +1,4 @@
-/** How Auth.js signs people in and out with our accounts and sessions, for one request. */
+/** Configures Auth.js for one request, with the service's accounts and sessions. */
 
 import type { JWTPayload } from 'jose'
 import type { Account } from '../../../auth/accounts/account.ts'
@@ -13,7 +13,7 @@ import type { AuthConfig, AuthJs, Claims } from './auth-js.ts'
 
 export interface RequestConfig {
   config: AuthConfig
-  /** Throws what has gone wrong in a part of ours while the library worked. */
+  /** Throws a fault that the service had while the library ran. */
   throwFault(): void
 }
 
@@ -27,17 +27,17 @@ export interface HostParts {
   log: Log
 }
 
-/** `base` is the address of this service, without a slash at its end. */
+/** `base` is the address of this service, without a final slash. */
 export function createAuthConfig(options: HostParts, base: string, client: Client): RequestConfig {
   const { authJs, service, codec, csrfSecret, log } = options
   const { accounts, sessions } = service
   const faults: unknown[] = []
-  /** Who has just given the right password. */
+  /** Account whose password was just verified. */
   let known: Account | undefined
-  /** Whose session it is, once it is known. */
+  /** Account of the session, once it is known. */
   let current: Account | undefined
 
-  /** The library catches everything, so a fault of ours is kept. */
+  /** The library catches all errors, so the service's faults are kept. */
   const noted =
     <Rest extends unknown[], Result>(work: (...rest: Rest) => Promise<Result>) =>
     async (...rest: Rest): Promise<Result> => {
@@ -82,7 +82,7 @@ export function createAuthConfig(options: HostParts, base: string, client: Clien
   const password = { label: 'Password', type: 'password' }
   const config: AuthConfig = {
     basePath: `${prefix}/auth`,
-    // The address is the configured one, whatever the request says.
+    // The configured address is used in place of the request's.
     trustHost: true,
     secret: csrfSecret,
     useSecureCookies: codec.isSecure,
@@ -99,7 +99,7 @@ export function createAuthConfig(options: HostParts, base: string, client: Clien
       session: ({ token }) => sessionOf(token as JWTPayload, current),
     },
     events: { signOut: noted(({ token }) => end(token)) },
-    // It tells errors of clients as well; ours are kept above.
+    // The library also logs errors of clients. Faults of the service are kept above.
     logger: { error: () => undefined, warn: warning => log.warn({ warning }, 'Auth.js warns'), debug: () => undefined },
   }
   return {
@@ -110,7 +110,7 @@ export function createAuthConfig(options: HostParts, base: string, client: Clien
   }
 }
 
-/** As `GET /v1/auth/session/info` tells it, and beside that the role, which pages show. */
+/** Returns the session as `GET /v1/auth/session/info` does, with the role for pages. */
 function sessionOf({ sub, exp, name, email, picture }: JWTPayload, account: Account | undefined) {
   return { user: { id: sub, name, email, image: picture }, role: account?.role, expires: isoTime((exp ?? 0) * 1000) }
 }

@@ -1,6 +1,6 @@
 /**
- * The Auth.js host, `/auth`: a front end on this address signs people in with the client of Auth.js. Its cookies are
- * those of our sessions: each sign-in is a row of `sessions`, and a session that is revoked ends at its next read.
+ * Serves the Auth.js host, `/auth`: a front end on this address signs people in with the Auth.js client. It uses the
+ * service's session cookies: each sign-in is a row of `sessions`, and a revoked session ends at its next read.
  */
 
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -20,7 +20,7 @@ export interface AuthHostOptions extends HostParts {
   publicUrl: () => string
 }
 
-/** What the library can do with one provider that asks for a password, and nothing else of it. */
+/** Actions of the library with a single password provider. */
 const actions: Readonly<Record<string, readonly ('GET' | 'POST')[]>> = {
   '/csrf': ['GET'],
   '/providers': ['GET'],
@@ -68,16 +68,16 @@ async function answer(
   const { authJs, codec, origins, publicUrl } = options
   if (request.method === 'POST' && origins.isCrossSite(request)) return sendError(reply, 'CROSS_SITE')
   const base = URL.parse(publicUrl())?.href.replace(/\/$/, '') ?? ''
-  // The library would lead there without an error, too, and with any text as one.
+  // The library would redirect there without an error, too, and with any text as an error.
   if (path === '/error') return await reply.redirect(signInErrorPath(base, request.query))
   const { config, throwFault } = createAuthConfig(options, base, clientOf(request))
   const response = await authJs.Auth(webRequestOf(request, `${base}/auth${path}`, codec), config)
-  // The library makes of every error a page of its own; a database that is away is a 503 here as everywhere.
+  // The library turns every error into a page. An unavailable database has to be a 503.
   throwFault()
   return await sendResponse(reply, response, base)
 }
 
-/** Where the errors are told that the library knows of; an error without a name is the default one. */
+/** Page that reports the library's errors. An unknown error is the default one. */
 function signInErrorPath(base: string, query: unknown): string {
   const { pathname } = new URL(base)
   const { error } = query as Record<string, unknown>

@@ -1,17 +1,17 @@
-/** Auth.js, as far as the host uses it. Its own types bring in those of browsers, which this project does without. */
+/** Declares the used part of Auth.js. Its own types need browser types, which this project does not load. */
 
 export interface AuthJs {
   Auth(request: Request, config: AuthConfig): Promise<Response>
   Credentials(options: CredentialsOptions): Provider
-  /** To be extended: its code goes into the address of the sign-in page. */
+  /** Extended by the service: its code is part of the sign-in page's address. */
   CredentialsSignin: new () => Error & { code: string }
 }
 
-/** An object of its own for every request: the library writes defaults into it. */
+/** Every request needs a new object: the library writes defaults into it. */
 export interface AuthConfig {
   basePath: string
   trustHost: true
-  /** Of the CSRF tokens. */
+  /** Secret of the CSRF tokens. */
   secret: string
   useSecureCookies: boolean
   providers: Provider[]
@@ -23,7 +23,7 @@ export interface AuthConfig {
   cookies: { sessionToken: { name: string } }
   pages: Record<'signIn' | 'signOut' | 'error' | 'verifyRequest', string>
   callbacks: {
-    /** With a user at a sign-in; null ends the session. */
+    /** Has a user at a sign-in; null ends the session. */
     jwt(options: { token: Claims; user?: AuthUser }): Promise<Claims | null>
     session(options: { token: Claims }): unknown
   }

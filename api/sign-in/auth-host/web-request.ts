@@ -1,4 +1,4 @@
-/** Requests and responses between the server and Auth.js: only what it needs goes in, in a form that it expects. */
+/** Converts requests and responses between the server and Auth.js, and passes only the parts that it needs. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { readSessionCookie } from '../../../auth/sessions/cookie-chunks.ts'
@@ -9,7 +9,7 @@ import { parseForm } from '../pages/form-body.ts'
 
 type Cookies = Pick<SessionCodec, 'cookieName' | 'isSecure'>
 
-/** `address` is that of the action, without arguments. */
+/** `address` is the action's address, without arguments. */
 export function webRequestOf(request: FastifyRequest, address: string, cookies: Cookies): Request {
   const { method, query } = request
   const url = new URL(address)
@@ -21,7 +21,7 @@ export function webRequestOf(request: FastifyRequest, address: string, cookies: 
   return new Request(url, { method, headers, body: new URLSearchParams(fields) })
 }
 
-/** A form or an object of JSON; of anything else, nothing. */
+/** Fields of a form or a JSON object; undefined for other bodies. */
 function fieldsOf(request: FastifyRequest): unknown {
   const bytes = request.body as Buffer | undefined
   const contentType = contentTypeOf(request)
@@ -29,7 +29,7 @@ function fieldsOf(request: FastifyRequest): unknown {
   return parsed.kind === 'object' ? parsed.value : parseForm(bytes, contentType)
 }
 
-/** The library takes texts for granted, and an address to return to that is a good one. */
+/** The library expects texts and a valid return address. */
 function textsOf(values: unknown, origin: string): Record<string, string> {
   const texts = Object.entries(values ?? {}).filter((entry): entry is [string, string] => typeof entry[1] === 'string')
   return Object.fromEntries(texts.filter(([name, text]) => name !== 'callbackUrl' || isOurs(text, origin)))
@@ -39,7 +39,7 @@ function isOurs(text: string, origin: string): boolean {
   return URL.parse(text, origin)?.origin === origin && (text.startsWith('/') || URL.canParse(text))
 }
 
-/** It joins every cookie whose name begins like that of the session, so it gets exactly that one, in its pieces. */
+/** The library joins all cookies whose names begin like the session's, so it gets only the session's pieces. */
 function cookiesOf({ headers }: FastifyRequest, { cookieName, isSecure }: Cookies): string {
   const csrfName = `${isSecure ? '__Host-' : ''}authjs.csrf-token`
   const isSessionGood = readSessionCookie(headers.cookie, cookieName).kind === 'token'
@@ -51,7 +51,7 @@ function cookiesOf({ headers }: FastifyRequest, { cookieName, isSecure }: Cookie
   return cookies.filter(cookie => isWanted(cookie.slice(0, Math.max(cookie.indexOf('='), 0)))).join('; ')
 }
 
-/** A redirect to this service names its path alone: a browser may know us by another name than PUBLIC_URL. */
+/** A redirect to this service has only a path: a browser may use another address than PUBLIC_URL. */
 export async function sendResponse(reply: FastifyReply, response: Response, base: string): Promise<FastifyReply> {
   const { status, headers } = response
   const location = headers.get('location')
@@ -65,6 +65,6 @@ export async function sendResponse(reply: FastifyReply, response: Response, base
 
 function withoutOrigin(location: string, origin: string): string {
   const path = location.startsWith(`${origin}/`) ? location.slice(origin.length) : location
-  // Two slashes at the beginning would lead to another host.
+  // Two leading slashes would lead to another host.
   return path.startsWith('//') ? location : path
 }

@@ -1,4 +1,4 @@
-/** What becomes of the forms on the page of the account, by their name. */
+/** Submits the forms of the account page, by name. */
 
 import { changePassword } from '../../../auth/accounts/password-changes.ts'
 import { changePreferences } from '../../../auth/accounts/preferences.ts'
@@ -23,7 +23,7 @@ export type Submitted =
   /** The form is shown again. */
   | { kind: 'invalid'; state: FormState }
   | { kind: 'refused'; refusal: AccountRefusal }
-  /** Not a redirect: the key is in this answer and nowhere else. */
+  /** A redirect would lose the key, which only this answer has. */
   | { kind: 'key'; newKey: NewKey }
 
 export type Submit = (visit: PageRequest<SignedIn>, fields: FormFields) => Promise<Submitted>

@@ -1,4 +1,4 @@
-/** The page of one's own account: API keys, the profile, the password, the end of it. */
+/** Serves the account page: API keys, profile, password, deletion. */
 
 import type { AccountErrorCode } from '../../../auth/outcome.ts'
 import type { SignedIn } from '../../../auth/sessions/session-claims.ts'
@@ -17,7 +17,7 @@ export function accountPageOf(service: AccountService): Page {
   const { accounts, keys, settings } = service
   const submits = accountSubmits(service)
 
-  /** The whole page, with what has become of one of its forms. */
+  /** The whole page, with the result of one of its forms. */
   async function view({ visitor: { account } }: Visit, more: Partial<AccountView>, status = 200): Promise<ShownPage> {
     const { sendsMail, reads } = settings
     const known = { account, keys: await keys.list(account), nowMs: accounts.nowMs(), sendsMail, reads }
@@ -44,7 +44,7 @@ export function accountPageOf(service: AccountService): Page {
     }
   }
 
-  /** Beside the field that it is about, where it is about one. */
+  /** Shows the error beside its field, if it has one. */
   async function refuse(
     visit: Visit,
     name: string,
@@ -75,7 +75,7 @@ const fieldsOfRefusals: Partial<Record<AccountErrorCode, string>> = {
   EMAIL_TAKEN: 'email',
 }
 
-/** Said once, after what was done. */
+/** Shown once after the action. */
 const notices: ReadonlyMap<string, string> = new Map([
   ['signed-up', 'Your account is created. Open the link in the mail that was sent to you to confirm your address.'],
   ['profile', 'Your profile is changed.'],

@@ -1,6 +1,6 @@
 /**
- * Approving a device that shows a code. Whoever sends somebody a code wants an approval of this page, so it takes some
- * effort on purpose: the code is typed and never filled in, and what asks for a key is shown before the decision.
+ * Approves a device that shows a code. An attacker who sends a code needs an approval of this page. So the code has to
+ * be typed and is never filled in, and the requesting device is shown before the decision.
  */
 
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
@@ -21,7 +21,7 @@ type Visit = PageRequest<SignedIn>
 export function devicePage({ accounts }: AccountService, formSecret: string): Page {
   const tokens = createFormTokens(formSecret, accounts.nowMs)
 
-  /** Binds the request to this session: from now on nobody else can decide about it. */
+  /** Binds the request to this session, which alone can decide about it from then on. */
   async function lookUp(visit: Visit, fields: FormFields): Promise<PageAnswer> {
     const checked = checkForm(InfoQuery, fields)
     if (!checked.ok) return askView(422, checked.state)
@@ -35,7 +35,7 @@ export function devicePage({ accounts }: AccountService, formSecret: string): Pa
   async function decide(visit: Visit, fields: FormFields): Promise<PageAnswer> {
     const { visitor: signedIn, client } = visit
     const { user_code: code = '', client_name: name = '', decision } = fields
-    // A form that was shown to somebody else, or long ago.
+    // The form was shown to another account, or too long ago.
     if (!tokens.isGood(signedIn, fields['token'])) return askView(200, emptyForm)
     const viewer = { signedIn, client }
     if (decision !== 'approve') {
@@ -94,7 +94,7 @@ function doneView(name: string, status: 'approved' | 'denied'): PageAnswer {
   return { kind: 'page', status: 200, title: status === 'approved' ? 'Approved' : 'Denied', main }
 }
 
-/** What asks for a key, and the decision about it. */
+/** Shows the requesting device and the decision. */
 function grantView(grant: GrantInfo, { token, nowMs }: { token: string; nowMs: number }): Html {
   const { userCode, clientName, address, createdMs } = grant
   return html`<section class="card" aria-label="The device">
@@ -130,13 +130,10 @@ interface FormTokens {
   isGood(visitor: SignedIn, token: string | undefined): boolean
 }
 
-/** Longer than what a form decides about can wait. */
+/** Longer than a request stays open. */
 const lifetimeMs = 3_600_000
 
-/**
- * A token is the time at which it ends, and the HMAC of that time and the visitor. It needs nothing in memory, so it outlives a
- * restart.
- */
+/** A token has its expiry time and the HMAC of that time and the visitor. It is stateless, so it outlives a restart. */
 export function createFormTokens(secret: string, nowMs: () => number): FormTokens {
   const key = new Uint8Array(hkdfSync('sha256', secret, '', 'barograph form tokens', 32))
   const digest = ({ sid, account }: SignedIn, endsMs: string) =>

@@ -1,12 +1,12 @@
-/** The fields of a form as a browser sends them: `application/x-www-form-urlencoded`, in UTF-8. */
+/** Parses the fields of a browser's form: `application/x-www-form-urlencoded`, in UTF-8. */
 
 import { MIMEType } from 'node:util'
 import type { FormFields } from './page.ts'
 
-/** More than any form of ours has. */
+/** More than any form has. */
 const fieldsMax = 50
 
-/** Undefined for what no form of ours sends: another media type, bad UTF-8, a name that comes twice. */
+/** Undefined for other media types, invalid UTF-8 and repeated names, which no form sends. */
 export function parseForm(bytes: Buffer | undefined, contentType: string | undefined): FormFields | undefined {
   if (!isForm(contentType)) return undefined
   const text = bytes?.toString('latin1') ?? ''
@@ -24,7 +24,7 @@ export function parseForm(bytes: Buffer | undefined, contentType: string | undef
 }
 
 function decode(text: string): string | undefined {
-  // A browser escapes whatever is not ASCII.
+  // Browsers escape all other characters.
   if (/[^\x20-\x7e]/.test(text)) return undefined
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))

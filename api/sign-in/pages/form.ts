@@ -1,4 +1,4 @@
-/** What a form says: the schemas of the operations check it, and what is wrong is told beside its field. */
+/** Checks a form with the operations' schemas and shows errors beside their fields. */
 
 import type { z } from 'zod'
 import type { AccountErrorCode, AccountRefusal } from '../../../auth/outcome.ts'
@@ -6,13 +6,13 @@ import { errors } from '../../accounts/kit/errors.ts'
 import { check, type ValidationError } from '../../accounts/kit/validation.ts'
 import type { FormFields } from './page.ts'
 
-/** What a form shows: its values, and what was wrong with them. */
+/** Values and errors of a form. */
 export interface FormState {
-  /** Of fields that a person need not type again; never a password. */
+  /** Values to fill in again; never a password. */
   values: FormFields
-  /** By the name of the field. */
+  /** Errors by field name. */
   faults: Readonly<Record<string, string>>
-  /** What is wrong with the form as a whole. */
+  /** Error of the whole form. */
   alert?: string
 }
 
@@ -20,12 +20,12 @@ export const emptyForm: FormState = { values: {}, faults: {} }
 
 export type FormCheck<Value> = { ok: true; value: Value } | { ok: false; state: FormState }
 
-/** An empty field was not filled in, so it is as good as missing. `more` is what several fields say together. */
+/** An empty field counts as missing. `more` has values that several fields form together. */
 export function checkForm<Value>(schema: z.ZodType<Value>, fields: FormFields, more: object = {}): FormCheck<Value> {
   const filled = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''))
   const checked = check(schema, 'body', { ...filled, ...more })
   if (checked.ok) return checked
-  // Of several faults of a field the first one is told.
+  // Only the first error of a field is shown.
   const faults = Object.fromEntries(checked.errors.toReversed().map(error => [String(error.loc[1]), sentenceOf(error)]))
   return { ok: false, state: { values: withoutPasswords(fields), faults } }
 }
@@ -69,7 +69,7 @@ function sentence(text: unknown): string {
   return `${bare.slice(0, 1).toUpperCase()}${bare.slice(1)}${bare.endsWith('.') ? '' : '.'}`
 }
 
-/** Where a page says more than the operations do. */
+/** Texts that pages show in place of shorter ones of the operations. */
 const sentences: Partial<Record<AccountErrorCode, string>> = {
   ACCOUNT_INACTIVE: 'This account is deactivated.',
   CREDENTIALS_WRONG: 'The e-mail address or the password is wrong.',

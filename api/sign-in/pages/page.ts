@@ -1,26 +1,26 @@
-/** One page, declared once: what it shows, and what becomes of the forms that are sent to it. */
+/** A page: its content and the handler of its forms. */
 
 import type { Client } from '../../../auth/accounts/account-parts.ts'
 import type { SignedIn } from '../../../auth/sessions/session-claims.ts'
 import type { Html } from '../../http/html.ts'
 
-/** All pages stand beside each other, so that links between them are good below any prefix that a proxy adds. */
+/** All pages are in one folder, so links between them are valid below any prefix that a proxy adds. */
 export interface Page<Visitor = SignedIn | undefined> {
   /** `/sign-in` */
   path: string
   show(request: PageRequest<Visitor>): Promise<PageAnswer>
-  /** Without it, the page takes no forms. */
+  /** Without it, the page has no form. */
   submit?(request: PageRequest<Visitor>, form: FormFields): Promise<PageAnswer>
 }
 
 export interface PageRequest<Visitor = SignedIn | undefined> {
-  /** An argument of the address; undefined where it is missing or comes twice. */
+  /** An argument of the address; undefined if it is missing or repeated. */
   argument(name: string): string | undefined
   visitor: Visitor
   client: Client
 }
 
-/** What stands in the fields of a form that was sent. */
+/** Values of a submitted form by field. */
 export type FormFields = Readonly<Record<string, string>>
 
 export interface ShownPage {
@@ -30,14 +30,14 @@ export interface ShownPage {
   main: Html
   cookies?: readonly string[]
   retryAfterSeconds?: number | undefined
-  /** Whether it shows a text to copy. */
+  /** True if it shows a text to copy. */
   copies?: boolean
 }
 
-/** A redirect goes to another page, by its address as seen from this one: `account?done=profile`. */
+/** A redirect names another page relative to this one: `account?done=profile`. */
 export type PageAnswer = ShownPage | { kind: 'redirect'; to: string; cookies?: readonly string[] }
 
-/** A page for who is signed in; anybody else signs in first and comes back. */
+/** A page for signed-in accounts. Other visitors sign in first and return. */
 export function accountPage({ path, show, submit }: Page<SignedIn>): Page {
   const to = `sign-in?callbackUrl=${path.slice(1)}`
   const orSignIn =

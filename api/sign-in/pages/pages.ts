@@ -1,6 +1,6 @@
 /**
- * The pages on which people sign in and manage their accounts. They need no script: a form is sent, and what comes back
- * is another page, or the form with what was wrong. What is done stands in auth/, as for the operations of api/accounts/.
+ * Serves the pages for sign-in and accounts. They work without a script: a form's answer is another page, or the form
+ * with its errors. auth/ carries the actions out, as for api/accounts/.
  */
 
 import type { Setup } from '../../../auth/accounts/setup.ts'
@@ -21,7 +21,7 @@ import { homePage } from './visits.ts'
 export interface PagesOptions extends Omit<ServeOptions, 'sessions' | 'codec'> {
   service: AccountService
   setup: Setup
-  /** Of the tokens in forms. */
+  /** Secret of the tokens in forms. */
   formSecret: string
 }
 
@@ -41,11 +41,11 @@ export function pagesFamily(options: PagesOptions): RouteFamily {
   return { prefix: '', published: [], register: scope => servePages(scope, pages, { ...options, sessions, codec }) }
 }
 
-/** Signing out: a button on the page of the account. */
+/** Signs out, by a button on the account page. */
 function signOutPage({ sessions, codec: { cookieName, isSecure } }: AccountService): Page {
   return {
     path: '/sign-out',
-    // Opening an address ends nothing.
+    // Opening the address does not sign out.
     show: async () => ({ kind: 'redirect', to: homePage }),
     async submit({ visitor }) {
       if (visitor?.sid !== undefined) await sessions.revoke(visitor.account, visitor.sid)

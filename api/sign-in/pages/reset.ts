@@ -1,4 +1,4 @@
-/** A forgotten password: a link is asked for by mail, and its page sets a new one. */
+/** Resets a forgotten password: a mailed link opens the page that sets a new one. */
 
 import { resetPassword } from '../../../auth/accounts/password-changes.ts'
 import { requestToken } from '../../../auth/accounts/verification.ts'

@@ -1,4 +1,4 @@
-/** Serves pages: in which order a request is looked at, and how a page goes out. */
+/** Serves pages: orders the checks of a request and sends the page. */
 
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { writeSessionCookie } from '../../../auth/sessions/cookie-chunks.ts'
@@ -81,7 +81,7 @@ function requestOf(request: FastifyRequest, visitor: SignedIn | undefined): Page
   }
 }
 
-/** A session in use goes on: nobody is signed out in the middle of something after 30 days. */
+/** Renews a session in use, so that 30 days do not end it during work. */
 async function renewed(answer: PageAnswer, visitor: SignedIn | undefined, options: ServeOptions): Promise<PageAnswer> {
   const { sessions, codec } = options
   const cookie = visitor && (await sessions.renewCookie(visitor))
@@ -97,7 +97,7 @@ function errorPage(status: number, text: string): ShownPage {
   return { kind: 'page', status, title: status < 500 ? 'That did not work' : 'Something went wrong', main }
 }
 
-/** Also for who reaches the service under an address that it does not know of. */
+/** The address that the client uses may differ from the configured one. */
 function crossSitePage({ headers }: FastifyRequest, { publicUrl }: ServeOptions): PageAnswer {
   const { origin = 'unknown' } = headers
   const text = `The form came from a page of another address (${origin}) than this service (${publicUrl()}).`
@@ -113,7 +113,7 @@ function setHeaders(_request: FastifyRequest, reply: FastifyReply, done: () => v
   done()
 }
 
-/** Links are relative, so a page has one address alone. */
+/** Links are relative, so a page has only one address. */
 async function withoutSlash({ originalUrl }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
   const [path = '', ...query] = originalUrl.split('?')
   if (path === '/' || !path.endsWith('/')) return undefined
@@ -122,7 +122,7 @@ async function withoutSlash({ originalUrl }: FastifyRequest, reply: FastifyReply
   return await reply.code(308).header('location', location).header('connection', 'close').send()
 }
 
-/** Of which page it is, and who is signed in, where it was looked at. */
+/** Page and signed-in account, if known. */
 type Frame = Partial<Pick<Layout, 'path' | 'account'>>
 
 function send(reply: FastifyReply, answer: PageAnswer, { path, account }: Frame): FastifyReply {

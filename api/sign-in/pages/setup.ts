@@ -1,4 +1,4 @@
-/** The account of the operator, by the link that was shown where the service was started. */
+/** Creates the operator's account by the link that the service printed at its start. */
 
 import type { Setup } from '../../../auth/accounts/setup.ts'
 import type { AccountRefusal } from '../../../auth/outcome.ts'
@@ -53,7 +53,7 @@ function tooMany(refusal: AccountRefusal): PageAnswer {
   return { kind: 'page', status: 429, title: 'Set up Barograph', main, retryAfterSeconds }
 }
 
-/** The same for a wrong token and for one that has done its work. */
+/** Wrong and used tokens get the same answer. */
 const closed: PageAnswer = {
   kind: 'page',
   status: 404,

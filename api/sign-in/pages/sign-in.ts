@@ -1,4 +1,4 @@
-/** Signing in, by e-mail and password. */
+/** Signs in by e-mail and password. */
 
 import { authenticate } from '../../../auth/accounts/sign-in.ts'
 import type { AccountErrorCode } from '../../../auth/outcome.ts'
@@ -12,14 +12,14 @@ import { field, form, notice } from './html/fields.ts'
 import type { Page, PageAnswer } from './page.ts'
 import { returnAddress, signIn } from './visits.ts'
 
-/** Said once, by the page that has led here. */
+/** Shown once by the page that led here. */
 const notices: ReadonlyMap<string, string> = new Map([
   ['reset', 'Your new password is set. Please sign in with it.'],
   ['signed-out', 'You are signed out.'],
   ['deleted', 'Your account is deleted.'],
 ])
 
-/** The Auth.js host sends its errors here, by a code of its own and one of ours. */
+/** Maps Auth.js codes and the service's codes of the Auth.js host to errors. */
 const hostCodes: ReadonlyMap<string, AccountErrorCode> = new Map([
   ['account-inactive', 'ACCOUNT_INACTIVE'],
   ['credentials', 'CREDENTIALS_WRONG'],

@@ -1,4 +1,4 @@
-/** Signing up: a new account, by a link of an invitation or without one, as SIGN_UP says. */
+/** Signs up a new account, by an invitation's link or without one, according to SIGN_UP. */
 
 import { peekInvitation } from '../../../auth/accounts/invitation.ts'
 import { signUp } from '../../../auth/accounts/sign-up.ts'
@@ -69,14 +69,14 @@ ${toSignIn}`
 
 const toSignIn = html`<p class="more">Have an account already? <a href="sign-in">Sign in</a></p>\n`
 
-/** In place of the form. */
+/** Replaces the form. */
 function refusedView(refusal: AccountRefusal): PageAnswer {
   const main = html`<p class="lead">${refusalSentence(refusal)}</p>\n${toSignIn}`
   const { status } = errors[refusal.code]
   return { kind: 'page', status, title: 'Sign up', main, retryAfterSeconds: refusal.retryAfterSeconds }
 }
 
-/** The same for one that was used, was revoked or is too old, and for an address that it was not sent to. */
+/** Used, revoked and expired links get the same answer, as do links for another address. */
 const badLink: PageAnswer = {
   kind: 'page',
   status: 400,

@@ -1,4 +1,4 @@
-/** Confirming an e-mail address: opening the link changes nothing, a button does. */
+/** Verifies an e-mail address: opening the link changes nothing, the button confirms. */
 
 import { requestToken, verifyEmail } from '../../../auth/accounts/verification.ts'
 import type { AccountService } from '../../accounts/account-service.ts'

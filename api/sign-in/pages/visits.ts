@@ -1,4 +1,4 @@
-/** Who comes in by the pages, and where they go then. */
+/** Begins sessions of visitors and finds the page after the sign-in. */
 
 import type { Account } from '../../../auth/accounts/account.ts'
 import type { Client } from '../../../auth/accounts/account-parts.ts'
@@ -7,7 +7,7 @@ import type { KnownSession } from '../../../auth/sessions/sessions.ts'
 import type { AccountService } from '../../accounts/account-service.ts'
 import type { PageAnswer } from './page.ts'
 
-/** Begins a session and goes on to another page. */
+/** Begins a session and redirects to another page. */
 export async function signIn(
   service: AccountService,
   account: Account,
@@ -32,11 +32,11 @@ export async function cookiesOf(
 
 export const homePage = 'account'
 
-/** Where to go after a sign-in: an address of ours, and the account for any other. */
+/** Page after a sign-in: a path of this service, otherwise the account. */
 export function returnAddress(callbackUrl: string | undefined, publicUrl: string): string {
   const base = URL.parse(`${publicUrl}/`)
   const url = callbackUrl === undefined || base === null ? null : URL.parse(callbackUrl, base.href)
   if (url === null || url.origin !== base?.origin) return homePage
-  // Two slashes at the beginning would lead to another host.
+  // Two leading slashes would lead to another host.
   return url.pathname.startsWith('//') ? homePage : `${url.pathname}${url.search}`
 }

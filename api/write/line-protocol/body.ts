@@ -1,4 +1,4 @@
-/** Bodies in memory: each of them up to a size, and all of them together within a budget. */
+/** Reads bodies into memory, each up to a size and all of them within a budget. */
 
 import type { IncomingMessage } from 'node:http'
 import { bug } from '../../../store/limits/bug.ts'
@@ -9,7 +9,7 @@ import type { Scope } from '../../http/scope.ts'
 
 interface HeldBody {
   kind: 'body'
-  /** Owns its memory, so that it can be handed to a thread. */
+  /** Owns its memory, so it can be transferred to a thread. */
   bytes: Uint8Array<ArrayBuffer>
   /** Call it when the body is not needed any more. */
   release(): void
@@ -18,9 +18,9 @@ interface HeldBody {
 type Body = HeldBody | { kind: 'too large' | 'too many' }
 
 export interface Bodies {
-  /** The scope of the requests: with it, the deadlines of their bodies end. */
+  /** Ends the deadlines of the scope's bodies with it. */
   prepare(scope: Scope): void
-  /** Rejects when the request breaks off or takes too long. */
+  /** Rejects an interrupted request and one that takes too long. */
   read(request: IncomingMessage, credential: string): Promise<Body>
 }
 
@@ -39,7 +39,7 @@ export function createBodies(bodyBytesMax: number, budget: ByteBudget): Bodies {
       budget.release(credential, length)
       length = 0
     }
-    /** False for a piece that there is no room for. */
+    /** False if a piece exceeds the budget. */
     const take = (piece: Buffer) => {
       if (length + piece.length > bodyBytesMax) {
         kind = 'too large'
@@ -72,9 +72,9 @@ export function createBodies(bodyBytesMax: number, budget: ByteBudget): Bodies {
   }
 }
 
-/** True when all has been taken. An iterator of the stream would close the connection before the answer. */
+/** True when all was taken. An iterator of the stream would close the connection before the answer. */
 function takeAll(request: IncomingMessage, take: (piece: Buffer) => boolean): Promise<boolean> {
-  // It may have gone while its credential was looked up.
+  // The client may have disconnected while its credential was looked up.
   if (request.destroyed) return Promise.reject(brokenOff())
   return new Promise((resolve, reject) => {
     const onData = (piece: Buffer) => {

@@ -1,6 +1,6 @@
 /**
- * Who writes: an API key or a device, by any of the ways in which clients of InfluxDB send a credential. A key takes the
- * place of a token or of a password, whatever the user is called.
+ * Finds the writer: an API key or a device, with any credential form of InfluxDB clients. A key replaces a token or a
+ * password, with any user name.
  */
 
 import type { FastifyRequest } from 'fastify'
@@ -16,7 +16,7 @@ export interface CredentialsOptions {
 
 export type FindWriter = (request: FastifyRequest) => Promise<CredentialWriter | NoWriter>
 
-/** Longer ones are nobody's. */
+/** Longer texts are refused. */
 const textLengthMax = 1024
 
 export function createFindWriter({ writers, keys }: CredentialsOptions): FindWriter {
@@ -33,13 +33,13 @@ export function createFindWriter({ writers, keys }: CredentialsOptions): FindWri
   }
 }
 
-/** Whether a request has a credential at all, good or not. */
+/** True for any credential, valid or not. */
 export function hasCredential({ headers, query }: FastifyRequest): boolean {
   const { u, p } = query as Record<string, unknown>
   return headers.authorization !== undefined || u !== undefined || p !== undefined
 }
 
-/** A token, or a name with a password. Undefined where there is none, or more than one. */
+/** A token, or a name with a password. Undefined without a credential and with several. */
 function readCredential({ raw, headers, query }: FastifyRequest): string | BasicCredentials | undefined {
   const { u, p } = query as Record<string, unknown>
   if (u !== undefined || p !== undefined) {
@@ -52,7 +52,7 @@ function readCredential({ raw, headers, query }: FastifyRequest): string | Basic
   const scheme = header.slice(0, Math.max(0, space)).toLowerCase()
   if (scheme !== 'token' && scheme !== 'bearer') return readBasicCredentials(raw.rawHeaders)
   const token = header.slice(space + 1).trim()
-  // For servers of version 1 the clients of version 2 send a name and a password as the token.
+  // For servers of version 1, clients of version 2 send a name and a password as the token.
   const colon = token.indexOf(':')
   return colon === -1 ? token : { name: token.slice(0, colon), password: token.slice(colon + 1) }
 }

@@ -1,6 +1,6 @@
 /**
- * The errors of the paths of InfluxDB, as its clients parse them: `{"error": text}` by version 1 of its API, `{"code",
- * "message"}` by version 2.
+ * Declares the errors of the InfluxDB paths in the shapes that its clients parse: `{"error": text}` for version 1,
+ * `{"code", "message"}` for version 2.
  */
 
 import type { FastifyReply } from 'fastify'
@@ -30,7 +30,7 @@ export const ErrorOfVersion = {
   2: z.object({ code: z.string(), message: z.string() }).meta({ id: 'LineProtocolError2' }),
 }
 
-/** Of what the text of the code leaves open. */
+/** Adds details to the text of a code. */
 const details: Partial<Record<LineProtocolErrorCode, string>> = {
   BODY_BROKEN: 'it cannot be decompressed',
   FORBIDDEN: 'the API key lacks the scope ingest',
@@ -42,7 +42,7 @@ export function textOf(code: LineProtocolErrorCode): string {
   return detail === undefined ? text : `${text}: ${detail}`
 }
 
-/** What version 2 calls the statuses. */
+/** Names of statuses in version 2. */
 const codes: Record<number, string> = {
   400: 'invalid',
   401: 'unauthorized',
@@ -57,7 +57,7 @@ const codes: Record<number, string> = {
   503: 'unavailable',
 }
 
-/** `message` stands in place of the text of the code. */
+/** `message` replaces the text of the code. */
 export function sendError(
   reply: FastifyReply,
   version: Version,
@@ -66,9 +66,9 @@ export function sendError(
 ): FastifyReply {
   const { status } = lineProtocolErrors[code]
   if (status === 401) reply.header('www-authenticate', 'Basic realm="InfluxDB", charset="UTF-8"')
-  const told = message ?? textOf(code)
-  setRefusal(reply, lineProtocolErrors[code]).header('x-influxdb-error', headerText(told))
-  return reply.send(version === 1 ? { error: told } : { code: codes[status] ?? 'invalid', message: told })
+  const text = message ?? textOf(code)
+  setRefusal(reply, lineProtocolErrors[code]).header('x-influxdb-error', headerText(text))
+  return reply.send(version === 1 ? { error: text } : { code: codes[status] ?? 'invalid', message: text })
 }
 
 const headerCharactersMax = 200

@@ -1,4 +1,4 @@
-/** Paths of InfluxDB, by which its clients write readings: registers their routes. */
+/** Registers the paths of InfluxDB by which its clients write readings. */
 
 import type { FastifyError } from 'fastify'
 import type { AuthRateLimit } from '../../../auth/auth-rate-limit.ts'
@@ -32,21 +32,21 @@ export interface LineProtocolOptions extends TimeLimits {
   writers: Writers
   keys: Pick<Keys, 'find'>
   names: LineNames
-  /** The metrics of the registry, where lines may be those of entities of Home Assistant. */
+  /** Metrics of the registry, if lines may be entities of Home Assistant. */
   entityMetrics?: (() => readonly EntityMetric[]) | undefined
   ranges: Ranges
-  /** Of a body without its compression. */
+  /** Limit for an uncompressed body. */
   bodyBytesMax: number
   authRateLimit: AuthRateLimit
   meter: BulkMeter
   fairShare: FairShare
-  /** Whether readings can be taken. */
+  /** True if readings can be accepted. */
   isReady: () => boolean
   nowMs: () => number
   log: Log
 }
 
-/** So much memory all bodies together may take. */
+/** Bounds the memory of all bodies together. */
 const bodiesOfMaximumSize = 4
 
 const tag = {
@@ -62,7 +62,7 @@ const securitySchemes = {
   },
 }
 
-/** One for each prefix, since the paths of InfluxDB have none in common. */
+/** One family for each prefix, as the InfluxDB paths share none. */
 export function lineProtocolFamilies(options: LineProtocolOptions): PublishedFamily<LineProtocolOperation>[] {
   const importer = createLineImporter(options)
   const budget = new ByteBudget(bodiesOfMaximumSize * options.bodyBytesMax)
@@ -78,7 +78,7 @@ export function lineProtocolFamilies(options: LineProtocolOptions): PublishedFam
       securitySchemes,
       prepare(scope) {
         answerErrors(scope, version, options.log)
-        // Of every type: clients name many, and some none.
+        // Clients send many media types, and some none.
         scope.removeAllContentTypeParsers()
         scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
       },
@@ -99,7 +99,7 @@ export function lineProtocolFamilies(options: LineProtocolOptions): PublishedFam
           operation.onRefused?.(request, codeOf(error))
           done()
         })
-        // Before the server waits for its requests.
+        // Imports have to close before the server waits for its requests.
         scope.addHook('preClose', () => importer.close())
       },
     }

@@ -1,4 +1,4 @@
-/** An operation on a path of InfluxDB, and who is let in before anything of its body is read. */
+/** Declares operations on InfluxDB paths and authenticates their requests before bodies are read. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AuthRateLimit } from '../../../auth/auth-rate-limit.ts'
@@ -9,9 +9,9 @@ import type { Rules } from '../../http/register-operations.ts'
 import { type CredentialsOptions, createFindWriter, hasCredential } from './credentials.ts'
 import { type LineProtocolErrorCode, sendError, type Version } from './errors.ts'
 
-/** With credentials, it is handled for a writer that is known. */
+/** With credentials, it is handled for a known writer. */
 export interface LineProtocolOperation extends Operation<LineProtocolErrorCode> {
-  /** Told of a request that is not let in, or that fails. */
+  /** Called for a request that is refused or fails. */
   onRefused?(request: FastifyRequest, code: LineProtocolErrorCode): void
   handle(
     request: FastifyRequest,
@@ -40,7 +40,7 @@ export function rulesOf(version: Version, options: RulesOptions): Rules<LineProt
 
 async function letIn(): Promise<undefined> {}
 
-/** Lets in whom `findWriter` knows, and answers everybody else. */
+/** Admits writers of `findWriter` and refuses all others. */
 function createAuthenticate(version: Version, { writers: known, keys, authRateLimit }: RulesOptions) {
   const findWriter = createFindWriter({ writers: known, keys })
   const refuse = (operation: LineProtocolOperation, reply: FastifyReply, code: LineProtocolErrorCode) => {
@@ -48,7 +48,7 @@ function createAuthenticate(version: Version, { writers: known, keys, authRateLi
     return sendError(reply, version, code)
   }
   const authenticate = (operation: LineProtocolOperation) => async (request: FastifyRequest, reply: FastifyReply) => {
-    // Until it is known who asks, the body stays unread.
+    // The body stays unread until the writer is known.
     reply.header('connection', 'close')
     const writer = await findWriter(request)
     if (typeof writer === 'object') {
@@ -57,14 +57,14 @@ function createAuthenticate(version: Version, { writers: known, keys, authRateLi
       return undefined
     }
     if (writer === 'FORBIDDEN') return refuse(operation, reply, 'FORBIDDEN')
-    // Some clients send a credential only when they have been asked for one.
+    // Some clients send a credential only after a challenge.
     const isExceeded = hasCredential(request) && authRateLimit.isExceeded(request.ip)
     return refuse(operation, reply, isExceeded ? 'TOO_MANY_ATTEMPTS' : 'UNAUTHORIZED')
   }
   return authenticate
 }
 
-/** Undefined before it has been let in. */
+/** Undefined before it was admitted. */
 export function knownWriter(request: FastifyRequest): CredentialWriter | undefined {
   return writers.get(request)
 }

@@ -1,11 +1,11 @@
-/** What clients of InfluxDB ask before they write: whether the server is there, and whether it has their database. */
+/** Answers the requests of InfluxDB clients before they write: for the server and for their database. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { ErrorOfVersion, sendError } from './errors.ts'
 import type { LineProtocolOperation } from './operation.ts'
 
-/** Version 1.8 takes writes of both versions of the API, and has no organisations and no Flux. */
+/** Version 1.8 accepts writes of both versions of the API, and has no organisations and no Flux. */
 const influxdbVersion = '1.8.10'
 
 export const ping: LineProtocolOperation = {
@@ -90,7 +90,7 @@ export const buckets: LineProtocolOperation = {
   handle: answerBuckets,
 }
 
-/** There is one bucket, under whatever name a client asks for it. */
+/** The only bucket has any name that a client requests. */
 function answerBuckets({ query }: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { name } = query as Record<string, unknown>
   const asked = typeof name === 'string' && name !== '' ? name.slice(0, nameCharactersMax).toWellFormed() : 'barograph'
@@ -102,7 +102,7 @@ export function readForm(_request: FastifyRequest, body: string | Buffer, done: 
   done(null, new URLSearchParams(body.toString()))
 }
 
-/** In any case, and without flags, for the published contract says the same. */
+/** Ignores case without flags, as the published contract needs the same pattern. */
 const createDatabaseForm = /^\s*[Cc][Rr][Ee][Aa][Tt][Ee] [Dd][Aa][Tt][Aa][Bb][Aa][Ss][Ee] /
 
 const Results = z.object({ results: z.array(z.object({ statement_id: z.int() })) }).meta({ id: 'LineProtocolResults' })
@@ -123,7 +123,7 @@ export const createDatabase: LineProtocolOperation = {
   handle: answerQuery,
 }
 
-/** A database need not be made, so making it succeeds; other statements are for a real InfluxDB. */
+/** Creating a database succeeds without effect. Other statements need a real InfluxDB. */
 function answerQuery({ query, body }: FastifyRequest, reply: FastifyReply): FastifyReply {
   const inForm = body instanceof URLSearchParams ? body.get('q') : null
   const statement = inForm ?? (query as Record<string, unknown>)['q']

@@ -1,4 +1,4 @@
-/** `POST /write` and `POST /api/v2/write`: points in line protocol, on disk as a whole when they are acknowledged. */
+/** `POST /write` and `POST /api/v2/write`: points in line protocol. Acknowledged bodies are on disk as a whole. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
@@ -27,7 +27,7 @@ export interface WriteOptions {
   fairShare: FairShare
 }
 
-/** The names that each version has for the units of timestamps; without one, nanoseconds. */
+/** Names of timestamp units in each version; nanoseconds by default. */
 const precisions: Record<Version, ReadonlyMap<unknown, Precision>> = {
   1: new Map([
     [undefined, 'ns'],
@@ -80,7 +80,7 @@ const codeNames: Record<string, string> = { '': 'default', µ: 'micro' }
 function queryOf(version: Version) {
   const names = [...precisions[version].keys()].filter(name => typeof name === 'string')
   const description = 'Of the timestamps; nanoseconds without it.'
-  // For generators that make names of the ASCII characters alone.
+  // For generators that keep only the ASCII characters of names.
   const varnames = names.map(name => codeNames[name] ?? name)
   return z.object({
     precision: z.enum(names).optional().meta({ description, 'x-enum-varnames': varnames }),
@@ -104,7 +104,7 @@ export function writeOperation(
       'Answered when all of them are on disk. A partial write is a 400 that names the lines that are not stored.',
     credentials: ['influxToken', 'device', 'bearerKey'],
     parameters: { query: queryOf(version) },
-    // Version 1 takes a body without points.
+    // Version 1 accepts a body without points.
     body: { text: ['text/plain'], isOptional: version === 1 },
     success: { status: 204, description: 'All points are on disk' },
     refusals: [
@@ -152,7 +152,7 @@ function createWrite(
       resolve: names => resolveDevices(names, sender.writer()),
       known: createFindKnown(sender.writer),
       fields: createFieldResolver(bulkFields, sender),
-      // Resolved by the registry.
+      // The registry has resolved these.
       refusal: devices => sender.refusal(devices as readonly Device[]),
     })
     fairShare.charge(writer.id, result.kind === 'stored' ? result.points : 0, result.bytes)
@@ -197,7 +197,7 @@ function createWrite(
 
 function answer(reply: FastifyReply, version: Version, result: Extract<LineImport, { kind: 'stored' }>): FastifyReply {
   const { points, rejected, rejects } = result
-  // As the two versions of InfluxDB do.
+  // Both versions of InfluxDB do the same.
   if (points === 0 && version === 2) return sendError(reply, version, 'INVALID', 'writing requires points')
   if (rejected === 0) return reply.code(204).send()
   const reasons = rejects.map(({ line, device, reason }) => {

@@ -1,4 +1,4 @@
-/** What the page of an account shows. */
+/** Declares the model of the account page. */
 
 import type { Account } from '../../../../auth/accounts/account.ts'
 import type { KeyDetails } from '../../../../auth/keys/key-lists.ts'
@@ -8,14 +8,14 @@ import type { FormState } from '../form.ts'
 
 export interface AccountView {
   account: Account
-  /** Of the forms that were sent and not accepted, by their name. */
+  /** Rejected forms by name. */
   forms: Readonly<Record<string, FormState>>
   notice: string | undefined
   keys: readonly KeyDetails[]
-  /** One that was just made: its text is shown this once. */
+  /** A new key, whose text is shown only once. */
   newKey?: NewKey
   nowMs: number
-  /** Whether a mail server is set up. */
+  /** True if a mail server is configured. */
   sendsMail: boolean
   reads: AccountService['settings']['reads']
 }

@@ -1,4 +1,4 @@
-/** The page of an account, one section for each thing that can be done. */
+/** Renders the account page with a section for each action. */
 
 import type { Account } from '../../../../auth/accounts/account.ts'
 import { readScopeOfAccount } from '../../../../auth/policy.ts'
@@ -105,7 +105,7 @@ function password(view: AccountView): Html {
   return section('password', 'Password', form(markup))
 }
 
-/** Tells a password manager whose password it is. */
+/** Gives a password manager the name for the password. */
 function userName({ email }: Account): Html {
   return html`<input type="text" name="username" autocomplete="username" value="${email}" hidden>
 `

@@ -1,11 +1,11 @@
 /**
- * The one script of these pages: it copies what is shown once. Only a page with such a text has it, and the policy of that page
- * allows it by its hash. Without script the button stays hidden, and a click on the text selects it.
+ * The only script of these pages: it copies a text that is shown once. Only pages with such a text have it, and their
+ * policy allows it by its hash. Without a script the button stays hidden, and a click on the text selects it.
  */
 
 import { type Html, html } from '../../../http/html.ts'
 
-/** Browsers give the clipboard to pages over HTTPS and on the machine itself alone; elsewhere the text is selected. */
+/** Browsers provide the clipboard to pages over HTTPS and on the local machine; elsewhere the text is selected. */
 export const copyScript = `
 for (const button of document.querySelectorAll('[data-copies]')) {
   const source = document.getElementById(button.dataset.copies)
@@ -25,7 +25,7 @@ for (const button of document.querySelectorAll('[data-copies]')) {
 export const copyScriptElement: Html = html`<script>${{ markup: copyScript }}</script>
 `
 
-/** Below the element with the id. */
+/** Copies the element with the id. */
 export function copyButton(id: string): Html {
   return html`<button type="button" class="button" data-copies="${id}" hidden>Copy</button>
 `

@@ -1,4 +1,4 @@
-/** Fields of forms: each with its label, a hint, and what was wrong with it. */
+/** Renders fields of forms, each with its label, hint and error. */
 
 import { type Html, html } from '../../../http/html.ts'
 import { emptyForm, type FormState } from '../form.ts'
@@ -7,21 +7,21 @@ export interface Field {
   name: string
   label: string
   type?: 'text' | 'email' | 'password' | 'number'
-  /** What a browser or a password manager fills in. */
+  /** Value for browsers and password managers. */
   autocomplete: string
   hint?: string
-  /** Of a number. */
+  /** Unit of a number. */
   unit?: string
   isOptional?: boolean
-  /** It is shown and sent, and cannot be changed. */
+  /** A fixed field is shown and sent, and cannot be changed. */
   isFixed?: boolean
   lengthMax?: number
   range?: { min: number; max: number }
-  /** Where one begins to type. */
+  /** The first field has the focus. */
   isFirst?: boolean
 }
 
-/** The forms of one page have names, so that every id is there once. */
+/** Names of forms keep ids unique within a page. */
 export function field(form: string, state: FormState, field: Field): Html {
   const {
     name,
@@ -65,19 +65,19 @@ const hasFaults = ({ faults }: FormState): boolean => Object.keys(faults).length
 
 export interface FormMarkup {
   name: string
-  /** The page that it is sent to. */
+  /** Target page. */
   action: string
   state: FormState
-  /** What goes along unseen. */
+  /** Hidden fields. */
   hidden?: Readonly<Record<string, string>>
   fields: Html | readonly Html[]
-  /** On the button. */
+  /** Text of the button. */
   submit: string
   tone?: 'strong' | 'plain' | 'danger'
   isCard?: boolean
 }
 
-/** A form with one button, and above it what was wrong. A page with several forms tells them apart by their name. */
+/** A form with one button, and its error above. A name distinguishes several forms of a page. */
 export function form({
   name,
   action,
@@ -106,7 +106,7 @@ export function notice(text: string | undefined): Html | undefined {
   return text === undefined ? undefined : html`<p class="notice" role="status">${text}</p>\n`
 }
 
-/** Of one of several forms on a page. */
+/** State of one of several forms on a page. */
 export function formState(forms: Readonly<Record<string, FormState>>, name: string): FormState {
   return forms[name] ?? emptyForm
 }

@@ -1,4 +1,4 @@
-/** The API keys of an account: the list, and the form that makes one. */
+/** Renders the API keys of an account: the list and the form for a new key. */
 
 import type { Scope } from '../../../../auth/keys/key.ts'
 import type { KeyDetails } from '../../../../auth/keys/key-lists.ts'
@@ -10,7 +10,7 @@ import type { AccountView } from './account-model.ts'
 import { copyButton } from './copy-script.ts'
 import { alert, field, form, formState, section } from './fields.ts'
 
-/** The key stands here and nowhere else. */
+/** The key is shown only here. */
 export function newKeyNotice({ name, text }: NewKey): Html {
   return html`<section class="notice" role="status" aria-labelledby="new-key-title">
 <h2 id="new-key-title">Your new key: ${name}</h2>
@@ -34,7 +34,7 @@ ${keyForm(view)}`
   return section('keys', 'API keys', content)
 }
 
-/** An account may make hundreds a day. */
+/** An account may create hundreds a day. */
 const overShownMax = 20
 
 function isLive({ revokedMs, expiresMs }: KeyDetails, nowMs: number): boolean {
@@ -112,7 +112,7 @@ ${canEnd ? revokeForm(id, name) : undefined}</li>
 `
 }
 
-/** Two steps without script: what is revoked stays so. */
+/** Two steps without a script, as a revocation is final. */
 function revokeForm(id: number, name: string): Html {
   return html`<details><summary class="button">Revoke<span class="unseen"> ${name}</span></summary>
 <form method="post" action="account"><input type="hidden" name="form" value="revoke-key">

@@ -1,4 +1,4 @@
-/** The frame of the pages of accounts. */
+/** Renders the frame of the account pages. */
 
 import type { Account } from '../../../../auth/accounts/account.ts'
 import { visitorOf } from '../../../credentials/visitor.ts'
@@ -7,11 +7,11 @@ import { renderDocument } from '../../../http/page-document.ts'
 import { styleElement } from './style.ts'
 
 export interface Layout {
-  /** `/account`; undefined for a page of no address of its own, such as that of an error. */
+  /** `/account`; undefined for a page without its own address, such as an error page. */
   path: string | undefined
   title: string
   main: Html
-  /** Who is signed in; null: nobody; undefined: it is not looked at. */
+  /** Null without a signed-in account; undefined if it is not looked up. */
   account: Account | null | undefined
   script?: Html | undefined
 }
@@ -21,7 +21,7 @@ const sections = [
   { path: '/device', name: 'Connect a device' },
 ]
 
-/** All of these pages stand in the root of the service. */
+/** All of these pages are in the root of the service. */
 export function renderPage({ path, title, main, account, script }: Layout): string {
   const isOfAccount = sections.some(section => section.path === path)
   const body = html`<main id="main">

@@ -1,4 +1,4 @@
-/** What a page says where a mail is on its way; without a mail server, also where to find it. */
+/** Announces a mail, and without a mail server also the folder that has it. */
 
 import type { AccountService } from '../../../accounts/account-service.ts'
 

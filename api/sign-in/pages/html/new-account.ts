@@ -1,4 +1,4 @@
-/** The fields of a new account. */
+/** Renders the fields of a new account. */
 
 import type { Html } from '../../../http/html.ts'
 import type { FormState } from '../form.ts'

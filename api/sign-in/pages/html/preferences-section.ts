@@ -1,4 +1,4 @@
-/** How pages show values and times, on the page of an account. */
+/** Renders the display preferences of an account. */
 
 import { pressureUnits, speedUnits, temperatureUnits } from '../../../../auth/accounts/preference-values.ts'
 import { signOf } from '../../../../store/metrics/units.ts'
@@ -10,7 +10,7 @@ import { form, formState, section } from './fields.ts'
 interface Choice {
   name: string
   label: string
-  /** Of the first option: nothing is chosen. */
+  /** Text of the first, empty option. */
   usual: string
   options: readonly { value: string; text: string }[]
 }
@@ -46,7 +46,7 @@ function textsOf(preferences: AccountView['account']['preferences']): Record<str
   return Object.fromEntries(Object.entries(preferences).map(([name, value]) => [name, value ?? '']))
 }
 
-/** One that is chosen is offered, also when it is no usual one. */
+/** A present choice is listed even if it is not one of the options. */
 function select({ name, label, usual, options }: Choice, { values, faults }: FormState): Html {
   const chosen = values[name] ?? ''
   const id = `preferences-${name}`

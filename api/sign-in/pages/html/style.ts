@@ -1,5 +1,3 @@
-/** The style of the pages of accounts: forms in a narrow column. */
-
 import { createPageStyle } from '../../../http/page-style.ts'
 import { copyScript } from './copy-script.ts'
 
@@ -62,5 +60,5 @@ h3 { margin: 20px 0 12px; font-size: 16px; }
 `
 
 export const { element: styleElement, contentSecurityPolicy } = createPageStyle(own)
-/** Of a page with a text to copy. */
+/** Policy of a page with a text to copy. */
 export const { contentSecurityPolicy: copyingPolicy } = createPageStyle(own, copyScript)
