@@ -1,9 +1,9 @@
-/** Who somebody is in the audit. */
+/** Names principals in the audit. */
 
 import { subjectOf } from './accounts/account.ts'
 import type { Principal } from './policy.ts'
 
-/** Whoever held the local admin token. */
+/** Any holder of the local admin token. */
 const localAdmin = 'local admin token'
 
 export function actorOf(principal: Principal): string {

@@ -1,4 +1,4 @@
-/** The audit as administrators read it, newest first. */
+/** Reads the audit for administrators, newest first. */
 
 import type pg from 'pg'
 import type { AuditPage } from './audit-page.ts'
@@ -13,11 +13,11 @@ interface Row {
   details: Record<string, unknown>
 }
 
-/** Pages count from 1. Without the number of all: counting a trail of years would take longer than reading a page. */
+/** Pages count from 1. The total is left out: counting years of entries takes longer than reading a page. */
 export async function auditPage(database: Pick<pg.Pool, 'query'>, page: number): Promise<AuditPage> {
   const { rows } = await database.query<Row>(
     'SELECT id, at, actor, action, subject, details FROM audit ORDER BY id DESC LIMIT $1 OFFSET $2',
-    // One more than is shown tells whether there is a next page.
+    // One more row than is shown reveals whether there is a next page.
     [rowsPerPage + 1, pageOffset(page)],
   )
   const shown = rows.slice(0, rowsPerPage)

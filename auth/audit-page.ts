@@ -1,4 +1,4 @@
-/** The shape of a page of the audit. */
+/** Declares a page of the audit. */
 
 import { z } from 'zod'
 import { pageFields } from './list-page.ts'

@@ -1,9 +1,9 @@
-/** The trail of who changed what. A row names the actor, the action, its subject and details, and never a secret. */
+/** Writes the audit. A row names the actor, the action, its subject and details, and never a secret. */
 
 import type pg from 'pg'
 
 export interface AuditEntry {
-  /** Who did it: `local admin token`, `account 5`, `key 7 of account 5` (auth/actor.ts), or a part of the service. */
+  /** `local admin token`, `account 5`, `key 7 of account 5` (auth/actor.ts), or a part of the service. */
   actor: string
   /** `device.add`, `device.change`, `device.rotate`, `device.remove`, `device.erase`, `dead-letters.replay`, … */
   action: string
@@ -11,7 +11,7 @@ export interface AuditEntry {
   details?: Record<string, unknown>
 }
 
-/** For a change that is not one statement in PostgreSQL; the changes of the registry write their row themselves. */
+/** For a change of several statements in PostgreSQL. Changes of the registry write their own row. */
 export async function writeAudit(database: Pick<pg.Pool, 'query'>, entry: AuditEntry): Promise<void> {
   await database.query('INSERT INTO audit (actor, action, subject, details) VALUES ($1, $2, $3, $4)', [
     entry.actor,

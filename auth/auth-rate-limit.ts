@@ -1,6 +1,6 @@
 /**
- * Slows down who guesses credentials. Only failing attempts are counted and only they are refused, so nobody can
- * silence a device by failing in its name, nor one bad logger a whole site behind its address.
+ * Slows down credential guessing. Only failed attempts are counted and refused. So failures do not silence the device
+ * whose name they use, nor a site that shares its address with one bad logger.
  */
 
 import { LRUCache } from 'lru-cache'
@@ -9,11 +9,11 @@ import { oneProcess, sharedRate } from '../store/limits/shared-rate.ts'
 import { type Bucket, TokenBuckets } from '../store/limits/token-buckets.ts'
 
 export interface AuthRateLimit {
-  /** Counts a failing attempt; true when this address has had too many. */
+  /** Counts a failed attempt; true if the address is above the limit. */
   isExceeded(address: string): boolean
 }
 
-/** The least recently seen address is forgotten beyond this: an attacker with more addresses is not stopped by counting. */
+/** Beyond it, the least recently seen address is evicted: counting does not stop an attacker with more addresses. */
 const addressesMax = 10_000
 
 export function createAuthRateLimit(perMinute: number, nowMs: () => number, processes = oneProcess): AuthRateLimit {

@@ -3,19 +3,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { bug } from '../store/limits/bug.ts'
 
-/** What is seen, as it is held in memory. */
+/** A tracked record in memory. */
 export interface SeenRecord {
   lastSeenMs: number
-  /** True while `lastSeenMs` is newer than what PostgreSQL knows. */
+  /** True while `lastSeenMs` is newer than in PostgreSQL. */
   seenUnsaved: boolean
 }
 
 export interface LastSeen<Seen extends SeenRecord> {
-  /** `withinMs`: how soon that is saved, where it must be sooner than usual. */
+  /** `withinMs` saves it sooner than usual. */
   seen(record: Seen, timeMs: number, withinMs?: number): void
-  /** Saves when it was seen last, as the record says by then. */
+  /** Saves the record's time at the next batch. */
   willBeSeen(record: Seen, withinMs?: number): void
-  /** Saves what is not yet saved, then stops. What a frozen PostgreSQL does not take is lost. */
+  /** Saves pending times, then stops. Times that a frozen PostgreSQL does not take are lost. */
   close(): Promise<void>
 }
 
@@ -25,7 +25,7 @@ export interface LastSeenOptions<Seen extends SeenRecord> {
   failed: (error: unknown) => void
   flushMs: number
   batchMax: number
-  /** While PostgreSQL is away and so many wait to be saved, others are tracked in memory alone. */
+  /** With this many pending times while PostgreSQL is unavailable, others are tracked in memory alone. */
   unsavedMax: number
 }
 
@@ -33,11 +33,11 @@ const closeMsMax = 3_000
 
 export function createLastSeen<Seen extends SeenRecord>(options: LastSeenOptions<Seen>): LastSeen<Seen> {
   const { save, failed, flushMs, batchMax, unsavedMax } = options
-  // A record stands here once, however often it is seen.
+  // Each record is listed once.
   let unsaved: Seen[] = []
   let running: Promise<void> | undefined
   let timer: NodeJS.Timeout | undefined
-  /** Of the next timer. */
+  /** Delay of the next timer. */
   let waitMs = flushMs
   let closed = false
 
@@ -57,7 +57,7 @@ export function createLastSeen<Seen extends SeenRecord>(options: LastSeenOptions
   function schedule(withinMs: number): void {
     if (closed || (timer !== undefined && withinMs >= waitMs)) return
     waitMs = Math.min(waitMs, withinMs)
-    // After a save that is under way, the next one is scheduled.
+    // The end of the running save schedules the next one.
     if (running !== undefined) return
     clearTimeout(timer)
     timer = setTimeout(flush, waitMs).unref()
@@ -93,7 +93,7 @@ export function createLastSeen<Seen extends SeenRecord>(options: LastSeenOptions
     for (const [at, record] of batch.entries()) {
       if (!record.seenUnsaved) throw bug('a record was saved that had nothing to save')
       record.seenUnsaved = false
-      // Seen again while the batch was being saved.
+      // It was seen again while the batch was being saved.
       if (record.lastSeenMs !== times[at]) {
         record.seenUnsaved = true
         unsaved.push(record)

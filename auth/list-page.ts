@@ -1,4 +1,4 @@
-/** Pages of lists: the fields behind the entries, and which rows one has. They count from 1. */
+/** Declares pages of lists: their fields besides the rows, and their offsets. Pages count from 1. */
 
 import { z } from 'zod'
 
@@ -10,17 +10,17 @@ export const pageFields = {
   next: z.int().nullable(),
 }
 
-/** Where it is known how many rows there are, or a search finds, in all. */
+/** `total` counts all rows, or the matches of a search. */
 export const listPageFields = { total: z.int(), ...pageFields }
 
 export type ListPage = z.infer<z.ZodObject<typeof listPageFields>>
 
-/** What the page says beside its rows. */
+/** Fields of a page besides its rows. */
 export function listPage(total: number, page: number): ListPage {
   return { total, page, next: page * rowsPerPage < total ? page + 1 : null }
 }
 
-/** Rows before those of the page. */
+/** Number of rows before the page. */
 export function pageOffset(page: number): number {
   return (page - 1) * rowsPerPage
 }

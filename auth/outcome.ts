@@ -1,4 +1,4 @@
-/** What came of a call: its value, or why it was refused. */
+/** Declares outcomes: a value, or the reason of a refusal. */
 
 export type AccountErrorCode =
   | 'ACCOUNT_INACTIVE'

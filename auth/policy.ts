@@ -1,4 +1,4 @@
-/** Who may do what: one row for each kind of operation, one column for each credential. */
+/** Declares permissions: one row for each kind of operation, one column for each credential. */
 
 import type { Account } from './accounts/account.ts'
 import type { Role } from './accounts/role.ts'
@@ -7,29 +7,29 @@ import { type Scope, scopes } from './keys/key.ts'
 import type { SignedIn } from './sessions/session-claims.ts'
 import type { LiveLink } from './views/link.ts'
 
-/** What an API key may do, beside whose it is. */
+/** Rights of an API key in addition to its owner's. */
 interface KeyRights {
   scopes: readonly Scope[]
   createDevices: boolean
-  /** It is limited to devices with all these tags; undefined: it is not. */
+  /** Limits the key to devices with all these tags; undefined for no limit. */
   tags?: readonly string[] | undefined
 }
 
-/** Who is asking. Whoever sends several credentials, or one that is not good, is nobody. */
+/** Sender of a request. Several credentials, or an invalid one, give none. */
 export type Principal =
   | ({ kind: 'session' } & SignedIn)
   | ({ kind: 'bearer' } & SignedIn)
   | ({ kind: 'key'; account: Account; keyId: number } & KeyRights)
   | { kind: 'service' }
-  /** The local admin token: whoever can read it in the data directory is an administrator. */
+  /** The local admin token: any reader of the data directory is an administrator. */
   | { kind: 'admin-token' }
-  /** Whoever has the link to a view; what its owner may read bounds what it shows. */
+  /** The holder of a view's link. The owner's read scope bounds its contents. */
   | { kind: 'view-link'; link: LiveLink; owner: Account }
 
 /**
- * `own`: of one's own record. `administrator`: for an administrator, of an API key also its scope `admin`. `ingest`: for an
- * API key with this scope; `read` and `alerts` likewise. `no`: as if no credential had been sent. `forbidden`: recognised,
- * but not enough.
+ * `own`: for one's own record. `administrator`: for an administrator, with an API key also its scope `admin`. `ingest`:
+ * for an API key with this scope; `read` and `alerts` likewise. `no`: like a request without a credential. `forbidden`:
+ * recognised, but not sufficient.
  */
 type Rule = 'yes' | 'own' | 'administrator' | KeyRule | 'no' | 'forbidden'
 type KeyRule = 'ingest' | 'read' | 'alerts'
@@ -55,7 +55,7 @@ export const policy = {
     'admin-token': 'no',
     'view-link': 'no',
   },
-  // Of which devices, writers.ts says; devices have credentials of their own.
+  // writers.ts selects the devices; devices have their own credentials.
   'readings.write': {
     session: 'no',
     bearer: 'no',
@@ -64,7 +64,7 @@ export const policy = {
     'admin-token': 'no',
     'view-link': 'no',
   },
-  // Where reads are not open to everybody; devices have credentials of their own here too.
+  // Applies to private reads; devices have their own credentials here, too.
   'readings.read': {
     session: 'yes',
     bearer: 'yes',
@@ -73,9 +73,9 @@ export const policy = {
     'admin-token': 'yes',
     'view-link': 'yes',
   },
-  // Of whose devices and rules, api/alerts/guard-alerts.ts says.
+  // api/alerts/guard-alerts.ts selects the devices and rules.
   alerts: { session: 'yes', bearer: 'no', key: 'alerts', service: 'no', 'admin-token': 'yes', 'view-link': 'no' },
-  // Of which devices, `annotationScopeOf` says; readers of a device also read its annotations.
+  // `annotationScopeOf` selects the devices; readers of a device also read its annotations.
   annotations: {
     session: 'yes',
     bearer: 'no',
@@ -99,7 +99,7 @@ export type Permission = keyof typeof policy
 
 export type Decision = 'allowed' | 'UNAUTHENTICATED' | 'FORBIDDEN'
 
-/** Whether somebody may try at all; of whose record it is, `mayRead` says more. */
+/** Decides about the operation. `mayRead` decides about a record. */
 export function authorize(permission: Permission, principal: Principal | undefined): Decision {
   const rule: Rule = principal === undefined ? 'no' : policy[permission][principal.kind]
   if (principal === undefined || rule === 'no') return 'UNAUTHENTICATED'
@@ -109,7 +109,7 @@ export function authorize(permission: Permission, principal: Principal | undefin
   return rule !== 'administrator' || isAdministrator(principal) ? 'allowed' : 'FORBIDDEN'
 }
 
-/** By the role of now. A role that is taken away takes its scopes from the keys, too (`dropScopesBeyond`). */
+/** Uses the present role. A removed role also removes its scopes from the keys (`dropScopesBeyond`). */
 function isAdministrator(principal: Principal): boolean {
   if (!('account' in principal) || principal.account.role === 'user') return false
   return principal.kind !== 'key' || hasScope(principal, 'admin')
@@ -119,19 +119,19 @@ function hasScope(principal: Principal, scope: Scope): boolean {
   return principal.kind === 'key' && principal.scopes.includes(scope)
 }
 
-/** Whether the record of this account may be read; undefined for one that is not there. */
+/** True if the account's record may be read; undefined for a missing account. */
 export function mayRead(principal: Principal, accountId: number | undefined): boolean {
   const rule: Rule = policy['account.read'][principal.kind]
   if (rule === 'yes') return true
   return rule === 'own' && 'account' in principal && principal.account.id === accountId
 }
 
-/** Which devices somebody reads where reads are private; none before their address is confirmed. */
+/** Devices that a principal reads with private reads; none before the address is confirmed. */
 export type ReadScope = DeviceScope | 'EMAIL_UNVERIFIED'
 
 const allDevices: DeviceScope = { owner: undefined, tags: undefined }
 
-/** Of who may read at all, by `readings.read`. */
+/** Expects a principal with `readings.read`. */
 export function readScopeOf(principal: Principal): ReadScope {
   if (principal.kind === 'view-link') return readScopeOfAccount(principal.owner)
   return 'account' in principal ? readScopeOfAccount(principal.account, tagsOf(principal)) : allDevices
@@ -140,26 +140,26 @@ export function readScopeOf(principal: Principal): ReadScope {
 export function readScopeOfAccount(account: Account, tags?: readonly string[]): ReadScope {
   const { role, isViewer, tenantId, emailVerifiedMs, id } = account
   if (role !== 'user') return { owner: undefined, tags }
-  // Anybody can register with an address of somebody else, and be given a device or the mark by it. A tenant answers for
-  // its users, who are given devices by their ids.
+  // Anybody can register with another person's address, and be given a device or the mark by it. A tenant vouches for
+  // its users, who are given devices by id.
   if (tenantId === null && emailVerifiedMs === null) return 'EMAIL_UNVERIFIED'
   return { owner: isViewer ? undefined : id, tags }
 }
 
-/** Which devices somebody writes readings of by a key. */
+/** Devices that a key writes readings of. */
 export function writeScopeOf(key: Extract<Principal, { kind: 'key' }>): DeviceScope {
   const { role, id } = key.account
   return { owner: role === 'user' ? id : undefined, tags: tagsOf(key) }
 }
 
-/** Whose annotations somebody writes: of the devices that they own, which a viewer does not, and administrators of all. */
+/** Devices whose annotations a principal writes: its own ones, and all for administrators. Viewers get no more. */
 export function annotationScopeOf(principal: Principal): ReadScope {
   const scope = readScopeOf(principal)
   if (scope === 'EMAIL_UNVERIFIED' || !('account' in principal) || principal.account.role !== 'user') return scope
   return { ...scope, owner: principal.account.id }
 }
 
-/** The tags to whose devices the credential is limited. */
+/** Tags that limit the credential's devices. */
 function tagsOf(principal: Principal): readonly string[] | undefined {
   return principal.kind === 'key' ? principal.tags : undefined
 }
@@ -170,10 +170,10 @@ const scopesByRole: Record<Role, readonly Scope[]> = {
   operator: scopes,
 }
 
-/** Of a key that is limited to tags: what is no device has none. */
+/** Scopes of a key with tags: only devices have tags. */
 export const scopesWithTags: readonly Scope[] = ['read', 'ingest']
 
-/** What the keys of an account may do at most, by its role. */
+/** Largest set of scopes for the keys of a role. */
 export function scopesOf(role: Role): readonly Scope[] {
   return scopesByRole[role]
 }

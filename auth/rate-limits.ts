@@ -1,19 +1,19 @@
-/** Limits that hold across restarts: how often something may be done in a window, counted in PostgreSQL. */
+/** Limits actions in a window across restarts, counted in PostgreSQL. */
 
 import { hash } from 'node:crypto'
 import type pg from 'pg'
 
 export interface RateLimit {
-  /** What is counted: `register`, `reset-request`. */
+  /** Counted action: `register`, `reset-request`. */
   kind: string
   countMax: number
   windowMs: number
 }
 
 export interface RateLimits {
-  /** Counts one; undefined while it is within the limit, else in how many seconds it is worth another try. */
+  /** Counts one action. Undefined within the limit, otherwise the seconds until the next attempt. */
   take(limit: RateLimit, key: string): Promise<number | undefined>
-  /** Takes one back that was counted within the limit. */
+  /** Cancels a count within the limit. */
   giveBack(limit: RateLimit, key: string): Promise<void>
 }
 
@@ -40,7 +40,7 @@ export function createRateLimits(pool: Pick<pg.Pool, 'query'>, nowMs: () => numb
       return secondsUntil(row, now, windowMs)
     },
     async giveBack({ kind, countMax }, key) {
-      // One more than the limit stands for those that were refused.
+      // The limit plus one stands for all refused actions.
       await pool.query(
         `UPDATE rate_limits SET count = least(count, $3) - 1
          WHERE kind = $1 AND key = $2 AND count > 0 AND ends_at > to_timestamp($4::float8 / 1000)`,
@@ -55,7 +55,7 @@ function secondsUntil({ ends_ms: endsMs }: Count, nowMs: number, windowMs: numbe
   return Math.max(1, Math.ceil(Math.min(endsMs - nowMs, windowMs) / 1000))
 }
 
-/** Addresses of people are nobody's business in a table of counters, and may be long. */
+/** A digest hides people's addresses and bounds their length. */
 export function digestOfKey(key: string): Buffer {
   return hash('sha256', key, 'buffer')
 }

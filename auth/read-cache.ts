@@ -1,19 +1,19 @@
-/** What is read from PostgreSQL by its key and then held in memory: one read at a time for each key, bounded. */
+/** Caches reads of PostgreSQL by key, bounded and with one read at a time for each key. */
 
 import { LRUCache } from 'lru-cache'
 
 export interface ReadCacheOptions<Key, Value> {
   recordsMax: number
   read: (key: Key) => Promise<Value | undefined>
-  /** Holds for a while that there is nothing; without it, each call reads again. */
+  /** Caches missing keys for a while; without it, each call reads again. */
   absent?: { keysMax: number; lifetimeMs: number; nowMs: () => number }
 }
 
 export interface ReadCache<Key, Value> {
-  /** What is held in memory. */
+  /** Cached value. */
   peek(key: Key): Value | undefined
   get(key: Key): Promise<Value | undefined>
-  /** A read that is under way may have seen the record of before, so whoever waits for it reads again. */
+  /** A read in progress may have seen the old record, so its callers read again. */
   forget(key: Key): void
 }
 
@@ -26,10 +26,10 @@ export function createReadCache<Key extends string | number, Value extends objec
   options: ReadCacheOptions<Key, Value>,
 ): ReadCache<Key, Value> {
   const { recordsMax, read, absent } = options
-  // Bounded by size, one for each: bounded by number, it would take the memory for all of them at once.
+  // Bounded by size, with size one for each: a bound by number would allocate memory for all of them at once.
   const records = new LRUCache<Key, Value>({ maxSize: recordsMax, sizeCalculation: () => 1 })
   const reads = new Map<Key, Read<Value>>()
-  /** By key, the time until which it counts. Apart from the records, so that made-up keys push none of them out. */
+  /** Expiry times by key. Separate from the records, so that invented keys evict none. */
   const absentUntilMs = absent && new LRUCache<Key, number>({ max: absent.keysMax })
 
   function begin(key: Key): Read<Value> {

@@ -1,7 +1,7 @@
 /**
- * Records of PostgreSQL that decide who comes in, read once and then held in memory. A change is committed there first
- * and forgotten here before its call is answered, so that after the answer nobody comes in by the old record. While it
- * is unknown what came of a change, its record cannot be read at all.
+ * Caches records of PostgreSQL that decide about access. A change commits and evicts the record before its call
+ * returns, so that later requests see the new record. While the outcome of a change is unknown, its record cannot be
+ * read.
  */
 
 import { bug } from '../store/limits/bug.ts'
@@ -11,33 +11,33 @@ import { createReadCache } from './read-cache.ts'
 export interface RecordCacheOptions<Key, Value extends object> {
   recordsMax: number
   read: (key: Key) => Promise<Value | undefined>
-  /** Whether a transaction has ended, one way or the other. */
+  /** True if a transaction has ended, committed or not. */
   hasEnded: (transaction: string) => Promise<boolean>
-  /** False where what is in memory may be older than what others have answered. */
+  /** False while memory may be older than answers of other nodes. */
   isCurrent?: () => boolean
 }
 
 export interface RecordCache<Key, Value> {
-  /** What is held in memory, and so holds at this moment. */
+  /** Cached record, which is valid now. */
   peek(key: Key): Value | undefined
   /** Rejects with LeaseExpired. */
   get(key: Key): Promise<Value | undefined>
-  /** It was changed elsewhere: it is read again. */
+  /** Evicts a record that another node has changed. */
   forget(key: Key): void
   /**
-   * Makes a change of this record in PostgreSQL. When `work` rejects with anything but OutcomeUnknown, as `inTransaction`
-   * does, nothing was changed, and the record stays in memory.
+   * Changes this record in PostgreSQL. If `work` rejects with an error other than OutcomeUnknown, as `inTransaction`
+   * does, nothing was changed and the record stays cached.
    */
   change<Result>(key: Key, work: () => Promise<Result>): Promise<Result>
 }
 
-/** Beyond this, a change is refused: each waits for a PostgreSQL that does not say what came of it. */
+/** Beyond it, changes are refused: each waits for PostgreSQL to report its outcome. */
 const changesInDoubtMax = 10_000
 
-/** PostgreSQL has not confirmed a change, and cannot be asked about it at present. */
+/** PostgreSQL has not confirmed a change and cannot be queried about it at present. */
 export class ChangeInDoubt extends Error {}
 
-/** This node does not know at present what others have changed. */
+/** This node may lack changes of others at present. */
 export class LeaseExpired extends ChangeInDoubt {
   constructor() {
     super('the lease of this node has expired')
@@ -48,7 +48,7 @@ export function createRecordCache<Key extends string | number, Value extends obj
   options: RecordCacheOptions<Key, Value>,
 ): RecordCache<Key, Value> {
   const { recordsMax, read, hasEnded, isCurrent = () => true } = options
-  /** Transactions whose outcome is unknown. */
+  /** Transactions with unknown outcomes. */
   const inDoubt = new Map<Key, Set<string>>()
   const records = createReadCache<Key, Value>({
     recordsMax,
@@ -59,7 +59,7 @@ export function createRecordCache<Key extends string | number, Value extends obj
   })
 
   async function settleAll(key: Key): Promise<void> {
-    // Again: while one was asked about, the outcome of another may have become unknown.
+    // Repeated: the outcome of another change may have become unknown meanwhile.
     while (inDoubt.has(key)) await settle(key)
   }
 
@@ -70,7 +70,7 @@ export function createRecordCache<Key extends string | number, Value extends obj
       if (!(await hasEnded(transaction))) throw new ChangeInDoubt('a change of the record is not confirmed')
       transactions.delete(transaction)
     }
-    // Whoever asked at the same time may have come first, and another change be in doubt since.
+    // A concurrent caller may have settled it, and another change may be in doubt since.
     if (transactions.size === 0 && inDoubt.get(key) === transactions) inDoubt.delete(key)
   }
 

@@ -1,11 +1,11 @@
-/** Secrets that have to be read again, encrypted at rest: AES-256-GCM, with a key that is not in the database. */
+/** Encrypts recoverable secrets at rest: AES-256-GCM, with a key outside the database. */
 
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 
 export interface SecretBox {
-  /** `context` names the row: what is copied to another row cannot be opened there. */
+  /** `context` names the row: a copy in another row cannot be opened. */
   seal(secret: string, context: string): Buffer
-  /** Rejects what was sealed with another key, for another context, or was changed. */
+  /** Rejects texts of another key or context, and changed ones. */
   open(sealed: Buffer, context: string): string
 }
 
@@ -13,7 +13,7 @@ const algorithm = 'aes-256-gcm'
 const nonceBytes = 12
 const tagBytes = 16
 
-/** `purpose` keeps keys of the same secret apart. */
+/** `purpose` separates keys of the same secret. */
 export function createSecretBox(secret: string, purpose: string): SecretBox {
   const key = Buffer.from(hkdfSync('sha256', secret, '', purpose, 32))
   return {

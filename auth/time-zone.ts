@@ -1,6 +1,6 @@
-/** Names of time zones. */
+/** Checks names of time zones. */
 
-/** Whether it is one that this Node knows, as `Europe/Berlin`. */
+/** True for a name that Node knows, such as `Europe/Berlin`. */
 export function isTimeZone(name: string): boolean {
   try {
     return Intl.DateTimeFormat('en', { timeZone: name }) !== undefined

@@ -1,4 +1,4 @@
-/** A queue of ours is full: the same call may succeed in a moment. */
+/** A queue is full: the same call may succeed in a moment. */
 export class TooBusy extends Error {
   readonly retryAfterSeconds: number
 
@@ -8,7 +8,7 @@ export class TooBusy extends Error {
   }
 }
 
-/** Of a semaphore. */
+/** Error of a full semaphore. */
 export function tooManyWait(): TooBusy {
   return new TooBusy('too many requests wait', 1)
 }

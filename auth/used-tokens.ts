@@ -1,9 +1,12 @@
-/** Tokens that are not stored before they come back, and count once all the same: those that were used are noted. */
+/** Makes self-contained tokens single-use: used ones are stored. */
 
 import { hash } from 'node:crypto'
 import type { Transaction } from '../store/postgres/transaction.ts'
 
-/** One statement, so that of many who come with the same token one gets true. It has to be refused once it is over. */
+/**
+ * One statement, so that only one of several concurrent requests with the token gets true. The caller refuses expired
+ * tokens.
+ */
 export async function useToken(
   database: Transaction,
   purpose: string,

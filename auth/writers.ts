@@ -1,4 +1,4 @@
-/** Which devices a credential may write readings of: the one answer for every way in. */
+/** Decides which devices a credential may write readings of, for all protocols. */
 
 import { composed } from '../store/plain-text.ts'
 import type { Role } from './accounts/role.ts'
@@ -8,7 +8,7 @@ import { createScopeCheck } from './devices/device-scope.ts'
 import type { Devices } from './devices/devices.ts'
 import { authorize, type Principal, writeScopeOf } from './policy.ts'
 
-/** Why a reading of a device is not taken, with a sentence for people. */
+/** Reason of a refused reading, with a sentence for people. */
 export const writeRefusals = {
   DEVICE_UNKNOWN: 'there is no device of this name',
   DEVICE_MISMATCH: 'the credential belongs to another device',
@@ -20,51 +20,50 @@ export const writeRefusals = {
 } as const
 export type WriteRefusal = keyof typeof writeRefusals
 
-/** The same, and of a name what is wrong with it. */
+/** Adds the fault of an invalid name. */
 export function writeRefusalReason(refusal: WriteRefusal, deviceName: string): string {
   const sentence = writeRefusals[refusal]
   return refusal === 'NAME_INVALID' ? `${sentence}: it ${nameFault(composed(deviceName))}` : sentence
 }
 
-/** Why nobody writes by a credential. */
+/** Reason of a refused credential. */
 export type NoWriter = 'UNAUTHENTICATED' | 'FORBIDDEN'
 
-/** Somebody who may write readings. What is asked of devices is told as of now, since a connection may last. */
+/** A writer of readings. Each method uses the present state, since a connection may last. */
 export interface Writer {
-  /** The device of the credential, of which a reading without a name is; undefined for an API key. */
+  /** Device of the credential, which readings without a name belong to; undefined for an API key. */
   readonly device: Device | undefined
-  /** The same for the same credential, for limits and logs. */
+  /** Stable for a credential, for limits and logs. */
   readonly id: string
-  /** The account of the devices that it adds. */
+  /** Account that owns added devices. */
   readonly owner: number | null
-  /** From memory. */
+  /** Reads memory. */
   find(deviceName: string): Device | WriteRefusal
-  /** Whether `createDevices` makes any. */
+  /** True if `createDevices` adds devices. */
   readonly mayCreateDevices: boolean
   /**
-   * Adds devices of these names, some hundreds at most, to those of the key's owner, as far as there is room; what is no
-   * name, or one of a device already, is left out. Their passwords are thrown away: the owner rotates them. `later` when
-   * nothing can be added at present.
+   * Adds devices of these names, some hundreds at most, for the key's owner within the limits. Invalid and known names
+   * are left out. Their passwords are discarded: the owner rotates them. `later` while nothing can be added.
    */
   createDevices(deviceNames: readonly string[]): Promise<'done' | 'later'>
 }
 
-/** Somebody by a credential that may end while a body comes in. */
+/** A writer whose credential may end while a body is read. */
 export interface CredentialWriter extends Writer {
-  /** Who writes by it as of now; a key may have got another role, too. Rejects while that cannot be told. */
+  /** The present writer of the credential; a key may also have another role. Rejects while it is unknown. */
   renewed(): Promise<CredentialWriter | NoWriter>
-  /** What `find` says of a record of the registry, which may have been removed since it was found. */
+  /** Checks a record of the registry, which may have been removed since `find`. */
   check(device: Device): Device | WriteRefusal
-  /** The device of this number, whosever it is; undefined when it has changed since it had this sequence number. */
+  /** Device of this number for any owner; undefined if it has changed since this sequence number. */
   unchanged(number: number, authSeq: number): Device | undefined
 }
 
 export interface Writers {
-  /** Undefined for nobody. */
+  /** Undefined for an invalid credential. */
   ofDevice(name: string, password: string): CredentialWriter | undefined
   /** `again` finds the principal of the same credential; without it, a writer is not renewed. */
   ofPrincipal(principal: Principal | undefined, again?: FindAgain): CredentialWriter | NoWriter
-  /** A broker that says by its access lists who may write what. */
+  /** A broker whose access lists decide about writes. */
   ofTrustedBroker(): Writer
 }
 
@@ -75,10 +74,10 @@ export type WriterDevices = Pick<
 >
 type KeyPrincipal = Extract<Principal, { kind: 'key' }>
 
-/** Up to how many devices of an account its API keys add more, by its role. */
+/** Limit of an account's devices for additions by API keys, by role. */
 export type DevicesPerOwner = Readonly<Record<Role, number>>
 
-/** Why devices cannot be added now, but may be later. */
+/** Temporary reasons why devices cannot be added. */
 const passing: ReadonlySet<string> = new Set(['DATABASE_AWAY', 'OUTCOME_UNKNOWN', 'TOO_MANY_CHANGES'])
 
 export function createWriters(devices: WriterDevices, perOwner: DevicesPerOwner): Writers {
@@ -113,14 +112,14 @@ export function createWriters(devices: WriterDevices, perOwner: DevicesPerOwner)
   }
 }
 
-/** A class, because one is made for each reading that a device sends. */
+/** A class, because each reading of a device makes one. */
 class DeviceWriter implements CredentialWriter {
   readonly device: Device
   readonly owner = null
   readonly mayCreateDevices = false
   readonly #password: string
   readonly #devices: WriterDevices
-  /** Of the registry, when the credential was good. */
+  /** Version of the registry when the credential was valid. */
   #version: number
 
   constructor(device: Device, password: string, devices: WriterDevices) {
@@ -209,7 +208,7 @@ function createKeyWriter(
     if (names.length === 0) return 'done'
     const additions = names.map(name => NewDevice.parse({ name, owner: account.id, tags: [...(key.tags ?? [])] }))
     const added = await devices.add(additions, actorOf(key), ownedMax)
-    // A request beside this one may have taken the room or a name: then none of these are added.
+    // A concurrent request may have taken the room or a name: then no device of this call is added.
     return added.ok || !passing.has(added.code) ? 'done' : 'later'
   }
 
@@ -228,7 +227,7 @@ function unchangedDevice(devices: WriterDevices, number: number, authSeq: number
   return device?.authSeq === authSeq ? device : undefined
 }
 
-/** While a node may lack a change, each device may have been changed. */
+/** While a node may lack changes, any device may have changed. */
 function writable(device: Device, devices: Pick<WriterDevices, 'isCurrent'>): Device | WriteRefusal {
   if (device.suspended || !devices.isCurrent()) return 'DEVICE_SUSPENDED'
   return device.log_switch ? device : 'LOGGING_DISABLED'

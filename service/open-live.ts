@@ -1,4 +1,4 @@
-/** Opens the live state of the fleet: the registry, the readings and QuestDB tell it what happens. */
+/** Opens the live state of the fleet, which the registry, the readings and QuestDB feed. */
 
 import type { Devices } from '../auth/devices/devices.ts'
 import { createShownMetrics } from '../auth/metrics/device-metrics.ts'
@@ -17,7 +17,7 @@ import type { Config } from './settings/config.ts'
 interface LiveParts {
   replicas: readonly Pick<ServiceReplica, 'questdb'>[]
   ingest: Pick<Ingest, 'onStored' | 'onLost' | 'status' | 'shared'>
-  devices: Pick<Devices, 'all' | 'byNumber' | 'onChange' | 'heard'>
+  devices: Pick<Devices, 'all' | 'byNumber' | 'onChange' | 'received'>
   metrics: Metrics
   query: Pick<Query, 'fleetRows' | 'hourSources' | 'deviceRemoved'>
   clockMs: Clock
@@ -25,11 +25,11 @@ interface LiveParts {
 
 const checkEveryMs = 1000
 
-/** Before the first reading is taken. */
+/** Call it before the first reading is accepted. */
 export function openServiceLive(config: Config, log: Log, parts: LiveParts): Live {
   const { replicas, ingest, devices, metrics, query, clockMs } = parts
   const { shared } = ingest
-  /** What was taken up to here has to be applied before QuestDB has all readings that the listener was not told. */
+  /** Rows accepted before the listener was added: QuestDB has to apply them before the live state loads. */
   let isApplied = appliedMark(ingest)
   const isUnapplied = () => !isApplied()
   const ordinals = () => {
@@ -37,7 +37,7 @@ export function openServiceLive(config: Config, log: Log, parts: LiveParts): Liv
     return { taken: journal.ordinal, applied: forwarder.appliedOrdinal }
   }
   const live = createLive({
-    ask: toldFleetRows(query.fleetRows, shared),
+    ask: receivedFleetRows(query.fleetRows, shared),
     hourSources: query.hourSources,
     nowMs: clockMs,
     heardMs: shared && (() => clockMs() - shared.untoldSeconds() * 1000),
@@ -56,8 +56,8 @@ export function openServiceLive(config: Config, log: Log, parts: LiveParts): Liv
   })
   ingest.onStored(live.take, missed)
   ingest.onLost(missed)
-  // Also those of other nodes.
-  if (shared !== undefined) ingest.onStored(devices.heard)
+  // Includes readings of other nodes.
+  if (shared !== undefined) ingest.onStored(devices.received)
   let timer: NodeJS.Timeout | undefined
 
   function missed(): void {
@@ -65,7 +65,7 @@ export function openServiceLive(config: Config, log: Log, parts: LiveParts): Liv
     loadBehind()
   }
 
-  /** Now, and when all is applied. */
+  /** Loads now, and again when all is applied. */
   function loadBehind(): void {
     live.load()
     clearInterval(timer)
@@ -88,10 +88,10 @@ export function openServiceLive(config: Config, log: Log, parts: LiveParts): Liv
 }
 
 /**
- * A reading that QuestDB shows and the live state is told afterwards would be counted twice: rows are used when it was told all that they
- * can be of.
+ * QuestDB's rows are returned after the live state has received all of their readings: a reading that arrives later
+ * would be counted twice.
  */
-function toldFleetRows(ask: LiveOptions['ask'], shared: LiveParts['ingest']['shared']): LiveOptions['ask'] {
+function receivedFleetRows(ask: LiveOptions['ask'], shared: LiveParts['ingest']['shared']): LiveOptions['ask'] {
   if (shared === undefined) return ask
   return async (name, query, signal) => {
     const rows = await ask(name, query, signal)
@@ -100,13 +100,13 @@ function toldFleetRows(ask: LiveOptions['ask'], shared: LiveParts['ingest']['sha
       await shared.untilTold(signal)
       return rows
     } catch {
-      // It is asked for again.
+      // The caller retries.
       return { ok: false, code: 'JOURNAL_AWAY' }
     }
   }
 }
 
-/** What the registries say of the metrics of devices, as the live state asks it. */
+/** Adapts the registries to the live state's metrics of devices. */
 export function createLiveMetrics(metrics: Metrics, devices: Pick<Devices, 'byNumber'>): LiveMetricsOf {
   const shownOf = createShownMetrics(metrics)
   return number => {

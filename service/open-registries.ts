@@ -1,4 +1,4 @@
-/** The registries of this process: devices, with their names in QuestDB and annotations, stations, and metrics. */
+/** Opens the registries of this process: devices with their names in QuestDB and annotations, stations, and metrics. */
 
 import { type Annotations, createAnnotations } from '../auth/annotations/annotations.ts'
 import { type Devices, openDevices } from '../auth/devices/devices.ts'
@@ -15,7 +15,7 @@ import type { Config } from './settings/config.ts'
 
 export interface Registries {
   devices: Devices
-  /** In QuestDB, of devices and of their series. */
+  /** Names of devices and their series in QuestDB. */
   names: Names
   stations: Stations
   metrics: Metrics
@@ -26,15 +26,14 @@ export interface RegistriesOptions {
   config: Config
   log: Log
   store: Store
-  /** Of all replicas. */
   replicas: readonly QuestdbReplica[]
   clockMs: Clock
   feed: ChangeFeed
-  /** Whether the readings of all nodes are told. */
+  /** True if readings of all nodes are received. */
   isShared: boolean
-  /** Whether this service does what one node does for all. */
+  /** True if this process runs the work that one node does for all. */
   leads: () => boolean
-  /** Told how to close each of them, in the order of their start. */
+  /** Gets the function that closes each of them, in the order of their start. */
   onOpen: (close: () => unknown) => void
 }
 
@@ -61,7 +60,7 @@ export async function openRegistries(options: RegistriesOptions): Promise<Regist
     graceMs,
     metricsAdded: metrics.learn,
     feed,
-    isHeard: isShared,
+    isReceived: isShared,
   })
   onOpen(() => devices.close())
   const stations = openStations({ pool, nowMs: clockMs, log, feed })

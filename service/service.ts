@@ -39,7 +39,7 @@ import { warnOfTopicLetters } from './topic-letters.ts'
 export interface ServiceOptions {
   config: Config
   log: Log
-  /** Whether it is a node, beside which others use the same PostgreSQL; by default it is alone. */
+  /** True for a node, which shares PostgreSQL with others; by default it is alone. */
   nodes?: boolean
   /** Aborts a start in progress. */
   signal: AbortSignal
@@ -80,8 +80,8 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   const isShared = ingest.shared !== undefined
   const registries = await openRegistries({ config, log, store, replicas, clockMs, feed, isShared, leads, onOpen })
   const { devices, stations, metrics } = registries
-  // Also those that other nodes took.
-  if (pointsIngest.shared !== undefined) pointsIngest.onStored(stations.heard)
+  // Includes points that other nodes accepted.
+  if (pointsIngest.shared !== undefined) pointsIngest.onStored(stations.received)
   serviceIngest.forward(store, metrics)
   const journals = { ingest, pointsIngest, topicStates }
   const stored = { directory, store, replicas, ...journals, acceptedFrom, clockMs, nodes: serviceNodes }
@@ -94,7 +94,7 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   const live = openServiceLive(config, log, { replicas, ingest, devices, metrics, query: queries.query, clockMs })
   onOpen(() => live.close())
   const insights = queries.query.insights(createInsightsKnown(metrics, live, clockMs))
-  // Links in mails need an address; without a configured one it is the one that we listen on.
+  // Links in mails need an address. Without a configured one, the listening address is used.
   let ownUrl = 'http://localhost'
   const publicUrl = () => (config.PUBLIC_URL ?? ownUrl).replace(/\/$/, '')
   const isAdminToken = createTokenCheck(directory.secret('admin-token'))
@@ -127,7 +127,7 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   return ownUrl
 }
 
-/** With the hourly views that one of the processes maintains, where several share them. */
+/** One of several processes maintains the hourly views that all of them use. */
 async function openReplicas(
   store: Store,
   { ingest, pointsIngest, customReplicas = [] }: ServiceIngest,
@@ -208,7 +208,7 @@ function openServiceStore(
     questdbPg: config.QUESTDB_PG,
     questdbCommitMode: config.QUESTDB_COMMIT_MODE,
     questdbPgPort: config.QUESTDB_PG_PORT,
-    // Where there are several, one sees to it, and which one that is is known later.
+    // One of several processes maintains it, which is elected later.
     leavesHourlyView: nodes === true,
     databaseUrl: config.DATABASE_URL,
     lock: { mode: nodes === true ? 'shared' : 'exclusive', onLost: onFatal },

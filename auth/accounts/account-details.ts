@@ -1,4 +1,4 @@
-/** Accounts as administrators see them: the shapes of one and of a page. */
+/** Declares accounts for administrators: one account, and a page of them. */
 
 import { z } from 'zod'
 import { listPageFields } from '../list-page.ts'
@@ -12,14 +12,14 @@ export const AccountDetails = z.object({
   viewer: z.boolean().meta({ description: 'Whether it reads all devices where reads are private.' }),
   is_active: z.boolean(),
   email_verified: z.iso.datetime().nullable(),
-  /** Of the partner whose user it is; null for an ordinary account. */
+  /** Partner of the user; null for an ordinary account. */
   tenant_slug: z.string().nullable(),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 })
 export type AccountDetails = z.infer<typeof AccountDetails>
 
-/** One that was added, with the link that sets its password: once, within an hour. */
+/** A new account with the link that sets its password: once, within an hour. */
 export const AddedAccount = AccountDetails.extend({ password_link: z.string().nullable() })
 export type AddedAccount = z.infer<typeof AddedAccount>
 

@@ -1,4 +1,4 @@
-/** Reads accounts for administrators, page by page. */
+/** Reads pages of accounts for administrators. */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { listPage, pageOffset, rowsPerPage } from '../list-page.ts'
@@ -16,7 +16,7 @@ const select = `SELECT accounts.id, email, accounts.name, role, accounts.is_view
   FROM accounts LEFT JOIN tenants ON tenants.id = accounts.tenant_id`
 const matches = "($1 = '' OR strpos(email_key, lower($1)) > 0 OR strpos(lower(accounts.name), lower($1)) > 0)"
 
-/** Finds the text in the address and the name, whatever the case. Pages count from 1. */
+/** Searches address and name without regard to case. Pages count from 1. */
 export async function accountPage(database: Transaction, search: string, page: number): Promise<AccountPage> {
   const count = `SELECT count(*)::int AS total FROM accounts WHERE ${matches}`
   const { rows: counted } = await database.query<{ total: number }>(count, [search])

@@ -1,4 +1,4 @@
-/** What the parts of the account service share. */
+/** Declares the parts that the account service shares. */
 
 import type pg from 'pg'
 import type { Asker } from '../../store/limits/semaphore.ts'
@@ -29,26 +29,26 @@ export interface AccountParts {
   stations: Pick<Stations, 'withHandOver'>
   codeGuesses: CodeGuesses
   feed: ChangeFeed
-  /** Told that mail may be due. */
+  /** Called when mail may be due. */
   mailDue: () => void
 }
 
-/** Where a request comes from. */
+/** Origin of a request. */
 export interface Client {
   address: string
-  /** The address, or the /64 of one of IPv6: what limits count as one. */
+  /** The address, or the /64 of an IPv6 address. Limits count by it. */
   network: string
   userAgent: string | undefined
 }
 
-/** Whom a password is worked on for, whether or not there is such an account. */
+/** Names the asker of password work, whether or not the account exists. */
 export function askerOf(email: string, { network }: Pick<Client, 'network'>): Asker {
   return { account: emailKeyOf(email), network }
 }
 
 const stepMs = 4_000
 
-/** A change of one account: committed, then forgotten in memory, at every node, before its call is answered. */
+/** Changes one account: commits, then evicts it from the memory of every node before the call returns. */
 export async function changeAccount<Result>(
   { pool, memory, feed }: AccountParts,
   id: number,
@@ -64,7 +64,7 @@ export async function changeAccount<Result>(
   return result
 }
 
-/** A change that no account in memory knows of yet. */
+/** A change of accounts that no memory has. */
 export function inNewTransaction<Result>(
   { pool }: AccountParts,
   work: (transaction: Transaction) => Promise<Result>,

@@ -1,4 +1,4 @@
-/** Tokens that travel in mails: 256 random bits of which only the SHA-256 is kept, single use, replaced by a newer one. */
+/** Issues tokens for mails: 256 random bits, stored as SHA-256, for single use, and replaced by newer ones. */
 
 import { hash, randomBytes } from 'node:crypto'
 import type { Transaction } from '../../store/postgres/transaction.ts'
@@ -7,7 +7,7 @@ export type TokenPurpose = 'verification' | 'password-reset'
 
 const lifetimeMs: Record<TokenPurpose, number> = { verification: 24 * 3_600_000, 'password-reset': 3_600_000 }
 
-/** Whether a mail of this kind carries a token. */
+/** True if mail of this kind has a token. */
 export function isTokenPurpose(kind: string): kind is TokenPurpose {
   return Object.hasOwn(lifetimeMs, kind)
 }
@@ -17,7 +17,7 @@ export interface Redeemed {
   email: string
 }
 
-/** The token itself stands in the answer and nowhere else. */
+/** Only the result has the token. */
 export async function issueToken(
   database: Transaction,
   purpose: TokenPurpose,
@@ -35,7 +35,7 @@ export async function issueToken(
   return token
 }
 
-/** Whom a token belongs to, if it is good at this moment. */
+/** Account of a token that is valid now. */
 export async function peekToken(
   database: Transaction,
   purpose: TokenPurpose,
@@ -50,7 +50,7 @@ export async function peekToken(
   return redeemedIn(rows)
 }
 
-/** One statement, so that of many who come with the same token one gets it. */
+/** One statement, so that only one of several concurrent requests gets the token. */
 export async function redeemToken(
   transaction: Transaction,
   purpose: TokenPurpose,

@@ -1,4 +1,4 @@
-/** An account as it is held in memory, with its sessions and API keys, and how it is read. */
+/** An account in memory, with its sessions and API keys, and how it is read. */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { keysPerAccountMax, type LiveKey, type Scope, scopeSet } from '../keys/key.ts'
@@ -13,25 +13,25 @@ export interface Account {
   image: string | null
   emailVerifiedMs: number | null
   role: Role
-  /** Reads all devices where reads are private. */
+  /** Reads all devices if reads are private. */
   isViewer: boolean
   isActive: boolean
   hasPassword: boolean
   createdMs: number
   updatedMs: number
-  /** Session tokens from before this time are void, unless they name a session. */
+  /** Session tokens from before this time are void unless they name a session. */
   tokensValidAfterMs: number | null
-  /** Whose user it is; null for an ordinary account. */
+  /** Partner of the user; null for an ordinary account. */
   tenantId: number | null
   tenantSlug: string | null
   preferences: Preferences
-  /** The address of the view where the pages begin; null: the fleet. */
+  /** Address of the view that is its start page; null for the fleet. */
   startAddress: string | null
-  /** Those that are neither revoked nor over, by their id. */
+  /** Sessions that are neither revoked nor expired, by id. */
   sessions: ReadonlyMap<string, LiveSession>
-  /** Those that are neither revoked nor expired. */
+  /** Keys that are neither revoked nor expired. */
   keys: readonly LiveKey[]
-  /** Those to its views that are neither revoked nor expired. */
+  /** Links to its views that are neither revoked nor expired. */
   links: readonly LiveLink[]
 }
 
@@ -40,7 +40,7 @@ interface LiveSession {
   expiresMs: number
 }
 
-/** Of the sessions that an account has at a time, the newest count; an older one ends when there are more. */
+/** Beyond it, the account's oldest session ends. */
 const sessionsPerAccountMax = 200
 
 interface AccountRow {
@@ -120,7 +120,7 @@ function accountOf(row: AccountRow): Account {
   }
 }
 
-/** Shared by all that have none, which are many. */
+/** Shared by the many accounts without sessions. */
 const noSessions: Account['sessions'] = new Map()
 const noKeys: Account['keys'] = []
 const noLinks: Account['links'] = []
@@ -141,7 +141,7 @@ function timeOf(date: Date | null): number | null {
   return date === null ? null : date.getTime()
 }
 
-/** Who an account is in the audit. */
+/** Names an account in the audit. */
 export function subjectOf(id: number): string {
   return `account ${id}`
 }

@@ -1,4 +1,4 @@
-/** The account service: its parts opened together, and what others may ask of it. */
+/** Opens the parts of the account service together. */
 
 import type pg from 'pg'
 import type { Log } from '../../store/log.ts'
@@ -20,9 +20,9 @@ import type { Passwords } from './passwords.ts'
 
 export interface Accounts extends AccountParts {
   find(id: number): Promise<Account | undefined>
-  /** Of ordinary accounts; those of partners have no address of their own. */
+  /** Finds ordinary accounts. Users of partners have no address of their own. */
   findByEmail(email: string): Promise<Account | undefined>
-  /** The ids of ordinary accounts by the keys of their addresses (`emailKeyOf`). */
+  /** Ids of ordinary accounts by the keys of their addresses (`emailKeyOf`). */
   idsByEmail(emails: readonly string[]): Promise<Map<string, number>>
   close(): Promise<void>
 }
@@ -32,15 +32,15 @@ export interface AccountsOptions {
   nowMs: () => number
   log: Log
   passwords: Passwords
-  /** Those of an account that is deleted go to the operator. */
+  /** The operator receives the devices of a deleted account. */
   devices: Pick<Devices, 'withHandOver'>
   stations: Pick<Stations, 'withHandOver'>
-  /** Where the pages are that links in mails lead to. */
+  /** Address of the pages that mails link to. */
   publicUrl: () => string
   sendMail: (mail: Mail) => Promise<void>
   mailIdleMs?: number
   feed?: ChangeFeed
-  /** Whether this process removes what is over. */
+  /** True if this process removes expired rows. */
   leads?: () => boolean
 }
 
@@ -108,7 +108,7 @@ interface AccountMemoryOptions {
 
 const accountsInMemoryMax = 1_000_000
 
-/** Accounts in memory, as they decide who comes in: one of a tenant that is switched off is not active. */
+/** Holds accounts in memory as authorization needs them: users of a disabled tenant are inactive. */
 function createAccountMemory(options: AccountMemoryOptions): RecordCache<number, Account> {
   const { pool, nowMs, tenantMemory, stepMs, feed } = options
   const records = createRecordCache<number, Account>({
@@ -131,7 +131,7 @@ function createAccountMemory(options: AccountMemoryOptions): RecordCache<number,
         const account = await records.get(id)
         if (account === undefined || account.tenantId === null) return account
         const tenant = await tenantMemory.get(account.tenantId)
-        // The account may have been changed while its tenant was read.
+        // The account may have changed while its tenant was read.
         if ((await records.get(id)) !== account) continue
         return tenant?.isActive === true ? account : { ...account, isActive: false }
       }
@@ -139,12 +139,12 @@ function createAccountMemory(options: AccountMemoryOptions): RecordCache<number,
   }
 }
 
-/** What the sweep does with requests that have ended; the time stands at $1. */
+/** Sweeps ended requests. The time is $1. */
 const grantSweep = [
-  // Nobody has fetched this key, and nobody can any more.
+  // The device has not fetched the key in time.
   `UPDATE api_keys SET revoked_at = $1 FROM device_grants
    WHERE api_keys.id = key_id AND revoked_at IS NULL AND status = 'approved' AND device_grants.expires_at <= $1`,
-  // Until then a device learns that its request has expired.
+  // Until then, polls report the expiry.
   "DELETE FROM device_grants WHERE expires_at <= $1::timestamptz - interval '1 hour'",
 ]
 
@@ -153,10 +153,10 @@ interface Sweep {
 }
 
 const intervalMs = 600_000
-/** So long the owner of a key or a link that is revoked or expired sees it in the list. */
+/** Lists show revoked and expired keys and links for this time. */
 const overShownDays = 30
 
-/** By the time that stands at $1. */
+/** The time is $1. */
 export const sweepStatements = [
   'DELETE FROM sessions WHERE expires_at <= $1',
   'DELETE FROM account_tokens WHERE expires_at <= $1',
@@ -170,7 +170,7 @@ export const sweepStatements = [
   ...grantSweep,
 ]
 
-/** `leads`: whether this process does it. */
+/** `leads` is true in the process that sweeps. */
 function createSweep(pool: pg.Pool, nowMs: () => number, leads: () => boolean, log: Log): Sweep {
   let running: Promise<void> = Promise.resolve()
 

@@ -1,4 +1,4 @@
-/** What changes of accounts by administrators share: who asks, why a change is refused, and the row that is changed. */
+/** Shared by administrators' changes of accounts: requester, refusals and the changed row. */
 
 import { isUniqueViolation } from '../../store/postgres/postgres-errors.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
@@ -13,35 +13,34 @@ import type { Role } from './role.ts'
 export type AdministrationErrorCode =
   | 'ACCOUNT_UNKNOWN'
   | 'EMAIL_TAKEN'
-  /** The operator gives the role away, and nothing else ends it. */
+  /** The operator passes the role on; no other change ends it. */
   | 'OPERATOR_STAYS'
-  /** There is one already, or another one by now. */
+  /** There is an operator already, or it has changed. */
   | 'OPERATOR_OTHER'
-  /** Only the operator, and who holds the local admin token, may say who the operator is. */
+  /** Only the operator and the holder of the local admin token may appoint an operator. */
   | 'OPERATOR_ONLY'
-  /** Nobody changes his own role or switches himself off. */
+  /** An account may not change its own role or disable itself. */
   | 'OWN_ACCOUNT'
   | 'LAST_ADMINISTRATOR'
-  /** Users of tenants have no other role, and an account that is off does not become the operator. */
+  /** Users of tenants have no other role, and a disabled account cannot become the operator. */
   | 'ROLE_IMPOSSIBLE'
 export type Administered<Value> = { ok: true; value: Value } | { ok: false; code: AdministrationErrorCode }
 
-/** Who asks. */
 export interface Requester {
-  /** For the audit. */
+  /** Name for the audit. */
   actor: string
-  /** Whose account it is; undefined for the local admin token. */
+  /** Undefined for the local admin token. */
   accountId: number | undefined
-  /** Whether they may take the role from who is the operator now; undefined while nobody is. */
+  /** True if the requester may replace the present operator; undefined while there is none. */
   mayReplace: (operatorId: number | undefined) => boolean
 }
 
-/** What stays as it is, is left out. */
+/** Undefined fields stay unchanged. */
 export interface AccountChange {
   role?: Role | undefined
   viewer?: boolean | undefined
   is_active?: boolean | undefined
-  /** Nobody takes it back. */
+  /** Verification is not revoked. */
   email_verified?: true | undefined
 }
 
@@ -62,7 +61,7 @@ export async function lockAccount(transaction: Transaction, id: number): Promise
   return (await transaction.query<LockedAccount>(text, [id])).rows[0]
 }
 
-/** In a transaction of `changeAccount` of this account. */
+/** Runs in a transaction of `changeAccount` of this account. */
 export async function setRole(
   parts: AccountParts,
   transaction: Transaction,
@@ -91,7 +90,7 @@ export async function setViewer(
   await writeAudit(transaction, { actor, action: 'account.viewer', subject: subjectOf(id), details: { viewer } })
 }
 
-/** An administrator answers for the address, as where no mail is sent. */
+/** An administrator vouches for the address, as without a mail server. */
 export async function setVerified(
   parts: AccountParts,
   transaction: Transaction,
@@ -112,7 +111,7 @@ export async function detailsOf(transaction: Transaction, id: number): Promise<A
   return details
 }
 
-/** There is one operator. */
+/** A unique index allows one operator. */
 export async function orOther<Value>(work: Promise<Value>): Promise<Value | 'OPERATOR_OTHER'> {
   try {
     return await work

@@ -1,4 +1,4 @@
-/** What administrators do with accounts of others: add one, give it a role, mark it as a viewer, switch it off and on again. */
+/** Administrators add accounts, set roles, mark viewers, disable and enable. */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { writeAudit } from '../audit.ts'
@@ -33,9 +33,9 @@ export interface AccountAddition {
   name: string | null
   role: Role
   viewer: boolean
-  /** Whether who adds it answers for the address. */
+  /** True if the administrator vouches for the address. */
   email_verified: boolean
-  /** Null for one that is chosen with the token. */
+  /** Null if the token's holder sets the password. */
   password: string | null
 }
 
@@ -65,7 +65,7 @@ export async function addAccount(
   return value === undefined ? refused('EMAIL_TAKEN') : { ok: true, value }
 }
 
-/** All of it or nothing. Of an account that is switched off everything ends, before this resolves. */
+/** Applies all changes or none. Credentials of a disabled account end before this resolves. */
 export async function administerAccount(
   parts: AccountParts,
   id: number,
@@ -115,7 +115,7 @@ async function setActive(
   await writeAudit(transaction, { actor, action, subject: subjectOf(id) })
 }
 
-/** None of it comes back when the account is switched on again. */
+/** Enabling the account does not restore them. */
 async function endCredentials(transaction: Transaction, id: number, nowMs: number): Promise<void> {
   await revokeAllSessions(transaction, id, nowMs)
   await revokeAllKeys(transaction, id, nowMs)

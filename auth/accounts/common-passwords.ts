@@ -1,4 +1,4 @@
-/** Passwords that are tried first by whoever guesses: some 50,000 from public leaks. */
+/** Lists passwords that guessers try first: some 50,000 from public leaks. */
 
 import { dictionary } from '@zxcvbn-ts/language-common'
 

@@ -1,6 +1,6 @@
 /**
- * Addresses of people: plain ASCII, one "@", a domain with a dot that mail can reach. Stricter than the standard, since
- * an address decides whose account it is. The reasons are those of the Python package email-validator.
+ * Parses addresses of people: plain ASCII, one "@", and a domain with a dot that mail can reach. Stricter than the
+ * standard, since an address identifies an account. The error texts are from the Python package email-validator.
  */
 
 export type EmailAddress = { ok: true; email: string } | { ok: false; reason: string }
@@ -9,7 +9,7 @@ const bytesMax = 254
 const localMax = 64
 const labelMax = 63
 
-/** Top-level names that no public mail server has (RFC 6761, RFC 7686, RFC 8375). */
+/** Top-level names without public mail servers (RFC 6761, RFC 7686, RFC 8375). */
 const reserved = new Set(['arpa', 'invalid', 'local', 'localhost', 'onion', 'test'])
 
 const localCharacters = /^[a-z0-9!#$%&'*+\-/=?^_`{|}~.]$/i
@@ -21,17 +21,14 @@ const label = '[A-Za-z0-9]+(?:-+[A-Za-z0-9]+)*'
 const topLabel = '(?:[0-9]+-+)*[0-9]*[A-Za-z][A-Za-z0-9]*(?:-+[A-Za-z0-9]+)*'
 const otherThanReserved = `(?!(?:${[...reserved].map(anyCase).join('|')})$)`
 
-/**
- * What the published contract says of such an address. The lengths of its parts are not in it, nor that blanks around it are
- * left out.
- */
+/** Pattern in the published contract. It omits the lengths of the parts and the trimming. */
 export const emailForm = {
   format: 'email',
   maxLength: bytesMax,
   pattern: `^${localText}(?:\\.${localText})*@(?:${label}\\.)+${otherThanReserved}${topLabel}$`,
 }
 
-/** Trimmed, with the domain in lower case; the part before the "@" stays as it was written. */
+/** Trims, and lowers the case of the domain only. */
 export function parseEmailAddress(text: string): EmailAddress {
   const trimmed = text.trim()
   const at = trimmed.lastIndexOf('@')
@@ -44,7 +41,7 @@ export function parseEmailAddress(text: string): EmailAddress {
   return { ok: true, email: `${local}@${domain}` }
 }
 
-/** By which an account is found: addresses are compared without regard to case. */
+/** Key of an account: addresses are compared without regard to case. */
 export function emailKeyOf(email: string): string {
   return email.trim().toLowerCase()
 }
@@ -96,7 +93,7 @@ function charactersOver(count: number): string {
   return `${count} ${count === 1 ? 'character' : 'characters'} too many`
 }
 
-/** The first few that are not allowed, each once, as they can be shown. */
+/** The first few distinct invalid characters in printable form. */
 function charactersBeside(text: string, allowed: RegExp): string {
   const wrong = new Set([...text].filter(character => !allowed.test(character)))
   return [...wrong].slice(0, 5).map(shown).join(', ')

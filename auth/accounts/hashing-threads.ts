@@ -1,6 +1,6 @@
 /**
- * Threads of the lowest priority that hash passwords: readings are acknowledged first, however many people log in. Not
- * those of libuv, which others need for their files and which all have one priority.
+ * Hashes passwords in threads of the lowest priority, so that logins do not delay acknowledgements. libuv's threads
+ * serve files and share one priority.
  */
 
 import type { Options } from '@node-rs/argon2'
@@ -14,7 +14,7 @@ export interface HashingThreads {
   close(): Promise<void>
 }
 
-/** A thread stays for the logins that come soon after. */
+/** A thread stays for further logins. */
 const idleMs = 60_000
 
 export function createHashingThreads(threadsMax: number): HashingThreads {

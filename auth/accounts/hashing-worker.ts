@@ -1,4 +1,4 @@
-/** A thread that hashes passwords. */
+/** Hashes passwords in a thread. */
 
 import { hashSync, type Options, verifySync } from '@node-rs/argon2'
 import { lowerThreadPriority } from '../../store/thread-priority.ts'

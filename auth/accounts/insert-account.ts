@@ -1,4 +1,4 @@
-/** The row of a new account: of an ordinary one, or of a user of a tenant. */
+/** Inserts the row of a new account: an ordinary one, or a user of a tenant. */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import type { Role } from './role.ts'
@@ -12,12 +12,12 @@ export interface InsertedAccount {
   isVerified: boolean
   role: Role
   isViewer: boolean
-  /** Whose user it is, and who it is there; null for an ordinary account. */
+  /** Tenant and subject of a user; null for an ordinary account. */
   tenant: { id: number; subject: string } | null
   nowMs: number
 }
 
-/** Rejects where the address or the subject is taken. */
+/** Rejects if the address or the subject is taken. */
 export async function insertAccount(transaction: Transaction, account: InsertedAccount): Promise<number> {
   const { email, passwordHash, name, image, isVerified, role, isViewer, tenant, nowMs } = account
   const { rows } = await transaction.query<{ id: number }>(

@@ -1,9 +1,9 @@
-/** Invitations as administrators see them: the shapes of one and of a page. */
+/** Declares invitations for administrators: one invitation, and a page of them. */
 
 import { z } from 'zod'
 import { listPageFields } from '../list-page.ts'
 
-/** The operator is made by the setup link alone. */
+/** Only the setup link creates the operator. */
 export const invitedRoles = ['user', 'administrator'] as const
 export type InvitedRole = (typeof invitedRoles)[number]
 
@@ -18,7 +18,7 @@ export const Invitation = z.object({
 })
 export type Invitation = z.infer<typeof Invitation>
 
-/** One that was made, with the link for the invited person: shown this once. */
+/** A new invitation with its link, which is shown only once. */
 export const IssuedInvitation = Invitation.extend({ link: z.string() })
 export type IssuedInvitation = z.infer<typeof IssuedInvitation>
 

@@ -1,4 +1,4 @@
-/** Invitations to make an account: their list for administrators, and how one is stored and redeemed. */
+/** Lists, stores and redeems invitations. */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { listPage, pageOffset, rowsPerPage } from '../list-page.ts'
@@ -20,7 +20,7 @@ function invitationOf({ is_viewer: viewer, created_at, expires_at, ...row }: Row
   return { id, email, role, viewer, invited_by, ...times }
 }
 
-/** Those that are open, the newest first. Pages count from 1. */
+/** Open invitations, newest first. Pages count from 1. */
 export async function invitationPage(database: Transaction, page: number, nowMs: number): Promise<InvitationPage> {
   const { rows: counted } = await database.query<{ total: number }>(
     'SELECT count(*)::int AS total FROM invitations WHERE expires_at > to_timestamp($1::float8 / 1000)',
@@ -49,16 +49,16 @@ interface StoredInvitation extends NewInvitation {
   openMax: number
 }
 
-// Any fixed number serves; it is "baroinvt" in ASCII.
+// An arbitrary fixed number: "baroinvt" in ASCII.
 const invitationsLock = '7089073111293654644'
 
-/** In place of one for the same address; undefined while too many others are open. */
+/** Replaces an invitation for the same address. Undefined while too many others are open. */
 export async function storeInvitation(
   transaction: Transaction,
   stored: StoredInvitation,
 ): Promise<Invitation | undefined> {
   const { email, role, viewer, invitedBy, token, nowMs, lifetimeMs, openMax } = stored
-  // Until the end of the transaction: of two at the same moment, the second one counts the first one's invitation.
+  // Held until the end of the transaction, so that a concurrent one counts this invitation.
   await transaction.query('SELECT pg_advisory_xact_lock($1::bigint)', [invitationsLock])
   const { rows } = await transaction.query<Row>(
     `INSERT INTO invitations (email, role, is_viewer, invited_by, link_digest, created_at, expires_at)
@@ -75,7 +75,7 @@ export async function storeInvitation(
   return row && invitationOf(row)
 }
 
-/** The token of the mail, which is in the mail and nowhere else; undefined where the invitation is gone by now. */
+/** Only the mail has the token. Undefined if the invitation no longer exists. */
 export async function issueMailedInvitation(
   database: Transaction,
   email: string,
@@ -89,7 +89,7 @@ export async function issueMailedInvitation(
   return rowCount === 0 ? undefined : token
 }
 
-/** Whom a token invites, if it is good at this moment. */
+/** Invitation of a token that is valid now. */
 export async function peekInvitation(
   database: Transaction,
   token: string,
@@ -102,7 +102,7 @@ export async function peekInvitation(
   return rows[0]
 }
 
-/** What the account is given, and whether the token came by mail, so that the address is that of who redeems it. */
+/** Role of the account, and whether the token was mailed, which verifies the address. */
 export interface RedeemedInvitation {
   id: number
   role: InvitedRole
@@ -110,7 +110,9 @@ export interface RedeemedInvitation {
   isMailed: boolean
 }
 
-/** By its token, or where somebody else has seen that the address is theirs, by that alone. Of many at once one gets it. */
+/**
+ * Redeems by token, or by an address that a provider has verified. Only one of several concurrent requests succeeds.
+ */
 export async function redeemInvitation(
   transaction: Transaction,
   { email, token }: { email: string; token: string | undefined },

@@ -1,4 +1,4 @@
-/** Invitations: made and revoked by administrators, redeemed by whom they invite. */
+/** Administrators create and revoke invitations, invited people redeem them. */
 
 import { writeAudit } from '../audit.ts'
 import { queueMail } from '../mail/outbox-rows.ts'
@@ -13,12 +13,12 @@ const hourMs = 3_600_000
 const lifetimeMs = 7 * 24 * hourMs
 const openMax = 1000
 
-/** Of one administrator, and of mails to one address. */
+/** Limits for one administrator, and for mails to one address. */
 const ofActor: RateLimit = { kind: 'invitations', countMax: 100, windowMs: hourMs }
 const ofAddress: RateLimit = { kind: 'invitations to an address', countMax: 5, windowMs: hourMs }
 
 export interface InvitationRequest extends NewInvitation {
-  /** Whether it is also sent by mail. */
+  /** True if it is also mailed. */
   isMailed: boolean
 }
 
@@ -27,7 +27,7 @@ export type Invited =
   | { ok: false; code: 'EMAIL_TAKEN' | 'TOO_MANY_INVITATIONS' }
   | { ok: false; code: 'TOO_MANY_REQUESTS'; retryAfterSeconds: number }
 
-/** The token is for the link that the administrator hands over; the mail has one of its own. */
+/** The administrator passes on the token's link. The mail has another token. */
 export async function invite(
   parts: AccountParts,
   { isMailed, ...invited }: InvitationRequest,
@@ -56,7 +56,7 @@ export async function invite(
   return made
 }
 
-/** False for one that is not open. */
+/** False if it is not open. */
 export async function revokeInvitation(parts: AccountParts, id: number, actor: string): Promise<boolean> {
   return await inNewTransaction(parts, async transaction => {
     const removed = await removeInvitation(transaction, id)
@@ -67,7 +67,7 @@ export async function revokeInvitation(parts: AccountParts, id: number, actor: s
   })
 }
 
-/** Who an invitation is in the audit. */
+/** Names an invitation in the audit. */
 function subjectOf({ id }: Pick<Invitation, 'id'>): string {
   return `invitation ${id}`
 }

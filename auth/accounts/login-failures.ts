@@ -1,9 +1,8 @@
 /**
- * Slows down who guesses passwords. Attempts are counted for the account that is tried, whether or not there is one, and
- * for the network that they come from. They are counted before the password is looked at, so that many at once are no
- * way around the limits; the right password takes them back. An account's count slows only networks that have failed on
- * it themselves, so nobody can lock its owner out; a network's count, with a larger allowance, slows who tries many
- * accounts.
+ * Slows down password guessing. Attempts are counted by account, existing or not, and by network. They are counted
+ * before the password is verified, so that concurrent attempts do not bypass the limits; the right password cancels
+ * them. An account's count slows only networks that have failed on it, so its owner cannot be locked out. A network's
+ * count has a larger allowance and slows attempts on many accounts.
  */
 
 import type pg from 'pg'
@@ -12,18 +11,18 @@ import { digestOfKey } from '../rate-limits.ts'
 import { emailKeyOf } from './email-address.ts'
 
 export interface LoginFailures {
-  /** Counts an attempt as failed, unless it comes too early. */
+  /** Counts an attempt as failed, unless it is too early. */
   take(email: string, network: string): Promise<Attempt>
-  /** For one that was taken and whose password was not looked at. */
+  /** Cancels an attempt whose password was not verified. */
   giveBack(email: string, network: string): Promise<void>
-  /** After the right password: this attempt and the failed ones of its network. */
+  /** Cancels this attempt and its network's failed ones after the right password. */
   forgive(email: string, network: string): Promise<void>
 }
 
 interface Attempt {
-  /** In how many seconds another one is taken; undefined for one that was. */
+  /** Seconds until the next attempt is accepted; undefined for an accepted one. */
   waitSeconds: number | undefined
-  /** How many have failed on the account before, from all networks. */
+  /** Failed attempts on the account before, from all networks. */
   failures: number
 }
 

@@ -1,4 +1,7 @@
-/** Who the operator is: there is exactly one, and only he or the local admin token says who is next. */
+/**
+ * Moves the role of the operator. There is exactly one, and only the operator or the local admin token appoints the
+ * next.
+ */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import type { AccountDetails } from './account-details.ts'
@@ -16,7 +19,9 @@ import {
   setViewer,
 } from './administered.ts'
 
-/** The one who was it becomes an administrator, in the same transaction. Of several moves at once one succeeds. */
+/**
+ * The former operator becomes an administrator in the same transaction. Only one of several concurrent moves succeeds.
+ */
 export async function moveOperator(
   parts: AccountParts,
   id: number,
@@ -28,12 +33,12 @@ export async function moveOperator(
   if (!by.mayReplace(currentId)) return refused('OPERATOR_ONLY')
   const move = () =>
     changeAccount(parts, id, async (transaction): Promise<Administered<AccountDetails>> => {
-      // The one who is it comes first in every move, so that two of them do not wait for each other.
+      // Every move locks the present operator first, which avoids deadlocks.
       if (currentId !== undefined && !(await isOperator(transaction, currentId))) return refused('OPERATOR_OTHER')
       if (currentId !== undefined) parts.feed.note(transaction, 'account', [currentId])
       return await promote(parts, transaction, { id, currentId, ...change }, by)
     })
-  // Without this, memory would have the old role of the one who was it.
+  // Evicts the former operator's role from memory.
   const isOther = currentId !== undefined && currentId !== id
   const moved = await orOther(isOther ? parts.memory.change(currentId, move) : move())
   return moved === 'OPERATOR_OTHER' ? refused(moved) : moved

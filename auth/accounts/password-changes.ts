@@ -1,4 +1,4 @@
-/** A new password: with the old one, or with a token from a mail. Both end every session of the account. */
+/** Changes a password, with the old one or with a mailed token. Both end every session of the account. */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { writeAudit } from '../audit.ts'
@@ -10,7 +10,7 @@ import { type AccountParts, askerOf, type Client, changeAccount } from './accoun
 import { peekToken, redeemToken } from './account-tokens.ts'
 import { checkPassword, passwordHashOf } from './sign-in.ts'
 
-/** The session that goes on after the change, for the one who made it. */
+/** Session of the account's owner after the change. */
 export interface NextSession {
   sid: string
   createdMs: number
@@ -47,13 +47,13 @@ export async function changePassword(
       userAgent,
     })
   })
-  // Somebody else has changed it between the check and now.
+  // The password has changed since the check.
   if (sid === undefined) return refused('PASSWORD_WRONG')
   parts.mailDue()
   return accepted({ sid, createdMs: nowMs })
 }
 
-/** Signs nobody in: who holds the mail has to sign in with the new password. */
+/** Does not sign in: the mail's reader has to sign in with the new password. */
 export async function resetPassword(
   parts: AccountParts,
   token: string,
@@ -61,7 +61,7 @@ export async function resetPassword(
   client: Client,
 ): Promise<Outcome<undefined>> {
   const owner = await peekToken(parts.pool, 'password-reset', token, parts.nowMs())
-  // A hash is dear, so it is made for a good token only; which of many gets through is decided below.
+  // Hashing is expensive, so it runs only for a valid token. The transaction decides between concurrent requests.
   if (owner === undefined) return refused('TOKEN_INVALID')
   const next = await parts.passwords.hash(password, askerOf(owner.email, client))
   const isReset = await changeAccount(parts, owner.accountId, async transaction => {
@@ -76,7 +76,7 @@ export async function resetPassword(
 
 interface NextPassword {
   id: number
-  /** What it has to be until now; without it, whatever it is. */
+  /** Expected present hash; any by default. */
   expected?: string | null
   next: string
   how: 'change' | 'reset'
@@ -103,7 +103,7 @@ async function setPassword(
   return true
 }
 
-/** Whoever had the old password may have asked for another address; that is worth nothing any more. */
+/** A holder of the old password may have requested another address. */
 async function voidTokens(transaction: Transaction, id: number, email: string): Promise<void> {
   await transaction.query(
     "DELETE FROM account_tokens WHERE account_id = $1 AND (purpose = 'password-reset' OR email <> $2)",

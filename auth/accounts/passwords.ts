@@ -1,4 +1,4 @@
-/** Passwords of people: Argon2id as PHC strings, a few at a time, and the same work where there is nothing to compare. */
+/** Hashes passwords with Argon2id as PHC strings, a few at a time, with equal work if there is no hash to compare. */
 
 import type { Options } from '@node-rs/argon2'
 import { type Asker, createSemaphore } from '../../store/limits/semaphore.ts'
@@ -7,24 +7,24 @@ import { createHashingThreads } from './hashing-threads.ts'
 
 export interface Passwords {
   hash(password: string, asker: Asker): Promise<string>
-  /** Runs the check of a password when it is its turn. */
+  /** Queues the check of a password. */
   attempt<Result>(asker: Asker, check: (verify: Verify) => Promise<Result>): Promise<Result>
-  /** Whether a hash was made with other parameters than those of today. */
+  /** True if the hash has other parameters than the present ones. */
   isOutdated(hash: string): boolean
   close(): Promise<void>
 }
 
-/** Without a hash, for an account that is not there or has no password, the same work is done in vain. */
+/** Without a hash, for a missing account or password, equal work is done. */
 type Verify = (hash: string | undefined, password: string) => Promise<boolean>
 
-/** What computes; a test counts the calls. */
+/** Computes hashes; a test counts the calls. */
 export interface Hashing {
   hash: (password: string, options: Options) => Promise<string>
   verify: (hash: string, password: string) => Promise<boolean>
   close: () => Promise<void>
 }
 
-/** Of a new password, in characters. */
+/** Length of a new password in characters. */
 export const passwordLength = { min: 8, max: 128 }
 
 const argon2id = 2

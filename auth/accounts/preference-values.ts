@@ -1,16 +1,16 @@
 /**
- * How the pages show values and times to a person: in which units, and in which zone. Answers have the units of the metrics
+ * Declares a person's preferences for values and times on pages: units and time zone. The API uses the metrics' units
  * for everybody.
  */
 
 import { z } from 'zod'
 
-/** By their UCUM codes. */
+/** UCUM codes. */
 export const temperatureUnits = ['Cel', '[degF]'] as const
 export const pressureUnits = ['hPa', "[in_i'Hg]", 'mm[Hg]'] as const
 export const speedUnits = ['m/s', 'km/h', '[kn_i]', '[mi_i]/h'] as const
 
-/** Null: the unit of the metric, or the zone of the service. */
+/** Null means the metric's unit, or the service's time zone. */
 export const Preferences = z.object({
   temperature_unit: z.enum(temperatureUnits).nullable(),
   pressure_unit: z.enum(pressureUnits).nullable(),

@@ -1,4 +1,4 @@
-/** A person changes how the pages show values and times. */
+/** Changes a person's preferences for values and times on pages. */
 
 import { writeAudit } from '../audit.ts'
 import { accepted, type Outcome, refused } from '../outcome.ts'
@@ -6,7 +6,7 @@ import { type Account, subjectOf } from './account.ts'
 import { type AccountParts, changeAccount } from './account-parts.ts'
 import type { Preferences } from './preference-values.ts'
 
-/** Of a change, those that are to be another; null takes one away. */
+/** Undefined preferences stay unchanged; null resets one. */
 export type PreferencesChange = { readonly [Name in keyof Preferences]?: Preferences[Name] | undefined }
 
 export async function changePreferences(

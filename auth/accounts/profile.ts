@@ -1,4 +1,4 @@
-/** What people change of their own account, and its end. */
+/** Changes the signed-in account, and deletes it. */
 
 import { writeAudit } from '../audit.ts'
 import { queueMail } from '../mail/outbox-rows.ts'
@@ -11,7 +11,7 @@ import { isLastAdministrator, type LockedRole } from './last-administrator.ts'
 import { checkPassword, passwordHashOf } from './sign-in.ts'
 
 export interface ProfileChange {
-  /** Null takes it away; undefined leaves it. */
+  /** Null removes the name; undefined keeps it. */
   name?: string | null | undefined
   image?: string | null | undefined
 }
@@ -50,7 +50,7 @@ export interface EmailChange {
   currentPassword: string
 }
 
-/** The new address counts once somebody has redeemed what is sent there; the old one is notified. */
+/** The new address takes effect when its mailed token is redeemed. The old address is notified. */
 export async function requestEmailChange(
   parts: AccountParts,
   account: Account,
@@ -76,7 +76,7 @@ export async function requestEmailChange(
   return accepted(undefined)
 }
 
-/** For good, with everything that hangs on it; its devices and stations go to the operator. */
+/** Deletes everything that belongs to the account. The operator receives its devices and stations. */
 export async function deleteAccount(parts: AccountParts, account: Account): Promise<Outcome<undefined>> {
   const { id } = account
   const removeWith = (handStationsOver: HandStationsOver) =>

@@ -1,4 +1,4 @@
-/** Sign-in by an external identity provider, at which the first one makes the account. */
+/** Signs in by an external identity provider. The first sign-in creates the account. */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { writeAudit } from '../audit.ts'
@@ -9,20 +9,20 @@ import { emailKeyOf } from './email-address.ts'
 import { insertAccount } from './insert-account.ts'
 import { type Admission, orTaken, readNew, writeRegistration } from './registration.ts'
 
-/** Who somebody is at a provider that is on the list. */
+/** Identity at a listed provider. */
 export interface ProviderIdentity {
   provider: string
   providerAccountId: string
   email: string
   name: string | null
   image: string | null
-  /** The provider has seen that the address is theirs. */
+  /** True if the provider has verified the address. */
   isEmailVerified: boolean
 }
 
 /**
- * The identity decides, never the address: an account is found by the identity, or is new. To an account that is there
- * already it is linked only when both sides have verified the address.
+ * The identity decides, not the address: it finds the account or creates one. It is linked to a present account only if
+ * both sides have verified the address.
  */
 export async function signInWithProvider(
   parts: AccountParts,
@@ -30,11 +30,11 @@ export async function signInWithProvider(
   admit: Admission,
 ): Promise<Outcome<Account>> {
   const first = await trySignIn(parts, identity, admit)
-  // Somebody was quicker, with this identity or with this address: now it is known.
+  // A concurrent request took the identity or the address, so the retry finds it.
   return first ?? (await trySignIn(parts, identity, admit)) ?? refused('IDENTITY_NOT_LINKED')
 }
 
-/** Undefined when another request has taken the identity or the address meanwhile. */
+/** Undefined if a concurrent request took the identity or the address. */
 async function trySignIn(
   parts: AccountParts,
   identity: ProviderIdentity,
@@ -49,13 +49,13 @@ async function trySignIn(
 }
 
 interface Holders {
-  /** The account of the identity. */
+  /** Account of the identity. */
   linkedId: number | undefined
-  /** The ordinary account that has the address. */
+  /** Ordinary account with the address. */
   owner: { id: number; isVerified: boolean } | undefined
 }
 
-/** One statement: of two, the second would see the account of another request, and the first not yet its identity. */
+/** One statement: a second one could see another request's account without its identity. */
 async function whoHas({ pool }: AccountParts, identity: ProviderIdentity): Promise<Holders> {
   const { provider, providerAccountId, email } = identity
   const { rows } = await pool.query<{ linked_id: number | null; owner_id: number | null; is_verified: boolean }>(
@@ -69,7 +69,7 @@ async function whoHas({ pool }: AccountParts, identity: ProviderIdentity): Promi
   return { linkedId: linkedId ?? undefined, owner: ownerId === null ? undefined : { id: ownerId, isVerified } }
 }
 
-/** Rolls back the account that was made for it. */
+/** Rolls back the new account. */
 class IdentityTaken extends Error {}
 
 async function registerWithProvider(
@@ -105,7 +105,7 @@ async function registerWithProvider(
   return made?.ok === true ? await readNew(parts, made.value) : made
 }
 
-/** False when the identity belongs to an account by now. */
+/** False if the identity belongs to an account by now. */
 async function link(
   { nowMs }: AccountParts,
   transaction: Transaction,

@@ -1,4 +1,4 @@
-/** How accounts come to be by a password: who signs up, and the operator. */
+/** Registers accounts with a password: by sign-up, and the operator. */
 
 import { isUniqueViolation } from '../../store/postgres/postgres-errors.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
@@ -16,17 +16,17 @@ export interface NewAccount {
   name: string | null
 }
 
-/** What a new account begins with. */
+/** Initial state of a new account. */
 export interface Admitted {
   role: Role
   isViewer: boolean
-  /** Somebody has seen that the address is theirs. */
+  /** True if the address is verified. */
   isVerified: boolean
-  /** By which it came. */
+  /** Redeemed invitation. */
   invitation?: { id: number }
 }
 
-/** Decides in the transaction that makes the account. */
+/** Decides in the transaction that creates the account. */
 export type Admission = (transaction: Transaction) => Promise<Outcome<Admitted>>
 
 export async function register(
@@ -35,7 +35,7 @@ export async function register(
   client: Client,
   admit: Admission,
 ): Promise<Outcome<Account>> {
-  // Before the address is looked for: the same work, whether or not it is known.
+  // Hashes before the lookup of the address, so that the work is equal for known addresses.
   const passwordHash = await parts.passwords.hash(password, askerOf(email, client))
   const nowMs = parts.nowMs()
   const made = await orTaken(
@@ -72,7 +72,7 @@ export async function writeRegistration(transaction: Transaction, id: number, ad
   await writeAudit(transaction, { actor: subject, action: 'account.register', subject, details })
 }
 
-/** Undefined when the address belongs to an account. */
+/** Undefined if the address belongs to an account. */
 export async function orTaken<Value>(work: Promise<Value>): Promise<Value | undefined> {
   try {
     return await work

@@ -1,4 +1,4 @@
-/** What an account may be. */
+/** Lists the roles of an account. */
 
 export const roles = ['user', 'administrator', 'operator'] as const
 export type Role = (typeof roles)[number]

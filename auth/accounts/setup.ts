@@ -1,9 +1,9 @@
 /**
- * The first account, that of the operator: made by whoever holds a link that is shown where the service was started. It ends
- * with the first operator.
+ * Creates the first account, the operator, by the link that the service prints at its start. The link ends with the
+ * first operator.
  *
- * Its token is an HMAC, so the link is the same after a restart and in each process. It is made of the time at which this database
- * was set up, too: where another database is put in the place of this one, a link from before is not good.
+ * Its token is an HMAC, so the link is the same after a restart and in each process. It includes the time of the
+ * database's setup, so another database has another link.
  */
 
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
@@ -16,10 +16,10 @@ import { digestOf } from './account-tokens.ts'
 import { type Admission, type NewAccount, register } from './registration.ts'
 
 export interface Setup {
-  /** For the link; undefined when there is an operator. */
+  /** Token of the link; undefined if there is an operator. */
   token(): Promise<string | undefined>
   isOpen(token: string): Promise<boolean>
-  /** Of many who come with the token, one becomes the operator. */
+  /** Only one of several concurrent requests with the token succeeds. */
   complete(token: string, operator: NewAccount, client: Client): Promise<Outcome<Account>>
 }
 
@@ -37,7 +37,7 @@ export function createSetup(parts: AccountParts, secret: string): Setup {
     return known
   }
 
-  /** Nobody stops being the operator without another one, so this is asked until it is true. */
+  /** There is always an operator after the first one, so only false has to be looked up again. */
   async function hasOperator(): Promise<boolean> {
     if (!isOver) {
       const { rows } = await parts.pool.query("SELECT 1 FROM accounts WHERE role = 'operator'")
@@ -65,7 +65,7 @@ export function createSetup(parts: AccountParts, secret: string): Setup {
   }
 }
 
-/** To the microsecond. */
+/** In microseconds. */
 async function setUpTime(database: Transaction): Promise<string> {
   const { rows } = await database.query<{ time: string }>(
     'SELECT (extract(epoch FROM min(applied_at)) * 1000000)::bigint::text AS time FROM schema_migrations',

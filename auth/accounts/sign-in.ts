@@ -1,4 +1,4 @@
-/** Who has the password of an account. */
+/** Verifies the password of an account. */
 
 import { writeAudit } from '../audit.ts'
 import { queueMail } from '../mail/outbox-rows.ts'
@@ -14,7 +14,7 @@ export interface Credentials {
   password: string
 }
 
-/** The same answer and the same work for an account that is not there. */
+/** A missing account gets the same answer after the same work. */
 export async function authenticate(
   parts: AccountParts,
   { email, password }: Credentials,
@@ -35,7 +35,7 @@ export async function authenticate(
   if (known !== undefined && parts.passwords.isOutdated(known)) {
     await renewHash(parts, account, { old: known, password }, client)
   }
-  if (checked.value.failures >= failuresToldOf) await tellOwner(parts, account, client)
+  if (checked.value.failures >= failuresNotifiedMin) await notifyOwner(parts, account, client)
   const details = { address: client.address }
   await writeAudit(pool, {
     actor: subjectOf(account.id),
@@ -46,20 +46,20 @@ export async function authenticate(
   return accepted(account)
 }
 
-/** So many wrong passwords before the right one may have been somebody else's guesses. */
-const failuresToldOf = 10
+/** From this count on, wrong passwords before the right one may be guesses, and the owner is notified. */
+const failuresNotifiedMin = 10
 const dayMs = 24 * 3_600_000
 const notices: RateLimit = { kind: 'login notice', countMax: 1, windowMs: dayMs }
 
-/** Once a day for each network, so that who guesses and gets in is reported even if its owner has signed in meanwhile. */
-async function tellOwner(parts: AccountParts, { id, email }: Account, { network }: Client): Promise<void> {
+/** Once a day for each network, so that a successful guesser is reported even if the owner has signed in meanwhile. */
+async function notifyOwner(parts: AccountParts, { id, email }: Account, { network }: Client): Promise<void> {
   if ((await parts.limits.take(notices, `${id} ${network}`)) !== undefined) return
   const mail = { kind: 'login-after-failures', email, accountId: id, nowMs: parts.nowMs() } as const
   try {
     await inNewTransaction(parts, transaction => queueMail(transaction, mail))
     parts.mailDue()
   } catch (error) {
-    // The right password is no reason to refuse anybody.
+    // The sign-in succeeds without the notification.
     if (!(error instanceof TooBusy)) throw error
     parts.log.warn({ account: id }, 'no mail reports a sign-in after many wrong passwords: too many mails are pending')
   }
@@ -68,16 +68,16 @@ async function tellOwner(parts: AccountParts, { id, email }: Account, { network 
 export interface PasswordCheck {
   email: string
   password: string
-  /** Undefined where there is nothing to compare with. */
+  /** Undefined without a password to compare. */
   hash: string | undefined
 }
 
 export interface PasswordChecked {
-  /** How many wrong passwords stood against the account, from all networks. */
+  /** Number of wrong passwords against the account, from all networks. */
   failures: number
 }
 
-/** Counted before it is looked at; too many are not even looked at. */
+/** Counts the attempt before it is verified. Attempts beyond the limit are not verified. */
 export async function checkPassword(
   { passwords, failures }: AccountParts,
   { email, password, hash }: PasswordCheck,
@@ -97,7 +97,7 @@ export async function checkPassword(
   })
 }
 
-/** With the parameters of today; only if nobody has changed the password meanwhile. */
+/** Uses the present parameters, unless the password has changed meanwhile. */
 async function renewHash(
   { pool, passwords }: AccountParts,
   { id, email }: Account,
@@ -108,7 +108,7 @@ async function renewHash(
   await pool.query('UPDATE accounts SET password_hash = $3 WHERE id = $1 AND password_hash = $2', [id, old, renewed])
 }
 
-/** The hash of an account that is signed in; undefined for one without a password. */
+/** Hash of a signed-in account; undefined without a password. */
 export async function passwordHashOf({ pool }: AccountParts, id: number): Promise<string | undefined> {
   const { rows } = await pool.query<{ password_hash: string | null }>(
     'SELECT password_hash FROM accounts WHERE id = $1',

@@ -1,4 +1,7 @@
-/** Who may make an account: everybody, whoever is invited, or nobody. The first sign-in by a provider counts as signing up. */
+/**
+ * Decides who may create an account: everybody, invited people, or none. The first sign-in by a provider counts as a
+ * sign-up.
+ */
 
 import { accepted, type Outcome, refused } from '../outcome.ts'
 import type { RateLimit } from '../rate-limits.ts'
@@ -14,18 +17,18 @@ export type SignUpMode = (typeof signUpModes)[number]
 
 interface SignUpRules {
   mode: SignUpMode
-  /** Of one network. */
+  /** Limit for one network. */
   limit: RateLimit
 }
 
-/** Also where everybody may sign up, an invitation gives what it says. */
+/** With open sign-up, an invitation still applies its role. */
 export async function signUp(
   parts: AccountParts,
   { mode, limit }: SignUpRules,
   { token, ...account }: NewAccount & { token: string | undefined },
   client: Client,
 ): Promise<Outcome<Account>> {
-  // Before anything is asked about the address: the same answer for all.
+  // Precedes the lookup of the address, so that the answer is the same for all.
   if (mode === 'off') return refused('REGISTRATION_CLOSED')
   if (mode === 'invited' && token === undefined) return refused('REGISTRATION_INVITED')
   const retryAfterSeconds = await parts.limits.take(limit, client.network)
@@ -33,7 +36,7 @@ export async function signUp(
   if (token === undefined) return await register(parts, account, client, async () => accepted(uninvited(false)))
   const { email } = account
   const invited = await peekInvitation(parts.pool, token, parts.nowMs())
-  // A hash is dear, so it is made for a good token only; which of many gets through is decided in the transaction.
+  // Hashing is expensive, so it runs only for a valid token. The transaction decides between concurrent requests.
   if (invited === undefined || emailKeyOf(invited.email) !== emailKeyOf(email)) return refused('TOKEN_INVALID')
   return await register(parts, account, client, async transaction => {
     const redeemed = await redeemInvitation(transaction, { email, token }, parts.nowMs())
@@ -41,7 +44,7 @@ export async function signUp(
   })
 }
 
-/** An invitation is found by the address that the provider has verified. */
+/** The provider's verified address finds the invitation. */
 export function admissionByProvider(
   { nowMs }: Pick<AccountParts, 'nowMs'>,
   mode: SignUpMode,

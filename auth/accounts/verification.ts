@@ -1,4 +1,4 @@
-/** Mail that carries a token: asked for by address, and redeemed. */
+/** Requests and redeems mailed tokens. */
 
 import { writeAudit } from '../audit.ts'
 import { queueMail } from '../mail/outbox-rows.ts'
@@ -12,13 +12,13 @@ import { orTaken } from './registration.ts'
 
 const minuteMs = 60_000
 
-/** How much mail one address gets; beyond it nothing is sent, and nobody is notified. */
+/** Limits mail to one address. Beyond them, mail is dropped silently. */
 const limitsOf = (purpose: TokenPurpose): RateLimit[] => [
   { kind: `${purpose} a minute`, countMax: 1, windowMs: minuteMs },
   { kind: `${purpose} an hour`, countMax: 5, windowMs: 60 * minuteMs },
 ]
 
-/** The same work whether or not there is such an account: that is looked up when the mail is sent. */
+/** The sender of the mail looks the account up, so that the work is the same without one. */
 export async function requestToken(parts: AccountParts, purpose: TokenPurpose, email: string): Promise<void> {
   for (const limit of limitsOf(purpose)) {
     if ((await parts.limits.take(limit, emailKeyOf(email))) !== undefined) return
@@ -28,7 +28,7 @@ export async function requestToken(parts: AccountParts, purpose: TokenPurpose, e
   parts.mailDue()
 }
 
-/** The address that the token was sent to is theirs; it becomes that of the account if it is a new one. */
+/** Verifies the address of the token. A new address replaces the account's. */
 export async function verifyEmail(parts: AccountParts, token: string, email?: string): Promise<Outcome<undefined>> {
   const nowMs = parts.nowMs()
   const owner = await peekToken(parts.pool, 'verification', token, nowMs)
@@ -44,7 +44,7 @@ export async function verifyEmail(parts: AccountParts, token: string, email?: st
            updated_at = to_timestamp($3::float8 / 1000) WHERE id = $1`,
         [accountId, redeemed.email, nowMs],
       )
-      // What was sent to the old address is worth nothing any more.
+      // Tokens sent to the old address are void.
       await transaction.query('DELETE FROM account_tokens WHERE account_id = $1 AND email <> $2', [
         accountId,
         redeemed.email,

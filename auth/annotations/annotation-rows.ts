@@ -1,10 +1,10 @@
-/** The rows of annotations, with the names of their devices and of who wrote them. */
+/** Reads and writes the rows of annotations, with the names of devices and authors. */
 
 import { bug } from '../../store/limits/bug.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import type { Annotation } from './annotation.ts'
 
-/** With the number of its device, or null for all devices. */
+/** `deviceNumber` is null for all devices. */
 export interface AnnotationRow extends Annotation {
   deviceNumber: number | null
 }
@@ -20,7 +20,7 @@ interface Row {
   written_at: Date
 }
 
-/** Those of a device that is removed are left out: until it is erased, their rows stay. */
+/** Annotations of a removed device are hidden: their rows stay until it is erased. */
 const selection = `
   SELECT a.id, a.device, d.name, a.from_at, a.until_at, a.text, nullif(c.name, '') AS author, a.written_at
   FROM annotations a LEFT JOIN devices d ON d.number = a.device LEFT JOIN accounts c ON c.id = a.author
@@ -31,7 +31,7 @@ function annotationOf({ id, device, name, from_at, until_at, text, author, writt
   return { id, device: name, deviceNumber: device, ...at, text, by: author, written_at: written_at.toISOString() }
 }
 
-/** Of the device and of all devices, as far as they lie in the window, ascending. */
+/** Annotations of the device and of all devices within the window, ascending. */
 export async function readOfDevice(
   database: Transaction,
   device: number,
@@ -48,7 +48,7 @@ export async function readOfDevice(
   return rows.map(annotationOf)
 }
 
-/** The newest first; only of these devices, unless they are undefined. */
+/** Newest first, limited to these devices unless undefined. */
 export async function readPage(
   database: Transaction,
   devices: readonly number[] | undefined,
@@ -67,13 +67,13 @@ export async function readAnnotation(database: Transaction, id: number): Promise
   return rows[0] && annotationOf(rows[0])
 }
 
-/** The same, for a change: nobody else changes it until the end of the transaction. */
+/** Locks the row until the end of the transaction. */
 export async function lockAnnotation(transaction: Transaction, id: number): Promise<AnnotationRow | undefined> {
   const { rows } = await transaction.query<Row>(`${selection} AND a.id = $1 FOR UPDATE OF a`, [id])
   return rows[0] && annotationOf(rows[0])
 }
 
-/** Until the end of the transaction the device stays: an annotation never comes behind the erase of its device. */
+/** Keeps the device until the end of the transaction, so that no annotation follows the device's erasure. */
 export async function lockDevice(transaction: Transaction, device: number): Promise<boolean> {
   const text = 'SELECT FROM devices WHERE number = $1 AND removed_at IS NULL FOR SHARE'
   return (await transaction.query(text, [device])).rowCount === 1
@@ -94,7 +94,7 @@ export interface InsertedAnnotation {
   nowMs: number
 }
 
-/** Gives its id. */
+/** Returns its id. */
 export async function insertAnnotation(transaction: Transaction, annotation: InsertedAnnotation): Promise<number> {
   const { device, from, to, text, author, nowMs } = annotation
   const { rows } = await transaction.query<{ id: number }>(
@@ -119,7 +119,7 @@ export async function deleteAnnotation(transaction: Transaction, id: number): Pr
   await transaction.query('DELETE FROM annotations WHERE id = $1', [id])
 }
 
-/** May be called again. */
+/** Idempotent. */
 export async function deleteOfDevices(database: Transaction, devices: readonly number[]): Promise<void> {
   await database.query('DELETE FROM annotations WHERE device = ANY($1::int[])', [[...devices]])
 }

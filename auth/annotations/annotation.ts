@@ -1,9 +1,9 @@
-/** What an annotation is: a text of a person at a moment or over a stretch of time, about one device or all devices. */
+/** Declares annotations: a person's text at a moment or over a range of time, on one device or all devices. */
 
 import { z } from 'zod'
 import { composed, plainText } from '../../store/plain-text.ts'
 
-/** `perDevice`: also of those about all devices. */
+/** `perDevice` also bounds annotations of all devices. */
 export const bounds = { textMax: 256, perDevice: 1000 } as const
 
 const time = z.iso
@@ -55,7 +55,7 @@ export const Annotation = z.object({
 })
 export type Annotation = z.infer<typeof Annotation>
 
-/** What is told of a device to who may read it. */
+/** Fields for readers of the device. */
 export const DeviceAnnotations = z.object({
   device: z.string(),
   may_annotate: z

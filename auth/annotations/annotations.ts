@@ -1,4 +1,4 @@
-/** Entry point of this folder: annotations are read from PostgreSQL at each call, so that all nodes tell the same. */
+/** Entry point of this folder. Each call reads annotations from PostgreSQL, so that all nodes return the same. */
 
 import type pg from 'pg'
 import { inTransaction, type Transaction } from '../../store/postgres/transaction.ts'
@@ -24,31 +24,31 @@ export type AnnotationRefusal = {
 }
 type AnnotationOutcome<Value> = { readonly ok: true; readonly value: Value } | AnnotationRefusal
 
-/** Who changes something. */
+/** Author of a change. */
 export interface Author {
-  /** Undefined of the local admin token. */
+  /** Undefined for the local admin token. */
   account: number | undefined
-  /** For the audit. */
+  /** Name for the audit. */
   actor: string
 }
 
-/** Whether who asks may change annotations of this device; null: of all devices. */
+/** True if the principal may change annotations of this device; null stands for all devices. */
 export type MayAnnotate = (device: number | null) => boolean
 
-/** All reject as PostgreSQL does when it is away. */
+/** All methods reject like PostgreSQL while it is unavailable. */
 export interface Annotations {
-  /** Of a device and of all devices, ascending, as far as they lie in the window. */
+  /** Annotations of the device and of all devices within the window, ascending. */
   of(device: number, window: { fromMs?: number | undefined; toMs?: number | undefined }): Promise<Annotation[]>
-  /** The newest first; only of these devices, unless they are undefined. */
+  /** Newest first, limited to these devices unless undefined. */
   page(
     devices: readonly number[] | undefined,
     page: { limit: number; after?: number | undefined },
   ): Promise<Annotation[]>
-  /** `device`: the number of the one that the annotation names. */
+  /** `device` is the number of the annotation's device. */
   add(annotation: NewAnnotation, device: number | null, by: Author): Promise<AnnotationOutcome<Annotation>>
   change(id: number, change: AnnotationChange, may: MayAnnotate, by: Author): Promise<AnnotationOutcome<Annotation>>
   remove(id: number, may: MayAnnotate, by: Author): Promise<AnnotationOutcome<undefined>>
-  /** Of devices whose readings are erased; may be called again. */
+  /** Deletes annotations of erased devices. Idempotent. */
   forgetErased(devices: readonly number[]): Promise<void>
 }
 
@@ -58,12 +58,12 @@ export interface AnnotationsOptions {
 }
 
 const stepMs = 4_000
-// Any fixed number serves; it is "baroanno" in ASCII.
+// An arbitrary fixed number: "baroanno" in ASCII.
 const annotationsLock = '7089073111159434863'
 const unknown = { ok: false, code: 'ANNOTATION_UNKNOWN' } as const
 
 export function createAnnotations({ pool, nowMs }: AnnotationsOptions): Annotations {
-  /** Of one that is there and that who asks may change. */
+  /** Changes an existing annotation that the principal may change. */
   function changing<Value>(
     id: number,
     may: MayAnnotate,
@@ -120,7 +120,7 @@ export function createAnnotations({ pool, nowMs }: AnnotationsOptions): Annotati
   }
 }
 
-/** Without the number of its device, which is for us. */
+/** Leaves out the device's number, which is internal. */
 function shown({ deviceNumber: _, ...annotation }: AnnotationRow): Annotation {
   return annotation
 }
@@ -129,7 +129,7 @@ function found(row: AnnotationRow | undefined): AnnotationOutcome<Annotation> {
   return row === undefined ? unknown : { ok: true, value: shown(row) }
 }
 
-/** Without the text, which ends with the annotation. */
+/** Leaves out the text, which is deleted with the annotation. */
 function audit(
   transaction: Transaction,
   what: 'add' | 'change' | 'remove',

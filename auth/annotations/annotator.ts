@@ -1,20 +1,20 @@
-/** Which annotations somebody may change, by who it is. */
+/** Decides which annotations a principal may change. */
 
 import { createScopeCheck, type DeviceScope, type ScopedDevice } from '../devices/device-scope.ts'
 import { annotationScopeOf, authorize, type Principal } from '../policy.ts'
 
 export interface Annotator {
-  /** Undefined of the local admin token. */
+  /** Undefined for the local admin token. */
   readonly account: number | undefined
-  /** Of which devices. */
+  /** Devices whose annotations may be changed. */
   readonly scope: DeviceScope
-  /** Whether also those about all devices. */
+  /** True if annotations of all devices are included. */
   readonly isOfAll: boolean
-  /** Of this device. */
+  /** True if annotations of this device may be changed. */
   may(device: ScopedDevice): boolean
 }
 
-/** Undefined for who may change none, which includes people before their address is confirmed. */
+/** Undefined without any permission, and before the address of a person is confirmed. */
 export function annotatorOf(principal: Principal | undefined): Annotator | undefined {
   if (principal === undefined || authorize('annotations', principal) !== 'allowed') return undefined
   const scope = annotationScopeOf(principal)

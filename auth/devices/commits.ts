@@ -1,4 +1,4 @@
-/** Commits one change after the other: in PostgreSQL first, then in memory, and says what came of it. */
+/** Serializes changes: commits them in PostgreSQL, then applies them in memory, and returns the outcome. */
 
 import type pg from 'pg'
 import type { Mutex } from '../../store/limits/mutex.ts'
@@ -17,12 +17,12 @@ import { readNamed } from './device-sql.ts'
 import type { Reconciler } from './reconciler.ts'
 
 /**
- * Why a change was not made. Only after OUTCOME_UNKNOWN it may have been made all the same: a device whose revocation
- * that would be logs nothing until it is known, and no other change begins.
+ * Reason of a refused change. Only OUTCOME_UNKNOWN leaves open whether it was made: until that is known, a device that
+ * it may revoke logs nothing, and no other change begins.
  */
 export type Refusal =
   | { ok: false; code: 'NAME_TAKEN' | 'NAME_TWICE' | 'METRICS_UNKNOWN'; names: string[] }
-  /** Of these accounts one at least is not there. */
+  /** At least one of these accounts does not exist. */
   | { ok: false; code: 'OWNER_UNKNOWN' }
   | { ok: false; code: 'DEVICE_UNKNOWN' | 'REGISTRY_FULL' | 'TOO_MANY_CHANGES' | 'DATABASE_AWAY' | 'OUTCOME_UNKNOWN' }
 export type Changed<Value> = { ok: true; value: Value } | Refusal
@@ -33,23 +33,26 @@ export interface CommitOptions {
   memory: DeviceMemory
   mutex: Mutex
   reconciler: Reconciler
-  /** How long PostgreSQL may take for each step of a change. */
+  /** Time limit of PostgreSQL for each step of a change. */
   stepMs: number
-  /** Told why a change could not be made, or may have been made. */
+  /** Called with the reason of a failed or unknown change. */
   failed: (error: unknown) => void
 }
 
 export interface Commits {
-  /** A change that rests on what is in memory, while the mutex is held. */
+  /** Runs a change that depends on memory while the mutex is held. */
   inTurn: Turns['run']
-  /** One change at a time, so that memory changes in the order of the commits. `names` are those that it gives away. */
+  /**
+   * Runs one change at a time, so that memory changes in the order of the commits. `names` are the names that it
+   * assigns.
+   */
   exclusively<Value>(names: readonly string[], work: () => Promise<Changed<Value>>): Promise<Changed<Value>>
-  /** Makes a change in PostgreSQL, while the mutex is held. `revokes` are the records whose credentials it ends. */
+  /** Runs a change in PostgreSQL while the mutex is held. `revokes` are the records whose credentials it ends. */
   transact<Result>(
     work: (transaction: Transaction) => Promise<Result>,
     revokes?: readonly DeviceRecord[],
   ): Promise<Result>
-  /** Applies to memory what PostgreSQL has made of a record; without a row it no longer has it. */
+  /** Applies PostgreSQL's row of a record to memory. Without a row, the record was removed. */
   applyRow<Value>(
     record: DeviceRecord,
     row: DeviceRow | undefined,
@@ -58,8 +61,8 @@ export interface Commits {
 }
 
 /**
- * Of all changes of devices, until they are committed: so their sequence numbers become visible in order, and whoever reads
- * what is above the highest one that he knows misses none. Any fixed number serves; it is "barodevs" in ASCII.
+ * All changes of devices hold this lock until they commit. So sequence numbers become visible in order, and a reader of
+ * rows above its highest number misses none. An arbitrary fixed number: "barodevs" in ASCII.
  */
 const devicesLock = '7089073111209178739'
 
@@ -68,10 +71,10 @@ export const unknownDevice = { ok: false, code: 'DEVICE_UNKNOWN' } as const
 
 export function createCommits({ pool, feed, memory, mutex, reconciler, stepMs, failed }: CommitOptions): Commits {
   const turns = createTurns({ feed, lock: devicesLock, pool, stepMs })
-  /** How often PostgreSQL has left a change without its answer. */
+  /** Number of changes that PostgreSQL has left unanswered. */
   let failures = 0
 
-  /** PostgreSQL knows a name that memory does not: from now on both do. */
+  /** PostgreSQL has a name that memory lacks, so memory is read again. */
   async function refusalOf(error: unknown, names: readonly string[]): Promise<Refusal> {
     if (isForeignKeyViolation(error, 'devices_owner_fkey')) return { ok: false, code: 'OWNER_UNKNOWN' }
     if (!isUniqueViolation(error, 'devices_name')) throw error
@@ -100,15 +103,15 @@ export function createCommits({ pool, feed, memory, mutex, reconciler, stepMs, f
     exclusively: async (names, work) => {
       const failuresBefore = failures
       const outcome = await mutex.tryRun(async () => {
-        // Those that waited while one met no answer need not each wait for theirs.
+        // Changes that were queued behind an unanswered one fail without waiting themselves.
         if (failures > failuresBefore) return away
-        // What comes next rests on what is in memory.
+        // The next changes depend on memory.
         if (await reconciler.reconcile()) return await attempt(names, work)
         failures += 1
         return away
       })
       if (outcome === 'full') return { ok: false, code: 'TOO_MANY_CHANGES' }
-      // A device that is not there any more may have been removed a moment ago.
+      // An unknown device may have been removed a moment ago.
       if (outcome.ok || outcome.code === 'DEVICE_UNKNOWN') await feed.settle()
       return outcome
     },

@@ -1,4 +1,4 @@
-/** The changes of the registry: committed in PostgreSQL, then made in memory, then answered. */
+/** Changes the registry: commits in PostgreSQL, applies in memory, then returns. */
 
 import { catalogueEntry } from '../../store/metrics/catalogue.ts'
 import { metricsMax } from '../../store/metrics/metric-counts.ts'
@@ -30,20 +30,23 @@ import { createHandOver, type WithHandOver } from './hand-over.ts'
 import { digestOf, makePasswords } from './password.ts'
 
 export interface DeviceChanges {
-  /** All or none. `by` is who asks, for the audit. No owner gets more than `ownedMax` by it. */
+  /** Adds all or none. `by` is the principal for the audit. `ownedMax` bounds the devices of an owner. */
   add(devices: readonly NewDevice[], by: string, ownedMax?: number): Promise<Changed<IssuedPassword[]>>
   change(name: string, change: DeviceChange, by: string): Promise<Changed<DeviceDetails>>
-  /** A new password beside the old one for the grace time, or at once instead of it. */
+  /** Adds a new password, with the old one valid for the grace time or ended at once. */
   rotate(name: string, endOld: boolean, by: string): Promise<Changed<Rotated>>
-  /** By number, so that a repeated call never meets a newer device of the same name. */
+  /** Takes the number, so that a repeated call never removes a newer device of the same name. */
   remove(number: number, by: string): Promise<Changed<undefined>>
-  /** Removes who has the name, together with what `write` does for all that have it or had it: both or neither. */
+  /**
+   * Removes the device with the name in one transaction with `write`, which covers all present and former devices of
+   * the name.
+   */
   removeNamed<Value>(
     name: string,
     write: (transaction: Transaction, namesakes: readonly Namesake[]) => Promise<Value>,
     by: string,
   ): Promise<Changed<Value>>
-  /** For the removal of an account. */
+  /** Removes an account. */
   withHandOver: WithHandOver
 }
 
@@ -51,7 +54,7 @@ export interface DeviceChangesOptions extends CommitOptions {
   now: () => number
   graceMs: number
   devicesMax: number
-  /** Told which metrics of the catalogue have been registered, since a device lists them. */
+  /** Called with metrics of the catalogue that were registered because a device lists them. */
   metricsAdded: (metrics: readonly MetricRow[]) => void
 }
 
@@ -197,7 +200,7 @@ function noteListed(feed: ChangeFeed, transaction: Transaction, added: readonly 
 
 interface AddLimits {
   devicesMax: number
-  /** Of one owner. */
+  /** Limit for one owner. */
   ownedMax: number
 }
 
@@ -219,7 +222,7 @@ function ownersHaveRoom(memory: DeviceMemory, devices: readonly NewDevice[], own
   return true
 }
 
-/** Names that cannot be given: twice in the same request, or to a device that is there already. */
+/** Refuses names that are repeated in the request or taken. */
 function refuseNames(memory: DeviceMemory, devices: readonly NewDevice[]): Refusal | undefined {
   const once = new Set<string>()
   const twice = new Set<string>()
@@ -233,11 +236,13 @@ function refuseNames(memory: DeviceMemory, devices: readonly NewDevice[]): Refus
 }
 
 type Listed =
-  /** What of the catalogue was registered for it. */
+  /** Metrics of the catalogue that were registered for it. */
   { ok: true; added: MetricRow[] } | { ok: false; code: 'METRICS_UNKNOWN'; names: string[] } | Full
 type Full = { ok: false; code: 'REGISTRY_FULL' }
 
-/** Registers what only the catalogue knows; none of all of these is removed until the end of the transaction. */
+/**
+ * Registers names that only the catalogue has. The metrics are locked against removal until the end of the transaction.
+ */
 async function registerListed(transaction: Transaction, names: ReadonlySet<string>, by: string): Promise<Listed> {
   if (names.size === 0) return { ok: true, added: [] }
   await lockMetrics(transaction)
@@ -252,7 +257,7 @@ async function registerListed(transaction: Transaction, names: ReadonlySet<strin
     fields,
     fields.map(() => by),
   )
-  // Another process may have made some, and may remove them.
+  // Another process may have registered some, and may remove them.
   const gone = added.length === missing.length ? [] : await lockMetricsNamed(transaction, missing)
   return gone.length === 0 ? { ok: true, added } : { ok: false, code: 'METRICS_UNKNOWN', names: gone }
 }

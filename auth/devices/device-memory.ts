@@ -1,4 +1,7 @@
-/** All devices in memory, by name for authentication, and in the order of names for lists: of all, and of each owner. */
+/**
+ * Holds all devices in memory: by name for authentication, and ordered by name for lists of all devices and of each
+ * owner.
+ */
 
 import { LRUCache } from 'lru-cache'
 import { bug } from '../../store/limits/bug.ts'
@@ -8,22 +11,22 @@ import { NameList } from './name-list.ts'
 import { createTagMatcher } from './tag.ts'
 
 interface DeviceLists {
-  /** In the order of names; valid until the next change. */
+  /** Ordered by name; valid until the next change. */
   readonly all: readonly DeviceRecord[]
-  /** Those with `log_switch`. */
+  /** Devices with `log_switch`. */
   readonly active: readonly DeviceRecord[]
 }
 
 const listsMax = 64
-/** Entries of all lists together; a list that is longer by itself is made each time. */
+/** Entries of all lists together. A longer list is not cached. */
 const devicesMax = 1_000_000
 
-/** Lists of the devices with tags, held until a device changes: a fleet is asked for the same ones again and again. */
+/** Caches lists of devices with tags until a device changes, as the same lists are requested often. */
 class TaggedDevices {
   readonly #lists = new LRUCache<string, DeviceLists>({ max: listsMax, maxSize: devicesMax })
   #version = 0
 
-  /** Those of `from`, which is the list of an account, or of all, at this version of the registry. */
+  /** `from` is the list of an account, or of all, at this version of the registry. */
   of(from: readonly DeviceRecord[], tags: readonly string[], owner: number | undefined, version: number): DeviceLists {
     if (version !== this.#version) this.#lists.clear()
     this.#version = version
@@ -37,7 +40,7 @@ class TaggedDevices {
   }
 }
 
-/** Called after each change of a device; `isRemoved`: it is not in the registry any more. */
+/** Called after each change of a device. `isRemoved` is true after its removal. */
 export type DeviceListener = (device: DeviceRecord, isRemoved: boolean) => void
 
 const nothing: readonly DeviceRecord[] = []
@@ -46,16 +49,16 @@ export class DeviceMemory {
   readonly #byName = new Map<string, DeviceRecord>()
   readonly #byNumber = new Map<number, DeviceRecord>()
   readonly #list = new NameList(record => !record.removed)
-  /** None of them is empty. */
+  /** Empty lists are deleted. */
   readonly #byOwner = new Map<number, NameList>()
-  /** Of those that were removed. None is ever given again, so a row that was read before its removal brings none back. */
+  /** Numbers of removed devices. Numbers are not reused, so an older row does not restore a removed device. */
   readonly #removed = new Set<number>()
   readonly #tagged = new TaggedDevices()
   readonly #listeners: DeviceListener[] = []
   #version = 0
   #sequence = 0
 
-  /** Names are kept composed; a decomposed spelling costs a second look only where the first finds nothing. */
+  /** Names are stored composed. Only a miss costs a second lookup for a decomposed spelling. */
   get(name: string): DeviceRecord | undefined {
     return this.#byName.get(name) ?? this.#byName.get(composed(name))
   }
@@ -68,7 +71,7 @@ export class DeviceMemory {
     return this.#byNumber.size
   }
 
-  /** How many devices the account has. */
+  /** Number of the account's devices. */
   ownedBy(owner: number): number {
     return this.#byOwner.get(owner)?.size() ?? 0
   }
@@ -77,7 +80,7 @@ export class DeviceMemory {
     return this.#version
   }
 
-  /** The highest sequence number that is in here. */
+  /** The highest sequence number in memory. */
   sequence(): number {
     return this.#sequence
   }
@@ -86,7 +89,7 @@ export class DeviceMemory {
     this.#sequence = Math.max(this.#sequence, sequence)
   }
 
-  /** Applies a record as PostgreSQL has it now. */
+  /** Applies PostgreSQL's present row of a record. */
   apply(row: DeviceRow): void {
     this.raiseSequence(row.authSeq)
     const record = this.#byNumber.get(row.number)
@@ -115,7 +118,7 @@ export class DeviceMemory {
     this.#changed(record, true)
   }
 
-  /** Of an account, or undefined: of all. Valid until the next change. */
+  /** Devices of an account, or all. Valid until the next change. */
   all(owner?: number): readonly DeviceRecord[] {
     return owner === undefined ? this.#list.all() : (this.#byOwner.get(owner)?.all() ?? nothing)
   }
@@ -124,7 +127,7 @@ export class DeviceMemory {
     return owner === undefined ? this.#list.active() : (this.#byOwner.get(owner)?.active() ?? nothing)
   }
 
-  /** Those with a tag for each of these, of an account or of all. */
+  /** Devices with a tag for each of these, of an account or of all. */
   tagged(tags: readonly string[], owner?: number): DeviceLists {
     return this.#tagged.of(this.all(owner), tags, owner, this.#version)
   }
@@ -165,7 +168,7 @@ export class DeviceMemory {
     this.#byOwner.set(owner, list)
   }
 
-  /** Once the record is not that of the owner any more. */
+  /** Call it after the record has changed its owner. */
   #disown(owner: number | null): void {
     if (owner === null) return
     const list = this.#byOwner.get(owner)

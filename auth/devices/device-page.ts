@@ -1,4 +1,4 @@
-/** The shape of a page of the registry. */
+/** Declares a page of the registry. */
 
 import { z } from 'zod'
 import { listPageFields } from '../list-page.ts'

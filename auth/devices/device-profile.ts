@@ -1,4 +1,4 @@
-/** What a device is for, and the types of batteries; the statistics have the same lists. */
+/** Lists the domains of devices and the types of batteries. The statistics have the same lists. */
 
 import { z } from 'zod'
 
@@ -8,5 +8,5 @@ export type Profile = z.infer<typeof Profile>
 export const BatteryType = z.enum(['alkaline', 'li-ion', 'lifepo4', 'li-primary', 'coin', 'nimh'])
 export type BatteryType = z.infer<typeof BatteryType>
 
-/** In series. */
+/** Cells in series. */
 export const BatteryCells = z.int().min(1).max(24)

@@ -1,4 +1,4 @@
-/** One device in memory: its settings as everybody reads them, and its credential, which nothing hands out. */
+/** A device in memory: its settings, and its credential, which is not exposed. */
 
 import { bug } from '../../store/limits/bug.ts'
 import type { SeenRecord } from '../last-seen.ts'
@@ -6,7 +6,7 @@ import type { Device, DeviceDetails, QualityLimits } from './device.ts'
 import type { BatteryType, Profile } from './device-profile.ts'
 import { digestEquals, packDigest, unpackDigest } from './password.ts'
 
-/** A record as PostgreSQL keeps it; times in epoch milliseconds. */
+/** A record of PostgreSQL; times in epoch milliseconds. */
 export interface DeviceRow {
   number: number
   name: string
@@ -38,10 +38,10 @@ export interface DeviceRow {
 
 export const numbersOf = (rows: readonly Pick<DeviceRow, 'number'>[]): number[] => rows.map(({ number }) => number)
 
-/** Shared by all that have none, which may be many. */
+/** Shared by the many devices without tags. */
 const noTags: string[] = []
 
-/** A class for the sake of memory and speed: a hundred thousand of one shape, and a method that each reading calls. */
+/** A class saves memory and time: a hundred thousand records share one shape and a method that each reading calls. */
 export class DeviceRecord implements Device, SeenRecord {
   readonly number: number
   readonly symbol: string
@@ -81,7 +81,7 @@ export class DeviceRecord implements Device, SeenRecord {
     this.apply(row)
   }
 
-  /** Takes over a newer state of the same record. */
+  /** Applies a newer state of the same record. */
   apply(row: DeviceRow): void {
     if (row.number !== this.number || row.authSeq < this.authSeq) {
       throw bug(`device ${this.number} of ${this.authSeq} becomes ${row.number} of ${row.authSeq}`)
@@ -112,12 +112,12 @@ export class DeviceRecord implements Device, SeenRecord {
     this.#graceEndsMs = row.graceEndsMs ?? 0
   }
 
-  /** What PostgreSQL knows may be older than what is not saved yet. */
+  /** PostgreSQL's time may be older than the unsaved one. */
   seenAt(timeMs: number): void {
     if (timeMs > this.lastSeenMs) this.lastSeenMs = timeMs
   }
 
-  /** `first`: by the newer one of two passwords, for the first time as far as this process knows. */
+  /** `first`: this process has seen the newer of two passwords for the first time. */
   accepts(digest: Buffer, nowMs: number): boolean | 'first' {
     const next = this.#next
     if (next === null) return digestEquals(digest, this.#current)
@@ -129,7 +129,7 @@ export class DeviceRecord implements Device, SeenRecord {
     return nowMs < this.#graceEndsMs && digestEquals(digest, this.#current)
   }
 
-  /** The newer one of two passwords, where the device is known to have used it. */
+  /** The newer of two passwords, if the device has used it. */
   usedNext(): Buffer | null {
     return this.#next !== null && this.#nextUsed ? unpackDigest(this.#next) : null
   }

@@ -1,17 +1,17 @@
-/** Which devices somebody may read or write: those of an account, those with tags, or all. */
+/** Describes the devices that a principal may read or write: an account's, tagged ones, or all. */
 
 import { createTagMatcher, type Tagged } from './tag.ts'
 
 export interface DeviceScope {
-  /** Only devices of this account; undefined: of anybody. */
+  /** Limits devices to this account; undefined for any. */
   readonly owner: number | undefined
-  /** Only devices with all these tags; undefined: also without. */
+  /** Limits devices to these tags; undefined for none. */
   readonly tags: readonly string[] | undefined
 }
 
 export type ScopedDevice = Tagged & { readonly owner: number | null }
 
-/** As a device is at the moment. */
+/** Checks a device's present state. */
 export function createScopeCheck({ owner, tags }: DeviceScope): (device: ScopedDevice) => boolean {
   const isOwned = (device: ScopedDevice) => owner === undefined || device.owner === owner
   if (tags === undefined) return isOwned

@@ -1,6 +1,6 @@
 /**
- * The registry in PostgreSQL. Each change is one statement, so the record, its sequence number and the audit row are
- * written together or not at all.
+ * Reads and writes the registry in PostgreSQL. Each change is one statement, so the record, its sequence number and the
+ * audit row are written together or not at all.
  */
 
 import type pg from 'pg'
@@ -98,7 +98,7 @@ function rowOf(values: Values): DeviceRow {
   }
 }
 
-/** Seconds as a binary fraction miss the millisecond by a hair, on either side. */
+/** Seconds as a binary fraction differ slightly from the millisecond. */
 function wholeMs(timeMs: number | null): number | null {
   return timeMs === null ? null : Math.round(timeMs)
 }
@@ -109,7 +109,7 @@ async function ask(database: Database, text: string, values: unknown[]): Promise
   return rows.map(rowOf)
 }
 
-/** The highest sequence number of a change that is committed: numbers become visible in order, so what comes after it is higher. */
+/** The highest committed sequence number. Numbers become visible in order, so later ones are higher. */
 export async function highestSequence(database: Database): Promise<number> {
   const { rows } = await database.query<{ seq: number }>(
     'SELECT coalesce(max(auth_seq), 0)::float8 AS seq FROM devices',
@@ -122,17 +122,20 @@ export function readAfter(database: Database, number: number, rowsMax: number): 
   return ask(database, text, [number, rowsMax])
 }
 
-/** Every record that has changed after a sequence number, removed ones included. */
+/** Records that have changed after a sequence number, including removed ones. */
 export function readChangedSince(database: Database, sequence: number): Promise<DeviceRow[]> {
   return ask(database, `SELECT ${columns} FROM devices WHERE auth_seq > $1 ORDER BY auth_seq`, [sequence])
 }
 
-/** Removed ones included. */
+/** Includes removed records. */
 export function readNumbered(database: Database, numbers: readonly number[]): Promise<DeviceRow[]> {
   return ask(database, `SELECT ${columns} FROM devices WHERE number = ANY($1::int[])`, [numbers])
 }
 
-/** The first devices that have changed after a sequence number, in the order of the changes. After 0 without removed ones. */
+/**
+ * The first devices that have changed after a sequence number, in the order of changes. After 0, removed ones are left
+ * out.
+ */
 export async function readNamesSince(database: Database, sequence: number, rowsMax: number): Promise<NamedDevice[]> {
   const text = `SELECT number, symbol, name, location_short, removed_at IS NOT NULL AS removed, auth_seq::float8 AS sequence
     FROM devices WHERE auth_seq > $1 AND ($1 > 0 OR removed_at IS NULL) ORDER BY auth_seq LIMIT $2`
@@ -151,7 +154,7 @@ export interface Issue {
 
 const rowsPerStatement = 1000
 
-/** In several statements, so that the time limit of each is for so many rows, however many devices there are. */
+/** Several statements, so that the time limit of each is for a bounded number of rows. */
 export async function insertDevices(
   database: Transaction,
   issues: readonly Issue[],
@@ -220,7 +223,7 @@ interface Update {
   details: Record<string, unknown>
 }
 
-/** `set` holds assignments of our own making; their values start at $5. Nothing comes back for a removed device. */
+/** `set` has constant assignments; their values start at $5. Returns no row for a removed device. */
 async function update(
   database: Transaction,
   { number, by, action, details }: Update,
@@ -270,7 +273,7 @@ export function updateSettings(database: Transaction, number: number, change: De
   return update(database, { number, by, action: 'device.change', details: change }, set, values)
 }
 
-/** A new password instead of all others. */
+/** Replaces all passwords by a new one. */
 export function replaceCredential(database: Transaction, number: number, digest: Buffer, by: string) {
   const what = { number, by, action: 'device.rotate', details: { old_password_ended: true } }
   const set = ['credential_current = $5', 'credential_next = NULL', 'grace_ends_at = NULL', 'next_used = false']
@@ -281,14 +284,14 @@ export interface NewCredential {
   digest: Buffer
   nowMs: number
   graceEndsMs: number
-  /** What this process knows to have been used, whether or not that is saved. */
+  /** Newer password that the device has used according to this process, saved or not. */
   usedNext: Buffer | null
 }
 
 /**
- * A new password beside one that stays good until the end of the grace time. Within an earlier grace time there are two to
- * choose from: the newer one if the device has used it, else the older one, for then the newer one never reached the device.
- * Both are those of the row while it is locked: a password that was revoked meanwhile does not come back.
+ * Adds a password beside one that stays valid for the grace time. Within an earlier grace time, two passwords could
+ * stay: the newer one if the device has used it, otherwise the older one, because the newer one did not reach the
+ * device. Both are read from the locked row, so a password revoked meanwhile does not return.
  */
 export function addCredential(database: Transaction, number: number, credential: NewCredential, by: string) {
   const { digest, nowMs, graceEndsMs, usedNext } = credential
@@ -310,7 +313,7 @@ export function markRemoved(database: Transaction, number: number, by: string, n
   return update(database, { number, by, action: 'device.remove', details: {} }, set, [nowMs])
 }
 
-/** Gives what belongs to an account to the operator, removed devices too. */
+/** The operator receives an account's records, including removed devices. */
 export function handOver(database: Transaction, owner: number, by: string): Promise<DeviceRow[]> {
   const text = `
     WITH changed AS (
@@ -325,11 +328,11 @@ export function handOver(database: Transaction, owner: number, by: string): Prom
   return ask(database, text, [owner, by])
 }
 
-/** Two that save some of the same devices, as nodes do, do not wait for each other. */
+/** A fixed order of locks, so that nodes that save the same devices do not deadlock. */
 const lockedInOrder =
   'WITH locked AS MATERIALIZED (SELECT number FROM devices WHERE number = ANY($1::int[]) ORDER BY number FOR NO KEY UPDATE)'
 
-/** Saves when devices were last seen. This is no change of the record, so it has no sequence number and no audit row. */
+/** Saves last-seen times. They are not a change of the record, so they have no sequence number and no audit row. */
 export async function saveLastSeen(database: Database, numbers: number[], timesMs: number[]): Promise<void> {
   const text = `${lockedInOrder} UPDATE devices SET last_seen = greatest(last_seen, to_timestamp(seen.ms / 1000))
     FROM unnest($1::int[], $2::float8[]) AS seen (number, ms) JOIN locked USING (number)
@@ -346,7 +349,10 @@ export async function readLastSeen(
   return (await database.query<{ number: number; lastSeenMs: number }>(text, [numbers])).rows
 }
 
-/** Saves that devices have used these passwords, where they are still the newer ones of two. No change of the record, too. */
+/**
+ * Saves that devices have used these passwords, if they are still the newer ones of two. Not a change of the record
+ * either.
+ */
 export async function saveNextUsed(database: Database, numbers: number[], digests: Buffer[]): Promise<void> {
   const text = `${lockedInOrder} UPDATE devices SET next_used = true
     FROM unnest($1::int[], $2::bytea[]) AS used (number, digest) JOIN locked USING (number)
@@ -359,7 +365,7 @@ export interface Namesake {
   symbol: string
 }
 
-/** All records that bear a name or bore it when they were removed, oldest first. */
+/** Records that have a name, or had it when they were removed, oldest first. */
 export async function readNamesakes(database: Database, name: string): Promise<Namesake[]> {
   const text = 'SELECT number, symbol FROM devices WHERE name = $1 ORDER BY number'
   const { rows } = await database.query<Namesake>(text, [name])

@@ -1,4 +1,4 @@
-/** What a device is: the shapes of a record, of what makes one and of what changes one. */
+/** Declares devices: the shapes of a record, of an addition and of a change. */
 
 import { z } from 'zod'
 import { metricsPerDeviceMax } from '../../store/metrics/metric-counts.ts'
@@ -9,7 +9,7 @@ import { BatteryCells, BatteryType, Profile } from './device-profile.ts'
 import { namePattern } from './name-pattern.ts'
 import { Tags } from './tag.ts'
 
-/** Where a device is, in degrees of WGS 84: both coordinates or neither. */
+/** Location in degrees of WGS 84: both coordinates or neither. */
 const coordinates = {
   latitude: z.number().min(-90).max(90).nullable(),
   longitude: z.number().min(-180).max(180).nullable(),
@@ -21,7 +21,7 @@ interface Coordinates {
 }
 
 const bothOf = (type: string) => ({ properties: { latitude: { type }, longitude: { type } } })
-/** Generators of clients make types of branches (`anyOf`) that lack the other properties; these keywords they leave out. */
+/** Client generators turn `anyOf` into types without the other properties; they ignore these keywords. */
 const published = {
   if: { properties: { latitude: { type: 'null' } } },
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
@@ -30,12 +30,12 @@ const published = {
 }
 const together = { latitude: ['longitude'], longitude: ['latitude'] }
 
-/** Of a new device, where what is missing is null. */
+/** Missing fields of a new device are null. */
 function withBothOrNone<Shape extends z.ZodType<Coordinates>>(shape: Shape): Shape {
   return checked(shape).meta(published)
 }
 
-/** Of a change: one alone would be that of another place than the one it has. */
+/** A change needs both: a single coordinate would combine two places. */
 function withBothOrUnchanged<Shape extends z.ZodType<Coordinates>>(shape: Shape): Shape {
   return checked(shape).meta({ ...published, dependentRequired: together })
 }
@@ -56,11 +56,11 @@ function kindOf(value: number | null | undefined): 'missing' | 'none' | 'given' 
 const nameCharactersMax = 64
 
 /**
- * Why a composed text can be the name of no new device; undefined for one that can.
+ * Returns why a composed text cannot be a new device's name; undefined if it can.
  *
- * The name is the user of Basic authentication, which cannot carry a colon or control characters (RFC 7617), a level of
- * MQTT topics, which cannot carry the wildcards `+` and `#`, and a step of a path, where clients resolve `.` and `..` away
- * and proxies take `%2F` for a slash. Two names must not look the same, though letters of different scripts may.
+ * The name is the user of Basic authentication, which excludes colons and control characters (RFC 7617). It is a level
+ * of MQTT topics, which excludes the wildcards `+` and `#`. It is a segment of a path, where clients resolve `.` and
+ * `..` and proxies decode `%2F`. Two names must not look the same, though letters of different scripts may.
  */
 export function nameFault(name: string): string | undefined {
   if (/[:/+#]/.test(name)) return 'must not contain ":", "/", "+" or "#"'
@@ -70,8 +70,8 @@ export function nameFault(name: string): string | undefined {
 }
 
 /**
- * Composed and decomposed spellings are one name. Devices with older names go on working: only a new name is held
- * to this.
+ * Composed and decomposed spellings are one name. Only new names are checked; devices with older names continue to
+ * work.
  */
 export const DeviceName = z
   .string()
@@ -82,7 +82,7 @@ export const DeviceName = z
   })
   .meta({ minLength: 1, maxLength: nameCharactersMax, pattern: namePattern, not: { enum: ['.', '..'] } })
 
-/** By the names of metrics as `store/tables.ts` has them. */
+/** Keys are the metrics' names in `store/tables.ts`. */
 export const QualityLimits = z
   .strictObject({
     temperature: MetricLimits,
@@ -94,16 +94,16 @@ export const QualityLimits = z
   .partial()
 export type QualityLimits = z.infer<typeof QualityLimits>
 
-/** The account whose device it is. */
+/** The owner's account. */
 const accountId = z.int().min(1).max(2_147_483_647)
-/** In a request, an ordinary account may also be named by its address. */
+/** A request may name an ordinary account by its address. */
 export const ownerName = z.union(
   [accountId, plainText({ min: 1, max: 254 })],
   'must be the id or the address of an account',
 )
 export type OwnerName = z.infer<typeof ownerName>
 
-/** Which metrics a device has, in the order in which they are shown; null for whatever it sends. */
+/** Metrics of a device in their shown order; null for all metrics that it sends. */
 const DeviceMetrics = z
   .array(MetricName)
   .min(1)
@@ -111,7 +111,7 @@ const DeviceMetrics = z
   .refine(names => new Set(names).size === names.length, 'must name each metric once')
   .nullable()
 
-/** What an administrator may set. */
+/** Settings for administrators. */
 const settings = {
   location_short: plainText({ max: 128 }),
   location_desc: plainText({ max: 1024 }),
@@ -129,7 +129,7 @@ const settings = {
   battery_cells: BatteryCells.nullable(),
 }
 
-/** Makes a device. An unknown field is refused, since a typing error would otherwise pass as a default. */
+/** Describes a new device. Unknown fields are refused, since a misspelled one would otherwise become a default. */
 const newDevice = z.strictObject({
   name: DeviceName,
   location_short: settings.location_short.default(''),
@@ -151,11 +151,11 @@ const newDevice = z.strictObject({
 export const NewDevice = withBothOrNone(newDevice)
 export type NewDevice = z.infer<typeof NewDevice>
 
-/** The same as it is asked for. */
+/** A request may name the owner by address. */
 export const DeviceRequest = withBothOrNone(newDevice.extend({ owner: ownerName.nullable().default(null) }))
 export type DeviceRequest = z.infer<typeof DeviceRequest>
 
-/** Changes a device: at least one field, and only known ones. */
+/** Describes a change: at least one field, and only known ones. */
 function changeOf<Owner extends z.ZodType>(owner: Owner) {
   const change = z.strictObject({ name: DeviceName, ...settings, owner }).partial()
   return withBothOrUnchanged(
@@ -167,60 +167,60 @@ function changeOf<Owner extends z.ZodType>(owner: Owner) {
 export const DeviceChange = changeOf(settings.owner)
 export type DeviceChange = z.infer<typeof DeviceChange>
 
-/** The same as it is asked for. */
+/** A request may name the owner by address. */
 export const DeviceChangeRequest = changeOf(ownerName.nullable())
 export type DeviceChangeRequest = z.infer<typeof DeviceChangeRequest>
 
-/** What the rest of the service asks a record. */
+/** The part of a record that the rest of the service reads. */
 export const Device = z.object({
-  /** Never reused, so what belongs to a removed device stays apart from a new one of the same name. */
+  /** Not reused, so data of a removed device stays apart from a new device of the same name. */
   number: z.int(),
   name: z.string(),
-  /** The key of its readings in QuestDB: made by us, and unchanged by a new name. */
+  /** Key of its readings in QuestDB. The service generates it, and renaming keeps it. */
   symbol: z.string(),
   ...settings,
-  /** As they were set, in the order of their keys. */
+  /** Ordered by key. */
   tags: z.array(z.string()),
 })
 export type Device = Readonly<z.infer<typeof Device>> & {
-  /** It may have been revoked, which is being found out; until then it logs nothing. */
+  /** It may have been revoked. Until that is known, it logs nothing. */
   readonly suspended?: boolean
-  /** It is not in the registry any more. */
+  /** It was removed from the registry. */
   readonly removed?: boolean
   /** Sequence number of its last change. */
   readonly authSeq?: number
 }
 
-/** What a device is called, or was when it was removed. */
+/** Name of a device, or its last name. */
 export interface NamedDevice {
   number: number
   symbol: string
   name: string
   location_short: string
   removed: boolean
-  /** Of its last change. */
+  /** Sequence number of its last change. */
   sequence: number
 }
 
-/** The whole record for an administrator; secrets are not in it. */
+/** The record for an administrator, without secrets. */
 export const DeviceDetails = Device.extend({
   created_at: z.iso.datetime(),
   last_seen: z.iso.datetime().nullable(),
-  /** `rotating` while an old password is still good beside the new one, until `old_password_until`. */
+  /** `rotating` while an old password is valid besides the new one, until `old_password_until`. */
   credential: z.enum(['current', 'rotating']),
   old_password_until: z.iso.datetime().nullable(),
 })
 export type DeviceDetails = z.infer<typeof DeviceDetails>
 
-/** A device and the password that only its holder knows from now on. */
+/** A device with its new password, which is shown only once. */
 export const IssuedPassword = z.object({ device: z.string(), password: z.string() })
 export type IssuedPassword = z.infer<typeof IssuedPassword>
 
-/** Until when the password before the new one is good, or null when it has ended. */
+/** End of the old password's validity, or null if it has ended. */
 export const Rotated = IssuedPassword.extend({ old_password_until: z.iso.datetime().nullable() })
 export type Rotated = z.infer<typeof Rotated>
 
-/** The readable half of a symbol: `Küche (Nord)` gives `kuche-nord`. */
+/** The readable part of a symbol: `Küche (Nord)` becomes `kuche-nord`. */
 export function slugOf(name: string): string {
   const words = name
     .normalize('NFKD')

@@ -1,6 +1,6 @@
 /**
- * Entry point of this folder: the device registry. It is held in memory, so a reading is authenticated without a query to
- * PostgreSQL. A change is committed to PostgreSQL first and then applied in memory, before the call returns.
+ * Entry point of this folder: the device registry. It is in memory, so a reading is authenticated without a query to
+ * PostgreSQL. A change is committed to PostgreSQL and then applied in memory before the call returns.
  */
 
 import type pg from 'pg'
@@ -21,38 +21,38 @@ import { createPasswordCheck, type PasswordCheck } from './password-check.ts'
 import { createReconciler } from './reconciler.ts'
 import { createSeenDevices, type SeenDevices } from './seen-devices.ts'
 
-export interface Devices extends DeviceChanges, PasswordCheck, Pick<SeenDevices, 'seen' | 'heard'> {
-  /** From memory. The returned object is live: it reflects later changes. */
+export interface Devices extends DeviceChanges, PasswordCheck, Pick<SeenDevices, 'seen' | 'received'> {
+  /** Reads memory. The returned object is live: it reflects later changes. */
   get(name: string): Device | undefined
-  /** The same by the registry's number. */
+  /** Finds a device by the registry's number. */
   byNumber(number: number): Device | undefined
-  /** False while others may have answered changes that are not in memory yet: nothing is stored then. */
+  /** False while memory may lack changes of other nodes; writes are refused then. */
   isCurrent(): boolean
-  /** All devices, or those of an account, ordered by name; valid until the next change. */
+  /** All devices, or an account's, ordered by name; valid until the next change. */
   all(owner?: number): readonly Device[]
-  /** Those with `log_switch`; the same array until one of them changes. */
+  /** Devices with `log_switch`; the same array until one of them changes. */
   active(owner?: number): readonly Device[]
-  /** Those with a tag for each of these, where `key:*` stands for any value; both lists as above. */
+  /** Devices with a tag for each of these, where `key:*` stands for any value. Both lists are ordered by name. */
   tagged(
     tags: readonly string[],
     owner?: number,
   ): { readonly all: readonly Device[]; readonly active: readonly Device[] }
   /** Increases with each change. */
   version(): number
-  /** The highest sequence number of a change that is committed; from PostgreSQL. */
+  /** The highest committed sequence number, from PostgreSQL. */
   sequence(): Promise<number>
-  /** From PostgreSQL; see `readNamesSince`. */
+  /** Reads PostgreSQL; see `readNamesSince`. */
   namesSince(sequence: number, rowsMax: number): Promise<NamedDevice[]>
-  /** Calls the listener after each change of a device, in memory and in PostgreSQL; it must not throw. */
+  /** Calls the listener after each change in PostgreSQL and memory; it must not throw. */
   onChange(listener: (device: Device, isRemoved: boolean) => void): void
   size(): number
-  /** How many devices the account has. */
+  /** Number of the account's devices. */
   ownedBy(account: number): number
-  /** When it was last seen is the later one of memory and PostgreSQL; of memory alone, while PostgreSQL does not answer. */
+  /** The last-seen time is the later one of memory and PostgreSQL, or memory's while PostgreSQL does not answer. */
   details(name: string): Promise<DeviceDetails | undefined>
-  /** The same of a page of them. Pages count from 1. */
+  /** A page of details. Pages count from 1. */
   list(search: string, page: number): Promise<DevicePage>
-  /** Resolves the unknown outcome of the last change, if any; false while PostgreSQL cannot tell. */
+  /** Resolves the unknown outcome of the last change, if any; false while PostgreSQL is unavailable. */
   reconcile(): Promise<boolean>
   close(): Promise<void>
 }
@@ -61,18 +61,18 @@ export interface DevicesOptions {
   pool: pg.Pool
   now: () => number
   log: Pick<Log, 'warn'>
-  /** How long an old password stays valid after a rotation. */
+  /** Validity of an old password after a rotation. */
   graceMs: number
   devicesMax?: number
-  /** Told which metrics are registered that devices list: the registry of this process may not know them. */
+  /** Called with metrics that were registered because devices list them: this process's registry may lack them. */
   metricsAdded?: (metrics: readonly MetricRow[]) => void
-  /** Interval at which last-seen times are saved. */
+  /** Interval of saving last-seen times. */
   flushMs?: number
   /** Timeout of each statement of a change; normally it takes milliseconds. */
   stepMs?: number
   feed?: ChangeFeed
-  /** Whether `heard` is told all readings that are seen. */
-  isHeard?: boolean
+  /** True if `received` gets all seen readings. */
+  isReceived?: boolean
 }
 
 const rowsPerRead = 1000
@@ -80,7 +80,7 @@ const changesWaitingMax = 1_000
 
 export async function openDevices(options: DevicesOptions): Promise<Devices> {
   const { pool, now, log, graceMs, devicesMax = 1_000_000, flushMs = 60_000, stepMs = 4_000 } = options
-  const { metricsAdded = () => {}, feed = noFeed, isHeard = false } = options
+  const { metricsAdded = () => {}, feed = noFeed, isReceived = false } = options
   const memory = new DeviceMemory()
   await load(pool, memory)
 
@@ -105,7 +105,7 @@ export async function openDevices(options: DevicesOptions): Promise<Devices> {
     stepMs,
     failed: error => log.warn({ err: error }, 'device change failed or unconfirmed'),
   })
-  const seenDevices = createSeenDevices({ pool, memory, log, flushMs, unsavedMax: devicesMax, isHeard })
+  const seenDevices = createSeenDevices({ pool, memory, log, flushMs, unsavedMax: devicesMax, isReceived })
   const passwordCheck = createPasswordCheck({ pool, feed, memory, now, log, unsavedMax: devicesMax })
 
   return {
@@ -116,7 +116,7 @@ export async function openDevices(options: DevicesOptions): Promise<Devices> {
     authenticate: passwordCheck.authenticate,
     credentialCheck: passwordCheck.credentialCheck,
     seen: seenDevices.seen,
-    heard: seenDevices.heard,
+    received: seenDevices.received,
     all: owner => memory.all(owner),
     active: owner => memory.active(owner),
     tagged: (tags, owner) => memory.tagged(tags, owner),
@@ -146,7 +146,7 @@ export async function openDevices(options: DevicesOptions): Promise<Devices> {
   }
 }
 
-/** Takes over what was changed, with the metrics that it lists. */
+/** Applies changed rows, with the metrics that they list. */
 async function readSince(
   pool: pg.Pool,
   memory: DeviceMemory,
@@ -159,7 +159,7 @@ async function readSince(
   for (const row of rows) memory.apply(row)
 }
 
-/** Takes over what other nodes have changed. */
+/** Applies changes of other nodes. */
 async function reload(pool: pg.Pool, memory: DeviceMemory, numbers: readonly number[]): Promise<void> {
   for (let from = 0; from < numbers.length; from += rowsPerRead) {
     const rows = await sql.readNumbered(pool, numbers.slice(from, from + rowsPerRead))
@@ -181,12 +181,12 @@ async function load(pool: pg.Pool, memory: DeviceMemory): Promise<void> {
   }
 }
 
-/** A page whose devices are still records. */
+/** A page with devices as records. */
 interface RecordPage extends Omit<DevicePage, 'devices'> {
   records: readonly DeviceRecord[]
 }
 
-/** Finds the text in the name, the place, its description or a tag, whatever the case. Pages count from 1. */
+/** Searches name, place, description and tags without regard to case. Pages count from 1. */
 function pageOfDevices(all: readonly DeviceRecord[], search: string, page: number): RecordPage {
   const found = search === '' ? all : all.filter(finder(search))
   return { records: rowsOfPage(found, page), ...listPage(found.length, page) }

@@ -1,4 +1,4 @@
-/** What becomes of the devices of an account that is removed: in its transaction, and then in memory. */
+/** Hands over the devices of a removed account, in its transaction and then in memory. */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import type { ChangeFeed } from '../nodes/change-feed.ts'

@@ -1,9 +1,9 @@
-/** Devices in the order of their names, by UTF-16 units: the same on every machine. It is put in order when somebody asks. */
+/** Orders devices by the UTF-16 units of their names, the same on every machine. Lists are sorted on demand. */
 
 import { bug } from '../../store/limits/bug.ts'
 import type { DeviceRecord } from './device-record.ts'
 
-/** Stale entries that stand in a list until somebody asks for it, beside as many as it has others. */
+/** Stale entries that a list may keep until it is read, besides as many as it has valid ones. */
 const staleMax = 1000
 
 export class NameList {
@@ -11,12 +11,12 @@ export class NameList {
   #records: DeviceRecord[] = []
   #active: readonly DeviceRecord[] | undefined
   #size = 0
-  /** New ones and renamed ones stand anywhere. */
+  /** False after additions and renamings. */
   #isSorted = true
-  /** Some do not belong here any more, or stand here twice since they have come back. */
+  /** True if some entries were removed, or are repeated after their return. */
   #isStale = false
 
-  /** `belongs`: of a record that was added, whether it has not been removed since. */
+  /** `belongs` is true for an added record until its removal. */
   constructor(belongs: (record: DeviceRecord) => boolean) {
     this.#belongs = belongs
   }
@@ -32,7 +32,7 @@ export class NameList {
     this.#active = undefined
   }
 
-  /** Once it does not belong here any more. */
+  /** Call it after a record has left the list. */
   remove(): void {
     this.#size--
     if (this.#size < 0) throw bug(`a list has ${this.#size} devices`)
@@ -41,7 +41,7 @@ export class NameList {
     if (this.#records.length > 2 * this.#size + staleMax) this.#removeStale()
   }
 
-  /** A setting of one that is in here. */
+  /** Call it after a setting of a record has changed. */
   changed(isRenamed: boolean): void {
     if (isRenamed) this.#isSorted = false
     this.#active = undefined
@@ -51,19 +51,19 @@ export class NameList {
   all(): readonly DeviceRecord[] {
     if (this.#isStale) this.#removeStale()
     if (this.#records.length !== this.#size) throw bug(`a list of ${this.#size} devices has ${this.#records.length}`)
-    // Nearly sorted already, which the sort makes use of.
+    // The sort is fast on nearly sorted records.
     if (!this.#isSorted) this.#records = this.#records.toSorted((a, b) => (a.name < b.name ? -1 : 1))
     this.#isSorted = true
     return this.#records
   }
 
-  /** Those with `log_switch`; the same array until something changes. */
+  /** Devices with `log_switch`; the same array until something changes. */
   active(): readonly DeviceRecord[] {
     this.#active ??= this.all().filter(record => record.log_switch)
     return this.#active
   }
 
-  /** A new list, because somebody may still be reading the old one. */
+  /** Makes a new list, because the old one may be in use. */
   #removeStale(): void {
     this.#records = [...new Set(this.#records.filter(this.#belongs))]
     this.#isStale = false

@@ -1,9 +1,9 @@
 /**
- * What the published contract says of the characters of a device's name and of a tag: `nameFault` in device.ts and `tagFault`
- * in tag.ts, for dialects of regular expressions that know no properties of Unicode. A test compares them, sign by sign.
+ * Publishes the characters of device names and tags: `nameFault` in device.ts and `tagFault` in tag.ts, for dialects of
+ * regular expressions without Unicode properties. A test compares each code point.
  */
 
-/** Code points that neither has, of Unicode 17: first and last of each range. Of blanks, the space is in both. */
+/** Code points of Unicode 17 that neither may have, as ranges. Space is the only allowed blank. */
 const refused: readonly (readonly [number, number])[] = [
   [0x0, 0x20],
   [0x7f, 0xa0],
@@ -54,20 +54,20 @@ const refused: readonly (readonly [number, number])[] = [
   [0x10fffe, 0x10ffff],
 ]
 
-/** Words of other characters with single spaces between them. */
+/** Words separated by single spaces. */
 export const namePattern = `^${wordOf(':/+#')}(?: ${wordOf(':/+#')})*$`
 
-/** The same for the value of a tag, without its length. */
+/** Value of a tag, without its length. */
 export const tagPattern = `^[a-z][a-z0-9_]{0,31}:${wordOf(',;')}(?: ${wordOf(',;')})*$`
 
-/** Some characters that are neither refused nor among these. */
+/** Characters that are neither refused nor in `others`. */
 function wordOf(others: string): string {
   const ranges = refused.map(([first, last]) => `${signOf(first)}-${signOf(last)}`)
   const signs = [...others].map(sign => signOf(sign.charCodeAt(0)))
   return `[^${ranges.join('')}${signs.join('')}]+`
 }
 
-/** As itself beyond the basic plane, where dialects differ in their escapes. */
+/** Written unescaped beyond the basic plane, where dialects differ in escapes. */
 function signOf(codePoint: number): string {
   if (codePoint > 0xffff) return String.fromCodePoint(codePoint)
   return `\\u${codePoint.toString(16).padStart(4, '0')}`

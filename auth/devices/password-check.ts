@@ -1,4 +1,4 @@
-/** Whether a password is that of a device. The first use of the newer one of two is saved, since rotations ask for it. */
+/** Verifies a device's password. The first use of the newer of two passwords is saved for rotations. */
 
 import type pg from 'pg'
 import type { Log } from '../../store/log.ts'
@@ -11,9 +11,12 @@ import { saveNextUsed } from './device-sql.ts'
 import { digestEquals, digestOf } from './password.ts'
 
 export interface PasswordCheck {
-  /** From memory, with the same amount of work for an unknown name. Throws LeaseExpired. */
+  /** Reads memory, with equal work for an unknown name. Throws LeaseExpired. */
   authenticate(name: string, password: string): Device | undefined
-  /** For a connection that lasts: tells later, by a comparison, whether this password of the device is still good, or throws LeaseExpired. */
+  /**
+   * Returns a check for a long connection: whether this password of the device is still valid. The check throws
+   * LeaseExpired.
+   */
   credentialCheck(device: Pick<Device, 'number'>, password: string): () => boolean
 }
 
@@ -26,13 +29,13 @@ export interface PasswordCheckOptions {
   unsavedMax: number
 }
 
-/** The first use of the newer one of two passwords. */
+/** First use of the newer of two passwords. */
 interface PasswordUse extends SeenRecord {
   number: number
   digest: Buffer
 }
 
-/** Soon, as a rotation after a crash must know of it. */
+/** Short, because a rotation after a crash depends on it. */
 const flushMs = 100
 const usesPerStatement = 5_000
 

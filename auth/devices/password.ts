@@ -1,8 +1,8 @@
 /**
- * Device passwords: 256 random bits as hexadecimal digits, kept as a plain SHA-256.
+ * Device passwords: 256 random bits as hexadecimal digits, stored as a plain SHA-256.
  *
- * A slow hash exists for secrets that can be guessed. These cannot, and a slow hash for each reading would let anybody
- * stop the service with made-up names.
+ * Slow hashes protect secrets that can be guessed. These cannot, and a slow hash for each reading would allow denial of
+ * service with invented names.
  */
 
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
@@ -10,22 +10,22 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 const passwordBytes = 32
 
 const digestBytes = 32
-/** Where the expected digest is laid out to be compared; the comparison is done before anybody else can write here. */
+/** Shared buffer for the expected digest. The comparison is synchronous. */
 const expected = Buffer.alloc(digestBytes)
-/** Stands in for the digest of an unknown device, so that the same work is done for it. No password is known to have it. */
-const nobody = '\0'.repeat(digestBytes)
+/** Replaces the digest of an unknown device for equal work. No known password has it. */
+const unknownDigest = '\0'.repeat(digestBytes)
 
 export function makePasswords(count: number): string[] {
   const random = randomBytes(count * passwordBytes).toString('hex')
   return Array.from({ length: count }, (_, at) => random.slice(at * passwordBytes * 2, (at + 1) * passwordBytes * 2))
 }
 
-/** The case of the digits does not matter. */
+/** Digits may have any case. */
 export function digestOf(password: string): Buffer {
   return hash('sha256', password.toLowerCase(), 'buffer')
 }
 
-/** As text of one byte a character: a small Buffer takes three times the memory, of which a large fleet has plenty. */
+/** Text with one byte a character: a small Buffer takes three times the memory. */
 export function packDigest(digest: Buffer): string {
   return digest.toString('latin1')
 }
@@ -35,6 +35,6 @@ export function unpackDigest(packed: string): Buffer {
 }
 
 export function digestEquals(digest: Buffer, packed: string | undefined): boolean {
-  expected.write(packed ?? nobody, 'latin1')
+  expected.write(packed ?? unknownDigest, 'latin1')
   return timingSafeEqual(digest, expected) && packed !== undefined
 }

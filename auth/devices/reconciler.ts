@@ -1,14 +1,14 @@
 /**
- * Reconciles memory with PostgreSQL after a change whose outcome is unknown: COMMIT was sent and not answered. PostgreSQL is
- * asked for the transaction until that has ended; then what it changed is read.
+ * Reconciles memory with PostgreSQL after a change with an unknown outcome, whose COMMIT was sent and not answered. It
+ * queries the transaction until that has ended, then reads its changes.
  */
 
 import { bug } from '../../store/limits/bug.ts'
 
-/** There is one at a time, since no change begins while another one's outcome is unknown. */
+/** There is at most one: no change begins while an outcome is unknown. */
 interface UnknownOutcome {
   transaction: string
-  /** All that the change has made is above this sequence number. */
+  /** The change's rows have higher sequence numbers. */
   sequence: number
   /** Called when memory has the outcome. */
   onReconciled: () => void
@@ -16,15 +16,15 @@ interface UnknownOutcome {
 
 export interface Reconciler {
   outcomeUnknown(change: UnknownOutcome): void
-  /** Asks now if there is anything to be asked; false while an outcome is still unknown. */
+  /** Queries now if an outcome is unknown; false while it stays unknown. */
   reconcile(): Promise<boolean>
   close(): void
 }
 
 export interface ReconcilerOptions {
-  /** Rejects while the database is away, as does the next. */
+  /** Rejects while the database is unavailable, like `readSince`. */
   hasEnded: (transaction: string) => Promise<boolean>
-  /** Applies to memory what has changed since. */
+  /** Applies later changes to memory. */
   readSince: (sequence: number) => Promise<void>
   failed: (error: unknown) => void
   retryMs: number

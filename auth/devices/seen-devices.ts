@@ -1,4 +1,4 @@
-/** When devices were last seen: noted in memory, saved in PostgreSQL in batches, and read again for those who look at it. */
+/** Tracks last-seen times of devices: noted in memory, saved in PostgreSQL in batches, and read again for lists. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
@@ -11,17 +11,17 @@ import { DeviceRecord } from './device-record.ts'
 import { readLastSeen, saveLastSeen } from './device-sql.ts'
 
 export interface SeenDevices {
-  /** Updates the last-seen time in memory, unless it is heard; PostgreSQL is updated later in a batch. */
+  /** Updates the last-seen time in memory, unless `received` does; PostgreSQL is updated later in a batch. */
   seen(device: Pick<Device, 'number'>, timeMs: number): void
-  /** Readings that this process or another one took: the time in memory becomes that of each, and who took it saves it. */
-  heard(readings: HeardReadings): void
-  /** Takes over what other processes have saved. While PostgreSQL does not answer, memory stays as it is. */
+  /** Notes readings of this process or another one in memory. The process that accepted them saves the time. */
+  received(readings: ReceivedReadings): void
+  /** Applies times that other processes have saved. Memory stays unchanged while PostgreSQL does not answer. */
   learn(records: readonly DeviceRecord[]): Promise<void>
   close(): Promise<void>
 }
 
-/** Readings of one group, each of a device by its number. */
-interface HeardReadings {
+/** Readings of one group, each with the number of its device. */
+interface ReceivedReadings {
   readonly place: { readonly receiptMs: number } | undefined
   next(): boolean
   readonly series: number
@@ -33,16 +33,16 @@ export interface SeenDevicesOptions {
   log: Pick<Log, 'warn'>
   flushMs: number
   unsavedMax: number
-  /** All that is seen is also heard, so that all processes know the same. */
-  isHeard: boolean
+  /** True if all seen readings are also received, so that all processes have the same times. */
+  isReceived: boolean
 }
 
 const seenPerStatement = 5_000
-/** A list is shown without what PostgreSQL has not said by then. */
+/** Lists are shown without PostgreSQL's times after this. */
 const answerMsMax = 1_000
 
 export function createSeenDevices(options: SeenDevicesOptions): SeenDevices {
-  const { pool, memory, log, flushMs, unsavedMax, isHeard } = options
+  const { pool, memory, log, flushMs, unsavedMax, isReceived } = options
   const lastSeen = createLastSeen<DeviceRecord>({
     async save(records) {
       const seen = records.filter(({ lastSeenMs }) => lastSeenMs > 0)
@@ -59,13 +59,13 @@ export function createSeenDevices(options: SeenDevicesOptions): SeenDevices {
   })
   return {
     seen(device, timeMs) {
-      // To look the record up takes longer than all the rest.
+      // Looking the record up would take longer than the rest.
       const record = device instanceof DeviceRecord ? device : memory.byNumber(device.number)
       if (record === undefined || record.removed) return
-      if (isHeard) lastSeen.willBeSeen(record)
+      if (isReceived) lastSeen.willBeSeen(record)
       else lastSeen.seen(record, timeMs)
     },
-    heard(readings) {
+    received(readings) {
       const receiptMs = readings.place?.receiptMs ?? 0
       while (readings.next()) memory.byNumber(readings.series)?.seenAt(receiptMs)
     },

@@ -1,11 +1,11 @@
-/** Which devices something is about: some by their names, those with tags, or all. */
+/** Selects devices: by name, by tag, or all. */
 
 import { z } from 'zod'
 import { composed } from '../../store/plain-text.ts'
 import { createTagMatcher, type Tagged, TagMatch, tagsMax } from './tag.ts'
 
 const namesMax = 1000
-/** In UTF-16 units, in any spelling, those of older devices included. */
+/** In UTF-16 units, with any spelling and names of older devices. */
 const nameLengthMax = 512
 
 export const Selector = z.union(
@@ -22,7 +22,7 @@ export interface SelectableDevice extends Tagged {
   readonly name: string
 }
 
-/** Whether the selector means a device; of the devices that its owner may read, which it does not know. */
+/** Tests devices against the selector. The caller limits them to those that the owner may read. */
 export function createSelection(selector: Selector): (device: SelectableDevice) => boolean {
   if ('all' in selector) return () => true
   if ('tags' in selector) return createTagMatcher(selector.tags)

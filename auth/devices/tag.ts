@@ -1,21 +1,21 @@
-/** Tags: `key:value` on a device, as `site:berlin`, by which devices are found and selected. */
+/** Declares tags: `key:value` on a device, such as `site:berlin`, by which devices are found and selected. */
 
 import { z } from 'zod'
 import { composed, visibleTextFault } from '../../store/plain-text.ts'
 import { tagPattern } from './name-pattern.ts'
 
-/** Of a device. */
+/** Limit for a device. */
 export const tagsMax = 16
 
 const keyPattern = /^[a-z][a-z0-9_]{0,31}$/
 const keyLengthMax = 32
 const valueCharactersMax = 64
-/** In place of a value, it stands for any: no tag has it as its own. */
+/** Stands for any value in a selector, so tags cannot have it. */
 const anyValue = '*'
 
 /**
- * Why a composed text is no tag; undefined for one. All behind the first colon is the value. Lists of tags in a cell or a
- * field are separated by commas or semicolons. Two tags must not look the same, as names of devices.
+ * Returns why a composed text is not a tag; undefined if it is. The value is the text behind the first colon. Commas
+ * and semicolons separate tags in a cell or a field. Two tags must not look the same, like names of devices.
  */
 export function tagFault(tag: string): string | undefined {
   const fault = matchFault(tag)
@@ -23,7 +23,7 @@ export function tagFault(tag: string): string | undefined {
   return valueIn(tag) === anyValue ? 'must not have "*" as its value' : undefined
 }
 
-/** The same for what may also stand for all values of a key. */
+/** Allows `*` as the value, too. */
 function matchFault(tag: string): string | undefined {
   const key = keyIn(tag)
   if (key === undefined) return 'must be a key, a colon and a value'
@@ -34,7 +34,7 @@ function matchFault(tag: string): string | undefined {
   return found && `has a value that ${found}`
 }
 
-/** Undefined for what has no colon. */
+/** Undefined without a colon. */
 function keyIn(tag: string): string | undefined {
   const colon = tag.indexOf(':')
   return colon === -1 ? undefined : tag.slice(0, colon)
@@ -62,7 +62,7 @@ const published = {
 
 export const Tag = tagText(tagFault).meta({ ...published, not: { pattern: '^[^:]*:\\*$' } })
 
-/** At most one value for each key, as labels have in Prometheus; in the order of the keys, however they were sent. */
+/** At most one value for each key, like labels in Prometheus, sorted by key. */
 export const Tags = z
   .array(Tag)
   .max(tagsMax)
@@ -72,19 +72,19 @@ export const Tags = z
 /** A tag, or `key:*` for any value of the key. */
 export const TagMatch = tagText(matchFault).meta(published)
 
-/** The same, with one sentence for all that is wrong. */
+/** Reports one error text for all faults. */
 export function tagMatchOr(error: string) {
   return tagText(tag => matchFault(tag) && error).meta(published)
 }
 
-/** A key alone, with one sentence for all that is wrong. */
+/** A key, with one error text for all faults. */
 export function tagKeyOr(error: string) {
   return z.string(error).regex(keyPattern, error)
 }
 
 export const TagKey = tagKeyOr('must be 1 to 32 of a-z, 0-9 and "_" that begin with a letter')
 
-/** Of a cell or a field that lists them. */
+/** Splits a cell or a field of tags. */
 export function tagsIn(text: string): string[] {
   const tags = text.split(/[,;]/).map(tag => tag.trim())
   return tags.filter(tag => tag !== '')
@@ -94,11 +94,11 @@ export interface Tagged {
   readonly tags: readonly string[]
 }
 
-/** Whether a device has a tag for each of these: the tag itself, or with `key:*` any of the key. */
+/** Tests for a tag of each entry: the tag itself, or with `key:*` any of the key. */
 export function createTagMatcher(wanted: readonly string[]): (device: Tagged) => boolean {
   const exact = wanted.filter(tag => valueIn(tag) !== anyValue)
   const prefixes = wanted.filter(tag => valueIn(tag) === anyValue).map(tag => tag.slice(0, -anyValue.length))
-  // A fleet of a hundred thousand devices is gone through by it.
+  // It runs over fleets of a hundred thousand devices.
   return ({ tags }) => {
     if (tags.length === 0) return wanted.length === 0
     for (const tag of exact) if (!tags.includes(tag)) return false

@@ -1,8 +1,8 @@
 /**
- * Keeps people from guessing user codes. Each look-up counts as a wrong one before the code is looked at, so that many
- * at once are no way around the limits; a right one takes that back. Few run at a time, so that many right ones at once
- * are not taken for guesses. Beyond the limits no code is looked at. An account without a wrong code of its own is not held
- * up by those of others behind its network.
+ * Prevents guessing of user codes. Each lookup counts as a wrong one before it runs, so that concurrent lookups do not
+ * bypass the limits; a right code cancels it. Few lookups run at a time, so that concurrent right ones do not count as
+ * guesses. Beyond the limits, lookups are refused. An account without wrong codes is not limited by others of its
+ * network.
  */
 
 import { type Asker, createSemaphore } from '../../store/limits/semaphore.ts'
@@ -12,7 +12,7 @@ import type { RateLimit, RateLimits } from '../rate-limits.ts'
 import { tooManyWait } from '../too-busy.ts'
 
 export interface CodeGuesses {
-  /** Runs the look-up of a code, unless there were too many wrong ones. It refuses a wrong code. */
+  /** Runs the lookup of a code unless the limit of wrong codes is reached. The lookup refuses a wrong code. */
   run<Value>(who: Asker, lookUp: () => Promise<Outcome<Value>>): Promise<Outcome<Value>>
 }
 
@@ -20,7 +20,7 @@ const windowMs = 300_000
 const byAccount: RateLimit = { kind: 'user code by account', countMax: 10, windowMs }
 const firstOfAccount: RateLimit = { kind: 'first user code', countMax: 1, windowMs }
 const byNetwork: RateLimit = { kind: 'user code by network', countMax: 100, windowMs }
-/** Of all together. Nobody is refused for it, but the log says so, once in a window. */
+/** Limit over all accounts. It refuses nothing, but is logged once in a window. */
 const byAll: RateLimit = { kind: 'user code', countMax: 1_000, windowMs }
 const alarm: RateLimit = { kind: 'user code alarm', countMax: 1, windowMs }
 
@@ -34,7 +34,7 @@ export function createCodeGuesses(limits: RateLimits, log: Log): CodeGuesses {
     log.warn({ countMax: byAll.countMax, windowMs }, 'many wrong user codes: a client may be guessing them')
   }
 
-  /** Takes back what was counted unless the look-up was made and the code was wrong. */
+  /** Cancels the count unless the lookup ran and the code was wrong. */
   async function counted<Value>(
     counts: readonly [RateLimit, string][],
     lookUp: () => Promise<Outcome<Value>>,

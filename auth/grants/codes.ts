@@ -1,11 +1,11 @@
 /**
- * The two codes of a request (RFC 8628): the device code is a secret of 256 bits that the device polls with; the user
- * code is short, because a person types it.
+ * Generates the two codes of a request (RFC 8628): the device code is a secret of 256 bits for polling; the user code
+ * is short, because a person types it.
  */
 
 import { hash, randomBytes, randomInt } from 'node:crypto'
 
-/** No vowels, so that no word comes out, and nothing that is easily mistaken for something else. */
+/** Without vowels, which avoids words, and without characters that look alike. */
 const letters = 'BCDFGHJKLMNPQRSTVWXZ'
 const typedLetters = `${letters}${letters.toLowerCase()}`
 const userCodeLength = 8
@@ -15,16 +15,16 @@ export function createUserCode(): string {
   return Array.from({ length: userCodeLength }, () => letters[randomInt(letters.length)]).join('')
 }
 
-/** As people read it: `BCDF-GHJK`. */
+/** Shown form: `BCDF-GHJK`. */
 export function formatUserCode(code: string): string {
   return `${code.slice(0, userCodeLength / 2)}-${code.slice(userCodeLength / 2)}`
 }
 
-/** What somebody has typed, without regard to case, hyphens and spaces; undefined for what can be no code. */
+/** Parses a typed code without regard to case, hyphens and spaces. Undefined for impossible codes. */
 export function parseUserCode(typed: string): string | undefined {
   const code = typed.replaceAll(/[-\s]/g, '')
   if (code.length !== userCodeLength) return undefined
-  // Before the case is changed: other letters become one of ours.
+  // Checked before the case changes, which maps other letters to these.
   return [...code].every(letter => typedLetters.includes(letter)) ? code.toUpperCase() : undefined
 }
 

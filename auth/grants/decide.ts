@@ -1,6 +1,6 @@
 /**
- * A person approves a device's request, or denies it. An approval makes an API key, which counts, is listed and can be revoked
- * from then on, and which nobody has: its text is made when the device fetches it (poll.ts).
+ * Approves or denies a device's request. An approval creates an API key that is counted, listed and revocable. Its text
+ * is generated when the device fetches it (poll.ts).
  */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
@@ -13,7 +13,7 @@ import { type Grant, grantSubject, stateOf } from './grant.ts'
 import { findForViewer, type Viewer } from './look-up.ts'
 
 export interface Approval {
-  /** Name of the key; by default as the device calls itself. */
+  /** Name of the key; by default the device's name for itself. */
   name?: string | null | undefined
 }
 
@@ -22,7 +22,7 @@ export interface ApprovedGrant {
   keyPrefix: string
 }
 
-/** The key may read, and nothing else. The text that it is made with is thrown away. */
+/** The key may only read. Its initial text is discarded. */
 export async function approveGrant(
   parts: AccountParts,
   typed: string,
@@ -57,7 +57,7 @@ export async function approveGrant(
   return accepted({ clientName: grant.clientName, keyPrefix: approved.value })
 }
 
-/** Also once it is denied already. */
+/** A denied request may be denied again. */
 export async function denyGrant(parts: AccountParts, typed: string, viewer: Viewer): Promise<Outcome<undefined>> {
   const found = await findForViewer(parts, typed, viewer)
   if (!found.ok) return found
@@ -68,12 +68,12 @@ export async function denyGrant(parts: AccountParts, typed: string, viewer: View
   const decision = { status: 'denied', accountId: viewer.signedIn.account.id, nowMs } as const
   const denied = await orRefused(inNewTransaction(parts, transaction => decide(transaction, found.value, decision)))
   if (denied.ok) return denied
-  // Somebody with the same session was quicker, with one or the other.
+  // A concurrent request of the same session decided first.
   const again = await findForViewer(parts, typed, viewer)
   return again.ok && again.value.status === 'denied' ? accepted(undefined) : denied
 }
 
-/** Undefined for one that waits to be decided. */
+/** Undefined for a pending request. */
 function refusalOf(grant: Grant, nowMs: number): AccountRefusal | undefined {
   const state = stateOf(grant, nowMs)
   if (state === 'pending') return undefined
@@ -86,7 +86,7 @@ interface Decision {
   nowMs: number
 }
 
-/** One conditional statement, so that of many decisions one counts. */
+/** One conditional statement, so that only one of several concurrent decisions takes effect. */
 async function decide(
   transaction: Transaction,
   { id, viewer, clientName }: Grant,
@@ -103,7 +103,7 @@ async function decide(
   await writeAudit(transaction, { actor: subjectOf(accountId), action, subject: grantSubject(id), details })
 }
 
-/** Rolls back what was begun. */
+/** Rolls back the transaction. */
 class Refused extends Error {
   readonly refusal: AccountRefusal
 

@@ -1,4 +1,4 @@
-/** A device's request for an API key, its states, and how it is read. */
+/** Declares a device's request for an API key, its states, and how it is read. */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { digestOfCode } from './codes.ts'
@@ -6,13 +6,13 @@ import { digestOfCode } from './codes.ts'
 export interface Grant {
   id: string
   clientName: string
-  /** Where it was started. */
+  /** Address of the device at its start. */
   address: string
   status: GrantStatus
   createdMs: number
   expiresMs: number
   intervalSeconds: number
-  /** The session that has looked it up first, as `viewerOf` names it. */
+  /** The first session that looked it up, named by `viewerOf`. */
   viewer: string | null
 }
 
@@ -21,7 +21,7 @@ export type GrantState = GrantStatus | 'expired'
 
 export const grantLifetimeMs = 600_000
 
-/** What the device fetches in time, or somebody denies, stays so; everything else ends with its time. */
+/** Fetched and denied requests are final. All others expire. */
 export function stateOf({ status, expiresMs }: Grant, nowMs: number): GrantState {
   const canExpire = status === 'pending' || status === 'approved'
   return canExpire && expiresMs <= nowMs ? 'expired' : status
@@ -40,7 +40,7 @@ interface GrantRow {
 
 export const grantColumns = 'id, client_name, address, status, created_at, expires_at, interval_seconds, viewer'
 
-/** Of a statement that returns `grantColumns`. */
+/** The statement returns `grantColumns`. */
 export async function oneGrant(database: Transaction, text: string, values: unknown[]): Promise<Grant | undefined> {
   const { rows } = await database.query<GrantRow>(text, values)
   const [row] = rows
@@ -62,7 +62,7 @@ export function findByDeviceCode(database: Transaction, code: string): Promise<G
   return oneGrant(database, `SELECT ${grantColumns} FROM device_grants WHERE device_digest = $1`, [digestOfCode(code)])
 }
 
-/** Who a grant is in the audit. */
+/** Names a grant in the audit. */
 export function grantSubject(id: string): string {
   return `device grant ${id}`
 }

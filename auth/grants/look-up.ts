@@ -1,4 +1,4 @@
-/** Finds a request by the code that a person has typed, for the one session that it belongs to from then on. */
+/** Finds a request by the typed code and binds it to the session. */
 
 import type { AccountParts, Client } from '../accounts/account-parts.ts'
 import { accepted, type Outcome, refused } from '../outcome.ts'
@@ -6,7 +6,7 @@ import type { SignedIn } from '../sessions/session-claims.ts'
 import { digestOfCode, formatUserCode, parseUserCode } from './codes.ts'
 import { type Grant, type GrantState, grantColumns, oneGrant, stateOf } from './grant.ts'
 
-/** The person at the browser, and where the request comes from. */
+/** The person at the browser, and the origin of the request. */
 export interface Viewer {
   signedIn: SignedIn
   client: Client
@@ -14,9 +14,9 @@ export interface Viewer {
 
 export interface GrantInfo {
   userCode: string
-  /** What the device calls itself: not to be trusted. */
+  /** The device's untrusted name for itself. */
   clientName: string
-  /** Where the device is. */
+  /** Address of the device. */
   address: string
   status: Exclude<GrantState, 'consumed' | 'expired'>
   createdMs: number
@@ -34,7 +34,7 @@ export async function lookUpGrant(parts: AccountParts, typed: string, viewer: Vi
   return accepted({ userCode, clientName, address, status, createdMs, expiresMs })
 }
 
-/** The request of a code, bound to the session of whoever has typed it. */
+/** Finds the request of a code, bound to the session that typed it. */
 export function findForViewer(parts: AccountParts, typed: string, viewer: Viewer): Promise<Outcome<Grant>> {
   const session = sessionOf(viewer)
   const who = { account: String(viewer.signedIn.account.id), network: viewer.client.network }
@@ -45,7 +45,7 @@ export function findForViewer(parts: AccountParts, typed: string, viewer: Viewer
   })
 }
 
-/** One statement, so that of several sessions at the same time one gets it. */
+/** One statement, so that only one of several concurrent sessions gets it. */
 async function bind({ pool }: AccountParts, typed: string, viewer: string): Promise<Grant | undefined> {
   const code = parseUserCode(typed)
   if (code === undefined) return undefined
@@ -53,7 +53,7 @@ async function bind({ pool }: AccountParts, typed: string, viewer: string): Prom
   return await oneGrant(pool, text, [digestOfCode(code), viewer])
 }
 
-/** Of a token made elsewhere, which may name no session, the account. */
+/** Tokens from elsewhere may lack a session, so the account replaces it. */
 function sessionOf({ signedIn: { sid, account } }: Viewer): string {
   return sid === undefined ? `account ${account.id}` : `session ${sid}`
 }

@@ -1,7 +1,7 @@
 /**
- * A device asks what has become of its request, and gets its key, once. The text of the key is made for that answer, and its
- * digest takes the place of the one that the approval left: what is stored before and after opens nothing. An answer that is
- * lost is not told again; its key is one that nobody has, in the list of its owner.
+ * Answers a device's poll and hands its key out once. The key's text is generated for that answer, and its digest
+ * replaces the approval's, so that no stored text opens anything. A lost answer is not repeated; its unusable key is in
+ * the owner's list.
  */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
@@ -14,7 +14,7 @@ import { pollIntervalSecondsMax, slowDownSeconds } from './grant-limits.ts'
 
 export interface Polled {
   status: 'pending' | 'approved' | 'denied' | 'expired'
-  /** Of an approved one, in the one answer that tells it. */
+  /** Key of an approved request, in one answer only. */
   apiKey: string | null
   intervalSeconds: number
 }
@@ -27,14 +27,14 @@ export async function pollGrant(parts: AccountParts, deviceCode: string): Promis
   if (over !== undefined) return accepted(over)
   const polled = await notePoll(parts, grant.id, nowMs)
   if (polled === undefined) return await slowDown(parts, grant.id, nowMs)
-  // Somebody may have decided meanwhile.
+  // The request may have been decided meanwhile.
   return accepted(
     answerOfOver(polled, nowMs) ??
       (polled.status === 'pending' ? answer(polled, 'pending') : await collect(parts, polled, nowMs)),
   )
 }
 
-/** Undefined while there is something to wait for or to fetch. */
+/** Undefined while it is pending or not fetched. */
 function answerOfOver(grant: Grant, nowMs: number): Polled | undefined {
   const state = stateOf(grant, nowMs)
   if (state === 'expired') return answer(grant, 'expired')
@@ -46,8 +46,8 @@ function answer({ intervalSeconds }: Grant, status: Polled['status'], apiKey: st
 }
 
 /**
- * Undefined when it comes too early; the first one never does. Neither this nor slowDown touches the status. After a
- * clock was set back, the last poll may seem to lie ahead, and must not hold up the next one for long.
+ * Undefined for an early poll; the first one never is. Neither this nor slowDown changes the status. After a clock was
+ * set back, the last poll may be in the future and must not delay the next one for long.
  */
 function notePoll({ pool }: AccountParts, id: string, nowMs: number): Promise<Grant | undefined> {
   return oneGrant(
@@ -68,7 +68,7 @@ async function slowDown({ pool }: AccountParts, id: string, nowMs: number): Prom
     [id, slowDownSeconds, pollIntervalSecondsMax],
   )
   const [row] = rows
-  // It was removed meanwhile, with its account.
+  // It was removed meanwhile with its account.
   if (row === undefined) return refused('GRANT_UNKNOWN')
   const seconds = Math.ceil((row.polled_ms - nowMs) / 1000) + row.interval_seconds
   const retryAfterSeconds = Math.min(Math.max(seconds, 1), row.interval_seconds)
@@ -76,8 +76,8 @@ async function slowDown({ pool }: AccountParts, id: string, nowMs: number): Prom
 }
 
 /**
- * One conditional statement, so that of many polls one gets the key, unless its owner has revoked it already. A revocation at
- * the same moment comes first and leaves nothing to fetch, or it comes after and ends the key that was fetched.
+ * One conditional statement, so that only one of several polls gets the key, unless it is revoked. A concurrent
+ * revocation either prevents the fetch or ends the fetched key.
  */
 async function collect({ pool }: AccountParts, grant: Grant, nowMs: number): Promise<Polled> {
   const prefix = await readPrefix(pool, grant.id)
@@ -99,7 +99,7 @@ async function collect({ pool }: AccountParts, grant: Grant, nowMs: number): Pro
   return rowCount === 1 ? answer(grant, 'approved', apiKey) : answer(grant, 'denied')
 }
 
-/** What was shown of the key when it was approved. */
+/** Prefix that the approval showed. */
 async function readPrefix(database: Transaction, id: string): Promise<string | undefined> {
   const { rows } = await database.query<{ prefix: string }>(
     'SELECT prefix FROM api_keys JOIN device_grants ON api_keys.id = key_id WHERE device_grants.id = $1',

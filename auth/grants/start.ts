@@ -1,4 +1,4 @@
-/** A device asks for an API key. */
+/** Starts a device's request for an API key. */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { type AccountParts, type Client, inNewTransaction } from '../accounts/account-parts.ts'
@@ -9,14 +9,14 @@ import { grantLifetimeMs } from './grant.ts'
 import { grantsMax, pendingPerNetworkMax, pollIntervalSeconds, startsByNetwork } from './grant-limits.ts'
 
 export interface StartedGrant {
-  /** Stands in the answer and nowhere else. */
+  /** Only this answer has it. */
   deviceCode: string
   userCode: string
   expiresInSeconds: number
   intervalSeconds: number
 }
 
-/** Another user code is tried where one is in use: of 25 thousand million codes, at most some ten thousand are. */
+/** Retries with another user code if one is in use: at most some ten thousand of 25 thousand million codes are. */
 const attemptsMax = 3
 const busySeconds = 60
 
@@ -45,10 +45,10 @@ export async function startGrant(
   throw new TooBusy('no user code is free', busySeconds)
 }
 
-// Any fixed number serves; it is "barogrnt" in ASCII.
+// An arbitrary fixed number: "barogrnt" in ASCII.
 const grantsLock = '7089073111260360308'
 
-/** False where there are too many, or the user code is in use. */
+/** False above the limit, or if the user code is in use. */
 async function insert(
   transaction: Transaction,
   { deviceCode, userCode }: { deviceCode: string; userCode: string },
@@ -56,7 +56,7 @@ async function insert(
   { address, network }: Client,
   nowMs: number,
 ): Promise<boolean> {
-  // Until the end of the transaction: of two at the same moment, the second one counts the first one's grant.
+  // Held until the end of the transaction, so that a concurrent one counts this grant.
   await transaction.query('SELECT pg_advisory_xact_lock($1::bigint)', [grantsLock])
   const { rowCount } = await transaction.query(
     `INSERT INTO device_grants (device_digest, user_digest, client_name, address, network, created_at, expires_at,
@@ -83,7 +83,7 @@ async function insert(
   return rowCount === 1
 }
 
-/** Undefined where there is room. */
+/** Undefined below the limits. */
 async function whyFull(database: Transaction, { network }: Client, nowMs: number): Promise<AccountRefusal | undefined> {
   const { rows } = await database.query<{ own: number; own_ends_ms: number | null; live: number }>(
     `SELECT count(*) FILTER (WHERE network = $1 AND status = 'pending')::integer AS own,

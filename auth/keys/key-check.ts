@@ -1,6 +1,6 @@
 /**
- * Whose an API key is. To which account a key belongs never changes and is held in memory by its digest. Whether it is
- * still good is asked of the account in memory, each time: there a revocation counts before its call is answered.
+ * Finds the owner of an API key. The owner of a key never changes and is cached by its digest. The account in memory
+ * decides each time whether the key is valid: it has a revocation before the revoking call returns.
  */
 
 import type { Account } from '../accounts/account.ts'
@@ -14,18 +14,18 @@ import { readHolder, saveLastUsed } from './key-rows.ts'
 import { digestOf, isKeyText, keyTextLength } from './key-text.ts'
 
 export interface KeyCheck {
-  /** Undefined when it is not good. */
+  /** Undefined for an invalid key. */
   find(text: string): Promise<KeyPrincipal | undefined>
-  /** From memory: whether what `find` has returned still holds. False also where that is to be found out by `find`. */
+  /** Checks in memory whether a result of `find` is still valid. False also if only `find` can decide. */
   isCurrent(found: KeyPrincipal): boolean
   lastUse: LastUse
-  /** Saves when keys were last used. */
+  /** Saves last-used times. */
   close(): Promise<void>
 }
 
 type KeyPrincipal = Extract<Principal, { kind: 'key' }>
 
-/** In memory, by its digest. */
+/** Cached by digest. */
 interface Holder extends SeenRecord {
   id: number
   accountId: number
@@ -61,7 +61,7 @@ export function createKeyCheck({ pool, nowMs, memory, log }: AccountParts, flush
     async find(text) {
       if (text.length !== keyTextLength) return undefined
       const digest = packed(digestOf(text))
-      // What is in memory was a key when it was read; only for another one the checksum spares a look-up.
+      // A cached digest was a key when it was read. For others, the checksum avoids lookups of invalid texts.
       const holder = holders.peek(digest) ?? (isKeyText(text) ? await holders.get(digest) : undefined)
       if (holder === undefined) return undefined
       const account = await memory.get(holder.accountId)
@@ -69,7 +69,7 @@ export function createKeyCheck({ pool, nowMs, memory, log }: AccountParts, flush
       const key = account && liveKey(account, holder.id, timeMs)
       if (account === undefined || key === undefined) return undefined
       used.seen(holder, timeMs)
-      // Keys from before this was asked of their owners send readings all the same, and add no devices.
+      // Keys of unverified owners, which predate this check, still send readings but add no devices.
       const createDevices = key.createDevices && account.emailVerifiedMs !== null
       return { kind: 'key', account, keyId: holder.id, scopes: key.scopes, createDevices, tags: key.tags }
     },

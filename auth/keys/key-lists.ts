@@ -1,9 +1,9 @@
-/** The keys of an account, or of all, as people see them. */
+/** Lists the keys of an account, or of all. */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import type { Scope } from './key.ts'
 
-/** A key as it is shown to people. */
+/** A key without its secret. */
 export interface KeyDetails {
   id: number
   name: string
@@ -31,10 +31,10 @@ interface KeyRow {
   revoked_at: Date | null
 }
 
-/** When a key was last used, as far as memory knows: PostgreSQL is told later. */
+/** Last use of a key in memory: PostgreSQL is updated later. */
 export type LastUse = (digest: Buffer) => number | undefined
 
-/** All keys of an account, the newest first: also those that are over, until they are swept. */
+/** All keys of an account, newest first, including ended ones until they are swept. */
 export async function readKeys(database: Transaction, accountId: number, lastUse: LastUse): Promise<KeyDetails[]> {
   const { rows } = await database.query<KeyRow>(
     `SELECT id, digest, name, prefix, scopes, create_devices, tags, created_at, last_used_at, expires_at, revoked_at
@@ -44,14 +44,14 @@ export async function readKeys(database: Transaction, accountId: number, lastUse
   return rows.map(row => detailsOf(row, lastUse))
 }
 
-/** A key as administrators see it. */
+/** A key for administrators. */
 export interface OwnedKey extends KeyDetails {
   accountId: number
   email: string
 }
 
 export interface KeyPageQuery {
-  /** Without it, the keys of all. */
+  /** Undefined for the keys of all. */
   accountId: number | undefined
   from: number
   rowsMax: number
@@ -86,7 +86,7 @@ function detailsOf(row: KeyRow, lastUse: LastUse): KeyDetails {
     createDevices,
     tags,
     createdMs: row.created_at.getTime(),
-    // Another process may have noted a later use than this one.
+    // Another process may have noted a later use.
     lastUsedMs: laterOf(lastUse(row.digest) ?? null, timeOf(row.last_used_at)),
     expiresMs: timeOf(row.expires_at),
     revokedMs: timeOf(row.revoked_at),

@@ -1,4 +1,4 @@
-/** The rows of API keys. */
+/** Reads and writes the rows of API keys. */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { subjectOf } from '../accounts/account.ts'
@@ -16,23 +16,23 @@ export interface KeyRequest {
   name: string
   scopes: readonly Scope[]
   createDevices: boolean
-  /** It is limited to devices with all these; none: to those of its owner alone. */
+  /** Limits the key to devices with all these tags; empty for all devices of its owner. */
   tags?: readonly string[]
-  /** Null for one that does not expire. */
+  /** Null for a key without expiry. */
   expiresMs: number | null
   nowMs: number
-  /** For the audit; without it, the owner. */
+  /** Name for the audit; the owner by default. */
   actor?: string
 }
 
 export interface NewKey extends KeyDetails {
-  /** The key itself: here, and nowhere else. */
+  /** The key itself, which only this object has. */
   text: string
 }
 
 /**
- * Makes a key, with the notice to its owner and the row of the audit. The transaction has to be one of `changeAccount`
- * of this account, whose keys are held in memory with it; after it, `mailDue` sends the notice.
+ * Inserts a key with the owner's notification and the audit row. Runs in a transaction of `changeAccount` of this
+ * account, whose memory holds the keys; then `mailDue` sends the notification.
  */
 export async function insertKey(transaction: Transaction, request: KeyRequest): Promise<Outcome<NewKey>> {
   const { accountId, name, createDevices, tags = [], expiresMs, nowMs, actor = subjectOf(accountId) } = request
@@ -42,7 +42,7 @@ export async function insertKey(transaction: Transaction, request: KeyRequest): 
   if (!request.scopes.every(scope => allowed.includes(scope))) return refused('SCOPE_NOT_ALLOWED')
   if (tags.length > 0 && !request.scopes.every(scope => scopesWithTags.includes(scope)))
     return refused('TAGS_NOT_ALLOWED')
-  // Addresses cost nothing, and the list keeps its entries: who sends readings can at least be reached.
+  // Unverified addresses are free, while devices stay in the list: a sender has to be reachable.
   const sendsReadings = createDevices || request.scopes.includes('ingest')
   if (sendsReadings && !owner.is_verified) return refused('EMAIL_UNVERIFIED')
   const scopes = scopeSet(request.scopes)
@@ -70,7 +70,7 @@ export async function insertKey(transaction: Transaction, request: KeyRequest): 
   return accepted({ id, name, text, prefix, scopes, createDevices, tags, ...times })
 }
 
-/** In a transaction of `changeAccount` of this account. */
+/** Runs in a transaction of `changeAccount` of this account. */
 export async function revokeAllKeys(transaction: Transaction, accountId: number, nowMs: number): Promise<void> {
   await transaction.query(
     'UPDATE api_keys SET revoked_at = to_timestamp($2::float8 / 1000) WHERE account_id = $1 AND revoked_at IS NULL',
@@ -78,7 +78,7 @@ export async function revokeAllKeys(transaction: Transaction, accountId: number,
   )
 }
 
-/** What the role does not allow is gone for good. In a transaction of `changeAccount` of this account. */
+/** Scopes that the role excludes are removed permanently. Runs in a transaction of `changeAccount` of this account. */
 export async function dropScopesBeyond(transaction: Transaction, accountId: number, role: Role): Promise<void> {
   await transaction.query(
     `UPDATE api_keys SET scopes = ARRAY(SELECT scope FROM unnest(scopes) AS scope WHERE scope = ANY($2::text[]))
@@ -93,7 +93,7 @@ interface Owner {
   is_verified: boolean
 }
 
-/** Of two requests at the same time the second one counts the key of the first. */
+/** Locks the owner, so that a concurrent request counts this key. */
 async function lockOwner(transaction: Transaction, id: number): Promise<Owner | undefined> {
   const { rows } = await transaction.query<Owner>(
     `SELECT email, role, email_verified_at IS NOT NULL AS is_verified FROM accounts
@@ -112,14 +112,14 @@ async function countLive(transaction: Transaction, accountId: number, nowMs: num
   return rows[0]?.count ?? 0
 }
 
-/** Where a key belongs, which never changes. */
+/** Immutable owner of a key. */
 export interface KeyHolder {
   id: number
   accountId: number
   lastUsedMs: number | null
 }
 
-/** Undefined for a digest that belongs to no key, or to one that is revoked. */
+/** Undefined for an unknown digest and for a revoked key. */
 export async function readHolder(database: Transaction, digest: Buffer): Promise<KeyHolder | undefined> {
   const { rows } = await database.query<{ id: number; account_id: number; last_used_at: Date | null }>(
     'SELECT id, account_id, last_used_at FROM api_keys WHERE digest = $1 AND revoked_at IS NULL',
@@ -135,7 +135,7 @@ export async function readOwner(database: Transaction, id: number): Promise<numb
 }
 
 export async function saveLastUsed(database: Transaction, ids: number[], timesMs: number[]): Promise<void> {
-  // A key may stand there twice: once from before it left the memory.
+  // A key may be listed twice, once from before it was evicted.
   await database.query(
     `WITH locked AS MATERIALIZED (SELECT id FROM api_keys WHERE id = ANY($1::int[]) ORDER BY id FOR NO KEY UPDATE)
      UPDATE api_keys SET last_used_at = greatest(last_used_at, to_timestamp(used.ms / 1000))
@@ -151,7 +151,7 @@ export interface Revoked {
   revokedMs: number
 }
 
-/** The time of the first revocation stays. Undefined for a key that the account does not have. */
+/** Keeps the time of the first revocation. Undefined if the account has no such key. */
 export async function revokeKeyRow(
   transaction: Transaction,
   { id, accountId, actor, nowMs }: { id: number; accountId: number; actor: string; nowMs: number },

@@ -1,7 +1,7 @@
 /**
- * The text of an API key: `barograph_key_`, 256 random bits in base 62, and a checksum of all that. Its beginning lets
- * scanners find leaked keys; by the checksum, garbage is refused without a look-up. The token of a link to a view is the
- * same behind `barograph_view_`.
+ * Generates the text of an API key: `barograph_key_`, 256 random bits in base 62, and a checksum. The prefix lets
+ * scanners find leaked keys; the checksum refuses garbage without a lookup. View links have the same form with
+ * `barograph_view_`.
  */
 
 import { hash, randomBytes } from 'node:crypto'
@@ -16,7 +16,7 @@ const checksumLength = 6
 const shownLength = 8
 export const keyTextLength = brand.length + secretLength + checksumLength
 
-/** The brand, then the secret and the checksum. */
+/** Prefix, secret and checksum. */
 const pattern = /^barograph_key_[0-9A-Za-z]{49}$/
 const linkPattern = /^barograph_view_[0-9A-Za-z]{49}$/
 
@@ -28,7 +28,7 @@ export function createLinkToken(): string {
   return withChecksum(`${linkBrand}${createSecret()}`)
 }
 
-/** Another key that looks the same where it is shown: 35 characters of its own, which are 208 bits. */
+/** Generates another key with the same shown prefix: 35 new characters, which are 208 bits. */
 export function createKeyTextLike(prefix: string): string {
   return withChecksum(`${prefix}${createSecret().slice(shownLength)}`)
 }
@@ -41,12 +41,12 @@ function withChecksum(text: string): string {
   return `${text}${checksumOf(text)}`
 }
 
-/** Whether it may be a key at all. */
+/** True for a text with the form and the checksum of a key. */
 export function isKeyText(text: string): boolean {
   return pattern.test(text) && hasChecksum(text)
 }
 
-/** Whether it may be the token of a link at all. */
+/** True for a text with the form and the checksum of a view link's token. */
 export function isLinkToken(text: string): boolean {
   return linkPattern.test(text) && hasChecksum(text)
 }
@@ -55,17 +55,17 @@ function hasChecksum(text: string): boolean {
   return checksumOf(text.slice(0, -checksumLength)) === text.slice(-checksumLength)
 }
 
-/** Whether a key, or the token of a link, may stand somewhere in it, whole or not. */
+/** True if the text may have a key or a view link's token, whole or in part. */
 export function mayHoldKey(text: string): boolean {
   return text.includes(brand) || text.includes(linkBrand)
 }
 
-/** What lists and logs show of a key, or of the token of a link. */
+/** Shown part of a key, or of a view link's token. */
 export function prefixOf(text: string): string {
   return text.slice(0, text.lastIndexOf('_') + 1 + shownLength)
 }
 
-/** All that is stored of it. A plain hash is enough for 256 random bits. */
+/** Stored digest. A plain hash suffices for 256 random bits. */
 export function digestOf(text: string): Buffer {
   return hash('sha256', text, 'buffer')
 }

@@ -1,14 +1,14 @@
-/** What an API key may do, and its state in memory. */
+/** Declares the scopes of an API key and its state in memory. */
 
 export const scopes = ['read', 'ingest', 'stations', 'alerts', 'admin'] as const
 export type Scope = (typeof scopes)[number]
 
-/** Of keys that are neither revoked nor expired. */
+/** Limit of keys that are neither revoked nor expired. */
 export const keysPerAccountMax = 50
 
 const scopesByName = new Map<string, readonly Scope[]>()
 
-/** In the order of all scopes, and the same array for the same scopes: there are few, and keys may be many. */
+/** Sorts scopes and shares one array for equal ones: there are few, and keys may be many. */
 export function scopeSet(wanted: readonly string[]): readonly Scope[] {
   const chosen = scopes.filter(scope => wanted.includes(scope))
   const name = chosen.join()
@@ -18,14 +18,14 @@ export function scopeSet(wanted: readonly string[]): readonly Scope[] {
   return chosen
 }
 
-/** A key that is neither revoked nor, at the time it was read, expired. */
+/** A key that is neither revoked nor was expired when it was read. */
 export interface LiveKey {
   id: number
   scopes: readonly Scope[]
-  /** Readings that come by it may add devices. */
+  /** True if its readings may add devices. */
   createDevices: boolean
-  /** Of the devices that it is limited to; undefined: of all that its owner has. */
+  /** Tags that limit its devices; undefined for all devices of its owner. */
   tags: readonly string[] | undefined
-  /** Null for one that does not expire. */
+  /** Null for a key without expiry. */
   expiresMs: number | null
 }

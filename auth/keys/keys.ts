@@ -1,4 +1,4 @@
-/** Entry point of this folder: the API keys of people, checked at each request and changed by their owners. */
+/** Entry point of this folder: API keys of people, checked at each request and changed by their owners. */
 
 import { type Account, subjectOf } from '../accounts/account.ts'
 import { type AccountParts, changeAccount } from '../accounts/account-parts.ts'
@@ -10,16 +10,16 @@ import { type KeyDetails, type KeyPageQuery, type OwnedKey, readKeyPage, readKey
 import { insertKey, type NewKey, type Revoked, readOwner, revokeKeyRow } from './key-rows.ts'
 
 export interface Keys extends Pick<KeyCheck, 'find' | 'isCurrent' | 'close'> {
-  /** All of an account, the newest first; those that are over stay in the list for a while. */
+  /** All keys of an account, newest first; ended ones stay in the list for a while. */
   list(account: Account): Promise<KeyDetails[]>
   create(account: Account, wanted: WantedKey): Promise<Outcome<NewKey>>
-  /** The same by somebody else, under the same limits. */
+  /** Another principal creates the key, with the same limits. */
   createFor(accountId: number, wanted: WantedKey, actor: string): Promise<Outcome<NewKey>>
-  /** Counts before it returns. A key that is revoked already stays as it is. */
+  /** Takes effect before it returns. Idempotent. */
   revoke(account: Account, id: number): Promise<Outcome<Revoked>>
-  /** Whosever key it is. */
+  /** Revokes any owner's key. */
   revokeAny(id: number, actor: string): Promise<Outcome<Revoked>>
-  /** Of all people, or of one, the newest first. */
+  /** Keys of all people, or of one, newest first. */
   page(query: KeyPageQuery): Promise<{ owned: OwnedKey[]; total: number }>
 }
 
@@ -27,15 +27,15 @@ interface WantedKey {
   name: string
   scopes: readonly Scope[]
   createDevices: boolean
-  /** It is limited to devices with all these. */
+  /** Limits the key to devices with all these tags. */
   tags?: readonly string[]
-  /** Without it, the key does not expire. */
+  /** Undefined for a key without expiry. */
   expiresInDays: number | undefined
 }
 
 export interface KeysOptions {
   parts: AccountParts
-  /** How often it is saved when keys were used. */
+  /** Interval of saving last-used times. */
   flushMs?: number
 }
 

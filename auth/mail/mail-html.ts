@@ -1,4 +1,4 @@
-/** Mails as HTML, in which every text is only text. */
+/** Writes mails as HTML and escapes every text. */
 
 export function mailDocument(title: string, parts: readonly string[]): string {
   return [

@@ -1,4 +1,4 @@
-/** How a mail leaves: by SMTP, or without a server as a file in a folder. */
+/** Delivers a mail by SMTP, or without a server as a file in a folder. */
 
 import { randomBytes } from 'node:crypto'
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
@@ -9,7 +9,7 @@ import type { Mail } from './templates.ts'
 export interface MailTransport {
   send(mail: Mail): Promise<void>
   /**
-   * Removes files of mails whose `header`, in lower case, lists one of the values that `choose` picks from those of all files.
+   * Removes files of mails whose `header`, in lower case, lists a value that `choose` selects from all files' values.
    * Waits for mails that are being written.
    */
   removeWritten(header: string, choose: (values: ReadonlySet<string>) => Promise<ReadonlySet<string>>): Promise<void>
@@ -17,14 +17,14 @@ export interface MailTransport {
 }
 
 export interface MailTransportOptions {
-  /** `smtp://user:password@host:587`, `smtps://…`; without it, mails are written to `folder`. */
+  /** `smtp://user:password@host:587` or `smtps://…`; without it, mails are written to `folder`. */
   smtpUrl: string | undefined
   from: () => string
   folder: string
   nowMs: () => number
 }
 
-/** Of the files, the newest stay. */
+/** Beyond it, the oldest files are removed. */
 const filesMax = 1_000
 
 const noAccess = { disableFileAccess: true, disableUrlAccess: true }
@@ -50,7 +50,7 @@ function createFolder(from: () => string, folder: string, nowMs: () => number): 
   const writing = new Map<string, Promise<void>>()
   async function write(path: string, mail: Mail): Promise<void> {
     const { message } = await transport.sendMail(messageOf(mail, from()))
-    // The file gets its name when it is whole, so that a program that watches the folder reads a whole mail.
+    // The complete file is renamed, so that a program that watches the folder reads a whole mail.
     await writeFile(`${path}.new`, withPreamble(String(message), mail.text), { mode: 0o600 })
     await rename(`${path}.new`, path)
     await removeOldest(folder)
@@ -86,7 +86,7 @@ function createFolder(from: () => string, folder: string, nowMs: () => number): 
   }
 }
 
-/** The text is empty where another process has removed the file. */
+/** Empty if another process has removed the file. */
 async function textOf(path: string): Promise<string> {
   return await readFile(path, 'utf8').catch(error => {
     if (error.code === 'ENOENT') return ''
@@ -94,7 +94,10 @@ async function textOf(path: string): Promise<string> {
   })
 }
 
-/** The values of a header, which spaces separate. A folded header continues in lines that begin with a space (RFC 5322, 2.2.3). */
+/**
+ * Values of a header, separated by spaces. A folded header continues in lines that begin with a space (RFC 5322,
+ * 2.2.3).
+ */
 function listedIn(text: string, header: string): string[] {
   const lines = text.slice(0, text.indexOf('\n\n')).split('\n')
   const start = lines.findIndex(line => line.toLowerCase().startsWith(`${header}: `))
@@ -108,21 +111,21 @@ function listedIn(text: string, header: string): string[] {
 }
 
 /**
- * With the text as it is before the first part, where mail programs show nothing (RFC 2046, 5.1.1): the parts have links in
- * quoted-printable, broken and with "=3D", which nobody can copy out of the file.
+ * Adds the plain text before the first part, where mail programs show nothing (RFC 2046, 5.1.1): links in the parts are
+ * quoted-printable and cannot be copied from the file.
  */
 function withPreamble(message: string, text: string): string {
   const headersEnd = message.indexOf('\n\n') + 2
   return `${message.slice(0, headersEnd)}${text}\n\n${message.slice(headersEnd)}`
 }
 
-/** Their names begin with their time. */
+/** File names begin with their time. */
 async function removeOldest(folder: string): Promise<void> {
   const names = (await readdir(folder)).filter(name => name.endsWith('.eml')).sort()
   for (const name of names.slice(0, -filesMax)) await rm(join(folder, name), { force: true })
 }
 
-/** The recipient as an object: nothing in it is parsed as a list of addresses. */
+/** The recipient is an object, which is not parsed as a list of addresses. */
 function messageOf({ to, subject, text, html, headers }: Mail, from: string) {
   const all = { 'auto-submitted': 'auto-generated', ...headers }
   return { from, to: { name: '', address: to }, subject, text, html, headers: all }

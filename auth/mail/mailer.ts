@@ -1,6 +1,6 @@
 /**
- * Sends what is in the outbox, each mail until it is gone or a day has passed; several processes may do so at a time. Whether there is an account behind an
- * address is looked up here, and tokens are made here, so that a request by address costs the same for all addresses.
+ * Sends the outbox, each mail until it is delivered or a day has passed. Several processes may send. Accounts are
+ * looked up and tokens generated here, so that a request by address costs the same for all addresses.
  */
 
 import type pg from 'pg'
@@ -16,26 +16,26 @@ export interface MailerOptions {
   pool: pg.Pool
   nowMs: () => number
   log: Log
-  /** Where the pages are that links lead to. */
+  /** Address of the pages that mails link to. */
   publicUrl: () => string
   send: (mail: Mail) => Promise<void>
-  /** How often the outbox is looked at when nobody says that there is something in it. */
+  /** Interval of reading the outbox without a wake-up. */
   idleMs?: number
 }
 
 export interface Mailer {
-  /** There may be mail to send. */
+  /** Call it when mail may be due. */
   wake(): void
   /** Finishes the mails that are being sent. */
   close(): Promise<void>
 }
 
 const sentAtOnceMax = 4
-/** Longer than the time limits of the transport let one mail take, which has some eight steps of 30 s at most. */
+/** Longer than the transport's limit for one mail, some eight steps of at most 30 s. */
 const claimMs = 300_000
 const retryMsFirst = 60_000
 const retryMsMax = 3_600_000
-/** With the waits above, about a day. */
+/** About a day with the delays above. */
 const attemptsMax = 28
 
 export function createMailer({ pool, nowMs, log, publicUrl, send, idleMs = 30_000 }: MailerOptions): Mailer {
@@ -63,7 +63,7 @@ export function createMailer({ pool, nowMs, log, publicUrl, send, idleMs = 30_00
         const atMs = nowMs()
         const due = await claimDueMail(pool, { nowMs: atMs, untilMs: atMs + claimMs, rowsMax: sentAtOnceMax })
         if (due.length === 0) return
-        // All of them: a run that ended before its mails had would be followed by another one beside it.
+        // Waits for all mails, so that runs do not overlap.
         for (const delivery of await Promise.allSettled(due.map(deliver))) {
           if (delivery.status === 'rejected') throw delivery.reason
         }
@@ -90,7 +90,7 @@ export function createMailer({ pool, nowMs, log, publicUrl, send, idleMs = 30_00
     return attributed({ kind: 'mail', id }, () => send(mail)).then(() => undefined, whyOf)
   }
 
-  /** Undefined where there is nobody to write to. */
+  /** Undefined without a recipient. */
   async function compose({ kind, email, account_id }: DueMail): Promise<Mail | undefined> {
     const url = publicUrl()
     if (kind === 'invitation') {
@@ -125,7 +125,7 @@ export function createMailer({ pool, nowMs, log, publicUrl, send, idleMs = 30_00
   }
 }
 
-/** Without the message itself, which may quote the mail. */
+/** The message itself is left out because it may quote the mail. */
 function whyOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
   const { code, responseCode } = error as { code?: unknown; responseCode?: unknown }

@@ -1,4 +1,4 @@
-/** Mail that is to be sent, as rows that are written in the transaction of what they tell. */
+/** Writes outgoing mail as rows in the transaction that causes it. */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { TooBusy } from '../too-busy.ts'
@@ -16,12 +16,12 @@ export type MailKind =
 export interface QueuedMail {
   kind: MailKind
   email: string
-  /** Null where somebody asked by address. */
+  /** Null for a request by address. */
   accountId: number | null
   nowMs: number
 }
 
-/** While the mail server is away for long, who wants mail is told to try later. */
+/** While the mail server is unavailable for long, further requests for mail are refused. */
 const waitingMax = 10_000
 
 export async function queueMail(
@@ -47,12 +47,12 @@ export interface DueMail {
 
 export interface Claim {
   nowMs: number
-  /** Until then nobody else takes them, unless they are postponed. */
+  /** Other senders skip them until then, unless they are postponed. */
   untilMs: number
   rowsMax: number
 }
 
-/** Takes mails that are due. Of several senders each gets others, and what one has died with is due again at the end of its claim. */
+/** Claims due mails, different ones for each sender. Mails of a sender that ended are due again after their claim. */
 export async function claimDueMail(database: Transaction, { nowMs, untilMs, rowsMax }: Claim): Promise<DueMail[]> {
   const { rows } = await database.query<DueMail>(
     `WITH due AS (
@@ -70,7 +70,7 @@ export async function removeMail(database: Transaction, id: string): Promise<voi
   await database.query('DELETE FROM mail_outbox WHERE id = $1', [id])
 }
 
-/** Unless another sender has tried it since, which only happens when a claim has run out. */
+/** Skipped if another sender has tried it since, which happens only after a claim has expired. */
 export async function postponeMail(
   database: Transaction,
   { id, attempts }: Pick<DueMail, 'id' | 'attempts'>,

@@ -1,4 +1,4 @@
-/** What mails say, as text and as HTML. */
+/** Writes the texts of mails, as plain text and HTML. */
 
 import { escapeHtml, mailDocument } from './mail-html.ts'
 import type { MailKind } from './outbox-rows.ts'
@@ -8,7 +8,7 @@ export interface Mail {
   subject: string
   text: string
   html: string
-  /** Beside those of every mail, in lower case. */
+  /** Sent in addition to the common headers, in lower case. */
   headers?: Readonly<Record<string, string>>
 }
 
@@ -21,7 +21,7 @@ export interface MailContent {
 
 interface Template {
   subject: string
-  /** The page that the link leads to; the token goes with it, where there is one. */
+  /** Page of the link, which includes the token, if any. */
   page?: string
   before: string
   after: string

@@ -1,4 +1,4 @@
-/** What becomes of the fields of many devices at once: makes what is missing of their metrics and series. */
+/** Resolves fields of many devices at once and makes missing metrics and series. */
 
 import { setImmediate as turn } from 'node:timers/promises'
 import { createDeviceFields, type DeviceField, type FieldDevice } from './device-fields.ts'
@@ -11,15 +11,15 @@ interface SentField {
 }
 
 export interface BulkFields {
-  /** In the order of what was sent. Undefined for a field that is stored as no metric; `later` when nothing can be made at present. */
+  /** In the order of `sent`. Undefined for a field that is not stored; `later` while nothing can be made. */
   resolve(sent: readonly SentField[], by: string): Promise<(DeviceField | undefined)[] | 'later'>
-  /** The name of the metric that each field stands for. */
+  /** Metric names of the fields. */
   metricsOf(fields: readonly string[]): Promise<(string | undefined)[]>
 }
 
 /** Some milliseconds of the event loop. */
 const fieldsPerTurn = 1000
-/** As many as a transaction makes beside those of others. */
+/** Limit for a transaction, which may serve several callers. */
 const fieldsPerCall = 5000
 
 export function createBulkFields(metrics: Pick<Metrics, 'find' | 'series' | 'refusalOf' | 'ensure'>): BulkFields {

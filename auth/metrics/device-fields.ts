@@ -1,12 +1,12 @@
-/** What the fields of a device's readings that have no column are to the registry: the one answer for every way in. */
+/** Resolves fields of readings without a built-in column, for all protocols. */
 
 import type { Device } from '../devices/device.ts'
-import type { Sighting } from './first-sight.ts'
+import type { Sighting } from './metric-discovery.ts'
 import type { Metrics } from './metrics.ts'
 
-/** Where the values of a field are stored, and which of them are accepted. */
+/** Series of a field's values, and their accepted range. */
 export interface DeviceField {
-  /** The number of the series of device and metric. */
+  /** Number of the device's and metric's series. */
   readonly series: number
   /** -Infinity without a limit. */
   readonly min: number
@@ -14,18 +14,18 @@ export interface DeviceField {
   readonly max: number
 }
 
-/** `metrics` is the list of what the device has; null for whatever it sends. */
+/** `metrics` lists the device's metrics; null for all that it sends. */
 export type FieldDevice = Pick<Device, 'number' | 'metrics' | 'owner'>
 
 export interface DeviceFields {
-  /** From memory. Undefined for a field that is stored as no metric, and for one that is missing. */
+  /** Reads memory. Undefined for a field that is not stored, and for a missing one. */
   find(device: FieldDevice, field: string): DeviceField | undefined
   /**
-   * Those of the fields whose metric or series `ensure` of the registry makes; afterwards `find` finds them, as far as there
-   * is room. From memory.
+   * Fields whose metric or series the registry's `ensure` has to make; then `find` finds them, within the limits. Reads
+   * memory.
    */
   missing(device: FieldDevice, fields: readonly string[]): Sighting[]
-  /** The same of one field; undefined where nothing is missing. */
+  /** Checks one field; undefined if nothing is missing. */
   missingOne(device: FieldDevice, field: string): Sighting | undefined
 }
 
@@ -58,7 +58,7 @@ function sightingOf({ number, owner }: FieldDevice, field: string): Sighting {
   return { device: number, field, owner }
 }
 
-/** Of a device that lists its metrics, those alone; what is in a list is in the registry. */
+/** A device with a list of metrics accepts only those, which are registered. */
 function isTaken({ metrics }: Pick<FieldDevice, 'metrics'>, name: string | undefined): boolean {
   return metrics === null || (name !== undefined && metrics.includes(name))
 }

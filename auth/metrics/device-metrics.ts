@@ -1,17 +1,17 @@
-/** Which metrics a device has, in the order in which they are read and shown. */
+/** Orders the metrics of a device for reads and pages. */
 
 import type { Metric } from '../../store/metrics/metric.ts'
 import type { Device } from '../devices/device.ts'
 import type { Metrics } from './metrics.ts'
 
-/** What is asked of the registry. */
+/** The used part of the registry. */
 export type DeviceMetrics = Pick<Metrics, 'get' | 'metricsOf' | 'series'>
 
 export type MetricDevice = Pick<Device, 'number' | 'metrics'>
 
 /**
- * Besides those that are built in: those that it lists, in that order, then the others that it has sent, by position. From
- * memory; the same empty list for a device without any.
+ * Custom metrics: the device's listed ones in that order, then its others by position. Reads memory; devices without
+ * any share one empty list.
  */
 export function customMetricsOf(metrics: DeviceMetrics, { number, metrics: listed }: MetricDevice): readonly Metric[] {
   const sent = metrics.metricsOf(number)
@@ -22,7 +22,7 @@ export function customMetricsOf(metrics: DeviceMetrics, { number, metrics: liste
   return [...named, ...others.sort(byPosition)]
 }
 
-/** Tells all metrics of a device in the order in which they are shown: those that it lists, then the others by position. */
+/** Lists all metrics of a device in their shown order: its listed ones, then the others by position. */
 export function createShownMetrics(metrics: DeviceMetrics & Pick<Metrics, 'all' | 'version'>) {
   let version = -1
   let builtIn: readonly Metric[] = []
@@ -39,7 +39,7 @@ export function createShownMetrics(metrics: DeviceMetrics & Pick<Metrics, 'all' 
 
 const none: readonly Metric[] = []
 
-/** As `Metrics.all` has them. */
+/** The order of `Metrics.all`. */
 function byPosition(a: Metric, b: Metric): number {
   return a.position - b.position || a.id - b.id
 }

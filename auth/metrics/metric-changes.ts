@@ -1,4 +1,4 @@
-/** What administrators change of the registry. */
+/** Changes the registry for administrators. */
 
 import { catalogueEntry } from '../../store/metrics/catalogue.ts'
 import type { Metric, MetricChange, NewMetric } from '../../store/metrics/metric.ts'
@@ -20,25 +20,25 @@ import {
 } from './metric-rows.ts'
 
 export type MetricRefusal =
-  /** `aliasOf`: the catalogue knows it as another name of this metric. */
+  /** `aliasOf`: the catalogue has it as another name of this metric. */
   | { ok: false; code: 'NAME_TAKEN'; aliasOf?: string }
-  /** Fields of a metric that is built in, which stay as they are. */
+  /** Immutable fields of a built-in metric. */
   | { ok: false; code: 'METRIC_BUILT_IN'; fields: string[] }
-  /** `RANGE_EMPTY`: together with what is there, `min` is not below `max`. */
+  /** `RANGE_EMPTY`: combined with the present values, `min` is not below `max`. */
   | { ok: false; code: 'METRIC_UNKNOWN' | 'METRIC_IN_USE' | 'REGISTRY_FULL' | 'RANGE_EMPTY' }
 type MetricChanged<Value> = { ok: true; value: Value } | MetricRefusal
 
-/** All of them reject as PostgreSQL does when it is away. `by` is who asks, for the audit. */
+/** All methods reject like PostgreSQL while it is unavailable. `by` is the principal for the audit. */
 export interface MetricChanges {
-  /** What is left out is as the catalogue has it; its range only in its own unit. */
+  /** Missing fields are the catalogue's; its range applies only with its own unit. */
   add(metric: NewMetric, by: string): Promise<MetricChanged<Metric>>
   /**
-   * Kind and unit may change at any time, for instance of a metric that the first reading has made. Stored values stay as they
-   * are and mean the new unit from then on: nothing is converted, and the audit has the unit and the kind of before. Of the
-   * five that are built in, unit, kind and range stay, since the interface of readings names them.
+   * Kind and unit may change at any time, for instance for a metric that the first reading has made. Stored values are
+   * not converted and have the new unit from then on; the audit has the former unit and kind. Unit, kind and range of
+   * the five built-in metrics stay, since the interface of readings names them.
    */
   change(name: string, change: MetricChange, by: string): Promise<MetricChanged<Metric>>
-  /** Refused while a device has or lists it. Its number is given to no other metric. */
+  /** Refused while a device has or lists it. Its number is not reused. */
   remove(name: string, by: string): Promise<MetricChanged<undefined>>
 }
 
@@ -119,7 +119,7 @@ export function createMetricChanges({ memory, feed, commits }: MetricChangesOpti
     return refusal ?? { ok: true, value: undefined }
   }
 
-  /** Answered when every node has it. */
+  /** Returns when every node has the change. */
   async function settled<Value>(work: () => Promise<Value>): Promise<Value> {
     const value = await exclusively(work)
     await feed.settle()

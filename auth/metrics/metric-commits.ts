@@ -1,4 +1,4 @@
-/** Changes of the registry, one after the other: in PostgreSQL first, then in memory. */
+/** Serializes changes of the registry: in PostgreSQL first, then in memory. */
 
 import type pg from 'pg'
 import { createMutex } from '../../store/limits/mutex.ts'
@@ -14,7 +14,9 @@ import { metricsLock } from './metric-rows.ts'
 export interface MetricCommits {
   /** Rejects with TooBusy, with ChangeInDoubt while the outcome of an earlier change is unknown, and as `work` does. */
   exclusively<Value>(work: () => Promise<Value>): Promise<Value>
-  /** While nothing else changes. Rejects as transactions do; after OutcomeUnknown all is read again before the next change. */
+  /**
+   * Runs exclusively. Rejects as transactions do. After OutcomeUnknown, memory is read again before the next change.
+   */
   transact<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>
   /** False while the outcome of a change is unknown. */
   reconcile(): Promise<boolean>
@@ -26,7 +28,7 @@ export interface MetricCommitsOptions {
   feed: ChangeFeed
   /** Timeout of each statement of a change. */
   stepMs: number
-  /** Reads into memory what may have changed. */
+  /** Reads possible changes into memory. */
   readAgain: () => Promise<void>
   failed: (error: unknown) => void
 }

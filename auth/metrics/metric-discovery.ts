@@ -1,7 +1,6 @@
 /**
- * Metrics and series that are made when a device first sends them. Calls that come while PostgreSQL works on others are done
- * together in the next transaction, so that a metric and a series are made once and a fleet's first readings cost a few
- * transactions.
+ * Makes metrics and series at their discovery, when a device first sends them. Calls during a transaction share the
+ * next one, so each is made once and a fleet's first readings take a few transactions.
  */
 
 import { catalogueEntry } from '../../store/metrics/catalogue.ts'
@@ -32,34 +31,33 @@ export interface Sighting {
   /** The registry's number of the device. */
   device: number
   field: string
-  /** The account of the device; null or left out for a device without one. */
+  /** The account of the device; null or undefined for a device without one. */
   owner?: number | null
 }
 
 /**
- * Why a field of a device is stored as no metric: none can have its name; there is none of it, and only administrators make
- * them, or there are as many as there may be, in all or by readings of devices of the same owner; or the device has as many as
- * it may have.
+ * Reason why a field is not stored. `TOO_MANY_METRICS` is the limit of all metrics, `TOO_MANY_OF_OWNER` the limit of
+ * metrics that readings of one owner's devices make.
  */
 type SightingRefusal = 'NAME_INVALID' | 'UNDECLARED' | 'TOO_MANY_METRICS' | 'TOO_MANY_OF_OWNER' | 'TOO_MANY_OF_DEVICE'
 
-export interface FirstSight {
+export interface MetricDiscovery {
   /**
-   * Makes what is missing of these, as far as there is room; afterwards `series` has its number, or `refusalOf` says why there
-   * is none. `later` when nothing can be made at present. `by` is who sent them, for the audit.
+   * Makes missing metrics and series within the limits; then `series` has the number, or `refusalOf` the reason.
+   * `later` while nothing can be made. `by` is the sender for the audit.
    */
   ensure(sightings: readonly Sighting[], by: string): Promise<'done' | 'later'>
-  /** Undefined for what can be made, or is there already. From memory. */
+  /** Undefined for a field that exists or can be made. Reads memory. */
   refusalOf(sighting: Sighting): SightingRefusal | undefined
 }
 
-export interface FirstSightOptions {
+export interface MetricDiscoveryOptions {
   memory: MetricMemory
   feed: ChangeFeed
   commits: Pick<MetricCommits, 'exclusively' | 'transact'>
-  /** Whether a field without a metric makes one. */
+  /** True if an unknown field makes a metric. */
   isOpen: boolean
-  /** How many metrics the readings of the devices of one account make, beside those that the catalogue knows. */
+  /** Limit of metrics that readings of one account's devices make, apart from the catalogue's. */
   perOwner: number
   failed: (error: unknown) => void
 }
@@ -67,7 +65,7 @@ export interface FirstSightOptions {
 interface Missing {
   device: number
   name: string
-  /** The account for which the metric would count. */
+  /** Account whose limit the metric counts towards. */
   owner: number | null
   by: string
 }
@@ -77,12 +75,12 @@ interface Batch {
   readonly done: Promise<'done' | 'later'>
 }
 
-/** In one transaction. */
+/** Limit for one transaction. */
 const missingMax = 10_000
 
-export function createFirstSight(options: FirstSightOptions): FirstSight {
+export function createMetricDiscovery(options: MetricDiscoveryOptions): MetricDiscovery {
   const { memory, commits, isOpen, perOwner, failed } = options
-  /** Of the transaction that has not begun. */
+  /** The batch of the next transaction. */
   let next: Batch | undefined
 
   function isThere({ device, field }: Sighting): boolean {
@@ -155,9 +153,9 @@ export function createFirstSight(options: FirstSightOptions): FirstSight {
   }
 }
 
-type MakerOptions = Pick<FirstSightOptions, 'memory' | 'feed' | 'commits' | 'perOwner'>
+type MakerOptions = Pick<MetricDiscoveryOptions, 'memory' | 'feed' | 'commits' | 'perOwner'>
 
-/** While nothing else changes: in PostgreSQL, then in memory. */
+/** Runs exclusively: in PostgreSQL, then in memory. */
 async function makeMissing(options: MakerOptions, missing: readonly Missing[]): Promise<void> {
   const { memory, feed, commits, perOwner } = options
   const wanted = withinDevices(memory, missing)
@@ -170,7 +168,7 @@ async function makeMissing(options: MakerOptions, missing: readonly Missing[]): 
       return metric === undefined || metric.built_in ? [] : [{ device, metric: metric.id }]
     })
     const series: SeriesRow[] = pairs.length === 0 ? [] : await insertSeries(transaction, pairs, metricsPerDeviceMax)
-    // Others take these into their memory when they see them, so nobody waits for that.
+    // Other nodes apply these on notification, so this call does not wait.
     if (metrics.length > 0) feed.note(transaction, 'metric', idsOf(metrics))
     if (series.length > 0) feed.note(transaction, 'series', [...new Set(series.map(({ device }) => device))])
     return { metrics, series }
@@ -179,7 +177,7 @@ async function makeMissing(options: MakerOptions, missing: readonly Missing[]): 
   for (const row of made.series) memory.applySeries(row)
 }
 
-/** Without those for which their device has no room, so that no metric is made for nothing. */
+/** Leaves out fields beyond their device's limit, so that no unused metric is made. */
 function withinDevices(memory: MetricMemory, missing: readonly Missing[]): Missing[] {
   const counts = new Map<number, number>()
   return missing.filter(({ device, name }) => {
@@ -214,8 +212,8 @@ async function makeMetrics(
 }
 
 /**
- * Who makes each metric: of those that have sent it, in that order, the first one whose owner has room. Without those for which
- * none has. After all metrics were counted.
+ * Selects the maker of each metric: the first of its senders whose owner is below the limit. Metrics without one are
+ * left out. Runs after all metrics were counted.
  */
 async function withinOwners(
   transaction: Transaction,
@@ -238,12 +236,12 @@ async function withinOwners(
   })
 }
 
-/** What the catalogue knows counts for nobody: there are no more of it than it has. */
+/** Metrics of the catalogue count for no account, as their number is bounded. */
 function accountOf(name: string, owner: number | null): number | null {
   return catalogueEntry(name) === undefined ? owner : null
 }
 
-/** That of the catalogue, if it knows the field. */
+/** The catalogue's name for the field, if any. */
 function newNameOf(field: string): string | undefined {
   const name = metricNameOf(field)
   return name === undefined ? undefined : (catalogueEntry(name)?.name ?? name)

@@ -1,4 +1,4 @@
-/** What a new metric is set up with: what is given, and for the rest the catalogue. */
+/** Fills a new metric's missing fields from the catalogue. */
 
 import { catalogueEntry } from '../../store/metrics/catalogue.ts'
 import type { NewMetric } from '../../store/metrics/metric.ts'

@@ -1,4 +1,4 @@
-/** One page of the registry, in the order of positions. */
+/** Selects a page of the registry, ordered by position. */
 
 import type { Metric } from '../../store/metrics/metric.ts'
 import { signOf } from '../../store/metrics/units.ts'
@@ -7,16 +7,16 @@ import { createTextSearch } from '../text-search.ts'
 import type { MetricDetails, MetricPage } from './metric-page.ts'
 
 export interface MetricListQuery {
-  /** In the name or the title, whatever the case. */
+  /** Searches name and title without regard to case. */
   search: string
-  /** `next` of the page before. */
+  /** `next` of the previous page. */
   after?: number | undefined
 }
 
-/** Ids are below this. */
+/** Exclusive bound of ids. */
 const idsMax = 2 ** 31
 
-/** `all` in the order of their keys. A page begins behind the key of the last row, whether that is still there or not. */
+/** `all` is sorted by key. A page begins behind the key of the last row, even if that was removed. */
 export function metricPage(all: readonly Metric[], { search, after = -1 }: MetricListQuery): MetricPage {
   const isFound = createTextSearch(search)
   const found = search === '' ? all : all.filter(({ name, title }) => isFound(name) || isFound(title))

@@ -1,24 +1,24 @@
-/** All metrics in memory, and the numbers of their series: what the write path asks for each reading. */
+/** Holds all metrics and the numbers of their series in memory for the write path. */
 
 import { catalogueEntry } from '../../store/metrics/catalogue.ts'
 import type { Metric } from '../../store/metrics/metric.ts'
 import { metricNameOf } from '../../store/metrics/metric-name.ts'
 import type { MetricRow, SeriesRow } from './metric-rows.ts'
 
-/** The accepted ranges of built-in metrics as they are configured, by name. */
+/** Configured ranges of built-in metrics, by name. */
 export type BuiltInRanges = { readonly [name: string]: { readonly min: number; readonly max: number } }
 
 export class MetricMemory {
   readonly #byName = new Map<string, Metric>()
   readonly #byId = new Map<number, Metric>()
   /**
-   * Metric and number of each series by device, one behind the other: at most 64 pairs, which are walked through. A map for
-   * each device takes six times the memory.
+   * Metric and number of each series by device, interleaved: at most 64 pairs, which are scanned. A map for each device
+   * takes six times the memory.
    */
   readonly #series = new Map<number, number[]>()
   readonly #owned = new OwnedMetrics()
   readonly #versions = new Map<number, number>()
-  /** Ids of metrics and numbers of series that are gone: none is given again, and no row that was read before brings one back. */
+  /** Removed ids and series numbers. They are not reused, so an older row does not restore one. */
   readonly #removed = new Set<number>()
   readonly #removedSeries = new Set<number>()
   readonly #ranges: BuiltInRanges
@@ -38,7 +38,7 @@ export class MetricMemory {
     return this.#byId.get(id)
   }
 
-  /** By its name, a name that differs in spelling, or an alias of the catalogue. */
+  /** Finds by name, by a name that differs in spelling, or by an alias of the catalogue. */
   find(field: string): Metric | undefined {
     const known = this.#byName.get(field)
     if (known !== undefined) return known
@@ -51,17 +51,17 @@ export class MetricMemory {
     return this.#byId.size
   }
 
-  /** How many metrics readings of the account's devices have made. */
+  /** Number of metrics that readings of the account's devices have made. */
   ownedBy(owner: number): number {
     return this.#owned.of(owner)
   }
 
-  /** The same of all accounts. */
+  /** Number of such metrics over all accounts. */
   ownedCount(): number {
     return this.#owned.count
   }
 
-  /** By position, of the same by age. The same array until something changes. */
+  /** Ordered by position, then by age. The same array until something changes. */
   all(): readonly Metric[] {
     this.#sorted ??= [...this.#byId.values()].sort((a, b) => a.position - b.position || a.id - b.id)
     return this.#sorted
@@ -71,7 +71,7 @@ export class MetricMemory {
     return this.#version
   }
 
-  /** A row that was read before a later change of the same metric changes nothing. */
+  /** Older rows of a metric are ignored. */
   apply({ owner, version, ...row }: MetricRow): void {
     if (this.#removed.has(row.id) || version < (this.#versions.get(row.id) ?? 0)) return
     this.#versions.set(row.id, version)
@@ -87,20 +87,20 @@ export class MetricMemory {
     this.#removed.add(id)
     this.#versions.delete(id)
     this.#byId.delete(id)
-    // Another one may have the name by now.
+    // Another metric may have the name by now.
     if (this.#byName.get(name)?.id === id) this.#byName.delete(name)
     this.#owned.set(id, null)
     this.#changed()
   }
 
-  /** One that is gone in PostgreSQL, whether or not it is in here. */
+  /** Removes a metric that PostgreSQL no longer has, even if memory lacks it. */
   removeById(id: number): void {
     const metric = this.#byId.get(id)
     if (metric === undefined) this.#removed.add(id)
     else this.remove(metric)
   }
 
-  /** What is not among them is no metric any more. */
+  /** Removes all other metrics. */
   replace(metrics: readonly MetricRow[]): void {
     this.#versions.clear()
     this.#byId.clear()
@@ -127,12 +127,12 @@ export class MetricMemory {
     if (pairs.length === 0) this.#series.delete(device)
   }
 
-  /** Series that were removed elsewhere; `replaceSeries` of their devices follows. */
+  /** Notes series that other nodes removed; `replaceSeries` of their devices follows. */
   noteRemovedSeries(numbers: readonly number[]): void {
     for (const number of numbers) this.#removedSeries.add(number)
   }
 
-  /** Those of some devices as PostgreSQL has them now. What is in here and was not removed is newer than that. */
+  /** Replaces series of some devices by PostgreSQL's rows. Series in memory that were not removed are newer. */
   replaceSeries(devices: readonly number[], rows: readonly SeriesRow[]): void {
     for (const device of devices) {
       const numbers = (this.#series.get(device) ?? []).filter((_, at) => at % 2 === 1)
@@ -148,7 +148,7 @@ export class MetricMemory {
     return undefined
   }
 
-  /** The id of the metric of a series of a device. */
+  /** Metric id of a series of a device. */
   metricOf(device: number, series: number): number | undefined {
     const pairs = this.#series.get(device)
     if (pairs === undefined) return undefined
@@ -156,12 +156,12 @@ export class MetricMemory {
     return undefined
   }
 
-  /** Ids of the metrics that a device has series of, the oldest first. */
+  /** Metric ids of a device's series, oldest first. */
   metricsOf(device: number): number[] {
     return (this.#series.get(device) ?? []).filter((_, at) => at % 2 === 0)
   }
 
-  /** The number of a device and of a series of it, in turns. */
+  /** Device numbers and series numbers, alternating. */
   seriesPairs(): Uint32Array {
     let length = 0
     for (const pairs of this.#series.values()) length += pairs.length
@@ -176,12 +176,12 @@ export class MetricMemory {
     return found
   }
 
-  /** How many series a device has. */
+  /** Number of a device's series. */
   seriesCount(device: number): number {
     return (this.#series.get(device)?.length ?? 0) / 2
   }
 
-  /** The highest number of a series that is in here. */
+  /** The highest series number in memory. */
   seriesMax(): number {
     return this.#seriesMax
   }
@@ -192,7 +192,7 @@ export class MetricMemory {
   }
 }
 
-/** Which account's devices have made a metric, by its id. */
+/** Counts metrics by the account whose devices have made them. */
 class OwnedMetrics {
   readonly #owners = new Map<number, number>()
   readonly #counts = new Map<number, number>()

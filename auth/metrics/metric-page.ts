@@ -1,19 +1,19 @@
-/** A metric as it is shown, and the shape of a page of the registry. */
+/** Declares a metric as it is shown, and a page of the registry. */
 
 import { z } from 'zod'
 import { Metric } from '../../store/metrics/metric.ts'
 
 export const MetricDetails = Metric.extend({
-  /** How people read the unit: `°C` for `Cel`. */
+  /** Shown unit: `°C` for `Cel`. */
   unit_sign: z.string().nullable(),
 })
 export type MetricDetails = z.infer<typeof MetricDetails>
 
 export const MetricPage = z.object({
   metrics: z.array(MetricDetails),
-  /** All that the search finds. */
+  /** Number of matches. */
   total: z.int().nonnegative(),
-  /** For `?after=`, or null on the last page. */
+  /** Argument for `?after=`, or null on the last page. */
   next: z.int().nonnegative().nullable(),
 })
 export type MetricPage = z.infer<typeof MetricPage>

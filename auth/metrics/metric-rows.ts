@@ -1,4 +1,4 @@
-/** The rows of metrics and of their series. */
+/** Reads and writes the rows of metrics and of their series. */
 
 import type pg from 'pg'
 import type { Metric, MetricChange } from '../../store/metrics/metric.ts'
@@ -9,7 +9,7 @@ type Database = Pick<pg.Pool, 'query'>
 const columns = 'id, name, title, unit, kind, decimals, min, max, quality, color, position, built_in, owner, version'
 
 export type MetricRow = Metric & {
-  /** The account of the device whose reading has made it, unless the catalogue knows it. */
+  /** Account of the device whose reading made it; null for metrics of the catalogue. */
   readonly owner: number | null
   /** Increases with each change of the row. */
   readonly version: number
@@ -17,7 +17,7 @@ export type MetricRow = Metric & {
 
 export const idsOf = (rows: readonly Pick<MetricRow, 'id'>[]): number[] => rows.map(({ id }) => id)
 
-/** One metric of one device. */
+/** A metric of a device. */
 export interface SeriesRow {
   number: number
   device: number
@@ -38,7 +38,7 @@ export async function readMetricsNumbered(database: Database, ids: readonly numb
   return (await database.query<MetricRow>(text, [ids])).rows
 }
 
-/** Those of the names that are no metric. The others are not removed until the end of the transaction. */
+/** Returns the names that are not metrics. The others are locked against removal until the end of the transaction. */
 export async function lockMetricsNamed(transaction: Transaction, names: readonly string[]): Promise<string[]> {
   const text = 'SELECT name FROM metrics WHERE name = ANY($1::text[]) ORDER BY id FOR KEY SHARE'
   const { rows } = await transaction.query<{ name: string }>(text, [names])
@@ -46,32 +46,37 @@ export async function lockMetricsNamed(transaction: Transaction, names: readonly
   return names.filter(name => !known.has(name))
 }
 
-// Any fixed number serves; it is "barometr" in ASCII.
+// An arbitrary fixed number: "barometr" in ASCII.
 export const metricsLock = '7089073111360173170'
 
-/** No other node changes metrics until the end of the transaction. It comes before the rows of metrics, for all alike. */
+/**
+ * Locks metrics against changes of other nodes until the end of the transaction. Always taken before the rows, which
+ * avoids deadlocks.
+ */
 export async function lockMetrics(transaction: Transaction): Promise<void> {
   await transaction.query('SELECT pg_advisory_xact_lock($1::bigint)', [metricsLock])
 }
 
-/** No metric is added by others until the end of the transaction, so that the number stays what it is. */
+/** Blocks additions by other nodes until the end of the transaction, so that the count stays valid. */
 export async function countMetrics(transaction: Transaction): Promise<number> {
   await lockMetrics(transaction)
   const { rows } = await transaction.query<{ count: number }>('SELECT count(*)::int AS count FROM metrics')
   return rows[0]?.count ?? 0
 }
 
-/** How many metrics the readings of each account's devices have made. While they are counted as above, that stays so. */
+/**
+ * Counts metrics by the account whose devices made them. Valid until the end of the transaction, like `countMetrics`.
+ */
 export async function countOwned(transaction: Transaction): Promise<Map<number, number>> {
   const text = 'SELECT owner, count(*)::int AS count FROM metrics WHERE owner IS NOT NULL GROUP BY owner'
   const { rows } = await transaction.query<{ owner: number; count: number }>(text)
   return new Map(rows.map(({ owner, count }) => [owner, count]))
 }
 
-/** Without a position they come behind all others. */
+/** Metrics without a position are last. */
 export type MetricFields = Omit<MetricRow, 'id' | 'built_in' | 'position' | 'version'> & { position: number | null }
 
-/** Those whose names are not taken, with an audit row each. */
+/** Inserts metrics whose names are free, with an audit row each. */
 export async function insertMetrics(
   transaction: Transaction,
   metrics: readonly MetricFields[],
@@ -112,7 +117,7 @@ const changeable = [
   'position',
 ] as const satisfies (keyof MetricChange)[]
 
-/** Undefined when there is no such metric any more. */
+/** Undefined for a removed metric. */
 export async function updateMetric(
   transaction: Transaction,
   id: number,
@@ -127,12 +132,12 @@ export async function updateMetric(
   return rows[0]
 }
 
-/** Until the end of the transaction nobody names it in the list of a device. */
+/** Locks the metric until the end of the transaction, so that no device can list it. */
 export async function lockMetric(transaction: Transaction, id: number): Promise<boolean> {
   return (await transaction.query('SELECT FROM metrics WHERE id = $1 FOR UPDATE', [id])).rowCount !== 0
 }
 
-/** Whether it has series, or a device lists it. */
+/** True if it has series, or a device lists it. */
 export async function isMetricUsed(transaction: Transaction, { id, name }: Metric): Promise<boolean> {
   const { rows } = await transaction.query<{ used: boolean }>(
     `SELECT EXISTS (SELECT FROM metric_series WHERE metric = $1)
@@ -146,7 +151,10 @@ export async function deleteMetric(transaction: Transaction, id: number): Promis
   await transaction.query('DELETE FROM metrics WHERE id = $1', [id])
 }
 
-/** The number that the series had; undefined when there is none any more. Waits for those who make series of the device. */
+/**
+ * Returns the series' former number; undefined if it does not exist. Waits for transactions that make series of the
+ * device.
+ */
 export async function deleteSeries(
   transaction: Transaction,
   { device, metric }: Pick<SeriesRow, 'device' | 'metric'>,
@@ -156,28 +164,28 @@ export async function deleteSeries(
   return (await transaction.query<{ number: number }>(text, [device, metric])).rows[0]?.number
 }
 
-/** Those of these series that there are. */
+/** Returns the numbers that exist. */
 export async function readSeriesNumbers(database: Database, numbers: readonly number[]): Promise<number[]> {
   const text = 'SELECT number FROM metric_series WHERE number = ANY($1::int[])'
   return (await database.query<{ number: number }>(text, [numbers])).rows.map(({ number }) => number)
 }
 
 /**
- * Of whoever makes series, until they are committed: so their numbers become visible in order, and whoever reads what is above the
- * highest one that he knows misses none. Any fixed number serves; it is "baroseri" in ASCII.
+ * Transactions that make series hold this lock until they commit. So numbers become visible in order, and a reader of
+ * rows above its highest number misses none. An arbitrary fixed number: "baroseri" in ASCII.
  */
 const seriesLock = '7089073111460835945'
 
-/** What a series is of. */
+/** Device and metric of a series. */
 export interface NamedSeries {
   number: number
-  /** Of the device in QuestDB. */
+  /** Symbol of the device in QuestDB. */
   symbol: string
   /** The name of the metric. */
   metric: string
 }
 
-/** By number, behind this one; of devices that were removed, none. */
+/** Series after this number, in order, without removed devices. */
 export async function readNamedSeries(database: Database, after: number, rowsMax: number): Promise<NamedSeries[]> {
   const text = `SELECT s.number, devices.symbol, metrics.name AS metric FROM metric_series s
     JOIN devices ON devices.number = s.device JOIN metrics ON metrics.id = s.metric
@@ -185,19 +193,19 @@ export async function readNamedSeries(database: Database, after: number, rowsMax
   return (await database.query<NamedSeries>(text, [after, rowsMax])).rows
 }
 
-/** Each number of a series is at most this one, also those of series that are gone. */
+/** Upper bound of all series numbers, including removed ones. */
 export async function readSeriesGiven(database: Database): Promise<number> {
   const text = `SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence('metric_series', 'number')::regclass), 0)::float8 AS number`
   return (await database.query<{ number: number }>(text)).rows[0]?.number ?? 0
 }
 
-/** Those of some devices. */
+/** Series of these devices. */
 export async function readSeriesOf(database: Database, devices: readonly number[]): Promise<SeriesRow[]> {
   const text = 'SELECT number, device, metric FROM metric_series WHERE device = ANY($1::int[]) ORDER BY number'
   return (await database.query<SeriesRow>(text, [devices])).rows
 }
 
-/** By number, in pages. */
+/** Pages of series by number. */
 export async function readSeriesAfter(database: Database, number: number, rowsMax: number): Promise<SeriesRow[]> {
   const text = 'SELECT number, device, metric FROM metric_series WHERE number > $1 ORDER BY number LIMIT $2'
   // Rows as arrays: objects with repeated keys take twice the time and memory at the start.
@@ -210,8 +218,8 @@ export async function readSeriesAfter(database: Database, number: number, rowsMa
 }
 
 /**
- * Makes the series that are missing, of each device up to `perDeviceMax` in all, in the order given; also those that others
- * have made meanwhile come back.
+ * Makes missing series in the given order, up to `perDeviceMax` in total for a device. The result includes series that
+ * others have made meanwhile.
  */
 export async function insertSeries(
   transaction: Transaction,
@@ -219,7 +227,7 @@ export async function insertSeries(
   perDeviceMax: number,
 ): Promise<SeriesRow[]> {
   const values = [wanted.map(({ device }) => device), wanted.map(({ metric }) => metric)]
-  // In one order for all, so that two transactions do not wait for each other; then the numbers of their series stay.
+  // Locked in a fixed order, which avoids deadlocks. The locks keep the counts valid.
   const lock = `WITH locked AS MATERIALIZED (
       SELECT FROM devices WHERE number = ANY($1::int[]) ORDER BY number FOR NO KEY UPDATE
     ) SELECT pg_advisory_xact_lock($2::bigint) FROM (SELECT count(*) FROM locked) AS all_of_them`

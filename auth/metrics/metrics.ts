@@ -1,16 +1,16 @@
 /**
- * Entry point of this folder: the registry of metrics, and of their series. All of it is held in memory, so a field of a reading
- * finds its metric without a query to PostgreSQL. A change is committed to PostgreSQL first and then applied in memory, before
- * the call returns.
+ * Entry point of this folder: the registry of metrics and their series. It is in memory, so a reading's field finds its
+ * metric without a query to PostgreSQL. A change is committed to PostgreSQL and then applied in memory before the call
+ * returns.
  */
 
 import type pg from 'pg'
 import type { Log } from '../../store/log.ts'
 import type { Metric } from '../../store/metrics/metric.ts'
 import { type ChangeFeed, noFeed } from '../nodes/change-feed.ts'
-import { createFirstSight, type FirstSight } from './first-sight.ts'
 import { createMetricChanges, type MetricChanges } from './metric-changes.ts'
 import { createMetricCommits } from './metric-commits.ts'
+import { createMetricDiscovery, type MetricDiscovery } from './metric-discovery.ts'
 import { type MetricListQuery, metricPage } from './metric-list.ts'
 import { type BuiltInRanges, MetricMemory } from './metric-memory.ts'
 import type { MetricPage } from './metric-page.ts'
@@ -27,33 +27,33 @@ import {
 } from './metric-rows.ts'
 import { createSeriesRemoval, type SeriesRemoval } from './series-removal.ts'
 
-export interface Metrics extends MetricChanges, FirstSight, SeriesRemoval {
-  /** From memory, as is all that is no promise. By its name. */
+export interface Metrics extends MetricChanges, MetricDiscovery, SeriesRemoval {
+  /** Finds by name. Like all synchronous methods, it reads memory. */
   get(name: string): Metric | undefined
-  /** By its name, another spelling of it (`windSpeed`), or an alias of the catalogue (`co2_ppm`). */
+  /** Finds by name, another spelling (`windSpeed`), or an alias of the catalogue (`co2_ppm`). */
   find(field: string): Metric | undefined
-  /** In the order of positions; the same array until something changes. */
+  /** Ordered by position; the same array until something changes. */
   all(): readonly Metric[]
   /** Increases with each change of a metric. */
   version(): number
-  /** The number of a series; undefined for the five that are built in, which are columns of the table of readings. */
+  /** Number of a series; undefined for the five built-in metrics, which are columns of the table of readings. */
   series(device: number, metric: Pick<Metric, 'id'>): number | undefined
-  /** The number of a device and of a series of it, in turns, of all of them. */
+  /** Device numbers and series numbers, alternating, of all series. */
   seriesPairs(): Uint32Array
-  /** The highest number that a series has had. */
+  /** The highest series number so far. */
   seriesMax(): number
-  /** The same, or a higher one that was given to none; from PostgreSQL, so that no other process knows of a higher one. */
+  /** At least the highest series number of all processes, from PostgreSQL. */
   seriesGiven(): Promise<number>
-  /** What series are of, by number, behind this one; from PostgreSQL. */
+  /** Devices and metrics of the series after this number, from PostgreSQL. */
   namedSeries(after: number, rowsMax: number): Promise<NamedSeries[]>
-  /** The metric of a series of a device. */
+  /** Metric of a device's series. */
   metricOf(device: number, series: number): Metric | undefined
-  /** What a device has sent besides those, the oldest first. */
+  /** Custom metrics that the device has sent, oldest first. */
   metricsOf(device: number): Metric[]
   list(query: MetricListQuery): MetricPage
-  /** Takes into memory what a change of devices has added. */
+  /** Applies metrics that a change of devices has added. */
   learn(rows: readonly MetricRow[]): void
-  /** Resolves the unknown outcome of the last change, if any; false while PostgreSQL cannot tell. */
+  /** Resolves the unknown outcome of the last change, if any; false while PostgreSQL is unavailable. */
   reconcile(): Promise<boolean>
   close(): Promise<void>
 }
@@ -61,11 +61,11 @@ export interface Metrics extends MetricChanges, FirstSight, SeriesRemoval {
 export interface MetricsOptions {
   pool: pg.Pool
   log: Pick<Log, 'warn'>
-  /** `open`: a field that is no metric yet makes one; `declared`: only administrators do. */
+  /** `open`: an unknown field makes a metric; `declared`: only administrators do. */
   mode: 'open' | 'declared'
-  /** How many metrics the readings of the devices of one account make, beside those that the catalogue knows. */
+  /** Limit of metrics that readings of one account's devices make, apart from the catalogue's. */
   perOwner?: number
-  /** The accepted ranges of the built-in metrics, by name, as the settings have them. */
+  /** Configured ranges of the built-in metrics, by name. */
   ranges?: BuiltInRanges
   /** Timeout of each statement of a change; normally it takes milliseconds. */
   stepMs?: number
@@ -92,7 +92,7 @@ export async function openMetrics(options: MetricsOptions): Promise<Metrics> {
 
   return {
     ...createMetricChanges({ memory, feed, commits }),
-    ...createFirstSight({ memory, feed, commits, isOpen: mode === 'open', perOwner, failed }),
+    ...createMetricDiscovery({ memory, feed, commits, isOpen: mode === 'open', perOwner, failed }),
     learn(rows) {
       for (const row of rows) memory.apply(row)
     },
@@ -114,14 +114,14 @@ export async function openMetrics(options: MetricsOptions): Promise<Metrics> {
   }
 }
 
-/** As `Metrics.seriesPairs` has them, of a process that keeps no metrics in memory. */
+/** Reads the pairs of `Metrics.seriesPairs` for a process without metrics in memory. */
 export async function readSeriesPairs(pool: pg.Pool): Promise<Uint32Array> {
   const memory = new MetricMemory({})
   await readSeries(pool, memory)
   return memory.seriesPairs()
 }
 
-/** Those behind the last one that is known, in pages, so that they are not held twice in memory. */
+/** Reads series after the last known one in pages, so that they are not held twice in memory. */
 async function readSeries(pool: pg.Pool, memory: MetricMemory): Promise<void> {
   for (;;) {
     const rows = await readSeriesAfter(pool, memory.seriesMax(), seriesPerRead)
@@ -130,7 +130,7 @@ async function readSeries(pool: pg.Pool, memory: MetricMemory): Promise<void> {
   }
 }
 
-/** Again, where others have changed one meanwhile: what was read would not have it. */
+/** Repeats the read if another node has changed a metric meanwhile. */
 async function readAll(pool: pg.Pool, memory: MetricMemory): Promise<void> {
   for (;;) {
     const version = memory.version()
@@ -141,7 +141,7 @@ async function readAll(pool: pg.Pool, memory: MetricMemory): Promise<void> {
   }
 }
 
-/** Takes into memory what other nodes change. */
+/** Applies changes of other nodes. */
 function followFeed(feed: ChangeFeed, pool: pg.Pool, memory: MetricMemory): void {
   const inPages = (apply: (ids: readonly number[]) => Promise<void>) => async (ids: readonly number[]) => {
     for (let from = 0; from < ids.length; from += idsPerRead) await apply(ids.slice(from, from + idsPerRead))

@@ -1,4 +1,4 @@
-/** Takes a metric away from a device: its series goes, and one that is made afterwards has another number. */
+/** Removes a metric from a device. Its series is removed, and a later one has another number. */
 
 import type pg from 'pg'
 import { OutcomeUnknown } from '../../store/postgres/postgres-errors.ts'
@@ -14,13 +14,13 @@ export type SeriesRemoved<Value> =
   | { ok: false; code: 'METRIC_UNKNOWN' | 'METRIC_BUILT_IN' }
 
 /**
- * Part of the transaction. Is given the number of the series, or undefined where the device has no such metric; undefined
- * from it means that there is nothing to do for that.
+ * Part of the transaction. Gets the number of the series, or undefined if the device has no such metric; returns
+ * undefined if there is nothing to do for that.
  */
 type WriteRemoval<Value> = (transaction: Transaction, series: number | undefined) => Promise<Value | undefined>
 
 export interface SeriesRemoval {
-  /** Rejects as PostgreSQL does when it is away; after OutcomeUnknown, `reconcile` finds out what came of it. */
+  /** Rejects like PostgreSQL while it is unavailable; after OutcomeUnknown, `reconcile` resolves the outcome. */
   removeSeries<Value>(device: number, name: string, write: WriteRemoval<Value>): Promise<SeriesRemoved<Value>>
 }
 
@@ -71,7 +71,7 @@ export function createSeriesRemoval({ pool, feed, memory, commits }: SeriesRemov
       await feed.settle()
       return removed
     },
-    /** Takes those out of memory that are gone. */
+    /** Removes these from memory if PostgreSQL no longer has them. */
     async readAgain(): Promise<void> {
       if (doubtful.size === 0) return
       const present = new Set(await readSeriesNumbers(pool, [...doubtful.keys()]))

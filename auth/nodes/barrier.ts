@@ -1,4 +1,4 @@
-/** Waits until a change holds at every node. */
+/** Waits until every node has applied a change. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
@@ -8,7 +8,7 @@ import type { ForwardStep } from './postgres-clock.ts'
 
 export interface BarrierOptions {
   pool: Pick<pg.Pool, 'query'>
-  /** Of this node, which has applied its own changes. */
+  /** Id of this node, which has applied its own changes. */
   id: string
   leaseMs: number
   /** Noted with each renewal of the lease. */
@@ -19,12 +19,12 @@ export interface BarrierOptions {
 const pauseMsFirst = 5
 const pauseMsMax = 50
 const answerMsMax = 2_000
-/** Less is no step: clocks that are adjusted part by it. */
+/** Smaller differences come from clock adjustments, not from a step. */
 const stepSlackMs = 100
 
 /**
- * Resolves when every other node has applied all that was committed before the call, or has no valid lease. Also when
- * PostgreSQL cannot be asked, after the length of a lease: a node whose lease began later has read the change.
+ * Resolves when every other node has applied all earlier commits, or has no valid lease. If PostgreSQL is unavailable,
+ * it resolves after the length of a lease: a node whose lease began later has read the change.
  */
 export function createBarrier({ pool, id, leaseMs, step, failed }: BarrierOptions): () => Promise<void> {
   const query = (text: string, values: unknown[]) =>

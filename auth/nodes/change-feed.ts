@@ -1,6 +1,6 @@
 /**
- * Changes of what the nodes of a service hold in memory. Who makes one writes it to the feed in its transaction, and answers
- * when every node has applied it, or lets nobody in any more. A service that is alone writes nothing and waits for nobody.
+ * Distributes changes of the nodes' memory. A change is written to the feed in its transaction, and returns when every
+ * node has applied it or refuses requests. A single process writes nothing and does not wait.
  */
 
 import type pg from 'pg'
@@ -8,10 +8,14 @@ import { inTransaction, type OpenTransaction, type Transaction } from '../../sto
 import { LeaseExpired } from '../record-cache.ts'
 
 /**
- * What was changed, and what its ids are: `device`, `metric`, `account` and `tenant` those of the registries, `series` numbers
- * of devices that have got some, `series-removed` numbers of series, `erase` those of erase jobs, `expired` moments before which days
- * have expired, as service/lifecycle/retention/retention-nodes.ts writes them, `alert`, `alert-rule` and `alert-channel` those of the rows.
- * `station`, `accepted-from`, `hourly-view` and `erased-mail`, after which each node removes files of mails, have none.
+ * Kind of a change, and the type of its ids.
+ *
+ * - `device`, `metric`, `account`, `tenant`: ids of the registries.
+ * - `series`: numbers of devices with new ones. `series-removed`: numbers of series.
+ * - `erase`: ids of jobs. `expired`: times before which days have expired
+ *   (service/lifecycle/retention/retention-nodes.ts).
+ * - `alert`, `alert-rule`, `alert-channel`: ids of rows.
+ * - `station`, `accepted-from`, `hourly-view`, and `erased-mail`, after which nodes remove files of mails: no ids.
  */
 export type ChangeKind =
   | 'device'
@@ -30,45 +34,45 @@ export type ChangeKind =
   | 'alert-channel'
   | 'erased-mail'
 
-/** Reads into memory what others may have changed. Called again after it rejects. */
+/** Reads possible changes into memory. Called again after it rejects. */
 export type ApplyChange = (ids: readonly number[]) => Promise<void> | void
 
 interface CommitOptions {
   pool: pg.Pool
-  /** How long PostgreSQL may take for each statement. */
+  /** Time limit of PostgreSQL for each statement. */
   stepMs: number
-  /** The number of an advisory lock that is taken first. */
+  /** Number of an advisory lock that is taken first. */
   lock?: string
-  /** That of `begin`; without it one is begun. */
+  /** Transaction of `begin`; by default a new one. */
   begun?: OpenTransaction | undefined
 }
 
 export interface ChangeFeed {
   /**
-   * False while this node may lack changes that others have answered: then nobody is let in by what is in memory. Cheap enough
-   * for each request.
+   * False while this node may lack changes of others; memory must not admit requests then. Cheap enough for each
+   * request.
    */
   isCurrent(): boolean
-  /** How long `isCurrent` stays true at least, milliseconds; not above 0 when it is false. */
+  /** Shortest remaining time of `isCurrent` in milliseconds; at most 0 if it is false. */
   currentForMs(): number
-  /** Grows when `isCurrent` becomes true again: what was let in in an earlier term may have been revoked since. */
+  /** Increases when `isCurrent` becomes true again: credentials of an earlier term may have been revoked since. */
   term(): number
-  /** The change is written to the feed with the transaction. */
+  /** The transaction writes the change to the feed. */
   note(transaction: Transaction, kind: ChangeKind, ids?: readonly number[]): void
-  /** Commits the work with what it has noted. Rejects as `inTransaction` does. */
+  /** Commits the work with its noted changes. Rejects as `inTransaction` does. */
   commit<Result>(options: CommitOptions, work: (transaction: Transaction) => Promise<Result>): Promise<Result>
   /**
-   * Begins a transaction for a change that rests on what is in memory: with the lock of all such changes, and after all that others
-   * have changed before is in memory. Undefined for a service that is alone: there, memory is always right.
+   * Begins a transaction for a change that depends on memory: takes the lock of all such changes and waits until memory
+   * has all earlier changes of others. Undefined for a single process, whose memory is always current.
    */
   begin(options: Omit<CommitOptions, 'begun'>): Promise<OpenTransaction | undefined>
-  /** Resolves when all that is committed is applied by every node that lets somebody in. */
+  /** Resolves when every node that admits requests has applied all commits. */
   settle(): Promise<void>
-  /** Kinds are applied in the order in which they are told here. */
+  /** Kinds are applied in the order of these calls. */
   onChange(kind: ChangeKind, apply: ApplyChange): void
 }
 
-/** Of a service that is alone on its database. */
+/** Feed of a single process. */
 export const noFeed: ChangeFeed = {
   isCurrent: () => true,
   currentForMs: () => Number.POSITIVE_INFINITY,
@@ -80,7 +84,7 @@ export const noFeed: ChangeFeed = {
   onChange: () => undefined,
 }
 
-/** Throws LeaseExpired where `isCurrent` is false. */
+/** Throws LeaseExpired if `isCurrent` is false. */
 export function requireCurrent(feed: Pick<ChangeFeed, 'isCurrent'>): void {
   if (!feed.isCurrent()) throw new LeaseExpired()
 }

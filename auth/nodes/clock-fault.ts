@@ -1,18 +1,18 @@
-/** Whether the clock of a node is wrong, measured by that of PostgreSQL. */
+/** Compares the clock of a node with PostgreSQL's clock. */
 
 import type { Log } from '../../store/log.ts'
 
-/** Readings that two nodes take within the difference of their clocks may have times of receipt in the other order. */
+/** Within the difference of their clocks, two nodes may order receipt times wrongly. */
 const aheadMsMax = 1_000
 
-/** `aheadMs`: how far it is ahead, or, below 0, behind; undefined until it was measured. */
+/** `aheadMs` is negative if the clock is behind; undefined until it was measured. */
 export function clockFault(aheadMs: number | undefined): string | undefined {
   if (aheadMs === undefined || Math.abs(aheadMs) <= aheadMsMax) return undefined
   const seconds = (Math.abs(aheadMs) / 1000).toFixed(1)
   return `the clock of this node is ${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} PostgreSQL's clock`
 }
 
-/** One line when the clock is wrong, one when it is right again. */
+/** Logs one line when the clock becomes wrong, and one when it is right again. */
 export function createClockLog(log: Pick<Log, 'info' | 'warn'>): (aheadMs: number | undefined) => void {
   let isWrong = false
   return aheadMs => {

@@ -1,23 +1,23 @@
-/** Applies the changes of the feed to what this node holds in memory, in their order. */
+/** Applies the changes of the feed to this node's memory in order. */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import type { ApplyChange, ChangeKind } from './change-feed.ts'
 import { type Change, type FeedHead, readFeed } from './feed-rows.ts'
 
-/** What this node holds in memory cannot be brought up to date any more. */
+/** This node's memory can no longer be updated from the feed. */
 export class FeedBroken extends Error {}
 
 export interface FeedReader {
-  /** Up to where all is applied. */
+  /** Position up to which all changes are applied. */
   applied(): FeedHead
-  /** Applies all that is committed. Rejects with FeedBroken, or as what is called does; then it may be called again. */
+  /** Applies all commits. Rejects with FeedBroken, or like the listeners; then it may be called again. */
   catchUp(database: Transaction): Promise<void>
   onChange(kind: ChangeKind, apply: ApplyChange): void
 }
 
 const changesPerRead = 1_000
 
-/** `start`: what is committed up to there is read by whoever opens a registry later than this. */
+/** Registries that are opened later read the changes up to `start` themselves. */
 export function createFeedReader(start: FeedHead): FeedReader {
   const appliers = new Map<ChangeKind, ApplyChange>()
   let applied = start
@@ -35,7 +35,7 @@ export function createFeedReader(start: FeedHead): FeedReader {
     }
   }
 
-  /** Whether there is more. */
+  /** True if there are further changes. */
   async function applyNext(database: Transaction): Promise<boolean> {
     const { head, changes } = await readFeed(database, applied.seq, changesPerRead)
     requireUnbroken(applied, head, changes[0]?.seq)
@@ -55,7 +55,7 @@ export function createFeedReader(start: FeedHead): FeedReader {
   }
 }
 
-/** `next`: the number of the first change behind what is applied. */
+/** `next` is the number of the first change that is not applied. */
 function requireUnbroken(applied: FeedHead, head: FeedHead, next: number | undefined): void {
   if (head.epoch !== applied.epoch || head.seq < applied.seq) {
     throw new FeedBroken(

@@ -1,4 +1,4 @@
-/** The rows of the feed. */
+/** Reads and writes the rows of the feed. */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import type { ChangeKind } from './change-feed.ts'
@@ -12,8 +12,8 @@ export interface Change {
 export const feedChannel = 'barograph_feed'
 
 /**
- * The last statement before the commit: from here on the row of the head is locked, for `idleMsMax` at most where this node is
- * frozen. Each change gets the next number.
+ * The last statement before the commit: it locks the row of the head, for at most `idleMsMax` if this node freezes.
+ * Each change gets the next number.
  */
 export async function appendChanges(
   transaction: Transaction,
@@ -57,7 +57,7 @@ interface FeedRow extends FeedHead {
   ids: string[]
 }
 
-/** Of one moment: the head, and the first changes behind a number. */
+/** Reads the head and the first changes after a number in one snapshot. */
 export async function readFeed(database: Transaction, after: number, changesMax: number): Promise<FeedPage> {
   const { rows } = await database.query<FeedRow>(
     `SELECT epoch, feed_head.seq::float8 AS seq, change.seq::float8 AS change, kind, ids
@@ -73,7 +73,7 @@ export async function readFeed(database: Transaction, after: number, changesMax:
   return { head: { epoch: first.epoch, seq: first.seq }, changes }
 }
 
-/** Removes changes that are older and that all live nodes have applied. */
+/** Removes old changes that all live nodes have applied. */
 export async function trimFeed(database: Transaction, olderThanMs: number): Promise<void> {
   await database.query(
     `DELETE FROM feed WHERE at < clock_timestamp() - $1::float8 * interval '1 ms'

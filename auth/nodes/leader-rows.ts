@@ -1,12 +1,12 @@
-/** What PostgreSQL knows of the node that leads. */
+/** Stores the leading node in PostgreSQL. */
 
 import type pg from 'pg'
 import { ask } from '../../store/postgres/held-lock/lock-session.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
 
-// Any fixed number serves; it is "barolead" in ASCII.
+// An arbitrary fixed number: "barolead" in ASCII.
 const leaderLock = '7089073111343391076'
-/** Held by who takes the lead over, and shared by transactions of the leader until they end; it is "barofenc". */
+/** A new leader takes it exclusively; the leader's transactions share it until they end. The number is "barofenc". */
 const fenceLock = '7089073111242731107'
 
 export async function tryLeaderLock(session: pg.Client): Promise<boolean> {
@@ -14,7 +14,7 @@ export async function tryLeaderLock(session: pg.Client): Promise<boolean> {
   return row?.got === true
 }
 
-/** By the session that has the lock. Whether a node that led before did not say that it has nothing under way. */
+/** Call it in the session that has the lock. True if the previous leader may have work in progress. */
 export async function takeLead(session: pg.Client, id: string): Promise<boolean> {
   const rows = await ask<{ was_leading: boolean }>(
     session,
@@ -31,7 +31,7 @@ export async function leaveLead(session: pg.Client, id: string): Promise<void> {
   await ask(session, 'UPDATE nodes SET leads_since = NULL WHERE id = $1', [id])
 }
 
-/** Until the transaction ends no other node takes the lead over. Rejects where one has. */
+/** Blocks a change of leader until the transaction ends. Rejects after such a change. */
 export async function requireLead(transaction: Transaction, id: string): Promise<void> {
   await transaction.query(`SELECT pg_advisory_xact_lock_shared(${fenceLock})`)
   const { rowCount } = await transaction.query('SELECT FROM nodes WHERE id = $1 AND leads_since IS NOT NULL', [id])

@@ -1,6 +1,6 @@
 /**
- * One node leads: it does what is to be done once for all nodes. It holds a lock (store/postgres/held-lock), and has a valid lease,
- * so that it knows what others have changed.
+ * Elects one node for the work that is done once for all nodes. The leader holds a lock (store/postgres/held-lock) and
+ * a valid lease, so that it has all changes of others.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -13,21 +13,21 @@ import type { Lease } from './lease.ts'
 
 export interface Leadership {
   leads(): boolean
-  /** Once the node has a lease. */
+  /** Call it after the node has a lease. */
   start(): void
-  /** Of a node that has nothing under way as the leader. */
+  /** The leader's work must have ended before. */
   close(): Promise<void>
 }
 
 export interface LeadershipOptions {
-  /** Of the node. */
+  /** Id of the node. */
   id: string
   connect: () => Promise<pg.Client>
   lease: Pick<Lease, 'isValid'>
   log: Pick<Log, 'info' | 'warn'>
 }
 
-/** How often a node looks whether it still has a lease: one that has lost it leaves the lead to another. */
+/** Interval of checking the lease: a node that has lost it releases the lead. */
 const checkMs = 1000
 const retryMs = 5000
 
@@ -43,7 +43,7 @@ export function createLeadership({ id, connect, lease, log }: LeadershipOptions)
     giveBack: session => leaveLead(session, id),
   }
 
-  /** Until the lock or the lease is lost, or this node closes. */
+  /** Leads until the lock or the lease is lost, or this node closes. */
   async function lead(): Promise<void> {
     const held = await acquireLock(lock, signal)
     const lost = new AbortController()
@@ -83,7 +83,7 @@ export function createLeadership({ id, connect, lease, log }: LeadershipOptions)
   }
 }
 
-/** An abort ends it. */
+/** An abort ends the pause. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal, ref: false }).catch(() => undefined)
 }

@@ -1,11 +1,11 @@
-/** How long a process may go by what it has read from PostgreSQL, by its own clocks. */
+/** Bounds by local clocks how long a process may rely on data that it has read from PostgreSQL. */
 
-/** A node that is frozen while it has what others need to renew their leases has lost it before these end. */
+/** A node that freezes while it holds locks loses them before the leases of others end. */
 export const idleMsMaxOf = (leaseMs: number): number => Math.min(1_000, Math.round(leaseMs / 3))
 
 /**
- * Ends by the clock that never steps, which stands still while a machine is suspended, and by the clock of the wall, which does
- * not: by whichever comes first.
+ * Ends by the monotonic clock or by the wall clock, whichever is earlier. The monotonic clock stops while a machine is
+ * suspended.
  */
 export class Lease {
   readonly #lengthMs: number
@@ -23,17 +23,17 @@ export class Lease {
     return this.leftMs() > 0
   }
 
-  /** How long it is valid from now on; not above 0 when it is not. */
+  /** Remaining validity; at most 0 without a valid lease. */
   leftMs(): number {
     return Math.min(this.#endMs - performance.now(), this.#endWallMs - this.#wallMs())
   }
 
-  /** Grows when it is renewed after it was not valid: what was let in in an earlier term may have been revoked since. */
+  /** Increases at a renewal after an invalid time: credentials of an earlier term may have been revoked since. */
   term(): number {
     return this.#term
   }
 
-  /** To be called before PostgreSQL is asked; what that gives is called when it has answered. */
+  /** Call it before the query to PostgreSQL, and its result after the answer. */
   begin(): () => void {
     const [startMs, startWallMs] = [performance.now(), this.#wallMs()]
     return () => {
@@ -43,7 +43,7 @@ export class Lease {
     }
   }
 
-  /** Since it was renewed; infinite without one. */
+  /** Time since the renewal; infinite without one. */
   ageMs(): number {
     return performance.now() + this.#lengthMs - this.#endMs
   }

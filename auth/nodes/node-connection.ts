@@ -1,11 +1,11 @@
-/** The connection of a node: it hears of changes, and reads them whatever else the service asks of PostgreSQL. */
+/** Connection of a node that receives notifications and reads changes, independent of the service's other queries. */
 
 import type pg from 'pg'
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { feedChannel } from './feed-rows.ts'
 
 export interface NodeConnection {
-  /** With a time limit for each statement. Connects where it has to. */
+  /** Connects if necessary. Each statement has a time limit. */
   use<Result>(work: (database: Transaction) => Promise<Result>): Promise<Result>
   close(): Promise<void>
 }
@@ -13,25 +13,25 @@ export interface NodeConnection {
 export interface NodeConnectionOptions {
   connect: () => Promise<pg.Client>
   answerMsMax: number
-  /** Told that something was committed, or may have been. */
-  heard: () => void
-  /** Further channels, and who hears them. */
+  /** Called after a notification, and after a reconnection, which may have missed one. */
+  notified: () => void
+  /** Further channels with their listeners. */
   channels?: Readonly<Record<string, (payload: string) => void>>
 }
 
-/** Of one user at a time; one that fails takes the connection with it. */
+/** One caller uses it at a time. A failure closes the connection. */
 export function createNodeConnection(options: NodeConnectionOptions): NodeConnection {
-  const { connect, answerMsMax, heard, channels = {} } = options
+  const { connect, answerMsMax, notified, channels = {} } = options
   let client: pg.Client | undefined
 
   async function connected(): Promise<pg.Client> {
     if (client !== undefined) return client
     const made = await connect()
     try {
-      made.on('notification', ({ channel, payload = '' }) => (channels[channel] ?? heard)(payload))
+      made.on('notification', ({ channel, payload = '' }) => (channels[channel] ?? notified)(payload))
       made.once('end', () => {
         if (client === made) client = undefined
-        heard()
+        notified()
       })
       const text = [feedChannel, ...Object.keys(channels)].map(channel => `LISTEN ${channel}`).join('; ')
       await made.query({ text, query_timeout: answerMsMax } as pg.QueryConfig)
@@ -47,7 +47,7 @@ export function createNodeConnection(options: NodeConnectionOptions): NodeConnec
     const open = client
     client = undefined
     open?.removeAllListeners('notification')
-    // A server that is frozen answers no farewell.
+    // A frozen server does not answer the termination.
     if (open !== undefined) void open.end().catch(() => undefined)
   }
 

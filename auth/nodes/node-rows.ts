@@ -1,9 +1,9 @@
-/** The rows of nodes: their leases, by the clock of PostgreSQL. */
+/** Reads and writes the rows of nodes: their leases by PostgreSQL's clock. */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { type FeedHead, feedChannel } from './feed-rows.ts'
 
-/** By name, a digest of each setting and secret. */
+/** A digest of each setting and secret, by name. */
 export type NodeSettings = Readonly<Record<string, string>>
 
 export interface Node {
@@ -17,25 +17,25 @@ export interface Node {
 }
 
 export interface NodeRow extends Node {
-  /** By how much its clock is ahead of PostgreSQL's clock; undefined until it was measured. */
+  /** Offset of its clock to PostgreSQL's clock; undefined until it was measured. */
   clockAheadMs: number | undefined
 }
 
 export interface RenewedLease {
-  /** The clock of PostgreSQL, when it was renewed. */
+  /** PostgreSQL's time of the renewal. */
   postgresMs: number
-  /** How many other nodes take requests by then. */
+  /** Number of other nodes that take requests. */
   others: number
-  /** The advised settings of those that have any otherwise. */
+  /** Advised settings of nodes that differ. */
   differing: NodeSettings[]
 }
 
-// Any fixed number serves; it is "barojoin" in ASCII.
+// An arbitrary fixed number: "barojoin" in ASCII.
 const joinLock = '7089073111310494062'
 
 /**
- * Until the end of the transaction no other node joins, for `idleMsMax` at most where this one is frozen. With its commit the others
- * look how many they are.
+ * Blocks joins of other nodes until the end of the transaction, for at most `idleMsMax` if this node freezes. After its
+ * commit, the others count nodes again.
  */
 export async function lockJoining(transaction: Transaction, idleMsMax: number): Promise<void> {
   await transaction.query(
@@ -45,7 +45,7 @@ export async function lockJoining(transaction: Transaction, idleMsMax: number): 
   )
 }
 
-/** Of the other nodes whose leases are valid. */
+/** Settings of other nodes with valid leases. */
 export async function readLiveSettings(database: Transaction, id: string): Promise<NodeSettings[]> {
   const { rows } = await database.query<{ settings: NodeSettings }>(
     'SELECT settings FROM nodes WHERE id <> $1 AND expires_at > clock_timestamp()',
@@ -55,8 +55,8 @@ export async function readLiveSettings(database: Transaction, id: string): Promi
 }
 
 /**
- * Renews the lease of a node that has applied all up to `head`; undefined when there is more by now. A change that is not committed
- * yet is waited for, and none commits before this does: so each change is either applied, or sees the new lease.
+ * Renews the lease of a node that has applied all changes up to `head`; undefined if there are more. It waits for
+ * uncommitted changes and blocks new ones, so that each change is either applied, or sees the new lease.
  */
 export async function renewLease(
   database: Transaction,
@@ -89,20 +89,21 @@ export async function renewLease(
   return rows[0]
 }
 
-/** The others look then how many they are. */
+/** The other nodes count again afterwards. */
 export async function removeNode(database: Transaction, id: string): Promise<void> {
   await database.query(`WITH gone AS (DELETE FROM nodes WHERE id = $1) SELECT pg_notify('${feedChannel}', '')`, [id])
 }
 
-/** Those of nodes that are long gone without a word. */
+/** Removes nodes that ended long ago without leaving. */
 export async function trimNodes(database: Transaction, olderThanMs: number): Promise<void> {
   const text = "DELETE FROM nodes WHERE expires_at < clock_timestamp() - $1::float8 * interval '1 ms'"
   await database.query(text, [olderThanMs])
 }
 
 /**
- * How many other nodes let in by what they hold in memory and have not applied all up to `seq`, or, without it, up to the head,
- * whose number comes with it. `steppedMs`: how far the clock of PostgreSQL may have stepped forward since they renewed their leases.
+ * Counts other nodes that admit requests and have not applied all up to `seq`, or by default up to the head, whose
+ * number is returned. `steppedMs` is how far PostgreSQL's clock may have stepped forward since they renewed their
+ * leases.
  */
 export async function countBehind(
   database: Transaction,

@@ -1,4 +1,4 @@
-/** The nodes of a service, for who looks after them. */
+/** Lists the nodes of a service for operators. */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import type { NodeSettings } from './node-rows.ts'
@@ -11,14 +11,14 @@ export interface NodeState {
   host: string
   startedMs: number
   isLeaseValid: boolean
-  /** Since it was renewed. */
+  /** Time since the renewal. */
   leaseAgeMs: number
-  /** The change up to which it has applied all. */
+  /** Number of the last applied change. */
   applied: number
-  /** Undefined while it was not measured. */
+  /** Undefined until it was measured. */
   clockAheadMs: number | undefined
   leads: boolean
-  /** Settings that should be the same and differ from those of the node that is asked; of that one, from those of any other. */
+  /** Settings that should be the same and differ from the asked node's, or for the asked node from any other's. */
   differing: readonly string[]
 }
 
@@ -35,11 +35,11 @@ interface NodeStateRow {
   advised: NodeSettings
 }
 
-/** A node that has ended without a word is told of for so long. */
+/** A node that ended without leaving is listed for this time. */
 const goneMsMax = 600_000
 const nodesMax = 100
 
-/** In the order of their starts. All leases have the same length. */
+/** Ordered by start. All leases have the same length. */
 export async function readNodeStates(
   database: Transaction,
   leaseMs: number,
@@ -54,8 +54,8 @@ export async function readNodeStates(
      ORDER BY started_at DESC, id LIMIT $2`,
     [goneMsMax, nodesMax],
   )
-  return rows.reverse().map(({ started_ms, left_ms, clock_ahead_ms, advised: other, ...told }) => ({
-    ...told,
+  return rows.reverse().map(({ started_ms, left_ms, clock_ahead_ms, advised: other, ...rest }) => ({
+    ...rest,
     startedMs: started_ms,
     isLeaseValid: left_ms > 0,
     leaseAgeMs: Math.max(0, leaseMs - left_ms),
@@ -64,5 +64,5 @@ export async function readNodeStates(
   }))
 }
 
-/** Eight digits tell apart more nodes than there are. */
+/** Eight digits distinguish all nodes of a service. */
 export const shortNodeId = (id: string): string => id.slice(0, 8)

@@ -1,6 +1,6 @@
 /**
- * Entry point of this folder: a node of a service that has several on one PostgreSQL. It applies what other nodes change of what
- * it holds in memory, and has a lease as long as it has applied all.
+ * Entry point of this folder: a node of a service that has several on one PostgreSQL. It applies other nodes' changes
+ * to its memory, and holds a lease while it has applied all.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -25,43 +25,46 @@ import { openSessionNotices, type SessionNotices, sessionChannel } from './sessi
 
 export interface Nodes {
   feed: ChangeFeed
-  /** Once all that is held in memory is loaded: from here on the node has a lease. Rejects with SettingsDiffer. */
+  /** Call it after all registries are loaded: from then on the node has a lease. Rejects with SettingsDiffer. */
   join(): Promise<void>
-  /** Why nobody is let in; undefined while the lease is valid. */
+  /** Reason why requests are refused; undefined while the lease is valid. */
   fault(): string | undefined
   /**
-   * Whether this node does what one node does for all. False at once when that is doubtful, so it is asked directly before each
-   * statement that must not be made by two.
+   * True if this node runs the work that one node does for all. False at once in case of doubt, so callers check it
+   * directly before each statement that only one node may run.
    */
   leads(): boolean
-  /** How many nodes take requests, with this one. From memory, as of the last renewal of its lease. */
+  /** Number of nodes that take requests, including this one, in memory as of the last renewal. */
   count(): number
-  /** What this node knows of itself, from memory. */
+  /** State of this node, in memory. */
   own(): NodeState
-  /** Of all nodes, those that have just gone without a word too; of this one alone while PostgreSQL does not answer. */
+  /**
+   * States of all nodes, including those that ended recently without leaving; only this node while PostgreSQL does not
+   * answer.
+   */
   states(): Promise<NodeState[]>
-  /** Where clients have sessions. */
+  /** Undefined if clients have no sessions. */
   sessions: SessionNotices | undefined
-  /** For a transaction that only the leader may make: until it ends no other node leads. Rejects where one does. */
+  /** Blocks a change of leader until the leader's transaction ends. Rejects after such a change. */
   requireLead(transaction: Transaction): Promise<void>
-  /** Gives up the lease, and what this node leads, of which nothing may be under way any more. */
+  /** Releases the lease and the lead. The leader's work must have ended before. */
   close(): Promise<void>
 }
 
 export interface NodesOptions extends Omit<Node, 'id'> {
   pool: pg.Pool
-  /** A connection of its own, without time limits. */
+  /** Opens a separate connection without time limits. */
   connect: () => Promise<pg.Client>
   /** NODE_LEASE_SECONDS */
   leaseMs: number
-  /** The same at all nodes; without it no other node is told of sessions of clients. */
+  /** The same at all nodes; without it, sessions of clients are not reported to other nodes. */
   sessionSecret?: string | undefined
   log: Pick<Log, 'info' | 'warn'>
-  /** Told why this node cannot go on. */
+  /** Called with the reason if this node cannot continue. */
   onFatal: (error: Error) => void
 }
 
-/** Resolves when it is known up to which change the registries that are opened afterwards will be right. */
+/** Resolves when the start position of the registries is known, which are opened afterwards. */
 export async function openNodes(options: NodesOptions): Promise<Nodes> {
   const { pool, connect, leaseMs, sessionSecret, log, onFatal, ...described } = options
   const node: Node = { ...described, id: randomUUID() }
@@ -71,8 +74,8 @@ export async function openNodes(options: NodesOptions): Promise<Nodes> {
   const own = createOwnState({ node, lease, clock, step, log })
   let wake = () => {}
   const sessions = openSessionNotices({ pool, id: node.id, secret: sessionSecret, clock, others: own.others, log })
-  const channels = sessions === undefined ? {} : { [sessionChannel]: sessions.heard }
-  const connection = createNodeConnection({ connect, answerMsMax: leaseMs, heard: () => wake(), channels })
+  const channels = sessions === undefined ? {} : { [sessionChannel]: sessions.received }
+  const connection = createNodeConnection({ connect, answerMsMax: leaseMs, notified: () => wake(), channels })
   const reader = createFeedReader(await connection.use(readHead))
   const mutex = createMutex()
   const barrier = createBarrier({ pool, id: node.id, leaseMs, step, failed: barrierFailed(log) })
@@ -110,7 +113,7 @@ export async function openNodes(options: NodesOptions): Promise<Nodes> {
       await leadership.close()
       await renewal.close()
       lease.end()
-      // What is not removed ends with its time.
+      // A row that is not removed expires.
       await mutex.run(() => connection.use(database => removeNode(database, node.id))).catch(() => undefined)
       await connection.close()
     },
@@ -125,13 +128,13 @@ interface SharedFeedOptions {
   lease: Pick<Lease, 'isValid' | 'leftMs' | 'term'>
   leaseMs: number
   reader: Pick<FeedReader, 'onChange'>
-  /** Applies all that is committed. */
+  /** Applies all commits. */
   catchUp: () => Promise<void>
-  /** Resolves when every other node has applied all that is committed, or has no lease. */
+  /** Resolves when every other node has applied all commits, or has no lease. */
   barrier: () => Promise<void>
 }
 
-/** The change feed of a node among others. */
+/** Change feed of a node among others. */
 function createSharedFeed({ lease, leaseMs, reader, catchUp, barrier }: SharedFeedOptions): ChangeFeed {
   const noted = new WeakMap<Transaction, Change[]>()
 
@@ -156,7 +159,7 @@ function createSharedFeed({ lease, leaseMs, reader, catchUp, barrier }: SharedFe
     async begin({ pool, ...options }) {
       const open = await beginTransaction(pool, options)
       try {
-        // A node that is frozen meanwhile keeps the lock from the others for no longer.
+        // Bounds how long a frozen node keeps the lock.
         const text = "SELECT set_config('idle_in_transaction_session_timeout', $1, true)"
         await open.transaction.query(text, [String(leaseMs)])
         await catchUp()

@@ -1,4 +1,4 @@
-/** What a node knows of itself and how many others there are, from memory. */
+/** Holds a node's own state and the number of other nodes in memory. */
 
 import type { Log } from '../../store/log.ts'
 import { createClockLog } from './clock-fault.ts'
@@ -17,19 +17,19 @@ export interface OwnStateOptions {
 }
 
 export interface OwnState {
-  /** What it writes with each renewal of the lease. */
+  /** Row of the node for each renewal of the lease. */
   row(): NodeRow
-  /** By a statement that began at `startMs`. */
+  /** The statement began at `startMs`. */
   renewed(startMs: number, lease: RenewedLease): void
   read(more: Pick<NodeState, 'applied' | 'leads'>): NodeState
-  /** How many other nodes took requests when the lease was renewed. */
+  /** Number of other nodes that took requests at the last renewal. */
   others(): number
 }
 
 export function createOwnState({ node, lease, clock, step, log }: OwnStateOptions): OwnState {
   const startedMs = Date.now()
   const { id, role, version, host } = node
-  const tellClock = createClockLog(log)
+  const logClock = createClockLog(log)
   let others = 0
   let differing: readonly string[] = []
 
@@ -54,7 +54,7 @@ export function createOwnState({ node, lease, clock, step, log }: OwnStateOption
       step.note(startMs, renewed.postgresMs)
       others = renewed.others
       noteDiffering(differentAdvised(node.advised, renewed.differing))
-      tellClock(clockAheadMs())
+      logClock(clockAheadMs())
     },
     others: () => others,
     read: more => ({

@@ -1,14 +1,14 @@
-/** The clock of PostgreSQL, as a node knows it: the one that all nodes can compare. */
+/** Estimates PostgreSQL's clock, which all nodes can compare. */
 
 interface Measurement {
-  /** To be added to the clock of this process that never steps. */
+  /** Offset to the monotonic clock of this process. */
   offsetMs: number
-  /** As the round trip leaves open when PostgreSQL has read its clock. */
+  /** The round trip leaves this uncertainty about PostgreSQL's reading. */
   errorMs: number
   atMs: number
 }
 
-/** As long as a measurement stands though later ones are less exact: clocks of machines that are not synchronised part by some ms. */
+/** A measurement is kept this long against less exact ones: unsynchronized clocks diverge by some ms. */
 const keptMs = 60_000
 
 export class PostgresClock {
@@ -19,7 +19,7 @@ export class PostgresClock {
     this.#monotonicMs = monotonicMs
   }
 
-  /** What PostgreSQL has read of its clock for a question that was asked at `startMs` and is answered now. */
+  /** Notes PostgreSQL's time from a query that began at `startMs` and ends now. */
   note(startMs: number, postgresMs: number): void {
     const atMs = this.#monotonicMs()
     const errorMs = (atMs - startMs) / 2
@@ -35,13 +35,13 @@ export class PostgresClock {
 }
 
 /**
- * How far the clock of PostgreSQL has stepped forward within a time. A lease that it shows to have expired may still be valid by
- * the clocks of its node, which do not step.
+ * Measures how far PostgreSQL's clock has stepped forward within a time. A lease that is expired by that clock may
+ * still be valid by its node's clocks, which do not step.
  */
 export class ForwardStep {
   readonly #withinMs: number
   readonly #monotonicMs: () => number
-  /** The least that the clock was ahead of the one that never steps, in this stretch of time and in the one before. */
+  /** Smallest offset to the monotonic clock in the present interval and the previous one. */
   #least = Number.POSITIVE_INFINITY
   #leastBefore = Number.POSITIVE_INFINITY
   #stretchEndMs = Number.NEGATIVE_INFINITY
@@ -51,7 +51,7 @@ export class ForwardStep {
     this.#monotonicMs = monotonicMs
   }
 
-  /** As `PostgresClock.note`. */
+  /** Arguments as in `PostgresClock.note`. */
   note(startMs: number, postgresMs: number): void {
     if (this.#monotonicMs() >= this.#stretchEndMs) {
       this.#leastBefore = this.#least
@@ -61,7 +61,7 @@ export class ForwardStep {
     this.#least = Math.min(this.#least, postgresMs - startMs)
   }
 
-  /** What it must have stepped by at least, where it shows this now. */
+  /** Smallest possible step if PostgreSQL shows this time now. */
   sizeMs(postgresMs: number): number {
     return Math.max(0, postgresMs - this.#monotonicMs() - Math.min(this.#least, this.#leastBefore))
   }

@@ -1,4 +1,4 @@
-/** Renews the lease of a node: each time all that is committed is applied, and a third of its length is over. */
+/** Renews the lease of a node whenever it has applied all commits and a third of the lease's length has passed. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Mutex } from '../../store/limits/mutex.ts'
@@ -14,11 +14,11 @@ import type { OwnState } from './own-state.ts'
 import { differentSettings, SettingsDiffer } from './settings-differ.ts'
 
 export interface Renewal {
-  /** Resolves with the first lease. Where PostgreSQL is away it is tried again for a while. */
+  /** Resolves with the first lease. Retries for a while if PostgreSQL is unavailable. */
   start(): Promise<void>
-  /** Something was committed. */
+  /** Call it after a commit. */
   wake(): void
-  /** Why there is no valid lease. */
+  /** Reason why there is no valid lease. */
   fault(): string | undefined
   close(): Promise<void>
 }
@@ -30,17 +30,17 @@ export interface RenewalOptions {
   leaseMs: number
   reader: FeedReader
   connection: NodeConnection
-  /** Of whoever uses the connection. */
+  /** Guards the connection. */
   mutex: Mutex
   log: Pick<Log, 'info' | 'warn'>
   onFatal: (error: Error) => void
 }
 
 const hourMs = 3_600_000
-/** How long a node may be away and still go on by the feed. */
+/** A node may be disconnected for this long and still continue from the feed. */
 const feedKeptMs = 24 * hourMs
 const trimEveryMs = hourMs
-/** As long as PostgreSQL takes to start again after a crash, or a busy machine to answer. */
+/** Time for PostgreSQL to restart after a crash, or for a busy machine to answer. */
 const firstMsMax = 30_000
 const firstRetryMs = 250
 
@@ -53,8 +53,7 @@ export function createRenewal(options: RenewalOptions): Renewal {
   let trimmedAtMs = performance.now()
 
   /**
-   * Applies all, and renews the lease; again, when something was committed meanwhile. What it gives is to be called when that
-   * is committed.
+   * Applies all changes and renews the lease, again if there were commits meanwhile. Call the result after the commit.
    */
   async function renew(database: Transaction): Promise<() => void> {
     for (;;) {
@@ -68,7 +67,7 @@ export function createRenewal(options: RenewalOptions): Renewal {
     }
   }
 
-  /** After a time without a lease, as nodes with other settings may have started since. */
+  /** Joins again after a time without a lease, as nodes with other settings may have started since. */
   async function join(database: Transaction): Promise<() => void> {
     await reader.catchUp(database)
     await database.query('BEGIN', [])
@@ -91,7 +90,7 @@ export function createRenewal(options: RenewalOptions): Renewal {
     await mutex.run(() => connection.use(trim))
   }
 
-  /** False when this node cannot go on. */
+  /** False if this node cannot continue. */
   async function tryRound(): Promise<boolean> {
     try {
       await round()
@@ -103,7 +102,7 @@ export function createRenewal(options: RenewalOptions): Renewal {
       }
       if (reason === undefined) log.warn({ err: error }, 'the lease of this node cannot be renewed, retrying')
       reason = error instanceof Error ? error.message || error.name : String(error)
-      // A server that is away is not asked in a loop.
+      // Pauses before the next attempt on an unavailable server.
       awake = Promise.withResolvers()
       return true
     }
@@ -133,7 +132,7 @@ export function createRenewal(options: RenewalOptions): Renewal {
   }
 }
 
-/** Rejects with the last error; at once where it is not that PostgreSQL is away. */
+/** Rejects with the last error, at once unless PostgreSQL is unavailable. */
 async function firstRound(round: () => Promise<void>, log: Pick<Log, 'warn'>, signal: AbortSignal): Promise<void> {
   const endMs = performance.now() + firstMsMax
   for (let attempt = 1; ; attempt++) {

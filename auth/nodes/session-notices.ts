@@ -1,6 +1,6 @@
 /**
- * Tells the other nodes which sessions of clients have begun here, by NOTIFY and outside the feed: of two sessions of the same name
- * the later one stays, at whichever nodes they are. What is told while a node has no connection to PostgreSQL does not reach it.
+ * Notifies other nodes of new client sessions by NOTIFY, outside the feed: of two sessions of one name the later one
+ * stays, on any nodes. Notifications during a disconnection are lost.
  */
 
 import { createHmac, hkdfSync } from 'node:crypto'
@@ -9,45 +9,45 @@ import type { Log } from '../../store/log.ts'
 import type { PostgresClock } from './postgres-clock.ts'
 
 export interface SessionNotices {
-  /** What a session is called between nodes: nobody can tell from it who the client is. */
+  /** Name of a session between nodes, which does not reveal the client. */
   nameOf(text: string): string
-  /** A session has begun here, now. */
+  /** Call it when a session has begun here. */
   begun(name: string): void
-  /** Calls the listener with each session that has begun at another node, so many milliseconds ago. */
-  onBegun(hear: SessionListener): void
+  /** Calls the listener with each session of another node, and how many milliseconds ago it began. */
+  onBegun(listener: SessionListener): void
 }
 
 type SessionListener = (name: string, agoMs: number) => void
 
 export interface SessionNoticesOptions {
   pool: Pick<pg.Pool, 'query'>
-  /** Of this node. */
+  /** Id of this node. */
   id: string
-  /** The same at all nodes; without it no node tells of sessions. */
+  /** The same at all nodes; without it, no node sends notifications. */
   secret: string | undefined
   clock: PostgresClock
-  /** How many nodes there are to be told. */
+  /** Number of nodes to notify. */
   others: () => number
   log: Pick<Log, 'warn'>
   pauseMs?: number
 }
 
 export interface SessionNoticesOfNode extends SessionNotices {
-  /** What was heard on `sessionChannel`. */
-  heard(payload: string): void
+  /** Takes a payload of `sessionChannel`. */
+  received(payload: string): void
   close(): void
 }
 
 export const sessionChannel = 'barograph_session'
 
 /**
- * A NOTIFY holds a lock of all databases of the server until its commit, so that there are ten commits a second however many
- * clients connect: 20,000 sessions a second at most. 5,000 sessions in 5 s, told to three nodes, take 50 ms of processor time of PostgreSQL,
- * and 560 ms with a statement for each.
+ * A NOTIFY holds a lock of all databases of the server until its commit, so all nodes together make ten commits a
+ * second: at most 20,000 sessions a second. 5,000 sessions in 5 s to three nodes take 50 ms of PostgreSQL's processor
+ * time, and 560 ms with a statement for each.
  */
 const pauseMsOfAll = 100
 const sessionsPerStatement = 2_000
-/** PostgreSQL takes less than 8,000 bytes; a session has 35 at most. */
+/** PostgreSQL accepts less than 8,000 bytes; a session has 35 at most. */
 const sessionsPerPayload = 200
 const waitingMax = 20_000
 const answerMsMax = 5_000
@@ -57,7 +57,7 @@ export function openSessionNotices(options: SessionNoticesOptions): SessionNotic
   const { pool, id, secret, clock, others, log, pauseMs = pauseMsOfAll } = options
   if (secret === undefined) return undefined
   const key = new Uint8Array(hkdfSync('sha256', secret, '', 'barograph sessions of nodes', 32))
-  /** By name, when it began. */
+  /** Start times by name. */
   const waiting = new Map<string, number>()
   let listener: SessionListener = () => undefined
   let timer: NodeJS.Timeout | undefined
@@ -78,7 +78,7 @@ export function openSessionNotices(options: SessionNoticesOptions): SessionNotic
     }
   }
 
-  /** Of a time without an answer the log has one line. */
+  /** Logs one line for a time without an answer. */
   function fail(about: object): void {
     if (!isFailing) log.warn(about, 'cannot report new sessions to other nodes')
     isFailing = true
@@ -100,10 +100,10 @@ export function openSessionNotices(options: SessionNoticesOptions): SessionNotic
       waiting.set(name, performance.now())
       schedule()
     },
-    onBegun(hear) {
-      listener = hear
+    onBegun(added) {
+      listener = added
     },
-    heard(payload) {
+    received(payload) {
       const [sender, sentText, ...sessions] = payload.split('\n')
       const nowMs = clock.nowMs()
       if (sender === id || nowMs === undefined) return
@@ -120,7 +120,7 @@ export function openSessionNotices(options: SessionNoticesOptions): SessionNotic
   }
 }
 
-/** Those that have waited longest. */
+/** Takes the longest waiting ones. */
 function takeSome(waiting: Map<string, number>): string[] {
   const taken: string[] = []
   const nowMs = performance.now()
@@ -132,7 +132,7 @@ function takeSome(waiting: Map<string, number>): string[] {
   return taken
 }
 
-/** Who tells it, the time of PostgreSQL, and a line for each session: its name, and how long ago it began. */
+/** Sender, PostgreSQL's time, and a line for each session: its name, and how long ago it began. */
 function payloadsOf(id: string, sentMs: number, sessions: readonly string[]): string[] {
   const payloads: string[] = []
   for (let at = 0; at < sessions.length; at += sessionsPerPayload) {

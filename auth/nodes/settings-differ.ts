@@ -1,4 +1,4 @@
-/** Nodes that decide differently what is let in and what is true must not run side by side. */
+/** Compares the settings of nodes: nodes that decide differently must not run together. */
 
 import type { NodeSettings } from './node-rows.ts'
 
@@ -11,7 +11,7 @@ export class SettingsDiffer extends Error {
   }
 }
 
-/** The names of those that one of the others has otherwise. A node of another version may lack some. */
+/** Names of settings that differ from another node's. A node of another version may lack some. */
 export function differentAdvised(own: NodeSettings, others: readonly NodeSettings[]): string[] {
   const names = Object.keys(own).filter(name => others.some(other => name in other && other[name] !== own[name]))
   return names.toSorted((one, other) => one.localeCompare(other))
@@ -21,7 +21,7 @@ export function advisedFault(names: readonly string[]): string | undefined {
   return names.length === 0 ? undefined : `nodes have different values of ${names.join(', ')}: give all nodes the same`
 }
 
-/** The names of those that one of the others has otherwise, or only one of the two has. */
+/** Names of settings that differ from another node's, or that only one of the two has. */
 export function differentSettings(own: NodeSettings, others: readonly NodeSettings[]): string[] {
   const names = new Set<string>()
   for (const other of others) {

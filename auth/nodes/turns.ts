@@ -1,19 +1,19 @@
-/** Changes of a registry that rest on what is in memory, one after the other: at this node by a mutex, across nodes by a lock. */
+/** Serializes changes of a registry that depend on memory: at this node by a mutex, across nodes by a lock. */
 
 import type pg from 'pg'
 import type { OpenTransaction, Transaction } from '../../store/postgres/transaction.ts'
 import type { ChangeFeed } from './change-feed.ts'
 
 export interface Turns {
-  /** While no other turn is under way. Memory has all that others have changed, and nobody changes more until its end. */
+  /** Runs exclusively. Memory has all changes of others, which are blocked until the end. */
   run<Result>(work: () => Promise<Result>): Promise<Result>
-  /** The one transaction of a turn. Rejects as `inTransaction` does. */
+  /** The only transaction of a turn. Rejects as `inTransaction` does. */
   transact<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>
 }
 
 export interface TurnsOptions {
   feed: ChangeFeed
-  /** The number of the advisory lock of all changes of the registry. */
+  /** Number of the advisory lock of all changes of the registry. */
   lock: string
   pool: pg.Pool
   stepMs: number

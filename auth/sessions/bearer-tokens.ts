@@ -1,4 +1,4 @@
-/** Tokens for API clients: JWTs of our own, with a key that nothing else is made with. */
+/** Issues tokens for API clients: JWTs with a separate key. */
 
 import { randomUUID } from 'node:crypto'
 import { type JWTPayload, jwtVerify, SignJWT } from 'jose'
@@ -6,7 +6,7 @@ import { type JWTPayload, jwtVerify, SignJWT } from 'jose'
 export interface BearerTokens {
   lifetimeSeconds: number
   issue(accountId: number, sid: string): Promise<string>
-  /** The claims; undefined when it is not one of ours, or over. */
+  /** The claims; undefined for a foreign or expired token. */
   verify(token: string): Promise<JWTPayload | undefined>
 }
 

@@ -1,11 +1,11 @@
-/** Session cookies in a Cookie header: one, or several numbered ones where the token is too long for one. */
+/** Splits session cookies in a Cookie header: one, or several numbered ones for a long token. */
 
 const chunksMax = 4
 const lengthMax = 12_000
-/** Auth.js cuts at 4,096 bytes less what the name and the attributes may take. */
+/** Auth.js splits at 4,096 bytes minus the largest name and attributes. */
 const chunkLength = 3_936
 
-/** `none` where there is no such cookie; `bad` where there is one that cannot be read unambiguously. */
+/** `none` without such a cookie; `bad` if it cannot be read unambiguously. */
 export type SessionCookie = { kind: 'none' } | { kind: 'bad' } | { kind: 'token'; token: string }
 
 /** Reads exactly `<name>`, or `<name>.0`, `.1`, … without a gap. */
@@ -15,7 +15,7 @@ export function readSessionCookie(header: string | undefined, name: string): Ses
     const at = part.indexOf('=')
     const key = part.slice(0, Math.max(at, 0)).trim()
     if (key !== name && !key.startsWith(`${name}.`)) continue
-    // Which of two a proxy or a browser meant nobody can tell.
+    // A repeated cookie is ambiguous.
     if (found.has(key)) return { kind: 'bad' }
     found.set(key, part.slice(at + 1).trim())
   }
@@ -40,7 +40,7 @@ export interface CookieAttributes {
   expiresMs: number
 }
 
-/** Set-Cookie headers for a token, in as many cookies as it needs; those of before that it does not need are ended. */
+/** Set-Cookie headers for a token, in as many cookies as it needs. Remaining older cookies are deleted. */
 export function writeSessionCookie(name: string, token: string, { isSecure, expiresMs }: CookieAttributes): string[] {
   const attributes = `Path=/; Expires=${new Date(expiresMs).toUTCString()}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`
   if (token.length <= chunkLength) return [`${name}=${token}; ${attributes}`]
@@ -52,7 +52,7 @@ export function writeSessionCookie(name: string, token: string, { isSecure, expi
   ]
 }
 
-/** Set-Cookie headers that end the session cookie of a browser, in however many pieces it has it. */
+/** Set-Cookie headers that delete the session cookie in all its pieces. */
 export function endSessionCookie(name: string, isSecure: boolean): string[] {
   const pieces = Array.from({ length: chunksMax }, (_, at) => `${name}.${at}`)
   const attributes = `Path=/; Max-Age=0; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`

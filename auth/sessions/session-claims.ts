@@ -1,4 +1,4 @@
-/** Whether the claims of a token are still good: the times in it, its account, and its session. */
+/** Checks the claims of a token: its times, its account and its session. */
 
 import type { JWTPayload } from 'jose'
 import { bug } from '../../store/limits/bug.ts'
@@ -7,23 +7,23 @@ import { clockToleranceSeconds } from './session-codec.ts'
 
 export interface SignedIn {
   account: Account
-  /** The session that the token names; undefined for a token made elsewhere. */
+  /** Session of the token; undefined for a token from elsewhere. */
   sid: string | undefined
-  /** When the person has signed in, as far as that is known. */
+  /** Time of the person's sign-in, if known. */
   signedInMs: number | undefined
   expiresMs: number
 }
 
-/** `unrevocable`: a token that names neither a session nor the time of its sign-in cannot be ended. */
+/** `unrevocable`: a token that names neither a session nor the time of its sign-in cannot be revoked. */
 export type CheckedClaims = { kind: 'good' | 'unrevocable'; signedIn: SignedIn } | { kind: 'bad' }
 
 const toleranceMs = clockToleranceSeconds * 1000
 const bad: CheckedClaims = { kind: 'bad' }
 
-/** Once decoded, claims are kept for a while, so their times are looked at each time. */
+/** Decoded claims are cached, so their times are checked each time. */
 export function areTimesGood({ exp, iat, auth_time: authTime }: JWTPayload, nowMs: number): boolean {
   if (exp === undefined || exp * 1000 + toleranceMs <= nowMs) return false
-  // A sign-in that lies ahead would be newer than any change of the password.
+  // A sign-in in the future would be newer than any change of the password.
   return hasPassed(iat, nowMs) && (authTime === undefined || hasPassed(authTime, nowMs))
 }
 
@@ -31,7 +31,7 @@ function hasPassed(seconds: unknown, nowMs: number): seconds is number {
   return typeof seconds === 'number' && seconds * 1000 <= nowMs + toleranceMs
 }
 
-/** Of claims whose times are good. */
+/** Expects claims with valid times. */
 export function checkClaims(claims: JWTPayload, account: Account, nowMs: number): CheckedClaims {
   const { sid, auth_time: authTime } = claims
   const expiresMs = (claims.exp ?? 0) * 1000
@@ -62,7 +62,7 @@ function bySession(account: Account, sid: unknown, expiresMs: number, nowMs: num
 
 const idMax = 2_147_483_647
 
-/** Text of decimal digits. The claims come from outside, so what TypeScript takes for text may be a number. */
+/** A text of decimal digits. The claims come from outside, so a text by its type may be a number. */
 export function accountIdOf({ sub }: Record<string, unknown>): number | undefined {
   if (typeof sub !== 'string' || !/^\d{1,10}$/.test(sub)) return undefined
   const id = Number(sub)

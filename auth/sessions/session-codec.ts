@@ -1,5 +1,5 @@
 /**
- * Session tokens as Auth.js makes them. Their form is a setting and never read from the token; the name of the cookie
+ * Encodes session tokens as Auth.js does. Their form is a setting and never read from the token; the name of the cookie
  * is part of the key.
  */
 
@@ -10,19 +10,19 @@ export type SessionFormat = 'jwe-v5' | 'jwe-v4' | 'hs256'
 
 export interface SessionCodec {
   cookieName: string
-  /** Whether browsers send the cookie over HTTPS only. */
+  /** True if browsers send the cookie over HTTPS only. */
   isSecure: boolean
-  /** Rejects a token that was not made with a secret of ours in our form, that is over, or that lacks a claim. */
+  /** Rejects a token with a foreign secret or form, an expired one, and one that lacks a claim. */
   decode(token: string): Promise<JWTPayload>
-  /** With the first secret. */
+  /** Uses the first secret. */
   encode(claims: JWTPayload): Promise<string>
 }
 
 export interface SessionCodecOptions {
   format: SessionFormat
-  /** The first one encrypts; the others are those of before. */
+  /** The first one encrypts; the others are former ones. */
   secrets: readonly string[]
-  /** Whether browsers reach us by HTTPS: the cookie has another name then. */
+  /** True if browsers use HTTPS, which changes the cookie's name. */
   isSecure: boolean
   nowMs: () => number
 }
@@ -37,7 +37,7 @@ interface Checks {
 
 /** One secret in one form. */
 interface SessionKey {
-  /** What the header of its tokens says; undefined in forms without. */
+  /** Key id in the tokens' header; undefined in forms without. */
   keyId: string | undefined
   open(token: string, checks: Checks): Promise<JWTPayload>
   seal(claims: JWTPayload): Promise<string>

@@ -1,11 +1,11 @@
-/** The rows of sessions: a token that names one dies with it. */
+/** Writes the rows of sessions. Deleting one revokes its tokens. */
 
 import { randomBytes } from 'node:crypto'
 import type { Transaction } from '../../store/postgres/transaction.ts'
 
 export interface NewSession {
   accountId: number
-  /** A browser's session, or a token that an API client has fetched. */
+  /** A browser's session, or a token of an API client. */
   kind: 'cookie' | 'token'
   nowMs: number
   lifetimeMs: number
@@ -13,7 +13,7 @@ export interface NewSession {
   userAgent: string | undefined
 }
 
-/** Of a browser's name that is shown to a person. */
+/** Bounds the browser's name for display. */
 const userAgentLengthMax = 300
 
 /** Returns the id of the session, which is new for every sign-in. */
@@ -41,7 +41,7 @@ export async function revokeSession(
   )
 }
 
-/** Also ends the tokens that name no session: those from before the next whole second. */
+/** Also revokes tokens without a session: those from before the next whole second. */
 export async function revokeAllSessions(transaction: Transaction, accountId: number, nowMs: number): Promise<void> {
   await transaction.query(
     'UPDATE sessions SET revoked_at = to_timestamp($2::float8 / 1000) WHERE account_id = $1 AND revoked_at IS NULL',

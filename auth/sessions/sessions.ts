@@ -1,6 +1,6 @@
 /**
- * Who comes in by a session token or by a token for API clients. The tokens are checked here; whether the account and
- * the session behind them are still good is asked of the account in memory, each time.
+ * Authenticates session tokens and tokens for API clients. The tokens are checked here; the account in memory decides
+ * each time whether the account and the session are valid.
  */
 
 import { hash, randomUUID } from 'node:crypto'
@@ -16,21 +16,21 @@ import type { SessionCodec } from './session-codec.ts'
 import { insertSession, revokeSession } from './session-rows.ts'
 
 export interface Sessions {
-  /** Of a session cookie; undefined when it is not good. */
+  /** Takes a session cookie; undefined if it is invalid. */
   fromCookie(token: string): Promise<SignedIn | undefined>
-  /** Of the claims of a session cookie that was decoded already. */
+  /** Takes the decoded claims of a session cookie. */
   fromClaims(claims: JWTPayload): Promise<SignedIn | undefined>
-  /** Of a token for API clients. */
+  /** Takes a token for API clients. */
   fromBearer(token: string): Promise<SignedIn | undefined>
-  /** A browser's session, for who has just signed in. */
+  /** Begins a browser's session after a sign-in. */
   start(account: Account, client: Client): Promise<KnownSession>
-  /** A session of its own with a token for API clients. */
+  /** Begins a separate session with a token for API clients. */
   issueBearer(account: Account, client: Client): Promise<string>
-  /** A cookie's token for a session that exists. */
+  /** Issues a cookie's token for a present session. */
   issueCookie(account: Account, session: KnownSession): Promise<CookieToken>
-  /** Another token for a session in use; undefined while the present one is a fresh one. */
+  /** Renews the token of a session in use; undefined while the present one is fresh. */
   renewCookie(signedIn: SignedIn): Promise<CookieToken | undefined>
-  /** What a cookie says of somebody from now on. */
+  /** Claims of a new cookie. */
   claimsOf(account: Account, session: SessionNames): JWTPayload
   revoke(account: Account, sid: string): Promise<void>
   /** No renewal of a cookie goes beyond this. */
@@ -42,7 +42,7 @@ export interface KnownSession {
   createdMs: number
 }
 
-/** What is known of a session: a token that was made elsewhere may name neither. */
+/** Known parts of a session: a token from elsewhere may have neither. */
 interface SessionNames {
   sid?: string | undefined
   createdMs?: number | undefined
@@ -58,7 +58,7 @@ export interface SessionsOptions {
   codec: SessionCodec
   bearer: BearerTokens
   log: Log
-  /** A cookie that names neither a session nor the time of its sign-in cannot be ended by a new password. */
+  /** A new password cannot end a cookie that names neither a session nor the time of its sign-in. */
   refuseUnrevocable: boolean
 }
 
@@ -126,11 +126,11 @@ export function createSessions(options: SessionsOptions): Sessions {
       return await bearer.issue(account.id, sid)
     },
     async renewCookie({ account, sid, signedInMs: createdMs, expiresMs }) {
-      // Read once: what is compared below must not depend on a step of the clock.
+      // Read once, so that a clock step does not affect the comparisons below.
       const now = parts.nowMs()
       const isFresh = expiresMs - now > cookieIdleMs - dayMs
       if (isFresh || sid === undefined || createdMs === undefined) return undefined
-      // Near the end of its session there is nothing to be won any more.
+      // Near the end of its session a renewal gains nothing.
       if (createdMs + cookieLifetimeMs - expiresMs < dayMs) return undefined
       const renewed = await issueCookie(account, { sid, createdMs }, now)
       if (renewed.expiresMs <= expiresMs) throw bug(`a cookie until ${expiresMs} is renewed until ${renewed.expiresMs}`)
@@ -142,7 +142,7 @@ export function createSessions(options: SessionsOptions): Sessions {
   }
 }
 
-/** Decryption is dear and gives the same each time, so its result is kept. What it says is judged anew each time. */
+/** Caches decryption, which is expensive and deterministic. The result is checked each time. */
 function createDecode(codec: SessionCodec): (token: string) => Promise<JWTPayload | undefined> {
   const decoded = new LRUCache<string, JWTPayload>({ max: 20_000 })
   return async token => {

@@ -1,4 +1,4 @@
-/** Who may do what with stations: one row for each operation, for the air-quality API and for the admin API. */
+/** Declares permissions on stations: one row for each operation, for the air-quality API and for the admin API. */
 
 import type { Account } from '../accounts/account.ts'
 import type { Scope } from '../keys/key.ts'
@@ -7,7 +7,7 @@ import type { Station } from './station.ts'
 
 export type KeyPrincipal = Extract<Principal, { kind: 'key' }>
 
-/** `reader`: of a public station anybody, of a private one its owner and administrators. */
+/** `reader`: everybody for a public station, its owner and administrators for a private one. */
 interface Rule {
   scope: Scope
   who: 'reader' | 'owner or administrator' | 'administrator' | 'operator'
@@ -23,29 +23,29 @@ const rules = {
 
 export type StationOperation = keyof typeof rules
 
-/** Which scope of an API key it takes, and whose key. */
+/** Scope and owner of the API key that the operation requires. */
 export function requirementOf(operation: StationOperation): Rule {
   return rules[operation]
 }
 
 type Owned = Pick<Station, 'owner' | 'private'>
 
-/** Without a station, whether somebody may do it with any. */
+/** Without a station, decides whether the key may do it with any. */
 export function mayUse(operation: StationOperation, key: KeyPrincipal, station?: Owned): boolean {
   const { scope, who }: Rule = rules[operation]
-  // A station has no tags.
+  // Stations have no tags.
   return key.tags === undefined && key.scopes.includes(scope) && isAmong(who, key.account, station)
 }
 
-/** The same by the admin API, where no scope for stations is asked for. The local admin token is the hand of the operator. */
+/** Decides for the admin API, which requires no scope for stations. The local admin token acts for the operator. */
 export function mayAdminister(operation: StationOperation, principal: Principal): boolean {
   if (principal.kind === 'admin-token') return true
   return 'account' in principal && isAmong(rules[operation].who, principal.account, undefined)
 }
 
 /**
- * The same by the reads of this service, which are open to everybody or have let in who asks; undefined for nobody who is
- * known. Somebody may have registered with an address that is not theirs, and be given a station by it.
+ * Decides for the reads of this service, which are open or have admitted the principal; undefined without one. Anybody
+ * may register with another person's address, and be given a station by it.
  */
 export function mayReadStation(principal: Principal | undefined, station: Owned): boolean {
   if (!station.private) return true

@@ -1,4 +1,4 @@
-/** What is changed of stations: each change in one transaction, with a row of the audit. */
+/** Changes stations, each in one transaction with an audit row. */
 
 import { errorCode, isForeignKeyViolation, isUniqueViolation } from '../../store/postgres/postgres-errors.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
@@ -10,14 +10,11 @@ export type StationRefusal = { ok: false; code: 'SN_TAKEN' | 'OWNER_UNKNOWN' | '
 export type StationChanged<Value> = { ok: true; value: Value } | StationRefusal
 
 export interface StationChanges {
-  /** `by` is who asks, for the audit. */
+  /** `by` is the principal for the audit. */
   add(station: NewStation, by: string): Promise<StationChanged<Station>>
-  /** By id, so that a repeated call never meets a newer station of the same `sn`. */
+  /** By id, so that a repeated call never changes a newer station with the same `sn`. */
   change(id: number, change: StationChange, by: string): Promise<StationChanged<Station>>
-  /**
-   * Its points cannot be reached any more, also not by a new station of the same `sn`. `write` is done together with it:
-   * both or neither.
-   */
+  /** Its points become unreachable, also for a new station with the same `sn`. `write` runs in the same transaction. */
   remove(
     station: Pick<Station, 'id' | 'sn'>,
     by: string,
@@ -26,14 +23,14 @@ export interface StationChanges {
 }
 
 export interface StationChangesOptions {
-  /** Commits, and forgets what is in memory. */
+  /** Commits and invalidates memory. */
   transact: <Result>(work: (transaction: Transaction) => Promise<Result>) => Promise<Result>
   nowMs: () => number
   stationsMax: number
 }
 
 const unknownStation = { ok: false, code: 'STATION_UNKNOWN' } as const
-/** `sequence_generator_limit_exceeded`: no number of a series is left. */
+/** `sequence_generator_limit_exceeded`: no series number is left. */
 const sequenceIsUsedUp = '2200H'
 
 export function createStationChanges({ transact, nowMs, stationsMax }: StationChangesOptions): StationChanges {

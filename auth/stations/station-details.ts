@@ -1,4 +1,4 @@
-/** Stations as administrators see and set them. */
+/** Declares stations for administrators. */
 
 import { z } from 'zod'
 import { ownerName } from '../devices/device.ts'
@@ -6,7 +6,7 @@ import { listPage, listPageFields, rowsOfPage } from '../list-page.ts'
 import { createTextSearch } from '../text-search.ts'
 import { NewStationFields, type Station, StationChangeFields } from './station.ts'
 
-/** An unknown field is refused, since a typing error would otherwise pass as a default. */
+/** Unknown fields are refused, since a misspelled one would otherwise become a default. */
 export const StationRequest = NewStationFields.strict().extend({ owner: ownerName.nullable().default(null) })
 
 export const StationChangeRequest = StationChangeFields.strict()
@@ -28,7 +28,7 @@ export const StationDetails = z.object({
   owner: z.int().nullable(),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
-  /** When its newest data came. */
+  /** Time of its newest data. */
   last_data_at: z.iso.datetime().nullable(),
 })
 export type StationDetails = z.infer<typeof StationDetails>
@@ -52,7 +52,7 @@ export function stationDetails(station: Station, lastDataMs: LastDataMs): Statio
   }
 }
 
-/** Finds the text in the `sn`, the model, the city or the location, whatever the case. Pages count from 1. */
+/** Searches `sn`, model, city and location without regard to case. Pages count from 1. */
 export function stationPage(
   all: readonly Station[],
   search: string,

@@ -1,4 +1,4 @@
-/** The rows of stations and of their series. */
+/** Reads and writes the rows of stations and their series. */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { type NewStation, type Parameter, parameters, type Station, type StationChange } from './station.ts'
@@ -21,7 +21,7 @@ const selection = `SELECT id, sn, model, city, country, location, latitude, long
     ARRAY(SELECT jsonb_build_array(parameter, number) FROM station_series WHERE station_id = stations.id) AS series
   FROM stations WHERE removed_at IS NULL`
 
-/** In the order of `sn` by code units, whatever the collation of the database is. */
+/** Ordered by the code units of `sn`, for any collation of the database. */
 export async function readStations(database: Transaction): Promise<Station[]> {
   const { rows } = await database.query<StationRow>(`${selection} ORDER BY sn COLLATE "C"`)
   return rows.map(stationOf)
@@ -34,10 +34,10 @@ async function readStation(transaction: Transaction, id: number): Promise<Statio
   return stationOf(row)
 }
 
-// Any fixed number serves; it is "barostat" in ASCII.
+// An arbitrary fixed number: "barostat" in ASCII.
 const stationsLock = '7089073111461814644'
 
-/** No station is added by others until the end of the transaction, so that the number stays what it is. */
+/** Blocks additions by other nodes until the end of the transaction, so that the count stays valid. */
 export async function countStations(transaction: Transaction): Promise<number> {
   await transaction.query('SELECT pg_advisory_xact_lock($1::bigint)', [stationsLock])
   const text = 'SELECT count(*)::int AS count FROM stations WHERE removed_at IS NULL'
@@ -45,7 +45,7 @@ export async function countStations(transaction: Transaction): Promise<number> {
   return rows[0]?.count ?? 0
 }
 
-/** All of its series get their numbers now, so that taking in data needs no change here. */
+/** All of its series get numbers now, so that writes of data change nothing here. */
 export async function insertStation(transaction: Transaction, station: NewStation, nowMs: number): Promise<Station> {
   const { sn, model, city, country, location, latitude, longitude, outdoors, timezone, owner } = station
   const { rows } = await transaction.query<{ id: number }>(
@@ -89,7 +89,7 @@ const changeable = [
   'owner',
 ] as const
 
-/** Undefined when there is no such station any more. */
+/** Undefined for a removed station. */
 export async function updateStation(
   transaction: Transaction,
   id: number,
@@ -106,7 +106,7 @@ export async function updateStation(
   return rowCount === 0 ? undefined : await readStation(transaction, id)
 }
 
-/** False when it was removed already. */
+/** False if it was removed already. */
 export async function markStationRemoved(transaction: Transaction, id: number, nowMs: number): Promise<boolean> {
   const text = `UPDATE stations SET removed_at = to_timestamp($2::float8 / 1000) WHERE id = $1 AND removed_at IS NULL`
   return (await transaction.query(text, [id, nowMs])).rowCount !== 0
@@ -125,7 +125,7 @@ export async function handStationsOver(transaction: Transaction, owner: number, 
   await transaction.query(text, [owner, by])
 }
 
-/** This is no change of the record, so it has no audit row. Whether these are the first data of one of them. */
+/** Not a change of the record, so without an audit row. True if one of them has its first data. */
 export async function saveLastData(transaction: Transaction, ids: number[], timesMs: number[]): Promise<boolean> {
   const text = `WITH before AS MATERIALIZED (SELECT id, last_data_at FROM stations WHERE id = ANY($1::int[]) ORDER BY id FOR UPDATE)
     UPDATE stations SET last_data_at = greatest(stations.last_data_at, to_timestamp(seen.ms / 1000))

@@ -1,10 +1,10 @@
-/** What a station of the air-quality network is: the shapes of a record, of what makes one and of what changes one. */
+/** Declares air-quality stations: the shapes of a record, of an addition and of a change. */
 
 import { z } from 'zod'
 import { plainText } from '../../store/plain-text.ts'
 import { isTimeZone } from '../time-zone.ts'
 
-/** What a station measures. Each is a series of its own. */
+/** Measured parameters. Each has its own series. */
 export const parameters = ['so2', 'o3', 'no2', 'no', 'co', 'pm1', 'pm25', 'pm10'] as const
 export type Parameter = (typeof parameters)[number]
 
@@ -13,14 +13,14 @@ export const seriesNumberMax = 2 ** 21 - 1
 
 const snPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 
-/** A step of paths. */
+/** A segment of paths. */
 const SerialNumber = z
   .string()
   .regex(snPattern, 'must be 1 to 64 letters, digits, ".", "_" or "-", and begin with a letter or a digit')
 
 const decimalPattern = /^[+-]?\d{1,3}(?:\.\d{0,20})?$/
 
-/** In degrees, as a number or as its text. Zero has no sign. */
+/** Degrees as a number or its text. Zero has no sign. */
 function coordinate(limit: number) {
   const error = `must be a number from -${limit} to ${limit}`
   const text = z.string(error).max(32, error).regex(decimalPattern, error).transform(Number)
@@ -40,7 +40,7 @@ const timezone = z
   .max(64, 'must have at most 64 characters')
   .refine(isTimeZone, 'must be an IANA time zone, as Europe/Berlin')
 
-/** The fields that somebody chooses; null clears one that need not be there. */
+/** Editable fields; null clears an optional one. */
 const StationFields = z.object({
   sn: SerialNumber,
   model: plainText({ min: 1, max: 100 }),
@@ -54,17 +54,17 @@ const StationFields = z.object({
   private: z.boolean(),
 })
 
-/** Without what may be left out. */
+/** Leaves out optional fields. */
 export const NewStationFields = StationFields.partial().required({ sn: true, model: true })
 export type NewStation = z.infer<typeof NewStationFields> & {
-  /** The account whose station it is. */
+  /** The owner's account. */
   owner: number | null
 }
 
 export const StationChangeFields = StationFields.omit({ sn: true }).partial()
 export type StationChange = z.infer<typeof StationChangeFields> & { owner?: number | null }
 
-/** Never changed: a change makes a new one. */
+/** Immutable: a change makes a new object. */
 export interface Station {
   readonly id: number
   readonly sn: string
@@ -80,13 +80,13 @@ export interface Station {
   readonly owner: number | null
   readonly createdMs: number
   readonly updatedMs: number
-  /** When its newest data came, as far as it was saved; `Stations.lastDataMs` knows better. */
+  /** Saved time of its newest data; `Stations.lastDataMs` is more recent. */
   readonly savedLastDataMs: number | null
-  /** The number of each of its series. */
+  /** Number of each series. */
   readonly series: ReadonlyMap<Parameter, number>
 }
 
-/** What a station is in the audit. */
+/** Names a station in the audit. */
 export function subjectOfStation(sn: string): string {
   return `station ${sn}`
 }

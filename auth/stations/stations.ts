@@ -1,6 +1,6 @@
 /**
- * Entry point of this folder: the stations of the air-quality network. All of them are held in memory; a change is committed
- * in PostgreSQL and forgotten in memory before its call is answered, and the next call reads all of them again.
+ * Entry point of this folder: the air-quality stations. All of them are in memory. A change commits in PostgreSQL and
+ * invalidates memory before its call returns, and the next call reads all of them again.
  */
 
 import type pg from 'pg'
@@ -13,9 +13,9 @@ import type { Station } from './station.ts'
 import { createStationChanges, type StationChanges } from './station-changes.ts'
 import { handStationsOver, readStations, saveLastData } from './station-rows.ts'
 
-/** All stations of one moment. */
+/** All stations of one snapshot. */
 interface StationRegistry {
-  /** In the order of `sn`, by code units. */
+  /** Ordered by the code units of `sn`. */
   readonly all: readonly Station[]
   readonly bySn: ReadonlyMap<string, Station>
 }
@@ -23,20 +23,20 @@ interface StationRegistry {
 /** Gives the stations of an account to the operator, in a transaction. */
 export type HandStationsOver = (transaction: Transaction, owner: number, by: string) => Promise<void>
 
-/** Reads and changes reject as PostgreSQL does when it is away. */
+/** Reads and changes reject like PostgreSQL while it is unavailable. */
 export interface Stations extends StationChanges {
-  /** From memory, if nothing has changed. */
+  /** From memory unless something has changed. */
   registry(): Promise<StationRegistry>
   find(sn: string): Promise<Station | undefined>
-  /** Updates the time in memory; PostgreSQL is updated later in a batch, soon where these are the first data. */
+  /** Updates the time in memory; PostgreSQL is updated later in a batch, sooner for a station's first data. */
   noteData(station: Pick<Station, 'id' | 'savedLastDataMs'>, timeMs: number): void
-  /** The same of points that this process or another one took, in memory: who took them saves it. */
-  heard(points: HeardPoints): void
-  /** When its newest data came. */
+  /** Notes points of this process or another one in memory. The process that accepted them saves the time. */
+  received(points: ReceivedPoints): void
+  /** Time of its newest data. */
   lastDataMs(station: Station): number | null
-  /** Runs a change that may hand stations over, for the removal of an account. */
+  /** Runs a change that may hand stations over, such as the removal of an account. */
   withHandOver<Value>(work: (handOver: HandStationsOver) => Promise<Value>): Promise<Value>
-  /** Saves when data came. */
+  /** Saves pending times. */
   close(): Promise<void>
 }
 
@@ -45,7 +45,7 @@ export interface StationsOptions {
   nowMs: () => number
   log: Pick<Log, 'warn'>
   stationsMax?: number
-  /** Interval at which the times of data are saved. */
+  /** Interval of saving times of data. */
   flushMs?: number
   /** Timeout of each statement of a change; normally it takes milliseconds. */
   stepMs?: number
@@ -73,7 +73,7 @@ export function openStations(options: StationsOptions): Stations {
   const dataTimes = createDataTimes({
     save: (times, timesMs) =>
       feed.commit({ pool, stepMs }, async transaction => {
-        // Whether there are data decides whether reads look for points.
+        // Reads query points only for stations with data.
         const isFirst = await saveLastData(transaction, idsOf(times), timesMs)
         if (isFirst) feed.note(transaction, 'station')
       }),
@@ -112,7 +112,7 @@ export function openStations(options: StationsOptions): Stations {
     ...createStationChanges({ transact, nowMs, stationsMax }),
 
     noteData: dataTimes.note,
-    heard: createHeardPoints(registry, dataTimes),
+    received: createReceivedPoints(registry, dataTimes),
     lastDataMs: dataTimes.last,
 
     withHandOver: work => records.change(everything, () => work(handOver)),
@@ -122,8 +122,8 @@ export function openStations(options: StationsOptions): Stations {
 
 const idsOf = (records: readonly { readonly id: number }[]) => records.map(({ id }) => id)
 
-/** Points of one group, each of a series by its number, and when they were taken. */
-interface HeardPoints {
+/** Points of one group, each with its series number, and their receipt time. */
+interface ReceivedPoints {
   readonly place: { readonly receiptMs: number } | undefined
   next(): boolean
   readonly series: number
@@ -133,11 +133,11 @@ interface AllStations {
   readonly all: readonly Station[]
 }
 
-/** `registry`: the same object until something has changed. */
-function createHeardPoints(
+/** `registry` is the same object until something has changed. */
+function createReceivedPoints(
   registry: () => Promise<AllStations>,
-  dataTimes: Pick<DataTimes, 'heard'>,
-): (points: HeardPoints) => void {
+  dataTimes: Pick<DataTimes, 'received'>,
+): (points: ReceivedPoints) => void {
   const indexes = new WeakMap<AllStations, ReadonlyMap<number, Station>>()
 
   async function stationsBySeries(): Promise<ReadonlyMap<number, Station>> {
@@ -153,39 +153,39 @@ function createHeardPoints(
     const bySeries = await stationsBySeries()
     for (const number of series) {
       const station = bySeries.get(number)
-      if (station !== undefined) dataTimes.heard(station, receiptMs)
+      if (station !== undefined) dataTimes.received(station, receiptMs)
     }
   }
 
   return points => {
     const series = new Set<number>()
     while (points.next()) series.add(points.series)
-    // Without PostgreSQL it is known later, by what the process saves that took them.
+    // Without PostgreSQL, the time is read later, after the accepting process has saved it.
     void note(series, points.place?.receiptMs ?? 0).catch(() => undefined)
   }
 }
 
 interface DataTime extends SeenRecord {
   id: number
-  /** This process took some. */
+  /** True if this process accepted data. */
   isNoted: boolean
 }
 
 interface DataTimes {
-  /** Saved later in a batch, soon where these are the first data. */
+  /** Saved later in a batch, sooner for a station's first data. */
   note(station: Pick<Station, 'id' | 'savedLastDataMs'>, timeMs: number): void
-  /** Whoever took them saves it. */
-  heard(station: Pick<Station, 'id'>, timeMs: number): void
+  /** The accepting process saves it. */
+  received(station: Pick<Station, 'id'>, timeMs: number): void
   last(station: Station): number | null
-  /** Forgets those of other stations. */
+  /** Drops times of other stations. */
   keep(ids: ReadonlySet<number>): void
   close(): Promise<void>
 }
 
-/** That a station has data decides whether reads look for points at all, so a crash soon afterwards must not forget it. */
+/** Reads query points only for stations with data, so a crash soon after the first data must not lose the time. */
 const firstFlushMs = 50
 
-/** When the newest data of stations came, in memory: as this process took them, or heard that another one did. */
+/** Holds times of stations' newest data in memory, for data of this process and other ones. */
 function createDataTimes(options: LastSeenOptions<DataTime>): DataTimes {
   const times = new Map<number, DataTime>()
   const saving = createLastSeen(options)
@@ -203,7 +203,7 @@ function createDataTimes(options: LastSeenOptions<DataTime>): DataTimes {
       saving.willBeSeen(time, !time.isNoted && savedLastDataMs === null ? firstFlushMs : options.flushMs)
       time.isNoted = true
     },
-    heard: ({ id }, timeMs) => void raised(id, timeMs),
+    received: ({ id }, timeMs) => void raised(id, timeMs),
     last({ id, savedLastDataMs }) {
       const knownMs = times.get(id)?.lastSeenMs
       return knownMs === undefined ? savedLastDataMs : Math.max(knownMs, savedLastDataMs ?? knownMs)

@@ -1,4 +1,4 @@
-/** A token of a partner for one of ours: the user that it names, who may be new. */
+/** Exchanges a partner's token for one of the service, for a user who may be new. */
 
 import { hash } from 'node:crypto'
 import { isUniqueViolation } from '../../store/postgres/postgres-errors.ts'
@@ -30,7 +30,7 @@ export async function exchangeToken(
   if (user === undefined) return refused('TENANT_TOKEN_INVALID')
   try {
     const first = await tryExchange(parts, tenant, user)
-    // Another request has made the account meanwhile: now it is known.
+    // A concurrent request has created the account.
     return first ?? (await tryExchange(parts, tenant, user)) ?? refused('EMAIL_TAKEN')
   } catch (error) {
     if (error instanceof TokenReplayed) return refused('TOKEN_REPLAYED')
@@ -39,10 +39,13 @@ export async function exchangeToken(
   }
 }
 
-/** Rolls back what was done for it. */
+/** Rolls back the exchange. */
 class TokenReplayed extends Error {}
 
-/** The subject decides, never the address. Undefined when the account could not be made: another request may have. */
+/**
+ * The subject decides, not the address. Undefined if the account could not be created, perhaps because a concurrent
+ * request has created it.
+ */
 async function tryExchange(
   parts: AccountParts,
   tenant: TenantKeys,
@@ -61,7 +64,7 @@ async function tryExchange(
   return account.isActive ? accepted(account) : refused('ACCOUNT_INACTIVE')
 }
 
-/** The tenant's word on the address and the name counts, each time. */
+/** The tenant determines the address and the name each time. */
 async function updateUser(parts: AccountParts, tenant: TenantKeys, user: TenantUser, id: number): Promise<void> {
   await changeAccount(parts, id, async transaction => {
     await redeem(transaction, tenant, user)
@@ -106,7 +109,7 @@ function isEmailTaken(error: unknown): boolean {
   return isUniqueViolation(error, 'accounts_tenant_email')
 }
 
-/** One statement, so that of many who come with the same token one gets through. */
+/** One statement, so that only one of several concurrent requests with the token succeeds. */
 async function redeem(transaction: Transaction, { id }: TenantKeys, { tokenId, expiresMs }: TenantUser): Promise<void> {
   const { rowCount } = await transaction.query(
     `INSERT INTO tenant_tokens (tenant_id, digest, expires_at) VALUES ($1, $2, to_timestamp($3::float8 / 1000))

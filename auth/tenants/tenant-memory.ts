@@ -1,4 +1,4 @@
-/** Which tenants are active: asked at each request of their users, so it is held in memory. */
+/** Caches active tenants: each request of their users checks it. */
 
 import type pg from 'pg'
 import { hasEnded } from '../../store/postgres/transaction.ts'

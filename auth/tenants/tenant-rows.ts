@@ -1,4 +1,4 @@
-/** The rows of tenants. */
+/** Reads and writes the rows of tenants. */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import type { TenantDetails } from './tenant.ts'
@@ -21,7 +21,7 @@ export async function readTenant(database: Transaction, slug: string): Promise<T
   return rows[0]
 }
 
-/** The same, for a change: nobody else changes it until the end of the transaction. */
+/** Locks the row until the end of the transaction. */
 export async function lockTenant(transaction: Transaction, slug: string): Promise<TenantRow | undefined> {
   const text = `SELECT ${columns} FROM tenants WHERE slug = $1 FOR NO KEY UPDATE`
   const { rows } = await transaction.query<TenantRow>(text, [slug])
@@ -38,7 +38,7 @@ export async function countTenants(database: Transaction): Promise<number> {
   return rows[0]?.count ?? 0
 }
 
-/** Its id is part of what encrypts its secret, so it is known before the row is there. */
+/** The encryption of its secret includes the id, so it is reserved before the insert. */
 export async function nextTenantId(transaction: Transaction): Promise<number> {
   const text = "SELECT nextval(pg_get_serial_sequence('tenants', 'id'))::int AS id"
   const { rows } = await transaction.query<{ id: number }>(text)
@@ -66,7 +66,7 @@ export async function insertTenant(transaction: Transaction, tenant: InsertedTen
   return only(rows)
 }
 
-/** Of a row that is locked. */
+/** Expects a locked row. */
 export async function saveTenant(transaction: Transaction, tenant: TenantRow, nowMs: number): Promise<TenantRow> {
   const { id, name, is_active, secret, previous_secret, previous_ends_at } = tenant
   const { rows } = await transaction.query<TenantRow>(

@@ -1,10 +1,10 @@
-/** The token of a partner for one of its users: a JWT with its secret, good for a few minutes. */
+/** Verifies a partner's token for one of its users: a JWT with the partner's secret, valid for a few minutes. */
 
 import { type JWTPayload, jwtVerify } from 'jose'
 import { parseEmailAddress } from '../accounts/email-address.ts'
 import type { TenantKeys } from './tenants.ts'
 
-/** Who a user of a tenant is, as the tenant says. */
+/** Identity of a user according to the tenant. */
 export interface TenantUser {
   subject: string
   email: string
@@ -14,7 +14,7 @@ export interface TenantUser {
 }
 
 export interface TokenChecks {
-  /** The address of the exchange: a token that was made for another service is refused. */
+  /** Address of the exchange: a token for another service is refused. */
   audience: string
   nowMs: number
 }
@@ -24,7 +24,7 @@ const lifetimeSecondsMax = 300
 const toleranceSeconds = 15
 const requiredClaims = ['iss', 'aud', 'sub', 'email', 'name', 'iat', 'exp', 'jti']
 
-/** Undefined for one that is not good, whatever is wrong with it. */
+/** Undefined for any invalid token. */
 export async function verifyTenantToken(
   token: string,
   { slug, secrets }: TenantKeys,
@@ -56,7 +56,7 @@ function userIn({ sub, email, name, iat, exp, jti }: JWTPayload, nowMs: number):
   if (!isText(sub, 255) || !isText(name, 100) || !isText(jti, 255) || typeof email !== 'string') return undefined
   const parsed = parseEmailAddress(email)
   if (!parsed.ok) return undefined
-  // As long as the check above lets it in.
+  // Same tolerance as the check above.
   const expiresMs = (exp + toleranceSeconds) * 1000
   return { subject: sub, email: parsed.email, name, tokenId: jti, expiresMs }
 }

@@ -1,4 +1,4 @@
-/** What a tenant is: a partner whose users come in by a token that it signs. */
+/** Declares tenants: partners whose users authenticate by a token that the tenant signs. */
 
 import { z } from 'zod'
 import { plainText } from '../../store/plain-text.ts'
@@ -6,7 +6,7 @@ import { listPageFields } from '../list-page.ts'
 
 const slugLengthMax = 40
 
-/** A step of paths, and the issuer of its tokens; it never changes. */
+/** A segment of paths and the issuer of its tokens. It is immutable. */
 export const TenantSlug = z
   .string()
   .max(slugLengthMax, `must have at most ${slugLengthMax} characters`)
@@ -24,18 +24,18 @@ export const TenantChange = z
   .meta({ minProperties: 1 })
 export type TenantChange = z.infer<typeof TenantChange>
 
-/** For an administrator; secrets are not in it. */
+/** For an administrator, without secrets. */
 export const TenantDetails = z.object({
   slug: z.string(),
   name: z.string(),
   is_active: z.boolean(),
   created_at: z.iso.datetime(),
-  /** Until when the secret before the last rotation is good, or null when it has ended. */
+  /** End of the validity of the secret before the last rotation, or null if it has ended. */
   old_secret_until: z.iso.datetime().nullable(),
 })
 export type TenantDetails = z.infer<typeof TenantDetails>
 
-/** The secret is shown this once. */
+/** The secret is shown only in this answer. */
 export const IssuedSecret = TenantDetails.extend({ secret: z.string() })
 export type IssuedSecret = z.infer<typeof IssuedSecret>
 
@@ -45,7 +45,7 @@ export const TenantPage = z.object({
 })
 export type TenantPage = z.infer<typeof TenantPage>
 
-/** What a tenant is in the audit. */
+/** Names a tenant in the audit. */
 export function subjectOfTenant(slug: string): string {
   return `tenant ${slug}`
 }

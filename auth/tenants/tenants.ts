@@ -1,4 +1,4 @@
-/** Entry point of this folder: the tenants, with the secrets that they sign their tokens with. */
+/** Entry point of this folder: the tenants and the secrets of their tokens. */
 
 import { randomBytes } from 'node:crypto'
 import { isUniqueViolation } from '../../store/postgres/postgres-errors.ts'
@@ -30,12 +30,12 @@ import {
 export type TenantRefusal = { ok: false; code: 'TENANT_UNKNOWN' | 'SLUG_TAKEN' | 'TOO_MANY_TENANTS' }
 export type TenantChanged<Value> = { ok: true; value: Value } | TenantRefusal
 
-/** A tenant as its tokens are checked. */
+/** Data for checking a tenant's tokens. */
 export interface TenantKeys {
   id: number
   slug: string
   isActive: boolean
-  /** Those that it may sign with now, the newest first. */
+  /** Valid secrets, newest first. */
   secrets: string[]
 }
 
@@ -44,11 +44,11 @@ export interface Tenants {
   list(page: number): Promise<TenantPage>
   get(slug: string): Promise<TenantDetails | undefined>
   keysOf(slug: string): Promise<TenantKeys | undefined>
-  /** `by` is who asks, for the audit. */
+  /** `by` is the principal for the audit. */
   add(tenant: NewTenant, by: string): Promise<TenantChanged<IssuedSecret>>
-  /** One that is switched off lets nobody in any more, and its users are out, before this resolves. */
+  /** Disabling a tenant refuses its users, also signed-in ones, before this resolves. */
   change(slug: string, change: TenantChange, by: string): Promise<TenantChanged<TenantDetails>>
-  /** A new secret beside the old one for the grace time, or at once instead of it. */
+  /** Adds a new secret, with the old one valid for the grace time or ended at once. */
   rotate(slug: string, endOld: boolean, by: string): Promise<TenantChanged<IssuedSecret>>
 }
 
@@ -56,7 +56,7 @@ export interface TenantsOptions {
   parts: AccountParts
   /** Encrypts the secrets of tenants. */
   secret: string
-  /** How long an old secret stays valid after a rotation. */
+  /** Validity of an old secret after a rotation. */
   graceMs: number
 }
 
@@ -69,7 +69,7 @@ export function createTenants({ parts, secret, graceMs }: TenantsOptions): Tenan
   const box = createSecretBox(secret, 'barograph tenant secrets')
   const sealed = (text: string, id: number) => box.seal(text, contextOf(id))
 
-  /** Changes a row that is there, and forgets it in memory. */
+  /** Changes a present row and evicts it from memory. */
   async function update(slug: string, change: (row: TenantRow, transaction: Transaction) => Promise<TenantRow>) {
     const found = await readTenant(pool, slug)
     if (found === undefined) return unknown
@@ -148,7 +148,7 @@ export function createTenants({ parts, secret, graceMs }: TenantsOptions): Tenan
   }
 }
 
-/** 256 random bits; a partner signs with the text as it is. */
+/** 256 random bits. A partner signs with the text itself. */
 function createSecret(): string {
   return randomBytes(32).toString('base64url')
 }

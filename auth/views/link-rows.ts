@@ -1,4 +1,4 @@
-/** Links to views in PostgreSQL. What changes them is in a transaction of `changeAccount` of their account. */
+/** Reads and writes links to views in PostgreSQL. Changes run in a transaction of `changeAccount` of their account. */
 
 import { bug } from '../../store/limits/bug.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
@@ -23,7 +23,7 @@ interface LinkRow {
 
 const columns = 'id, view_id, prefix, created_at, expires_at, revoked_at'
 
-/** The newest first: also those that are over, until they are swept. */
+/** Newest first, including ended ones until they are swept. */
 export async function readLinks(database: Transaction, accountId: number): Promise<LinkDetails[]> {
   const { rows } = await database.query<LinkRow>(
     `SELECT ${columns} FROM view_links WHERE account_id = $1 ORDER BY id DESC`,
@@ -63,7 +63,7 @@ export async function countLiveLinks(transaction: Transaction, accountId: number
   return rows[0]?.count ?? 0
 }
 
-/** False for one that is revoked already. */
+/** False if it is revoked already. */
 export async function revokeLinkRow(
   transaction: Transaction,
   accountId: number,
@@ -78,7 +78,7 @@ export async function revokeLinkRow(
   return rowCount === 1
 }
 
-/** Whose a link is, which never changes; undefined for a digest that belongs to none, or to one that is revoked. */
+/** Immutable owner of a link; undefined for an unknown digest and for a revoked link. */
 export async function readLinkHolder(
   database: Transaction,
   digest: Buffer,

@@ -1,22 +1,22 @@
-/** A link by which anybody sees a saved view until it expires: its state in memory, and as its owner is told of it. */
+/** A link that shows a saved view to anybody until it expires: its state in memory and its shape for the owner. */
 
 import { z } from 'zod'
 
-/** Of links that are neither revoked nor expired. */
+/** Limit of links that are neither revoked nor expired. */
 export const linksPerAccountMax = 50
 export const linkDaysMax = 365
 
-/** One that is neither revoked nor, at the time it was read, expired. */
+/** A link that is neither revoked nor was expired when it was read. */
 export interface LiveLink {
   id: number
   name: string
   address: string
-  /** By number; null for a view of the fleet. */
+  /** Numbers of devices; null for a view of the fleet. */
   devices: readonly number[] | null
   expiresMs: number
 }
 
-/** As its owner is told of it. */
+/** Shape for the owner. */
 export const ViewLink = z
   .object({
     id: z.int(),
@@ -29,7 +29,7 @@ export const ViewLink = z
   .meta({ id: 'ViewLink', title: 'ViewLink' })
 export type ViewLink = z.infer<typeof ViewLink>
 
-/** What whoever has the link is told of the view. */
+/** Shape for visitors with the link. */
 export const SharedView = z
   .object({ name: z.string(), address: z.string(), expires_at: z.iso.datetime() })
   .meta({ id: 'SharedView', title: 'SharedView' })

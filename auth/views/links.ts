@@ -1,6 +1,6 @@
 /**
- * Links by which anybody sees a saved view. Whose a token is never changes and is held in memory by its digest, as of API
- * keys; whether it is still good is asked of the account in memory, each time.
+ * Manages links that show a saved view to anybody. The owner of a token never changes and is cached by its digest, as
+ * for API keys; the account in memory decides each time whether it is valid.
  */
 
 import { type Account, subjectOf } from '../accounts/account.ts'
@@ -20,18 +20,18 @@ import { lockViews } from './view-rows.ts'
 type LinkPrincipal = Extract<Principal, { kind: 'view-link' }>
 
 export interface ViewLinks {
-  /** Undefined for a token that is not good. */
+  /** Undefined for an invalid token. */
   find(token: string): Promise<LinkPrincipal | undefined>
-  /** Of all views of the account. */
+  /** Links of all views of the account. */
   list(account: Account): Promise<LinkDetails[]>
   create(account: Account, viewId: number, days: number): Promise<Outcome<LinkDetails & { token: string }>>
-  /** Counts before it returns. One that is revoked already stays as it is. */
+  /** Takes effect before it returns. Idempotent. */
   revoke(account: Account, id: number): Promise<Outcome<LinkDetails>>
 }
 
 export interface ViewLinksOptions {
   parts: AccountParts
-  /** A device that the account may read, by its name. */
+  /** Finds a device by name if the account may read it. */
   deviceOf: (account: Account, name: string) => Pick<Device, 'number'> | undefined
 }
 
@@ -106,7 +106,7 @@ export function openViewLinks({ parts, deviceOf }: ViewLinksOptions): ViewLinks 
 /** Arguments of a comparison that name devices. */
 const comparedArguments = ['a', 'b']
 
-/** The devices that a view is about by their numbers, null for the fleet; undefined for what no link shows. */
+/** Device numbers of a view, null for the fleet; undefined for views without links. */
 function devicesOf(
   address: string,
   numberOf: (name: string) => number | undefined,
@@ -125,7 +125,7 @@ function namesIn({ page, name, arguments: fields }: NonNullable<ReturnType<typeo
   return [...new Set(names)].filter(text => text !== '')
 }
 
-/** Of `line=temperature:porch`, as the page of charts has them. */
+/** Parses `line=temperature:porch` of the charts page. */
 function lineNames(fields: URLSearchParams): string[] {
   return fields.getAll('line').map(text => text.slice(text.indexOf(':') + 1))
 }

@@ -1,18 +1,18 @@
-/** Addresses that a view may have: pages of the app with their arguments, as seen from the root of the service. */
+/** Parses the addresses of views: pages of the app with their arguments, relative to the root of the service. */
 
 export const viewAddressLengthMax = 1000
 const argumentsMax = 50
 
 export interface ViewAddress {
   page: 'fleet' | 'device' | 'station' | 'compare' | 'charts' | 'alerts' | 'admin'
-  /** Of the device or the station. */
+  /** Name of the device or the station. */
   name?: string
   arguments: URLSearchParams
-  /** As it is stored: a path of ours and its query, percent-encoded. */
+  /** Stored form: a path of the service with its query, percent-encoded. */
   text: string
 }
 
-/** Undefined for what is no page of the app. */
+/** Undefined for other addresses. */
 export function viewAddressIn(text: string): ViewAddress | undefined {
   if (text.length > viewAddressLengthMax || !text.startsWith('/') || !URL.canParse(text, base)) return undefined
   const { origin, pathname, search, searchParams, hash } = new URL(text, base)
@@ -26,7 +26,7 @@ export function viewAddressIn(text: string): ViewAddress | undefined {
 
 const base = 'http://views.invalid'
 
-/** As `web/client/routes.ts` reads a path. */
+/** Parses paths as `web/client/routes.ts` does. */
 function pageAt(path: string): Pick<ViewAddress, 'page' | 'name'> | undefined {
   const [first = '', ...rest] = path.slice(1).split('/')
   if (first === 'alerts' || first === 'admin') return rest.every(isPart) ? { page: first } : undefined

@@ -1,4 +1,4 @@
-/** Saved views in PostgreSQL. What changes them is in a transaction of `changeAccount` of their account. */
+/** Reads and writes saved views in PostgreSQL. Changes run in a transaction of `changeAccount` of their account. */
 
 import { bug } from '../../store/limits/bug.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
@@ -14,7 +14,7 @@ interface ViewRow {
 
 const columns = 'id, name, address, is_start, created_at'
 
-/** In the order of their names. */
+/** Ordered by name. */
 export async function readViews(database: Transaction, accountId: number): Promise<SavedView[]> {
   const { rows } = await database.query<ViewRow>(
     `SELECT ${columns} FROM saved_views WHERE account_id = $1 ORDER BY lower(name), id`,
@@ -23,7 +23,7 @@ export async function readViews(database: Transaction, accountId: number): Promi
   return rows.map(viewOf)
 }
 
-/** Of two requests at the same time the second one waits, and sees the views of the first. */
+/** Locks the account, so that a concurrent request sees these views. */
 export async function lockViews(transaction: Transaction, accountId: number): Promise<SavedView[]> {
   await transaction.query('SELECT FROM accounts WHERE id = $1 FOR NO KEY UPDATE', [accountId])
   return await readViews(transaction, accountId)

@@ -1,8 +1,8 @@
-/** A page that a person has given a name. */
+/** A page with a name that a person has given. */
 
 import { z } from 'zod'
 
-/** As its owner is told of it. */
+/** Shape for the owner. */
 export const View = z
   .object({
     id: z.int(),
@@ -18,7 +18,7 @@ export interface SavedView {
   id: number
   name: string
   address: string
-  /** Whether the pages begin there for its owner; one view does at most. */
+  /** True for the owner's start page; at most one view is. */
   isStart: boolean
   createdMs: number
 }

@@ -8,14 +8,14 @@ import type { RateLimit } from '../rate-limits.ts'
 import { type SavedView, viewsPerAccountMax } from './view.ts'
 import { insertView, lockViews, type NewView, readViews, removeView, updateView } from './view-rows.ts'
 
-/** Each leaves a row in the audit. */
+/** Each leaves an audit row. */
 const changes: RateLimit = { kind: 'view', countMax: 600, windowMs: 24 * 3_600_000 }
 
 export function listViews({ pool }: AccountParts, { id }: Account): Promise<SavedView[]> {
   return readViews(pool, id)
 }
 
-/** `wanted.address` is one that `viewAddressIn` has made. */
+/** `viewAddressIn` has made `wanted.address`. */
 export async function saveView(parts: AccountParts, account: Account, wanted: NewView): Promise<Outcome<SavedView>> {
   return await changeViews(parts, account, async (transaction, views) => {
     if (views.length >= viewsPerAccountMax) return refused('TOO_MANY_VIEWS')
@@ -26,7 +26,7 @@ export async function saveView(parts: AccountParts, account: Account, wanted: Ne
   })
 }
 
-/** What is undefined stays. */
+/** Undefined fields stay unchanged. */
 export interface ViewChange {
   name?: string | undefined
   isStart?: boolean | undefined

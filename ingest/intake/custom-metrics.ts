@@ -2,7 +2,7 @@
 
 import type { Device } from '../../auth/devices/device.ts'
 import { createDeviceFields, type FieldDevice } from '../../auth/metrics/device-fields.ts'
-import type { Sighting } from '../../auth/metrics/first-sight.ts'
+import type { Sighting } from '../../auth/metrics/metric-discovery.ts'
 import type { Metrics } from '../../auth/metrics/metrics.ts'
 import type { CustomFields } from '../custom-fields.ts'
 import type { Fields } from '../field-names.ts'

@@ -178,7 +178,7 @@ t.test('a rotation that rests on an old record brings no revoked password back',
   const revoked = await addOne(devices, 'kitchen')
   const behind = await open(t)
   const second = await rotate(devices, 'kitchen', true)
-  t.ok(behind.authenticate('kitchen', revoked), 'it has not heard of the revocation')
+  t.ok(behind.authenticate('kitchen', revoked), 'it was not notified of the revocation')
   const third = await rotate(behind, 'kitchen')
   for (const registry of [behind, await open(t)]) {
     t.equal(registry.authenticate('kitchen', revoked), undefined)
@@ -392,16 +392,16 @@ t.test('when a device was last seen is the later one of what two processes know'
   t.strictSame(await seenAt(other), twice(nowMs + 20), 'also after a change of what is not saved')
 })
 
-t.test('where devices are heard of, they were seen then at all nodes, and who took a reading saves that', async t => {
-  const devices = await openEmpty(t, { isHeard: true })
+t.test('received readings count as seen at all nodes, and the accepting node saves that', async t => {
+  const devices = await openEmpty(t, { isReceived: true })
   await addOne(devices, 'kitchen')
   await addOne(devices, 'cellar')
-  const other = await open(t, { isHeard: true })
+  const other = await open(t, { isReceived: true })
   const [kitchen, cellar] = [numberOf(devices, 'kitchen'), numberOf(devices, 'cellar')]
   const lastSeen = async (registry: Devices) => (await registry.details('kitchen'))?.last_seen
-  const heard = (registry: Devices, receiptMs: number, ...numbers: number[]) => {
+  const receive = (registry: Devices, receiptMs: number, ...numbers: number[]) => {
     let at = -1
-    registry.heard({
+    registry.received({
       place: { receiptMs },
       next: () => ++at < numbers.length,
       get series() {
@@ -410,9 +410,9 @@ t.test('where devices are heard of, they were seen then at all nodes, and who to
     })
   }
   for (const number of [kitchen, cellar]) devices.seen({ number }, nowMs + 10)
-  t.equal(await lastSeen(devices), null, 'not heard yet')
-  for (const registry of [devices, other]) heard(registry, nowMs + 7, 0, kitchen)
-  heard(other, nowMs + 5, kitchen)
+  t.equal(await lastSeen(devices), null, 'not received yet')
+  for (const registry of [devices, other]) receive(registry, nowMs + 7, 0, kitchen)
+  receive(other, nowMs + 5, kitchen)
   const text = new Date(nowMs + 7).toISOString()
   t.strictSame(await Promise.all([devices, other].map(lastSeen)), [text, text])
   await devices.close()

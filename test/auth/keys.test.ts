@@ -293,14 +293,14 @@ t.test('the stations of an account that is removed go to the operator', async t 
 })
 
 t.test(
-  'data that were heard of are known before they are saved, and who took them saves them soon all the same',
+  'received data are known before they are saved, and the accepting process saves them soon all the same',
   async t => {
     const taker = open({ flushMs: 3_600_000 })
     t.teardown(() => taker.close())
     const [added, silent] = [await addStation('D-4'), await addStation('D-5')]
     const numbers = [...added.series.values()].slice(0, 2)
     let at = -1
-    taker.heard({
+    taker.received({
       place: { receiptMs: 3_000 },
       next: () => ++at < numbers.length,
       get series() {

@@ -317,12 +317,12 @@ t.test('payloads of another form are ignored', async t => {
   const notices = openSessionNotices({ pool, id: 'one', secret, clock, others: () => 1, log: silentLog })
   const heard: unknown[] = []
   notices?.onBegun((...notice) => void heard.push(notice))
-  notices?.heard('other\n1000\nname 5')
+  notices?.received('other\n1000\nname 5')
   t.strictSame(heard, [], 'before the clock is known')
   clock.note(performance.now(), 2_000)
   const wrong = ['', 'x', 'other\nlong ago\nname 5', 'other\n1000\nname', 'other\n1000\nname x', 'one\n1000\nname 5']
-  for (const payload of wrong) notices?.heard(payload)
+  for (const payload of wrong) notices?.received(payload)
   t.strictSame(heard, [])
-  notices?.heard('other\n1000\nname 5')
+  notices?.received('other\n1000\nname 5')
   t.match(heard, [['name', Number]])
 })
