@@ -1,4 +1,4 @@
-/** How many days batteries have left, as the fleet's insights have it. */
+/** Finds the days that batteries have left from the fleet's insights. */
 
 import type { BatteryDays } from '../alerts/engine/battery-days.ts'
 import type { Devices } from '../auth/devices/devices.ts'
@@ -18,7 +18,7 @@ export function createBatteryDays(
     const left = new Map<number, number>()
     for (const { device, low } of batteries) {
       const number = numbers.get(device)
-      // Of several batteries the one that may be empty first.
+      // With several batteries, the first to be empty counts.
       if (number !== undefined) left.set(number, Math.min(low, left.get(number) ?? low))
     }
     // Below 15 % a battery may end on any day.

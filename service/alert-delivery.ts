@@ -1,4 +1,4 @@
-/** How notifications leave the service. */
+/** Creates the senders of notifications. */
 
 import { networkInterfaces } from 'node:os'
 import type { AlertsOptions } from '../alerts/alerts.ts'

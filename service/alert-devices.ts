@@ -1,4 +1,4 @@
-/** What the registries say of devices and of who may read them, as alerts ask it. */
+/** Finds devices and their readers in the registries for alerts. */
 
 import type { AlertDevice, AlertDevices } from '../alerts/core/devices.ts'
 import { type MetricSettings, qualityLimits } from '../analytics/quality/quality-limits.ts'
@@ -66,7 +66,7 @@ export function createAlertDevices({ devices, metrics, accounts }: AlertDevicePa
   }
 }
 
-/** As a session of the account has it. Of one that is not active, nothing is read. */
+/** Scope of the account's sessions. An inactive account reads nothing. */
 function scopeOf(account: Account | undefined): ReadScope {
   if (account === undefined || !account.isActive) return 'EMAIL_UNVERIFIED'
   return readScopeOf({ kind: 'key', account, keyId: 0, scopes: [], createDevices: false })

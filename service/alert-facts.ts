@@ -1,4 +1,4 @@
-/** What the service knows of itself, for rules of its operators. */
+/** Measures facts of the service for operators' rules. */
 
 import type { Fact } from '../alerts/core/fact.ts'
 import type { Ingest, PointsIngest } from '../ingest/ingest.ts'
@@ -11,7 +11,7 @@ export interface AlertFactsOptions {
   replicas: readonly QuestdbReplica<Pick<Questdb, 'state'>>[]
   ingest: Pick<Ingest, 'status'>
   pointsIngest: Pick<PointsIngest, 'status'>
-  /** Of the topics that are the journals; undefined where these are on disk. */
+  /** Kafka topics that serve as journals; undefined with journals on disk. */
   topicStates?: (() => TopicState[]) | undefined
   diskUse: Pick<DiskUse, 'read'>
   nowMs: () => number
@@ -19,7 +19,7 @@ export interface AlertFactsOptions {
 
 const hourMs = 3_600_000
 
-/** To be asked several times a minute. */
+/** Called several times a minute. */
 export function createAlertFacts(options: AlertFactsOptions): () => Promise<readonly Fact[]> {
   const { replicas, ingest, pointsIngest, topicStates, diskUse, nowMs } = options
   let awaySinceMs: number | undefined
@@ -50,7 +50,7 @@ export function createAlertFacts(options: AlertFactsOptions): () => Promise<read
 
   function journalFull(): Fact {
     const shares = [ingest.status(), pointsIngest.status()].map(({ journal }) => journal.bytes / journal.bytesMax)
-    // The bound of a topic is its retention.
+    // The retention of a topic bounds it.
     shares.push(...(topicStates?.() ?? []).map(({ share = 0 }) => share))
     return { fact: 'journal_full', value: Math.max(...shares), text: ingest.status().journal.issue ?? '' }
   }

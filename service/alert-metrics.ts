@@ -1,4 +1,4 @@
-/** Metrics of alerts: what fires, and how far the evaluation is. */
+/** Adds metrics of alerts: firing alerts, and the progress of their evaluation. */
 
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { Alerts } from '../alerts/alerts.ts'
@@ -12,7 +12,7 @@ export function addAlertMetrics(registry: Registry, { alerts, meter }: Pick<Aler
     registers: [registry],
     async collect() {
       this.reset()
-      // Without PostgreSQL they are not known.
+      // Unknown without PostgreSQL.
       const counts = await alerts.counts().catch(() => [])
       for (const { state, severity, count } of counts) this.set({ state, severity }, count)
     },
@@ -52,7 +52,7 @@ export function addAlertMetrics(registry: Registry, { alerts, meter }: Pick<Aler
   )
 }
 
-/** What has left, and what has not. */
+/** Counts delivered and pending notifications. */
 function addDeliveryMetrics(registry: Registry, delivery: Alerts['meter']['delivery']): void {
   new Counter({
     name: 'barograph_alert_attempts_total',
@@ -70,7 +70,7 @@ function addDeliveryMetrics(registry: Registry, delivery: Alerts['meter']['deliv
     registers: [registry],
     async collect() {
       this.reset()
-      // Without PostgreSQL it is not known.
+      // Unknown without PostgreSQL.
       const seconds = await delivery.oldestSeconds().catch(() => undefined)
       if (seconds !== undefined) this.set(seconds)
     },

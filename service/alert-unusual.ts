@@ -1,4 +1,4 @@
-/** How far gauges are from what is usual for them, as `unusual` has it. */
+/** Finds gauges that deviate from their usual values, as in `unusual`. */
 
 import type { UnusualShifts } from '../alerts/engine/unusual-hours.ts'
 import { shiftOf } from '../analytics/unusual/unusual.ts'

@@ -1,15 +1,15 @@
-/** Whether QuestDB has what was taken up to a moment. */
+/** Checks whether QuestDB has applied all rows up to a moment. */
 
 import type { Ingest } from '../ingest/ingest.ts'
 
 type Applying = Pick<Ingest, 'status' | 'shared'>
 
-/** Up to now. The answer is whether all of it is applied by then. */
+/** Marks the present end. The result is true when QuestDB has applied all rows before it. */
 export function appliedMark({ status, shared }: Applying): () => boolean {
   const { ordinal, end } = status().journal
   return () => {
     const { forwarder } = status()
-    // Of a shared journal nobody knows how many readings there are before its end.
+    // The number of readings before the end of a shared journal is unknown.
     return shared === undefined ? forwarder.appliedOrdinal >= ordinal : forwarder.applied >= end
   }
 }

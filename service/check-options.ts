@@ -1,4 +1,4 @@
-/** What a reading may hold and which time it may have, as the settings say. */
+/** Reads the accepted values and times of readings from the settings. */
 
 import { defaultRanges, type Ranges, type TimeLimits } from '../ingest/reading.ts'
 import type { AcceptedFrom } from './lifecycle/retention/accepted-from.ts'
@@ -12,7 +12,7 @@ export function checkOptionsOf(
   return { ranges: rangesOf(config), aheadMsMax, earliestMs: acceptedFrom.ms }
 }
 
-/** Which values of the built-in metrics are taken. */
+/** Accepted values of the built-in metrics. */
 export function rangesOf(config: Config): Ranges {
   const { humidity, battery_percentage } = defaultRanges
   return {

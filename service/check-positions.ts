@@ -1,4 +1,4 @@
-/** Checks of what a QuestDB has, as its monitor makes them: whether all that the journals have given it is there. */
+/** Checks for the monitor of a QuestDB that it has all rows that the journals have sent. */
 
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,10 +12,10 @@ import type { ContentCheck } from '../store/questdb/content-guard.ts'
 
 interface DiskJournal {
   table: TableDescription
-  /** Its own. */
+  /** Its own directory. */
   directory: string
   path: ForwardingIngest | ForwardingPointsIngest
-  /** Undefined until QuestDB is ready to be sent to. */
+  /** Undefined until QuestDB is ready for rows. */
   start: () => { questdb: QuestdbHttp; isSynced: boolean; customSeries: Uint32Array } | undefined
 }
 
@@ -26,7 +26,7 @@ export interface DiskCheckOptions {
   nowMs: () => number
 }
 
-/** Has the journals forwarded, sent again, or held back as well. */
+/** Also forwards, replays or pauses the journals. */
 export function checkDiskJournals({ journals, ...options }: DiskCheckOptions): ContentCheck {
   const followers = journals.map(createFollower)
   return async exec => {
@@ -79,14 +79,14 @@ function createFollower({ path, start }: DiskJournal): Follower {
         path.startForwarding(questdb, isSynced, customSeries, { id: settled.id, from })
         isStarted = true
       }
-      // What was sent since the last position may have gone to the other QuestDB.
+      // Rows sent since the last position may have reached the other QuestDB.
       else if (isPaused && settled.kind === 'fits') path.rewind(committed, replayReason)
       pause(settled.kind === 'unfit')
     },
   }
 }
 
-/** The time of the last checkpoint. */
+/** Time of the last checkpoint. */
 function checkpointMs(directory: string): number {
   return statSync(join(directory, 'checkpoint'), { throwIfNoEntry: false })?.mtimeMs ?? 0
 }
@@ -94,11 +94,11 @@ function checkpointMs(directory: string): number {
 export interface CheckedTopic {
   topic: string
   table: TableDescription
-  /** Where it begins, as far as is known. */
+  /** Known beginning of the topic. */
   start: () => number
 }
 
-/** For processes that read what another one forwards to this replica. */
+/** For processes that read replicas which another process forwards to. */
 export function checkTopics(database: Database, replica: number, topics: readonly CheckedTopic[]): ContentCheck {
   return async exec => {
     const issues: string[] = []

@@ -1,4 +1,4 @@
-/** The wall clock of the service, from which all its parts are handed theirs. */
+/** Declares the wall clock that all parts of the service get. */
 
 /** Epoch milliseconds. */
 export type Clock = () => number

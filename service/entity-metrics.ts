@@ -1,11 +1,11 @@
-/** What lines of entities of Home Assistant are told of the registry of metrics: made again only when that has changed. */
+/** Selects the registry's metrics for lines of Home Assistant entities, again only after a change. */
 
 import type { Metrics } from '../auth/metrics/metrics.ts'
 import type { EntityMetric } from '../ingest/formats/line-protocol-entities.ts'
 import { catalogueEntry } from '../store/metrics/catalogue.ts'
 import type { StatedUnits } from '../store/metrics/stated-units.ts'
 
-/** `units`: of entities that state none. */
+/** `units` are for entities without a unit. */
 export function createEntityMetrics(
   metrics: Pick<Metrics, 'all' | 'version'>,
   units: StatedUnits = new Map(),

@@ -1,6 +1,6 @@
 /**
- * A process with the role `forward`: takes the topics to QuestDB, or stands by while another process does. It listens for probes
- * and for Prometheus alone.
+ * Runs a process with the role `forward`: sends the topics to QuestDB, or stands by while another process does. It
+ * listens only for probes and Prometheus.
  */
 
 import { Gauge, type Registry } from 'prom-client'
@@ -110,7 +110,7 @@ function questdbFault(questdb: Store['questdb']): string[] {
   return state === 'up' ? [] : [reason ?? `QuestDB is ${state}`]
 }
 
-/** Metrics of a process that forwards, read at each scrape. */
+/** Metrics of a forwarding process, read at each scrape. */
 function addForwarders(registry: Registry, forwarders: readonly Pick<NumberedForwarder, 'number' | 'status'>[]): void {
   new Gauge({
     name: 'barograph_forwarder_held',

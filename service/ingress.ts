@@ -1,4 +1,4 @@
-/** What all ways in of readings share: limits, metrics, and the check that every reading passes. */
+/** Shares the limits, metrics and checks of readings between all protocols. */
 
 import { createMetrics, type Metrics } from '../api/http/metrics.ts'
 import { createAcceptOnce } from '../api/write/accept-once.ts'
@@ -28,7 +28,7 @@ export interface Ingress extends Meters, Pick<SenderRates, 'fairShare' | 'authRa
   metrics: Metrics
   writers: Writers
   intake: Intake
-  /** Of readings from the outside MQTT broker. */
+  /** Takes readings of the external MQTT broker. */
   brokerIntake: Intake
 }
 

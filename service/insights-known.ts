@@ -1,4 +1,4 @@
-/** What the registry of metrics and the live state know of devices, as the insights of the fleet ask it. */
+/** Combines the registry of metrics and the live state for the fleet's insights. */
 
 import { ageSecondsOf } from '../analytics/reliability/freshness.ts'
 import type { Metrics } from '../auth/metrics/metrics.ts'

@@ -1,4 +1,4 @@
-/** Which devices an account may share by a link: those that it reads itself. */
+/** Finds the devices that an account may share by a link: those that it may read. */
 
 import type { Account } from '../auth/accounts/account.ts'
 import type { Device } from '../auth/devices/device.ts'
@@ -6,7 +6,7 @@ import { createScopeCheck } from '../auth/devices/device-scope.ts'
 import type { Devices } from '../auth/devices/devices.ts'
 import { readScopeOfAccount } from '../auth/policy.ts'
 
-/** `isOpen`: everybody reads everything. */
+/** `isOpen`: everybody may read all devices. */
 export function createDeviceOf(isOpen: boolean, devices: Pick<Devices, 'get'>) {
   return (account: Account, name: string): Device | undefined => {
     const device = devices.get(name)

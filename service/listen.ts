@@ -1,4 +1,4 @@
-/** Opens what the service listens on: the HTTP server with its routes, and MQTT. */
+/** Opens the listeners of the service: the HTTP server with its routes, and MQTT. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
@@ -19,10 +19,10 @@ import { addServiceMetrics } from './service-metrics.ts'
 import type { ServiceParts } from './service-parts.ts'
 import type { Config } from './settings/config.ts'
 
-/** Longer than a load balancer that asks each second takes to find that a node is not ready. */
+/** Longer than a load balancer with checks each second takes to detect a node that is not ready. */
 const drainMs = 2500
 
-/** Resolves to the address that it listens on. `onOpen` gets what closes it. */
+/** Resolves to the listening address. `onOpen` gets the functions that close it. */
 export async function listen(
   config: Config,
   log: Log,
@@ -53,7 +53,8 @@ export async function listen(
     await Promise.all([mqtt?.close(), app.close()])
   })
   await app.ready()
-  // From here on what is in memory follows the changes of other nodes. Nothing takes long between the first lease and its renewal.
+  // From here on memory follows changes of other nodes. The time between the first lease and its renewal has to be
+  // short.
   await parts.nodes.join()
   try {
     const url = await app.listen({ host: config.HOST, port: config.PORT })
@@ -143,7 +144,7 @@ function createServiceServer(
   })
 }
 
-/** What the reads of the contract wait for after a start, once QuestDB is up. */
+/** Reason why reads of the contract wait after a start, once QuestDB is up. */
 function loadingOf({
   live,
   retention,

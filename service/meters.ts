@@ -1,4 +1,4 @@
-/** What counts readings on their way in and events on their way out, and keeps what was rejected. */
+/** Creates the meters of readings and events, and keeps rejections. */
 
 import type { Registry } from 'prom-client'
 import { type BulkMeter, createBulkMeter } from '../api/write/bulk-meter.ts'
@@ -15,7 +15,7 @@ export interface Meters {
   meter: ReadingMeter
   bulkMeter: BulkMeter
   eventMeter: EventMeter
-  /** Of the meters of readings. */
+  /** Interval of the meters of readings. */
   interval: IntervalMeter
   rejections: Rejections
   senderLog: SenderLog

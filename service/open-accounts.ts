@@ -1,4 +1,4 @@
-/** The account service of this process: opened by the settings, with the secrets of the data directory. */
+/** Opens the account service of this process from the settings and the secrets of the data directory. */
 
 import type pg from 'pg'
 import type { AccountService } from '../api/accounts/account-service.ts'
@@ -43,11 +43,11 @@ export interface ServiceAccountsOptions {
   devices: Pick<Devices, 'withHandOver' | 'get'>
   stations: Pick<Stations, 'withHandOver'>
   feed: ChangeFeed
-  /** Whether this service does what one node does for all. */
+  /** True if this process runs the work that one node does for all. */
   leads: () => boolean
-  /** Whether a request has the local admin token. */
+  /** Checks a request for the local admin token. */
   isAdminToken: TokenCheck
-  /** Under which address people reach the service. */
+  /** Public address of the service. */
   publicUrl: () => string
 }
 

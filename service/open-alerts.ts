@@ -1,4 +1,4 @@
-/** Opens the alerts: readings, registries and the live state tell them what happens, accounts who may be told of it. */
+/** Opens alerts: readings, registries and the live state feed them, accounts decide who receives them. */
 
 import { type Alerts, openAlerts } from '../alerts/alerts.ts'
 import { writeAudit } from '../auth/audit.ts'
@@ -47,7 +47,7 @@ interface AlertParts {
   clockMs: Clock
 }
 
-/** Before the first reading is taken. */
+/** Call it before the first reading is accepted. */
 export function openServiceAlerts(config: Config, log: Log, parts: AlertParts): Alerts {
   const { store, replicas, ingest, metrics, accounts, live, nodes, clockMs } = parts
   const { devices, learnOwner } = createAlertDevices({ ...parts, accounts: accounts.accounts })

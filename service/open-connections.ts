@@ -1,11 +1,11 @@
-/** The connections as the settings and the limit of open files bound them. */
+/** Bounds connections by the settings and the limit of open files. */
 
 import { type Connections, createConnections } from '../store/limits/connections.ts'
 import { connectionsThatFit } from '../store/limits/open-files.ts'
 import type { Log } from '../store/log.ts'
 import type { Config } from './settings/config.ts'
 
-/** Every connection is a file, so call it when those of the journal and the databases are open. */
+/** Every connection is a file, so call it after the journal and the databases are open. */
 export function openConnections(config: Config, log: Log, isTrusted: (address: string) => boolean): Connections {
   const max = Math.min(config.CONNECTIONS_MAX, connectionsThatFit())
   if (max < config.CONNECTIONS_MAX) {

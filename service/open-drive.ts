@@ -1,4 +1,4 @@
-/** Where files of people may be picked from, as the settings say. */
+/** Creates the client of the file drive from the settings. */
 
 import type { Drive } from '../api/accounts/drive/drive.ts'
 import type { DriveClient } from '../api/accounts/drive/drive-client.ts'
@@ -16,7 +16,7 @@ export function openDrive(config: Config, directory: DataDirectory, nowMs: Clock
   }
 }
 
-/** Its settings are there all together, or not at all. */
+/** Its settings are complete or absent. */
 function driveClientOf(config: Config): DriveClient | undefined {
   const { DRIVE_CLIENT_ID: clientId, DRIVE_CLIENT_SECRET: clientSecret, DRIVE_SCOPE: scope } = config
   const {

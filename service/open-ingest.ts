@@ -1,4 +1,4 @@
-/** Opens the write paths, on the journals of the data directory, or says in a sentence why one cannot be opened. */
+/** Opens the write paths on the journals of the data directory, or explains a failure in one sentence. */
 
 import type { Metrics } from '../auth/metrics/metrics.ts'
 import { watchClock } from '../ingest/clock-watch.ts'
@@ -34,18 +34,18 @@ export interface ServiceIngestOptions {
 export interface ServiceIngest {
   ingest: Ingest
   pointsIngest: PointsIngest
-  /** Readings and points are accepted before QuestDB is ready; from then on they are forwarded to it. */
+  /** Readings and points are accepted before QuestDB is ready, and forwarded from then on. */
   forward(store: Pick<Store, 'questdb' | 'postgres'>, metrics: Pick<Metrics, 'seriesPairs'>): void
-  /** From replica 2 on; undefined where there is one alone. */
+  /** From replica 2 on; undefined with a single one. */
   customReplicas?: readonly QuestdbReplica[] | undefined
-  /** Of the topics that are the journals; undefined where these are on disk. */
+  /** Kafka topics that serve as journals; undefined with journals on disk. */
   topicStates?: (() => TopicState[]) | undefined
   close(): Promise<void>
 }
 
 /** With journals on disk. */
 export interface DiskIngest extends ServiceIngest {
-  /** To be called before anything is accepted: times of receipt go on above those that were given out with Kafka. */
+  /** Call it before anything is accepted: receipt times continue above those assigned with Kafka. */
   passStamps(pool: Store['postgres']): Promise<void>
 }
 
@@ -91,7 +91,7 @@ export async function openServiceIngest(options: ServiceIngestOptions): Promise<
   }
 }
 
-/** They wait in their journals until it is, and has what they have given it. */
+/** Rows stay in their journals until QuestDB is ready and has the rows sent before. */
 function forwardWhenReady(
   { config, directory, nowMs, onFatal }: ServiceIngestOptions,
   { questdb, postgres }: Pick<Store, 'questdb' | 'postgres'>,
@@ -124,7 +124,7 @@ function forwardWhenReady(
       checkNow()
     },
     (error: Error) => {
-      // It also rejects when the store is closed first; that is not an error.
+      // It also rejects if the store is closed first, which is not an error.
       if (error instanceof StartError) onFatal(error)
     },
   )
@@ -142,17 +142,19 @@ function openJournal<Path>(
   }
 }
 
-/** The earliest time that a reading may bring (ingest/reading.ts): a machine whose clock says less has not set it yet. */
+/** The earliest accepted time of a reading (ingest/reading.ts): an earlier clock is not set yet. */
 const earliestMs = Date.UTC(2000, 0, 1)
 
-/** Readings would be stored where nobody looks for them, and those with times of their own be refused as from the future. */
+/**
+ * With a wrong clock, readings would be stored in the past, and those with their own times refused as from the future.
+ */
 export function assertClockIsSet(nowMs: number): void {
   if (nowMs >= earliestMs) return
   const text = new Date(nowMs).toISOString()
   throw new StartError(`The system clock is wrong (${text}): set it, then start again.`)
 }
 
-/** What the system refused; anything else is a fault of ours. */
+/** True for errors of the operating system; others are bugs. */
 function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'syscall' in error
 }

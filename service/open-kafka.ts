@@ -1,4 +1,4 @@
-/** Connects to Kafka where its topics are the journals, checks them before anything is written, and watches them. */
+/** Connects to Kafka if its topics are the journals, checks them before anything is written, and watches them. */
 
 import { checkTopics } from '../ingest/kafka/check-topics.ts'
 import { connectKafka, type Kafka, type KafkaOptions } from '../ingest/kafka/connect.ts'
@@ -14,7 +14,7 @@ import { kafkaSettings } from './settings/kafka.ts'
 
 export interface ServiceKafka {
   kafka: Kafka
-  /** For threads, which have connections of their own. */
+  /** For threads, which have their own connections. */
   connection: KafkaOptions
   topics: ServiceTopicNames
   requirements: TopicRequirements
@@ -22,8 +22,8 @@ export interface ServiceKafka {
 }
 
 /**
- * Throws a StartError where Kafka cannot be reached, where its topics promise less than they should, and where it is not the one that
- * PostgreSQL knows.
+ * Throws a StartError if Kafka is unreachable, if its topics have weaker guarantees than required, or if PostgreSQL has
+ * noted another one.
  */
 export async function openServiceKafka(config: Config, { postgres }: Pick<Store, 'postgres'>): Promise<ServiceKafka> {
   const settings = kafkaSettings(config)
@@ -53,9 +53,9 @@ export interface TopicWatches {
 }
 
 export interface TopicWatchesOptions extends Pick<ServiceKafka, 'kafka' | 'topics' | 'requirements'> {
-  /** Of a topic; undefined while nothing of it is in QuestDB. */
+  /** Applied offset of a topic; undefined while QuestDB has no rows of it. */
   appliedOffset: (topic: string) => Promise<number | undefined>
-  /** Replicas to which no process forwards. */
+  /** Replicas without a forwarding process. */
   unforwarded: () => Promise<readonly number[]>
   nowMs: () => number
   log: Log

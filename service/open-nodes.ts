@@ -1,4 +1,4 @@
-/** What this service is on its PostgreSQL: alone, or a node among others. */
+/** Opens this service on its PostgreSQL: as a single process, or as a node among others. */
 
 import { createHash, createHmac } from 'node:crypto'
 import { hostname } from 'node:os'
@@ -18,23 +18,23 @@ import { Settings } from './settings/settings.ts'
 
 export interface ServiceNodes {
   feed: ChangeFeed
-  /** Once the registries are loaded. */
+  /** Call it after the registries are loaded. */
   join(): Promise<void>
-  /** Why requests with credentials are refused. */
+  /** Reason why requests with credentials are refused. */
   fault(): string | undefined
-  /** Whether this service does what one node does for all; one that is alone always does. */
+  /** True if this process runs the work that one node does for all; a single process always does. */
   leads(): boolean
-  /** How many take requests, with this one. */
+  /** Number of nodes that take requests, including this one. */
   count(): number
-  /** What tells of this node and of the others; undefined for a service that is alone. */
+  /** States of this node and the others; undefined for a single process. */
   several: Pick<Nodes, 'own' | 'states' | 'sessions'> | undefined
-  /** For a transaction that only the leader may make: until it ends no other node leads. Rejects where one does. */
+  /** Blocks a change of leader until the leader's transaction ends. Rejects after such a change. */
   requireLead(transaction: Transaction): Promise<void>
   close(): Promise<void>
 }
 
 export interface ServiceNodesOptions {
-  /** Whether others may be beside it. */
+  /** True if other nodes may run. */
   nodes: boolean
   config: Config
   directory: Pick<DataDirectory, 'secret'>
@@ -43,7 +43,7 @@ export interface ServiceNodesOptions {
   onFatal: (error: Error) => void
 }
 
-/** By these it is decided who and what is let in, and what is true of it: at all nodes alike. */
+/** Settings that decide about access and data, equal at all nodes. */
 const equalSettings = [
   'TIME_ZONE',
   'PUBLIC_URL',
@@ -68,7 +68,10 @@ const equalSettings = [
   'RANGE_BATTERY_PERCENTAGE',
 ] as const satisfies (keyof Config)[]
 
-/** Of a process or its machine. All others should be the same: one with another rate would grant senders more than is meant. */
+/**
+ * Settings of a process or its machine. All others should be equal: a node with another rate would grant senders more
+ * than intended.
+ */
 const ownSettings: ReadonlySet<string> = new Set<keyof Config>([
   ...(['HOST', 'PORT', 'DATA_DIR', 'SECRETS_DIR', 'PARENT_PID', 'LOG_LEVEL', 'LOG_FORMAT'] as const),
   ...(['DATABASE_URL', 'QUESTDB_HTTP', 'QUESTDB_PG', 'QUESTDB_COMMIT_MODE', 'QUESTDB_PG_PORT'] as const),
@@ -76,7 +79,7 @@ const ownSettings: ReadonlySet<string> = new Set<keyof Config>([
   ...(['KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD'] as const),
   ...(['TLS_CERT', 'TLS_KEY', 'TRUST_PROXY', 'MQTT_PORT', 'CONNECTIONS_MAX', 'CONNECTIONS_PER_ADDRESS'] as const),
   ...(['JOURNAL_MAX', 'JOURNAL_RESERVE', 'LATEST_BYTES_MAX', 'CACHE_BYTES_MAX', 'EVENTS_CLIENTS_MAX'] as const),
-  // A node may read the replica that is near.
+  // A node may read a nearby replica.
   ...(['QUESTDB_REPLICAS', 'QUESTDB_READ'] as const),
 ])
 
@@ -92,10 +95,10 @@ const alone: ServiceNodes = {
 }
 
 const retryMs = 250
-/** It is compared with each renewal of a lease. */
+/** It is compared at each renewal of a lease. */
 const digestLength = 11
 
-/** Before anything is read into memory. Rejects with StartError. */
+/** Call it before anything is read into memory. Rejects with StartError. */
 export async function openServiceNodes(options: ServiceNodesOptions): Promise<ServiceNodes> {
   const { nodes: areSeveral, config, directory, store, log, onFatal } = options
   if (!areSeveral) {
@@ -120,7 +123,7 @@ export async function openServiceNodes(options: ServiceNodesOptions): Promise<Se
   return { ...nodes, several: nodes, join: () => join(nodes, leaseMs) }
 }
 
-/** One that has just been killed has a lease for a while: it may be this one, before its settings were changed. */
+/** A killed node has a lease for a while: it may be this one, before its settings were changed. */
 async function join(nodes: Nodes, leaseMs: number): Promise<void> {
   const deadlineMs = performance.now() + leaseMs
   for (;;) {
@@ -152,7 +155,7 @@ function settingDigests(config: Config): Record<string, string> {
   return Object.fromEntries(equalSettings.map(name => [name, digest(name)]))
 }
 
-/** With a key, as a password may be among them. */
+/** Keyed digests, as a password may be among the settings. */
 function advisedDigests(config: Config, { secret }: Pick<DataDirectory, 'secret'>): Record<string, string> {
   const key = secret('service-secret')
   const refused: readonly string[] = [...equalSettings, 'SESSION_SECRETS', 'SERVICE_SECRET']
@@ -164,7 +167,7 @@ function advisedDigests(config: Config, { secret }: Pick<DataDirectory, 'secret'
   return Object.fromEntries(names.map(name => [name, digest(name)]))
 }
 
-/** They tell whether two secrets are the same, and nothing else. */
+/** Reveal only whether two secrets are equal. */
 function secretFingerprints(config: Config, { secret }: Pick<DataDirectory, 'secret'>): Record<string, string> {
   const used = {
     SESSION_SECRETS: config.SESSION_SECRETS?.join() ?? secret('session-secret'),

@@ -1,4 +1,4 @@
-/** Opens the queries of readings and of points, the exports and the reads of ranges, by the settings. */
+/** Opens the queries of readings and points, the exports and the reads of ranges, by the settings. */
 
 import { createReadingsExport, type ReadingsExport } from '../query/export/readings-export.ts'
 import { createPoints, type Points } from '../query/points/points.ts'
@@ -23,7 +23,7 @@ export interface ServiceQueries {
   query: Query
   points: Points
   readingsExport: ReadingsExport
-  /** Reads of ranges, for which somebody waits. */
+  /** Reads of ranges, for interactive clients. */
   rangeReads: ReadingsExport
 }
 
@@ -43,7 +43,7 @@ export function openReadReplicas(
 ): Replicas {
   const read = replicas.map(({ number, questdb, readings, points }) => ({
     address: questdb.address,
-    // As long as it is not known which days have expired there, their hours would be missing.
+    // While the replica's expired days are unknown, their hours would be missing.
     answers: () => readings.lost() === undefined && retention.isKnown(number) && questdb.answers(),
     shown: () => [readings.shown() ?? 0, points.shown() ?? 0] as const,
     hourSources: () => ({
@@ -71,7 +71,10 @@ function openServiceQuery(config: Config, log: Log, parts: QueryParts): Query {
   })
 }
 
-/** Of the replica that is read. What another one answered is not a valid answer of it, so a change of the replica changes all revisions. */
+/**
+ * Revision of the replica for reads. Cached answers of another replica are invalid, so a change of the replica changes
+ * all revisions.
+ */
 function revisionOf({ readReplicas, replicas }: QueryParts, rows: 'readings' | 'points'): (series: number) => number {
   return series => {
     const revision = replicas[readReplicas.current() - 1]?.[rows].revision(series) ?? 0
@@ -81,7 +84,7 @@ function revisionOf({ readReplicas, replicas }: QueryParts, rows: 'readings' | '
 
 const revisionsPerChange = 2 ** 32
 
-/** From this time on the hourly view may lack readings; without a valid view, all hours do. */
+/** From this time on the hourly view may lack readings; without a valid view, it lacks all hours. */
 function rawFromUs({ questdb: { hourlyView }, readings }: Pick<ServiceReplica, 'questdb' | 'readings'>): number {
   const txn = hourlyView.validThroughTxn()
   if (txn === undefined) return everUs
@@ -103,7 +106,7 @@ function openServiceExport(config: Config, log: Log, { readReplicas: replicas }:
   return createReadingsExport({ replicas, limits: { timeoutMs: config.QUERY_TIMEOUT_SECONDS * 1000 }, log })
 }
 
-/** The door bounds how many there are at the same time; one that it has cut off may still be ending. */
+/** Routes bound concurrent reads; an aborted one may still be ending. */
 const rangeLimits = { exportsMax: 32, pieceRows: 20_000, exportThreadsMax: 2 }
 
 function openServiceRanges(config: Config, log: Log, { readReplicas: replicas }: QueryParts): ReadingsExport {

@@ -1,4 +1,4 @@
-/** Opens what makes readings expire, and their archive, by the settings, with connections of its own to each QuestDB. */
+/** Opens expiry of readings and their archive by the settings, with separate connections to each QuestDB. */
 
 import { join } from 'node:path'
 import { noFeed } from '../auth/nodes/change-feed.ts'
@@ -32,10 +32,13 @@ interface RetentionParts {
 const minuteMs = 60_000
 const checkEveryMs = minuteMs
 const execTimeoutMs = 60_000
-/** A node looks more often, since one that is cut off from PostgreSQL hears of no day. */
+/** Shorter for nodes, since a node without PostgreSQL receives no notifications of expired days. */
 const nodeCheckEveryMs = 20_000
 const knownMs = 45_000
-/** An import may take this long from the check of a piece to the journal, and a clock be wrong, without harm. */
+/**
+ * An import may take this long from the check of a piece to the journal, and a clock may be wrong by this, without
+ * harm.
+ */
 const marginMs = 60 * minuteMs
 
 export function openServiceRetention(
@@ -84,7 +87,7 @@ export function openServiceRetention(
   })
   async function close(): Promise<void> {
     for (const client of clients) client.close()
-    // What it is doing for retention ends with it.
+    // Aborts the archive's work for retention.
     archive.close()
     closing.abort()
     await retention.close()

@@ -1,4 +1,4 @@
-/** The sessions of people: cookies and bearer tokens, as the settings say. */
+/** Opens the sessions of people, cookies and bearer tokens, by the settings. */
 
 import type { Accounts } from '../auth/accounts/accounts.ts'
 import { createBearerTokens } from '../auth/sessions/bearer-tokens.ts'

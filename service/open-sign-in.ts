@@ -1,4 +1,4 @@
-/** Where people sign in: the pages and the Auth.js host, unless another service does it. */
+/** Opens the sign-in of people, the pages and the Auth.js host, unless another service provides it. */
 
 import type { RouteFamily } from '../api/http/route-family.ts'
 import { authHostFamily } from '../api/sign-in/auth-host/auth-host.ts'
@@ -12,7 +12,7 @@ import type { Config } from './settings/config.ts'
 
 export interface SignIn {
   families: readonly RouteFamily[]
-  /** Tells whoever has started the service how the first account is made, while there is none. */
+  /** Prints the setup link for the first account while there is no operator. */
   announceSetup(): Promise<void>
 }
 

@@ -1,6 +1,6 @@
 /**
- * Opens the write paths on topics of Kafka. They are forwarded by this process, with the role `all`, or by one of their own, with
- * the role `forward`.
+ * Opens the write paths on topics of Kafka. This process forwards them with the role `all`, or a separate one with the
+ * role `forward`.
  */
 
 import type { ChangeFeed } from '../auth/nodes/change-feed.ts'
@@ -35,7 +35,7 @@ export interface TopicIngestOptions extends ServiceIngestOptions {
   directory: Pick<DataDirectory, 'path' | 'journal' | 'pointsJournal'>
   store: Pick<Store, 'postgres' | 'connectPostgres'>
   feed: Pick<ChangeFeed, 'currentForMs' | 'term'>
-  /** Whether this process does the work that one node does for all. */
+  /** True if this process runs the work that one node does for all. */
   leads: () => boolean
 }
 
@@ -123,7 +123,7 @@ interface PathOptions
   clock: WallClock
   stamps: LeasedStamps
   nowMs: () => number
-  /** Gets what closes them. */
+  /** Gets the parts to close. */
   opened: { close(): Promise<void> }[]
 }
 
@@ -169,7 +169,7 @@ async function openPaths(
   return { ingest, points, states: watches.states }
 }
 
-/** Whoever comes from the form with journals on disk has all of their records in QuestDB first. */
+/** Kafka may replace journals on disk only after QuestDB has applied all of their records. */
 export function stampsOfAppliedJournal(directory: string): readonly number[] {
   const { count, highestUs } = unappliedRecords(directory)
   if (count === 0) return highestUs
@@ -179,7 +179,7 @@ export function stampsOfAppliedJournal(directory: string): readonly number[] {
   )
 }
 
-/** While no process forwards, the last one's status has the age of what waited then. */
+/** Without a forwarding process, the last status has an outdated age. */
 function withOldest<Status extends { forwarder: ForwarderStatus }>(status: Status, sight: TopicState['sight']): Status {
   const { applied, pendingSinceUs = Number.POSITIVE_INFINITY } = status.forwarder
   if (sight?.oldestMs === undefined || applied > Math.max(sight.start, sight.applied)) return status

@@ -1,4 +1,4 @@
-/** Opens the topics that are the journals and the QuestDBs of further replicas, and starts what forwards the topics to each replica. */
+/** Opens the journal topics and the QuestDBs of further replicas, and starts the forwarders of each replica. */
 
 import { hostname } from 'node:os'
 import { join } from 'node:path'
@@ -28,17 +28,17 @@ export interface TopicsOptions {
   onFatal: (error: Error) => void
 }
 
-/** The number, and the QuestDB, of a replica. */
+/** Number and QuestDB of a replica. */
 type OpenReplica = QuestdbReplica<Store['questdb']>
 
 export interface ServiceTopics extends ServiceKafka {
-  /** The replicas from 2 on. */
+  /** Replicas from 2 on. */
   customReplicas: readonly OpenReplica[]
-  /** The numbers of all replicas, from 1 on. */
+  /** Numbers of all replicas, from 1 on. */
   replicas: readonly [number, ...number[]]
-  /** Of a process that does not forward. */
+  /** State in a process that does not forward. */
   state: ReplicaState
-  /** By topic. */
+  /** Tables by topic. */
   tables: ReadonlyMap<string, TableDescription>
 }
 
@@ -69,9 +69,9 @@ export async function openTopics({
 }
 
 export interface ForwardersOptions {
-  /** Of replica 1. */
+  /** QuestDB of replica 1. */
   questdb: Store['questdb']
-  /** As `startForwarding` takes them, as they are in PostgreSQL now. */
+  /** Present pairs in PostgreSQL, as `startForwarding` takes them. */
   seriesPairs: () => Promise<Uint32Array>
 }
 

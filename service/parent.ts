@@ -1,8 +1,8 @@
-/** Notices that the process which has started this one has ended, in whatever way, so that nobody is left to stop it. */
+/** Detects the end of the parent process, after which no other process would stop this one. */
 
 const pollMs = 250
 
-/** Calls once; the kernel hands the child of a process that has ended to another one. Without a pid nothing is watched. */
+/** Calls `onEnd` once: the kernel gives an orphan another parent. Without a pid, the parent is not watched. */
 export function watchParent(pid: number | undefined, onEnd: () => void): void {
   if (pid === undefined) return
   const timer = setInterval(() => {

@@ -1,4 +1,4 @@
-/** Readiness: whether the service accepts readings, and the reasons when it is degraded. */
+/** Reports readiness: whether the service accepts readings, and the reasons if it is degraded. */
 
 import type { Readiness } from '../api/http/health.ts'
 import type { IngestStatus } from '../ingest/ingest.ts'
@@ -6,31 +6,31 @@ import type { TopicState } from '../ingest/kafka/topic-watch.ts'
 import type { QuestdbState } from '../store/questdb/questdb-monitor.ts'
 
 export interface ReadinessOptions {
-  /** Of the readings. */
+  /** Status of the readings. */
   ingest: () => IngestStatus
   points: () => IngestStatus
   questdb: () => QuestdbState
   postgres: () => string | undefined
-  /** Why requests with credentials are refused, of a node. */
+  /** Reason why a node refuses requests with credentials. */
   node: () => string | undefined
-  /** Why some reads are refused although QuestDB is up: what they need is being loaded. */
+  /** Reason why some reads are refused although QuestDB is up: their data is being loaded. */
   reads: () => string | undefined
-  /** Why clients may not get a connection. */
+  /** Reason why clients may be refused a connection. */
   connections: () => string | undefined
-  /** Of the topics that are the journals; undefined where these are on disk. */
+  /** Kafka topics that serve as journals; undefined with journals on disk. */
   topics?: (() => TopicState[]) | undefined
-  /** What is wrong with replicas of QuestDB that are not read at present, too. */
+  /** Faults of replicas of QuestDB, including those that are not used for reads. */
   replicas?: () => readonly string[]
-  /** Why the clock is wrong, of a node. */
+  /** Reason of a node's wrong clock. */
   clock: () => string | undefined
-  /** Which settings differ from those of other nodes. */
+  /** Settings that differ from other nodes'. */
   settings: () => string | undefined
-  /** Why no readings come from an outside broker. */
+  /** Reason why an external broker sends no readings. */
   broker: () => string | undefined
   isStopping: () => boolean
 }
 
-/** Beyond this, what dashboards show is old. */
+/** Beyond it, dashboards are outdated. */
 const lagSecondsMax = 60
 
 export function readinessOf(options: ReadinessOptions): Readiness {
@@ -47,7 +47,7 @@ export function readinessOf(options: ReadinessOptions): Readiness {
   if (points.journal.issue !== undefined) reasons.push(`points are refused: ${points.journal.issue}`)
   const away = questdbFault(options.questdb(), readings.forwarder.issue ?? points.forwarder.issue)
   const issues = [
-    // While QuestDB is away nothing can be loaded.
+    // While QuestDB is unavailable, loading is impossible.
     away ?? options.reads(),
     readings.forwarder.fileIssue ?? points.forwarder.fileIssue,
     postgres(),
@@ -61,7 +61,7 @@ export function readinessOf(options: ReadinessOptions): Readiness {
   return reasons.length === 0 ? { status: 'ok' } : { status: 'degraded', reasons }
 }
 
-/** What a read that finds no database says of it, without its address. */
+/** Fault of the database for refused reads, without its address. */
 export function databaseFaultOf({
   questdb,
   reads,
@@ -73,7 +73,7 @@ export function databaseFaultOf({
   return state === 'starting' ? 'QuestDB is starting' : 'QuestDB does not answer'
 }
 
-/** What is wrong with one write path though it takes rows. */
+/** Faults of a write path that accepts rows. */
 function faultsOf(rows: 'readings' | 'points', { journal, forwarder, lag, untold, clock }: IngestStatus): string[] {
   const faults: string[] = []
   if (untold !== undefined && untold.seconds > 0) {
@@ -102,7 +102,7 @@ function questdbFault(
   return forwarderFault === undefined ? undefined : `cannot write to QuestDB: ${forwarderFault}`
 }
 
-/** Until the clock has passed it: nobody can tell from here whether the clock was wrong before or is wrong now. */
+/** Until the clock has passed it: whether the clock was wrong before or is wrong now is unknown. */
 function aheadText(rows: string, seconds: number): string {
   const what = `the newest stamp of ${rows} is ${Math.ceil(seconds)} s ahead of the clock`
   return `${what}: the clock is or was wrong`

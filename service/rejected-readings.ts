@@ -1,13 +1,13 @@
-/** The readings of a device that were refused in the last day, as a whole or in part, as far as this process remembers them. */
+/** Finds a device's readings that were rejected in the last day, whole or in part, from this process's memory. */
 
 import type { RejectedReadings } from '../analytics/findings/from-rejections.ts'
 import type { Rejections } from '../ingest/rejections/rejections.ts'
 
 const dayMs = 86_400_000
-/** More different reasons are not looked at. */
+/** Bounds the scanned reasons. */
 const entriesMax = 100
 
-/** Of those with the device's own credential. Undefined without any. */
+/** Counts only those with the device's own credential. Undefined without any. */
 export function rejectedReadings(
   rejections: Pick<Rejections, 'list'>,
   device: string,

@@ -1,4 +1,4 @@
-/** A replica of a service: its QuestDB, and what that shows of the journals. */
+/** Describes the replicas of a service: their QuestDB, and the part of the journals that it shows. */
 
 import type { ShownReplica } from '../ingest/write-path.ts'
 import type { Replicas } from '../query/replicas.ts'
@@ -13,7 +13,7 @@ import type { Clock } from './clock.ts'
 import type { Retention } from './lifecycle/retention/retention.ts'
 import type { ServiceNodes } from './open-nodes.ts'
 
-/** Gives what ends it. */
+/** Returns the function that ends it. */
 export function compareServiceReplicas(
   log: Log,
   { replicas, store, nodes, retention, clockMs }: CompareParts,
@@ -49,7 +49,7 @@ interface CompareParts {
 
 const execTimeoutMs = 60_000
 
-/** The state of the QuestDB that is read. */
+/** State of the QuestDB for reads. */
 export function questdbRead(
   replicas: readonly ServiceReplica[],
   { current }: Pick<Replicas, 'current'>,
@@ -59,7 +59,7 @@ export function questdbRead(
   return replica.questdb.state()
 }
 
-/** As `GET /api/admin/status` shows them. */
+/** In the form of `GET /api/admin/status`. */
 export function replicaStatuses(
   replicas: readonly ServiceReplica[],
   { current, behindMs }: Pick<Replicas, 'current' | 'behindMs'>,
@@ -78,7 +78,7 @@ export function replicaStatuses(
   })
 }
 
-/** Why replicas cannot be read, or lack what others have, where there are several. */
+/** Reasons why one of several replicas cannot be read, or lacks data of others. */
 export function replicaFaults(replicas: readonly ServiceReplica[], { behindMs }: Pick<Replicas, 'behindMs'>): string[] {
   if (replicas.length === 1) return []
   const behind = behindMs()

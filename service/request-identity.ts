@@ -1,4 +1,4 @@
-/** Who asks: the credentials of a request, and the origins whose pages may send cookies. */
+/** Identifies the principal of a request, and the origins whose pages may send cookies. */
 
 import type { IncomingMessage } from 'node:http'
 import { type CredentialOptions, createFindPrincipal, type FindPrincipal } from '../api/credentials/find-principal.ts'
@@ -14,17 +14,17 @@ export interface RequestIdentity {
   origins: Origins
   findPrincipal: FindPrincipal
   isAdministrator: AdministratorCheck
-  /** Who is signed in, as the frame of pages shows it. */
+  /** Finds the signed-in account for the frame of pages. */
   findVisitor: FindVisitor
-  /** The page at which the pages begin for whoever is signed in. */
+  /** Finds the start page of the signed-in account. */
   findStart: FindStart
 }
 
 export interface RequestIdentityOptions {
   credentials: CredentialOptions
-  /** Under which address people reach the service. */
+  /** Public address of the service. */
   publicUrl: () => string
-  /** Besides that of the service. */
+  /** Origins besides the service's own. */
   allowedOrigins: readonly string[]
 }
 
@@ -36,24 +36,24 @@ export function createRequestIdentity(options: RequestIdentityOptions): RequestI
     findPrincipal,
     isAdministrator: createAdministratorCheck(findPrincipal),
     async findVisitor(request) {
-      const principal = await findPrincipal(request).catch(nobodyWhileAway)
+      const principal = await findPrincipal(request).catch(undefinedWhileUnavailable)
       return principal?.kind === 'session' ? visitorOf(principal.account) : null
     },
     async findStart(request) {
-      const principal = await findPrincipal(request).catch(nobodyWhileAway)
+      const principal = await findPrincipal(request).catch(undefinedWhileUnavailable)
       return principal?.kind === 'session' ? (principal.account.startAddress ?? undefined) : undefined
     },
   }
 }
 
-/** Pages that need no account are shown without PostgreSQL, too. */
-function nobodyWhileAway(error: unknown): undefined {
+/** Pages without required sign-in are shown without PostgreSQL, too. */
+function undefinedWhileUnavailable(error: unknown): undefined {
   if (!isUnavailable(error) && !(error instanceof ChangeInDoubt)) throw error
 }
 
 type AdministratorCheck = (request: IncomingMessage) => Promise<boolean>
 
-/** Nobody is one while that cannot be looked up. */
+/** While PostgreSQL is unavailable, requests count as non-administrators. */
 function createAdministratorCheck(findPrincipal: FindPrincipal): AdministratorCheck {
   return async request => {
     try {

@@ -16,22 +16,22 @@ import { type Role, readStartArguments, UsageError } from './settings/start-argu
 import { startHelp } from './settings/start-help.ts'
 import type { Service } from './start-parts.ts'
 
-/** A stop that takes longer is given up: whoever runs us kills us soon anyway, and the journal is ready for that. */
+/** A longer stop is aborted: a supervisor kills the process soon anyway, which the journal survives. */
 const stopMsMax = 10_000
 
-/** As that of the command line. */
+/** Same as the command line's. */
 const exitUsage = 2
 
 export interface RunOptions {
   /** The arguments. */
   words: string[]
   environment: Record<string, string | undefined>
-  /** Hands over what is to hear signals from now on. */
-  hearSignals: (hear: (signal: NodeJS.Signals) => void) => void
+  /** Registers the handler of signals from now on. */
+  handleSignals: (handler: (signal: NodeJS.Signals) => void) => void
 }
 
-/** Resolves when the service listens; the process goes on until it is stopped. */
-export async function runService({ words, environment, hearSignals }: RunOptions): Promise<void> {
+/** Resolves when the service listens; the process runs until it is stopped. */
+export async function runService({ words, environment, handleSignals }: RunOptions): Promise<void> {
   const config = configOrExit(environment, roleOrExit(words))
   const log = await createLog(config, isatty(1))
   for (const misspelt of misspeltSettings(environment)) log.warn(misspelt, misspeltText(misspelt))
@@ -39,14 +39,14 @@ export async function runService({ words, environment, hearSignals }: RunOptions
   let starting: Promise<Service> | undefined
   let stopping = false
 
-  /** Ends the process, with all that it has started. */
+  /** Ends the process with all parts that it has started. */
   async function stop(reason: string, exitStatus: number): Promise<void> {
     if (stopping) return
     stopping = true
     log.info({ reason }, 'stopping')
     setTimeout(() => process.exit(1), stopMsMax).unref()
     giveUp.abort()
-    // One that is still starting sees the abort and cleans up.
+    // A start in progress reacts to the abort and cleans up.
     const service = await starting?.catch(() => undefined)
     try {
       await service?.close()
@@ -63,7 +63,7 @@ export async function runService({ words, environment, hearSignals }: RunOptions
     void stop('fault', 1)
   }
 
-  hearSignals(signal => void stop(signal, 0))
+  handleSignals(signal => void stop(signal, 0))
   watchParent(config.PARENT_PID, () => void stop('the parent has ended', 0))
   // An error that no part catches is logged like any other fault, and the service stops.
   process.on('uncaughtException', error => {
@@ -76,12 +76,12 @@ export async function runService({ words, environment, hearSignals }: RunOptions
     const { url } = await starting
     log.info({ url, publicUrl: config.PUBLIC_URL, dataDirectory: config.DATA_DIR }, 'listening')
   } catch (error) {
-    // Then the end is already on its way.
+    // The stop is already in progress.
     if (stopping) return
     if (error instanceof StartError) fail(error.message)
     throw error
   }
-  // With NODE_COMPILE_CACHE, also a process that is killed later leaves the cache to the next one.
+  // With NODE_COMPILE_CACHE, a process that is killed later leaves the cache to the next one, too.
   flushCompileCache()
   collectGarbage()
 }
@@ -113,13 +113,13 @@ function roleOrExit(words: string[]): Role {
 }
 
 /*
- * A whole collection, once, at the end of the start (run-service.ts): it frees what the start leaves behind. With 20,000
- * devices the service then takes 172 MB instead of 232, and 308 instead of 354 after statistics and 80,000 readings. Other
- * options are not set: in single runs on a loaded machine --max-semi-space-size and --initial-old-space-size saved 0 to 25 MB,
- * without a consistent gain. Threads have their limits in store/thread-limits.ts.
+ * Collects garbage once at the end of the start (run-service.ts). With 20,000 devices the service then takes 172 MB
+ * instead of 232, and 308 instead of 354 after statistics and 80,000 readings. Other options are not set: in single
+ * runs on a loaded machine --max-semi-space-size and --initial-old-space-size saved 0 to 25 MB, without a consistent
+ * gain. Threads have their limits in store/thread-limits.ts.
  */
 
-/** Contexts that are made after the flag have `gc`, so Node needs no flag at its start. */
+/** Contexts that are created after the flag have `gc`, so Node needs no flag at its start. */
 export function collectGarbage(): void {
   setFlagsFromString('--expose-gc')
   const gc = runInNewContext('gc') as NonNullable<typeof globalThis.gc>

@@ -1,4 +1,4 @@
-/** How much a sender may send, one for all ways in, and how often anybody may fail to authenticate. */
+/** Limits a sender over all protocols, and failed authentication. */
 
 import { type AuthRateLimit, createAuthRateLimit } from '../auth/auth-rate-limit.ts'
 import { createBulkJournal } from '../ingest/import/bulk-journal.ts'
@@ -14,11 +14,11 @@ import type { Config } from './settings/config.ts'
 type IsWithinRate = IntakeOptions['isWithinRate']
 
 export interface SenderRates {
-  /** Of bodies of many readings, in whichever format. */
+  /** For bodies of many readings in any format. */
   fairShare: FairShare
-  /** One for all ways in: who guesses does not get as many attempts for each. */
+  /** Shared by all protocols, so that guessers do not get separate attempts for each. */
   authRateLimit: AuthRateLimit
-  /** Of single readings. */
+  /** For single readings. */
   isWithinRate: IsWithinRate
   isWithinBrokerRate: IsWithinRate
 }
@@ -27,9 +27,9 @@ export interface SenderRatesOptions {
   config: Config
   nowMs: Clock
   ingest: Ingest
-  /** The writer that the outside broker is. */
+  /** Writer id of the external broker. */
   brokerId: string
-  /** A sender may come to each of them. */
+  /** Processes share the limits of a sender. */
   processes: ProcessCount
 }
 

@@ -1,4 +1,4 @@
-/** Metrics of the service's parts: each is asked at each scrape. */
+/** Adds metrics of the service's parts, which are read at each scrape. */
 
 import { Gauge, type Registry } from 'prom-client'
 import { shortNodeId } from '../auth/nodes/node-states.ts'
@@ -13,14 +13,14 @@ import type { ServiceNodes } from './open-nodes.ts'
 
 export interface ServiceMetricsOptions extends IngestMetricsOptions {
   devices: () => number
-  /** Of each replica. */
+  /** One for each replica. */
   questdbs: readonly { readonly number: number; readonly isUp: () => boolean }[]
   /** Number of queued queries by pool. */
   queriesQueued: () => Readonly<Record<string, number>>
   cache: () => CacheStatus
-  /** Devices by state; undefined while it is not known. */
+  /** Devices by state; undefined while it is unknown. */
   states: () => LiveCounts | undefined
-  /** Undefined where the journals are on disk. */
+  /** Undefined with journals on disk. */
   topics?: (() => TopicState[]) | undefined
   nodes: Pick<ServiceNodes, 'count' | 'several'>
   disk: DiskUse['read']
@@ -42,7 +42,7 @@ export function addServiceMetrics(registry: Registry, options: ServiceMetricsOpt
   addBuildInfo(registry, options.version)
 }
 
-/** One alone has no label. */
+/** A single one has no label. */
 function addQuestdbs(registry: Registry, questdbs: ServiceMetricsOptions['questdbs']): void {
   const isAlone = questdbs.length === 1
   new Gauge({
@@ -88,7 +88,7 @@ function addStates(registry: Registry, states: ServiceMetricsOptions['states']):
 }
 
 function addDisk(registry: Registry, read: ServiceMetricsOptions['disk']): void {
-  // What cannot be told must not cost the scrape: this is asked when files run out, too.
+  // A failed measurement must not fail the scrape, which also runs when the process is out of file descriptors.
   const disk = (name: keyof DiskState) => async () => {
     const state = await read().catch(() => undefined)
     return state?.[name] ?? Number.NaN
@@ -142,7 +142,7 @@ function addBuildInfo(registry: Registry, version: string): void {
   info.set({ version, node_version: process.versions.node }, 1)
 }
 
-/** What a node among others tells of itself at each scrape; a service that is alone has none of it. */
+/** Metrics of a node among others; absent for a single process. */
 function addNode(registry: Registry, { count, several }: Pick<ServiceNodes, 'count' | 'several'>): void {
   if (several === undefined) return
   const { own } = several
@@ -166,7 +166,7 @@ function addNode(registry: Registry, { count, several }: Pick<ServiceNodes, 'cou
   gauge(registry, 'barograph_node_leads', '1 while this node is the leader.', () => Number(own().leads))
 }
 
-/** What the topics of Kafka that are the journals tell of themselves at each scrape; without Kafka there is none of it. */
+/** Metrics of Kafka topics that serve as journals; absent without Kafka. */
 function addKafka(registry: Registry, states: () => TopicState[]): void {
   const add = (name: string, help: string, value: (state: TopicState) => number | undefined) => {
     new Gauge({
@@ -201,12 +201,12 @@ function lagOf({ start, end, applied }: TopicSight): number {
 }
 
 interface IngestMetricsOptions {
-  /** Of the readings. */
+  /** Status of the readings. */
   ingest: () => IngestStatus
   points: () => IngestStatus
 }
 
-/** What the write paths tell of themselves at each scrape. */
+/** Metrics of the write paths. */
 function addIngest(registry: Registry, { ingest, points }: IngestMetricsOptions): void {
   addWritePath(registry, 'readings', '', ingest)
   addWritePath(registry, 'points', 'points_', points)
@@ -215,7 +215,7 @@ function addIngest(registry: Registry, { ingest, points }: IngestMetricsOptions)
   })
 }
 
-/** The names of those of the readings are older than the second write path, and have no prefix. */
+/** Metrics of readings are older than the second write path, and have no prefix. */
 function addWritePath(registry: Registry, rows: 'readings' | 'points', prefix: string, read: () => IngestStatus): void {
   const total = (name: string, help: string, value: (status: IngestStatus) => number) =>
     counter(registry, `barograph_${name}_total`, help, () => value(read()))

@@ -1,4 +1,4 @@
-/** The parts of a running service, which the routes are made of. */
+/** Declares the parts of a running service, which the routes use. */
 
 import type { Alerts } from '../alerts/alerts.ts'
 import type { Claims } from '../ingest/idempotency/claims.ts'
@@ -27,11 +27,11 @@ export interface ServiceParts extends ServiceQueries, Registries {
   store: Store
   /** The first one has the QuestDB of the store. */
   replicas: readonly ServiceReplica[]
-  /** Which of them is read. */
+  /** Selects the replica for reads. */
   readReplicas: Replicas
   ingest: Ingest
   pointsIngest: PointsIngest
-  /** Of the topics that are the journals; undefined where these are on disk. */
+  /** Kafka topics that serve as journals; undefined with journals on disk. */
   topicStates?: (() => TopicState[]) | undefined
   accounts: ServiceAccounts
   signIn: SignIn

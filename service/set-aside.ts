@@ -1,4 +1,6 @@
-/** Sets work aside that ended the process: noted in a file while it ends, and applied in PostgreSQL at the next start. */
+/**
+ * Sets work aside that ended the process: noted in a file while it ends, and applied in PostgreSQL at the next start.
+ */
 
 import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,16 +25,16 @@ export interface SetAsideWork {
   kind: FailedWork['kind']
   id: string
   at: string
-  /** With the remedy. */
+  /** Includes the remedy. */
   problem: string
 }
 
 const fileName = 'failed-work'
-/** The process ends with the first of them, but for errors on the way. */
+/** The process ends with the first of them, except for errors on the way. */
 const linesMax = 100
 const stepMs = 10_000
 
-/** To be called in the handler of an uncaught error: synchronous, as nothing may run afterwards. */
+/** Call it in the handler of an uncaught error. It is synchronous, as later callbacks may not run. */
 export function noteFailedWork(dataDirectory: string, error: unknown, nowMs: number): void {
   const work = blameWork()
   if (work === undefined) return
@@ -40,11 +42,11 @@ export function noteFailedWork(dataDirectory: string, error: unknown, nowMs: num
   try {
     appendFileSync(join(dataDirectory, fileName), `${JSON.stringify(noted)}\n`, { mode: 0o600, flush: true })
   } catch {
-    // Without room on the disk the work is repeated.
+    // With a full disk the work is repeated.
   }
 }
 
-/** The code or the name: a message may hold an address. */
+/** The code or the name: a message may have an address. */
 export function faultOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
   const { code } = error as { code?: unknown }
@@ -61,11 +63,11 @@ const setAside: Record<FailedWork['kind'], (transaction: Transaction, id: string
   delivery: setNotificationAside,
   mail: removeMail,
   erase: setJobAside,
-  // The engine, whose thread it ended, has disabled it.
+  // The alert engine has disabled the rule when its thread ended.
   rule: async () => undefined,
 }
 
-/** Before anything of it could run again. */
+/** Call it before any of the work could run again. */
 export async function setAsideFailedWork({ dataDirectory, pool, log }: SetAsideOptions): Promise<void> {
   const path = join(dataDirectory, fileName)
   if (!existsSync(path)) return
@@ -80,7 +82,7 @@ export async function setAsideFailedWork({ dataDirectory, pool, log }: SetAsideO
   rmSync(path)
 }
 
-/** Without a line that the end of the process cut off. */
+/** Ignores a line that the end of the process cut off. */
 function readFailedWork(path: string): FailedWork[] {
   const lines = readFileSync(path, 'utf8').split('\n').slice(0, linesMax)
   return lines.flatMap(line => FailedWork.safeParse(jsonIn(line)).data ?? [])
@@ -94,7 +96,7 @@ function jsonIn(text: string): unknown {
   }
 }
 
-/** Rows stay for a month. */
+/** Rows are kept for a month. */
 export async function noteSetAside(
   database: Pick<pg.Pool, 'query'>,
   { kind, id, fault, atMs }: FailedWork,
@@ -109,7 +111,7 @@ export async function noteSetAside(
 
 const listedMax = 20
 
-/** What a person is to see to: work that was asked for again since is left out. */
+/** Lists work that needs a person. Work that was requested again since is left out. */
 export async function readSetAside(pool: Pick<pg.Pool, 'query'>): Promise<SetAsideWork[]> {
   const { rows } = await pool.query<{ kind: FailedWork['kind']; id: string; at: Date; fault: string }>(
     `SELECT kind, id, at, fault FROM set_aside WHERE CASE kind

@@ -1,4 +1,4 @@
-/** What the node that leads tells the others of the hourly view: in PostgreSQL, by the feed of changes. */
+/** Shares the leader's hourly view with the other nodes by PostgreSQL and the feed of changes. */
 
 import type pg from 'pg'
 import type { ChangeFeed } from '../auth/nodes/change-feed.ts'
@@ -10,7 +10,7 @@ import { type SharedView, type ToldView, watchSharedHourlyView } from '../store/
 export interface SharedViewOptions extends Pick<Nodes, 'leads' | 'requireLead'> {
   pool: pg.Pool
   feed: ChangeFeed
-  /** In the QuestDB of which it is. */
+  /** Replica of the QuestDB that has it. */
   replica: number
 }
 
@@ -25,7 +25,7 @@ export interface WithSharedViewOptions extends Omit<SharedViewOptions, 'replica'
   onOpen: (close: () => unknown) => void
 }
 
-/** The replica of a node, whose QuestDB was opened without the hourly view. */
+/** A node's replica, whose QuestDB was opened without the hourly view. */
 export async function withSharedView<Replica extends QuestdbReplica>(
   replica: Replica,
   { log, onOpen, ...nodes }: WithSharedViewOptions,
@@ -66,11 +66,11 @@ export async function openSharedView({
     leads,
     async takeOver() {
       await reload()
-      return row === nothing ? undefined : toldOf(row)
+      return row === nothing ? undefined : viewOf(row)
     },
-    told: () => (feed.isCurrent() ? toldOf(row) : { ...toldOf(row), validThroughTxn: undefined }),
+    told: () => (feed.isCurrent() ? viewOf(row) : { ...viewOf(row), validThroughTxn: undefined }),
     async tell({ validThroughTxn, builds }: ToldView) {
-      await change(tellSql, [replica, validThroughTxn ?? null, builds])
+      await change(publishSql, [replica, validThroughTxn ?? null, builds])
       if (validThroughTxn === undefined) await feed.settle()
     },
     suspectBuild: () => row.suspect_build,
@@ -78,14 +78,14 @@ export async function openSharedView({
   }
 }
 
-function toldOf({ valid_through, builds }: Row): ToldView {
+function viewOf({ valid_through, builds }: Row): ToldView {
   return { validThroughTxn: valid_through ?? undefined, builds }
 }
 
 const readSql = `SELECT valid_through::float8 AS valid_through, builds::float8 AS builds, suspect_build::float8 AS suspect_build
   FROM hourly_view JOIN feed_head USING (epoch) WHERE replica = $1`
 
-const tellSql = `INSERT INTO hourly_view AS known (replica, epoch, valid_through, builds)
+const publishSql = `INSERT INTO hourly_view AS known (replica, epoch, valid_through, builds)
   SELECT $1::int, epoch, $2::bigint, $3::bigint FROM feed_head
   ON CONFLICT (replica) DO UPDATE SET epoch = excluded.epoch, valid_through = excluded.valid_through, builds = excluded.builds,
     suspect_build = CASE WHEN known.epoch = excluded.epoch THEN known.suspect_build ELSE -1 END`

@@ -1,13 +1,13 @@
 /** Starts the parts of a process one after the other, and closes them in the opposite order. */
 
 export interface Service {
-  /** Where it listens. */
+  /** Listening address. */
   url: string
-  /** Stops everything that was started. May be called twice. */
+  /** Stops all started parts. Idempotent. */
   close(): Promise<void>
 }
 
-/** `open` resolves to the address that is listened on, and tells how to close each part as soon as it is open. */
+/** `open` resolves to the listening address, and reports each part's close function as soon as it is open. */
 export async function startParts(open: (onOpen: (close: () => unknown) => void) => Promise<string>): Promise<Service> {
   const opened: (() => unknown)[] = []
   let closing: Promise<void> | undefined

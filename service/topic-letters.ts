@@ -1,4 +1,4 @@
-/** Dead letters of Kafka topics, of a service whose journals are on disk now. */
+/** Warns of dead letters of Kafka topics in a service whose journals are on disk now. */
 
 import type { Log } from '../store/log.ts'
 import type { Store } from '../store/store.ts'

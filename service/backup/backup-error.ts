@@ -1,4 +1,4 @@
-/** A backup or a restore that cannot be made: its message is one sentence for the operator. */
+/** A failed backup or restore. The message is one sentence for the operator. */
 export class BackupError extends Error {
   override name = 'BackupError'
 }

@@ -1,4 +1,4 @@
-/** What a backup is made of, and how it is followed and ended. */
+/** Declares the parts of a backup, its progress and its end. */
 
 import type { Ingest, PointsIngest } from '../../ingest/ingest.ts'
 import type { DataDirectory } from '../../store/data-directory.ts'
@@ -10,19 +10,19 @@ export interface BackupParts {
   directory: Pick<DataDirectory, 'path' | 'journal' | 'pointsJournal' | 'questdb' | 'secrets'>
   store: Pick<Store, 'questdb' | 'connectPostgres' | 'versions'>
   ingest: Record<RowsOf, Pick<Ingest | PointsIngest, 'files' | 'status'>>
-  /** The journal takes nothing with less free space, so a backup ends with twice as much. */
+  /** The journal refuses writes with less free space, so a backup ends at twice as much. */
   reserveBytes: number
-  /** Of the service. */
+  /** Version of the service. */
   version: string
   log: Log
 }
 
 export interface BackupRun {
-  /** Ends it, wherever it is; what was written goes. */
+  /** Aborts the backup and removes its files. */
   signal: AbortSignal
-  /** Also ends waiting for QuestDB to leave its checkpoint mode. */
+  /** Also aborts waiting for the end of QuestDB's checkpoint mode. */
   closing: AbortSignal
   onStep: (step: string) => void
-  /** Counts the bytes that are copied. */
+  /** Counts copied bytes. */
   bytes: BigInt64Array
 }

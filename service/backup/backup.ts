@@ -1,10 +1,10 @@
 /**
- * Makes a backup of the running service. The order of the parts is what makes them fit (docs/backup.md):
+ * Makes a backup of the running service. The order of the parts makes them consistent (docs/backup.md):
  *
- * 1. The forwarders are held, and QuestDB makes a checkpoint: it has all that they have sent.
- * 2. The journals are copied up to their ends of that moment: what QuestDB has not, and all that was acknowledged before.
- * 3. The forwarders go on, and QuestDB's files as of the checkpoint are copied.
- * 4. PostgreSQL is copied, so it has every device and station that the readings and points are of.
+ * 1. The forwarders are paused, and QuestDB makes a checkpoint with all rows that they have sent.
+ * 2. The journals are copied up to their present ends: they have all acknowledged rows that QuestDB lacks.
+ * 3. The forwarders resume, and QuestDB's files of the checkpoint are copied.
+ * 4. PostgreSQL is copied, so it has every device and station of the rows.
  */
 
 import { join } from 'node:path'
@@ -24,11 +24,11 @@ import { clearTarget, prepareTarget } from './target.ts'
 export interface BackupResult {
   files: number
   bytes: number
-  /** Of the tables in QuestDB; what is in the journals only comes on top. */
+  /** Rows of the tables in QuestDB, without rows that are only in the journals. */
   rows: Record<string, number>
 }
 
-/** Rejects with a BackupError for what an operator can mend. Nothing is left of a backup that failed. */
+/** Rejects with a BackupError if an operator can correct the cause. A failed backup leaves no files. */
 export async function backUp(path: string, parts: BackupParts, run: BackupRun): Promise<BackupResult> {
   const { questdb } = parts.store
   if (Object.values(parts.ingest).some(({ files }) => files === undefined)) {
@@ -53,7 +53,7 @@ export async function backUp(path: string, parts: BackupParts, run: BackupRun): 
 async function copyAll(target: string, parts: BackupParts, run: BackupRun): Promise<BackupResult> {
   const copier = createCopier({ target, leaveBytes: 2 * parts.reserveBytes, signal: run.signal, bytes: run.bytes })
   const postgres = await parts.store.connectPostgres()
-  // A statement under way is given up with its connection.
+  // Closing the connection aborts a running statement.
   const disconnect = () => void postgres.end().catch(() => undefined)
   run.signal.addEventListener('abort', disconnect, { once: true })
   try {

@@ -1,4 +1,4 @@
-/** Whether a backup is whole and unchanged, and can be restored by this version. */
+/** Checks that a backup is complete and unchanged, and that this version can restore it. */
 
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ export function checkBackup(folder: string, version: string, onBytes: (count: nu
   return manifest
 }
 
-/** What was read of a file on the way against the manifest. */
+/** Compares a file's content with the manifest. */
 export function checkContent(folder: string, path: string, wanted: Content, found: Content): void {
   if (found.bytes === wanted.bytes && found.sha256 === wanted.sha256) return
   throw new BackupError(`${join(folder, path)} was changed or cut short: use another backup.`)
@@ -45,14 +45,14 @@ function checkVersion({ head }: Manifest, version: string): void {
   throw new BackupError('The migrations that the manifest names are not in their order: use another backup.')
 }
 
-/** Of three numbers each; what stands behind them does not count. */
+/** Compares three numbers and ignores suffixes. */
 export function compareVersions(a: string, b: string): number {
   const [ours, theirs] = [a, b].map(text => text.split(/[.+-]/, 3).map(Number))
   const differences = (ours ?? []).map((number, at) => number - (theirs?.[at] ?? 0))
   return differences.find(difference => difference !== 0) ?? 0
 }
 
-/** The paths of all files; links and the like count as files, and are in no manifest. */
+/** Lists the paths of all files. Links and the like count as files, which no manifest has. */
 function* listFiles(folder: string, below: string): Generator<string> {
   for (const entry of readFolder(join(folder, below))) {
     const path = below === '' ? entry.name : `${below}/${entry.name}`

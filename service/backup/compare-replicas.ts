@@ -1,6 +1,7 @@
 /**
- * Compares the replicas with the first one in use, once a day: the rows of each day that is over, and the sums of the last two. Where these
- * differ, the rows with values are compared. A difference is for a person to look at, as no process can find out which replica is right.
+ * Compares the replicas with the first one in use once a day: the row counts of each past day, and the sums of the last
+ * two. If these differ, it compares the rows with values. A difference needs a person, as no process can find out which
+ * replica is right.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -15,22 +16,22 @@ import { openDaySums } from './day-sums.ts'
 interface ComparedReplica extends QuestdbReplica<Pick<Questdb, 'address' | 'state'>> {
   exec: Exec
   isLost: () => boolean
-  /** The position in each journal before which it shows everything. */
+  /** Position in each journal before which it shows all rows. */
   shown: () => readonly number[]
 }
 
 export interface CompareOptions {
   replicas: readonly ComparedReplica[]
   pool: pg.Pool
-  /** Whether this process does what one node does for all. */
+  /** True in the process that runs the work of one node for all. */
   leads: () => boolean
   /** Days before this have expired in a replica, epoch milliseconds. */
   expiredBeforeMs: () => number
   nowMs: () => number
   log: Pick<Log, 'error' | 'warn'>
-  /** The pause between two checks whether a comparison is due. */
+  /** Interval of checking whether a comparison is due. */
   everyMs?: number
-  /** The pause before a difference is checked again: rows may be on their way to one of the replicas. */
+  /** Delay before a difference is checked again: rows may be on their way to one of the replicas. */
   pauseMs?: number
 }
 
@@ -40,7 +41,7 @@ const summedDays = 2
 const looks = 3
 const differencesShownMax = 10
 
-/** The day and the table, as `2026-11-27 readings`. */
+/** Day and table, such as `2026-11-27 readings`. */
 type Difference = string
 
 export function compareReplicas(options: CompareOptions): { close(): Promise<void> } {
@@ -62,7 +63,7 @@ export function compareReplicas(options: CompareOptions): { close(): Promise<voi
     }
   }
 
-  /** A replica that is behind would differ by the rows that it lacks yet. */
+  /** A lagging replica would differ by the rows that it lacks. */
   async function isCaughtUp(first: ComparedReplica, other: ComparedReplica): Promise<boolean> {
     const wanted = first.shown()
     await sleep(pauseMs, undefined, { signal, ref: false })
@@ -100,7 +101,7 @@ function differenceText(first: number, differences: readonly Difference[]): stri
   return `it differs from replica ${first} on ${shown}${more > 0 ? ` and ${more} more` : ''}`
 }
 
-/** Returns the differences that each of several looks has found. */
+/** Returns the differences that all of several checks have found. */
 async function lastingDifferences(
   options: CompareOptions & { pauseMs: number },
   one: ComparedReplica,
@@ -137,7 +138,7 @@ async function differences(
   return [...found].sort()
 }
 
-/** An erase leaves rows without values, which a replica that was made later from the topics does not have. */
+/** An erasure leaves rows without values, which a replica that was made later from the topics does not have. */
 async function haveOtherValues(
   replicas: readonly [ComparedReplica, ComparedReplica],
   table: (typeof tables)[number],
@@ -158,7 +159,7 @@ async function both<Result>(
   return await Promise.all([work(one), work(other)])
 }
 
-/** Returns a text for each day of a table, which is the same in equal replicas. Keys are days in epoch milliseconds. */
+/** Returns a text for each day of a table, equal in equal replicas. Keys are days in epoch milliseconds. */
 async function daysOf(
   { exec, questdb }: ComparedReplica,
   table: (typeof tables)[number],
@@ -168,7 +169,7 @@ async function daysOf(
   const found = new Map<number, string>()
   const counts = new Map<number, number>()
   for (const [name, rows] of await exec(`SELECT name, numRows FROM table_partitions('${table}')`)) {
-    // A partition that late rows have split has a time behind its day.
+    // A partition that late rows have split has a time after its day.
     const startMs = Date.parse(String(name).slice(0, 10))
     counts.set(startMs, (counts.get(startMs) ?? 0) + Number(rows))
   }

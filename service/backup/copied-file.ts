@@ -1,25 +1,28 @@
-/** Copies files, durably, and tells what was in them. The calls are synchronous: a thread of its own makes them. */
+/** Copies files durably and returns their digests. The calls are synchronous, for a separate thread. */
 
 import { createHash } from 'node:crypto'
 import { closeSync, fsyncSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs'
 
 export interface Content {
   bytes: number
-  /** In hex. */
+  /** Hexadecimal. */
   sha256: string
 }
 
 const pieceBytes = 256 * 1024
 const zeros = Buffer.alloc(pieceBytes)
 
-/** Of a file that is not copied. */
+/** Reads a file without copying it. */
 export function digestFile(from: string, onBytes: (count: number) => void): Content {
   return withFile(from, 'r', source => {
     return readPieces(source, Number.POSITIVE_INFINITY, piece => onBytes(piece.length))
   })
 }
 
-/** Copies the first `bytesMax` bytes to the file `to`, which must not exist. Pieces of zeros, of which QuestDB's files have many, become holes. */
+/**
+ * Copies the first `bytesMax` bytes to the file `to`, which must not exist. Zero blocks, which are common in QuestDB's
+ * files, become holes.
+ */
 export function copyFile(from: string, to: string, bytesMax: number, onBytes: (count: number) => void): Content {
   return withFile(from, 'r', source =>
     withFile(to, 'wx', target => {

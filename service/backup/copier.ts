@@ -1,4 +1,4 @@
-/** The copying thread as its owner sees it. */
+/** Controls the copying thread. */
 
 import { Worker } from 'node:worker_threads'
 import { threadLimits } from '../../store/thread-limits.ts'
@@ -7,17 +7,17 @@ import type { CopyStep, FileEntry } from './copy.ts'
 import type { CopyThreadData, CopyThreadMessage } from './copy-thread.ts'
 
 export interface Copier {
-  /** Resolves when all of it is on the disk. */
+  /** Resolves when all of it is on disk. */
   copy(steps: CopyStep[]): Promise<FileEntry[]>
 }
 
 export interface CopierOptions {
   target: string
-  /** So much is left free on the target's disk. */
+  /** Free space to leave on the target's disk. */
   leaveBytes: number
-  /** Ends a copy at once. */
+  /** Aborts a copy at once. */
   signal: AbortSignal
-  /** In shared memory; counts what is copied. */
+  /** In shared memory; counts copied bytes. */
   bytes: BigInt64Array
 }
 

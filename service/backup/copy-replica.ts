@@ -1,11 +1,11 @@
 /**
- * Makes a replica from another one while the service runs. The order is what makes the copy complete:
+ * Makes a replica from another one while the service runs. The order makes the copy complete:
  *
- * 1. The replica counts as lost: nothing is forwarded to it, and no erase waits for it.
- * 2. The committed offsets of the other one are noted: its QuestDB has all records before them.
- * 3. Its QuestDB makes a checkpoint, which a command of the operator copies to the new one and starts there.
- * 4. The new QuestDB gets positions of its own. Then, in one transaction, the replica begins at the noted offsets, with the
- *    tombstones and dead letters of the other one, and erases that ended meanwhile are made again.
+ * 1. The replica counts as lost: rows are not forwarded to it, and erasures do not wait for it.
+ * 2. The committed offsets of the source are noted: its QuestDB has all records before them.
+ * 3. Its QuestDB makes a checkpoint, which an operator's command copies to the new one and starts there.
+ * 4. The new QuestDB gets its own positions. Then one transaction sets the noted offsets as its beginning, copies
+ *    tombstones and dead letters of the source, and repeats erasures that ended meanwhile.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -36,9 +36,9 @@ export interface CopyReplicaOptions {
   from: NumberedQuestdb
   to: NumberedQuestdb
   postgres: pg.Client
-  /** The table of each topic. */
+  /** Table of each topic. */
   tables: ReadonlyMap<string, TableDescription>
-  /** Copies the files of the QuestDB of `from` to that of `to`, while its checkpoint is held. */
+  /** Copies QuestDB's files from `from` to `to` while the checkpoint is held. */
   copyFiles(): Promise<void>
   signal: AbortSignal
   onStep: (step: string) => void
@@ -49,7 +49,7 @@ interface CopiedTopic {
   topic: string
   table: TableDescription
   offset: number
-  /** The key of the journal of the source, in QuestDB. */
+  /** Key of the source's journal in QuestDB. */
   sourceId: string
   id: string
 }
@@ -57,7 +57,10 @@ interface CopiedTopic {
 const execTimeoutMs = 30_000
 const pauseMs = 500
 
-/** Resolves to the offsets from which on the topics are sent to the replica. Rejects with a BackupError for what an operator can mend. */
+/**
+ * Resolves to the offsets at which the topics' replay to the replica begins. Rejects with a BackupError if an operator
+ * can correct the cause.
+ */
 export async function copyReplica(options: CopyReplicaOptions): Promise<{ topic: string; offset: number }[]> {
   const { from, to, postgres, copyFiles, signal, onStep, log } = options
   await assertInUse(postgres, from.number)
@@ -98,7 +101,7 @@ async function copiedTopics({ from, postgres, tables }: CopyReplicaOptions): Pro
   return copied
 }
 
-/** Resolves when QuestDB answers. Rejects when it lacks positions of the source. */
+/** Resolves when QuestDB answers. Rejects if it lacks positions of the source. */
 async function untilCopied(exec: Exec, copied: readonly CopiedTopic[], signal: AbortSignal): Promise<void> {
   while (!(await isUp(exec))) await sleep(pauseMs, undefined, { signal })
   for (const { topic, offset, sourceId } of copied) {
@@ -135,12 +138,12 @@ async function begin(
     await postgres.query('DELETE FROM hourly_view WHERE replica = $1', [to.number])
     const doneSince = await listDoneSince(postgres, doneBefore)
     await eraseAgain(postgres, doneSince)
-    // Its run leaves the replica out; it begins again.
+    // A running job leaves the replica out, so it is restarted.
     const runningText = "UPDATE erase_jobs SET state = 'waiting' WHERE state = 'running' RETURNING id::float8 AS id"
     const { rows } = await postgres.query<{ id: number }>(runningText)
     await postgres.query('UPDATE replicas SET lost = NULL WHERE number = $1', [to.number])
     await postgres.query(`NOTIFY ${publishedChannel}`)
-    // The node that leads looks for waiting jobs when the feed has some.
+    // The leading node looks for waiting jobs after this feed entry.
     const erase = { kind: 'erase', ids: [...doneSince, ...rows.map(({ id }) => id)] } as const
     await appendChanges(postgres, [erase], execTimeoutMs)
     await postgres.query('COMMIT')

@@ -1,4 +1,4 @@
-/** Copies the journals and QuestDB, so that the two fit together. */
+/** Copies the journals and QuestDB consistently. */
 
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -16,13 +16,13 @@ import { type Checkpoint, createCheckpoint, releaseCheckpoint } from './questdb-
 
 export interface CopiedRows {
   files: FileEntry[]
-  /** What the tables of the copied QuestDB hold. */
+  /** Sums of the copied QuestDB's tables. */
   days: Record<string, DaySums[]>
-  /** Where the copied journals end. */
+  /** End positions of the copied journals. */
   ends: Record<RowsOf, number>
 }
 
-/** Where a journal is in a backup. */
+/** Folders of the journals in a backup. */
 export const journalFolders: Record<RowsOf, 'journal' | 'points-journal'> = {
   readings: 'journal',
   points: 'points-journal',
@@ -31,7 +31,7 @@ const rowKinds = ['readings', 'points'] as const satisfies RowsOf[]
 
 const execTimeoutMs = 120_000
 const pauseMs = 100
-/** QuestDB applies what was sent within seconds, unless something is wrong with it. */
+/** QuestDB applies sent rows within seconds unless it has a fault. */
 const holdMsMax = 60_000
 
 export async function copyRows(parts: BackupParts, run: BackupRun, copier: Copier): Promise<CopiedRows> {
@@ -61,7 +61,7 @@ export async function copyRows(parts: BackupParts, run: BackupRun, copier: Copie
   }
 }
 
-/** While nothing goes to QuestDB, and nothing from the journals: makes the checkpoint and copies the journals. */
+/** Makes the checkpoint and copies the journals while forwarding is paused. */
 async function copyHeld(
   { directory, ingest }: BackupParts,
   run: BackupRun,

@@ -1,4 +1,4 @@
-/** Copies in a thread of its own, behind everything else, for it reads whole databases. */
+/** Copies in a separate thread at low priority, because it reads whole databases. */
 
 import { parentPort, workerData } from 'node:worker_threads'
 import { lowerThreadPriority } from '../../store/thread-priority.ts'
@@ -8,9 +8,9 @@ import { Copy, type CopyStep, type FileEntry } from './copy.ts'
 export interface CopyThreadData {
   target: string
   steps: CopyStep[]
-  /** So much is left free on the target's disk. */
+  /** Free space to leave on the target's disk. */
   leaveBytes: number
-  /** How many bytes are copied so far. */
+  /** Number of bytes copied so far. */
   bytes: BigInt64Array
 }
 
@@ -25,7 +25,7 @@ try {
   copy.sync()
   parentPort?.postMessage({ entries: copy.entries })
 } catch (error) {
-  // The class of an error does not come through to the other thread.
+  // Threads do not transfer the class of an error.
   if (!(error instanceof BackupError)) throw error
   parentPort?.postMessage({ refusal: error.message })
 }

@@ -1,4 +1,4 @@
-/** Copies files and trees into a folder, and keeps account of what it has copied. */
+/** Copies files and trees into a folder and records their digests. */
 
 import { mkdirSync, readdirSync, statfsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -6,17 +6,17 @@ import { syncFolder } from '../../store/sync-folder.ts'
 import { BackupError } from './backup-error.ts'
 import { type Content, copyFile } from './copied-file.ts'
 
-/** `path` is below the target's folder, and the name of the file in the manifest. */
+/** `path` is relative to the target's folder, as in the manifest. */
 export type CopyStep =
   | { kind: 'file'; from: string; path: string; bytesMax: number; isOptional: boolean }
-  /** A file in there that goes while it is copied is left out. */
+  /** A file that is removed during the copy is left out. */
   | { kind: 'tree'; from: string; path: string }
 
 export interface FileEntry extends Content {
   path: string
 }
 
-/** Between two looks at the free space. */
+/** Interval of checking the free space. */
 const bytesPerLook = 16 * 1024 ** 2
 
 export class Copy {
@@ -27,7 +27,7 @@ export class Copy {
   readonly #folders = new Set<string>()
   readonly entries: FileEntry[] = []
 
-  /** Ends with a BackupError rather than leave less than `leaveBytes` free on the target's disk. */
+  /** Throws a BackupError rather than leave less than `leaveBytes` free on the target's disk. */
   constructor(target: string, onBytes: (count: number) => void, leaveBytes = 0) {
     this.#target = target
     this.#leaveBytes = leaveBytes
@@ -42,7 +42,7 @@ export class Copy {
     else this.#copyFile(step.from, step.path, step.bytesMax, step.isOptional)
   }
 
-  /** When it returns, the names of all that was copied are durable. */
+  /** After it returns, the names of all copied files are durable. */
   sync(): void {
     for (const folder of this.#folders) syncFolder(folder)
   }
@@ -65,7 +65,7 @@ export class Copy {
     if (content !== undefined) this.entries.push({ path, ...content })
   }
 
-  /** Before each file: none is much larger than a column of a day. */
+  /** Runs before each file: none is much larger than a column of a day. */
   #assertSpace(): void {
     if (this.#bytesSinceLook < bytesPerLook) return
     this.#bytesSinceLook = 0

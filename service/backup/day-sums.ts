@@ -1,6 +1,6 @@
 /**
- * What is in a table of QuestDB, day by day: rows, and a sum of each column. The sums are of whole numbers, which come out
- * the same in whatever order they are added up.
+ * Sums a table of QuestDB by day: the number of rows, and a sum of each column. Integer sums do not depend on the order
+ * of addition.
  */
 
 import pg from 'pg'
@@ -20,10 +20,10 @@ import {
 } from '../../store/tables.ts'
 import { BackupError } from './backup-error.ts'
 
-/** Runs one statement of ours. */
+/** Runs one internal statement. */
 export type Exec = (sql: string) => Promise<readonly (readonly (string | number | boolean | null)[])[]>
 
-/** The day, its number of rows, and the sums. */
+/** Day, number of rows, and sums. */
 export type DaySums = (string | null)[]
 
 const dayUs = 86_400_000_000
@@ -49,35 +49,35 @@ const summed: Record<string, readonly string[]> = {
   [pointsTable]: [timeOfDay('ts'), 'cast(series AS LONG)', scaled('value'), timeOfDay('stored_at')],
 }
 
-/** The tables that there are: those of expired readings only where some have expired. */
+/** Existing tables. Tables of expired readings exist only after an expiry. */
 export async function listSummedTables(exec: Exec): Promise<string[]> {
   const found = new Set((await exec('SELECT table_name FROM tables()')).map(([name]) => name))
   return Object.keys(summed).filter(name => found.has(name))
 }
 
-/** QuestDB ends our other statements after 30 seconds, which is not enough for a table of a billion rows. */
+/** QuestDB's default of 30 seconds is too short for a table of a billion rows. */
 const statementTimeoutMs = 3_600_000
 const openMsMax = 60_000
 const daysPerRead = 1000
 
-/** The sums of a table as of the moment when they were opened, whatever is written to it until they are read. */
+/** Sums of a table as of their opening, regardless of later writes. */
 export interface OpenDaySums {
-  /** Once; computes them. */
+  /** Computes them; call it once. */
   read(): Promise<DaySums[]>
-  /** May be called at any time, and twice. */
+  /** Idempotent, and callable at any time. */
   close(): Promise<void>
 }
 
 interface SummedRows {
-  /** The start of the first day, epoch milliseconds. */
+  /** Start of the first day, epoch milliseconds. */
   fromMs: number
-  /** The start of the day behind the last one. */
+  /** Exclusive end, the start of a day. */
   toMs?: number
-  /** Leaves out rows without a value, as an erase leaves them. */
+  /** Leaves out rows without a value, which erasures leave. */
   isOfValues?: boolean
 }
 
-/** Resolves at once, whatever the size of the table. The connection ends with the signal. Without `rows` all of them count. */
+/** Resolves at once for a table of any size. The signal closes the connection. By default, all rows count. */
 export async function openDaySums(
   address: QuestdbPg,
   table: string,
@@ -89,7 +89,7 @@ export async function openDaySums(
   const options = `-c statement_timeout=${statementTimeoutMs}`
   const client = new pg.Client({ host, port, user, password, database, ssl: false, options })
   const close = () => client.end().catch(() => undefined)
-  // What is under way rejects with it.
+  // Pending queries reject with the error.
   client.on('error', () => undefined)
   signal?.addEventListener('abort', () => void close(), { once: true })
   const timer = setTimeout(close, openMsMax)
@@ -107,8 +107,8 @@ export async function openDaySums(
 }
 
 /**
- * A statement reads its tables as they were when it began, and it has begun when its first row is there. That one costs
- * nothing; the days, which are computed when they are asked for, come behind it.
+ * A statement reads a snapshot of its start, which has passed when its first row arrives. That row is free; the days
+ * follow it and are computed on demand.
  */
 function daySumsSql(table: string, rows: SummedRows | undefined): string {
   const where = rows === undefined ? '' : whereSql(table, rows)
@@ -138,7 +138,9 @@ async function readDays(cursor: Cursor<DaySums>): Promise<DaySums[]> {
   return days.sort(([one], [other]) => (String(one) < String(other) ? -1 : 1))
 }
 
-/** Resolves when everything that the tables have taken is applied, with their transactions; asks every `pause`. */
+/**
+ * Resolves when the tables have applied all accepted rows, and returns their transactions. Polls after each `pause`.
+ */
 export async function untilApplied(exec: Exec, pause: () => Promise<void>): Promise<string> {
   const names = Object.keys(summed)
     .map(name => `'${name}'`)

@@ -1,9 +1,9 @@
 /**
- * Keeps what was erased from coming back with a backup. The journal and QuestDB are copied before PostgreSQL, so a job that
- * has ended in between is done in the one and not in the others. Therefore
+ * Keeps a backup from restoring erased data. The journal and QuestDB are copied before PostgreSQL, so a job that has
+ * ended in between is done only in PostgreSQL. Therefore
  *
- * - the copied journal gets a tombstone for every series that any job is about, up to the end of the copy;
- * - jobs that were not done when the backup began and are done in PostgreSQL's copy wait again after a restore.
+ * - the copied journal gets a tombstone for every series of any job, up to the end of the copy;
+ * - jobs that were not done at the start of the backup and are done in PostgreSQL's copy are waiting after a restore.
  *
  * A job that has erased all rows and failed for damaged dead letters counts as done.
  */
@@ -15,7 +15,7 @@ import { Tombstones, tombstonesName } from '../../ingest/journal/tombstones.ts'
 
 export type RowsOf = 'readings' | 'points'
 
-/** The jobs that are done. */
+/** Ids of done jobs. */
 export async function listDone(client: pg.ClientBase): Promise<number[]> {
   const { rows } = await client.query<{ id: number }>(
     "SELECT id::float8 FROM erase_jobs WHERE state IN ('done', 'failed') AND rows IS NOT NULL",
@@ -23,7 +23,7 @@ export async function listDone(client: pg.ClientBase): Promise<number[]> {
   return rows.map(({ id }) => id)
 }
 
-/** The jobs that are done now and were not before. */
+/** Ids of jobs that are done now and were not before. */
 export async function listDoneSince(client: pg.ClientBase, before: readonly number[]): Promise<number[]> {
   const known = new Set(before)
   return (await listDone(client)).filter(id => !known.has(id))
@@ -34,7 +34,7 @@ export async function eraseAgain(client: pg.ClientBase, ids: readonly number[]):
   await client.query(text, [ids])
 }
 
-/** For the copy of a journal that ends at this position; the name of the file, if there has to be one. */
+/** For the copy of a journal that ends at this position. Returns the name of the file, if needed. */
 export async function writeTombstones(
   client: pg.ClientBase,
   folder: string,
@@ -42,7 +42,7 @@ export async function writeTombstones(
   end: number,
 ): Promise<string | undefined> {
   const numbers = await readNumbers(client, rowsOf)
-  // Their values are in the records of readings.
+  // Records of readings have these values.
   if (rowsOf === 'readings') numbers.push(...(await readNumbers(client, 'measurements')).map(erasedCustom))
   if (numbers.length === 0) return undefined
   new Tombstones(openDisk(folder)).add(numbers, end)

@@ -1,10 +1,10 @@
-/** The lines of a manifest; what they name is written by a restore, so each has a bound. */
+/** Declares the lines of a manifest. A restore writes the files that they name, so each has a bound. */
 
 import { z } from 'zod'
 
 export const formatVersion = 1
 
-/** The folders of the parts; nothing else is ever written. */
+/** Folders of the parts; nothing else is ever written. */
 export const partNames = ['journal', 'points-journal', 'questdb', 'postgres', 'secrets'] as const
 
 const identifier = z.string().regex(/^[a-z_][a-z0-9_]{0,62}$/, 'must be the name of a table or a column')
@@ -13,14 +13,14 @@ const databaseVersion = z.string().max(100)
 
 const tablesMax = 1000
 const columnsMax = 1600
-/** Of 270 years. */
+/** Some 270 years. */
 const daysMax = 100_000
 const migrationsMax = 1000
-/** Two of each of 32 replicas. */
+/** Two topics of each of 32 replicas. */
 const topicsMax = 64
 const sequenceMax = 9_223_372_036_854_775_807n
 
-/** The day, its number of rows, and the sum of each column. */
+/** Day, number of rows, and sum of each column. */
 const DaySums = z
   .array(z.string().max(40).nullable())
   .min(2)
@@ -41,7 +41,7 @@ const Sequence = z.object({
 
 export const ManifestHead = z.object({
   format: z.literal(formatVersion),
-  /** Of the service. */
+  /** Version of the service. */
   version,
   createdAt: z.iso.datetime(),
   questdb: z.object({
@@ -58,7 +58,7 @@ export const ManifestHead = z.object({
     /** Erase jobs that ended while the backup was made. */
     eraseAgain: z.array(z.int().min(1)).max(1_000_000),
   }),
-  /** With Kafka: for each topic the offset from which on QuestDB may lack records. */
+  /** Only with Kafka: for each topic, the offset from which on QuestDB may lack records. */
   topics: z
     .array(z.object({ name: z.string().min(1).max(249), offset: z.int().min(0) }))
     .max(topicsMax)
@@ -66,12 +66,12 @@ export const ManifestHead = z.object({
 })
 export type ManifestHead = z.infer<typeof ManifestHead>
 
-/** What the head of any format has. */
+/** Common part of the heads of all formats. */
 export const WriterOfHead = z.object({ format: z.int().min(1), version })
 
 const path = z.string().max(4096).refine(isPathOfPart, 'must be a path in one of the parts')
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hex')
-/** The path, the length in bytes, the digest. */
+/** Path, length in bytes, and digest. */
 export const FileLine = z.tuple([path, z.int().min(0), sha256])
 export const EndLine = z.object({ files: z.int().min(0), sha256 })
 

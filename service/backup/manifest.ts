@@ -1,8 +1,9 @@
 /**
- * The manifest: what a backup consists of. It is written last, so a backup that was cut short has none.
+ * Reads and writes the manifest, which lists the contents of a backup. It is written last, so an interrupted backup has
+ * none.
  *
- * Lines of JSON: the head, then `[path, bytes, sha256]` for each file, then the number of files and the SHA-256 of all lines
- * before, so that nothing of the manifest itself can be cut off or changed unseen.
+ * Lines of JSON: the head, then `[path, bytes, sha256]` for each file. The last line has the number of files and the
+ * SHA-256 of all previous lines, which reveals cut or changed manifests.
  */
 
 import { createHash } from 'node:crypto'
@@ -37,7 +38,7 @@ export function writeManifest(folder: string, { head, files }: Manifest): void {
   syncFolder(folder)
 }
 
-/** Throws a BackupError for anything that is not a whole, unchanged manifest of this version or an older one. */
+/** Throws a BackupError unless it is a complete, unchanged manifest of this version or an older one. */
 export function readManifest(folder: string): Manifest {
   const text = readText(join(folder, manifestName))
   const endAt = text.lastIndexOf('\n', text.length - 2) + 1
@@ -78,7 +79,7 @@ function readLine<Schema extends z.ZodType>(
   throw invalid(folder, `line ${number}: ${[...(issue?.path ?? []), issue?.message].join(' ')}`)
 }
 
-/** What no line shows by itself; undefined for nothing. */
+/** Returns faults across lines, or undefined. */
 function faultOf({ head: { postgres }, files }: Manifest): string | undefined {
   const paths = files.map(({ path }) => path)
   const tables = postgres.tables.map(({ name }) => name)
@@ -112,7 +113,7 @@ function readText(file: string): string {
   }
 }
 
-/** In hex. */
+/** Hexadecimal. */
 function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex')
 }

@@ -1,4 +1,4 @@
-/** The tables of PostgreSQL, as COPY writes and reads them. */
+/** Writes and reads the tables of PostgreSQL by COPY. */
 
 import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
@@ -18,10 +18,10 @@ type Sequence = ManifestHead['postgres']['sequences'][number]
 
 /** The runner of migrations writes this one. */
 const migrationsTable = 'schema_migrations'
-/** Of nodes that run: after a restore there are none, and the feed of their changes begins anew. */
+/** Tables of running nodes: after a restore there are no nodes, and the feed of changes starts empty. */
 const tablesOfNodes = ['feed_head', 'feed', 'nodes', 'hourly_view']
 
-/** Texts of times and numbers that mean the same to any server. */
+/** Texts of times and numbers that are independent of the server. */
 export const beginSnapshot = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
   SET LOCAL datestyle = 'ISO'; SET LOCAL timezone = 'UTC'; SET LOCAL intervalstyle = 'iso_8601'; SET LOCAL bytea_output = 'hex'`
 
@@ -29,7 +29,7 @@ const pathOf = ({ name }: Table) => `postgres/${name}`
 const quoted = (name: string) => `"${name}"`
 const copied = ({ name, columns }: Table) => `${quoted(name)} (${columns.map(quoted).join(', ')})`
 
-/** All tables with the columns that are not computed, those first that others refer to. */
+/** Lists all tables with their stored columns, referenced tables first. */
 async function listTables(client: pg.ClientBase): Promise<Omit<Table, 'rows'>[]> {
   const { rows } = await client.query<{ name: string; columns: string[]; needs: string[] }>(
     `SELECT relname AS name,

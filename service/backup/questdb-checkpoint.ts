@@ -1,6 +1,6 @@
 /**
- * QuestDB's checkpoint mode: between CREATE and RELEASE the files of its tables, as of CREATE, stay where they are, while
- * it goes on to take rows. A QuestDB that ended in it starts without it.
+ * Holds QuestDB's checkpoint mode: between CREATE and RELEASE the files of its tables, as of CREATE, stay in place,
+ * while it continues to accept rows. A restart ends the mode.
  */
 
 import type { Log } from '../../store/log.ts'
@@ -8,9 +8,9 @@ import { BackupError } from './backup-error.ts'
 import { type DaySums, type Exec, listSummedTables, type OpenDaySums, untilApplied } from './day-sums.ts'
 
 export interface Checkpoint {
-  /** What the tables hold as of the checkpoint; computed while they take rows again. */
+  /** Sums of the tables as of the checkpoint, computed while they accept rows again. */
   readDays(): Promise<Record<string, DaySums[]>>
-  /** Throws when QuestDB has left the mode by itself since, as after a crash. */
+  /** Throws if QuestDB has left the mode since, for example by a crash. */
   assertHeld(): Promise<void>
 }
 
@@ -18,7 +18,7 @@ const attemptsMax = 5
 
 type OpenSums = (table: string) => Promise<OpenDaySums>
 
-/** While nothing is being sent to the tables; erase jobs may write all the same, and then it is made anew. */
+/** Forwarding has to be paused. Erase jobs may still write, after which the checkpoint is repeated. */
 export async function createCheckpoint(
   exec: Exec,
   openSums: OpenSums,
@@ -39,13 +39,13 @@ export async function createCheckpoint(
   throw new BackupError('The tables in QuestDB kept changing, perhaps by an erase job: try again when it has ended.')
 }
 
-/** One that is held is somebody's, who would lose it with ours. */
+/** A present checkpoint belongs to another process, which would lose it. */
 export async function assertNoCheckpoint(exec: Exec): Promise<void> {
   if ((await readStart(exec)) === '') return
   throw new BackupError('QuestDB holds a checkpoint: wait until that backup has ended, or CHECKPOINT RELEASE it.')
 }
 
-/** The same while rows come: what is applied before is in it, and perhaps more. */
+/** Makes a checkpoint while rows arrive. It has all rows applied before, and may have later ones. */
 export async function createOpenCheckpoint(exec: Exec): Promise<Pick<Checkpoint, 'assertHeld'>> {
   await exec('CHECKPOINT CREATE')
   const startedAt = await readStart(exec)
@@ -63,7 +63,7 @@ async function assertHeld(exec: Exec, startedAt: string): Promise<void> {
   throw new BackupError('QuestDB was restarted while its files were copied: make the backup again.')
 }
 
-/** Until QuestDB is not in the mode, whatever happens to it: it would never remove an old file again. */
+/** Retries until QuestDB has left the mode, in which it would never remove old files. */
 export async function releaseCheckpoint(exec: Exec, log: Log, pause: () => Promise<void>): Promise<void> {
   for (let isLogged = false; ; await pause()) {
     try {
@@ -76,7 +76,7 @@ export async function releaseCheckpoint(exec: Exec, log: Log, pause: () => Promi
   }
 }
 
-/** When the checkpoint was made; empty when there is none. */
+/** Time of the checkpoint; empty without one. */
 async function readStart(exec: Exec): Promise<string> {
   const [row] = await exec('SELECT in_progress, started_at FROM checkpoint_status()')
   return row?.[0] === true ? String(row[1]) : ''

@@ -1,4 +1,4 @@
-/** The rows of PostgreSQL out of a backup. */
+/** Restores the rows of PostgreSQL from a backup. */
 
 import pg from 'pg'
 import { endNodeEpoch } from '../../store/postgres/node-epoch.ts'
@@ -9,14 +9,14 @@ import { eraseAgain } from './erased.ts'
 import type { ManifestHead } from './manifest-lines.ts'
 import { copyTablesIn, setSequences } from './postgres-tables.ts'
 
-/** What the backup or the machine is to blame for, in a sentence; a fault of this program stays as it is. */
+/** Converts faults of the backup or the machine to a sentence. Bugs stay unchanged. */
 export function refusalOf(error: unknown): unknown {
   const isOfDatabase = error instanceof pg.DatabaseError || error instanceof QuestdbError
   const isOfSystem = error instanceof Error && 'syscall' in error
   return isOfDatabase || isOfSystem ? new BackupError(`The backup cannot be restored (${error.message}).`) : error
 }
 
-/** An external one: what is in it is somebody's. */
+/** An external database may have other data. */
 export async function assertEmptyDatabase(databaseUrl: string | undefined): Promise<void> {
   if (databaseUrl === undefined) return
   const client = makeClient({ connectionString: databaseUrl })
@@ -33,7 +33,7 @@ export async function assertEmptyDatabase(databaseUrl: string | undefined): Prom
   }
 }
 
-/** Replaces the rows of all tables, and then does what `more` does in the same transaction. */
+/** Replaces the rows of all tables and runs `more` in the same transaction. */
 export async function fillPostgres(
   connect: () => Promise<pg.Client>,
   folder: string,

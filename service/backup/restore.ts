@@ -1,4 +1,4 @@
-/** Puts a backup into an empty data directory, and starts the databases once to see that all of it is there. */
+/** Restores a backup into an empty data directory, and starts the databases once to verify it. */
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -19,10 +19,10 @@ import type { ManifestHead } from './manifest-lines.ts'
 import { assertEmptyDatabase, fillPostgres, refusalOf } from './restore-postgres.ts'
 
 export interface RestoreOptions {
-  /** Of the backup. */
+  /** Folder of the backup. */
   folder: string
   dataDirectory: string
-  /** Of this program. */
+  /** Version of this program. */
   version: string
   store: Omit<StoreOptions, 'directory' | 'lastMigration' | 'migrationsFolder' | 'lock'>
   onStep: (step: string) => void
@@ -39,9 +39,9 @@ const execTimeoutMs = 120_000
 const pauseMs = 100
 
 /**
- * Rejects with a BackupError, and then nothing is left in the data directory, or with a StartError: then what it has begun
- * stays, with the logs of the databases. That, and what is left of a restore that was killed, is marked, so that no service
- * starts in it, and the next restore begins anew.
+ * Rejects with a BackupError and leaves nothing in the data directory, or with a StartError and leaves its files with
+ * the logs of the databases. Such files, and files of a killed restore, are marked, so that no service starts in them
+ * and the next restore starts over.
  */
 export async function restore(options: RestoreOptions): Promise<Restored> {
   const { folder, version, onStep } = options
@@ -56,7 +56,7 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
   await assertEmptyDatabase(options.store.databaseUrl)
   const { directory, clear, finish, abandon } = beginRestore(options.dataDirectory)
   try {
-    // Those of an interrupted restore.
+    // Processes of an interrupted restore.
     await stopPostgresLeftBehind(directory, options.store.log)
     await stopQuestdbLeftBehind(directory, options.store.log)
     clear()
@@ -81,7 +81,7 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
   }
 }
 
-/** All but the rows of PostgreSQL; what is read now is held against the manifest once more. */
+/** Copies all but the rows of PostgreSQL and compares the files with the manifest again. */
 function copyFiles(folder: string, directory: DataDirectory, { files }: Manifest): void {
   const root = questdbRoot(directory)
   const copy = new Copy(directory.path, () => undefined)
@@ -95,7 +95,7 @@ function copyFiles(folder: string, directory: DataDirectory, { files }: Manifest
     target.run({ kind: 'file', from, path, bytesMax: Number.POSITIVE_INFINITY, isOptional: false })
     checkContent(folder, file.path, file, target.entries.at(-1) ?? { bytes: 0, sha256: '' })
   }
-  // QuestDB goes back to its checkpoint when it finds this file, and removes it.
+  // QuestDB restores its checkpoint when it finds this file, and removes it.
   writeFileSync(join(root, '_restore'), '', { flush: true })
   for (const made of [copy, questdb]) made.sync()
 }
@@ -106,7 +106,7 @@ async function fillAndCheck(
   head: ManifestHead,
 ) {
   const lastMigration = head.postgres.migrations.at(-1)
-  // A service that takes the external database meanwhile would find it changed under its hands.
+  // The lock keeps services from using the external database during the restore.
   const lock = { mode: 'exclusive', onLost: () => undefined } as const
   const store = await openStore({ ...options, directory, lastMigration, lock })
   try {
@@ -136,7 +136,7 @@ async function checkQuestdb(store: Store, { days: wanted }: ManifestHead['questd
   }
 }
 
-/** The day, or undefined. */
+/** First differing day, or undefined. */
 function firstDifference(wanted: readonly (readonly unknown[])[], found: readonly (readonly unknown[])[]) {
   const length = Math.max(wanted.length, found.length)
   for (let at = 0; at < length; at++) {

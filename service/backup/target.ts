@@ -1,4 +1,4 @@
-/** The folder of a new backup: it is ours alone, for secrets come into it. */
+/** Prepares the folder of a new backup. Only its owner may read it, because it will have secrets. */
 
 import { chmodSync, mkdirSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative } from 'node:path'
@@ -7,7 +7,7 @@ import { BackupError } from './backup-error.ts'
 import { manifestName } from './manifest.ts'
 import { partNames } from './manifest-lines.ts'
 
-/** By what the operating system says. */
+/** By error codes of the operating system. */
 const reasons = new Map([
   ['ENOENT', 'the folder that it is to be in is not there'],
   ['EACCES', 'the user of the service may not write there'],
@@ -21,7 +21,10 @@ function reasonOf(error: NodeJS.ErrnoException): string {
   return reasons.get(error.code ?? '') ?? error.code ?? String(error)
 }
 
-/** Makes it, or takes an empty one; its real path. Not within the data directory, where there is one. */
+/**
+ * Creates the folder, or takes an empty one, and returns its real path. It must be outside the data directory, if there
+ * is one.
+ */
 export function prepareTarget(path: string, dataDirectory: string | undefined): string {
   if (!isAbsolute(path)) throw new BackupError(`${path} is not an absolute path.`)
   try {
@@ -47,7 +50,7 @@ function makeEmpty(target: string): void {
   }
 }
 
-/** What was written of a backup that failed; it was empty before. */
+/** Removes the files of a failed backup; the folder was empty before. */
 export function clearTarget(target: string): void {
   for (const name of [...partNames, `${manifestName}.new`]) rmSync(join(target, name), { recursive: true, force: true })
 }

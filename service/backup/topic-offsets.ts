@@ -1,4 +1,4 @@
-/** The topics in a backup: from where on they have to be sent again, and whether that happens meanwhile. */
+/** Notes the offsets of topics in a backup, and checks that they are not replayed meanwhile. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
@@ -10,9 +10,9 @@ import type { ManifestHead } from './manifest-lines.ts'
 type Offsets = NonNullable<ManifestHead['topics']>
 
 export interface AppliedTopics {
-  /** The offsets from which on QuestDB may lack records after a crash. */
+  /** Offsets from which on QuestDB may lack records after a crash. */
   offsets: Offsets
-  /** Rejects with a BackupError where records that were applied are sent again since, as QuestDB may have lost them. */
+  /** Rejects with a BackupError if applied records were replayed since, as QuestDB may have lost them. */
   assertKept(): Promise<void>
 }
 
@@ -30,7 +30,7 @@ const rowsSql = `SELECT topic AS name, (${appliedOffsetSql})::float8 AS applied,
   concat_ws('/', status->>'tenure', status->>'losses') AS sending
   FROM replica_topics WHERE topic = ANY($1)`
 
-/** Resolves when QuestDB has all that the topics had before these ends. */
+/** Resolves when QuestDB has all records before these ends. */
 export async function untilApplied(
   postgres: Pick<pg.Client, 'query'>,
   ends: ReadonlyMap<string, number>,
@@ -54,7 +54,7 @@ export async function untilApplied(
   }
 }
 
-/** What is committed has been synced, and is not lost. */
+/** Committed records are synced and are not lost. */
 function assertSame(before: readonly Row[], after: readonly Row[], ends: ReadonlyMap<string, number>): void {
   for (const [at, { name, offset, sending }] of before.entries()) {
     if ((offset ?? 0) >= (ends.get(name) ?? 0) || after[at]?.sending === sending) continue

@@ -1,12 +1,12 @@
 /**
- * Makes a backup of a service with Kafka while it runs. The order of the parts is what makes them fit (docs/backup.md):
+ * Makes a backup of a service with Kafka while it runs. The order of the parts makes them consistent (docs/backup.md):
  *
- * 1. Everything that was acknowledged before is in QuestDB, and the committed offsets of the topics are noted.
+ * 1. QuestDB has all records acknowledged before, and the committed offsets of the topics are noted.
  * 2. QuestDB makes a checkpoint: it has all records before these offsets, and perhaps later ones.
- * 3. The files of the checkpoint are copied, by a command of the operator's, since they are on another machine.
- * 4. PostgreSQL is copied, so it has every device and station that the rows are of.
+ * 3. An operator's command copies the files of the checkpoint, since they are on another machine.
+ * 4. PostgreSQL is copied, so it has every device and station of the rows.
  *
- * After a restore what comes behind the offsets is sent again from the topics, as after a kill of a forwarder.
+ * After a restore, records from the offsets on are replayed from the topics, as after a kill of a forwarder.
  */
 
 import { readdirSync } from 'node:fs'
@@ -29,19 +29,19 @@ import { clearTarget, prepareTarget } from './target.ts'
 import { untilApplied } from './topic-offsets.ts'
 
 export interface TopicsBackupOptions {
-  /** Of the backup; new or empty. */
+  /** Folder of the backup, new or empty. */
   folder: string
   postgres: pg.Client
-  /** Where each topic ended when the backup began. */
+  /** Ends of the topics at the start of the backup. */
   ends: ReadonlyMap<string, number>
-  /** The number of the replica that is copied. */
+  /** Number of the replica that is copied. */
   replica: number
   questdb: QuestdbHttp
-  /** Copies the files of QuestDB, while its checkpoint is held, into the folder or elsewhere. */
+  /** Copies the files of QuestDB into the folder or elsewhere while its checkpoint is held. */
   copyQuestdb(folder: string): Promise<void>
-  /** A folder with secrets that the restored service needs. */
+  /** Folder of secrets that the restored service needs. */
   secrets: string | undefined
-  /** Of this program. */
+  /** Version of this program. */
   version: string
   signal: AbortSignal
   onStep: (step: string) => void
@@ -51,7 +51,10 @@ export interface TopicsBackupOptions {
 const execTimeoutMs = 120_000
 const pauseMs = 500
 
-/** Resolves to the number of files and bytes in the folder. Rejects with a BackupError for what an operator can mend; then nothing is left. */
+/**
+ * Resolves to the number of files and bytes in the folder. Rejects with a BackupError if an operator can correct the
+ * cause; then no files are left.
+ */
 export async function backUpTopics(options: TopicsBackupOptions): Promise<{ files: number; bytes: number }> {
   const { postgres, replica, signal, onStep } = options
   if (replica > 1) await assertInUse(postgres, replica)
@@ -88,7 +91,7 @@ export async function backUpTopics(options: TopicsBackupOptions): Promise<{ file
   }
 }
 
-/** While its checkpoint is held; resolves to its version. */
+/** Runs while the checkpoint is held; resolves to QuestDB's version. */
 export async function copyQuestdb(
   options: Pick<TopicsBackupOptions, 'questdb' | 'copyQuestdb' | 'signal' | 'onStep' | 'log'>,
   folder: string,
@@ -130,7 +133,7 @@ function copySecrets(from: string | undefined, target: string): readonly FileEnt
   return copy.entries
 }
 
-/** Of what the command has put into the folder. */
+/** Digests the files that the command has put into the folder. */
 async function digestQuestdb(target: string, signal: AbortSignal): Promise<FileEntry[]> {
   const files: FileEntry[] = []
   const listed = readdirSync(target, { recursive: true, withFileTypes: true })

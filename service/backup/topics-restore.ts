@@ -1,4 +1,7 @@
-/** Puts the rows of PostgreSQL out of a backup of a service with Kafka into an empty database. The operator puts QuestDB's files in place. */
+/**
+ * Restores the rows of PostgreSQL from a backup of a service with Kafka into an empty database. The operator puts
+ * QuestDB's files in place.
+ */
 
 import type pg from 'pg'
 import type { Log } from '../../store/log.ts'
@@ -10,10 +13,10 @@ import type { ManifestHead } from './manifest-lines.ts'
 import { assertEmptyDatabase, fillPostgres, refusalOf } from './restore-postgres.ts'
 
 export interface TopicsRestoreOptions {
-  /** Of the backup. */
+  /** Folder of the backup. */
   folder: string
   databaseUrl: string
-  /** Of this program. */
+  /** Version of this program. */
   version: string
   onStep: (step: string) => void
   log: Log
@@ -23,11 +26,14 @@ export interface RestoredTopics {
   createdAt: string
   files: number
   bytes: number
-  /** From where on each topic is sent again. */
+  /** Offsets at which the replay of each topic begins. */
   topics: NonNullable<ManifestHead['topics']>
 }
 
-/** Rejects with a BackupError, or with a StartError of a migration; then the database is as it was, but for the schema. */
+/**
+ * Rejects with a BackupError, or with a StartError of a migration; then the database is unchanged except for the
+ * schema.
+ */
 export async function restoreTopics(options: TopicsRestoreOptions): Promise<RestoredTopics> {
   const { folder, databaseUrl, onStep } = options
   onStep('checking the backup')
@@ -75,7 +81,7 @@ async function fill(
 }
 
 async function setOffsets(client: pg.Client, topics: RestoredTopics['topics']): Promise<void> {
-  // The status that a forwarder stored after the copy describes rows that the copied QuestDB lacks.
+  // A forwarder's status from after the copy describes rows that the copied QuestDB lacks.
   const text = 'UPDATE replica_topics SET committed_offset = $2, rewind_to = NULL, status = NULL WHERE topic = $1'
   for (const { name, offset } of topics) await client.query(text, [name, offset])
   await client.query('UPDATE replicas SET holder = NULL')
@@ -85,8 +91,8 @@ async function setOffsets(client: pg.Client, topics: RestoredTopics['topics']): 
 }
 
 /**
- * The topics may have records of devices, metrics and stations that were made after the copy: no other one may get their numbers. So
- * many are left out; of series of stations there are 2^21 in all.
+ * The topics may have records of devices, metrics and stations that were made after the copy. Their numbers must not be
+ * reused, so these many are skipped. Series of stations have 2^21 numbers in total.
  */
 const numbersLeftOut = { devices: 10_000, metricSeries: 100_000, stationSeries: 10_000 }
 

@@ -1,7 +1,7 @@
 /**
- * Sends samples by QuestDB's own client. It drops the rows of a request that fails, which is right for these; its
- * transport by undici may wait for ever where nobody listens, so Node's HTTP with an agent of our own is used, which ends
- * what is under way when it is closed.
+ * Sends samples by QuestDB's own client. It drops the rows of a failed request, which is right for samples. Its undici
+ * transport may wait forever for an unreachable server, so Node's HTTP with a separate agent is used. Closing the agent
+ * aborts requests.
  */
 
 import http from 'node:http'
@@ -10,16 +10,16 @@ import type { Sender } from '@questdb/nodejs-client'
 import type { QuestdbHttp } from '../../store/questdb/client/questdb-address.ts'
 import { type SelfMonitoringColumn, selfMonitoringTable } from '../../store/tables.ts'
 
-/** What is not known is left out, and so null. */
+/** Unknown values are left out, and so null. */
 export type Sample = Partial<Record<SelfMonitoringColumn, number>>
 
 export interface SampleSender {
-  /** Rejects when QuestDB does not take the row. One at a time. */
+  /** Rejects if QuestDB refuses the row. One call at a time. */
   send(timeMs: number, sample: Sample): Promise<void>
   close(): void
 }
 
-/** `node` is the one that the samples are of; undefined for a service that is alone. */
+/** `node` names the node of the samples; undefined for a single process. */
 export function createSampleSender(address: QuestdbHttp, requestMs: number, node?: string): SampleSender {
   const agent = new (address.tls ? https : http).Agent({ keepAlive: true, maxSockets: 1 })
   let sender: Promise<Sender> | undefined
@@ -38,12 +38,12 @@ export function createSampleSender(address: QuestdbHttp, requestMs: number, node
   return { send, close: () => agent.destroy() }
 }
 
-/** Loaded when it is first needed: it brings an HTTP client of its own along. */
+/** Loaded on demand: it has its own HTTP client. */
 async function createSender(address: QuestdbHttp, agent: http.Agent, requestMs: number): Promise<Sender> {
   const { Sender, SenderOptions } = await import('@questdb/nodejs-client')
   const { host, port, tls, authorization } = address
   const protocol = tls ? 'https' : 'http'
-  // The options are set one by one, since a password may hold what the string of a configuration cannot.
+  // Options are set one by one, since a password may have characters that the configuration string cannot hold.
   const options = await SenderOptions.fromConfig(`${protocol}::addr=localhost;protocol_version=2;auto_flush=off`, {
     agent,
     log: () => undefined,

@@ -1,6 +1,6 @@
 /**
- * Writes a row of what the service measures of itself to each replica of QuestDB every ten seconds. A row that cannot be written is lost:
- * nothing waits for it, and nothing is kept.
+ * Writes a row of the service's own measurements to each QuestDB replica every ten seconds. A failed row is dropped
+ * without a retry.
  */
 
 import { monitorEventLoopDelay } from 'node:perf_hooks'
@@ -17,7 +17,7 @@ export interface SelfMonitoringOptions {
   interval: Pick<IntervalMeter, 'take'>
   nowMs: () => number
   everyMs?: number
-  /** The host, of a node among others. */
+  /** Host of a node among others; undefined for a single process. */
   node?: string | undefined
 }
 
@@ -63,7 +63,7 @@ function createWriter(
   async function write(sample: Sample): Promise<void> {
     if (isBusy) return
     if (questdb.state().state !== 'up') {
-      // The next one may be another.
+      // The next server may be another one.
       isTableThere = false
       return
     }
@@ -88,7 +88,7 @@ function createWriter(
   }
 }
 
-/** Of the interval since the last call. */
+/** Reads the interval since the last call. */
 function createReader({ ingest, interval }: SelfMonitoringOptions): { (): Sample; close(): void } {
   const eventLoop = monitorEventLoopDelay({ resolution: 20 })
   eventLoop.enable()

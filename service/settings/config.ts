@@ -10,7 +10,7 @@ export type Config = z.infer<typeof Settings> & {
   SIGN_UP: SignUpMode
   role: Role
   cacheDirectory: string
-  /** For the programs that are started here; our own settings, with the passwords in them, are no business of theirs. */
+  /** For child processes, without the service's own settings and their passwords. */
   environment: Record<string, string | undefined>
 }
 
@@ -25,9 +25,9 @@ const setTogether = [
   ['DRIVE_CLIENT_ID', 'DRIVE_CLIENT_SECRET', 'DRIVE_AUTHORIZATION_URL', 'DRIVE_TOKEN_URL', 'DRIVE_OPENER_ORIGIN'],
 ] as const
 
-/** Reads the settings; throws a `ConfigError` that names each wrong one and says what it should be. */
+/** Reads the settings; throws a `ConfigError` that names each wrong one and its allowed values. */
 export function readConfig(environment: Record<string, string | undefined>, role: Role = 'all'): Config {
-  // An empty variable is one that is not set, as a compose file writes it.
+  // An empty variable counts as unset, as a compose file writes it.
   const given = Object.fromEntries(
     Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
   )
@@ -61,7 +61,7 @@ export function readConfig(environment: Record<string, string | undefined>, role
   const others = Object.entries(environment).filter(([name]) => !(name in Settings.shape))
   return {
     ...config,
-    // Else whoever signs up would read what is private.
+    // With open sign-up, anybody could read private readings.
     SIGN_UP: config.SIGN_UP ?? (config.READS === 'private' ? 'invited' : 'open'),
     role,
     cacheDirectory: cacheDirectoryOf(environment),
@@ -83,7 +83,7 @@ function assertKafka(config: z.infer<typeof Settings>): void {
   }
 }
 
-/** Processes of their own have the journal and the databases in common. */
+/** Separate processes share the journal and the databases. */
 function assertRole(role: Role, given: Record<string, unknown>): void {
   if (role === 'all') return
   if (given['KAFKA_BROKERS'] === undefined) {

@@ -1,4 +1,4 @@
-/** What the settings say about Kafka, as the parts take it. */
+/** Converts the Kafka settings for the parts that use them. */
 
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -15,7 +15,7 @@ export interface KafkaSettings {
 
 const hourMs = 3_600_000
 
-/** Undefined when the journals are on disk. Throws a `StartError` where the CA certificates cannot be read. */
+/** Undefined with journals on disk. Throws a `StartError` if the CA certificates cannot be read. */
 export function kafkaSettings(config: Config): KafkaSettings | undefined {
   const { KAFKA_BROKERS, KAFKA_TOPIC_PREFIX, KAFKA_REPLICATION, KAFKA_RETENTION_HOURS } = config
   if (KAFKA_BROKERS === undefined) return undefined
@@ -33,7 +33,7 @@ export function kafkaSettings(config: Config): KafkaSettings | undefined {
   }
 }
 
-/** Without certificates of its own it trusts those that Node does. */
+/** Without configured certificates, it trusts Node's. */
 function tlsOf({ KAFKA_TLS, KAFKA_TLS_CERT, KAFKA_TLS_KEY }: Config): KafkaOptions['tls'] {
   if (KAFKA_TLS === undefined) return undefined
   const toCas = 'set it to true, or to a PEM file with CA certificates'
@@ -47,7 +47,7 @@ function tlsOf({ KAFKA_TLS, KAFKA_TLS_CERT, KAFKA_TLS_KEY }: Config): KafkaOptio
   }
 }
 
-/** `parse` throws where the file has something else. */
+/** `parse` throws for a file of another kind. */
 function readPem(name: string, path: string, parse: (pem: string) => unknown, remedy: string): string {
   try {
     const pem = readFileSync(path, 'utf8')

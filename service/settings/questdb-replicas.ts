@@ -1,21 +1,23 @@
-/** QUESTDB_REPLICAS: the QuestDBs of the replicas behind the first one, whose addresses are QUESTDB_HTTP and QUESTDB_PG. */
+/**
+ * Parses QUESTDB_REPLICAS: the QuestDBs of the replicas after the first one, which QUESTDB_HTTP and QUESTDB_PG address.
+ */
 
 import { z } from 'zod'
 import { databaseUrl } from './setting-values.ts'
 
-/** As QUESTDB_HTTP and QUESTDB_PG are for replica 1. */
+/** Values like QUESTDB_HTTP and QUESTDB_PG of replica 1. */
 export interface ReplicaSetting {
   number: number
   http: string
   pg: string
 }
 
-/** Of one service, with the first one: each process opens all of them. */
+/** Including the first one: each process opens all of them. */
 const replicasMax = 8
 const http = databaseUrl(/^https?:$/, '')
 const pg = databaseUrl(/^postgres(ql)?:$/, '')
 
-/** The first one is that of replica 2, and none is left out. */
+/** The first one is replica 2, and numbers have no gaps. */
 export const questdbReplicas = z
   .string()
   .transform(text => text.trim().split(/\s+/).map(readReplica))
@@ -28,7 +30,7 @@ export const questdbReplicas = z
 function readReplica(text: string): ReplicaSetting | undefined {
   const at = text.indexOf('=')
   const number = Number(text.slice(0, Math.max(at, 0)))
-  // An address may have a comma too.
+  // An address may have a comma, too.
   const comma = text.lastIndexOf(',postgres')
   const [httpUrl, pgUrl] = [text.slice(at + 1, Math.max(comma, 0)), text.slice(comma + 1)]
   const isValid = http.safeParse(httpUrl).success && pg.safeParse(pgUrl).success

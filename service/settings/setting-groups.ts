@@ -1,8 +1,8 @@
-/** The settings by subject, in the order of their schema. */
+/** Groups the settings by subject, in the order of their schema. */
 
 import { settingRows } from './start-help.ts'
 
-/** Each begins with the setting that it names. */
+/** Each group begins with the named setting. */
 const beginnings = {
   HOST: 'Addresses and data',
   QUESTDB_HTTP: 'Databases',

@@ -1,4 +1,4 @@
-/** The kinds of values that settings have: how each is read from its text, and when it is refused. */
+/** Declares the kinds of values of settings: how their text is parsed and when it is refused. */
 
 import { isIP, isIPv6 } from 'node:net'
 import { z } from 'zod'
@@ -45,22 +45,22 @@ export const statedUnits = z.string().transform((text, context) => {
   return z.NEVER
 })
 
-/** Those of Kafka that need no more than a name and a password. */
+/** Kafka mechanisms that need only a name and a password. */
 export const saslMechanisms = ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512', 'OAUTHBEARER'] as const
 
 const brokersMax = 100
 
-/** `host:port`, each of Kafka. */
+/** `host:port` of each broker. */
 export const brokers = list.refine(
   parts => parts.length <= brokersMax && parts.every(isBroker),
   'must be comma-separated addresses such as kafka-1:9092',
 )
 
-/** Of a database, which may be reached by a socket and then has no host. */
+/** A database may be reached by a socket, without a host. */
 export const databaseUrl = (protocol: RegExp, example: string) =>
   z.string().refine(text => readUrl(text, protocol) !== undefined, `must be an address such as ${example}`)
 
-/** A folder by its full path, or a bucket with the beginning of the names in it. */
+/** A folder by its full path, or a bucket with a prefix of names. */
 export const archiveUrl = z
   .string()
   .refine(
@@ -74,7 +74,7 @@ export const serverUrl = (protocol: RegExp, example: string) =>
 
 export const providerUrl = z.string().refine(isProviderUrl, 'must be an https address')
 
-/** `[measurement:]field=metric`. */
+/** Parses `[measurement:]field=metric`. */
 function readLineField(text: string): LineNames['fields'][number] | undefined {
   const [names = '', metricName, ...more] = text.trim().split('=')
   const metric = metrics.find(name => name === metricName)
@@ -96,7 +96,7 @@ function readUrl(text: string, protocol: RegExp): URL | undefined {
   }
 }
 
-/** Secrets go there; only to this machine they may go in plain text. */
+/** Secrets are sent there; plain text is allowed only to this machine. */
 function isProviderUrl(text: string): boolean {
   const url = URL.parse(text)
   if (url === null || url.hash !== '' || url.username !== '') return false
@@ -121,7 +121,7 @@ export function isOrigin(text: string): boolean {
   return url !== null && /^https?:$/.test(url.protocol) && url.origin === text
 }
 
-/** Of a host that a policy of browsers can name: no wildcard, no IPv6 address, and nothing that would end the directive. */
+/** The host has to fit a browser's policy: no wildcard, no IPv6 address, and no characters that end the directive. */
 export function isFrameOrigin(text: string): boolean {
   return isOrigin(text) && /^https?:\/\/[a-z0-9.-]+(?::\d+)?$/.test(text)
 }

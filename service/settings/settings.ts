@@ -1,4 +1,4 @@
-/** The schema of the settings, of which `npm run docs` makes docs/settings.md. */
+/** Declares the schema of the settings, from which `npm run docs` generates docs/settings.md. */
 
 import { resolve } from 'node:path'
 import { z } from 'zod'
@@ -27,7 +27,7 @@ import {
   wholeNumber,
 } from './setting-values.ts'
 
-/** Their list stands in a header of `/embed`. */
+/** A header of `/embed` lists them. */
 const embedOriginsMax = 50
 
 /** One key for each variable. A subject begins with a key of `setting-groups.ts`. */

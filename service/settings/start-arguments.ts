@@ -1,12 +1,14 @@
-/** The arguments of `barograph start`. */
+/** Parses the arguments of `barograph start`. */
 
 import { parseArgs } from 'node:util'
 
-/** What a process does: everything, or, with Kafka as the journal, requests alone or forwarding to QuestDB alone. */
+/**
+ * `all` runs everything. With Kafka as the journal, `api` only serves requests and `forward` only forwards to QuestDB.
+ */
 const roles = ['all', 'api', 'forward'] as const
 export type Role = (typeof roles)[number]
 
-/** A sentence about what was given. */
+/** Describes the wrong argument. */
 export class UsageError extends Error {}
 
 /** Throws a UsageError. */

@@ -1,8 +1,7 @@
-/** `barograph start --help`: how the service is started and stopped, and its settings, from their schema. */
+/** Writes `barograph start --help`: how to start and stop the service, and its settings, from their schema. */
 
 import { Settings } from './settings.ts'
 
-/** What it does, and how it is told its settings. */
 export const startIntro = `Usage: barograph start [--role all|api|forward]
 
 Runs the service, with a QuestDB and a PostgreSQL of its own unless it is given others. In a checkout, npm start does the
@@ -38,7 +37,7 @@ interface Schema {
   _zod: { def: { type: string; defaultValue?: unknown; in?: unknown } }
 }
 
-/** As it is written in the environment: it stands in the schema, or in the one that reads the text before it is changed. */
+/** The default as text, from the schema or from the one that parses the text. */
 function defaultOf({ _zod: { def } }: Schema): unknown {
   return def.type === 'pipe' ? defaultOf(def.in as Schema) : def.defaultValue
 }
@@ -46,7 +45,7 @@ function defaultOf({ _zod: { def } }: Schema): unknown {
 const mebibyte = 1024 ** 2
 const gibibyte = 1024 ** 3
 
-/** No default but a size is whole MiB. */
+/** Only default sizes are whole MiB. */
 function textOf(value: unknown): string {
   if (value === undefined) return ''
   if (isRange(value)) return `${value.min}..${value.max}`

@@ -1,4 +1,4 @@
-/** Removes the rows of erased series from archived files: a file that has some is rewritten without them. */
+/** Removes the rows of erased series from archived files by rewriting them. */
 
 import type pg from 'pg'
 import { bug } from '../../../store/limits/bug.ts'
@@ -21,17 +21,22 @@ export interface ArchiveErasureOptions {
 
 type Key = string | number
 
-/** Rejects when the archive is unavailable. A second call completes the first one. */
+/** Rejects if the archive is unavailable. A second call completes the first one. */
 export type EraseInArchive = (name: ArchivedName, keys: readonly Key[]) => Promise<void>
 
 const execTimeoutMs = 60_000
 /** Keys per statement: QuestDB bounds the length of a URL. */
 const keysMax = 500
-/** Hours per statement: all rows of a range are read, as there is no index, and QuestDB ends a statement after 30 seconds. */
+/**
+ * Hours per statement: all rows of a range are read, as there is no index, and QuestDB ends a statement after 30
+ * seconds.
+ */
 const rangeMs = 30 * dayMs
 
 export function createArchiveErasure({ pool, questdbs, files, note }: ArchiveErasureOptions): EraseInArchive {
-  /** The archived days that may have rows of the keys: those with hours of them, and those that have not expired everywhere. */
+  /**
+   * Archived days that may have rows of the keys: days with hours of them, and days that have not expired everywhere.
+   */
   async function daysWith(table: ArchivedTable, keys: readonly Key[]): Promise<number[]> {
     const noted = await readStarts(pool)
     const [first, last] = [noted[0], noted.at(-1)]

@@ -1,4 +1,4 @@
-/** Writes files to the archive and reads them back, verifies them, and rewrites them without some of their rows. */
+/** Writes archive files and reads them back, verifies them, and rewrites them without some of their rows. */
 
 import { randomBytes } from 'node:crypto'
 import { stat } from 'node:fs/promises'
@@ -19,22 +19,22 @@ const exportTimeoutMs = 3_600_000
 const bytesPerRow = 200
 const frameBytes = 1024 * 1024
 
-/** Which rows of a file are left out: those of some keys, or those that newer files on the local disk have. */
+/** Rows to leave out of a file: rows of some keys, or rows that newer local files have. */
 interface Rewriting {
   readonly keys?: readonly (string | number)[]
   readonly newer?: readonly string[]
 }
 
 export interface ArchiveFiles {
-  /** Writes a file that is on the local disk to the archive, reads it back, and gives what is there. */
+  /** Writes a local file to the archive, reads it back, and returns its description. */
   put(path: string, sha256: string, file: Pick<ArchivedFile, 'table' | 'fromMs' | 'toMs'>): Promise<ArchivedFile>
-  /** Runs work with a local copy. Rejects when the file is not there or has changed. */
+  /** Runs work with a local copy. Rejects if the file is missing or has changed. */
   withCopy<Result>(file: ArchivedFile, work: (path: string) => Promise<Result>): Promise<Result>
-  /** Throws unless the file has what is noted of it. */
+  /** Throws unless the file matches its note. */
   verify(file: ArchivedFile): Promise<void>
-  /** Returns the same file when no row is left out, and none when no row remains. */
+  /** Returns the same file if no row is left out, and none if no row remains. */
   rewrite(file: ArchivedFile, rewriting: Rewriting): Promise<readonly ArchivedFile[]>
-  /** Removes the files of a day that are not among these. */
+  /** Removes other files of the day. */
   tidy(startMs: number, files: readonly ArchivedFile[]): Promise<void>
 }
 
@@ -101,7 +101,10 @@ function folderOf(table: ArchivedName, ms: number): string {
   return `${table}/day=${dayText(ms)}/`
 }
 
-/** Exports rows of QuestDB to a local file; gives its digest. An answer that breaks off has no footer, and cannot be read. */
+/**
+ * Exports rows of QuestDB to a local file and returns its digest. An interrupted answer has no footer and cannot be
+ * read.
+ */
 export async function exportRows(
   client: Pick<QuestdbClient, 'get'>,
   { table, range, rows }: { table: ArchivedTable; range: HoursRange; rows: number },

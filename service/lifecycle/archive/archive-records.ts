@@ -1,4 +1,4 @@
-/** The notes of archived days in PostgreSQL: a day counts as archived when it has one. */
+/** Reads and writes the notes of archived days in PostgreSQL: a day with a note counts as archived. */
 
 import type pg from 'pg'
 import type { ArchivedName, Sums } from './archived-tables.ts'
@@ -17,7 +17,7 @@ export interface ArchivedFile extends FileFacts {
 export interface ArchivedDay {
   /** Epoch milliseconds. */
   readonly startMs: number
-  /** Rises with each change. */
+  /** Increases with each change. */
   readonly revision: number
   /** Sums of the rows in QuestDB that the files contain. */
   readonly source: Readonly<Record<ArchivedName, Sums>>
@@ -32,7 +32,7 @@ function query<Row extends pg.QueryResultRow>(database: Database, text: string, 
   return database.query<Row>({ text, values, query_timeout: timeoutMs } as pg.QueryConfig)
 }
 
-/** The id of this service in its archive: another service must not remove its files as left-overs. */
+/** Id of this service in its archive: other services must not remove its files as left-overs. */
 export async function readArchiveId(database: Database): Promise<string> {
   const text = `INSERT INTO archive DEFAULT VALUES ON CONFLICT (is_only) DO UPDATE SET is_only = true RETURNING id`
   const { rows } = await query<{ id: string }>(database, text, [])
@@ -55,7 +55,7 @@ export async function readStarts(database: Database): Promise<number[]> {
   return (await query<{ startMs: number }>(database, text, [])).rows.map(({ startMs }) => startMs)
 }
 
-/** Rejects when the day has changed since it was read, for example by a node that leads now. */
+/** Rejects if the day has changed since it was read, for example by a new leader. */
 export async function writeDay(
   database: Database,
   before: Pick<ArchivedDay, 'revision'> | undefined,

@@ -1,4 +1,4 @@
-/** Where archived files are: a folder, or a bucket of a store that speaks S3. */
+/** Stores archived files in a folder or in an S3 bucket. */
 
 import { createReadStream } from 'node:fs'
 import { copyFile, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
@@ -12,9 +12,9 @@ export interface ArchiveTarget {
   readonly name: string
   /** Resolves when the file is complete and durable. */
   put(key: string, path: string, sha256: string): Promise<void>
-  /** Undefined when there is no such file. */
+  /** Undefined for a missing file. */
   get(key: string): Promise<Readable | undefined>
-  /** The keys below a folder, whose name ends with a slash. */
+  /** Lists the keys below a folder, whose name ends with a slash. */
   list(folder: string): Promise<string[]>
   /** Succeeds for a missing file, too. */
   remove(key: string): Promise<void>

@@ -1,7 +1,7 @@
 /**
- * The archive: days of raw rows as Parquet files, outside of QuestDB. A day is written before it expires, in an order in which it may
- * stop anywhere and begin again: files are written under new names, read back and compared with QuestDB, then noted in PostgreSQL. Files
- * without a note are left-overs, and are removed.
+ * Archives days of raw rows as Parquet files outside of QuestDB. A day is archived before it expires, in steps that may
+ * be interrupted and repeated: files are written under new names, read back and compared with QuestDB, then noted in
+ * PostgreSQL. Files without a note are left-overs and are removed.
  */
 
 import { createHash } from 'node:crypto'
@@ -23,19 +23,19 @@ import { createRestoration } from './restoration.ts'
 import { Spool } from './spool.ts'
 
 export interface Archive {
-  /** Whether days are archived before they expire. */
+  /** True if days are archived before they expire. */
   readonly isOn: boolean
-  /** Resolves when the archive has all rows of a day that the QuestDB of the replica has. Rejects with an ArchiveWait. */
+  /** Resolves when the archive has all rows of a day that the replica's QuestDB has. Rejects with an ArchiveWait. */
   keep(replica: number, startMs: number): Promise<void>
-  /** Whether the QuestDB of the replica has no other rows of the day than when it was kept. */
+  /** True if the replica's QuestDB has no further rows of the day since it was archived. */
   holds(replica: number, startMs: number): Promise<boolean>
   /** Erases series in the archive, then runs the work that erases them in QuestDB; no day is archived meanwhile. */
   erase<Result>(rowsOf: ErasedRows, series: ErasedSeries, work: () => Promise<Result>): Promise<Result>
   /** Ascending, from this day on. */
   days(fromMs: number, daysMax: number): Promise<ArchivedDay[]>
-  /** The names of files with rows of a range, so many at most, of the oldest days. Epoch milliseconds. */
+  /** Names of files with rows of a range, of the oldest days first, up to a limit. Epoch milliseconds. */
   filesBetween(fromMs: number, toMs: number, filesMax: number): Promise<string[]>
-  /** Why the file is not as noted; undefined where it is. */
+  /** Difference between the file and its note; undefined without one. */
   fault(file: ArchivedFile): Promise<string | undefined>
   /** Copies the rows of a file into the tables of restored rows. */
   restore(file: ArchivedFile): Promise<void>
@@ -48,7 +48,7 @@ export interface ArchiveOptions {
   /** Undefined without ARCHIVE_URL: days that were archived before stay noted. */
   target: ArchiveTarget | undefined
   pool: pg.Pool
-  /** A lost replica has to be a new copy of another one before it is in use again. */
+  /** A lost replica has to be copied from another one before it is used again. */
   replicas: readonly (QuestdbReplica<Pick<Questdb, 'address'>> & { isLost?: () => boolean })[]
   /** Holds local copies of files for a short time. */
   directory: string
@@ -56,7 +56,7 @@ export interface ArchiveOptions {
   leads?: () => boolean
 }
 
-/** The archive cannot take a day, or an erase, at present; the message says why. */
+/** The archive cannot process a day or an erasure at present; the message has the reason. */
 export class ArchiveWait extends Error {}
 
 const readsMax = 10
@@ -148,7 +148,10 @@ export function createArchive(options: ArchiveOptions): Archive {
 
 const idKey = 'barograph-archive'
 
-/** Throws for a folder that is not mounted, and for the archive of another service, whose files would look like left-overs. */
+/**
+ * Throws for a folder that is not mounted, and for the archive of another service, whose files would look like
+ * left-overs.
+ */
 function createOwnCheck(target: ArchiveTarget, pool: pg.Pool, spool: Spool): () => Promise<void> {
   return async () => {
     const [id, stream] = [await readArchiveId(pool), await target.get(idKey)]

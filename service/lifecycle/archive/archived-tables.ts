@@ -1,4 +1,6 @@
-/** The tables whose days are archived: their columns in a file, the statements that read a day, and its sums. */
+/**
+ * Declares the tables whose days are archived: their columns in a file, the statements that read a day, and its sums.
+ */
 
 import {
   expiredHoursTable,
@@ -25,17 +27,17 @@ export interface ArchivedColumn {
 
 export interface ArchivedTable {
   readonly name: ArchivedName
-  /** With `ts` the key of a row. */
+  /** Key of a row, together with `ts`. */
   readonly keyColumn: 'device' | 'series'
   readonly columns: readonly ArchivedColumn[]
-  /** The rows with values of a range, in the order of time. Rows without a value are those of erased series. */
+  /** Rows with values of a range, ordered by time. Rows without a value belong to erased series. */
   rowsSql(range: HoursRange): string
-  /** Has a row for each hour in which a key had rows, also of an erased one. */
+  /** Has a row for each hour in which a key had rows, including erased keys. */
   readonly hoursTable: string
   readonly restoredTable: string
 }
 
-/** A number for each row, and for each column that `sumTermsOf` names; empty where a column has no values. */
+/** A number for each row, and for each term of `sumTermsOf`; empty for a column without values. */
 export type Sums = readonly string[]
 
 const ts = { name: 'ts', type: 'TIMESTAMP' } as const
@@ -81,7 +83,7 @@ export function sumsSql({ columns }: ArchivedTable, rowsSql: string): string {
   return `SELECT ${['count()', ...terms].map(term => `cast(${term} AS VARCHAR)`).join(', ')} FROM (${rowsSql})`
 }
 
-/** Sums of whole numbers do not depend on the order of rows. `FileSums` computes the same from a file. */
+/** Integer sums do not depend on the order of rows. `FileSums` computes the same from a file. */
 function sumTermsOf({ name, type }: ArchivedColumn): string[] {
   if (type === 'TIMESTAMP') return [`sum(cast(${name} AS LONG) % ${dayUs})`]
   if (type === 'SYMBOL') return [`sum(length(${name}))`]
@@ -90,7 +92,7 @@ function sumTermsOf({ name, type }: ArchivedColumn): string[] {
   return [`count(${name})`, `sum(${scaled})`]
 }
 
-/** Sums of several files, column by column. */
+/** Adds the sums of several files, column by column. */
 export function addSums(all: readonly Sums[]): Sums {
   const [first, ...others] = all
   return others.reduce<Sums>((sum, one) => sum.map((text, at) => addTexts(text, one[at] ?? '')), first ?? [])

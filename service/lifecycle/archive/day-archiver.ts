@@ -1,4 +1,4 @@
-/** Writes a day of QuestDB to the archive, and later changes of it. */
+/** Writes a day of QuestDB to the archive, and its later changes. */
 
 import type pg from 'pg'
 import type { QuestdbClient } from '../../../store/questdb/client/questdb-client.ts'
@@ -29,11 +29,11 @@ export interface DayArchiverOptions {
 export interface DayArchiver {
   keep(client: QuestdbClient, startMs: number): Promise<void>
   holds(client: QuestdbClient, startMs: number): Promise<boolean>
-  /** Notes the files of a day, and removes all others. */
+  /** Notes the files of a day and removes all others. */
   note(before: ArchivedDay | undefined, day: Pick<ArchivedDay, 'startMs' | 'source' | 'files'>): Promise<void>
 }
 
-/** Rows of a range of a day that become a file. */
+/** Rows of a part of a day that become a file. */
 interface Piece {
   readonly range: HoursRange
   readonly rows: number

@@ -9,12 +9,12 @@ import { type FileFacts, linesOf, readFacts, readRowKeys, writeWithout } from '.
 
 export type DayFileTask = { table: ArchivedName; path: string } & (
   | { kind: 'facts' }
-  /** Writes the file without the rows of these keys, or without those that newer files have. */
+  /** Writes the file without the rows of these keys, or without rows that newer files have. */
   | { kind: 'without'; to: string; keys: readonly (string | number)[]; newer: readonly string[] }
   | { kind: 'restore'; http: QuestdbHttp }
 )
 
-/** `dropped`: how many rows were left out. */
+/** `dropped` is the number of rows that were left out. */
 export type DayFileResult = FileFacts & { dropped: number }
 
 const writeTimeoutMs = 60_000

@@ -1,4 +1,6 @@
-/** Reads Parquet files of a day: computes their sums, copies them without some rows, and converts them to line protocol. */
+/**
+ * Reads Parquet files of a day: computes their sums, copies them without some rows, and converts them to line protocol.
+ */
 
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
@@ -22,7 +24,7 @@ const compressors = { ZSTD: (page: Uint8Array) => zstdDecompressSync(page) }
 /** Times stay bigints: a Date has no microseconds. */
 const parsers = { timestampFromMicroseconds: (us: bigint) => us } as never
 
-/** Groups of rows, one in memory at a time. Throws for a file that is not whole. */
+/** Groups of rows, one in memory at a time. Throws for an incomplete file. */
 async function* readGroups(path: string, { columns }: ArchivedTable): AsyncGenerator<{ rows: number; group: Group }> {
   const file = await asyncBufferFromFile(path)
   const metadata = await parquetMetadataAsync(file)
@@ -61,7 +63,7 @@ async function digestOf(path: string): Promise<Pick<FileFacts, 'sha256' | 'bytes
   return { sha256: hash.digest('hex'), bytes }
 }
 
-/** As `sumsSql` has them. */
+/** Computes the sums of `sumsSql`. */
 class FileSums {
   readonly #columns: readonly ArchivedColumn[]
   readonly #counts: number[]
@@ -101,7 +103,7 @@ class FileSums {
   }
 }
 
-/** Adds whole numbers below 2^52 as doubles while that is exact, then as BigInt. */
+/** Adds integers below 2^52 as doubles while that is exact, then as BigInt. */
 class ExactSum {
   #part = 0
   #whole = 0n
@@ -115,7 +117,7 @@ class ExactSum {
     this.#part = 0
   }
 
-  /** Wraps as a LONG of QuestDB does. */
+  /** Wraps like a LONG of QuestDB. */
   text(): string {
     return this.#isEmpty ? '' : String(BigInt.asIntN(64, this.#whole + BigInt(this.#part)))
   }
@@ -124,13 +126,13 @@ class ExactSum {
 /** Times of rows by key, in the order of the file. */
 export type RowKeys = ReadonlyMap<string | number, Float64Array | number[]>
 
-/** Which rows of a file are left out: all of these keys, or those of these rows. */
+/** Rows to leave out of a file: all rows of these keys, or these rows. */
 export interface LeftOut {
   readonly keys?: readonly (string | number)[]
   readonly rows?: RowKeys
 }
 
-/** Writes a file with the other rows; gives its sums, and how many rows were left out. */
+/** Writes a file with the other rows; returns its sums and the number of rows left out. */
 export async function writeWithout(
   path: string,
   to: string,
@@ -198,7 +200,7 @@ export async function readRowKeys(paths: readonly string[], table: ArchivedTable
   return found
 }
 
-/** As QuestDB's export has it. */
+/** Same schema as QuestDB's export. */
 function schemaOf({ columns, name }: ArchivedTable): SchemaElement[] {
   return [{ name, num_children: columns.length }, ...columns.map(elementOf)]
 }
@@ -215,7 +217,7 @@ function elementOf({ name, type }: ArchivedColumn): SchemaElement {
   return { name, type: 'INT64', repetition_type: 'REQUIRED', ...converted }
 }
 
-/** The rows in pieces of line protocol, with times in microseconds, for the table of restored rows. */
+/** Chunks of line protocol with times in microseconds, for the table of restored rows. */
 export async function* linesOf(path: string, table: ArchivedTable): AsyncGenerator<string> {
   for await (const { rows, group } of readGroups(path, table)) {
     for (let start = 0; start < rows; start += linesPerPiece) {

@@ -1,4 +1,6 @@
-/** Restores archived rows to separate tables of QuestDB: rows of expired days are removed from the table of readings. */
+/**
+ * Restores archived rows to separate tables of QuestDB: rows of expired days are removed from the table of readings.
+ */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
@@ -53,7 +55,7 @@ export function createRestoration({ pool, questdbs, files, spool, signal }: Rest
     const startMs = Math.floor(fromMs / dayMs) * dayMs
     const day = await readDay(pool, startMs)
     if (day?.files.some(noted => noted.key === key)) return
-    // An erase checks restored rows after it has rewritten the file, and may have run before these were written.
+    // An erasure checks restored rows after it has rewritten the file, and may have run before these were written.
     await dropRestored(startMs)
     throw new Error(`${key} was rewritten meanwhile: restore the day again`)
   }

@@ -1,4 +1,6 @@
-/** An archive in a bucket of an S3-compatible store. Requests carry digests, so the store rejects damaged uploads. */
+/**
+ * Stores an archive in a bucket of an S3-compatible store. Requests have digests, so the store rejects damaged uploads.
+ */
 
 import { openAsBlob } from 'node:fs'
 import { Readable } from 'node:stream'
@@ -13,7 +15,7 @@ export interface S3Options {
   region: string
   keyId: string
   secret: string
-  /** Ends all requests. */
+  /** Aborts all requests. */
   signal: AbortSignal
 }
 
@@ -39,10 +41,10 @@ export function openBucket({ url, endpoint, region, keyId, secret, signal: closi
   const base = prefix === '' ? '' : `${prefix}/`
   const root = `${endpoint.replace(/\/$/, '')}/${bucket}`
 
-  /** Undefined when there is no such key. */
+  /** Undefined for a missing key. */
   async function ask({ method, key, query = '', sha256 = noBodySha256, body, limitMs = timeoutMs }: Asked) {
     const headers = { 'x-amz-content-sha256': sha256 }
-    // Stores disagree about whether a signature is of a path with "=" or "%3D", so the path has what is signed.
+    // Stores differ in signing "=" or "%3D", so the path is sent as it is signed.
     const path = key.split('/').map(encodeURIComponent).join('/')
     const given = { method, url: `${root}/${path}${query}`, headers, region, service: 's3' }
     const signed = await new AwsV4Signer({ ...given, accessKeyId: keyId, secretAccessKey: secret }).sign()
@@ -81,7 +83,7 @@ export function openBucket({ url, endpoint, region, keyId, secret, signal: closi
   }
 }
 
-/** A day has a few dozen files, never a second page of 1,000. Their names contain no characters that XML escapes. */
+/** A day has a few dozen files, never a second page of 1,000. Their names have no characters that XML escapes. */
 function between(text: string, from: string, to: string): string[] {
   return text
     .split(from)

@@ -1,4 +1,4 @@
-/** Local copies of archived files: each is written, processed by a thread and removed. */
+/** Keeps local copies of archived files: each is written, processed by a thread and removed. */
 
 import { createHash } from 'node:crypto'
 import { createWriteStream, mkdirSync, rmSync } from 'node:fs'
@@ -28,7 +28,7 @@ export class Spool {
     rmSync(options.directory, { recursive: true, force: true })
   }
 
-  /** Runs work with the paths of files that it may make, and removes them. */
+  /** Runs work with paths of files that it may create, and removes them. */
   async with<Result>(count: number, work: (...paths: string[]) => Promise<Result>): Promise<Result> {
     mkdirSync(this.#options.directory, { recursive: true, mode: 0o700 })
     const paths = Array.from({ length: count }, () => join(this.#options.directory, `${this.#files++}.parquet`))
@@ -39,7 +39,7 @@ export class Spool {
     }
   }
 
-  /** Gives the digest of what was written; more bytes than the maximum are an error. */
+  /** Returns the digest of the written bytes. More bytes than the maximum are an error. */
   async write(path: string, from: Readable, bytesMax: number): Promise<string> {
     const { directory, reserveBytes, signal } = this.#options
     try {

@@ -1,4 +1,4 @@
-/** How much room the disk of a directory has. */
+/** Reads the free space of a directory's disk. */
 
 import { statfs } from 'node:fs/promises'
 

@@ -1,4 +1,4 @@
-/** How much of the disk the journals and the managed databases use, measured each hour, and how it grows. */
+/** Measures each hour how much of the disk the journals and the managed databases use, and how it grows. */
 
 import type { Dirent } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
@@ -17,7 +17,7 @@ import { addSample, type DiskSample, readSamples, writeSamples } from './samples
 export interface DiskState extends Forecast {
   freeBytes: number
   totalBytes: number
-  /** Of the last hour; undefined until it is measured for the first time, and for what is not on this disk. */
+  /** Measured in the last hour; undefined before the first measurement, and for data on other disks. */
   journalBytes: number | undefined
   questdbBytes: number | undefined
   postgresBytes: number | undefined
@@ -25,7 +25,7 @@ export interface DiskState extends Forecast {
 
 export interface DiskUse {
   read(): Promise<DiskState>
-  /** Resolves when it was measured for the first time. */
+  /** Resolves after the first measurement. */
   measured: Promise<void>
   close(): Promise<void>
 }
@@ -59,7 +59,7 @@ export function watchDiskUse({ directory, config, retention, nowMs, log }: DiskU
     writeSamples(file, samples)
   }
 
-  /** A restart is no reason to measure more often, but the first values are wanted at once. */
+  /** A restart does not measure more often, but the first values are needed at once. */
   async function run(first: Promise<void>): Promise<void> {
     await first
     while (!signal.aborted) {
@@ -97,7 +97,7 @@ export function watchDiskUse({ directory, config, retention, nowMs, log }: DiskU
   }
 }
 
-/** Until the oldest readings expire; undefined where they do already, or never will. */
+/** Days until the oldest readings expire; undefined if they do already, or never will. */
 function daysUntilExpiry({ days, oldestDayMs }: RetentionState, nowMs: number): number | undefined {
   if (days === undefined || oldestDayMs === undefined) return undefined
   const left = (oldestDayMs - horizonMs(nowMs, days)) / dayMs
@@ -106,7 +106,10 @@ function daysUntilExpiry({ days, oldestDayMs }: RetentionState, nowMs: number): 
 
 const blockBytes = 512
 
-/** What the files take of the disk, one after the other, to leave the disk to others. What goes meanwhile does not count. */
+/**
+ * Size of the files on disk, read one after the other to leave the disk to others. Files that are removed meanwhile do
+ * not count.
+ */
 async function bytesIn(folder: string, signal: AbortSignal): Promise<number> {
   let bytes = 0
   for (const entry of await readdir(folder, { withFileTypes: true }).catch(noEntries)) {

@@ -1,24 +1,24 @@
 /**
- * When the disk will be full, from how much was used on the days before. The growth is Theil–Sen's slope, the median of the
- * slopes of all pairs of days, which a day of a backlog or of an erase does not change.
+ * Forecasts when the disk will be full from its use on previous days. The growth is the Theil–Sen slope, the median of
+ * the slopes of all pairs of days. Single days of a backlog or an erasure do not change it.
  */
 
 import type { DiskSample } from './samples.ts'
 
 export interface Forecast {
-  /** Undefined as long as there are too few days to tell. */
+  /** Undefined with too few days. */
   growthBytesPerDay: number | undefined
-  /** Undefined when it is not known, or nothing grows. */
+  /** Undefined if unknown, or without growth. */
   daysUntilFull: number | undefined
 }
 
 const dayMs = 86_400_000
-/** With fewer days one of them decides. */
+/** With fewer days, a single one decides. */
 const daysMin = 4
 
 /**
- * `daysUntilExpiry`: from then on as much goes as comes, so a disk that lasts until then does not get full by this growth.
- * Undefined when nothing expires, or does already and so is part of the growth.
+ * From `daysUntilExpiry` on, expiry offsets the growth, so a disk that lasts until then does not get full. Undefined if
+ * readings never expire, or already do, which is part of the growth.
  */
 export function forecast(
   samples: readonly DiskSample[],
@@ -36,7 +36,7 @@ export function forecast(
   return { growthBytesPerDay, daysUntilFull: lasts ? undefined : daysUntilFull }
 }
 
-/** Of all parts together, by day in UTC. */
+/** Sums of all parts by day in UTC. */
 function dailyMedians(samples: readonly DiskSample[]): { day: number; bytes: number }[] {
   const byDay = Map.groupBy(samples, ({ atMs }) => Math.floor(atMs / dayMs))
   return [...byDay].map(([day, ofDay]) => {

@@ -1,9 +1,9 @@
-/** How much was used in the last two weeks, hour by hour, in a small file of the data directory. */
+/** Keeps the hourly disk use of two weeks in a small file of the data directory. */
 
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { z } from 'zod'
 
-/** Bytes on the disk of the data directory; 0 for a database that is elsewhere. */
+/** Bytes on the disk of the data directory; 0 for an external database. */
 export interface DiskSample {
   atMs: number
   journal: number
@@ -18,7 +18,7 @@ const fileBytesMax = 64 * 1024
 const count = z.number().min(0)
 const File = z.array(z.tuple([count, count, count, count])).max(samplesMax)
 
-/** None from a file that is missing or damaged: then it is not known for some days how fast the data grows. */
+/** Empty for a missing or damaged file: then the growth is unknown for some days. */
 export function readSamples(file: string, nowMs: number): DiskSample[] {
   try {
     const bytes = readFileSync(file)
@@ -38,7 +38,7 @@ export function writeSamples(file: string, samples: readonly DiskSample[]): void
   renameSync(`${file}.new`, file)
 }
 
-/** The newest of them with one more, which replaces those of a clock that was ahead. */
+/** Appends a sample. Drops the oldest ones, and samples of a clock that was ahead. */
 export function addSample(samples: readonly DiskSample[], sample: DiskSample): DiskSample[] {
   return [...samples.filter(({ atMs }) => atMs < sample.atMs), sample].slice(-samplesMax)
 }

@@ -1,4 +1,4 @@
-/** Takes the rows of series out of the QuestDB of one replica, however many keys there are, until none has values any more. */
+/** Erases the rows of series in one replica's QuestDB, for any number of keys, until no row has values. */
 
 import type { Log } from '../../../store/log.ts'
 import { refreshHourlyView } from '../../../store/questdb/hourly-view.ts'
@@ -9,14 +9,14 @@ import { readingsTable } from '../../../store/tables.ts'
 import type { ErasedRows, ErasedSeries } from './erase-records.ts'
 import { countRows, type ErasedTable, eraseRows, keysPresent } from './erase-rows.ts'
 
-/** Statements go to its QuestDB. */
+/** Statements run in its QuestDB. */
 export interface ErasedReplica extends QuestdbReplica<Pick<Questdb, 'state'>> {
   exec: Exec
-  /** Whether it has to be a new copy of another one before it is in use again: nothing is erased in it. */
+  /** True if it has to be copied from another one before it is used again. Erasures skip it. */
   isLost?: (() => boolean) | undefined
 }
 
-/** Of a replica that is lost meanwhile there is no result. */
+/** A replica that is lost meanwhile has no result. */
 export async function atEachInUse<Result>(
   replicas: readonly ErasedReplica[],
   work: (replica: ErasedReplica) => Promise<Result>,
@@ -40,20 +40,20 @@ export interface ReplicaErasureOptions {
 }
 
 export interface ReplicaErasure {
-  /** Gives how many rows are left of them, without values. */
+  /** Returns the number of remaining rows, which have no values. */
   eraseKeys(replica: ErasedReplica, table: ErasedTable, keys: readonly string[]): Promise<number>
   eraseSeries(replica: ErasedReplica, table: ErasedTable, series: ErasedSeries): Promise<void>
-  /** Of series that were erased before, those that have rows with values again. */
+  /** Erases rows with values of series that were erased before. */
   eraseReappeared(replica: ErasedReplica, table: ErasedTable, rowsOf: ErasedRows, series: ErasedSeries): Promise<void>
 }
 
 const pauseMs = 100
-/** Of the keys in one statement: it stands in a URL, and QuestDB takes headers of 64 KiB. */
+/** Bounds the keys of one statement: it is part of a URL, and QuestDB accepts headers of 64 KiB. */
 const keysCharactersMax = 16_000
-/** Whoever still writes after so many rounds will not stop by himself. */
+/** A writer that still adds rows after this many rounds will not stop. */
 const roundsMax = 10
 
-/** The job cannot end well, so it is not tried again. */
+/** The job cannot succeed, so it is not retried. */
 export class EraseFailure extends Error {}
 
 export function createReplicaErasure({ replicas, pause, log }: ReplicaErasureOptions): ReplicaErasure {
@@ -63,7 +63,7 @@ export function createReplicaErasure({ replicas, pause, log }: ReplicaErasureOpt
       const txn = await eraseRows(exec, table, keys, () => pause(pauseMs))
       const { present, erased } = await countRows(exec, table, keys)
       if (present > 0) continue
-      // It holds what the readings are no more.
+      // The view holds values of the erased readings.
       if (table.name === readingsTable) await refreshHourlyView(exec, txn, () => pause(pauseMs))
       return erased
     }
@@ -76,7 +76,7 @@ export function createReplicaErasure({ replicas, pause, log }: ReplicaErasureOpt
     rowsOf: ErasedRows,
     series: ErasedSeries,
   ): Promise<void> {
-    // What it has taken it may not show yet.
+    // Accepted rows may not be visible yet.
     await untilTableApplied(replica.exec, table.name, () => pause(pauseMs))
     for (const some of inStatements(table.keysOf(series))) {
       const present = await keysPresent(replica.exec, table, some)

@@ -1,4 +1,4 @@
-/** Runs the erase jobs, one after the other, behind everything else; what stands in the way is waited for. */
+/** Runs the erase jobs one after the other at low priority, and waits for obstacles to clear. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Devices } from '../../../auth/devices/devices.ts'
@@ -35,17 +35,17 @@ import { createEraseSteps, type EraseSteps, type EraseStepsOptions } from './era
 import { refuseErased } from './refuse-erased.ts'
 
 export interface EraseJobs extends EraseRequests {
-  /** Finds out what came of the last request; false while it cannot be found out. */
+  /** Resolves the outcome of the last request; false while it is unknown. */
   reconcile(): Promise<boolean>
-  /** Of the newest job for this name. */
+  /** Report of the newest job for this name. */
   report(name: string): Promise<EraseReport | undefined>
-  /** Of the newest job for this metric of a device of this name. */
+  /** Report of the newest job for this metric of a device of this name. */
   metricReport(name: string, metric: string): Promise<MetricEraseReport | undefined>
-  /** Of the newest job for a station of this `sn`. */
+  /** Report of the newest job for a station of this `sn`. */
   stationReport(sn: string): Promise<StationEraseReport | undefined>
-  /** Takes up what the last process left. */
+  /** Resumes jobs of the last process. */
   resume(): void
-  /** What is under way goes on after the next start. */
+  /** Running jobs resume after the next start. */
   close(): Promise<void>
 }
 
@@ -58,17 +58,17 @@ export interface EraseJobsOptions extends Pick<EraseStepsOptions, 'whileNoDayExp
   metrics: Pick<Metrics, 'removeSeries' | 'reconcile'>
   stations: Pick<Stations, 'registry' | 'remove'>
   store: Pick<Store, 'postgres' | 'questdb'>
-  /** In the order of their numbers; without them all is in the QuestDB of the store. */
+  /** Ordered by number; by default, the store's QuestDB has all rows. */
   replicas?: readonly (QuestdbReplica<Pick<Questdb, 'address' | 'ready' | 'state' | 'commitMode'>> &
     Pick<ErasedReplica, 'isLost'>)[]
-  /** Whoever has told others of a device takes it, or the values of a metric, out of what is kept of that. */
+  /** Removes a device, or the values of a metric, from data about it that was passed on, such as alerts. */
   forgetDevices?: (job: Pick<EraseJob, 'numbers' | 'name' | 'metric' | 'requestedAt'>) => Promise<void>
   /** Removes entries about a device or station of this name from memory. */
   forgetName?: (name: string) => void
-  /** Erased before QuestDB; without it there is none. */
+  /** Erased before QuestDB; undefined without an archive. */
   archive?: Pick<Archive, 'erase'>
   feed?: ChangeFeed
-  /** Whether this node runs the jobs; without it the service is alone. */
+  /** True if this node runs the jobs; undefined for a single process. */
   leads?: () => boolean
   log: Log
 }
@@ -106,7 +106,7 @@ export function createEraseJobs(options: EraseJobsOptions): EraseJobs {
     noteValues: (id, values) => noteValues(postgres, id, values),
     noteDelay: (job, reason) => noteDelay(postgres, job, reason),
   })
-  /** A QuestDB that does not sync may have lost, with a crash, that readings were erased. */
+  /** Number of crashes in which a QuestDB that does not sync may have lost erasures. */
   let doubts = 0
   let doubtsSettled = 0
   const loop = createEraseLoop({ leads, work, signal, log })
@@ -117,7 +117,7 @@ export function createEraseJobs(options: EraseJobsOptions): EraseJobs {
     await runWaiting(options, steps, { signal, requireLead })
   }
 
-  /** Looks through all that was ever erased. */
+  /** Checks all series that were ever erased. */
   async function eraseAgain(): Promise<void> {
     await steps.untilQuestdbIsUp()
     const doubtsBefore = doubts
@@ -151,7 +151,7 @@ export function createEraseJobs(options: EraseJobsOptions): EraseJobs {
   }
 }
 
-/** A crash while we were not there is seen by nobody. */
+/** Crashes while the service was down are unknown. */
 function atStart(questdb: Pick<Questdb, 'ready' | 'commitMode'>, doubt: () => void): void {
   questdb.ready.then(
     () => {
@@ -161,7 +161,7 @@ function atStart(questdb: Pick<Questdb, 'ready' | 'commitMode'>, doubt: () => vo
   )
 }
 
-/** Whether it is known of each request what became of it: otherwise its job may be committed later than it is looked for. */
+/** False while a request's outcome is unknown: its job may be committed after the search for jobs. */
 async function areOutcomesKnown({ devices, metrics, stations }: EraseJobsOptions): Promise<boolean> {
   await stations.registry()
   return (await devices.reconcile()) && (await metrics.reconcile())
@@ -187,7 +187,7 @@ async function runWaiting(
   }
 }
 
-/** The job was written together with the removal; where that was not confirmed, memory has to learn of it first. */
+/** The job was written together with the removal. If that was not confirmed, memory has to be updated first. */
 async function learnRemoval({ rowsOf }: EraseJob, { devices, metrics, stations }: EraseJobsOptions): Promise<void> {
   if (rowsOf === 'points') await stations.registry()
   else if (rowsOf === 'measurements' && !(await metrics.reconcile())) {
@@ -195,7 +195,7 @@ async function learnRemoval({ rowsOf }: EraseJob, { devices, metrics, stations }
   } else if (!(await devices.reconcile())) throw new Error('it is not known yet whether the device is removed')
 }
 
-/** How it ended, well or badly; rejects for what may pass, which is noted in the report. */
+/** Returns how the job ended. Rejects for temporary faults, which the report names. */
 async function runJob(
   job: EraseJob,
   options: EraseJobsOptions,
@@ -222,7 +222,7 @@ async function runJob(
 
 const namesShownMax = 20
 
-/** The error of the report, with a bound: 10,000 letters may be damaged. */
+/** Bounded error of the report: 10,000 dead letters may be damaged. */
 function damagedText(names: readonly string[]): string {
   const more = names.length - namesShownMax
   const shown = names.toSorted().slice(0, namesShownMax).join(', ')

@@ -1,33 +1,33 @@
-/** Runs the work that is asked for at the one node that leads, again until it succeeds. */
+/** Runs requested work at the leading node and retries it until it succeeds. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../../../store/log.ts'
 
 export interface EraseLoopOptions {
   leads: () => boolean
-  /** One call at a time. */
+  /** Called once at a time. */
   work: () => Promise<void>
   signal: AbortSignal
   log: Log
 }
 
 export interface EraseLoop {
-  /** There is work, at this node or at the one that leads after it. */
+  /** Requests work at this node, or at its successor as the leader. */
   ask(): void
   ended(): Promise<void>
 }
 
-/** Another node does the work by now. */
+/** Another node leads now. */
 export class NotLeading extends Error {}
 
 const retryMsMin = 1_000
 const retryMsMax = 60_000
-/** How often a node that does not lead looks whether it does. */
+/** Interval at which a node checks whether it leads. */
 const leadsEveryMs = 500
 
 export function createEraseLoop({ leads, work, signal, log }: EraseLoopOptions): EraseLoop {
   let running: Promise<void> | undefined
-  /** Once more when it was asked for while the last one ended. */
+  /** True if work was requested while the last call ended. */
   let isAsked = false
   let retryMs = retryMsMin
 

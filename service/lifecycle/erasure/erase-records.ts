@@ -1,4 +1,4 @@
-/** The erase jobs in PostgreSQL, so that one that was begun is ended even if the process does not live that long. */
+/** Stores the erase jobs in PostgreSQL, so that a later process completes a job that was begun. */
 
 import type pg from 'pg'
 import { z } from 'zod'
@@ -6,27 +6,27 @@ import { bug } from '../../../store/limits/bug.ts'
 
 type Database = Pick<pg.Pool, 'query'>
 
-/** The readings of a device, its values of one metric that has no column, or the points of a station. */
+/** Readings of a device, its values of a custom metric, or points of a station. */
 export type ErasedRows = 'readings' | 'measurements' | 'points'
 
 const progress = {
   state: z.enum(['waiting', 'running', 'done', 'failed']),
   /**
-   * How many readings or points of these series are erased, by this job or one before, or how many values of a metric; null until
-   * it is done. What had not come to QuestDB does not count.
+   * Number of readings, points or values of these series that this job or earlier ones have erased; null until it is
+   * done. Rows that had not reached QuestDB do not count.
    */
   rows: z.int().nullable(),
   requested_at: z.iso.datetime(),
   started_at: z.iso.datetime().nullable(),
   finished_at: z.iso.datetime().nullable(),
-  /** Why it failed, or, while it runs, what it waits for. */
+  /** Reason of the failure, or of the present delay. */
   error: z.string().nullable(),
 }
 
-/** The report of a job, as it is answered. */
+/** Published report of a job. */
 export const EraseReport = z.object({
   device: z.string(),
-  /** Under which its readings lie; more than one when devices of this name were removed before. */
+  /** Symbols of its readings; several if devices of this name were removed before. */
   symbols: z.array(z.string()),
   ...progress,
 })
@@ -40,24 +40,24 @@ export type StationEraseReport = z.infer<typeof StationEraseReport>
 
 export interface EraseJob {
   id: number
-  /** Which one this is: at each start of the job it rises. */
+  /** Increases at each start of the job. */
   run: number
   rowsOf: ErasedRows
-  /** Of the device or the station. */
+  /** Name of the device or the station. */
   name: string
   requestedAt: Date
-  /** Of the devices, of the series of the metric, or of the series of the station, none of which exists any more. */
+  /** Numbers of the devices, or of the series of the metric or the station. All of them are removed. */
   numbers: number[]
-  /** Of which a metric is erased, and which one; null for everything else. */
+  /** Device and metric of an erased metric; null for all others. */
   device: number | null
   metric: string | null
-  /** Of the devices. */
+  /** Symbols of the devices. */
   symbols: string[]
-  /** Numbers of series of metrics that have no column: of the devices, or that of the metric. */
+  /** Series of custom metrics: of the devices, or of the metric. */
   customSeries: number[]
 }
 
-/** What rows are erased of. */
+/** Series to erase. */
 export type ErasedSeries = Pick<EraseJob, 'numbers' | 'symbols' | 'customSeries'>
 
 const reportColumns = `id::float8, name, metric, symbols, state, CASE state WHEN 'done' THEN rows::float8 END AS rows, requested_at, started_at,
@@ -100,7 +100,7 @@ function progressOf({
   }
 }
 
-/** A job that was added, and its report. */
+/** An added job with its report. */
 export interface AddedJob<Report> {
   id: number
   report: Report
@@ -129,18 +129,18 @@ export async function insertJob(
   return { id: row.id, report: reportOf(row) }
 }
 
-/** A metric of a device, to be erased. */
+/** A metric of a device to erase. */
 export interface MetricToErase {
   device: { number: number; name: string }
   metric: string
-  /** That is being taken away; undefined where the device has no such metric now. */
+  /** Removed series; undefined if the device has no such metric now. */
   series: number | undefined
   by: string
 }
 
 /**
- * For the values of a metric that is being taken away from a device, and those of its jobs that failed, unless a later one has
- * taken them. Undefined when there are neither.
+ * For the values of a metric that is being removed from a device, and values of its failed jobs that no later job
+ * covers. Undefined without either.
  */
 export async function insertMetricJob(
   database: Database,
@@ -167,8 +167,8 @@ export async function insertMetricJob(
 }
 
 /**
- * For the points of a station that is being removed, whose series these are, and those of the failed jobs of its `sn`, unless a
- * later one has taken them. Gives the id of the job; undefined when there are neither. The audit has the removal.
+ * For the points of a station that is being removed, and points of failed jobs of its `sn` that no later job covers.
+ * Returns the id of the job; undefined without either. The audit has the removal.
  */
 export async function insertStationJob(
   database: Database,
@@ -189,7 +189,7 @@ export async function insertStationJob(
   return rows[0]?.id
 }
 
-/** The newest job of a device, whatever its state. */
+/** The newest job of a device in any state. */
 export async function readReport(database: Database, device: string): Promise<EraseReport | undefined> {
   const row = await readNewest(database, 'readings', device)
   return row && reportOf(row)
@@ -224,7 +224,7 @@ async function readNewest(
   return rows[0]
 }
 
-/** The series of these jobs and their names, whatever became of them. */
+/** Series and names of these jobs in any state. */
 export async function readSeries(
   database: Database,
   ids: readonly number[],
@@ -236,7 +236,7 @@ export async function readSeries(
   return rows
 }
 
-/** The oldest job that has not ended, marked as running; undefined when there is none. */
+/** Marks the oldest job that has not ended as running and returns it; undefined without one. */
 export async function takeJob(database: Database): Promise<EraseJob | undefined> {
   const text = `UPDATE erase_jobs SET state = 'running', runs = runs + 1, started_at = coalesce(started_at, now()) WHERE id = (
       SELECT min(id) FROM erase_jobs WHERE state IN ('waiting', 'running')
@@ -245,7 +245,7 @@ export async function takeJob(database: Database): Promise<EraseJob | undefined>
   return rows[0]
 }
 
-/** Of a job that no later run has begun. */
+/** Excludes jobs that a later run has begun. */
 const ofRun = "WHERE id = $1 AND runs = $2 AND state = 'running'"
 
 export async function noteDelay(database: Database, { id, run }: EraseJob, error: string | null): Promise<void> {
@@ -253,8 +253,8 @@ export async function noteDelay(database: Database, { id, run }: EraseJob, error
 }
 
 /**
- * Notes how many values there were to erase, before one of them goes: afterwards nothing tells their rows from those of values
- * that were replaced. Gives how many there were when the job began, perhaps in a process before.
+ * Notes the number of values before the first is erased: afterwards their rows look like rows of replaced values.
+ * Returns the number at the start of the job, which an earlier process may have noted.
  */
 export async function noteValues(database: Database, id: number, values: number): Promise<number> {
   const text = 'UPDATE erase_jobs SET rows = greatest(rows, $2) WHERE id = $1 RETURNING rows::float8'
@@ -262,24 +262,27 @@ export async function noteValues(database: Database, id: number, values: number)
   return rows[0]?.rows ?? values
 }
 
-/** An end with `rows` and an error: all rows are erased, damaged dead letters are not. */
+/** With `rows` and an error, all rows are erased except damaged dead letters. */
 export type EraseEnd = { rows: number; error?: string } | { rows?: never; error: string }
 
-/** False where another run has begun. */
+/** False if another run has begun. */
 export async function endJob(database: Database, { id, run }: EraseJob, { rows, error }: EraseEnd): Promise<boolean> {
   const text = `UPDATE erase_jobs SET state = $3, rows = $4, error = $5, finished_at = now() ${ofRun}`
   const state = error === undefined ? 'done' : 'failed'
   return (await database.query(text, [id, run, state, rows ?? null, error ?? null])).rowCount === 1
 }
 
-/** It ended the process: only a person asks for it again. */
+/** The job ended the process, so only a person requests it again. */
 export async function setJobAside(database: Database, id: string): Promise<void> {
   const text = `UPDATE erase_jobs SET state = 'failed', rows = NULL, error = 'it ended the service', finished_at = now()
     WHERE id = $1 AND state IN ('waiting', 'running')`
   await database.query(text, [id])
 }
 
-/** The series of all jobs that have erased all rows, also of those that failed for damaged dead letters: there must be none of them any more. */
+/**
+ * Series of all jobs that have erased all rows, including those that failed for damaged dead letters. They must not
+ * have rows any more.
+ */
 export async function readErased(database: Database, rowsOf: ErasedRows): Promise<ErasedSeries> {
   const column = (name: 'numbers' | 'symbols') =>
     `ARRAY(SELECT DISTINCT unnest(${name}) AS item FROM erase_jobs WHERE rows_of = $1 AND state IN ('done', 'failed') AND rows IS NOT NULL
@@ -291,8 +294,8 @@ export async function readErased(database: Database, rowsOf: ErasedRows): Promis
 }
 
 /**
- * By what a row tells of: of devices, the series that they have, and those that were taken away from them and whose own jobs may
- * have failed. The numbers of a station's series are not theirs.
+ * For jobs of devices: their present series, and removed series whose own jobs may have failed. The numbers of a
+ * station's series are different ones.
  */
 function customSeriesOf(row: 'erase_jobs' | 'done'): string {
   const ofDevices = `ARRAY(

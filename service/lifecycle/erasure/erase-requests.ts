@@ -1,4 +1,4 @@
-/** What removes devices, metrics and stations, and writes their erase jobs in the same transaction. */
+/** Removes devices, metrics and stations, and writes their erase jobs in the same transaction. */
 
 import { writeAudit } from '../../../auth/audit.ts'
 import type { Changed } from '../../../auth/devices/commits.ts'
@@ -22,18 +22,24 @@ import {
 
 export interface EraseRequests {
   /**
-   * Has the readings erased of every device that has the name or had it when it was removed; one that has it is removed
-   * before this resolves.
+   * Requests the erasure of readings of every device that has the name or had it when it was removed. A present one is
+   * removed before this resolves.
    */
   request(name: string, by: string): Promise<Changed<EraseReport>>
   /**
-   * Takes a metric away from the device of this name, and has its values erased, also those of jobs that failed. A device that
-   * sends it again has it as a new one. Rejects as `Metrics.removeSeries` does.
+   * Removes a metric from the device of this name and requests the erasure of its values, including values of failed
+   * jobs. If the device sends it again, it is a new one. Rejects like `Metrics.removeSeries`.
    */
   requestMetric(name: string, metric: string, by: string): Promise<SeriesRemoved<MetricEraseReport> | DeviceUnknown>
-  /** Removes a station, and has its points erased, also those of failed jobs of its `sn`. Rejects as `Stations.remove` does. */
+  /**
+   * Removes a station and requests the erasure of its points, including points of failed jobs of its `sn`. Rejects like
+   * `Stations.remove`.
+   */
   removeStation(station: Station, by: string): Promise<StationChanged<undefined>>
-  /** Has the points erased of a removed station whose job failed; STATION_UNKNOWN where there is none. Rejects as `removeStation`. */
+  /**
+   * Requests the erasure of a removed station's points after a failed job; STATION_UNKNOWN without one. Rejects like
+   * `removeStation`.
+   */
   eraseStationAgain(sn: string, by: string): Promise<StationChanged<undefined>>
 }
 
@@ -48,16 +54,16 @@ export interface EraseRequestsOptions {
   stations: Pick<Stations, 'remove'>
   store: Pick<Store, 'postgres'>
   feed: ChangeFeed
-  /** Told that there may be a job. */
+  /** Called when there may be a job. */
   added: () => void
 }
 
-/** Of each statement of a request that removes nothing. */
+/** Time limit of each statement of a request that removes nothing. */
 const stepMs = 4_000
 
 export function createEraseRequests(options: EraseRequestsOptions): EraseRequests {
   const { devices, metrics, stations, store, feed, added } = options
-  /** No node takes anything of what is erased when the request is answered. */
+  /** When the request is answered, all nodes refuse rows of erased series. */
   const noted = <Report>(transaction: Transaction, { id, report }: AddedJob<Report>): Report => {
     feed.note(transaction, 'erase', [id])
     return report
@@ -70,7 +76,7 @@ export function createEraseRequests(options: EraseRequestsOptions): EraseRequest
         async (transaction, namesakes) => noted(transaction, await insertJob(transaction, name, namesakes, by)),
         by,
       )
-      // There may be a job where the outcome is unknown, too.
+      // With an unknown outcome, there may be a job, too.
       if (requested.ok || requested.code === 'OUTCOME_UNKNOWN') added()
       return requested
     },
@@ -83,7 +89,7 @@ export function createEraseRequests(options: EraseRequestsOptions): EraseRequest
           return job && noted(transaction, job)
         })
       } finally {
-        // There may be a job where the outcome is unknown, too.
+        // With an unknown outcome, there may be a job, too.
         added()
       }
     },
@@ -95,7 +101,7 @@ export function createEraseRequests(options: EraseRequestsOptions): EraseRequest
           if (id !== undefined) noted(transaction, { id, report: undefined })
         })
       } finally {
-        // There may be a job where the outcome is unknown, too.
+        // With an unknown outcome, there may be a job, too.
         added()
       }
     },
@@ -112,7 +118,7 @@ export function createEraseRequests(options: EraseRequestsOptions): EraseRequest
         await feed.settle()
         return { ok: true, value: undefined }
       } finally {
-        // There may be a job where the outcome is unknown, too.
+        // With an unknown outcome, there may be a job, too.
         added()
       }
     },

@@ -1,9 +1,9 @@
 /**
- * Takes the rows of series out of a table of QuestDB, which has no way to delete rows: each is written again without any
- * value, and so counts nowhere. The times remain, under a key that nothing has any more.
+ * Erases rows of series in a table of QuestDB, which cannot delete rows: each is rewritten without values, so that
+ * queries skip it. The times remain under a removed key.
  *
- * An UPDATE would do the same, but QuestDB then gives up a view of the table, and all hours of the fleet are computed
- * anew. Rows that replace others make it refresh the hours that they stand in, and no more.
+ * An UPDATE would do the same, but QuestDB then invalidates a view of the table, and recomputes all hours of the fleet.
+ * Rows that replace others refresh only their own hours.
  */
 
 import { bug } from '../../../store/limits/bug.ts'
@@ -25,17 +25,17 @@ import type { ErasedRows, ErasedSeries } from './erase-records.ts'
 
 type Pause = () => Promise<void>
 
-/** A table as its rows are erased. */
+/** Describes how rows of a table are erased. */
 export interface ErasedTable {
   name: string
-  /** With `ts` the key of a row. */
+  /** Key of a row, together with `ts`. */
   keyColumn: string
   values: readonly string[]
-  /** What is written again at a time: its partitions. */
+  /** Partitions, which are rewritten one at a time. */
   unit: 'd' | 'M'
-  /** As it stands in a statement. */
+  /** Writes the key in a statement. */
   keyOf(value: string): string
-  /** Of the series of a job. */
+  /** Selects the keys of a job's series. */
   keysOf(series: ErasedSeries): string[]
 }
 
@@ -66,7 +66,7 @@ const tables = {
     keyColumn: 'device',
     unit: 'M',
     keyOf: quoteSymbol,
-    // Every hour that is kept has all counts.
+    // Every kept hour has all counts.
     values: hourlyColumns.filter(({ aggregate }) => aggregate === 'count').map(({ name }) => name),
     keysOf: ({ symbols }) => symbols.map(quoteSymbol),
   },
@@ -75,7 +75,7 @@ const tables = {
     keyColumn: 'series',
     unit: 'M',
     keyOf: number => number,
-    // Every hour that is kept has a count.
+    // Every kept hour has a count.
     values: ['count'],
     keysOf: ({ customSeries }) => customSeries.map(String),
   },
@@ -105,7 +105,7 @@ const tables = {
   },
 } satisfies Record<string, ErasedTable>
 
-/** The table of the rows first. The others are there only where readings have expired or were restored, and where names are copied. */
+/** The table of the rows comes first. The others exist only after expiries, restorations, and copies of names. */
 export async function erasedTables(exec: Exec, rowsOf: ErasedRows): Promise<[ErasedTable, ...ErasedTable[]]> {
   if (rowsOf === 'points') return [tables.points]
   const found = new Set((await exec('SELECT table_name FROM tables()')).map(([name]) => name))
@@ -121,9 +121,8 @@ export async function erasedTables(exec: Exec, rowsOf: ErasedRows): Promise<[Era
 }
 
 /**
- * Goes through the partitions once, newest first. One by one, because QuestDB merges each one that it touches anew, and what
- * comes in meanwhile becomes visible between two of them instead of after all. Gives the table's transaction up to
- * which all of it is applied.
+ * Visits the partitions once, newest first. One by one, because QuestDB merges each partition that it writes to, and
+ * new rows become visible between two of them. Returns the table's transaction that includes all changes.
  */
 export async function eraseRows(
   exec: Exec,
@@ -133,7 +132,7 @@ export async function eraseRows(
 ): Promise<number> {
   const { name, keyColumn, unit } = table
   const theirs = `${whereKeys(table, keys)} AND ${presentIn(table)}`
-  // What was sent before may be in the table's log only.
+  // Earlier rows may be only in the table's log.
   let txn = await untilTableApplied(exec, name, pause)
   const starts = await exec(
     `SELECT DISTINCT timestamp_floor('${unit}', ts) AS start FROM ${name} WHERE ${theirs} ORDER BY start DESC`,
@@ -149,7 +148,7 @@ export async function eraseRows(
   return txn
 }
 
-/** How many rows still have values, and how many are left of those that had. */
+/** Counts the rows that still have values, and the erased ones. */
 export async function countRows(
   exec: Exec,
   table: ErasedTable,
@@ -163,7 +162,7 @@ export async function countRows(
   return { present: await count(presentIn(table)), erased: await count(absent) }
 }
 
-/** Those of the keys that have rows with values. */
+/** Keys that have rows with values. */
 export async function keysPresent(exec: Exec, table: ErasedTable, keys: readonly string[]): Promise<string[]> {
   const { name, keyColumn, keyOf } = table
   const rows = await exec(
@@ -180,7 +179,7 @@ function whereKeys({ keyColumn }: ErasedTable, keys: readonly string[]): string 
   return `${keyColumn} IN (${keys.join(', ')})`
 }
 
-/** Symbols are made by us of these characters only; the statement has no bind parameters. */
+/** The service generates symbols of these characters only; the statement has no bind parameters. */
 function quoteSymbol(symbol: string): string {
   if (!/^[a-z0-9-]+$/.test(symbol)) throw bug(`a symbol is ${symbol}`)
   return `'${symbol}'`

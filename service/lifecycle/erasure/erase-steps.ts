@@ -1,6 +1,6 @@
 /**
- * The steps of an erase, in an order in which it may stop anywhere and begin again: first nothing of the series can come
- * to QuestDB any more, then what is there goes, then the journal lets its bytes go.
+ * Orders the steps of an erasure so that it can be interrupted and repeated: first no rows of the series can reach
+ * QuestDB, then QuestDB's rows are erased, then the journal removes their bytes.
  */
 
 import type { Ingest, PointsIngest } from '../../../ingest/ingest.ts'
@@ -15,7 +15,7 @@ import type { ErasedRows, ErasedSeries, EraseJob } from './erase-records.ts'
 import { countRows, erasedTables } from './erase-rows.ts'
 import { createUntilUp } from './until-up.ts'
 
-/** What an erase needs of the write path of its table. */
+/** The part of a table's write path that an erasure uses. */
 type ErasingIngest = Pick<Ingest | PointsIngest, 'status' | 'erase' | 'onLost' | 'files'>
 
 /** By the table of their journals. */
@@ -26,33 +26,35 @@ export interface EraseStepsOptions {
   /** Each has all rows. */
   replicas: readonly ErasedReplica[]
   log: Log
-  /** Rejects when the signal is raised. */
+  /** Rejects when the signal is aborted. */
   pause: (ms: number) => Promise<void>
   signal: AbortSignal
-  /** Resolves when no node takes anything more of what was removed. */
+  /** Resolves when all nodes refuse rows of removed series. */
   settle: () => Promise<void>
-  /** Keeps how many values a job has to erase; gives how many it had at first. */
+  /** Notes the number of a job's values; returns the number at its start. */
   noteValues: (id: number, values: number) => Promise<number>
-  /** Keeps what a job waits for; null for nothing any more. */
+  /** Notes the reason of a job's delay; null without one. */
   noteDelay?: (job: EraseJob, reason: string | null) => Promise<void>
   /**
-   * Runs work during which the hours of no day are kept: they would have those of a device that is just being erased. Without it
-   * no readings expire.
+   * Runs work during which no day expires, as its kept hours would include a device that is being erased. Undefined if
+   * readings never expire.
    */
   whileNoDayExpires?: SharedLock['shared'] | undefined
-  /** Where names are copied to the QuestDB of a replica: resolves when none of a removed device can come there any more. */
+  /**
+   * Resolves when names of removed devices can no longer reach a replica's QuestDB; undefined if names are not copied.
+   */
   syncNames?: ((replica: number) => Promise<void>) | undefined
-  /** Whoever keeps values by series in memory: none of these come any more. */
+  /** Drops values of removed series from memory. */
   forgetSeries?: ((numbers: readonly number[]) => Promise<void>) | undefined
 }
 
 export interface EraseSteps {
   /**
-   * For devices, a metric of a device or a station that are removed. Gives `rows` of the report, and the names of damaged dead
-   * letters, which may have values of them.
+   * Erases removed devices, stations, or a removed metric of a device. Returns `rows` of the report, and the names of
+   * damaged dead letters, which may have their values.
    */
   erase(job: EraseJob): Promise<{ rows: number; damaged: string[] }>
-  /** Erases what has come back after all. */
+  /** Erases rows that have reappeared. */
   eraseAgain(rowsOf: ErasedRows, series: ErasedSeries): Promise<void>
   /** Resolves when the QuestDB of each replica answers. */
   untilQuestdbIsUp(): Promise<void>
@@ -67,7 +69,7 @@ export function createEraseSteps(options: EraseStepsOptions): EraseSteps {
 
   async function erase(job: EraseJob): Promise<{ rows: number; damaged: string[] }> {
     const { rowsOf, numbers } = job
-    // Who asked for it may have ended before this was so.
+    // The requesting process may have ended before it settled.
     await options.settle()
     const { before, damaged } = await stopRecords(job)
     if (rowsOf !== 'measurements') {
@@ -80,7 +82,7 @@ export function createEraseSteps(options: EraseStepsOptions): EraseSteps {
     return { rows, damaged }
   }
 
-  /** `end`: the position in the journal that all records of the series stand before. */
+  /** All records of the series are before the journal's position `end`. */
   async function eraseBefore(replica: ErasedReplica, job: EraseJob, end: number): Promise<number> {
     await untilUp(replica, job)
     if (job.rowsOf !== 'points') await syncNames?.(replica.number)
@@ -95,7 +97,7 @@ export function createEraseSteps(options: EraseStepsOptions): EraseSteps {
     return rows
   }
 
-  /** Before the first replica is erased. */
+  /** Runs before the first replica is erased. */
   async function countValues(job: EraseJob): Promise<number> {
     const present = await atEachInUse(replicas, async replica => {
       await untilUp(replica, job)
@@ -107,18 +109,18 @@ export function createEraseSteps(options: EraseStepsOptions): EraseSteps {
     return await options.noteValues(job.id, Math.max(0, ...present))
   }
 
-  /** Nothing of the series comes to a QuestDB from now on. */
+  /** Keeps further rows of the series from all QuestDBs. */
   async function stopRecords(job: EraseJob): Promise<ErasedRecords> {
     const { rowsOf, numbers } = job
     const path = options.ingest[rowsOf === 'points' ? 'points' : 'readings']
     const keys = rowsOf === 'measurements' ? numbers.map(erasedCustom) : numbers
-    // What is in flight there has to be answered.
+    // Rows in flight there have to be answered.
     await noteAway(job)
     return await unlessAborted(path.erase(keys), signal)
   }
 
   /**
-   * For a QuestDB that does not sync the journal keeps its bytes for hours, and the erased rows are passed over; a topic keeps them
+   * With a QuestDB that does not sync, the journal keeps its bytes for hours and skips erased rows; a topic keeps them
    * for its retention.
    */
   async function untilJournalIsBehind(rowsOf: ErasedRows, end: number): Promise<void> {
@@ -158,14 +160,14 @@ function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> 
 }
 
 /*
- * Hours of expired days that a statement still keeps. A process that is killed, or leads no more, leaves statements in QuestDB, which ends
- * them whether or not anybody waits: hours of what is erased meanwhile would come behind the erase.
+ * Waits for statements that keep hours of expired days. A process that was killed, or leads no more, leaves statements
+ * running in QuestDB: hours of series erased meanwhile would be written after the erasure.
  */
 
 const conditions = [expiredHoursTable, expiredSeriesHoursTable].map(table => `query LIKE 'INSERT INTO ${table} %'`)
 const runningSql = `SELECT count() FROM query_activity() WHERE ${conditions.join(' OR ')}`
 
-/** Resolves when QuestDB has ended all of them; its own time limit for a statement bounds that. */
+/** Resolves when QuestDB has ended all of them, which its time limit for a statement bounds. */
 export async function untilNoHoursAreKept(exec: Exec, pause: () => Promise<void>): Promise<void> {
   for (;;) {
     const [running] = await exec(runningSql)

@@ -1,4 +1,4 @@
-/** Waits for the QuestDB of a replica, and writes that into the report of the job. */
+/** Waits for the QuestDB of a replica and reports that delay of the job. */
 
 import { replicaPrefix } from '../../../store/questdb/questdb-replicas.ts'
 import type { ErasedReplica } from './erase-in-replica.ts'
@@ -6,9 +6,9 @@ import type { EraseJob } from './erase-records.ts'
 
 export interface UntilUpOptions {
   replicas: readonly ErasedReplica[]
-  /** Rejects when the wait is given up. */
+  /** Rejects when the wait is aborted. */
   pause: (ms: number) => Promise<void>
-  /** Keeps what a job waits for; null for nothing any more. */
+  /** Notes the reason of a job's delay; null without one. */
   noteDelay?: (job: EraseJob, reason: string | null) => Promise<void>
 }
 
@@ -17,14 +17,14 @@ const pauseMs = 100
 export interface UntilUp {
   /** Resolves when the QuestDB of the replica is up; rejects when the replica is lost. */
   untilUp(replica: ErasedReplica, job?: EraseJob): Promise<void>
-  /** Notes which replicas are away. */
+  /** Notes unavailable replicas. */
   noteAway(job: EraseJob): Promise<void>
 }
 
 export function createUntilUp({ replicas, pause, noteDelay }: UntilUpOptions): UntilUp {
   const isUp = ({ questdb }: ErasedReplica) => questdb.state().state === 'up'
 
-  /** That QuestDB is away is known where there is one alone. */
+  /** Other parts report a single QuestDB that is down. */
   async function noteAway(job: EraseJob): Promise<void> {
     if (replicas.length === 1) return
     const away = replicas.filter(replica => !(isUp(replica) || replica.isLost?.() === true))

@@ -1,7 +1,6 @@
 /**
- * Keeps a copy of names in QuestDB, for who reads it there. Each change of the registry has a sequence number, so what is
- * missing is what PostgreSQL has after the highest one in QuestDB: nothing is compared, and nothing is kept here. One node copies for
- * all.
+ * Keeps a copy of names in QuestDB for its readers. Each change of the registry has a sequence number, so the missing
+ * names are PostgreSQL's after QuestDB's highest number, without a comparison or stored state. One node copies for all.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,38 +11,35 @@ import type { Questdb } from '../../../store/questdb/questdb.ts'
 import { untilTableApplied } from '../../../store/questdb/until-applied.ts'
 
 export interface NameCopy {
-  /**
-   * Resolves when QuestDB has taken all names as they are at present, none of what was removed among them. Rejects where another
-   * node may be copying.
-   */
+  /** Resolves when QuestDB has all present names and no removed ones. Rejects if another node may be copying. */
   sync(): Promise<void>
   close(): Promise<void>
 }
 
-/** What is copied, and where to. */
+/** Source and target of a copy. */
 export interface NameSource<Name> {
   readonly table: string
-  /** Makes the table where it is missing. */
+  /** Creates the table if it is missing. */
   ensure(client: Pick<QuestdbClient, 'exec'>): Promise<void>
   /** Column of the sequence number. */
   readonly sequenceColumn: string
   /** Increases with each change. */
   version(): number
-  /** The highest sequence number of a change that is committed, or a higher one. */
+  /** At least the highest committed sequence number. */
   sequence(): Promise<number>
-  /** Those behind a sequence number, ascending. */
+  /** Names after a sequence number, ascending. */
   namesSince(sequence: number, rowsMax: number): Promise<Name[]>
   sequenceOf(name: Name): number
-  /** A row of line protocol, with its end. */
+  /** A row of line protocol with its line break. */
   rowOf(name: Name): string
 }
 
 export interface NameCopyOptions<Name> {
   source: NameSource<Name>
   questdb: Pick<Questdb, 'address' | 'state'>
-  /** The number of the replica whose QuestDB it is; undefined where there is one alone. */
+  /** Number of the QuestDB's replica; undefined with a single one. */
   replica?: number | undefined
-  /** Whether this process is the one that copies. */
+  /** True if this process copies. */
   leads?: () => boolean
   log: Pick<Log, 'warn'>
   checkEveryMs?: number
@@ -51,7 +47,7 @@ export interface NameCopyOptions<Name> {
 
 const timeoutMs = 30_000
 const pollMs = 50
-/** So many take the main thread some milliseconds. */
+/** These rows take some milliseconds of the main thread. */
 const rowsPerRequest = 1000
 
 export function openNameCopy<Name>(options: NameCopyOptions<Name>): NameCopy {
@@ -60,7 +56,7 @@ export function openNameCopy<Name>(options: NameCopyOptions<Name>): NameCopy {
   const closing = new AbortController()
   const { signal } = closing
   const pause = async (ms: number) => void (await sleep(ms, undefined, { signal, ref: false }))
-  /** QuestDB has everything up to here; undefined until it was asked. */
+  /** QuestDB has all names up to here; undefined until it was read. */
   let synced: number | undefined
   let syncedVersion: number | undefined
   const mutex = createMutex()
@@ -87,14 +83,14 @@ export function openNameCopy<Name>(options: NameCopyOptions<Name>): NameCopy {
     }
   }
 
-  /** QuestDB throws away what comes over a connection that has written to a table which is dropped, and answers well. */
+  /** A connection that has written to a dropped table acknowledges rows and discards them, so a new one is used. */
   function begin(): Promise<number> {
     client.close()
     client = createQuestdbClient(questdb.address.http, 1)
     return findBrought(source, whileLeading(client, leads), () => pause(pollMs))
   }
 
-  /** The next time it may be another QuestDB, or one that has lost rows. */
+  /** The next attempt may meet another QuestDB, or one that has lost rows. */
   function forget(): void {
     synced = undefined
     syncedVersion = undefined
@@ -141,7 +137,7 @@ function requireLead(leads: () => boolean): void {
   if (!leads()) throw new Error('another node copies the names')
 }
 
-/** Asks nothing of QuestDB where another node may be copying. */
+/** Sends no statements if another node may be copying. */
 function whileLeading(client: QuestdbClient, leads: () => boolean): Pick<QuestdbClient, 'exec'> {
   return {
     exec(sql, timeoutMs) {
@@ -152,7 +148,7 @@ function whileLeading(client: QuestdbClient, leads: () => boolean): Pick<Questdb
 }
 
 /**
- * Up to which change the table has the names. It is a copy, so one that cannot be right is made anew: suspended, or ahead of
+ * Sequence number of the table's names. It is a copy, so a wrong one is recreated: a suspended table, or one ahead of
  * the registry, as after a restore.
  */
 async function findBrought<Name>(
@@ -167,7 +163,7 @@ async function findBrought<Name>(
   await untilTableApplied(exec, table, pause)
   const [row] = await exec(`SELECT max(${sequenceColumn}) FROM ${table}`)
   const highest = Number(row?.[0] ?? 0)
-  // Asked after the other: the registry of no process has what PostgreSQL has not.
+  // Read second: no process has changes that PostgreSQL lacks.
   if (highest <= (await sequence())) return highest
   await exec(`DROP TABLE ${table}`)
   await ensure(client)

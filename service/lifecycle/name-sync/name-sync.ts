@@ -1,4 +1,4 @@
-/** The names that are copied to QuestDB: of devices, and of what their series of metrics are. */
+/** Copies names to QuestDB: of devices, and of their series of metrics. */
 
 import type { NamedDevice } from '../../../auth/devices/device.ts'
 import type { Devices } from '../../../auth/devices/devices.ts'
@@ -21,7 +21,7 @@ export interface NamesOptions extends Omit<NameCopyOptions<never>, 'source' | 'q
 }
 
 export interface Names {
-  /** As that of the copies in one replica. */
+  /** Syncs the names of one replica. */
   sync(replica: number): Promise<void>
   close(): Promise<void>
 }
@@ -60,7 +60,9 @@ export function deviceNames(devices: NamingDevices): NameSource<NamedDevice> {
   }
 }
 
-/** Series come with new numbers and never change, so their number is the sequence, and the highest tells of a change. */
+/**
+ * Series have ascending numbers and never change, so the number is the sequence, and a new maximum indicates a change.
+ */
 export function seriesNames({ seriesMax, seriesGiven, namedSeries }: NamingMetrics): NameSource<NamedSeries> {
   return {
     table: seriesNamesTable,
@@ -74,7 +76,7 @@ export function seriesNames({ seriesMax, seriesGiven, namedSeries }: NamingMetri
   }
 }
 
-/** That of a removed device replaces the one with its name. */
+/** A removed device's row replaces the row with its name. */
 function deviceNameRow({ number, symbol, name, location_short, removed, sequence }: NamedDevice): string {
   const texts = removed ? [] : [`name=${quoted(name)}`, `location_short=${quoted(location_short)}`]
   const columns = [...texts, `seq=${sequence}i`].join(',')

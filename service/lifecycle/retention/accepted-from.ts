@@ -1,23 +1,22 @@
-/** From which time on readings are accepted: older ones have expired. */
+/** Keeps the time from which on readings are accepted: older ones have expired. */
 
 import type pg from 'pg'
 import { type ChangeFeed, noFeed } from '../../../auth/nodes/change-feed.ts'
 import { horizonMs } from './horizon.ts'
 
 export interface AcceptedFrom {
-  /** Epoch milliseconds; -Infinity where readings do not expire. */
+  /** Epoch milliseconds; -Infinity if readings do not expire. */
   ms(): number
-  /** What it was raised to, whatever the clock says; -Infinity when it never was. Epoch milliseconds. */
+  /** Raised bound, independent of the clock; -Infinity if it was never raised. Epoch milliseconds. */
   raisedMs(): number
-  /** Whether readings expire, or did with settings before. */
+  /** True if readings expire, or did with earlier settings. */
   isLimited(): boolean
-  /** Never accepts anything before this again, whatever the clock and the settings say later. Durable, and at every node, when it resolves. */
+  /** Refuses all readings before this, for any later clock and settings. Durable and at every node when it resolves. */
   raise(ms: number): Promise<void>
 }
 
 export interface AcceptedFromOptions {
   pool: pg.Pool
-  /** RETENTION_DAYS */
   days: number | undefined
   nowMs: () => number
   feed?: ChangeFeed

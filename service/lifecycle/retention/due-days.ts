@@ -1,7 +1,7 @@
 /**
- * Which days of raw readings may expire by themselves, and which wait for a person. What has expired is gone, and a clock may be
- * wrong: so a day goes by itself only when there is a reading by which it is old enough, and only when it became due while the
- * clock passed the days one by one. What was due at once, a single day aside, waits.
+ * Decides which days of raw readings may expire automatically, and which need a person's confirmation. Expiry is final
+ * and a clock may be wrong: a day expires automatically only if a reading proves its age, and if the clock passed the
+ * days one by one when it became due. Several days that became due at once are pending.
  */
 
 import { bug } from '../../../store/limits/bug.ts'
@@ -9,29 +9,29 @@ import type { RawDay } from './expired-days.ts'
 import { type ClockHorizon, dayMs } from './horizon.ts'
 import type { WaitReason } from './wait-reasons.ts'
 
-/** Days that are due by the clock, and stay until a person confirms that they may expire. Epoch milliseconds. */
+/** Due days that stay until a person confirms their deletion. Epoch milliseconds. */
 export interface WaitingDays {
-  /** The start of the oldest one. */
+  /** Start of the oldest one. */
   fromMs: number
-  /** The end of the last one. */
+  /** End of the last one. */
   beforeMs: number
-  /** How many of them have raw readings. */
+  /** Number of them with raw readings. */
   days: number
   reason: WaitReason
 }
 
 /** Epoch milliseconds. */
 export interface DueDaysOptions extends ClockHorizon {
-  /** Those with raw readings that have not expired, ascending. */
+  /** Days with raw readings that have not expired, ascending. */
   rawDays: readonly RawDay[]
-  /** By the newest reading that is applied. */
+  /** Horizon of the newest applied reading. */
   newestHorizonMs: number
-  /** The days before this may expire: so was decided, and is durable. */
+  /** Durable confirmation that the days before this may expire. */
   confirmedMs: number
 }
 
 export interface DueDays {
-  /** The days before this may expire now; -Infinity for none. Without a confirmation it is one day at a time. */
+  /** Days before this may expire now; -Infinity for none. Without a confirmation it advances by one day. */
   expireBeforeMs: number
   waiting: WaitingDays | undefined
 }
@@ -56,12 +56,12 @@ function decide(options: DueDaysOptions): DueDays {
   const [oldest] = rawDays
   if (oldest === undefined || oldest.startMs >= horizonMs) return none
   const { startMs } = oldest
-  // A clock that was put right also ends what was confirmed by the wrong one.
+  // A corrected clock also cancels confirmations of the wrong one.
   if (startMs < confirmedMs) return { ...none, expireBeforeMs: Math.min(confirmedMs, steadyMs) }
   const endMs = startMs + dayMs
   const reason = reasonToWait(endMs, options)
   if (reason === undefined) return steadyMs < endMs ? none : { ...none, expireBeforeMs: endMs }
-  // One that became due today may only need the first reading of today.
+  // A day that became due today may only need the first reading of today.
   if (endMs >= horizonMs) return none
   const days = rawDays.filter(day => day.startMs < horizonMs).length
   return { ...none, waiting: { fromMs: startMs, beforeMs: horizonMs, days, reason } }

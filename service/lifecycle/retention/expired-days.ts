@@ -1,6 +1,6 @@
 /**
- * Days of raw readings in QuestDB, and how one expires: its hours are kept in tables of their own, compared with the rows, the
- * day is marked, and then its partitions go. Each step can be repeated.
+ * Expires days of raw readings in QuestDB: its hours are kept in separate tables and compared with the rows, the day is
+ * marked, and then its partitions are dropped. Each step can be repeated.
  */
 
 import { bug } from '../../../store/limits/bug.ts'
@@ -21,11 +21,11 @@ type Pause = () => Promise<void>
 export interface RawDay {
   /** Epoch milliseconds. */
   startMs: number
-  /** Raw readings in it, or values without a column. */
+  /** Number of raw readings in it, or of values of custom metrics. */
   readings: number
 }
 
-/** The days that have a partition, ascending. */
+/** Days with a partition, ascending. */
 export async function listRawDays(
   exec: Exec,
   { name: table }: Pick<ExpiringTable, 'name'> = expiringReadings,
@@ -33,21 +33,21 @@ export async function listRawDays(
   const partitions = await exec(`SELECT name, numRows FROM table_partitions('${table}')`)
   const days = new Map<number, number>()
   for (const [name, rows] of partitions) {
-    // One that was split by late rows has a time behind its day.
+    // A partition that late rows have split has a time after its day.
     const startMs = Date.parse(String(name).slice(0, 10))
     days.set(startMs, (days.get(startMs) ?? 0) + Number(rows))
   }
   return [...days].map(([startMs, readings]) => ({ startMs, readings })).sort((a, b) => a.startMs - b.startMs)
 }
 
-/** The time of the newest reading that is applied, to the millisecond; -Infinity when there is none. Epoch milliseconds. */
+/** Time of the newest applied reading in whole milliseconds; -Infinity without one. Epoch milliseconds. */
 export async function readNewestMs(exec: Exec): Promise<number> {
-  // Of the last row, since the table is in the order of time.
+  // The table is ordered by time, so the last row is the newest.
   const [row] = await exec(`SELECT cast(ts AS LONG) FROM ${readingsTable} LIMIT -1`)
   return row === undefined ? Number.NEGATIVE_INFINITY : Math.floor(Number(row[0]) / 1000)
 }
 
-/** The day behind the last one that is marked; -Infinity when none is. Epoch milliseconds. */
+/** End of the last marked day; -Infinity without one. Epoch milliseconds. */
 export async function readExpiredBeforeMs(exec: Exec): Promise<number> {
   const [row] = await exec(`SELECT cast(max(ts) AS LONG) FROM ${expiredDaysTable}`)
   const lastUs = row?.[0] ?? null
@@ -55,19 +55,20 @@ export async function readExpiredBeforeMs(exec: Exec): Promise<number> {
 }
 
 /**
- * Keeps the hours of a day, and marks it as expired. Throws when the hours are not those of its rows. The mark is the last
- * step: until then nothing of the day has expired, neither readings nor their values without a column.
+ * Keeps the hours of a day and marks it as expired. Throws if the hours do not match its rows. The mark is the last
+ * step: before it, neither readings nor values of custom metrics of the day have expired.
  */
 export async function expireDay(exec: Exec, day: RawDay, pause: Pause): Promise<void> {
   const measured = (await listRawDays(exec, expiringMeasurements)).find(({ startMs }) => startMs === day.startMs)
-  // Also that it has none: what a replayed dead letter brings later would be taken for values that a version before has kept.
+  // Also marks a day without values: a dead letter that is replayed later would look like values kept by an earlier
+  // version.
   if (measured === undefined)
     await noteHours(exec, expiringMeasurements, { startMs: day.startMs, readings: 0 }, 0, pause)
   else await keepDay(exec, expiringMeasurements, measured, pause)
   await keepDay(exec, expiringReadings, day, pause)
 }
 
-/** Keeps the hours that a table has of a day, and notes that they are there. */
+/** Keeps a table's hours of a day and notes that they exist. */
 export async function keepDay(exec: Exec, table: ExpiringTable, day: RawDay, pause: Pause): Promise<void> {
   const { startMs, readings } = day
   const { hoursTable, hourColumns, sumsSql, isPresentSql } = table
@@ -99,8 +100,8 @@ async function noteHours(
 }
 
 /**
- * Whether a day has all of its hours that were noted: a QuestDB that does not sync may have lost some. Undefined for a day
- * of which none were noted.
+ * True if a day has all of its noted hours, which a QuestDB that does not sync may have lost. Undefined if none were
+ * noted.
  */
 export async function hasAllHours(
   exec: Exec,
@@ -111,11 +112,14 @@ export async function hasAllHours(
   const [mark] = await exec(`SELECT hours FROM ${daysTable} ${where}`)
   if (mark === undefined) return undefined
   const [kept] = await exec(`SELECT count() FROM ${hoursTable} ${where}`)
-  // Those of what was erased have no values any more, and still count.
+  // Hours of erased series have no values and still count.
   return Number(kept?.[0]) >= Number(mark[0])
 }
 
-/** Removes the rows of all days before this one. Of readings, QuestDB gives up the hourly view by it, which is then rebuilt. */
+/**
+ * Removes the rows of all days before this one. For readings, this invalidates the hourly view, which QuestDB then
+ * rebuilds.
+ */
 export async function dropDays(exec: Exec, { name }: ExpiringTable, beforeMs: number, pause: Pause): Promise<void> {
   if (beforeMs % dayMs !== 0) throw bug(`${name} before ${beforeMs} are to go, which begins no day`)
   await exec(`ALTER TABLE ${name} DROP PARTITION WHERE ts < '${timeText(beforeMs)}'`)
@@ -126,11 +130,11 @@ export function dayText(startMs: number): string {
   return timeText(startMs).slice(0, 10)
 }
 
-/** So many rows in one statement, to stay within its time limit. */
+/** Rows of one statement, within its time limit. */
 const readingsPerStatement = 20_000_000
 const hourMs = 3_600_000
 
-/** Of whole hours. */
+/** Ranges of whole hours. */
 export function piecesOf(startMs: number, readings: number): HoursRange[] {
   const hours = Math.max(1, Math.floor(24 / Math.ceil(Math.max(1, readings) / readingsPerStatement)))
   const lengthMs = hours * hourMs

@@ -1,4 +1,4 @@
-/** The tables whose days expire: what is kept of their hours, where, and how it is compared with the rows. */
+/** Declares the tables whose days expire: which hours are kept, where, and how they are compared with the rows. */
 
 import { valuesBeforeSql } from '../../../store/counter-sql.ts'
 import {
@@ -13,7 +13,7 @@ import {
   seriesHourColumns,
 } from '../../../store/tables.ts'
 
-/** Epoch milliseconds; `toMs` is not included. */
+/** Epoch milliseconds; `toMs` is exclusive. */
 export interface HoursRange {
   readonly fromMs: number
   readonly toMs: number
@@ -22,12 +22,12 @@ export interface HoursRange {
 export interface ExpiringTable {
   readonly name: string
   readonly hoursTable: string
-  /** The days whose hours are all there. */
+  /** Days whose hours are complete. */
   readonly daysTable: string
   readonly hourColumns: string
-  /** The hours of a range of whole hours, without those that have no value. */
+  /** Selects a range of whole hours, without hours that have no value. */
   hoursSql(range: HoursRange): string
-  /** Of hours: how many there are, and sums of whole numbers, which come out the same in whatever order they are added up. */
+  /** Count of hours, and integer sums, which do not depend on the order of addition. */
   readonly sumsSql: string
   /** False for kept hours whose values were erased. */
   readonly isPresentSql: string
@@ -57,7 +57,7 @@ export const expiringReadings: ExpiringTable = {
 
 const seriesColumns = ['ts', 'series', ...seriesHourColumns.map(({ name }) => name)].join(', ')
 const dayUs = 86_400_000_000
-/** Values of the hour before a range tell whether its first one is noise. */
+/** Values of the hour before a range decide whether its first one is noise. */
 const lookbackMs = 3_600_000
 
 export const expiringMeasurements: ExpiringTable = {

@@ -1,12 +1,12 @@
 /**
- * Makes raw readings expire by whole days, while their hours stay. In this order, in which it may stop anywhere and begin again:
+ * Expires raw readings by whole days and keeps their hours. The steps may be interrupted and repeated:
  *
- * 1. Readings of the day are refused, durably, and all that was accepted before is applied in QuestDB.
- * 2. Where there is an archive, the rows of the day are written to it and read back.
- * 3. The hours of the day are kept in tables of their own and compared with the readings and their values without a column.
- * 4. The day is marked: from then on queries take its hours from those tables, whatever the others have of it. Other nodes are told.
- * 5. When no query is left that was planned before, at whichever node, its partitions go; so does what a replay of the journal brings
- *    back later, when the archive has that, too.
+ * 1. Readings of the day are refused, durably, and QuestDB applies all readings accepted before.
+ * 2. With an archive, the rows of the day are written to it and read back.
+ * 3. The hours of the day are kept in separate tables and compared with the readings and the values of custom metrics.
+ * 4. The day is marked: from then on queries read its hours from those tables only. Other nodes are notified.
+ * 5. When no query from before the mark is running at any node, its partitions are dropped. Rows of the day that a
+ *    replay of the journal restores later are dropped, too, after the archive has them.
  */
 
 import type { Ingest } from '../../../ingest/ingest.ts'
@@ -29,29 +29,29 @@ import { type ExpiringTable, expiringMeasurements, expiringReadings } from './ex
 import { dayMs } from './horizon.ts'
 import type { SharedLock } from './shared-lock.ts'
 
-/** Of the QuestDB whose days expire. */
+/** Archive of the QuestDB whose days expire. */
 interface DayArchive {
   /** Resolves when all rows of a day are archived. */
   keep(startMs: number): Promise<void>
-  /** Whether they still are: rows may have come since. */
+  /** True if all rows are archived: later ones may have arrived since. */
   holds(startMs: number): Promise<boolean>
 }
 
 export interface ExpiryOptions {
   acceptedFrom: Pick<AcceptedFrom, 'raise' | 'raisedMs'>
   exec: Exec
-  /** What is in the journal, and of it, what the QuestDB shows. */
+  /** End of the journal, and the part that the QuestDB shows. */
   readings: Pick<Ingest, 'endOfAll'> & Pick<ShownReplica, 'applied' | 'onLost'>
   /** Held while a day is marked or removed. */
   lock: Pick<SharedLock, 'tryExclusive'>
   monotonicMs: () => number
-  /** Queries that were planned before a day was marked, or before other nodes knew it, have ended so long after. */
+  /** After this time, queries from before the mark of a day, or before other nodes were notified, have ended. */
   graceMs: number
-  /** Resolves when all nodes know that the days before this have expired; undefined for a service that is alone. */
-  tellNodes?: ((beforeMs: number) => Promise<void>) | undefined
-  /** Days are marked of which there are no readings here, and may be in other replicas: all are to be marked up to the same day. */
+  /** Resolves when all nodes have the bound of expired days; undefined for a single process. */
+  notifyNodes?: ((beforeMs: number) => Promise<void>) | undefined
+  /** Marks days without readings here, which other replicas may have: all are marked up to the same day. */
   marksEmptyDays?: boolean
-  /** Has each day before it is marked or removed; undefined where nothing is archived. */
+  /** Archives each day before it is marked or removed; undefined without an archive. */
   archive?: DayArchive | undefined
 }
 
@@ -60,46 +60,46 @@ type Pause = () => Promise<void>
 export class Expiry {
   readonly #options: ExpiryOptions
   #expiredBeforeMs = Number.NEGATIVE_INFINITY
-  /** How often other nodes have told of expired days. */
-  #heard = 0
-  /** Up to where all nodes know what has expired, and since when. */
-  #toldMs: number
-  #toldAtMs = Number.NEGATIVE_INFINITY
-  /** How often QuestDB may have lost what it had applied. */
+  /** Number of notifications from other nodes. */
+  #notifications = 0
+  /** Bound of expired days that all nodes have, and the time since then. */
+  #notifiedMs: number
+  #notifiedAtMs = Number.NEGATIVE_INFINITY
+  /** Number of times that QuestDB may have lost applied rows. */
   #losses = 0
-  /** What has to be applied before the days before a moment can expire. */
+  /** Position that has to be applied before the days before a moment can expire. */
   #needed: { beforeMs: number; position: number; losses: number } | undefined
 
   constructor(options: ExpiryOptions) {
     this.#options = options
-    // Nobody had planned a query when the service started.
-    this.#toldMs = options.tellNodes === undefined ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY
+    // At the start of the service, no query is running.
+    this.#notifiedMs = options.notifyNodes === undefined ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY
     options.readings.onLost(() => this.#losses++)
   }
 
-  /** The days before this have expired; -Infinity when none have. Epoch milliseconds. */
+  /** Days before this have expired; -Infinity if none have. Epoch milliseconds. */
   get expiredBeforeMs(): number {
     return this.#expiredBeforeMs
   }
 
-  /** Asks QuestDB which days have expired. Gives those that have raw readings. */
+  /** Reads expired days from QuestDB and returns days with raw readings. */
   async look(): Promise<RawDay[]> {
     const { exec } = this.#options
     await ensureExpiryTables({ exec })
-    const heard = this.#heard
+    const notifications = this.#notifications
     const foundMs = await readExpiredBeforeMs(exec)
-    // The answer may lack what another node has marked meanwhile.
-    this.#expiredBeforeMs = heard === this.#heard ? foundMs : Math.max(foundMs, this.#expiredBeforeMs)
+    // The result may lack marks that another node has made meanwhile.
+    this.#expiredBeforeMs = notifications === this.#notifications ? foundMs : Math.max(foundMs, this.#expiredBeforeMs)
     return await listRawDays(exec)
   }
 
-  /** Another node has marked the days before this. */
-  heard(beforeMs: number): void {
-    this.#heard++
+  /** Call it when another node has marked the days before this. */
+  notified(beforeMs: number): void {
+    this.#notifications++
     this.#expiredBeforeMs = Math.max(beforeMs, this.#expiredBeforeMs)
   }
 
-  /** Marks the days before this moment, as far as that can be done now. */
+  /** Marks the days before this moment, as far as possible now. */
   async expire(beforeMs: number, pause: Pause): Promise<void> {
     const { exec, lock } = this.#options
     if (beforeMs <= this.#expiredBeforeMs) return
@@ -107,23 +107,24 @@ export class Expiry {
     if (!(await this.#isComplete(beforeMs))) return
     for (const day of await this.#daysBefore(beforeMs)) {
       if (day.startMs < this.#expiredBeforeMs) continue
-      // The next day is another turn: an erase or a backup comes in between, and the rest has time until the next run.
+      // Each day takes the lock separately: an erasure or a backup runs in between, and the rest continues in the next
+      // run.
       await this.#options.archive?.keep(day.startMs)
       let isMarked = false
       await lock.tryExclusive(async () => {
         if (!(await this.#areArchived([day.startMs]))) return
         await expireDay(exec, day, pause)
         this.#expiredBeforeMs = await readExpiredBeforeMs(exec)
-        // A QuestDB that does not sync and was restarted just now has lost the mark.
+        // A restarted QuestDB that does not sync has lost the mark.
         if (this.#expiredBeforeMs < day.startMs + dayMs) throw new Error(`the mark of ${dayText(day.startMs)} is lost`)
         isMarked = true
       })
-      if (isMarked) await this.#tell()
+      if (isMarked) await this.#notify()
       if (!isMarked || this.#needed?.losses !== this.#losses) return
     }
   }
 
-  /** Those to be marked. */
+  /** Days to mark. */
   async #daysBefore(beforeMs: number): Promise<RawDay[]> {
     const { exec, marksEmptyDays = false } = this.#options
     const days = (await listRawDays(exec)).filter(({ startMs }) => startMs < beforeMs)
@@ -131,12 +132,12 @@ export class Expiry {
     return marksEmptyDays && days.at(-1)?.startMs !== last.startMs ? [...days, last] : days
   }
 
-  /** Removes the raw readings of days that were marked a while ago; gives these days. */
+  /** Removes the raw readings of days that were marked before the grace time; returns these days. */
   async remove(pause: Pause): Promise<RawDay[]> {
     const { exec, lock, monotonicMs, graceMs } = this.#options
-    // The node that marked them may have ended before it told the others.
-    if (this.#toldMs < this.#expiredBeforeMs) await this.#tell()
-    if (monotonicMs() - this.#toldAtMs < graceMs) return []
+    // The node that marked them may have ended before it notified the others.
+    if (this.#notifiedMs < this.#expiredBeforeMs) await this.#notify()
+    if (monotonicMs() - this.#notifiedAtMs < graceMs) return []
     const readings = await this.#listExpired(expiringReadings)
     const measurements = await this.#listExpired(expiringMeasurements)
     if (readings.length === 0 && measurements.length === 0) return []
@@ -146,7 +147,7 @@ export class Expiry {
     await lock.tryExclusive(async () => {
       if (!(await this.#areArchived(starts))) return
       await this.#ensureHours(readings, measurements, pause)
-      // Values are read beside their readings, so those that a crash between the two leaves behind are seen by nobody.
+      // Values are read together with their readings, so values that a crash leaves behind are invisible.
       if (readings.length > 0) await dropDays(exec, expiringReadings, this.#expiredBeforeMs, pause)
       if (measurements.length > 0) await dropDays(exec, expiringMeasurements, this.#expiredBeforeMs, pause)
       isDone = true
@@ -160,18 +161,18 @@ export class Expiry {
     return true
   }
 
-  async #tell(): Promise<void> {
+  async #notify(): Promise<void> {
     const beforeMs = this.#expiredBeforeMs
-    await this.#options.tellNodes?.(beforeMs)
-    this.#toldMs = Math.max(beforeMs, this.#toldMs)
-    this.#toldAtMs = this.#options.monotonicMs()
+    await this.#options.notifyNodes?.(beforeMs)
+    this.#notifiedMs = Math.max(beforeMs, this.#notifiedMs)
+    this.#notifiedAtMs = this.#options.monotonicMs()
   }
 
   async #listExpired(table: ExpiringTable): Promise<RawDay[]> {
     return (await listRawDays(this.#options.exec, table)).filter(({ startMs }) => startMs < this.#expiredBeforeMs)
   }
 
-  /** Keeps hours that QuestDB has lost, and those of values that were there when their day expired with a version before. */
+  /** Keeps hours that QuestDB has lost, and hours of values whose day expired with an earlier version. */
   async #ensureHours(readings: readonly RawDay[], measurements: readonly RawDay[], pause: Pause): Promise<void> {
     const { exec } = this.#options
     for (const day of measurements) {
@@ -184,7 +185,7 @@ export class Expiry {
     }
   }
 
-  /** Whether all readings from before the moment are applied that were ever accepted. */
+  /** True if all readings accepted before the moment are applied. */
   async #isComplete(beforeMs: number): Promise<boolean> {
     const { acceptedFrom, readings } = this.#options
     await acceptedFrom.raise(beforeMs)

@@ -1,17 +1,17 @@
-/** Which days are due to expire, by the clock. Days are those of UTC, as QuestDB's partitions are. */
+/** Finds the days that are due by the clock. Days are in UTC, like QuestDB's partitions. */
 
 import { bug } from '../../../store/limits/bug.ts'
 
 export const dayMs = 86_400_000
 
-/** The start of the first day that is kept: so many whole days before today. Epoch milliseconds. */
+/** Start of the first kept day: this many whole days before today. Epoch milliseconds. */
 export function horizonMs(nowMs: number, days: number): number {
   return (Math.floor(nowMs / dayMs) - days) * dayMs
 }
 
 /**
- * The horizon, a margin later: what was checked just before it passed has been stored by then, and a clock that is wrong for
- * less than the margin makes nothing expire.
+ * Delays the horizon by a margin: readings checked just before are stored by then, and a clock that is wrong for less
+ * than the margin expires nothing.
  */
 export class DelayedHorizon {
   readonly #marginMs: number
@@ -22,7 +22,7 @@ export class DelayedHorizon {
     this.#marginMs = marginMs
   }
 
-  /** The latest horizon that was not undercut for the margin; -Infinity when there is none. `monotonicMs` never falls. */
+  /** The latest horizon that was not undercut for the margin; -Infinity without one. `monotonicMs` never decreases. */
   at(horizonMs: number, monotonicMs: number): number {
     const { sinceMs } = this.#pending ?? { sinceMs: monotonicMs }
     if (monotonicMs < sinceMs) throw bug(`the monotonic clock is at ${monotonicMs}, and was at ${sinceMs}`)
@@ -38,12 +38,15 @@ export class DelayedHorizon {
   }
 }
 
-/** Sees that the horizon passes the days one by one: a clock that steps, or has not been watched for days, passes several at once. */
+/**
+ * Checks that the horizon passes the days one by one. A clock that steps, or was not observed for days, passes several
+ * at once.
+ */
 export class ObservedHorizon {
   #lastMs: number | undefined
   #fromMs = Number.NEGATIVE_INFINITY
 
-  /** The horizon since which that is so: this one, at the start and after a step of more than a day or back. */
+  /** Horizon since which this holds: the present one at the start, and after a step of more than a day or backwards. */
   from(horizonMs: number): number {
     const isStep = this.#lastMs === undefined || horizonMs < this.#lastMs || horizonMs > this.#lastMs + dayMs
     if (isStep) this.#fromMs = horizonMs
@@ -52,25 +55,25 @@ export class ObservedHorizon {
   }
 }
 
-/** What the clock says at one moment. Epoch milliseconds. */
+/** The clock at one moment. Epoch milliseconds. */
 export interface ClockHorizon {
-  /** As of now. */
+  /** Horizon of now. */
   horizonMs: number
-  /** A margin later. */
+  /** Delayed by the margin. */
   steadyMs: number
-  /** Since it was there the clock has passed the days one by one. */
+  /** Since this horizon, the clock has passed the days one by one. */
   watchedFromMs: number
 }
 
 export interface ClockHorizonOptions {
   days: number
   nowMs: () => number
-  /** Never falls. */
+  /** Never decreases. */
   monotonicMs: () => number
   marginMs: number
 }
 
-/** To be called more often than the margin is long, for the clock is watched by it. */
+/** Call the result more often than once a margin, because it observes the clock. */
 export function createClockHorizon({ days, nowMs, monotonicMs, marginMs }: ClockHorizonOptions): () => ClockHorizon {
   const steady = new DelayedHorizon(marginMs)
   const watched = new ObservedHorizon()

@@ -1,4 +1,4 @@
-/** Retention where a service has several nodes: one makes days expire, the others follow it and tell its state. */
+/** Coordinates retention between nodes: one expires days, the others follow it and report its state. */
 
 import type pg from 'pg'
 import type { ChangeFeed } from '../../../auth/nodes/change-feed.ts'
@@ -6,16 +6,16 @@ import { dayMs } from './horizon.ts'
 import type { RetentionState } from './retention-state.ts'
 
 export interface RetentionNodes {
-  /** Whether this node makes days expire. */
+  /** True if this node expires days. */
   leads(): boolean
-  /** Whether it knows of all days that other nodes count as expired. */
+  /** True if it has the marks of all other nodes. */
   isCurrent(): boolean
-  /** Resolves when all nodes that let in know that the days before this have expired in the replica. Epoch milliseconds. */
-  tell(replica: number, beforeMs: number): Promise<void>
-  /** Calls the listener when another node has told so. */
-  onTold(listener: (replica: number, beforeMs: number) => void): void
+  /** Resolves when all nodes that admit requests have the replica's bound of expired days. Epoch milliseconds. */
+  notify(replica: number, beforeMs: number): Promise<void>
+  /** Calls the listener with notifications of other nodes. */
+  onNotified(listener: (replica: number, beforeMs: number) => void): void
   publish(state: RetentionState): Promise<void>
-  /** What was published last; empty before. */
+  /** Last published state; empty before. */
   read(): Promise<Partial<RetentionState>>
 }
 
@@ -27,7 +27,7 @@ export interface RetentionNodesOptions {
 
 const stepMs = 4_000
 
-/** The feed knows single numbers: a moment, which begins a day, and the number of the replica less 1 as milliseconds behind it. */
+/** The feed has single numbers: the start of a day, plus the number of the replica less 1 as milliseconds. */
 const toId = (replica: number, beforeMs: number) => beforeMs + replica - 1
 
 export function createRetentionNodes({ pool, feed, leads }: RetentionNodesOptions): RetentionNodes {
@@ -43,12 +43,12 @@ export function createRetentionNodes({ pool, feed, leads }: RetentionNodesOption
   return {
     leads,
     isCurrent: feed.isCurrent,
-    async tell(replica, beforeMs) {
+    async notify(replica, beforeMs) {
       const id = toId(replica, beforeMs)
       await feed.commit({ pool, stepMs }, async transaction => feed.note(transaction, 'expired', [id]))
       await feed.settle()
     },
-    onTold: listener => void listeners.push(listener),
+    onNotified: listener => void listeners.push(listener),
     async publish(state) {
       const text = `INSERT INTO retention_state (state) VALUES ($1)
         ON CONFLICT (is_only) DO UPDATE SET state = excluded.state`

@@ -1,4 +1,6 @@
-/** Retention in the QuestDB of one replica: which days have expired there, and, at the one node that does so, makes more expire. */
+/**
+ * Runs retention in the QuestDB of one replica: finds its expired days and, at the leading node, expires further ones.
+ */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Lease } from '../../../auth/nodes/lease.ts'
@@ -12,19 +14,19 @@ import type { SharedLock } from './shared-lock.ts'
 
 export interface RetentionTiming {
   checkEveryMs: number
-  /** How long a reading may be on its way from its check to the journal, and a clock be wrong. */
+  /** Bounds the time of a reading between its check and the journal, and the error of a clock. */
   marginMs: number
-  /** Longer than a query takes; where there are nodes, by more than `knownMs`. */
+  /** Longer than a query takes; with several nodes, by more than `knownMs`. */
   graceMs: number
-  /** For how long a node that hears nothing of the others goes by what QuestDB has told it. */
+  /** A node without messages from the others relies on QuestDB's last result for this time. */
   knownMs?: number
 }
 
-/** What retention needs of a replica. */
+/** The used part of a replica. */
 export interface ExpiringReplica
   extends QuestdbReplica<Pick<Questdb, 'ready' | 'state'>>,
     Pick<ExpiryOptions, 'exec' | 'readings' | 'archive'> {
-  /** Whether it has to be a new copy of another one before it is in use again. */
+  /** True if it has to be copied from another one before it is used again. */
   isLost?: () => boolean
 }
 
@@ -41,43 +43,43 @@ export interface RetentionReplica {
   readonly number: number
   isUp(): boolean
   isLost(): boolean
-  /** Asks QuestDB which days have expired, and which have raw readings. */
+  /** Reads expired days and days with raw readings from QuestDB. */
   look(): Promise<void>
-  /** The days that had raw readings when it last looked; undefined before. */
+  /** Days with raw readings at the last read; undefined before. */
   rawDays(): readonly RawDay[] | undefined
-  /** The time of the newest reading, epoch milliseconds. */
+  /** Time of the newest reading, epoch milliseconds. */
   newestMs(): Promise<number>
   /**
-   * Marks the days before this, and removes those that were marked a while ago, which it gives. Rejects with NotLeading where
-   * another node leads by now.
+   * Marks the days before this; removes days marked before the grace time and returns them. Rejects with NotLeading if
+   * another node leads.
    */
   expire(beforeMs: number): Promise<readonly RawDay[]>
   /** Epoch milliseconds. */
   expiredBeforeMs(): number
-  /** Whether that is what all nodes go by. */
+  /** True if all nodes use the same bound. */
   isKnown(): boolean
 }
 
-/** Another node makes days expire by now. */
+/** Another node expires days now. */
 export class NotLeading extends Error {}
 
 const pauseMs = 100
-/** QuestDB applies within seconds what it has taken, unless something is wrong with it. */
+/** QuestDB applies accepted rows within seconds unless it has a fault. */
 const waitMsMax = 600_000
 
 export function createRetentionReplica(options: RetentionReplicaOptions): RetentionReplica {
   const { replica, nodes, timing, monotonicMs, signal } = options
   const { number, questdb, readings, archive, isLost = () => false } = replica
-  /** Statements of a node that was frozen would meet those of the one that leads now. */
+  /** A node that was frozen must not run statements besides the new leader's. */
   let isChanging = false
   const exec: Exec = async sql => {
     if (isChanging && nodes?.leads() === false) throw new NotLeading()
     return await replica.exec(sql)
   }
-  const tellNodes = nodes && ((beforeMs: number) => nodes.tell(number, beforeMs))
-  const expiry = new Expiry({ ...options, readings, archive, exec, graceMs: timing.graceMs, tellNodes })
-  nodes?.onTold((ofReplica, beforeMs) => {
-    if (ofReplica === number) expiry.heard(beforeMs)
+  const notifyNodes = nodes && ((beforeMs: number) => nodes.notify(number, beforeMs))
+  const expiry = new Expiry({ ...options, readings, archive, exec, graceMs: timing.graceMs, notifyNodes })
+  nodes?.onNotified((ofReplica, beforeMs) => {
+    if (ofReplica === number) expiry.notified(beforeMs)
   })
   let isReady = false
   questdb.ready.then(

@@ -1,6 +1,6 @@
 /**
- * One run of retention: looks in all replicas which days have expired, and, at the one node that does so, decides for the service
- * what is due and makes it expire in each of them. A replica that is away or fails delays what it has itself, and no other.
+ * Runs retention once: reads the expired days of all replicas and, at the leading node, decides which days are due and
+ * expires them in each replica. A replica that is unavailable or fails delays only its own days.
  */
 
 import type { Log } from '../../../store/log.ts'
@@ -19,18 +19,18 @@ export interface RetentionRunOptions {
   days: number | undefined
   acceptedFrom: AcceptedFrom
   nodes: RetentionNodes | undefined
-  /** Brought up to date. */
+  /** Updated by each run. */
   state: RetentionState
   log: Log
 }
 
 export interface RetentionRun {
   /**
-   * Rejects with NotLeading where another node leads by now, and, when all is done that can be, for replicas that are away. `clock`:
-   * undefined where nothing expires any more.
+   * Rejects with NotLeading if another node leads, and, after all possible work, if replicas are unavailable. `clock`
+   * is undefined if readings no longer expire.
    */
   run(clock: ClockHorizon | undefined): Promise<void>
-  /** What has expired, and what the node that leads tells. */
+  /** Reads expired days and the leader's state. */
   follow(): Promise<void>
 }
 
@@ -38,12 +38,12 @@ type ReplicaWork = (replica: RetentionReplica) => Promise<void>
 
 export function createRetentionRun(options: RetentionRunOptions): RetentionRun {
   const { replicas, days, acceptedFrom, nodes, log, state } = options
-  /** The newest reading of each replica, when it was last asked. */
+  /** Newest reading of each replica at its last read. */
   const newestMs = new Map<number, number>()
-  /** Of days that were removed from some replicas since the start, the readings, by the start of the day. */
+  /** Readings of days that some replicas have removed since the start, by the start of the day. */
   const removed = new Map<number, number>()
 
-  /** Gives those where it was done. */
+  /** Returns the replicas that succeeded. */
   async function atEach(some: readonly RetentionReplica[], faults: unknown[], work: ReplicaWork) {
     const ended = await Promise.allSettled(some.map(work))
     return some.filter((replica, at) => {
@@ -65,7 +65,7 @@ export function createRetentionRun(options: RetentionRunOptions): RetentionRun {
     state.waiting = waiting
   }
 
-  /** A day has expired when no replica has its raw readings any more. */
+  /** A day has expired when no replica has its raw readings. */
   function noteRemoved(): void {
     for (const [startMs, readings] of removed) {
       const inUse = replicas.filter(replica => !replica.isLost())
@@ -90,7 +90,7 @@ export function createRetentionRun(options: RetentionRunOptions): RetentionRun {
           newestMs.set(replica.number, await replica.newestMs())
         })
         const due = asked.length === 0 ? undefined : dueIn(asked, clock, days)
-        // What has expired in another replica while this one was away.
+        // Days that expired in another replica while this one was unavailable.
         const elsewhereMs = Math.max(...replicas.map(replica => replica.expiredBeforeMs()))
         const beforeMs = Math.max(
           due?.expireBeforeMs ?? Number.NEGATIVE_INFINITY,
@@ -117,7 +117,7 @@ export function createRetentionRun(options: RetentionRunOptions): RetentionRun {
   }
 }
 
-/** Those that some replica has, ascending. */
+/** Days that any replica has, ascending. */
 function unexpiredDays(replicas: readonly RetentionReplica[]): RawDay[] {
   const readings = new Map<number, number>()
   for (const replica of replicas) {
@@ -130,7 +130,7 @@ function unexpiredDays(replicas: readonly RetentionReplica[]): RawDay[] {
   return days.sort((a, b) => a.startMs - b.startMs)
 }
 
-/** The days that stay because the archive does not have them. */
+/** Days that stay because the archive does not have them. */
 function archiveWait(
   replicas: readonly RetentionReplica[],
   beforeMs: number,

@@ -1,21 +1,20 @@
-/** What is told of retention. */
+/** Declares the published state of retention. */
 
 import type { Log } from '../../../store/log.ts'
 import type { WaitingDays } from './due-days.ts'
 import { dayText } from './expired-days.ts'
 
 export interface RetentionState {
-  /** RETENTION_DAYS */
   days: number | undefined
-  /** The oldest day with raw readings, epoch milliseconds; undefined until it is known, and where there are none. */
+  /** The oldest day with raw readings, epoch milliseconds; undefined until it is known, and without readings. */
   oldestDayMs: number | undefined
   /** Days whose raw readings were removed since the start. */
   expiredDays: number
   /** Epoch milliseconds; undefined before the first run. */
   lastRunMs: number | undefined
-  /** Why the last run failed. */
+  /** Error of the last run. */
   fault: string | undefined
-  /** Days that are due and stay until a person confirms, or what they lack has come. */
+  /** Due days that stay until a person confirms, or their condition is met. */
   waiting: WaitingDays | undefined
 }
 

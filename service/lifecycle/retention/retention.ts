@@ -1,4 +1,4 @@
-/** RETENTION_DAYS: looks now and then which days of raw readings have to expire, and tells what became of it. */
+/** RETENTION_DAYS: checks at intervals which days of raw readings are due, expires them and reports the state. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { bug } from '../../../store/limits/bug.ts'
@@ -19,18 +19,21 @@ import { createSharedLock, type SharedLock } from './shared-lock.ts'
 
 export interface Retention {
   /**
-   * The readings before this have expired in a replica, and only their hours are there; -Infinity when none have. Without a replica: in
-   * any of them, so that all have them from then on. Epoch microseconds.
+   * Readings before this have expired in a replica, which keeps only their hours; -Infinity if none have. Without a
+   * replica: in any of them, so that all have the rows after it. Epoch microseconds.
    */
   expiredBeforeUs(replica?: number): number
-  /** Whether that is known; without it no query may be answered from the replica. Without a replica: from any of them. */
+  /**
+   * True if the bound is known; queries may not read the replica without it. Without a replica: true if any may be
+   * read.
+   */
   isKnown(replica?: number): boolean
   /** Runs work during which no day expires. */
   whileNoDayExpires: SharedLock['shared']
   state(): Readonly<RetentionState>
   /**
-   * Lets the waiting days before this moment expire, the start of a day in epoch milliseconds. Durable when it resolves; false
-   * when no such days wait.
+   * Confirms pending days before this moment, the start of a day in epoch milliseconds. Durable when it resolves; false
+   * without such days.
    */
   confirm(beforeMs: number): Promise<boolean>
   close(): Promise<void>
@@ -41,7 +44,7 @@ export interface RetentionOptions {
   acceptedFrom: AcceptedFrom
   replicas: readonly ExpiringReplica[]
   nowMs: () => number
-  /** Undefined for a service that is alone. */
+  /** Undefined for a single process. */
   nodes?: RetentionNodes | undefined
   timing: RetentionTiming
   log: Log
@@ -71,7 +74,7 @@ export function openRetention(options: RetentionOptions): Retention {
   }
 
   async function tryRun(): Promise<void> {
-    // Also while QuestDB is away, and another node leads: it is the clock that is watched.
+    // The clock is observed even while QuestDB is unavailable or another node leads.
     const clock = readClock?.()
     if (!replicas.some(replica => replica.isUp())) return
     try {
@@ -83,7 +86,7 @@ export function openRetention(options: RetentionOptions): Retention {
       failed(error)
     }
     state.lastRunMs = nowMs()
-    // The next run tells it again.
+    // The next run publishes it again.
     if (leads()) await nodes?.publish(state).catch(() => undefined)
   }
 
@@ -98,17 +101,17 @@ export function openRetention(options: RetentionOptions): Retention {
   }
 
   async function confirm(beforeMs: number): Promise<boolean> {
-    const told = leads() ? state : { ...state, ...(await nodes?.read()) }
-    const { waiting } = told
+    const published = leads() ? state : { ...state, ...(await nodes?.read()) }
+    const { waiting } = published
     if (waiting === undefined || waiting.reason === 'archive_unavailable') return false
     if (beforeMs <= waiting.fromMs || beforeMs > waiting.beforeMs) return false
     await acceptedFrom.raise(beforeMs)
     state.waiting = undefined
-    await nodes?.publish({ ...told, waiting: undefined })
+    await nodes?.publish({ ...published, waiting: undefined })
     return true
   }
 
-  // Where readings never expired, nothing is asked of QuestDB.
+  // If readings never expired, QuestDB is not queried.
   const running = isLimited ? runUntilClosed().catch(() => undefined) : Promise.resolve()
   return {
     expiredBeforeUs: number => Math.max(...chosen(replicas, number).map(replica => replica.expiredBeforeMs())) * 1000,
@@ -124,7 +127,7 @@ export function openRetention(options: RetentionOptions): Retention {
     confirm,
     async close() {
       closing.abort()
-      // Before QuestDB was ready there is nothing to wait for.
+      // Before QuestDB was ready, no run is in progress.
       if (isStarted) await running
     },
   }
@@ -135,7 +138,7 @@ interface LockedReplica {
   replica: RetentionReplica
 }
 
-/** The days of each are locked by themselves: one that takes long holds up no other. */
+/** Each replica has its own lock: a long run delays no other. */
 function lockedReplicas({ replicas, ...options }: RetentionOptions, signal: AbortSignal): LockedReplica[] {
   const marksEmptyDays = replicas.length > 1
   return replicas.map(replica => {

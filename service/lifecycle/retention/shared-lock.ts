@@ -1,11 +1,11 @@
-/** Keeps work that changes days as a whole apart from work that reads or rewrites them and may last. */
+/** Separates work that changes whole days from long work that reads or rewrites them. */
 
 import { bug } from '../../../store/limits/bug.ts'
 
 export interface SharedLock {
-  /** Beside other shared work; waits for exclusive work under way, which is short. */
+  /** Runs with other shared work; waits for exclusive work, which is short. */
   shared<Result>(work: () => Promise<Result>): Promise<Result>
-  /** False, at once, while there is other work. */
+  /** False at once while there is other work. */
   tryExclusive(work: () => Promise<void>): Promise<boolean>
 }
 

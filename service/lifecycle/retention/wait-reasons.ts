@@ -1,6 +1,8 @@
-/** Why days that are due by the clock do not expire by themselves. */
+/** Lists the reasons why due days do not expire automatically. */
 
-/** `several_days`: they were due at once. `no_newer_readings`: by the newest reading, they are not old enough. `archive_unavailable`: they
- * are not archived; no person can confirm these. */
+/**
+ * `several_days`: they became due at once. `no_newer_readings`: the newest reading does not prove their age.
+ * `archive_unavailable`: they are not archived, which no person can confirm.
+ */
 export const waitReasons = ['several_days', 'no_newer_readings', 'archive_unavailable'] as const
 export type WaitReason = (typeof waitReasons)[number]
