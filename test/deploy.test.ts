@@ -47,7 +47,7 @@ test("the image holds the service's folders and nothing of what it does not need
   t.equal(first, '*')
   const taken = shown.map(line => line.slice(1))
   const folders = readdirSync(root, { withFileTypes: true }).filter(entry => entry.isDirectory())
-  const others = ['bench', 'data', 'deploy', 'dist', 'node_modules', 'script', 'test']
+  const others = ['bench', 'clients', 'data', 'deploy', 'dist', 'node_modules', 'script', 'test']
   const wanted = folders.map(({ name }) => name).filter(name => !name.startsWith('.') && !others.includes(name))
   t.strictSame(
     wanted.filter(name => !taken.includes(name)),

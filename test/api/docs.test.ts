@@ -342,7 +342,7 @@ t.test('a search names how many sections it has found, and takes any text', asyn
     ['?q=%20', 'Type words to search for.'],
     ['?q=a&q=b', 'Type words to search for.'],
     ['?q=qqqxyzzy', 'No section has this word.'],
-    ['?q=the', /\d+ sections\. The best 50; a custom word finds fewer\./],
+    ['?q=the', /\d+ sections\. The best 50; another word finds fewer\./],
     [`?q=${encodeURIComponent('<b>"&')}`, 'value="&lt;b&gt;&quot;&amp;"'],
     ['?q=RETENTION_DAYS', '<mark>RETENTION_DAYS</mark>'],
     [`?q=${'a'.repeat(5000)}`, `value="${'a'.repeat(200)}"`],
