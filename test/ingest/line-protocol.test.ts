@@ -1,13 +1,22 @@
+/** Line protocol: the rows that are sent to QuestDB, and bodies that a thread reads. */
+
 import { createBuffer, SenderOptions } from '@questdb/nodejs-client'
 import fc from 'fast-check'
-import { test } from 'tap'
+import t, { type Test, test } from 'tap'
+import { defaultLineNames, type LineNames } from '../../ingest/formats/line-protocol-names.ts'
 import { noneAbsent, RowFormat } from '../../ingest/forwarder/row-format.ts'
 import { RowBuffer } from '../../ingest/forwarder/rows.ts'
-import { readRecord } from '../../ingest/journal/record.ts'
+import { createLineImporter, type LineImporterOptions } from '../../ingest/import/line-protocol-import.ts'
+import { createLineThread } from '../../ingest/import/line-protocol-thread.ts'
+import type { ReadLinesTask } from '../../ingest/import/line-protocol-worker.ts'
+import type { Ingest } from '../../ingest/ingest.ts'
+import { offsetOf, readRecord } from '../../ingest/journal/record.ts'
+import { defaultRanges } from '../../ingest/reading.ts'
 import { readingLengthMax, readings, writeReading } from '../../ingest/readings-table.ts'
 import { symbolColumns, type TableDescription } from '../../ingest/table.ts'
 import { metrics, readingsTable } from '../../store/tables.ts'
 import { runs } from '../support/runs.ts'
+import { openTestIngest } from './open-ingest.ts'
 import { pointWriter, seriesOf } from './points-table.ts'
 
 const options = await SenderOptions.fromConfig('http::addr=127.0.0.1:9000;protocol_version=2;auto_flush=off')
@@ -114,4 +123,132 @@ test('so are those of a table with several symbols, a series number, timestamps 
     return length === rowsOfOurs.length && official(rows).equals(rowsOfOurs.bytes.subarray(0, length))
   })
   fc.assert(same, runs(150, 2000))
+})
+
+const mebibyte = 1024 ** 2
+const timeMs = Date.now() - 3_600_000
+
+function startImporter(t: Test, ingest: LineImporterOptions['ingest'], earliestMs?: () => number) {
+  const options = { names: defaultLineNames, ranges: defaultRanges, aheadMsMax: 300_000, bodyBytesMax: 32 * mebibyte }
+  const importer = createLineImporter({ ingest, ...options, earliestMs })
+  t.teardown(() => importer.close())
+  return (lines: string) => {
+    const resolve = async (names: readonly string[]) => names.map(name => ({ number: 7, symbol: `${name}-7` }))
+    const bytes = Uint8Array.from(Buffer.from(lines))
+    return importer.run({ bytes, isGzip: false, precision: 'ms', deviceDefault: undefined, resolve })
+  }
+}
+
+/** So many readings of a device. */
+function linesOf(device: string, count: number): string {
+  return Array.from({ length: count }, (_, index) => `w,device=${device} temperature=1 ${timeMs + index}\n`).join('')
+}
+
+t.test('of two bodies at a time that have room for one, one is stored and nothing of the other', async t => {
+  const ingest = openTestIngest(t, { journalBytesMax: 5 * mebibyte })
+  const run = startImporter(t, ingest)
+  const count = 45_000
+  const [first, second] = await Promise.all([run(linesOf('porch', count)), run(linesOf('attic', count))])
+  t.strictSame([first.kind, second.kind].sort(), ['full', 'stored'])
+  const { bytes, records } = ingest.status().journal
+  t.equal(records, count)
+  t.ok(bytes > 2.5 * mebibyte && bytes < 5 * mebibyte, 'one has room, and two have none')
+})
+
+t.test('bodies of one moment get times of receipt of their own', async t => {
+  const ingest = openTestIngest(t)
+  const timesUs: number[] = []
+  const append: Ingest['append'] = async records => {
+    const view = new DataView(records.buffer, records.byteOffset, records.byteLength)
+    timesUs.push(view.getFloat64(offsetOf.timeUs, true))
+    return await ingest.append(records)
+  }
+  const run = startImporter(t, { ...ingest, append, clockUs: () => Date.UTC(2026, 0, 1) * 1000 })
+  for (let body = 0; body < 3; body++) t.match(await run('w,device=porch temperature=1\n'), { kind: 'stored' })
+  t.equal(new Set(timesUs).size, 3)
+})
+
+t.test('readings that expire between the look at their lines and their records are rejects', async t => {
+  const ingest = openTestIngest(t)
+  const looks = [timeMs, timeMs + 2]
+  const run = startImporter(t, ingest, () => looks.shift() ?? timeMs + 2)
+  const outcome = await run(`${linesOf('porch', 3)}w,device=porch temperature=1\n`)
+  t.match(outcome, { kind: 'stored', points: 4, readings: 2, rejected: 2 })
+  const rejects = outcome.kind === 'stored' ? outcome.rejects : []
+  const reason = /^timestamp must not be before .*: older readings have expired$/
+  t.match(
+    rejects,
+    [1, 2].map(line => ({ line, device: 'porch', code: 'READING_INVALID', reason })),
+  )
+})
+
+const nowMs = Date.UTC(2026, 5, 1)
+const thread = createLineThread()
+t.teardown(() => thread.close())
+const lines = 'w,device=a temperature=1 1767225600000\nw,device=b temperature=2 1767225600000\n'
+
+async function read(names: LineNames = defaultLineNames, more: Partial<ReadLinesTask> = {}) {
+  const result = await thread.read({
+    names,
+    precision: 'ms',
+    ranges: defaultRanges,
+    nowMs,
+    aheadMsMax: 300_000,
+    deviceDefault: undefined,
+    rejectsMax: 10,
+    body: Uint8Array.from(Buffer.from(lines)),
+    isGzip: false,
+    bodyBytesMax: 1e6,
+    isInTexts: false,
+    ...more,
+  })
+  if (result.kind !== 'read') throw new Error(result.kind)
+  return result
+}
+
+const devices = ['a', 'b'].map((name, index) => ({ name, number: index + 7, symbol: `${name}-symbol`, authSeq: 3 }))
+const unknown = { code: 'DEVICE_UNKNOWN', reason: 'there is none' } as const
+
+async function encode({ rows, names, generation }: Awaited<ReturnType<typeof read>>, resolved: typeof devices) {
+  const times = { receiptUs: nowMs * 1000, earliestMs: undefined }
+  const { records, count } = await thread.encode(resolved, { rows, names, generation, ...times, rejectsMax: 10 })
+  return { count, bytes: Buffer.from(records) }
+}
+
+t.test('names are told as texts until they are resolved, and as numbers afterwards', async t => {
+  const first = await read()
+  t.equal(first.names.parts.text, 'ab')
+  t.equal(first.names.known, undefined)
+  await encode(first, [devices[0], unknown] as unknown as typeof devices)
+  const second = await read()
+  t.equal(second.names.parts.text, 'b', 'what stands for nothing is told again')
+  t.strictSame([...(second.names.known?.numbers ?? [])], [7, 0])
+  t.strictSame(second.names.known?.authSeqs[0], 3)
+  await encode(second, devices)
+  const third = await read()
+  t.equal(third.names.parts.text, '')
+  t.strictSame([...(third.names.known?.numbers ?? [])], [7, 8])
+})
+
+t.test('the records are the same, whether names are known, told as texts, or forgotten in between', async t => {
+  const inTexts = await encode(await read(defaultLineNames, { isInTexts: true }), devices)
+  t.equal(inTexts.count, 2)
+  const known = await read()
+  t.ok(known.names.known)
+  t.strictSame(await encode(known, devices), inTexts)
+  const forgotten = await read()
+  t.ok(forgotten.names.known)
+  const other = await read({ ...defaultLineNames, unknownFields: 'ignore' })
+  t.not(other.generation, forgotten.generation)
+  t.strictSame(await encode(forgotten, devices), inTexts)
+})
+
+t.test('a name whose device has changed is told as a text from then on', async t => {
+  await encode(await read(), devices)
+  const { names, generation } = await read()
+  const places = [names.known?.places[0] ?? -1]
+  await read(defaultLineNames, { isInTexts: true, changed: { places, generation } })
+  const again = await read()
+  t.equal(again.names.parts.text, 'a')
+  t.strictSame([...(again.names.known?.numbers ?? [])], [0, 8])
 })

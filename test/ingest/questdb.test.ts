@@ -1,10 +1,13 @@
-/** The whole way from the door to a real QuestDB. */
+/** The whole way from the door to a real QuestDB, also of values that have no column. */
 
 import t from 'tap'
 import { isWhole } from '../../ingest/forwarder/dead-letter.ts'
+import type { Ingest } from '../../ingest/ingest.ts'
 import { layoutOf, offsetOf } from '../../ingest/journal/record.ts'
+import type { Reading } from '../../ingest/reading.ts'
 import { readings } from '../../ingest/readings-table.ts'
-import { readingsTable } from '../../store/tables.ts'
+import { measurementsTable, readingsTable } from '../../store/tables.ts'
+import { temporaryFolder } from '../support/databases.ts'
 import { device, reading, records } from '../support/journal-parts.ts'
 import { until } from '../support/processes.ts'
 import { startQuestdb } from '../support/questdb.ts'
@@ -12,9 +15,94 @@ import { questdbRows } from '../support/questdb-rows.ts'
 import { openTestIngest } from './open-ingest.ts'
 
 const questdb = await startQuestdb(t)
+const { http } = questdb.address
 const ask = (sql: string) => questdbRows({ questdb }, sql)
 
+const isApplied = (ingest: Ingest) => ingest.status().lag.rows === 0
+
+const atMs = Date.UTC(2026, 0, 1)
+const none = { temperature: Number.NaN, humidity: Number.NaN, pressure: Number.NaN }
+
+function withCustom(of: Reading, custom: Record<number, number>): Reading {
+  return { ...of, custom: { series: Object.keys(custom).map(Number), values: Object.values(custom) } }
+}
+
+t.test('custom values are rows of a table, and are replaced and taken away with their reading', async t => {
+  const shown = () => ask(`SELECT ts, series, value FROM ${measurementsTable} ORDER BY ts, series`)
+  const directory = temporaryFolder(t)
+  const first = openTestIngest(t, { directory })
+  first.startForwarding(http, true)
+  const [climate, meter] = [device(1), device(2)]
+
+  t.equal(await first.accept(climate, withCustom(reading(1, atMs), { 11: 400.5, 12: 3 })), 'stored')
+  t.equal(await first.accept(climate, withCustom(reading(2, atMs + 1000), { 11: 401 })), 'stored')
+  t.equal(await first.accept(meter, withCustom({ ...reading(0, atMs), ...none }, { 21: -7 })), 'stored')
+  await until('they are applied', () => isApplied(first))
+  const time = '2026-01-01T00:00:00.000000Z'
+  const nextTime = '2026-01-01T00:00:01.000000Z'
+  t.strictSame(await shown(), [
+    [time, 11, 400.5],
+    [time, 12, 3],
+    [time, 21, -7],
+    [nextTime, 11, 401],
+  ])
+  const sql = `SELECT ts, device, temperature, humidity FROM ${readingsTable} ORDER BY device, ts`
+  const readings = [
+    [time, 'device-1', 1, 50],
+    [nextTime, 'device-1', 2, 50],
+    [time, 'device-2', null, null],
+  ]
+  t.strictSame(await ask(sql), readings, 'a reading without any of the columns is a row, too')
+
+  t.equal(await first.accept(climate, withCustom(reading(1, atMs), { 12: 5 })), 'stored')
+  await until('the reading is replaced', () => isApplied(first))
+  const replaced = [[time, 11, null], [time, 12, 5], ...(await shown()).slice(2)]
+  t.strictSame(await shown(), replaced, 'the value that it leaves out is gone')
+  await first.close()
+
+  const second = openTestIngest(t, { directory })
+  t.equal(await second.accept(climate, reading(1, atMs)), 'stored')
+  t.equal(await second.accept(meter, reading(3, atMs + 2000)), 'stored')
+  // What the registry of series knows after a restart.
+  second.startForwarding(http, true, Uint32Array.of(1, 11, 1, 12, 2, 21))
+  await until('the reading is replaced by one without custom values', () => isApplied(second))
+  t.strictSame((await shown()).slice(0, 4), replaced.with(1, [time, 12, null]))
+  await second.close()
+})
+
+t.test('a row of custom values that QuestDB refuses is a dead letter with its whole reading', async t => {
+  await questdb.clear()
+  async function changeType(type: string): Promise<void> {
+    await ask(`ALTER TABLE ${measurementsTable} ALTER COLUMN value TYPE ${type}`)
+    const sql = `SELECT type FROM table_columns('${measurementsTable}') WHERE "column" = 'value'`
+    await until('the column has that type', async () => (await ask(sql))[0]?.[0] === type)
+  }
+  const directory = temporaryFolder(t)
+  const ingest = openTestIngest(t, { directory })
+  ingest.startForwarding(http, true)
+  await changeType('BOOLEAN')
+  t.equal(await ingest.accept(device(1), withCustom(reading(1, atMs), { 11: 400 })), 'stored')
+  t.equal(await ingest.accept(device(1), reading(2, atMs + 1000)), 'stored')
+  await until('it is a dead letter', () => ingest.status().forwarder.deadLetters === 1 && isApplied(ingest))
+  const [letter] = (await ingest.deadLetters.list(-1, 10)).filter(isWhole)
+  t.strictSame(letter?.further, [{ series: 11, value: 400 }])
+  const temperatures = `SELECT temperature FROM ${readingsTable} ORDER BY temperature`
+  t.strictSame(await ask(temperatures), [[2]], 'nothing of it is shown')
+
+  await ingest.close()
+  await changeType('DOUBLE')
+  // QuestDB remembers the type of a column for each connection.
+  const next = openTestIngest(t, { directory })
+  next.startForwarding(http, true)
+  t.strictSame(await next.deadLetters.replay(), { replayed: 1, damaged: 0, outcome: 'stored' })
+  await until('it is applied', () => isApplied(next))
+  t.strictSame(await ask(temperatures), [[1], [2]])
+  t.strictSame(await ask(`SELECT series, value FROM ${measurementsTable}`), [[11, 400]])
+  await next.close()
+})
+
 t.test('live and late readings, replacements and poison, as QuestDB shows them in the end', async t => {
+  await questdb.clear()
   const ingest = openTestIngest(t)
   ingest.startForwarding(questdb.address.http, true)
   const isApplied = () => ingest.status().lag.rows === 0

@@ -1,5 +1,6 @@
 /** A feed of a topic: what it tells, what it passes over, and what it says while it cannot read. */
 
+import fc from 'fast-check'
 import { type Test, test } from 'tap'
 import { letterId } from '../../ingest/kafka/letter-id.ts'
 import type { PublishedState } from '../../ingest/kafka/published-state.ts'
@@ -8,7 +9,9 @@ import { TopicWatermark } from '../../ingest/kafka/topic-visibility.ts'
 import { UnappliedSeries } from '../../ingest/kafka/unapplied-series.ts'
 import { readings } from '../../ingest/readings-table.ts'
 import { recordingLog, silentLog } from '../support/databases.ts'
+import { runs } from '../support/runs.ts'
 import { damaged, FakePartition, groupOf } from './fake-partition.ts'
+import { ForwardedTopic, type Lane, seriesNumbers } from './forwarded-topic.ts'
 
 const atStart: PublishedState = { tenure: 1, losses: 0, committed: 0, applied: 0, sequenced: undefined }
 
@@ -211,4 +214,67 @@ test('a backlog of any length keeps the series that have rows in it', async t =>
   const before = series.revision(25)
   series.applied(30, false)
   t.ok(series.revision(25) > before)
+})
+
+type Step = (topic: ForwardedTopic) => void | Promise<void>
+
+function stepOf<Value>(values: fc.Arbitrary<Value>, act: (topic: ForwardedTopic, value: Value) => ReturnType<Step>) {
+  return values.map(
+    (value): Step =>
+      topic =>
+        act(topic, value),
+  )
+}
+
+const row = fc.record({ series: fc.constantFrom(...seriesNumbers), timeUs: fc.nat(1000), isLate: fc.boolean() })
+const group = fc.array(row, { minLength: 1, maxLength: 4 })
+const share = fc.double({ min: 0, max: 1, noNaN: true })
+const often: fc.Arbitrary<Step>[] = [
+  stepOf(fc.tuple(group, fc.nat(9)), (topic, [rows, chance]) => topic.append(rows, chance === 0)),
+  stepOf(fc.constantFrom<Lane>('live', 'backfill'), (topic, lane) => topic.send(lane)),
+  stepOf(fc.tuple(fc.nat(5), fc.boolean()), (topic, [count, isCommitted]) => topic.apply(count, isCommitted)),
+  stepOf(fc.nat(4), (topic, count) => topic.read(count)),
+  stepOf(fc.constantFrom('publish', 'deliver', 'both'), (topic, what) => {
+    if (what !== 'deliver') topic.publish()
+    if (what !== 'publish') topic.deliver()
+  }),
+  stepOf(fc.nat(4), (topic, count) => topic.refreshView(count)),
+]
+const trouble = fc.constantFrom('takeOver' as const, 'restartFeed' as const, 'failFetch' as const)
+const seldom: fc.Arbitrary<Step> = fc.oneof(
+  stepOf(trouble, (topic, what) => topic[what]()),
+  stepOf(share, (topic, kept) => topic.lose(kept)),
+  stepOf(share, (topic, kept) => topic.retain(kept)),
+)
+const steps = fc.array(
+  fc.oneof(...often.map(arbitrary => ({ arbitrary, weight: 6 })), { arbitrary: seldom, weight: 3 }),
+  { maxLength: 150, size: 'max' },
+)
+
+async function holds(check: (topic: ForwardedTopic, acts: readonly Step[]) => Promise<void>): Promise<void> {
+  const property = fc.asyncProperty(steps, async acts => {
+    const topic = new ForwardedTopic()
+    try {
+      await check(topic, acts)
+    } finally {
+      await topic.close()
+    }
+  })
+  await fc.assert(property, runs(20, 200))
+}
+
+test('rows are told in order and once, revisions are raised when rows show, and no row is older than is said', async () => {
+  await holds(async (topic, acts) => {
+    for (const act of acts) {
+      await act(topic)
+      topic.assert()
+    }
+  })
+})
+
+test('when everything has settled the view is known to have all rows', async () => {
+  await holds(async (topic, acts) => {
+    for (const act of acts) await act(topic)
+    await topic.settle()
+  })
 })

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import t, { test } from 'tap'
 import { watchHourlyView } from '../../store/questdb/hourly-view.ts'
+import { type ViewState, ViewWatch } from '../../store/questdb/hourly-view-watch.ts'
 import { hourlyView, readingsTable } from '../../store/tables.ts'
 import { recordingLog, silentLog, type TestHooks } from '../support/databases.ts'
 import { until } from '../support/processes.ts'
@@ -76,4 +77,103 @@ test('where there can be no such view, that is told once and all goes on without
   await new Promise(resolve => setTimeout(resolve, 500))
   t.equal(view.validThroughTxn(), undefined)
   t.strictSame(texts, ['no hourly view in QuestDB: hourly queries read the raw readings'])
+})
+
+const minuteMs = 60_000
+
+function watchAt() {
+  const clock = { ms: 0 }
+  const watch = new ViewWatch({ refreshEveryMs: 10 * minuteMs, graceMs: 2 * minuteMs, monotonicMs: () => clock.ms })
+  const newest = { refreshedTxn: 5, sequencedTxn: 5, appliedTxn: 5, isApplied: true }
+  const good: ViewState = { status: 'valid', reason: '', isOurs: true, isSuspended: false, ...newest }
+  /** What is done when this is seen so much later. `tableTxn` is the table's newest, which shows too. */
+  const check = (change: (Partial<ViewState> & { tableTxn?: number }) | undefined, laterMs = 0) => {
+    clock.ms += laterMs
+    if (change === undefined) return watch.check(undefined).kind
+    const { tableTxn = 5, ...others } = change
+    return watch.check({ ...good, sequencedTxn: tableTxn, appliedTxn: tableTxn, ...others }).kind
+  }
+  const through = (...given: Parameters<typeof check>) => {
+    check(...given)
+    return watch.validThroughTxn
+  }
+  /** With the transaction through which it is valid then. */
+  const see = (...given: Parameters<typeof check>) => `${check(...given)} ${watch.validThroughTxn}`
+  return { clock, watch, check, through, see }
+}
+
+test('a view is valid when it has come to the transaction that the table had at first', async t => {
+  const { watch, check, through, see } = watchAt()
+  t.equal(check(undefined), 'rebuild', 'it is made')
+  t.equal(see({ status: 'refreshing', refreshedTxn: -1, tableTxn: 7 }), 'none undefined')
+  t.equal(see({ refreshedTxn: 6, tableTxn: 9 }), 'refresh undefined', 'what others had sent before us may be missing')
+  t.equal(through({ refreshedTxn: 9, tableTxn: 9, isApplied: false }), undefined, 'it does not show yet')
+  t.equal(through({ refreshedTxn: 9, tableTxn: 9 }), 9)
+  t.equal(through({ refreshedTxn: 12, tableTxn: 12, isApplied: false }), 9, 'of what is being merged nothing is known')
+  watch.invalidate()
+  t.equal(watch.validThroughTxn, undefined)
+})
+
+test('a view is refreshed when the table has more, not too often and not at the cost of others', async t => {
+  const { check } = watchAt()
+  t.equal(check({}), 'none', 'there is nothing new')
+  t.equal(check({ tableTxn: 6 }), 'refresh')
+  t.equal(check({ tableTxn: 7, status: 'refreshing' }, minuteMs), 'none')
+  t.equal(check({ tableTxn: 9, refreshedTxn: 7 }, minuteMs), 'none')
+  const later = check({ tableTxn: 9, refreshedTxn: 7 }, 10 * minuteMs)
+  t.equal(later, 'none', 'it took two minutes, so it has a longer pause')
+  t.equal(check({ tableTxn: 9, refreshedTxn: 7 }, 9 * minuteMs), 'refresh')
+})
+
+test('rows that do not show yet are nothing to refresh, and what shows later is needed', async t => {
+  const { check, through, see } = watchAt()
+  for (let hour = 0; hour < 5; hour++) {
+    t.equal(see({ refreshedTxn: 5, sequencedTxn: 8, appliedTxn: 5 }, 60 * minuteMs), 'none undefined')
+  }
+  t.equal(check({ refreshedTxn: 5, tableTxn: 8 }), 'refresh')
+  t.equal(through({ refreshedTxn: 8, tableTxn: 8 }), 8)
+})
+
+test('a refresh that is dropped is asked for again, and in the end the view is rebuilt', async t => {
+  const { check, see } = watchAt()
+  check({})
+  const done = Array.from({ length: 8 }, () => check({ tableTxn: 8 }, 10 * minuteMs))
+  t.strictSame(done, [...Array.from({ length: 7 }, () => 'refresh'), 'none'])
+  t.equal(see({ tableTxn: 8 }, 2 * minuteMs), 'rebuild undefined')
+})
+
+test('a fault has the view made anew, at growing pauses while that does not help', async t => {
+  for (const fault of [
+    { status: 'invalid', reason: 'truncate operation' },
+    { isOurs: false },
+    { isSuspended: true },
+    { refreshedTxn: 6 },
+    { tableTxn: 4, refreshedTxn: 4 },
+  ]) {
+    const { check, through, see } = watchAt()
+    t.equal(through({}), 5)
+    t.equal(see(fault), 'none undefined', 'somebody may still ask it')
+    t.equal(see({ refreshedTxn: 9, tableTxn: 9 }, minuteMs), 'none undefined', 'it stays a fault')
+    t.equal(check(fault, minuteMs), 'rebuild', JSON.stringify(fault))
+    let made = 0
+    for (let second = 0; second < 86_400; second += 5) if (check({ status: 'invalid' }, 5000) === 'rebuild') made++
+    t.ok(made > 20 && made < 40, `${made} times in a day`)
+    while (check({ status: 'invalid' }, 5000) !== 'rebuild') made++
+    t.equal(through({ refreshedTxn: 20, tableTxn: 20 }, 5000), 20)
+    check({ refreshedTxn: 20, tableTxn: 20 }, 3_600_000)
+    check({ status: 'invalid' }, 5000)
+    t.equal(check({ status: 'invalid' }, 2 * minuteMs), 'rebuild', 'a new fault begins with short pauses')
+    t.equal(check({ status: 'invalid' }, 15_000), 'rebuild')
+  }
+})
+
+test('a view that may hold what was lost is rebuilt', async t => {
+  const { watch, check, through, see } = watchAt()
+  check({})
+  watch.markSuspect('of a test')
+  t.equal(watch.validThroughTxn, undefined)
+  t.equal(see({}), 'none undefined')
+  t.equal(check({}, 2 * minuteMs), 'rebuild')
+  t.equal(check({ status: 'refreshing', refreshedTxn: -1 }), 'none')
+  t.equal(through({ refreshedTxn: 7, tableTxn: 7 }), 7)
 })

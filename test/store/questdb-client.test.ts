@@ -5,6 +5,7 @@ import { test } from 'tap'
 import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import { isUnanswered, questdbError } from '../../store/questdb/client/questdb-error.ts'
 import { createPgConnection } from '../../store/questdb/client/questdb-pg.ts'
+import { differences, type Parameter, settingsText } from '../../store/questdb/questdb-settings.ts'
 import type { TestHooks } from '../support/databases.ts'
 
 const hangMs = 600_000
@@ -102,4 +103,43 @@ test('statements at the same time share one connection, one after the other', as
   const failed = results.filter(({ status }) => status === 'rejected')
   t.equal(failed.length, 3, 'a failure does not stop the ones that wait')
   t.equal(openMax, 1)
+})
+
+const wanted = { 'cairo.commit.mode': 'sync', 'line.tcp.enabled': 'false', 'http.password': 'secret' }
+
+function running(changes: Record<string, Partial<Parameter> | undefined> = {}): Map<string, Parameter> {
+  const stars = (key: string, value: string): string => (key.endsWith('.password') ? '****' : value)
+  const parameters = new Map<string, Parameter>()
+  for (const [key, value] of Object.entries(wanted)) parameters.set(key, { value: stars(key, value), source: 'conf' })
+  for (const [key, change] of Object.entries(changes)) {
+    const before = parameters.get(key)
+    if (change === undefined || before === undefined) parameters.delete(key)
+    else parameters.set(key, { ...before, ...change })
+  }
+  return parameters
+}
+
+test('settings that are in force are no difference, and those of others do not matter', async t => {
+  const parameters = running()
+  parameters.set('query.timeout', { value: '60s', source: 'default' })
+  t.strictSame(differences(wanted, parameters), [])
+})
+
+test('each setting that is not in force is named', async t => {
+  const finds = (changes: Record<string, Partial<Parameter> | undefined>, texts: string[]): unknown =>
+    t.strictSame(differences(wanted, running(changes)), texts)
+  finds({ 'cairo.commit.mode': { value: 'nosync' } }, ['cairo.commit.mode is nosync, not sync'])
+  // Overridden with the same value by chance: it is still not ours to rely on.
+  finds({ 'line.tcp.enabled': { source: 'env' } }, ['line.tcp.enabled comes from its env, not from its configuration'])
+  finds({ 'http.password': undefined }, ['http.password is not known to it'])
+  finds({ 'http.password': { source: 'default' } }, [
+    'http.password comes from its default, not from its configuration',
+  ])
+})
+
+test('the configuration has one line for each setting', async t => {
+  t.equal(
+    settingsText(wanted),
+    '# Written at each start; changes made here are lost.\ncairo.commit.mode=sync\nline.tcp.enabled=false\nhttp.password=secret\n',
+  )
 })

@@ -1,13 +1,14 @@
 /** Which backups are refused: every file is held against the manifest, and the manifest against itself. */
 
-import fs, { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import fs, { cpSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import t from 'tap'
+import t, { test } from 'tap'
 import { checkBackup, compareVersions } from '../../../service/backup/check-backup.ts'
 import { digestFile } from '../../../service/backup/copied-file.ts'
 import { Copy } from '../../../service/backup/copy.ts'
 import { manifestName, readManifest, writeManifest } from '../../../service/backup/manifest.ts'
 import type { ManifestHead } from '../../../service/backup/manifest-lines.ts'
+import { prepareTarget } from '../../../service/backup/target.ts'
 import { temporaryFolder } from '../../support/databases.ts'
 
 const version = '0.1.0'
@@ -163,4 +164,31 @@ t.test('a copy leaves room on the disk', async t => {
   const step = { kind: 'file', from: join(folder, 'source'), path: 'x', bytesMax: 10, isOptional: false } as const
   t.throws(() => new Copy(join(folder, 'copy'), nothing, Number.MAX_SAFE_INTEGER).run(step), { name: 'BackupError' })
   t.doesNotThrow(() => new Copy(join(folder, 'copy'), nothing, 1).run(step))
+})
+
+test('a folder for a backup is made, or taken empty, for its owner alone', t => {
+  const folder = temporaryFolder(t)
+  const [target, data] = [join(folder, 'monday'), join(folder, 'data')]
+  mkdirSync(data)
+  for (const when of ['new', 'empty']) {
+    t.equal(prepareTarget(target, data), join(realpathSync(folder), 'monday'), when)
+    t.equal(statSync(target).mode & 0o777, 0o700, when)
+  }
+  t.end()
+})
+
+test('a folder that cannot be taken is refused with the reason', t => {
+  const folder = temporaryFolder(t)
+  const [data, full, file] = [join(folder, 'data'), join(folder, 'full'), join(folder, 'file')]
+  for (const made of [data, full]) mkdirSync(made)
+  writeFileSync(join(full, 'x'), '')
+  writeFileSync(file, '')
+  const refuses = (path: string, reason: string) => t.throws(() => prepareTarget(path, data), { message: reason })
+  refuses('monday', 'monday is not an absolute path.')
+  refuses(join(data, 'monday'), `${join(data, 'monday')} is in the data directory: give another folder.`)
+  refuses(full, `${realpathSync(full)} is not empty: give a new or an empty folder.`)
+  const lost = join(folder, 'missing', 'monday')
+  refuses(lost, `${lost} cannot be made: the folder that it is to be in is not there.`)
+  refuses(join(file, 'monday'), `${join(file, 'monday')} cannot be made: ENOTDIR.`)
+  t.end()
 })

@@ -1,11 +1,13 @@
-/** Which days have expired, by a clock that may be wrong for a while; and the lock beside which they expire. */
+/** Which days are due, when they may go, and work that excludes an expiry. */
 
 import t from 'tap'
+import { type DueDaysOptions, dueDays } from '../../../../service/lifecycle/retention/due-days.ts'
 import {
   createClockHorizon,
   DelayedHorizon,
   dayMs,
   horizonMs,
+  ObservedHorizon,
 } from '../../../../service/lifecycle/retention/horizon.ts'
 import { createSharedLock } from '../../../../service/lifecycle/retention/shared-lock.ts'
 
@@ -97,4 +99,75 @@ t.test('exclusive work is left out beside other work, and shared work waits for 
     /broken/,
   )
   t.equal(await lock.tryExclusive(async () => undefined), true)
+})
+
+const none = { expireBeforeMs: never, waiting: undefined }
+/** Days are counted from one that is the oldest. */
+const at = (day: number) => Date.UTC(2026, 0, 10) + day * dayMs
+
+function due(rawDays: number[], horizon: number, more: Partial<DueDaysOptions> = {}) {
+  const horizonMs = at(horizon)
+  return dueDays({
+    rawDays: rawDays.map(day => ({ startMs: at(day), readings: 1 })),
+    horizonMs,
+    steadyMs: horizonMs,
+    watchedFromMs: horizonMs,
+    newestHorizonMs: horizonMs,
+    confirmedMs: never,
+    ...more,
+  })
+}
+
+t.test('one day that is due goes, also at the start', async t => {
+  t.strictSame(due([], 5), none)
+  t.strictSame(due([0, 1, 2], 0), none)
+  t.strictSame(due([0, 1, 2], 1), { ...none, expireBeforeMs: at(1) })
+  t.strictSame(due([0, 1, 2], 1, { steadyMs: at(0) }), none, 'the margin is not over')
+  t.strictSame(due([0, 1, 2], 1, { steadyMs: never }), none)
+})
+
+t.test('days that are due at once wait, also a single one that is due for longer', async t => {
+  const wait = (beforeMs: number, days: number) => ({
+    ...none,
+    waiting: { fromMs: at(0), beforeMs, days, reason: 'several_days' },
+  })
+  t.strictSame(due([0, 1, 2], 2), wait(at(2), 2))
+  t.strictSame(due([0, 3, 9], 9), wait(at(9), 2))
+  t.strictSame(due([0], 365), wait(at(365), 1), 'an installation of one day, by a clock that is a year ahead')
+  t.strictSame(due([0, 1, 2], 2, { steadyMs: never }), wait(at(2), 2), 'told before the margin is over')
+})
+
+t.test('days that became due one by one go one by one', async t => {
+  const watchedFromMs = at(1)
+  t.strictSame(due([0, 1, 2], 3, { watchedFromMs }), { ...none, expireBeforeMs: at(1) })
+  t.strictSame(due([1, 2], 3, { watchedFromMs }), { ...none, expireBeforeMs: at(2) })
+  t.strictSame(due([0, 7], 5, { watchedFromMs }), { ...none, expireBeforeMs: at(1) }, 'a fleet that was silent')
+})
+
+t.test('nothing goes that the newest reading does not justify', async t => {
+  const watchedFromMs = at(0)
+  const newestHorizonMs = at(0)
+  t.strictSame(due([0, 1], 1, { watchedFromMs, newestHorizonMs }), none, 'today the first reading may still come')
+  t.strictSame(due([0, 1], 1, { watchedFromMs, newestHorizonMs: never }), none)
+  const waiting = { fromMs: at(0), beforeMs: at(2), days: 2, reason: 'no_newer_readings' }
+  t.strictSame(due([0, 1], 2, { watchedFromMs, newestHorizonMs }), { ...none, waiting })
+})
+
+t.test('what is confirmed goes at once, as far as the clock still says so', async t => {
+  const more = { confirmedMs: at(4), newestHorizonMs: at(-3) }
+  t.strictSame(due([0, 1, 2, 6], 5, more), { ...none, expireBeforeMs: at(4) })
+  t.strictSame(due([0, 1, 2], 5, { ...more, steadyMs: at(2) }), { ...none, expireBeforeMs: at(2) })
+  t.strictSame(due([0, 1, 2], 0, more), none, 'the clock was put right')
+  t.strictSame(due([0, 1, 2], 2, more), { ...none, expireBeforeMs: at(2) }, 'by some days')
+  t.match(due([4, 5, 6], 9, more), { waiting: { fromMs: at(4), beforeMs: at(9), days: 3 } }, 'the rest waits')
+})
+
+t.test('a clock is watched from the start on, and anew from each step', async t => {
+  const watched = new ObservedHorizon()
+  // A year ahead, back, and two days at once.
+  const days = [5, 5, 6, 7, 372, 373, 7, 9]
+  t.strictSame(
+    days.map(day => watched.from(at(day))),
+    [5, 5, 5, 5, 372, 372, 7, 9].map(at),
+  )
 })

@@ -1,0 +1,12 @@
+/** The listing of content files: its query, its page and its routes. */
+
+import t from 'tap'
+
+// Until it ends, tap runs no other test: the first part must not be over before the last one has a PostgreSQL.
+t.test('the parts are loaded', () =>
+  Promise.all([
+    import('./content-files/query.ts'),
+    import('./content-files/page.ts'),
+    import('./content-files/listing.ts'),
+  ]),
+)

@@ -1,0 +1,353 @@
+/** Topics of Kafka without a broker: their settings, retention, records and offsets. */
+
+import { createRecordsBatch, Reader, readRecordsBatches } from '@platformatic/kafka'
+import fc from 'fast-check'
+import t, { test } from 'tap'
+import { missingVersions } from '../../ingest/kafka/broker-connection.ts'
+import { checkTopics } from '../../ingest/kafka/check-topics.ts'
+import { recordsFrom } from '../../ingest/kafka/fetcher.ts'
+import { KafkaAway, Refused, TopicMissing } from '../../ingest/kafka/kafka-errors.ts'
+import { offsetsAtStart } from '../../ingest/kafka/offsets-at-start.ts'
+import { keptMs, refusalShare, retentionShare, segmentShare } from '../../ingest/kafka/retention-share.ts'
+import { topicsOf } from '../../ingest/kafka/topic-names.ts'
+import {
+  differenceText,
+  retentionMsOf,
+  type TopicDescription,
+  type TopicSource,
+  topicDifferences,
+  topicSettings,
+} from '../../ingest/kafka/topic-settings.ts'
+import {
+  lookAtTopic,
+  noteProblems,
+  type TopicProblem,
+  type TopicSight,
+  topicProblems,
+} from '../../ingest/kafka/topic-watch.ts'
+import type { Log } from '../../store/log.ts'
+import { createVirtualTime } from './model/virtual-time.ts'
+
+test('the share grows with the age of the oldest record that waits', async t => {
+  t.equal(retentionShare(1000, 10_000, 6000), 0.5)
+  t.equal(retentionShare(1000, 10_000, 12_000), 1.1, 'Kafka deletes whole segments, so it may be older')
+  t.equal(retentionShare(undefined, 10_000, 6000), 0, 'none waits')
+  t.equal(retentionShare(1000, Number.POSITIVE_INFINITY, 6000), 0, 'nothing is deleted')
+  t.equal(retentionShare(1000, 10_000, 0), 0, 'the clock of the broker is ahead')
+})
+
+test('what is kept of applied records is in the topic when nothing is taken any more', async t => {
+  for (const retentionMs of [10, 168]) {
+    const ms = keptMs(24, retentionMs)
+    t.ok(ms > 0 && ms * (1 + segmentShare) + refusalShare * retentionMs < retentionMs)
+  }
+  t.equal(keptMs(24, 168), 24)
+  t.equal(keptMs(24, Number.POSITIVE_INFINITY), 24)
+  t.equal(keptMs(0, 168), 0)
+})
+
+const well: TopicSight = {
+  start: 10,
+  end: 30,
+  applied: 20,
+  oldestMs: 1000,
+  unforwarded: [],
+  replicas: 3,
+  inSync: 3,
+  retentionMs: 10_000,
+  weaknesses: [],
+}
+
+test('what is wrong with a topic is told, each by itself', async t => {
+  const told = (sight: Partial<TopicSight> | undefined, share: number | undefined, fault?: string) =>
+    topicProblems({ sight: sight && { ...well, ...sight }, share, fault })
+  t.strictSame(told({}, 0.49), [])
+  t.strictSame(told(undefined, undefined), [])
+  t.match(told(undefined, undefined, 'away'), [{ kind: 'unreachable', text: 'cannot be looked at: away' }])
+  t.match(told({ inSync: 2 }, 0), [{ kind: 'underReplicated', text: '2 of 3 replicas' }])
+  t.match(told({ weaknesses: ['b', 'c'] }, 0), [{ kind: 'weak', text: 'b; c' }])
+  const late = topicProblems({
+    sight: { ...well, unforwarded: [1] },
+    fault: undefined,
+    share: 0,
+    lateMs: 61_000,
+    unforwardedMs: 31_000,
+  })
+  t.match(late, [
+    { kind: 'late', text: 'QuestDB lacks a record that Kafka took 61 s ago' },
+    { kind: 'unforwarded', text: /no process forwards it to the replica 1/ },
+  ])
+  t.match(told({}, 0.5), [{ kind: 'retention', text: /has used 50 % of the retention/ }])
+  t.match(told({}, 0.8), [{ kind: 'retention' }, { kind: 'refused' }])
+  t.match(told({ applied: 7 }, 0), [{ kind: 'deleted', text: /deleted records 7 to 9, which QuestDB has not taken/ }])
+})
+
+test('replicas that are not in sync are seen', async t => {
+  const partitions = [{ leader: undefined, replicas: [1, 2, 3], inSync: [1, 3] }]
+  const admin = { partitions: async () => partitions, settings: async () => new Map<string, string>() }
+  const partition = { offsets: async () => ({ start: 0, end: 0 }) } as never
+  const requirements = { replication: 3, retentionMs: 1 }
+  const sources = {
+    topic: 'a',
+    admin,
+    partition,
+    requirements,
+    appliedOffset: async () => undefined,
+    unforwarded: async () => [],
+  }
+  t.match(await lookAtTopic(sources, undefined), { replicas: 3, inSync: 2, oldestMs: undefined })
+})
+
+test('a problem is logged once when it begins and once when it ends', async t => {
+  const lines: string[] = []
+  const write = (level: string) => (fields: object, text: string) =>
+    lines.push(`${level} ${text} ${JSON.stringify(fields)}`)
+  const log = { info: write('info'), warn: write('warn'), error: write('error') } as unknown as Log
+  const problem = (kind: TopicProblem['kind'], text: string): TopicProblem => ({ kind, text })
+  noteProblems(log, 'a', [], [problem('retention', '50 %')])
+  noteProblems(log, 'a', [problem('retention', '50 %')], [problem('retention', '60 %'), problem('refused', 'full')])
+  noteProblems(log, 'a', [problem('retention', '80 %'), problem('refused', 'full')], [problem('retention', '79 %')])
+  t.strictSame(lines, [
+    'warn records wait for QuestDB for a large part of the retention {"topic":"a","reason":"50 %"}',
+    'error refusing writes until QuestDB has caught up {"topic":"a","reason":"full"}',
+    'info no longer: refusing writes until QuestDB has caught up {"topic":"a"}',
+  ])
+})
+
+const requirements = { replication: 3, retentionMs: 168 * 3_600_000 }
+const leader = { host: 'kafka-1', port: 9092 }
+
+interface Differing {
+  settings?: Record<string, string>
+  partitions?: number
+  replicas?: number
+}
+
+/** As `barograph kafka prepare` makes it, but for these. */
+function topicWith({ settings = {}, partitions = 1, replicas = 3 }: Differing): TopicDescription {
+  const wanted = topicSettings(requirements).map(({ name, wanted }): [string, string] => [name, wanted])
+  const brokers = Array.from({ length: replicas }, (_, at) => at)
+  return {
+    name: 'a',
+    partitions: Array.from({ length: partitions }, () => ({ leader, replicas: brokers, inSync: brokers })),
+    settings: new Map([...wanted, ...Object.entries(settings)]),
+  }
+}
+
+function sourceOf(topic: (name: string) => TopicDescription | undefined): TopicSource {
+  return {
+    partitions: async name => topic(name)?.partitions,
+    settings: async name => new Map(topic(name)?.settings),
+  }
+}
+
+const found = (differing: Differing) => topicDifferences(topicWith(differing), requirements)
+
+test('the topics are named by prefix and table', async t => {
+  t.strictSame(topicsOf('barograph-'), { readings: 'barograph-readings-s1', points: 'barograph-points-s1' })
+})
+
+test('a topic that promises as much or more is good enough', async t => {
+  t.strictSame(found({}), [])
+  const more = {
+    'min.insync.replicas': '3',
+    'retention.ms': '-1',
+    'max.message.bytes': '10000000',
+    'segment.ms': '1000',
+    'segment.bytes': '1048576',
+    'compression.type': 'uncompressed',
+  }
+  t.strictSame(found({ settings: more, replicas: 4 }), [])
+  t.strictSame(found({ settings: { 'retention.ms': String(requirements.retentionMs + 1) } }), [])
+})
+
+test('each weakness is named with its value and the one that is needed', async t => {
+  const named = (differing: Differing, text: string, isSafe: boolean) => {
+    const [difference, ...others] = found(differing)
+    t.match(difference, { isRequired: true }, text)
+    t.strictSame(others, [])
+    t.equal(difference && differenceText(difference), text)
+    t.equal(difference?.obstacle === undefined, isSafe, `${text} is${isSafe ? '' : ' not'} changed by --apply`)
+  }
+  const setting = (name: string, value: string, wanted: string, isSafe = true) =>
+    named({ settings: { [name]: value } }, `${name} is ${value}, ${wanted} is needed`, isSafe)
+  named({ partitions: 3 }, 'partitions is 3, 1 is needed', false)
+  named({ replicas: 2 }, 'replicas is 2, 3 is needed', false)
+  setting('min.insync.replicas', '1', '2')
+  setting('unclean.leader.election.enable', 'true', 'false')
+  setting('cleanup.policy', 'compact,delete', 'delete', false)
+  setting('message.timestamp.type', 'CreateTime', 'LogAppendTime')
+  setting('max.message.bytes', '4194304', '4718592')
+  setting('retention.ms', '604799999', '604800000')
+  setting('retention.bytes', '1000000', '-1')
+})
+
+test('what costs space alone is named, and is no reason to refuse', async t => {
+  const settings = { 'segment.ms': '604800000', 'segment.bytes': '2147483647', 'compression.type': 'zstd' }
+  t.match(found({ settings }), [
+    { name: 'segment.ms', wanted: '75600000', isRequired: false },
+    { name: 'segment.bytes', isRequired: false },
+    { name: 'compression.type', isRequired: false },
+  ])
+})
+
+test('a topic on one broker is good enough where that is asked for', async t => {
+  const single = { ...requirements, replication: 1 }
+  const topic = topicWith({ replicas: 1, settings: { 'min.insync.replicas': '1' } })
+  t.strictSame(topicDifferences(topic, single), [])
+  const [replicas, inSync] = topicDifferences(topic, requirements)
+  t.match(replicas, { name: 'replicas' })
+  t.match(inSync, { name: 'min.insync.replicas', obstacle: /nothing could be written/ })
+})
+
+test('more replicas in sync than there are would stop all writes', async t => {
+  const [difference, ...others] = found({ settings: { 'min.insync.replicas': '4' } })
+  t.match(difference, { name: 'min.insync.replicas', value: '4', wanted: '2', isRequired: true, obstacle: undefined })
+  t.strictSame(others, [])
+})
+
+test('a setting that the broker does not tell is unknown, and refused', async t => {
+  const topic = topicWith({})
+  const untold = { ...topic, settings: new Map([...topic.settings].filter(([name]) => name !== 'retention.bytes')) }
+  t.match(topicDifferences(untold, requirements), [{ name: 'retention.bytes', value: 'unknown' }])
+})
+
+test('the check names all that is missing or weaker at once', async t => {
+  const check = (topic: Parameters<typeof sourceOf>[0]) => checkTopics(sourceOf(topic), ['a', 'b'], requirements)
+  await t.resolves(check(() => topicWith({})))
+  const settings = { 'retention.bytes': '1', 'segment.ms': '604800000' }
+  const message =
+    'Kafka does not keep what would be acknowledged: topic a: partitions is 2, 1 is needed; ' +
+    'topic a: retention.bytes is 1, -1 is needed; there is no topic b. Run barograph kafka prepare.'
+  const refused = check(name => (name === 'a' ? topicWith({ partitions: 2, settings }) : undefined))
+  await t.rejects(refused, { name: 'StartError', message })
+  const failing = (error: Error) =>
+    check(() => {
+      throw error
+    })
+  const rights = /describe the topic a \(TOPIC_AUTHORIZATION_FAILED\): see docs\/kafka\.md/
+  const forbidden = failing(new Refused('TOPIC_AUTHORIZATION_FAILED', undefined))
+  await t.rejects(forbidden, { name: 'StartError', message: rights })
+  const away = { name: 'StartError', message: /no broker answers.*KAFKA_BROKERS/ }
+  await t.rejects(failing(new KafkaAway('no broker answers')), away)
+})
+
+test('the retention in effect is read, and may have no end', async t => {
+  const read = (value: string) => retentionMsOf(new Map([['retention.ms', value]]))
+  t.equal(read('604800000'), 604_800_000)
+  t.equal(read('-1'), Number.POSITIVE_INFINITY)
+  t.equal(retentionMsOf(new Map()), undefined)
+})
+
+const appendTime = 8
+const control = 32
+
+interface Batch {
+  values: Uint8Array[]
+  /** Offsets that are not there in front of it. */
+  gap: number
+  attributes: number
+}
+
+const batches = fc.array(
+  fc.record({
+    values: fc.array(fc.uint8Array({ maxLength: 20 }), { minLength: 1, maxLength: 4 }),
+    gap: fc.nat(2),
+    attributes: fc.constantFrom(0, appendTime, control),
+  }),
+  { maxLength: 6 },
+)
+
+const sentMs = 1000n
+
+/** As a broker hands it out. */
+function bytesOf({ values, attributes }: Batch, firstOffset: number): Buffer {
+  const messages = values.map((value, i) => ({ topic: 'a', value: Buffer.from(value), timestamp: sentMs + BigInt(i) }))
+  const bytes = Buffer.from(createRecordsBatch(messages).buffer)
+  bytes.writeBigInt64BE(BigInt(firstOffset), 0)
+  bytes.writeInt16BE(attributes, 21)
+  return bytes
+}
+
+test('records from an offset on, with their offsets and times, and without those that are none', async () => {
+  const property = fc.property(batches, fc.nat(20), (given, from) => {
+    let next = 0
+    const expected: { offset: number; appendedMs: number; value: string }[] = []
+    const pieces = given.map(batch => {
+      const first = next + batch.gap
+      next = first + batch.values.length
+      const isControl = batch.attributes === control
+      for (const [i, value] of batch.values.entries()) {
+        const ms = Number(sentMs) + (batch.attributes === appendTime ? batch.values.length - 1 : i)
+        const record = { offset: first + i, appendedMs: ms, value: Buffer.from(value).toString('hex') }
+        if (!isControl && record.offset >= from) expected.push(record)
+      }
+      return bytesOf(batch, first)
+    })
+    const read = readRecordsBatches(Reader.from(Buffer.concat(pieces)))
+    const { records, nextOffset } = recordsFrom(read, from)
+    const found = records.map(record => ({ ...record, value: record.value.toString('hex') }))
+    return JSON.stringify(found) === JSON.stringify(expected) && nextOffset === Math.max(from, next)
+  })
+  fc.assert(property, { numRuns: 500 })
+})
+
+test('versions of requests that a broker lacks are named', async t => {
+  const library = await import('@platformatic/kafka')
+  const all = [0, 1, 2, 3, 22, 32].map(apiKey => ({ apiKey, minVersion: 0, maxVersion: 15 }))
+  t.strictSame(missingVersions(library, all), [])
+  const [produce, fetch, ...rest] = all
+  const older = [{ ...produce, minVersion: 10 }, { ...fetch, maxVersion: 12 }, ...rest.slice(1)] as typeof all
+  t.strictSame(missingVersions(library, older), [
+    'Produce 9, it has 10 to 15',
+    'Fetch 13, it has 0 to 12',
+    'no ListOffsets',
+  ])
+})
+
+/** Of a partition that fails until `ledAtMs`. */
+function asked(ledAtMs: number, error: Error) {
+  const { nowMs, after, advance } = createVirtualTime()
+  let result: unknown
+  const partition = {
+    async offsets() {
+      if (nowMs() < ledAtMs) throw error
+      return { start: 3, end: 7 }
+    },
+  }
+  offsetsAtStart(partition, { monotonicMs: nowMs, after, random: () => 0 }).then(
+    offsets => {
+      result = offsets
+    },
+    (reason: unknown) => {
+      result = reason
+    },
+  )
+  return { advance, result: () => result }
+}
+
+const noLeader = new KafkaAway('the topic has no leader')
+
+t.test('it waits for a leader', async t => {
+  const { advance, result } = asked(10_000, noLeader)
+  await advance(9_000)
+  t.equal(result(), undefined)
+  await advance(2_000)
+  t.strictSame(result(), { start: 3, end: 7 })
+})
+
+t.test('it ends the start with a sentence where none is elected', async t => {
+  const { advance, result } = asked(60_000, noLeader)
+  await advance(20_000)
+  t.match(result(), {
+    name: 'StartError',
+    message: 'Kafka does not answer (the topic has no leader): check its brokers, then start again.',
+  })
+})
+
+t.test('it rejects at once where there is no topic', async t => {
+  const missing = new TopicMissing('there is no topic')
+  const { advance, result } = asked(10_000, missing)
+  await advance(0)
+  t.equal(result(), missing)
+})
