@@ -5,15 +5,8 @@
 
 import { parentPort, workerData } from 'node:worker_threads'
 import { openDisk } from './disk.ts'
-import { groupHeaderLength } from './group.ts'
-import {
-  command,
-  controlAt,
-  type JournalShared,
-  type JournalThreadData,
-  type JournalThreadMessage,
-  timesAt,
-} from './journal-shared.ts'
+import { createCommitter } from './journal-committer.ts'
+import { command, controlAt, type JournalThreadData, type JournalThreadMessage } from './journal-shared.ts'
 import { SegmentWriter } from './segment-writer.ts'
 
 const { directory, end, reserveBytes, segmentBytes, shared }: JournalThreadData = workerData
@@ -34,22 +27,3 @@ for (;;) {
 }
 writer.close()
 answer({ kind: 'stopped' })
-
-/** Writes the slot to disk and returns the outcome. */
-export function createCommitter(writer: SegmentWriter, shared: JournalShared): () => JournalThreadMessage {
-  const { control, times, slots, durableEnd } = shared
-  return () => {
-    const slot = slots[control[controlAt.slot] === 0 ? 0 : 1]
-    const group = {
-      recordCount: control[controlAt.recordCount] ?? 0,
-      backfillCount: control[controlAt.backfillCount] ?? 0,
-      receiptUs: times[timesAt.receiptUs] ?? 0,
-      lastStampUs: times[timesAt.lastStampUs] ?? 0,
-    }
-    if (control[controlAt.roll] === 1) writer.roll()
-    const length = groupHeaderLength + (control[controlAt.bodyLength] ?? 0)
-    const { outcome, end, error } = writer.commit(slot.subarray(0, length), group)
-    Atomics.store(durableEnd, 0, BigInt(end))
-    return { kind: 'committed', outcome, end, reason: error instanceof Error ? error.message : undefined }
-  }
-}

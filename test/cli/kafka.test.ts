@@ -67,7 +67,7 @@ t.test('cat prints the records of groups as NDJSON, and where a group is damaged
     return stdout.split('\n').flatMap(line => (line === '' ? [] : [JSON.parse(line)]))
   }
   const { pressure: _, ...given } = values
-  const line = { offset: 1, series: 7, device: 'porch', ...given, custom: [{ series: 5, value: 1.25 }] }
+  const line = { offset: 1, series: 7, device: 'porch', ...given, further: [{ series: 5, value: 1.25 }] }
   const [damaged, first, second, ...rest] = await lines('readings')
   t.match(damaged, { offset: 0, damaged_bytes: 1 })
   t.match(first, { ...line, ts: '2026-01-02T00:00:00.000007Z', backfill: false, appended: /^2\d{3}-/ })

@@ -71,10 +71,10 @@ t.test('letters of an erased series go, values of an erased further one are take
   t.strictSame(steps, ['remove 1', 'replace 2', 'replace 4', 'sync'])
   t.equal(store.count, 3)
   const letters = await listDeadLetters(readings, folder, -1, 10)
-  const custom = [{ series: 12, value: valueOfSeries(12) }]
+  const further = [{ series: 12, value: valueOfSeries(12) }]
   t.match(letters, [
-    { id: 2, series: 6, custom },
-    { id: 3, series: 7, custom },
+    { id: 2, series: 6, further },
+    { id: 3, series: 7, further },
     { id: 4, series: 8 },
   ])
   t.strictSame(letters.filter(isWhole)[2]?.further, undefined)
@@ -143,11 +143,11 @@ t.test('an erase passes over damaged letters and returns their names', async t =
   t.equal(syncs, 1, 'durably')
   t.equal(issues.fileIssue, undefined)
   t.equal(store.count, 3)
-  t.match(await listDeadLetters(readings, folder, 2, 1), [{ id: 3, custom: [{ series: 12 }] }])
+  t.match(await listDeadLetters(readings, folder, 2, 1), [{ id: 3, further: [{ series: 12 }] }])
   rmSync(join(folder, nameOf(2)))
   write(disk, 5, 6, [11, 12])
   t.strictSame(await store.erase(erased), [], 'none is damaged any more')
-  t.match(await listDeadLetters(readings, folder, 3, 1), [{ id: 5, custom: [{ series: 12 }] }])
+  t.match(await listDeadLetters(readings, folder, 3, 1), [{ id: 5, further: [{ series: 12 }] }])
 })
 
 t.test('a replay passes over damaged letters and counts them, and each is discarded by its id', async t => {
