@@ -1,6 +1,6 @@
 /**
- * Sums that keep their digits: what an addition rounds away is summed beside it. A year of small quantities on a large
- * total, or terms that cancel, lose nothing that a double can show.
+ * Sums that keep their digits: the rounding errors of additions are summed separately. A year of small quantities on a
+ * large total, or terms that cancel, lose nothing that a double can show.
  *
  * Source: A. Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen" (ZAMM 54, 1974).
  */
@@ -21,7 +21,7 @@ export class CompensatedSum {
   }
 }
 
-/** Of `values[from, to)`, which are finite. */
+/** Sum of `values[from, to)`, which are finite. */
 export function compensatedSum(values: Float64Array, from = 0, to = values.length): number {
   const sum = new CompensatedSum()
   for (let index = from; index < to; index++) sum.add(values[index] as number)

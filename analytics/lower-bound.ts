@@ -1,6 +1,6 @@
 /** Binary search in ascending times. */
 
-/** The place of the first time that is `timeMs` or later; the length when there is none. */
+/** The index of the first time that is `timeMs` or later; the length when there is none. */
 export function lowerBound(timesMs: Float64Array, timeMs: number): number {
   let low = 0
   let high = timesMs.length
@@ -12,7 +12,7 @@ export function lowerBound(timesMs: Float64Array, timeMs: number): number {
   return low
 }
 
-/** The place of the first time that is later than `timeMs`. */
+/** The index of the first time that is later than `timeMs`. */
 export function upperBound(timesMs: Float64Array, timeMs: number): number {
   let place = lowerBound(timesMs, timeMs)
   while (place < timesMs.length && timesMs[place] === timeMs) place++

@@ -1,4 +1,4 @@
-/** What JSON shows of a number that may not exist: `JSON.stringify` would do the same, but silently. */
+/** Converts a missing number for JSON: `JSON.stringify` would do the same, but silently. */
 export function orNull(value: number): number | null {
   return Number.isNaN(value) ? null : value
 }

@@ -1,11 +1,11 @@
-/** The samples of a metric that are there. */
+/** The samples of a metric without missing ones. */
 
 export interface Samples {
   readonly timesMs: Float64Array
   readonly values: Float64Array
 }
 
-/** Without the places where the value is NaN; the arrays themselves when none is missing. */
+/** Drops the indexes where the value is NaN; returns the same arrays when none is missing. */
 export function presentOf(timesMs: Float64Array, values: Float64Array): Samples {
   let missing = 0
   for (let index = 0; index < timesMs.length; index++) if (Number.isNaN(values[index] as number)) missing++

@@ -1,9 +1,9 @@
 /**
- * Why a figure of an answer is null: every code that an answer can give, in one place. `docs/statistics.md` explains them,
- * `web/text/reason-words.ts` has the words of the pages, and a test meets each of them in an answer.
+ * The reasons for null figures in answers: all codes in one place. `docs/statistics.md` explains them,
+ * `web/text/reason-words.ts` has the words of the pages, and a test produces each of them.
  */
 
-/** Beside a `status` or in the part that has no figures. */
+/** Used beside a `status` or in a part without figures. */
 export const reasons = {
   noValue: 'no_value',
   doesNotVary: 'no_variation',
@@ -29,7 +29,7 @@ export const reasons = {
 
 export type Reason = (typeof reasons)[keyof typeof reasons]
 
-/** Of pairs of series in `correlations` and `compare_data`. */
+/** Used for pairs of series in `correlations` and `compare_data`. */
 export const pairReasons = [
   'no_data',
   'insufficient_data',

@@ -1,5 +1,5 @@
 /**
- * erfc, log-gamma and the regularised incomplete beta function, good to about 1e-14 where libraries stop at 1e-7.
+ * erfc, log-gamma and the regularised incomplete beta function, accurate to about 1e-14 where libraries stop at 1e-7.
  *
  * Sources: NIST Digital Library of Mathematical Functions 5.11 (Stirling), 7.6 and 7.9 (error function), 8.17
  * (incomplete beta); W. J. Lentz's continued fractions as modified by Thompson and Barnett (1986).
@@ -9,7 +9,7 @@ import { bug } from '../store/limits/bug.ts'
 
 const halfLogTwoPi = 0.918_938_533_204_672_7
 const twoOverSqrtPi = Math.PI ** -0.5 * 2
-/** From here on Stirling's series with the coefficients below is good to the last digit. */
+/** From here on Stirling's series with the coefficients below is accurate to the last digit. */
 const stirlingFrom = 10
 /** B(2k) / (2k (2k − 1)), k = 1…9, with the Bernoulli numbers B. */
 const stirlingCoefficients = [
@@ -23,7 +23,7 @@ const stirlingCoefficients = [
   -3617 / 122_400,
   43_867 / 244_188,
 ]
-/** Convergence takes about the square root of the larger parameter; more means that an argument is no number. */
+/** Convergence takes about the square root of the larger parameter; more means that an argument is NaN. */
 const fractionTermsMax = 100_000
 
 /** The complementary error function 1 − erf(x), with a relative error below 1e-14 down to where it underflows. */
@@ -63,7 +63,7 @@ export function logGamma(x: number): number {
   return (shifted - 0.5) * Math.log(shifted) - shifted + halfLogTwoPi + stirlingRest(shifted) - Math.log(product)
 }
 
-/** ln Γ(x) less Stirling's main part. Alone it is small: differences of large log-gammas keep their digits by it. */
+/** ln Γ(x) minus Stirling's main part. It is small, so differences of large log-gammas keep their digits. */
 function stirlingRest(x: number): number {
   if (x < stirlingFrom) return logGamma(x) - ((x - 0.5) * Math.log(x) - x + halfLogTwoPi)
   const inverse = 1 / x
@@ -74,9 +74,9 @@ function stirlingRest(x: number): number {
 }
 
 /**
- * I_x(a, b), the regularised incomplete beta function, for a, b > 0 and 0 ≤ x ≤ 1; NaN outside. The error is below 1e-14,
- * and far down in the tail about 1e-16 times the result's logarithm, relative to it. Whoever knows 1 − x better than by
- * subtracting hands it in.
+ * I_x(a, b), the regularised incomplete beta function, for a, b > 0 and 0 ≤ x ≤ 1; NaN outside. The error is below
+ * 1e-14, and far down in the tail about 1e-16 times the result's logarithm, relative to it. `complement` is 1 − x, for
+ * callers with a more exact value than the subtraction.
  */
 export function regularisedBeta(a: number, b: number, x: number, complement = 1 - x): number {
   if (!(a > 0 && b > 0 && x >= 0 && complement >= 0)) return Number.NaN
@@ -95,7 +95,7 @@ function betaPower(a: number, b: number, x: number, complement: number): number 
   return Math.sqrt(((a / (a + b)) * b) / (2 * Math.PI)) * Math.exp(deviance + rest)
 }
 
-/** ln(part·sum/parameter) = ln(1 + distance/parameter), by whichever of the two does not cancel. */
+/** ln(part·sum/parameter) = ln(1 + distance/parameter), by the form that does not cancel. */
 function log1pOf(distance: number, parameter: number, part: number, sum: number): number {
   const ratio = distance / parameter
   return ratio > -0.5 ? Math.log1p(ratio) : Math.log((part * sum) / parameter)
@@ -124,7 +124,7 @@ function betaFraction(a: number, b: number, x: number, complement: number): numb
   throw bug(`the incomplete beta function of ${a}, ${b}, ${x} does not converge`)
 }
 
-/** Lentz's method divides by what may happen to be zero. */
+/** Lentz's method divides by values that may be zero. */
 function orTiny(value: number): number {
   return Math.abs(value) < 1e-300 ? 1e-300 : value
 }

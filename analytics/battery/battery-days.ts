@@ -1,13 +1,14 @@
 /**
- * When the least-squares line through the daily means of a charge reaches its end. The interval is that of inverse regression (Fieller 1954; Draper and Smith, Applied Regression Analysis, 1998, 3.2):
- * the days at which the 95 % confidence band of the line holds that value. An interval of the slope alone would leave out
- * that the level is uncertain too, and hold the true day in 82 instead of 95 % of the cases with 30 days.
+ * The day on which the least-squares line through a battery's daily means reaches its end. The interval comes from
+ * inverse regression (Fieller 1954; Draper and Smith, Applied Regression Analysis, 1998, 3.2): the days at which the 95
+ * % confidence band of the line holds that value. An interval of the slope alone would ignore the uncertainty of the
+ * level, and hold the true day in 82 instead of 95 % of the cases with 30 days.
  */
 
 import { type DailyMean, errorsOf, independentErrorsOf, lineOf } from './line.ts'
 
 export interface BatteryDays {
-  /** From the last day until the line reaches the end; 0 when it has. */
+  /** From the last day until the line reaches the end; 0 if it has already. */
   readonly daysLeft: number
   /** The 95 % interval. */
   readonly low: number
@@ -17,17 +18,17 @@ export interface BatteryDays {
 }
 
 export interface BatteryLimits {
-  /** Where the battery is empty. */
+  /** The value of an empty battery. */
   readonly end: number
   /** A longer time is not reported. */
   readonly daysMax: number
-  /** The days are too few to tell how they hang together. */
+  /** The days are too few to estimate their autocorrelation. */
   readonly isIndependent?: boolean
 }
 
 const daysMin = 7
 
-/** `days` are those since the last jump. Undefined for fewer than seven, and where the slope's interval is not below 0. */
+/** `days` begin after the last jump. Undefined for fewer than seven, and where the slope's interval is not below 0. */
 export function batteryDays(
   days: readonly DailyMean[],
   { end, daysMax, isIndependent = false }: BatteryLimits,
@@ -38,7 +39,7 @@ export function batteryDays(
   const { meanDay, meanValue, slope } = line
   const above = meanValue - end
   const left = (fall: number) => Math.max(0, fall / -slope - (last.day - meanDay))
-  // Before the errors, which take longer: most batteries end here.
+  // Checked before the errors, which take longer: most batteries end here.
   if (!(slope < 0) || left(above) > daysMax) return undefined
   const { slopeError, meanError } = isIndependent ? independentErrorsOf(line) : errorsOf(line, days)
   // Otherwise the interval has no upper end.
@@ -53,7 +54,10 @@ export function batteryDays(
   }
 }
 
-/** From the day after the last rise by more than `rise`, by which it was charged or replaced: the mean of that day is of both charges. */
+/**
+ * Days after the last rise by more than `rise`, which means a charge or a replacement. The day of the rise is left out,
+ * because its mean covers both charges.
+ */
 export function sinceJump(
   days: readonly DailyMean[],
   isJump: (from: number, to: number) => boolean,

@@ -1,8 +1,8 @@
-/** Which gauges are of a battery: those whose name begins with the word, in a unit of voltage or charge. */
+/** Recognizes gauges of batteries: their names begin with `battery`, and their units measure voltage or charge. */
 
 export interface BatteryMetric {
   readonly kind: 'voltage' | 'charge'
-  /** Times the value gives volts or percent. */
+  /** A value times this is in volts or percent. */
   readonly scale: number
 }
 

@@ -1,4 +1,4 @@
-/** What is known of a battery from the daily means of its voltage or charge: how long it lasts, or that it runs low. */
+/** The state of a battery from the daily means of its voltage or charge: its remaining days, or a low charge. */
 
 import { batteryDays, sinceJump } from './battery-days.ts'
 import { type CellType, chargeOf, curveError, fullVoltage, voltageOf } from './curves.ts'
@@ -7,21 +7,21 @@ import { type DailyMean, lineOf } from './line.ts'
 
 export interface BatteryOf {
   readonly kind: 'voltage' | 'charge'
-  /** Null when nobody said. */
+  /** Null when none is configured. */
   readonly type: CellType | null
-  /** In series; null for one. */
+  /** Number of cells in series; null for one. */
   readonly cells: number | null
 }
 
 export type BatteryState =
   | {
       readonly kind: 'days'
-      /** From the last day on. */
+      /** Counted from the last day. */
       readonly daysLeft: number
-      /** The 95 % interval, wider by what the curve may be off; its lower end is where 15 % are left. */
+      /** The 95 % interval, widened by the error of the curve; its lower end is where 15 % are left. */
       readonly low: number
       readonly high: number
-      /** In percent of the charge, negative. */
+      /** Percent of the charge a day, negative. */
       readonly perDay: number
       /** In percent. */
       readonly charge: number
@@ -30,7 +30,7 @@ export type BatteryState =
       readonly kind: 'level'
       /** The last daily mean, in volts or percent. */
       readonly value: number
-      /** In the same; null when it falls fast. */
+      /** In volts or percent; null when a fast fall raised the alarm. */
       readonly alarmBelow: number | null
       readonly sinceDay: number
     }
@@ -38,33 +38,33 @@ export type BatteryState =
 /** An extrapolation of 30 days is not reported beyond this. */
 const daysMax = 90
 const windowDays = 30
-/** The drain of late counts where it is faster. */
+/** The drain of these last days counts where it is faster. */
 const recentDays = 10
 /** In percent. */
 const lowCharge = 15
-/** Rises from one day to the next by which it was charged or replaced: in percent, and as a share of the voltage. */
+/** A rise from one day to the next that means a charge or a replacement: in percent, and as a share of the voltage. */
 const jumpCharge = 15
 const jumpVoltage = 0.04
-/** How far a charge that the device tells may be off, in percent. */
+/** Error of a charge reported by the device, in percent. */
 const chargeError = 3
-/** A smaller fall over the days looked at is noise or the step of the figure, in percent. */
+/** A smaller fall over all days is noise or a rounding step, in percent. */
 const chargeFallMin = 2
 /** A margin for cells that differ from their curve, so that their date is not too late. */
 const intervalError = 0.05
 /** Temperature moves the voltage of a cell by this much. */
 const temperatureVolts = 0.03
-/** A voltage so many times that of a full cell is not of the type and number configured. */
+/** A voltage this many times higher than a full cell's contradicts the configured type and number. */
 const fullMax = 1.15
 
 /**
- * `days`: at most 30, ascending, in volts or percent. Undefined where there is nothing to say: too few days, no significant
- * fall, or an end further away than 90 days.
+ * `days`: at most 30, ascending, in volts or percent. Undefined for too few days, without a significant fall, or with
+ * an end further away than 90 days.
  */
 export function batteryState(days: readonly DailyMean[], { kind, type, cells }: BatteryOf): BatteryState | undefined {
   return kind === 'charge' ? chargeState(days, type) : voltageState(days, type, cells ?? 1)
 }
 
-/** Without a type the source of the charge is not known. Most devices derive it from the voltage, along a line. */
+/** Without a type the source of the charge is unknown. Most devices derive it from the voltage, along a line. */
 function chargeState(days: readonly DailyMean[], type: CellType | null): BatteryState | undefined {
   const since = sinceJump(days, (from, to) => to - from > jumpCharge)
   const last = since.at(-1)
@@ -91,7 +91,7 @@ function voltageState(days: readonly DailyMean[], type: CellType | null, cells: 
     return fallOf(charged(part, charge)) >= Math.max(chargeFallMin, swing)
   }
   const curve = (share: number) => (volts: number) => charge(volts / share)
-  // A cell that is off its curve is not to alarm at 30 %.
+  // A cell that is off its curve must not raise an alarm at 30 %.
   const low = voltageOf(type, lowCharge) * cells * (1 - curveError)
   const level = levelState(since, last, low)
   if (level !== undefined) return level
@@ -107,7 +107,10 @@ function levelState(since: readonly DailyMean[], last: DailyMean, alarmBelow: nu
 
 type Curve = (value: number) => number
 
-/** The first curve is the one believed; the interval holds those of the others, which are as far off as curves may be. */
+/**
+ * The first curve gives the estimate. The interval includes the estimates of the others, which differ from it by the
+ * error of curves.
+ */
 function daysState(
   since: readonly DailyMean[],
   [believed, ...others]: readonly [Curve, ...Curve[]],
@@ -123,13 +126,13 @@ function daysState(
   })
   const [soonest] = ends.sort((a, b) => a.found.perDay - b.found.perDay)
   if (soonest === undefined) return undefined
-  // Off its curve, a battery does not fall along a line, and the days hang together by that.
+  // The fall of a battery off its curve is not a line, which makes the days' residuals dependent.
   const ofOthers = { end: 0, daysMax: Number.MAX_VALUE, isIndependent: true }
   const intervals = [
     soonest.found,
     ...others.flatMap(curve => batteryDays(charged(soonest.days, curve), ofOthers) ?? []),
   ]
-  // Below it a cell may end within days, whatever the line says.
+  // Below it a cell may end within days, whatever the line predicts.
   const lows = [believed, ...others].flatMap(curve => {
     return batteryDays(charged(soonest.days, curve), { ...ofOthers, end: lowCharge }) ?? []
   })
@@ -147,7 +150,7 @@ function charged(days: readonly DailyMean[], curve: Curve): DailyMean[] {
   return days.map(({ day, mean }) => ({ day, mean: curve(mean) }))
 }
 
-/** By the line through them, from the first day to the last. */
+/** The fall of the line through them, from the first day to the last. */
 function fallOf(days: readonly DailyMean[]): number {
   const [first, last] = [days[0], days.at(-1)]
   if (first === undefined || last === undefined || days.length < 2) return 0

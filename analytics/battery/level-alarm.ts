@@ -1,6 +1,6 @@
 /**
- * Whether a battery of unknown type runs low: its voltage is below the one at which cells of such a voltage have about 15 % of
- * their charge left, or it falls faster than before. When it is empty is not known without its type.
+ * Detects that a battery of unknown type runs low: its voltage is below the level at which such cells have about 15 %
+ * of their charge left, or it falls faster than before. Without the type, the day on which it is empty is unknown.
  */
 
 import { median } from 'simple-statistics'
@@ -9,16 +9,15 @@ import { type DailyMean, independentErrorsOf, lineOf } from './line.ts'
 export interface LevelAlarm {
   /** The last daily mean, in volts. */
   readonly value: number
-  /** In volts; null when it is the fall that alarms. */
+  /** In volts; null when a fast fall raised the alarm. */
   readonly alarmBelow: number | null
-  /** From this day on. */
+  /** First day of the alarm. */
   readonly sinceDay: number
 }
 
 /**
- * By the highest daily mean of 30 days: a cell of lithium-ion; one of lithium thionyl chloride; one of lithium manganese
- * dioxide or lithium iron phosphate, of which a full one has up to 3.5 V; one of zinc or nickel. Above `full`, a fall is that
- * of a new cell.
+ * Chosen by the highest daily mean of 30 days: lithium-ion; lithium thionyl chloride; lithium manganese dioxide or
+ * lithium iron phosphate, with up to 3.5 V when full; zinc or nickel. Above `full`, a fall means a new cell.
  */
 const kinds = [
   { from: 3.75, to: 4.5, below: 3.71, full: 4 },
@@ -28,18 +27,20 @@ const kinds = [
 ]
 
 const weekDays = 7
-/** Of a week's seven. */
+/** Daily means required of a week's seven. */
 const weekMeansMin = 5
-/** So many times as fast as the median of the weeks before. */
+/** The week's fall divided by the median of the earlier weeks' falls. */
 const accelerationMin = 3
-/** Of the voltage, in a week. */
+/** Share of the voltage, in a week. */
 const weekFallMin = 0.02
-/** Of the voltage, in two weeks: a battery that falls so fast is empty in one to two months, whatever it is. */
+/**
+ * Share of the voltage, in two weeks: a battery that falls so fast is empty in one to two months, whatever its type.
+ */
 const fortnightFallMin = 0.04
-/** Of the week before; a fall that slows down more is that of a new battery. */
+/** Share of the previous week's fall; a fall that slows down more indicates a new battery. */
 const settlingMax = 0.5
 
-/** `since`: the days of `days` since the last jump, in volts. */
+/** `since` has the entries of `days` since the last jump, in volts. */
 export function levelAlarm(days: readonly DailyMean[], since: readonly DailyMean[]): LevelAlarm | undefined {
   const last = since.at(-1)
   if (last === undefined) return undefined
@@ -69,7 +70,7 @@ function fallsFast(since: readonly DailyMean[]): boolean {
   return fortnight >= fortnightFallMin && (fall >= weekFallMin || line.slope <= settlingMax * earlier)
 }
 
-/** The weeks that end with the last day, latest first, as far as there are enough days of each. */
+/** The weeks that end with the last day, latest first, until one has too few days. */
 function weeksOf(since: readonly DailyMean[]): DailyMean[][] {
   const last = since.at(-1)?.day ?? 0
   const weeks: DailyMean[][] = []

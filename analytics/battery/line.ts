@@ -1,4 +1,4 @@
-/** The least-squares line through daily means, and how sure it is. */
+/** The least-squares line through daily means, and its uncertainty. */
 
 import { linearRegression, mean as meanOf } from 'simple-statistics'
 import { studentQuantile975 } from '../correlation/student.ts'
@@ -15,7 +15,7 @@ export interface Line {
   readonly meanValue: number
   /** Per day. */
   readonly slope: number
-  /** Day and value, each less its mean. */
+  /** Day and value, each minus its mean. */
   readonly centred: readonly (readonly [number, number])[]
 }
 
@@ -24,7 +24,7 @@ const roundingMax = 1e-9
 export function lineOf(days: readonly DailyMean[]): Line {
   const meanDay = meanOf(days.map(({ day }) => day))
   const meanValue = meanOf(days.map(({ mean }) => mean))
-  // The library sums products as they are.
+  // The library does not centre its sums of products.
   const centred = days.map(({ day, mean }): [number, number] => [day - meanDay, mean - meanValue])
   return { meanDay, meanValue, slope: linearRegression(centred).m, centred }
 }
@@ -37,7 +37,7 @@ export function independentErrorsOf({ centred, slope }: Line): { slopeError: num
   return { slopeError, meanError: error / Math.sqrt(centred.length) }
 }
 
-/** The same, or wider when the residuals are autocorrelated; infinite when fewer than three days count as independent. */
+/** The same, or wider when the residuals are autocorrelated; infinite when fewer than three days are independent. */
 export function errorsOf(line: Line, days: readonly DailyMean[]): { slopeError: number; meanError: number } {
   const { slopeError, meanError } = independentErrorsOf(line)
   // The residuals of a straight line are rounding errors.

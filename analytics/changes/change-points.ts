@@ -1,49 +1,54 @@
 /**
- * Where a series of daily levels changes for good: the split at which the cumulative sum of the deviations is largest
- * (CUSUM), tested with the long-run variance of what is left behind the split, as AR(1) has it:
+ * Finds permanent changes in a series of daily levels: the split with the largest cumulative sum of deviations (CUSUM),
+ * tested with the long-run variance of the residuals under AR(1):
  *   max|S_k| / (σ·√n),  σ² = s²·(1 + a)/(1 − a),
- * against 1.63, the 1 % point of the largest distance of a Brownian bridge (Kolmogorov's distribution). The residuals of
- * the split, not of the mean, so that a step does not pass for memory (Juhl and Xiao 2009). Then each half again: binary
- * segmentation (Vostrikova 1981), after which each split is placed and tested once more between its neighbours (Bai 1997).
- * A level that comes back ends near where it began, and in the middle of a window its sum has no large distance: where no split is
- * found, the two places between which the sum changes most are tried, by Kuiper's statistic. Each is then tested as all others.
+ * against 1.63, the 1 % point of the largest distance of a Brownian bridge (Kolmogorov's distribution). The residuals are
+ * taken from the split instead of the mean, so that a step does not look like memory (Juhl and Xiao 2009). Each half is
+ * then split again by binary segmentation (Vostrikova 1981). Afterwards each split is placed and tested once more between
+ * its neighbours (Bai 1997).
+ *
+ * A level that comes back ends near its beginning, so in the middle of a window its sum has no large distance. Without a
+ * split, the two indexes between which the sum changes most are tried, by Kuiper's statistic, and tested like all others.
  */
 
 import { centredProducts } from '../correlation/centred-products.ts'
 import { correctedMemory } from '../correlation/effective-count.ts'
 import type { DailyLevels } from './daily-levels.ts'
 
-/** A split is of the days before it and from it on. */
+/** A split separates the days before it from the rest. */
 export interface ChangePoint {
-  /** The first day of the new level, a place as in `DailyLevels`. */
+  /** The first day of the new level, an index as in `DailyLevels`. */
   readonly day: number
   /** Means of the levels up to the neighbouring changes. */
   readonly before: number
   readonly after: number
   readonly daysBefore: number
   readonly daysAfter: number
-  /** Of the test, above the critical value. */
+  /** Statistic of the test, above the critical value. */
   readonly statistic: number
-  /** Change a day of a level that changes from this day to the last one. `after` is then its end. */
+  /** Daily change of a level that changes from this day to the last one. `after` is then its last value. */
   readonly perDay: number | null
 }
 
 const criticalValue = 1.63
-/** Above 2.001, the 1 % point of the range of a Brownian bridge (Kuiper 1960): the tests together find 2 % by chance at most. */
+/**
+ * Above 2.001, the 1 % point of the range of a Brownian bridge (Kuiper 1960): the tests together find at most 2 % by
+ * chance.
+ */
 const criticalRange = 2.5
-/** A level lasts so long at least. */
+/** The shortest level. */
 const segmentDaysMin = 5
-/** With fewer, the long-run variance is not known. */
+/** With fewer days, the long-run variance is unknown. */
 const splitDaysMin = 20
 const changesMax = 5
 
-/** Fewer days than this have no test. */
+/** Fewer days cannot be tested. */
 export const changeDaysMin = splitDaysMin
 
 /**
- * Ascending by day; the five of the largest statistic where there are more. `withEpisodes`: also levels that come back. Where a
- * level that has been changing along a line since some day fits better than steps do (by Schwarz's criterion, 1978), it takes
- * the place of the steps from that day on.
+ * Ascending by day; at most the five with the largest statistics. `withEpisodes` includes levels that come back. A
+ * level that changes along a line replaces the steps from that day on where it fits better than they do (by Schwarz's
+ * criterion, 1978).
  */
 export function changePoints({ days, means }: DailyLevels, withEpisodes = true): ChangePoint[] {
   const found = refined({ days, means }, splitsOf({ days, means }, 0, days.length, withEpisodes))
@@ -79,13 +84,13 @@ export function changePoints({ days, means }: DailyLevels, withEpisodes = true):
 }
 
 interface Ramp {
-  /** The last place of the level before. */
+  /** The last index of the level before. */
   readonly at: number
   readonly before: number
   readonly perDay: number
 }
 
-/** The level with a line from some day on that fits best, where it fits better than the steps. */
+/** The best-fitting level with a line from some day on, if it fits better than the steps. */
 function rampOf({ days, means }: DailyLevels, steps: readonly Split[]): Ramp | undefined {
   const count = days.length
   const bounds = [0, ...steps.map(({ at }) => at), count]
@@ -100,7 +105,7 @@ function rampOf({ days, means }: DailyLevels, steps: readonly Split[]): Ramp | u
     if (best !== undefined && squares >= best.squares) continue
     best = { at, squares, perDay: xy / xx, before: yMean - (xy / xx) * xMean }
   }
-  // A level and a break for each step; a level, a slope and a break.
+  // Terms: a level and a break for each step, or a level, a slope and a break.
   const criterion = (squares: number, terms: number) => count * Math.log(squares / count) + terms * Math.log(count)
   const isBetter = best !== undefined && criterion(best.squares, 3) < criterion(stepSquares, 1 + 2 * steps.length)
   return isBetter ? best : undefined
@@ -115,7 +120,7 @@ function squaresAbout(values: Float64Array, from: number, to: number): number {
 
 const refinementsMax = 5
 
-/** One that its neighbours have made, by standing a little off, is gone when they stand right. */
+/** Drops splits that only existed because their neighbours were slightly misplaced. */
 function refined(levels: DailyLevels, splits: readonly Split[]): Split[] {
   let before = [...splits]
   for (let round = 0; round < refinementsMax; round++) {
@@ -134,7 +139,7 @@ function refined(levels: DailyLevels, splits: readonly Split[]): Split[] {
 }
 
 interface Split {
-  /** The first place of the new level. */
+  /** The first index of the new level. */
   readonly at: number
   readonly statistic: number
 }
@@ -149,7 +154,7 @@ function splitsOf(levels: DailyLevels, from: number, to: number, withEpisodes: b
   return [...parts(from, split.at), split, ...parts(split.at, to)]
 }
 
-/** A level that has come back: its beginning and its end, and splits of what is around them. */
+/** A level that has come back: splits at its beginning and its end, and splits around them. */
 function episodeOf(levels: DailyLevels, from: number, to: number): Split[] {
   const { means } = levels
   const mean = meanOf(means, from, to)
@@ -194,8 +199,8 @@ function largestSplit(levels: DailyLevels, from: number, to: number): Split | un
 }
 
 /**
- * Of the residuals about the means between `bounds`, ascending, and a hundredth of the largest shift at least: a step without noise
- * is one. 0 when all of them are equal but for rounding.
+ * Deviation of the residuals about the means between `bounds`, ascending, and at least a hundredth of the largest
+ * shift, so that a step without noise is found. 0 when all of them are equal but for rounding.
  */
 function longRunDeviation({ days, means }: DailyLevels, bounds: readonly number[]): number {
   const levels = bounds.slice(1).map((to, part) => meanOf(means, bounds[part] as number, to))
@@ -209,7 +214,7 @@ function longRunDeviation({ days, means }: DailyLevels, bounds: readonly number[
     if (place === bounds[part + 1]) part++
     const residual = (means[place] as number) - (levels[part] as number)
     squares += residual ** 2
-    // Of days next to each other.
+    // Only adjacent days count.
     if (place > from && days[place] === (days[place - 1] as number) + 1) {
       products += before * residual
       pairs++
@@ -225,7 +230,7 @@ function longRunDeviation({ days, means }: DailyLevels, bounds: readonly number[
   return Math.max(shift / 100, Math.sqrt((variance * (1 + bounded)) / (1 - bounded)))
 }
 
-/** Beyond it a level wanders, and nothing tells a step from that. */
+/** Beyond it a level wanders, which cannot be distinguished from steps. */
 const memoryMax = 0.97
 
 function meanOf(values: Float64Array, from: number, to: number): number {

@@ -1,15 +1,15 @@
 /**
  * How well two instruments agree, cell by cell: Bland and Altman's bias with limits of agreement (1986), errors,
- * correlation, the orthogonal line of b on a, and by how much b follows a. Everything is taken from the stretch from the
- * first to the last cell that both could have measured: what one of them saw before the other existed says nothing of the two.
+ * correlation, the orthogonal line of b on a, and the lag of b behind a. Only the stretch from the first to the last
+ * cell that both could have measured counts.
  *
- * Whether they go together is tested on their changes over three hours, up to three hours apart, without the mean day: hours in a row hang together, so
- * that a week of two thermometers counts as a few independent hours, and their changes as many. Below three days there is no
- * mean day, and the test is that of the correlation.
+ * The test uses their changes over three hours, up to three hours apart, without the mean day. Values of successive
+ * hours are dependent, so a week of two thermometers counts as a few independent hours. Their changes are nearly
+ * independent. Below three days a mean day does not exist, and the correlation is tested instead.
  *
- * Two of one thing need no test: where their differences have 2 % or less of the variance of both, they go together, however
- * few of the cells count as independent. That is a coefficient of additivity 2·s_ab/(s_a² + s_b²) of 0.98 (Zegers and ten
- * Berge, Psychometrika 50 (1985) 17).
+ * Two instruments of one quantity need no test: where their differences have 2 % or less of the variance of both, they
+ * go together, however few cells are independent. The limit is a coefficient of additivity 2·s_ab/(s_a² + s_b²) of 0.98
+ * (Zegers and ten Berge, Psychometrika 50 (1985) 17).
  */
 
 import { orNull } from '../or-null.ts'
@@ -29,16 +29,13 @@ const level = 0.05
 const changeMs = 3 * 3_600_000
 const changeLevel = 0.001
 const independentMin = 5
-/** As the limits are published; a normal distribution has 95 % between them. */
+/** The published factor; 95 % of a normal distribution lie between the limits. */
 const limitSpreads = 1.96
 
-/** Whether a rising a goes with a rising b. */
+/** `together`: a rising a goes with a rising b. */
 type AgreementVerdict = 'together' | 'no_link'
 
-/**
- * Null stands for what does not exist. `reason` says why there is no correlation, and then nothing that builds on it; or why
- * there is no verdict, or no lag.
- */
+/** Null stands for missing figures. `reason` explains a missing correlation, verdict or lag. */
 export interface Agreement {
   /** Cells in which both have a value. */
   readonly n: number
@@ -61,7 +58,7 @@ export interface Agreement {
   readonly reason: PairReason | null
 }
 
-/** Cells in order, as many of both; NaN where missing. `local`: the clock by which they have a day. */
+/** Cells in order, equally many of both; NaN where missing. `local` is the clock of their days. */
 export function agreementOf(
   aCells: Float64Array,
   bCells: Float64Array,
@@ -125,7 +122,7 @@ function verdictOf(
 
 const changeCells = (stepMs: number) => Math.max(1, Math.round(changeMs / stepMs))
 
-/** Of each cell since three hours before. */
+/** Change of each cell since three hours before. */
 function changesOf(values: Float64Array | undefined, stepMs: number): Float64Array | undefined {
   const cells = changeCells(stepMs)
   return values?.subarray(cells).map((value, place) => value - (values[place] as number))
@@ -137,13 +134,13 @@ function reasonOf({ n, reason }: Correlation, verdict: AgreementVerdict | null, 
   return lag === null ? 'lag_not_significant' : null
 }
 
-/** 1 of series that differ by no more than a constant. */
+/** 1 for series that differ by at most a constant. */
 function additivity(a: Float64Array, b: Float64Array): number {
   const { xx, yy, xy } = centredProducts(a, b)
   return (2 * xy) / (xx + yy)
 }
 
-/** [from, to) from the later first value to the earlier last one; not ascending when the two never met. */
+/** [from, to) from the later first value to the earlier last one; not ascending without an overlap. */
 function commonStretch(a: Float64Array, b: Float64Array): [from: number, to: number] {
   const isPresent = (value: number) => !Number.isNaN(value)
   const from = Math.max(0, a.findIndex(isPresent), b.findIndex(isPresent))
@@ -171,7 +168,7 @@ function lagOfAlike(a: Float64Array, b: Float64Array, { stepMs }: GridFrame): La
 }
 
 interface Compared {
-  /** Cells that both have. */
+  /** Cells with both values. */
   readonly n: number
   readonly frame: GridFrame
   readonly local: Pick<LocalTime, 'offsetMs'>
@@ -193,10 +190,10 @@ function transformsOf(a: Float64Array, b: Float64Array, stepMs: number): [Series
   return ofA === undefined || ofB === undefined ? null : [ofA, ofB]
 }
 
-/*
- * The line through pairs of which both sides err alike: orthogonal regression, Deming's with a ratio of errors of 1. It
- * makes the squared distances at right angles to the line smallest, so that exchanging x and y turns it into its inverse.
- * numpy: the eigenvector of `cov(x, y)` with the larger eigenvalue.
+/**
+ * The line through pairs with equal errors on both sides: orthogonal regression, Deming's with a ratio of errors of 1.
+ * It minimizes the squared distances at right angles to the line, so that exchanging x and y gives its inverse. numpy:
+ * the eigenvector of `cov(x, y)` with the larger eigenvalue.
  */
 
 interface Line {
@@ -204,7 +201,10 @@ interface Line {
   readonly intercept: number
 }
 
-/** Of the places at which neither is missing (NaN). Null without a direction: fewer than two different pairs, a round cloud of them, or a vertical line. */
+/**
+ * Uses the indexes at which neither is missing (NaN). Null without a direction: fewer than two different pairs, a round
+ * cloud of them, or a vertical line.
+ */
 export function orthogonalLine(x: Float64Array, y: Float64Array): Line | null {
   const { xMean, yMean, xx, yy, xy } = centredProducts(x, y)
   const root = Math.hypot(xx - yy, 2 * xy)

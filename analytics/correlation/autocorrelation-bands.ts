@@ -1,6 +1,5 @@
 /**
- * What is read off an autocorrelation: 95 % bands, how long the memory is, the strongest repeat, and the lags to
- * show.
+ * Results read off an autocorrelation: 95 % bands, length of the memory, the strongest repeat, and the lags to show.
  *
  * Half-width of a band at lag k: 1.959963984540054·√(B_k·(N − k)/(N·n_k)), with B = 1 for white noise (what R draws)
  * and B_k = 1 + 2·Σ_{0<j<k} r_j² by Bartlett; on complete data that is the half-width of statsmodels'
@@ -11,14 +10,16 @@ import type { Autocorrelation } from './autocorrelation.ts'
 import { normalQuantile975, normalUpperPoint } from './student.ts'
 
 const hourSeconds = 3600
-/** The chance that noise has a peak. */
+/** The probability of a peak in noise. */
 const level = 0.05
-/** How far from a multiple of a cycle's period its repeat may be, in periods, and how many multiples count. */
+/**
+ * Largest distance of a repeat from a multiple of a cycle's period, in periods, and the number of multiples that count.
+ */
 const nearShare = 0.1
 const multiplesMax = 7
 
 export interface Bands {
-  /** Half-widths by lag in cells, NaN where r is. */
+  /** Half-widths by lag in cells, NaN where r is NaN. */
   readonly bartlett: Float64Array
   readonly white: Float64Array
 }
@@ -57,19 +58,19 @@ export function decorrelationLag(r: Float64Array): number | null {
 }
 
 export interface Peak {
-  /** In cells. */
+  /** Lag in cells. */
   readonly lag: number
   readonly r: number
 }
 
 /**
- * The highest local maximum above the Bartlett band after r has first fallen into it; the first of equal ones, null if
- * there is none. From there on r is no longer the series' own memory. To wait for its first zero is to miss the day of a
- * series whose level wanders: r then stays positive for days. A lag without r beside it, or the end of the lags, makes no
+ * The highest local maximum above the Bartlett band after r has first fallen into it; the first of equal ones, null
+ * without any. From there on r no longer shows the series' own memory. Its first zero would be too late for a series
+ * whose level wanders: r then stays positive for days. A lag next to one without r, or at the end of the lags, is not a
  * maximum.
  *
- * `band`: half-widths at 95 %. As hundreds of lags are looked at, the maximum has to be above the band of 0.05 divided by
- * their number (Bonferroni).
+ * `band` has half-widths at 95 %. As hundreds of lags are compared, the maximum has to be above the band of 0.05
+ * divided by their number (Bonferroni).
  */
 export function autocorrelationPeak(r: Float64Array, band: Float64Array): Peak | null {
   let start = 0
@@ -87,9 +88,9 @@ export function autocorrelationPeak(r: Float64Array, band: Float64Array): Peak |
 }
 
 /**
- * The peak as the repeat of a known cycle, where it is within a tenth of a period of one to seven of its periods: noise moves
- * the maximum, and the cycle's period is known better. `periods`: those of significant cycles in cells. Of several that fit
- * the one that fits in the fewest times.
+ * The peak as the repeat of a known cycle, where it is within a tenth of a period of one to seven of its periods: noise
+ * moves the maximum, while the cycle's period is exact. `periods` are the significant cycles in cells. Of several
+ * matches, the one with the fewest periods wins.
  */
 export function peakOfCycle(peak: Peak, r: Float64Array, periods: readonly number[]): Peak {
   const multiples = periods.map(period => ({ period, times: Math.round(peak.lag / period) }))
@@ -103,8 +104,8 @@ export function peakOfCycle(peak: Peak, r: Float64Array, periods: readonly numbe
 }
 
 /**
- * The repeat of the significant cycle with the largest r, whatever the band: the cycle is known. It needs a local maximum above 0
- * within a tenth of its period. `periods`: as of `peakOfCycle`.
+ * The repeat of the significant cycle with the largest r, even below the band, because the cycle is known. It needs a
+ * local maximum above 0 within a tenth of its period. `periods` as in `peakOfCycle`.
  */
 export function repeatOfCycles(r: Float64Array, periods: readonly number[]): Peak | null {
   const repeats = periods.flatMap((period): Peak[] => {
@@ -118,7 +119,7 @@ export function repeatOfCycles(r: Float64Array, periods: readonly number[]): Pea
   return repeats.reduce<Peak | null>((best, one) => (best === null || one.r > best.r ? one : best), null)
 }
 
-/** The largest lag in cells that is looked at: a week or a third of the series, whichever is less. */
+/** The largest lag in cells: a week or a third of the series, whichever is less. */
 export function autocorrelationLagMax(cells: number, stepSeconds: number): number {
   return Math.floor(Math.min((168 * hourSeconds) / stepSeconds, cells / 3))
 }

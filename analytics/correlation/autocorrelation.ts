@@ -1,15 +1,15 @@
 /**
- * Autocorrelation of a series with gaps: r_k = Σ d_t·d_{t+k} / √(A_k·B_k), of the deviations d from the mean of the observed.
- * A_k sums the squares of the very d_t that have a partner, and B_k those of the partners, so that r_k is within ±1 however
- * few cells are there (Cauchy and Schwarz). The k cells at either end, whose partners would be outside of the series, count in
- * A_k and B_k with the share of the others that have one. On complete data both are Σ d²: the usual biased estimator
- * (Box and Jenkins), the default of R and statsmodels.
+ * Autocorrelation of a series with gaps: r_k = Σ d_t·d_{t+k} / √(A_k·B_k), of the deviations d from the mean of the
+ * observed. A_k sums the squares of the d_t with a partner, and B_k sums the partners' squares, so that r_k is within
+ * ±1 even for few cells (Cauchy and Schwarz). The k cells at either end, whose partners would be outside of the series,
+ * count in A_k and B_k with the share of the others that have one. On complete data both are Σ d²: the usual biased
+ * estimator (Box and Jenkins), the default of R and statsmodels.
  */
 
 import { momentsOf, spreadOf } from '../summary/moments.ts'
 import { laterSums, pairCounts, type SeriesTransform, seriesTransform, squaresOf } from './block-spectra.ts'
 
-/** Below so many pairs a lag has no value. */
+/** A lag with fewer pairs has no value. */
 const pairsMin = 20
 
 export interface Autocorrelation {
@@ -24,8 +24,8 @@ export interface Autocorrelation {
 
 /**
  * `values`: cells in order, NaN where missing. `lagMax`: the largest lag in cells, below the number of cells.
- * `transform`: that of the values, when there is one already. O(n log n) with a transform that reaches so far, and
- * O(n·lagMax/block) with a shorter one. Undefined when nothing was observed or the observed values do not vary.
+ * `transform`: the values' transform, if it exists already. O(n log n) with a transform that reaches so far, and
+ * O(n·lagMax/block) with a shorter one. Undefined without observed values, or when they do not vary.
  */
 export function autocorrelation(
   values: Float64Array,
@@ -64,7 +64,7 @@ function pairScales(transform: SeriesTransform, pairs: Float64Array): Float64Arr
 /** With more of them, transforms are quicker than sums over each. */
 const runsMax = 64
 
-/** By lag the squares of the values that have a later partner, and of those partners. */
+/** Indexed by lag: squares of the values with a later partner, and squares of those partners. */
 function pairSquares(transform: SeriesTransform, lagMax: number) {
   const { values, block, mask } = transform
   const runs = runsOf(values)
@@ -77,7 +77,7 @@ function pairSquares(transform: SeriesTransform, lagMax: number) {
       later: laterSums(mask.spectra, ofSquares, block, lagMax),
     }
   }
-  // The cells k before a run, and those k behind it: few outages are few differences of one running sum.
+  // The cells k before a run and k behind it: few outages mean few differences of one running sum.
   const sums = new Float64Array(values.length + 1)
   for (let cell = 0; cell < values.length; cell++) {
     const square = squareOf(values[cell] as number)
@@ -123,13 +123,13 @@ class Edge {
     this.#squares += square
   }
 
-  /** Of its squares, as many as of the other cells have a partner. */
+  /** Share of its squares, equal to the share of other cells that have a partner. */
   share(pairs: number): number {
     return this.#inner > 0 ? (this.#squares * pairs) / this.#inner : 0
   }
 }
 
-/** Without gaps they are known. */
+/** Without gaps the counts follow from the length. */
 function ownPairs({ values, observed, block, mask }: SeriesTransform, lagMax: number): Float64Array {
   if (observed === values.length) return Float64Array.from({ length: lagMax + 1 }, (_, lag) => values.length - lag)
   if (mask.ownPairs.length <= lagMax) mask.ownPairs = pairCounts(laterSums(mask.spectra, mask.spectra, block, lagMax))

@@ -1,4 +1,4 @@
-/** What series have beside their mean course of the local day, as lags are sought in it. */
+/** Series without their mean course of the local day, in which lags are searched. */
 
 import { isRounding, momentsOf } from '../summary/moments.ts'
 import { dayRemoved, daySlotMs, daySlots } from '../time/day-slots.ts'
@@ -12,11 +12,11 @@ const daysMin = 3
 
 export interface BeyondDay {
   readonly days: number
-  /** Undefined with less than three days, and where no more than rounding is left. */
+  /** Undefined with less than three days, and where only rounding is left. */
   rest(values: Float64Array): Float64Array | undefined
 }
 
-/** For series on one grid, by the clock that they have a day of. */
+/** For series on one grid; `local` is the clock of their days. */
 export function createBeyondDay(frame: GridFrame, local: Pick<LocalTime, 'offsetMs'>): BeyondDay {
   const days = (frame.cells * frame.stepMs) / dayMs
   const positionsOf = new Map<number, Float64Array>()
@@ -33,7 +33,7 @@ export function createBeyondDay(frame: GridFrame, local: Pick<LocalTime, 'offset
   return { days, rest }
 }
 
-/** n_eff of `n` pairs of such series, of which one day is spent on their mean course. */
+/** n_eff of `n` pairs of such series; the mean course costs one day. */
 export function effectiveCountBeyondDay(n: number, x: Float64Array, y: Float64Array, days: number): number | null {
   const count = effectiveCount(n, memoryOf(x), memoryOf(y))
   return count === null ? null : count * (1 - 1 / days)

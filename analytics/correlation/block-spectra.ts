@@ -1,8 +1,8 @@
 /**
- * A series cut into blocks, each of which is transformed once, for every sum of products by lag that it is part of: with
- * itself and with the others of its grid. A lag of d blocks and r cells, 0 ≤ r ≤ block, is made of pairs that are d and
- * d + 1 blocks apart, so that a stretch of lags costs two sums over spectra and half a short transform. Series that miss
- * the same cells, as the metrics of one device mostly do, have one mask, and their pairs are counted once.
+ * A series cut into blocks, each transformed once, for all its sums of products by lag: with itself and with the others
+ * of its grid. A lag of d blocks and r cells, 0 ≤ r ≤ block, combines pairs that are d and d + 1 blocks apart, so that
+ * a stretch of lags costs two sums over spectra and half a short transform. Series with the same missing cells, such as
+ * most metrics of one device, share one mask, and their pairs are counted once.
  */
 
 import { detachBuffers } from '../../store/limits/detach-buffers.ts'
@@ -16,29 +16,29 @@ export interface SeriesTransform {
   readonly values: Float64Array
   /** Cells that were observed. */
   readonly observed: number
-  /** A block is at least so long. */
+  /** Lower bound of a block's length. */
   readonly lagMax: number
   /** Cells of a block; its transform is twice as long. */
   readonly block: number
-  /** Of the standardised values: by block and frequency 0 … block the real and imaginary parts. */
+  /** Spectra of the standardised values: by block and frequency 0 … block the real and imaginary parts. */
   readonly spectra: Float64Array
   readonly mask: Mask
 }
 
-/** Which cells were observed. */
+/** The observed cells. */
 interface Mask {
-  /** As those of the values. */
+  /** Laid out like the values' spectra. */
   readonly spectra: Float64Array
-  /** Pair counts by lag, from −lagMax on, with each mask that it has met. */
+  /** Pair counts by lag, from −lagMax on, for each mask combined so far. */
   readonly pairs: Map<Mask, Float64Array>
-  /** Pair counts with itself by lag, from 0 on, as far as they were asked for. */
+  /** Pair counts with itself by lag, from 0 on, as far as requested. */
   ownPairs: Float64Array
 }
 
 /**
- * `values`: cells in order, NaN where missing. `lagMax`: the largest |k| in cells that will be asked for of two series.
- * `others`: those made before of series on the same grid, with which a mask may be shared. `moments`: those of the values.
- * Undefined when nothing was observed or the observed values do not vary.
+ * `values`: cells in order, NaN where missing. `lagMax`: the largest |k| in cells between two series. `others`:
+ * transforms of other series on the same grid, which may share a mask. `moments`: the moments of the values. Undefined
+ * without observed values, or when they do not vary.
  */
 export function seriesTransform(
   values: Float64Array,
@@ -65,7 +65,7 @@ export function squaresOf({ values, block }: Pick<SeriesTransform, 'values' | 'b
   return { squareOf, spectra: () => blockSpectra(values.map(squareOf), block, 0, 1) }
 }
 
-/** Gives their memory back; nobody may use them any more. */
+/** Frees their memory; they must not be used any more. */
 export function releaseTransforms(transforms: readonly (SeriesTransform | undefined)[]): void {
   detachBuffers(transforms.flatMap(transform => (transform ? [transform.spectra, transform.mask.spectra] : [])))
 }
@@ -100,13 +100,13 @@ function blockSpectra(values: Float64Array, block: number, mean: number, scale: 
   return spectra
 }
 
-/** The pairs of two masks, or of one with itself, by their sums, which are whole numbers but for rounding. */
+/** The pairs of two masks, or of one with itself, from their sums, which are whole numbers but for rounding. */
 export function pairCounts(sums: Float64Array): Float64Array {
   for (let place = 0; place < sums.length; place++) sums[place] = Math.round(sums[place] as number)
   return sums
 }
 
-/** Σ x_t·y_{t+k} for k = 0 … lagMax, of the spectra of two series, which may be one. */
+/** Σ x_t·y_{t+k} for k = 0 … lagMax, from the spectra of two series, which may be the same. */
 export function laterSums(x: Float64Array, y: Float64Array, block: number, lagMax: number): Float64Array {
   const sums = new Float64Array(lagMax + 1)
   let near = productsApart(x, y, block, 0)
@@ -125,7 +125,7 @@ export function laterSums(x: Float64Array, y: Float64Array, block: number, lagMa
   return sums
 }
 
-/** Σ x_t·y_{t+k} for k = −lagMax … lagMax, at most a block, of the spectra of two series. */
+/** Σ x_t·y_{t+k} for k = −lagMax … lagMax, at most a block, from the spectra of two series. */
 export function crossSums(x: Float64Array, y: Float64Array, block: number, lagMax: number): Float64Array {
   const same = productsApart(x, y, block, 0)
   const later = stretchOf(same, productsApart(x, y, block, 1))
@@ -163,8 +163,8 @@ function addProducts(sums: Float64Array, x: Float64Array, xOffset: number, y: Fl
 }
 
 /**
- * The spectrum whose lags r are those of a stretch: `near` is of pairs some blocks apart, `far` of pairs one block more.
- * The latter are shifted by the length of a block, which turns every other frequency round.
+ * The spectrum of a stretch of lags r: `near` sums pairs some blocks apart, `far` pairs one block more. `far` is
+ * shifted by the length of a block, which negates every other frequency.
  */
 function stretchOf(near: Float64Array, far: Float64Array): Float64Array {
   const stretch = new Float64Array(near.length)
@@ -179,7 +179,7 @@ function stretchOf(near: Float64Array, far: Float64Array): Float64Array {
   return stretch
 }
 
-/** Of real numbers and their lags: the same lags in the opposite order. */
+/** Gives the same lags in the opposite order, for real numbers. */
 function conjugated(spectrum: Float64Array): Float64Array {
   const turned = spectrum.slice()
   for (let at = 1; at < turned.length; at += 2) turned[at] = -(turned[at] as number)

@@ -1,4 +1,4 @@
-/** The sums of squares and products of pairs about their means, in two passes: what lines and correlations are made of. */
+/** The sums of squares and products of pairs about their means, in two passes, for lines and correlations. */
 
 export interface CentredProducts {
   readonly pairs: number
@@ -10,8 +10,8 @@ export interface CentredProducts {
 }
 
 /**
- * Of two series of one length; only places at which neither is missing (NaN) are pairs. The means are summed as distances
- * from the first pair, which keeps the digits of 1013 ± 0.3 hPa.
+ * The series have one length; only indexes at which neither is missing (NaN) are pairs. The means are summed as
+ * distances from the first pair, which keeps the digits of 1013 ± 0.3 hPa.
  */
 export function centredProducts(x: Float64Array, y: Float64Array): CentredProducts {
   let pairs = 0

@@ -1,9 +1,9 @@
 /**
  * Pearson's and Spearman's correlation of two series of cells, with p-values for series that have memory.
  *
- * With n_eff pairs that count as independent, t = r·√((n_eff − 2)/(1 − r²)) has n_eff − 2 degrees of freedom; the 95 %
- * interval is tanh(atanh r ± 1.959963984540054/√(n_eff − 3)) (Fisher). With n_eff = n that is `scipy.stats.pearsonr`.
- * Below five of them there is neither: of so few nothing can be told from chance.
+ * With n_eff independent pairs, t = r·√((n_eff − 2)/(1 − r²)) has n_eff − 2 degrees of freedom; the 95 % interval is
+ * tanh(atanh r ± 1.959963984540054/√(n_eff − 3)) (Fisher). With n_eff = n that is `scipy.stats.pearsonr`. Both
+ * are missing below five pairs, which cannot be distinguished from chance.
  */
 
 import { hourOfDayRemoved } from '../decomposition/deseasonalise.ts'
@@ -13,25 +13,25 @@ import { effectiveCount, type Memory, memoryOf } from './effective-count.ts'
 import { midRanks } from './ranks.ts'
 import { normalQuantile975, studentTwoSidedP } from './student.ts'
 
-/** Fewer pairs than this make no correlation. */
+/** Fewer pairs have no correlation. */
 const pairsMin = 10
-/** Fewer make no verdict: as many hours as a correlation without the hours of the day wants. */
-const toldMin = 33
-/** Fewer independent ones make no verdict. */
+/** Fewer hours have no verdict: the same number as for a correlation without the hours of the day. */
+const verdictHoursMin = 33
+/** Fewer independent pairs have no verdict. */
 const independentMin = 5
 
 export interface CorrelationSeries {
   /** Cells in order, NaN where missing. */
   readonly values: Float64Array
-  /** Of all its cells, NaN without one. */
+  /** Memory of all its cells, NaN without one. */
   readonly memory: Memory
-  /** Mid-ranks of the observed values in order: right for every pair in which none of them is left out. */
+  /** Mid-ranks of the observed values in order; valid for every pair that includes all of them. */
   readonly ranks: Float64Array
 }
 
 /**
- * What does not exist is null; `reason` says why there is no correlation at all, or, with `too_few_independent`, why there
- * are no p-values and no interval of the one that there is.
+ * Null stands for missing figures. `reason` explains a missing correlation, or, with `too_few_independent`, missing
+ * p-values and intervals.
  */
 export interface Correlation {
   readonly n: number
@@ -41,7 +41,7 @@ export interface Correlation {
   readonly ci95: readonly [number, number] | null
   readonly spearman: number | null
   readonly spearmanPValue: number | null
-  /** Pearson's after each series' mean of the local hour of day was taken away; null with fewer than 33 hours. */
+  /** Pearson's correlation without each series' mean of the local hour of day; null with fewer than 33 hours. */
   readonly deseasonalised: number | null
   readonly reason: 'insufficient_data' | 'constant' | 'too_few_independent' | null
 }
@@ -51,8 +51,8 @@ export function correlationSeries(values: Float64Array): CorrelationSeries {
 }
 
 /**
- * Only cells in which both series were observed count. `localHours`: 0 … 23 by cell; without them the day has a single
- * hour, and `deseasonalised` is Pearson's.
+ * Only cells with both values count. `localHours`: 0 … 23 for each cell; without them the day has a single hour, and
+ * `deseasonalised` is Pearson's.
  */
 export function correlation(
   x: CorrelationSeries,
@@ -67,8 +67,8 @@ export function correlation(
   if (isConstant(xMoments) || isConstant(yMoments)) return none(n, 'constant')
   const pearson = pearsonCorrelation(pairs.x, pairs.y)
   const nEffective = effectiveCount(n, x.memory, y.memory)
-  // A day of cells tells too little of its own memory.
-  const told = n >= toldMin && isEnough(nEffective) ? nEffective : null
+  // A day of cells is too short to estimate its own memory.
+  const nTested = n >= verdictHoursMin && isEnough(nEffective) ? nEffective : null
   const spearman = pearsonCorrelation(
     n === x.ranks.length ? x.ranks : midRanks(pairs.x),
     n === y.ranks.length ? y.ranks : midRanks(pairs.y),
@@ -77,12 +77,12 @@ export function correlation(
     n,
     nEffective,
     pearson,
-    pValue: correlationP(pearson, told),
-    ci95: correlationInterval(pearson, told),
+    pValue: correlationP(pearson, nTested),
+    ci95: correlationInterval(pearson, nTested),
     spearman,
-    spearmanPValue: correlationP(spearman, told),
+    spearmanPValue: correlationP(spearman, nTested),
     deseasonalised: deseasonalisedCorrelation(pairs),
-    reason: told === null ? 'too_few_independent' : null,
+    reason: nTested === null ? 'too_few_independent' : null,
   }
 }
 
@@ -91,7 +91,7 @@ function pearsonCorrelation(x: Float64Array, y: Float64Array): number | null {
   return pairedCorrelation(x, y).r
 }
 
-/** The same with the number of pairs: the places at which neither is missing (NaN). */
+/** The same with the number of pairs: the indexes at which neither is missing (NaN). */
 export function pairedCorrelation(x: Float64Array, y: Float64Array): { r: number | null; pairs: number } {
   const { pairs, xx, yy, xy } = centredProducts(x, y)
   // One root of the product: a series with itself gives exactly 1.
@@ -99,7 +99,7 @@ export function pairedCorrelation(x: Float64Array, y: Float64Array): { r: number
   return { r, pairs }
 }
 
-/** Whether so many independent pairs make a verdict; not when their number is not known. */
+/** Decides whether the independent pairs suffice for a verdict; false when their number is unknown. */
 function isEnough(nEffective: number | null): nEffective is number {
   return nEffective !== null && nEffective >= independentMin
 }
@@ -124,9 +124,9 @@ interface Pairs {
   readonly localHours: Uint8Array
 }
 
-/** What both have. */
+/** Cells with both values. */
 function completePairs(x: Float64Array, y: Float64Array, localHours: Uint8Array): Pairs {
-  if (x.length !== y.length) throw new RangeError('the two series are not on one grid')
+  if (x.length !== y.length) throw new RangeError('series have different grids')
   const xKept = new Float64Array(x.length)
   const yKept = new Float64Array(x.length)
   const hoursKept = new Uint8Array(x.length)
@@ -143,8 +143,8 @@ function completePairs(x: Float64Array, y: Float64Array, localHours: Uint8Array)
 }
 
 /**
- * Each hour of the day costs a degree of freedom, as the mean does of all: with one day and an hour of the next, r would be
- * ±1 whatever they are. Null also when nothing but the daily profile varies: what is left then is rounding.
+ * Each hour of the day costs a degree of freedom, as the mean of all does: with one day and an hour of the next, r
+ * would always be ±1. Null also when only the daily profile varies, because the rest is rounding.
  */
 function deseasonalisedCorrelation({ x, y, localHours }: Pairs): number | null {
   if (x.length - new Set(localHours).size < pairsMin - 1) return null

@@ -1,9 +1,9 @@
-/** Holm's step-down test (1979): of many p-values, those that stay significant when all are looked at together. */
+/** Holm's step-down test (1979): of many p-values, it finds those that are significant jointly. */
 
 /**
- * By place in `pValues`: whether the hypothesis is rejected with the chance of any false rejection at most `level`.
- * The i-th smallest of m is compared with level/(m − i + 1), up to the first that fails. Null is no test and counts
- * for none.
+ * One result for each entry of `pValues`: the hypothesis is rejected, with the chance of any false rejection at most
+ * `level`. The i-th smallest of m is compared with level/(m − i + 1), up to the first that fails. Null means untested
+ * and is not counted.
  */
 export function holmSignificant(pValues: readonly (number | null)[], level = 0.05): boolean[] {
   const significant = pValues.map(() => false)

@@ -1,17 +1,17 @@
 /**
- * By how much one series follows another, when that is more than chance.
+ * The significant lag of one series behind another.
  *
- * The lag is sought without the mean course of the day: two series that have nothing in common but a day would follow each
- * other by as much as their highest hours are apart.
+ * The lag is searched without the mean course of the day: otherwise unrelated series with a daily cycle would have the
+ * lag between their highest hours.
  *
  * The tapered cross-correlation ranks the lags: untapered, the few pairs of a long lag would win too often. The
- * correlation that is reported is Pearson's of the values as they are over the pairs of that lag, with their own means and
- * spreads, so that it never leaves −1 … 1.
+ * reported correlation is Pearson's of the raw values over the pairs of that lag, with their own means and spreads, so
+ * that it stays within −1 … 1.
  *
  * A lag is significant when its p is at most 0.05 divided by the number of lags: the first step of Holm's test (1979),
- * which looks at the largest of them. p is that of Student's t with the effective count of Bretherton et al. (1999), in
- * proportion to the lag's share of the pairs. Without this the largest of hundreds of lags of two unrelated series with
- * memory looks like a relation.
+ * applied to the largest of them. p comes from Student's t with the effective count of Bretherton et al. (1999), in
+ * proportion to the lag's share of the pairs. Otherwise the largest of hundreds of lags of two unrelated series with
+ * memory would look like a relation.
  */
 
 import { crossSums, pairCounts, type SeriesTransform } from './block-spectra.ts'
@@ -30,8 +30,8 @@ export interface Lag {
 type Pair = readonly [Float64Array, Float64Array]
 
 /**
- * `x` and `y`: of what the lag is sought in; `nEffective`: of these at lag 0. `reported`: the cells as they are. Null when no
- * lag is significant.
+ * `x` and `y`: the series in which the lag is searched; `nEffective`: their effective count at lag 0. `reported`: the
+ * raw cells. Null without a significant lag.
  */
 export function significantLag(
   x: SeriesTransform,
@@ -48,11 +48,13 @@ export function significantLag(
   const share = Math.min(1, pairs / (crossed.pairs[crossed.lagMax] as number))
   const p = correlationP(r, nEffective * share)
   if (p === null || p * lags > level) return null
-  const told = correlationAt(...reported, lag).r
-  return told === null ? null : { lag, r: told }
+  const atLag = correlationAt(...reported, lag).r
+  return atLag === null ? null : { lag, r: atLag }
 }
 
-/** The lag of the largest positive correlation of two series that are known to go together; null where none is positive. */
+/**
+ * The lag of the largest positive correlation of two series that are known to go together; null without a positive one.
+ */
 export function alignedLag(x: SeriesTransform, y: SeriesTransform): Lag | null {
   const crossed = crossCorrelation(x, y)
   const best = largestCrossCorrelation({ ...crossed, r: crossed.r.map(value => Math.max(0, value)) })
@@ -61,7 +63,7 @@ export function alignedLag(x: SeriesTransform, y: SeriesTransform): Lag | null {
   return r === null ? null : { lag: best.lag, r }
 }
 
-/** Of the observed x_t and y_{t + lag}. */
+/** Correlation of the observed x_t and y_{t + lag}. */
 export function correlationAt(x: Float64Array, y: Float64Array, lag: number): { r: number | null; pairs: number } {
   const length = x.length - Math.abs(lag)
   const [xFrom, yFrom] = [Math.max(0, -lag), Math.max(0, lag)]
@@ -77,7 +79,7 @@ export function correlationAt(x: Float64Array, y: Float64Array, lag: number): { 
  * r_xy(−k) is `ccf(x, y, adjusted=False)[k]`.
  */
 
-/** Below so many pairs a lag has no value. */
+/** A lag with fewer pairs has no value. */
 const pairsMin = 20
 /** Differences of this size between two lags are rounding of the transform: the smaller lag is taken. */
 const tieTolerance = 1e-12
@@ -93,7 +95,7 @@ interface CrossCorrelation {
 export function crossCorrelation(x: SeriesTransform, y: SeriesTransform): CrossCorrelation {
   const cells = x.values.length
   const { lagMax, block } = x
-  if (cells !== y.values.length || lagMax !== y.lagMax) throw new RangeError('the two series are not on one grid')
+  if (cells !== y.values.length || lagMax !== y.lagMax) throw new RangeError('series have different grids')
   let pairs = x.mask.pairs.get(y.mask)
   if (pairs === undefined) {
     pairs = pairCounts(crossSums(x.mask.spectra, y.mask.spectra, block, lagMax))
@@ -109,7 +111,7 @@ export function crossCorrelation(x: SeriesTransform, y: SeriesTransform): CrossC
 }
 
 /**
- * The lag in cells with the largest |r|, the smallest |lag| (then the positive one) of equal ones; null without any r.
+ * The lag in cells with the largest |r|; of equal ones the smallest |lag|, then the positive one; null without any r.
  */
 export function largestCrossCorrelation({ lagMax, r }: CrossCorrelation): { lag: number; r: number } | null {
   let best: { lag: number; r: number } | null = null

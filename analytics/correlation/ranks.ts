@@ -1,12 +1,12 @@
 /**
- * Mid-ranks, the ranks of Spearman's correlation: 1 for the smallest, equal values share the mean of their places, as
- * `scipy.stats.rankdata` with its default method.
+ * Mid-ranks, the ranks of Spearman's correlation: 1 for the smallest, and equal values share the mean of their ranks,
+ * as in `scipy.stats.rankdata` with its default method.
  */
 
 /** Values are compared after rounding to 12 significant digits: equal means differ in their last bit. */
 const digitsCompared = 12
 
-/** `values` without NaN. O(n log n), with the platform's sort of numbers in place of a comparison function. */
+/** `values` must not contain NaN. O(n log n), with the platform's numeric sort instead of a comparison function. */
 export function midRanks(values: Float64Array): Float64Array {
   const keys = values.map(roundSignificant)
   const sorted = keys.slice().sort()
@@ -40,6 +40,6 @@ function placeOf(keys: Float64Array, count: number, key: number): number {
 function roundSignificant(value: number): number {
   if (value === 0 || !Number.isFinite(value)) return value
   const scale = 10 ** (digitsCompared - 1 - Math.floor(Math.log10(Math.abs(value))))
-  // Beyond the range of powers of ten the value is far below anything that is measured.
+  // Beyond the range of powers of ten the value is far below anything measurable.
   return Number.isFinite(scale) ? Math.round(value * scale) / scale : 0
 }

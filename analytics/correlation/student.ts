@@ -31,7 +31,7 @@ export function studentQuantile975(degreesOfFreedom: number): number {
   return high
 }
 
-/** No double is further out. */
+/** Doubles do not reach further out. */
 const normalMax = 40
 
 /** The point above which a normal variable lies with this probability. `scipy.stats.norm.isf`. */

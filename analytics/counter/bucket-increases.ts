@@ -1,10 +1,11 @@
 /**
- * How much a running total grew in each hour or local day.
+ * The increase of a running total in each hour or local day.
  *
- * Between two samples the total grows evenly: an interval over the edge of a bucket is divided by time, as the line through
- * the samples is. An interval longer than G is a gap, in which the total may have grown at any moment: over an edge its
- * increase is known but belongs to no bucket, and is told apart. What lies within one bucket is the bucket's, gap or not. So
- * the increases of buckets that adjoin and hold all samples, and those told apart, add up to the increase of the series.
+ * The total grows evenly between two samples: an interval over the edge of a bucket is divided by time, along the line
+ * through the samples. An interval longer than G is a gap, in which the total may have grown at any moment. Over an
+ * edge its increase is known but belongs to neither bucket, and is listed separately. Increases within one bucket
+ * always count there. So adjoining buckets that cover all samples, and the separate increases, add up to the increase
+ * of the series.
  */
 
 import { CompensatedSum } from '../compensated-sum.ts'
@@ -15,17 +16,20 @@ import { isFall, stepIncrease, withoutNoise } from './counter-increase.ts'
 
 /** In the total's unit. */
 interface BucketIncrease {
-  /** Null where no time of the bucket is covered. With less than its whole length covered there may have been more. */
+  /**
+   * Null where the bucket has no covered time. With less than its whole length covered, the true increase may be
+   * larger.
+   */
   readonly increase: number | null
-  /** How much of the bucket's time the increase is of. */
+  /** Covered time of the bucket. */
   readonly covered_seconds: number
   /** Per second of the covered time; null without any. */
   readonly increase_per_second: number | null
-  /** Resets that a sample in the bucket was the first to show. */
+  /** Resets first shown by a sample in the bucket. */
   readonly resets: number
 }
 
-/** What grew during a gap over the edge of a bucket. */
+/** Increase during a gap over the edge of a bucket. */
 interface UnplacedIncrease {
   /** The samples on both sides of the gap. */
   readonly start_ms: number
@@ -36,13 +40,13 @@ interface UnplacedIncrease {
 export interface BucketIncreases {
   /** In the buckets' order. */
   readonly buckets: BucketIncrease[]
-  /** Oldest first; each reaches over an edge, so there are at most twice as many as buckets. */
+  /** Oldest first; each spans an edge, so there are at most twice as many as buckets. */
   readonly unplaced: UnplacedIncrease[]
 }
 
 /**
- * Of samples at ascending, distinct times, NaN being missing, and ascending buckets that do not overlap. Samples around the
- * buckets, where they are known, make the increases whole at the edges. Without a threshold every interval is a gap.
+ * Samples have ascending, distinct times, with NaN for missing ones. Buckets ascend without overlap. Samples around the
+ * buckets make the increases exact at the edges. Without a threshold every interval is a gap.
  */
 export function bucketIncreases(samples: Samples, buckets: readonly Bucket[], gaps: GapThresholds): BucketIncreases {
   const { timesMs, values } = withoutNoise(samples)
@@ -67,7 +71,7 @@ export function bucketIncreases(samples: Samples, buckets: readonly Bucket[], ga
   return { buckets: tallies.map(tally => tally.result()), unplaced }
 }
 
-/** What a bucket has of the intervals so far. */
+/** Sums of a bucket over the intervals so far. */
 class Tally {
   readonly #increase = new CompensatedSum()
   #coveredMs = 0
@@ -88,12 +92,12 @@ class Tally {
   }
 }
 
-/** From one sample to the next. */
+/** The interval from one sample to the next. */
 interface Growth extends Bucket {
   readonly increase: number
 }
 
-/** Of the first bucket that ends after the growth's start. */
+/** `bucket` is the first that ends after the growth's start. */
 function isOverEdge(bucket: Bucket, { startMs, endMs }: Growth): boolean {
   return bucket.startMs < endMs && (startMs < bucket.startMs || bucket.endMs < endMs)
 }
@@ -102,7 +106,7 @@ function unplacedOf({ startMs, endMs, increase }: Growth): UnplacedIncrease {
   return { start_ms: startMs, end_ms: endMs, increase }
 }
 
-/** By time, among the buckets from this place on. */
+/** Divides by time, among the buckets from index `from` on. */
 function divide(tallies: readonly Tally[], buckets: readonly Bucket[], from: number, growth: Growth): void {
   const { startMs, endMs, increase } = growth
   for (let place = from; place < buckets.length; place++) {
@@ -113,7 +117,7 @@ function divide(tallies: readonly Tally[], buckets: readonly Bucket[], from: num
   }
 }
 
-/** In the bucket that holds the time, if one does. */
+/** Counts it in the bucket that contains the time, if any. */
 function countReset(tallies: readonly Tally[], buckets: readonly Bucket[], from: number, timeMs: number): void {
   let place = from
   while (place < buckets.length && (buckets[place] as Bucket).endMs <= timeMs) place++

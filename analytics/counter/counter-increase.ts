@@ -1,10 +1,10 @@
 /**
- * How much a running total grew. The total may start again from 0, as the total of a restarted or replaced device: a reset
- * has grown from 0 since. A fall of less than a tenth that the next reading makes good is noise, and so is one reading of zero
- * between two that go on. Any other fall is a reset. There is no mean of a total.
+ * The increase of a running total. A restarted or replaced device counts from 0 again: such a reset adds the growth
+ * from 0. A fall of less than a tenth that the next reading makes good is noise, and so is one reading of zero between
+ * two that continue. Any other fall is a reset. A mean of a total is meaningless.
  *
  * Sources: Prometheus, `promql/functions.go`, `extrapolatedRate`, before it extrapolates; Home Assistant,
- * `components/sensor/recorder.py`, `reset_detected`, which takes only a fall of a tenth or more as a reset. The look at the
+ * `components/sensor/recorder.py`, `reset_detected`, where only a fall of a tenth or more is a reset. The check of the
  * next reading is added here.
  */
 
@@ -12,7 +12,7 @@ import { CompensatedSum } from '../compensated-sum.ts'
 import { upperBound } from '../lower-bound.ts'
 import { presentOf, type Samples } from '../present.ts'
 
-/** The newest so many resets are listed. */
+/** Only the newest resets are listed. */
 export const resetsMax = 50
 
 /** A reset, at an unknown moment between two samples. */
@@ -21,13 +21,13 @@ interface CounterReset {
   readonly after_ms: number
   /** The first sample after it. */
   readonly until_ms: number
-  /** What the two showed, in the total's unit. */
+  /** Values of the two samples, in the total's unit. */
   readonly value_before: number
   readonly value_after: number
 }
 
 export interface CounterIncrease {
-  /** Samples that are there. */
+  /** Number of samples. */
   readonly count: number
   /** From the first sample to the last, in the total's unit; null with fewer than two. */
   readonly increase: number | null
@@ -39,8 +39,8 @@ export interface CounterIncrease {
 }
 
 /**
- * Of samples at ascending times, NaN being missing. With `sinceMs`, from the newest sample up to then on; the one before that
- * tells whether it is noise. What grew before a reset, but after the last sample, is not known.
+ * Samples have ascending times, with NaN for missing ones. With `sinceMs`, counts from the newest sample up to then;
+ * the sample before shows whether that one is noise. Growth between the last sample and a reset is unknown.
  */
 export function counterIncrease(samples: Samples, sinceMs = Number.NEGATIVE_INFINITY): CounterIncrease {
   const present = presentOf(samples.timesMs, samples.values)
@@ -72,8 +72,8 @@ function startOf(timesMs: Float64Array, sinceMs: number): number {
 }
 
 /**
- * Samples that are there, less those that are noise. The last one has no next reading: a fall of less than a tenth is noise
- * so far, and any other fall a reset.
+ * Samples without missing ones and without noise. The last one lacks a next reading: a fall of less than a tenth counts
+ * as noise for now, any other fall as a reset.
  */
 export function withoutNoise(samples: Samples): Samples {
   const { timesMs, values } = presentOf(samples.timesMs, samples.values)
@@ -85,8 +85,8 @@ export function withoutNoise(samples: Samples): Samples {
 }
 
 /**
- * What the last of two or three successive values adds to the increase: with a fall that it shows to be a reset, the growth up
- * to that fall, too. So the increases of values add up, whatever has been read of the values behind them.
+ * The part of the last of two or three successive values in the increase. If it shows a fall to be a reset, it adds the
+ * growth up to that fall too. So the increases of values add up, even if later values have not been read.
  * `store/counter-sql.ts` is the same in SQL.
  */
 export function increaseAt(values: readonly number[]): number {
@@ -97,21 +97,21 @@ export function increaseAt(values: readonly number[]): number {
   return upTo(values.length) - upTo(values.length - 1)
 }
 
-/** Between samples of which none is noise. */
+/** The increase between two samples that are not noise. */
 export function stepIncrease(before: number, after: number): number {
   return isFall(before, after) ? after : Math.max(0, after - before)
 }
 
-/** Less than this share is rounding, which is no fall: sums that programs send come out a digit lower at times. */
+/** A smaller share is rounding rather than a fall: computed sums occasionally lose a digit. */
 const roundingShare = 1e-9
-/** Of the value before: less than a tenth, and a tenth itself is none, however decimals round. */
+/** Share of the value before. A fall of exactly a tenth is a reset, however decimals round. */
 const noiseShare = 0.1 - roundingShare
 
 export function isFall(before: number, after: number): boolean {
   return after < before - Math.abs(before) * roundingShare
 }
 
-/** As no two successive values are noise, `before` is none where the value is. */
+/** As two successive values are never both noise, `before` is not noise where `value` is. */
 function isNoise(before: number, value: number, next: number | undefined): boolean {
   if (!isFall(before, value) || (next !== undefined && isFall(before, next))) return false
   return value > before - Math.abs(before) * noiseShare || (value === 0 && next !== undefined)

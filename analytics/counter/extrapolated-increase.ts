@@ -1,6 +1,6 @@
 /**
- * `increase` and `rate` of a window as Prometheus gives them, for who compares with it: extrapolated to the edges of the
- * window, so that a whole number of events may have a fraction. The figures of buckets do not use it.
+ * `increase` and `rate` of a window as Prometheus computes them, for comparisons with it: extrapolated to the edges of
+ * the window, so that a whole number of events may have a fraction. The figures of buckets do not use it.
  *
  * Source: Prometheus 3, `promql/functions.go`, `extrapolatedRate`, for samples without a start timestamp. Its window is
  * open at the start.
@@ -10,7 +10,7 @@ import { upperBound } from '../lower-bound.ts'
 import { presentOf, type Samples } from '../present.ts'
 import { counterIncrease } from './counter-increase.ts'
 
-/** A sample this many average intervals from an edge is near it: the series reaches beyond. */
+/** A sample this many average intervals from an edge is near it: the series extends beyond. */
 const nearIntervals = 1.1
 
 /** `(startMs, endMs]`, in UTC. */
@@ -20,9 +20,9 @@ export interface RateWindow {
 }
 
 /**
- * In the total's unit, of samples at ascending times, NaN being missing. Null with fewer than two samples in the window.
- * Towards an edge that is near it extrapolates all the way, else by half an average interval, and towards the start no
- * further than to where the total was 0.
+ * In the total's unit. Samples have ascending times, with NaN for missing ones. Null with fewer than two samples in the
+ * window. It extrapolates all the way to a near edge, otherwise by half an average interval, and backwards only to the
+ * point where the total was 0.
  */
 export function extrapolatedIncrease(samples: Samples, window: RateWindow): number | null {
   const { timesMs, values } = inWindow(samples, window)
@@ -38,7 +38,7 @@ export function extrapolatedIncrease(samples: Samples, window: RateWindow): numb
   return increase * ((spanSeconds + Math.min(toStart, toZero) + toEnd) / spanSeconds)
 }
 
-/** As `extrapolatedIncrease`, per second of the window. */
+/** The same as `extrapolatedIncrease`, per second of the window. */
 export function extrapolatedRatePerSecond(samples: Samples, window: RateWindow): number | null {
   const increase = extrapolatedIncrease(samples, window)
   return increase === null ? null : increase / ((window.endMs - window.startMs) / 1000)

@@ -1,10 +1,10 @@
-/** Means of the days of a series of hours. */
+/** Daily means of a series of hours. */
 
 const hoursPerDay = 24
-/** As of a daily mean by the WMO's rule. */
+/** Required by the WMO's rule for a daily mean. */
 export const hoursOfDayMin = 18
 
-/** Of each 24 hours, the last of which ends with the series, that have at least 18 values; with their numbers. */
+/** Means and numbers of the 24-hour stretches with at least 18 values; the last one ends with the series. */
 export function dayMeans(hourly: Float64Array): { numbers: Float64Array; means: Float64Array } {
   const numbers: number[] = []
   const means: number[] = []

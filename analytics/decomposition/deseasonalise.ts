@@ -1,4 +1,7 @@
-/** The mean of each local hour of day, and a series without it: what two series share beyond their daily profile. */
+/**
+ * The mean of each local hour of day, and a series without it: the part that two series share beyond their daily
+ * profile.
+ */
 
 const hoursOfDay = 24
 

@@ -1,4 +1,4 @@
-/** A straight line by least squares over the observed cells, as `scipy.signal.detrend` on complete data. */
+/** A straight line by least squares over the observed cells, equal to `scipy.signal.detrend` on complete data. */
 
 import { centredProducts } from '../correlation/centred-products.ts'
 import { hourOfDayRemoved } from './deseasonalise.ts'
@@ -10,14 +10,14 @@ export interface Detrended {
   readonly residual: Float64Array
 }
 
-/** Values without the line through them at times of their own, of which none is missing. */
+/** Values minus the line through them, at their own times; none may be missing. */
 export function detrendAtTimes(times: Float64Array, values: Float64Array): Float64Array {
   const { xMean, yMean, xx, xy } = centredProducts(times, values)
   const slope = xx > 0 ? xy / xx : 0
   return values.map((value, place) => value - yMean - slope * ((times[place] as number) - xMean))
 }
 
-/** `values`: cells in order, NaN where missing. `residual`: where the residual is put, which may be the values. */
+/** `values`: cells in order, NaN where missing. `residual`: the output array, which may be `values`. */
 export function detrend(values: Float64Array, residual: Float64Array = new Float64Array(values.length)): Detrended {
   let observed = 0
   let valueSum = 0
@@ -49,8 +49,8 @@ export function detrend(values: Float64Array, residual: Float64Array = new Float
 
 /**
  * The line beside a daily cycle: least squares of a slope and of a level for each local hour of day together, as the
- * regression of the values without their means by hour on the times without theirs (Frisch and Waugh 1933). Where no hour
- * of day comes twice there is no slope.
+ * regression of the values without their means by hour on the times without theirs (Frisch and Waugh 1933). Without an
+ * hour of day that occurs twice, the slope is NaN.
  */
 export function detrendBesideDay(values: Float64Array, localHours: Uint8Array): Detrended {
   const residual = hourOfDayRemoved(values, localHours)

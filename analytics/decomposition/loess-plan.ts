@@ -4,15 +4,15 @@
  *
  * The weight is Cleveland's tricube (1 − (d/h)³)³ of the distance d and the reach h of the window. As in the netlib
  * routine `est` that statsmodels follows, it is 1 within a thousandth of h and 0 beyond 0.999 h; a window longer than
- * the series widens h by half of what is missing; and no slope is fitted where the weighted spread of the positions is
- * at most a thousandth of the series' length.
+ * the series widens h by half of the difference. Only a constant is fitted where the weighted spread of the positions
+ * is at most a thousandth of the series' length.
  */
 
 export interface LoessPlan {
   readonly length: number
   /** Values per fit. */
   readonly taps: number
-  /** How many positions at each end have a window that is not centred. */
+  /** Number of positions at each end whose window is not centred. */
   readonly edge: number
   /**
    * Distance weights of the windows at the left end, one row a position from −1; mirrored they serve the right end. The
@@ -24,16 +24,17 @@ export interface LoessPlan {
   /** Distance weights of a centred window, by distance. */
   readonly tricube: Float64Array
   readonly coefficients: Float64Array
-  /** Below this weighted variance of the positions a constant is fitted. */
+  /** Below this weighted variance of the positions, a constant is fitted. */
   readonly varianceMin: number
-  /** Room for weights times values of one pass, and for the five weighted sums of one fit. */
+  /** Buffers for weights times values of one pass, and for the five weighted sums of one fit. */
   readonly products: Float64Array
   readonly sums: Float64Array
 }
 
 /** Plans the smoothing of `length` (at least 1) values by an odd window of at least 3. */
 export function planLoess(length: number, window: number): LoessPlan {
-  if (length < 1 || window < 3 || window % 2 === 0) throw new RangeError(`no loess of ${window} over ${length} values`)
+  if (length < 1 || window < 3 || window % 2 === 0)
+    throw new RangeError(`invalid loess window ${window} for ${length} values`)
   const taps = Math.min(window, length)
   const half = (window - 1) / 2
   const edge = window >= length ? Math.ceil(length / 2) : half

@@ -70,7 +70,7 @@ function ended(plan: LoessPlan, values: Float64Array, fromEnd: number, first: nu
 }
 
 /**
- * Both sides of the window at once: even sums of the positions' powers take the sum of the pair, odd ones its
+ * Both sides of the window at once: even sums of the positions' powers use the sum of the pair, odd ones its
  * difference.
  */
 function centredWeighted(plan: LoessPlan, values: Float64Array, weights: Float64Array, position: number): number {
@@ -154,7 +154,8 @@ function fitFromSums(
   let variance = (sums[2] as number) / sum - meanX * meanX
   let covariance = (sums[4] as number) / sum - meanX * meanY
   if (variance < 1e-3 * meanX * meanX) {
-    // One far value has nearly all the weight, and the differences have lost their digits (1e-8 of the range was seen).
+    // One far value has nearly all the weight, and the differences have lost their digits (errors of 1e-8 of the range
+    // occurred).
     measureSpread(plan, values, weights, fromEnd, first, step)
     variance = (sums[2] as number) / sum
     covariance = (sums[4] as number) / sum
@@ -162,7 +163,7 @@ function fitFromSums(
   return variance > varianceMin ? meanY - (meanX / variance) * covariance : meanY
 }
 
-/** The second moments once more, around the means: exact where `fitFromSums` subtracts nearly equal numbers. */
+/** Second moments around the means: exact where `fitFromSums` subtracts nearly equal numbers. */
 function measureSpread(
   { taps, edgeTricube, sums }: LoessPlan,
   values: Float64Array,

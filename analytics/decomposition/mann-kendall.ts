@@ -1,8 +1,8 @@
 /**
- * Whether a series rises or falls, without a line: Theil–Sen's slope, the median of the slopes of all pairs, and the test
- * of Mann and Kendall, with the variance of Hamed and Rao (Journal of Hydrology 204 (1998) 182), who count the
- * autocorrelation of the ranks without the slope, at the first three lags as they propose, where it is beyond its 95 %
- * bound. All lags together can leave less than no variance. `scipy.stats.theilslopes` and
+ * Tests whether a series rises or falls, without a line: Theil–Sen's slope, the median of the slopes of all pairs, and
+ * the test of Mann and Kendall, with the variance of Hamed and Rao (Journal of Hydrology 204 (1998) 182), which counts
+ * the autocorrelation of the ranks without the slope. As proposed there, only the first three lags count, and only
+ * where they exceed the 95 % bound. All lags together can leave less than no variance. `scipy.stats.theilslopes` and
  * `pymannkendall.hamed_rao_modification_test(values, lag=3)`.
  */
 
@@ -18,15 +18,15 @@ export interface MannKendall {
   readonly slope: number
   /** Kendall's tau, −1 … 1. */
   readonly tau: number
-  /** Null when the ranks' autocorrelation leaves no variance: they hang together too long for the test. */
+  /** Null when the ranks' autocorrelation leaves no variance: it lasts too long for the test. */
   readonly z: number | null
   /** Two-sided. */
   readonly pValue: number | null
 }
 
 /**
- * Of values at ascending times, in O(n²): a few hundred. Null with fewer than ten values, for which z is not normal, and with
- * equal values only.
+ * Values at ascending times, at most a few hundred because of O(n²). Null with fewer than ten values, for which z is
+ * not normal, and for equal values.
  */
 export function mannKendall(times: Float64Array, values: Float64Array): MannKendall | null {
   const n = values.length
@@ -42,7 +42,7 @@ export function mannKendall(times: Float64Array, values: Float64Array): MannKend
   return { slope, tau, z, pValue: erfc(Math.abs(z) / Math.SQRT2) }
 }
 
-/** Every later value less an earlier one: how many more rise than fall, and the slopes. */
+/** Compares every later value with every earlier one: the surplus of rises over falls, and the slopes. */
 function pairsOf(times: Float64Array, values: Float64Array): { score: number; slopes: number[] } {
   let score = 0
   const slopes: number[] = []
@@ -56,7 +56,7 @@ function pairsOf(times: Float64Array, values: Float64Array): { score: number; sl
   return { score, slopes }
 }
 
-/** Of independent values, less for ties. */
+/** Variance for independent values, reduced for ties. */
 function scoreVariance(values: Float64Array): number {
   const term = (count: number) => count * (count - 1) * (2 * count + 5)
   const sorted = values.slice().sort()
@@ -68,7 +68,9 @@ function scoreVariance(values: Float64Array): number {
   return (term(values.length) - ties) / 18
 }
 
-/** By how much the autocorrelation of these values' ranks multiplies the variance; 0 or less when it says nothing. */
+/**
+ * The factor by which the autocorrelation of the values' ranks multiplies the variance; 0 or less when it is undefined.
+ */
 function memoryFactor(values: Float64Array): number {
   const n = values.length
   const r = rankCorrelations(midRanks(values))
@@ -81,7 +83,7 @@ function memoryFactor(values: Float64Array): number {
   return 1 + (2 * sum) / (n * (n - 1) * (n - 2))
 }
 
-/** The biased estimator at the first lags, of however few pairs. */
+/** The biased estimator at the first lags, even for few pairs. */
 function rankCorrelations(ranks: Float64Array): Float64Array {
   const mean = (ranks.length + 1) / 2
   const centred = ranks.map(rank => rank - mean)

@@ -1,6 +1,6 @@
 /**
- * What a day and a week look like on the local clock: readings pooled by the hour they were taken in, the repeated hour
- * of the autumn change under its one label. Reference: pandas `groupby(local hour)` with `mean` and `quantile`.
+ * Profiles of a day and a week on the local clock. Readings are pooled by their hour; the repeated hour of the autumn
+ * change shares one label. Reference: pandas `groupby(local hour)` with `mean` and `quantile`.
  */
 
 import { detachBuffers } from '../../store/limits/detach-buffers.ts'
@@ -19,10 +19,10 @@ export interface ProfileHour {
 
 const hoursPerWeek = 168
 const weekMs = hoursPerWeek * 3_600_000
-/** Fewer weeks than this say nothing about a Tuesday. */
+/** With fewer weeks, the mean of a weekday is unreliable. */
 const weeksMin = 3
 
-/** 24 hours; `hours` is the local hour 0 … 23 of each reading, NaN a missing one. */
+/** Returns 24 hours; `hours` is the local hour 0 … 23 of each reading, NaN a missing one. */
 export function dailyProfile(values: Float64Array, hours: Uint8Array): ProfileHour[] {
   // A counting sort: first how many readings each hour has, then each hour's readings side by side.
   const ends = new Uint32Array(24)
@@ -82,8 +82,8 @@ export function extremeHours(profile: readonly ProfileHour[]): { peak: number | 
 }
 
 /**
- * The mean direction on the clock's face, so that 23 and 1 give 0; null without an hour. Hours that cancel out, as 6
- * and 18, point nowhere, and the first of them stands for all.
+ * The mean direction on the clock's face, so that 23 and 1 give 0; null without an hour. Hours that cancel out, such as
+ * 6 and 18, have no mean direction; the first of them represents all.
  */
 export function circularMean(hours: readonly number[]): number | null {
   const [first] = hours
@@ -96,7 +96,7 @@ export function circularMean(hours: readonly number[]): number | null {
     cosine += Math.cos((hour * Math.PI) / 12)
   }
   if (Math.hypot(sine, cosine) < 1e-9 * hours.length) return first
-  // Whole and half hours come out exact: beyond nine digits there is only rounding.
+  // Whole and half hours come out exact: digits beyond the ninth are rounding.
   const mean = Math.round(((Math.atan2(sine, cosine) * 12) / Math.PI) * 1e9) / 1e9
   return mean < 0 ? mean + 24 : Math.abs(mean)
 }

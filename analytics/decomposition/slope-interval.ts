@@ -1,23 +1,23 @@
 /**
- * The 95 % interval of a least-squares slope when neighbouring values hang together. Independent values would make it
- * several times too narrow: hours of AR(1) 0.95 count for a fortieth of their number.
+ * The 95 % interval of a least-squares slope of autocorrelated values. Independent values would make it several times
+ * too narrow: hours of AR(1) 0.95 count for a fortieth of their number.
  *
- * The noise is taken for an ARMA(1,1), which an average over an hour of a process with one memory is: ρ_k = ρ₁·φ^(k−1) with
- * φ = ρ₂/ρ₁ (Foster and Rahmstorf, Environmental Research Letters 6 (2011) 044022). The variance of the slope is
+ * The noise is taken for an ARMA(1,1), which an average over an hour of a process with one memory is: ρ_k = ρ₁·φ^(k−1)
+ * with φ = ρ₂/ρ₁ (Foster and Rahmstorf, Environmental Research Letters 6 (2011) 044022). The variance of the slope is
  * γ₀·(1 + 2·Σ ρ_k·w_k)/Σ(t − t̄)², w_k being the autocorrelation of the times themselves, and Student's t has n_eff − 2
- * degrees of freedom, n_eff = n/(1 + 2·Σ ρ_k) (Santer et al., Journal of Geophysical Research 105 (2000) 7337). Line and mean
- * take 2·γ₀/n_eff out of every autocovariance; that is put back.
+ * degrees of freedom, n_eff = n/(1 + 2·Σ ρ_k) (Santer et al., Journal of Geophysical Research 105 (2000) 7337). Line
+ * and mean take 2·γ₀/n_eff out of every autocovariance; that is put back.
  */
 
 import { studentQuantile975 } from '../correlation/student.ts'
 
 const rounds = 5
-/** Beyond this memory a series has nothing to tell of its slope. */
+/** With a longer memory a series has too little information about its slope. */
 const decayMax = 0.9999
-/** Correlations below this change no digit that matters. */
+/** Smaller correlations do not change significant digits. */
 const correlationMin = 1e-6
 const nEffectiveMin = 3
-/** An autocorrelation below 2/√n is noise, whose second lag says nothing of its decay. */
+/** An autocorrelation below 2/√n is noise, so its second lag has no information about its decay. */
 const noiseDeviations = 2
 
 export interface SlopeInterval {
@@ -26,7 +26,7 @@ export interface SlopeInterval {
   readonly halfWidth: number
 }
 
-/** `residual`: the cells less their line, NaN where missing. Null when fewer than three of them count as independent. */
+/** `residual`: the cells minus their line, NaN where missing. Null when fewer than three of them are independent. */
 export function slopeInterval(residual: Float64Array): SlopeInterval | null {
   const cells = residual.length
   const [variance, first, second] = [0, 1, 2].map(lag => autocovariance(residual, lag)) as [number, number, number]
@@ -80,7 +80,7 @@ function weightedSum({ first, decay }: Noise, cells: number): number {
   return sum
 }
 
-/** The mean product of cells so many apart; they have no mean. */
+/** The mean product of cells `lag` apart; their mean is 0. */
 function autocovariance(residual: Float64Array, lag: number): number {
   let sum = 0
   let pairs = 0
@@ -93,7 +93,7 @@ function autocovariance(residual: Float64Array, lag: number): number {
   return sum / pairs
 }
 
-/** How many cells were observed, and Σ (t − t̄)² of them. */
+/** The number of observed cells, and their Σ (t − t̄)². */
 function timesOf(residual: Float64Array): { observed: number; squares: number } {
   let observed = 0
   let mean = 0

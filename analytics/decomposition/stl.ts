@@ -15,7 +15,7 @@ import { type LoessPlan, planLoess } from './loess-plan.ts'
 export interface StlOptions {
   /** Values per season. */
   readonly period: number
-  /** Loess windows, odd, in values: of one phase over the seasons, of the trend, and of the filter in between. */
+  /** Loess windows, odd, in values: for one phase over the seasons, for the trend, and for the filter in between. */
   readonly seasonal: number
   readonly trend: number
   readonly lowPass: number
@@ -46,18 +46,19 @@ interface Workspace {
   readonly cycle: Float64Array
   readonly averages: Float64Array
   readonly averagesAgain: Float64Array
-  /** The series less one of its parts. */
+  /** The series minus one of its parts. */
   readonly rest: Float64Array
   readonly lowPass: Float64Array
 }
 
 /**
- * Decomposes a complete series (no NaN) of at least two seasons; throws a RangeError when it is shorter. `scaleMin`: the least
- * median |remainder| that weights are made of; a smaller one is rounding of the sensor.
+ * Decomposes a complete series (no NaN) of at least two seasons; throws a RangeError when it is shorter. `scaleMin` is
+ * the lower bound of the median |remainder| behind the weights; smaller ones are the sensor's rounding.
  */
 export function decompose(values: Float64Array, options: StlOptions, scaleMin = 0): Stl {
   const { length } = values
-  if (length < 2 * options.period) throw new RangeError(`${length} values are not two seasons of ${options.period}`)
+  if (length < 2 * options.period)
+    throw new RangeError(`${length} values are fewer than two seasons of ${options.period}`)
   const work = workspaceFor(length, options)
   const seasonal = new Float64Array(length)
   const trend = new Float64Array(length)
@@ -75,7 +76,9 @@ export function decompose(values: Float64Array, options: StlOptions, scaleMin = 
   return { seasonal, trend, remainder }
 }
 
-/** The last one for these options: the metrics of a device are equally long, and planning is a fifth of the work. */
+/**
+ * The last workspace for these options: the metrics of a device are equally long, and planning is a fifth of the work.
+ */
 const workspaces = new WeakMap<StlOptions, { readonly length: number; readonly work: Workspace }>()
 
 function workspaceFor(length: number, options: StlOptions): Workspace {
@@ -130,7 +133,8 @@ function improve(
 }
 
 /**
- * Smooths the values of one phase, as all 14 o'clocks, over the seasons, and continues them by one season either way.
+ * Smooths the values of one phase, such as all 14 o'clocks, over the seasons, and continues them by one season either
+ * way.
  */
 function smoothPhase(weights: Float64Array | null, period: number, first: number, work: Workspace): void {
   const { rest, phase, phaseFits, cycle } = work

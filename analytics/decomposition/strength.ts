@@ -1,15 +1,15 @@
 /**
- * How strong the daily and weekly seasons and the trend of hourly means are: F = max(0, 1 − Var R / Var(R + C)) for a
- * component C beside the remainder R of the robust STL, over the observed hours; the week's is that of one round of MSTL.
- * F is 0 when that denominator is under 1e-10 of the series' own variance: without this guard a pure sine has a trend of
- * −0.40.
+ * The strengths of the daily and weekly seasons and of the trend of hourly means: F = max(0, 1 − Var R / Var(R + C))
+ * for a component C beside the remainder R of the robust STL, over the observed hours. The weekly strength comes from
+ * one round of MSTL. F is 0 when the denominator is under 1e-10 of the series' own variance: without this guard a pure
+ * sine has a trend of −0.40.
  *
- * Source: Wang, Smith and Hyndman, Data Mining and Knowledge Discovery 13 (2006); the guard is that of the R package
- * tsfeatures. White noise alone has a daily strength of 0.22 on average over 30 days and more over a few, so that the
- * strength alone shows no season: the label also wants a significant peak.
+ * Source: Wang, Smith and Hyndman, Data Mining and Knowledge Discovery 13 (2006); the guard comes from the R package
+ * tsfeatures. White noise alone has a daily strength of 0.22 on average over 30 days and more over a few. So the
+ * strength alone does not show a season: the label also requires a significant peak.
  *
- * Half of the sensor's smallest step is the least robust scale there can be, in the weights of the STL and of the hours
- * themselves: what varies by less is rounding, and has no strength.
+ * Half of the sensor's resolution is the lower bound of the robust scale, in the weights of the STL and of the hours
+ * themselves: smaller variations are rounding, and have no strength.
  */
 
 import { medianAbsoluteDeviation, quantile } from 'simple-statistics'
@@ -17,11 +17,12 @@ import { type Reason, reasons } from '../reasons.ts'
 import { fillGaps } from '../time/fill-gaps.ts'
 import { dailyStl, decompose, type Stl, type StlOptions, weeklyStl } from './stl.ts'
 
-/** All null with a reason, or none. */
+/** Either all null with a reason, or none. */
 export interface Strength {
   readonly daily: number | null
   /**
-   * Null under three weeks, or when the week is no significant peak of the spectrum: noise alone would give up to 0.6.
+   * Null under three weeks, or when the week is not a significant peak of the spectrum: noise alone would give up to
+   * 0.6.
    */
   readonly weekly: number | null
   readonly trend: number | null
@@ -30,17 +31,17 @@ export interface Strength {
 
 const coverageMin = 0.6
 const hoursMin = 72
-/** Makes a median absolute deviation a standard deviation of normal noise. */
+/** Converts a median absolute deviation into a standard deviation of normal noise. */
 const normalMad = 1.4826
 /** The width of the middle 80 % of a normal distribution, in standard deviations. */
 const middleWidth = 2.56
-/** Values that span so many steps of the sensor vary. */
+/** Values that span this many steps of the sensor vary. */
 const variedSteps = 100
 const weeklyHoursMin = 3 * 168
 
 /**
- * Of hourly means (NaN where there is none) with their local hours 0 … 23. `weekIsPeak` says that 168 h is a significant
- * peak; `quantum` is the sensor's smallest step.
+ * Takes hourly means (NaN where missing) with their local hours 0 … 23. `weekIsPeak`: 168 h is a significant peak;
+ * `quantum`: the sensor's resolution.
  */
 export function strengthOf(hourly: Float64Array, hours: Uint8Array, weekIsPeak: boolean, quantum = 0): Strength {
   const observed = hourly.filter(value => !Number.isNaN(value))
@@ -58,7 +59,7 @@ export function strengthOf(hourly: Float64Array, hours: Uint8Array, weekIsPeak: 
   }
 }
 
-/** By the larger of two scales: most values of light are 0, and their median deviation is, too. */
+/** The larger of two scales decides: most values of light are 0, and so is their median deviation. */
 function isNearlyConstant(values: number[], quantum: number): boolean {
   const half = quantum / 2
   if (normalMad * medianAbsoluteDeviation(values) >= half) return false
@@ -71,8 +72,9 @@ export function noStrength(reason: Reason): Strength {
 }
 
 /**
- * Without a significant peak at a day or a whole fraction of it there is no daily season, whatever the strength; with one
- * the strength says how much of the series it is. 0.64 is the usual threshold for taking seasonal differences.
+ * Without a significant peak at a day or a whole fraction of it, the daily season is `none`, whatever the strength.
+ * With one, the strength is the season's share of the series. 0.64 is the usual threshold for taking seasonal
+ * differences.
  */
 export function strengthLabel(daily: number, dayIsPeak: boolean): 'none' | 'weak' | 'moderate' | 'strong' {
   if (!dayIsPeak) return 'none'
@@ -90,7 +92,7 @@ function sumOf(a: Float64Array, b: Float64Array): Float64Array {
   return a.map((value, index) => value + (b[index] as number))
 }
 
-/** Over the cells that `hourly` observed. */
+/** Variance over the cells that `hourly` observed. */
 function observedVariance(values: Float64Array, hourly: Float64Array): number {
   let count = 0
   let mean = 0
@@ -105,18 +107,18 @@ function observedVariance(values: Float64Array, hourly: Float64Array): number {
   return squares / count
 }
 
-/*
- * MSTL: a series with several seasons. Each is sought by STL in what the others leave, the shortest first; the second
- * round has for each the others that the first one found.
+/**
+ * MSTL: a series with several seasons. STL extracts each from the rest without the others, the shortest first; the
+ * second round subtracts the others' first results.
  *
- * The same numbers as `statsmodels.tsa.seasonal.MSTL(x, periods, windows, iterate=rounds, stl_kwargs={'robust': …}).fit()`.
- * Source: Bandara, Hyndman and Bergmeir, "MSTL", arXiv 2107.13462 (2021).
+ * The same numbers as `statsmodels.tsa.seasonal.MSTL(x, periods, windows, iterate=rounds, stl_kwargs={'robust':
+ * …}).fit()`. Source: Bandara, Hyndman and Bergmeir, "MSTL", arXiv 2107.13462 (2021).
  */
 
 /**
- * Of a complete series (no NaN), with the seasons from the shortest to the longest: the last STL of each. `seasonal` is that
- * season; `trend` and `remainder` of the longest are those of the whole, and with all seasons add up to the series. Throws
- * a RangeError when the series has less than two of the longest.
+ * Decomposes a complete series (no NaN) and returns the last STL of each season, from the shortest to the longest.
+ * `seasonal` is that season. `trend` and `remainder` of the longest belong to the whole series, and with all seasons
+ * add up to it. Throws a RangeError when the series has less than two of the longest.
  */
 export function decomposeSeasons(
   values: Float64Array,

@@ -1,8 +1,8 @@
 /**
- * Whether a series rises or falls: claimed where the slope's interval leaves 0 out and two tests agree, that of Mann and Kendall
- * and one against a level that only wanders, in whose place a rejected unit root may stand. The tests take means of days, in which the daily cycle and most of the memory are
- * gone, and at least ten of them. No trend is claimed below three cycles of a season: a shorter one is not found, as a peak has
- * to fit in four times.
+ * Decides whether a series rises or falls. A trend requires that the slope's interval excludes 0 and two tests agree:
+ * the one of Mann and Kendall, and one against a wandering level, which a rejected unit root may replace. The tests use
+ * daily means, which lack the daily cycle and most of the memory, and at least ten of them. A trend needs three cycles
+ * of a season: shorter seasons remain undetected, because a peak has to fit in four times.
  */
 
 import { studentTwoSidedP } from '../correlation/student.ts'
@@ -18,15 +18,15 @@ const hoursPerDay = 24
 const level = 0.05
 
 export interface Trend {
-  /** Where the true slope lies in 95 %, per day; the slope is in it. */
+  /** Contains the true slope in 95 % of the cases, per day; the estimated slope is in it. */
   readonly slopeInterval: [number, number] | null
   readonly nEffective: number | null
   readonly theilSenPerDay: number | null
   readonly mannKendall: Omit<MannKendall, 'slope'> | null
   readonly drift: Drift | null
-  /** `none` where nothing is significant; null where some is, but not all. */
+  /** `none` where nothing is significant; null where only some tests are. */
   readonly direction: 'rising' | 'falling' | 'none' | null
-  /** Why there is no direction. */
+  /** The reason for a missing direction. */
   readonly reason: Reason | null
 }
 
@@ -35,7 +35,7 @@ export interface TrendInput {
   readonly hourly: Float64Array
   readonly localHours: Uint8Array
   readonly slopePerDay: number
-  /** There is a daily season: it is no noise of the slope, and the part of a wave at either end of the span no trend. */
+  /** With a daily season, the season is not noise of the slope, and an incomplete day at either end is not a trend. */
   readonly hasDay: boolean
 }
 
@@ -58,7 +58,7 @@ export function trendOf(input: TrendInput): Trend {
   if (interval === null || test.pValue === null) return { ...figures, direction: null, reason: reasons.longMemory }
   const [ofSlope, ofDays] = [sideOf(interval), test.pValue <= level ? Math.sign(test.tau) : 0]
   const drifts = drift.pValue <= level ? Math.sign(drift.t) : 0
-  // What returns to its line does not wander, so that the line is its trend.
+  // A series that returns to its line does not wander, so that the line is its trend.
   const isLine = drifts === 0 && ofSlope !== 0 && ofSlope === ofDays && returnsToLine(hourly)
   const signs = [ofSlope, ofDays, isLine ? ofSlope : drifts]
   return { ...figures, ...directionOf(signs) }
@@ -70,8 +70,8 @@ function around(slopePerDay: number, { halfWidth }: SlopeInterval): [number, num
 }
 
 /**
- * Around the slope beside the day, up to the slope itself where the day tilts that out of it. The day's 24 levels have taken
- * their degrees of freedom out of the variance.
+ * Interval around the slope of the regression with the day, extended to the slope itself where the day tilts it out.
+ * The variance accounts for the 24 degrees of freedom of the day's levels.
  */
 function besideDay(
   { nEffective, halfWidth }: SlopeInterval,
@@ -84,13 +84,13 @@ function besideDay(
   return [Math.min(slopePerDay, low), Math.max(slopePerDay, high)]
 }
 
-/** 1 or −1 where an interval leaves 0 out, else 0. */
+/** 1 or −1 where an interval excludes 0, else 0. */
 function sideOf([low, high]: readonly [number, number]): number {
   if (low > 0) return 1
   return high < 0 ? -1 : 0
 }
 
-/** 1, −1, or 0 where nothing is significant, of each of the tests. */
+/** `signs` has 1, −1, or 0 (not significant) for each of the tests. */
 function directionOf(signs: readonly number[]): Pick<Trend, 'direction' | 'reason'> {
   const [first] = signs
   if (signs.some(sign => sign !== first)) return { direction: null, reason: reasons.testsDisagree }
@@ -98,28 +98,28 @@ function directionOf(signs: readonly number[]): Pick<Trend, 'direction' | 'reaso
   return { direction: first === 1 ? 'rising' : 'falling', reason: null }
 }
 
-/*
- * Whether a level goes on in one direction or only wanders: a random walk ends far from where it began as often as not. The
- * test is of the mean Δ of the differences of neighbouring values: t = Δ/√(LRV/n) with their long-run variance
- * LRV = γ₀ + 2·Σ_{k≤L}(1 − k/(L + 1))·γ_k, L = ⌊√n⌋ (Bartlett's window), and 3n/(L + 1) degrees of freedom (Priestley, Spectral
- * Analysis and Time Series, 1981). Steps of a random walk are independent, so that LRV is their variance. Those of noise about
- * a line nearly cancel: then the test is as strong as one of the line.
+/**
+ * Tests whether a level moves in one direction or only wanders: a random walk often ends far from its start. The test
+ * concerns the mean Δ of the differences of neighbouring values: t = Δ/√(LRV/n) with their long-run variance LRV = γ₀ +
+ * 2·Σ_{k≤L}(1 − k/(L + 1))·γ_k, L = ⌊√n⌋ (Bartlett's window), and 3n/(L + 1) degrees of freedom (Priestley, Spectral
+ * Analysis and Time Series, 1981). Steps of a random walk are independent, so that LRV is their variance. Those of
+ * noise about a line nearly cancel: then the test is as strong as one of the line.
  */
 
-/** As for the test of Mann and Kendall. */
+/** The same limit as in the test of Mann and Kendall. */
 const valuesMin = 10
-/** LRV is at least this share of the variance of the differences: an estimate may be 0 or less. */
+/** Lower bound of LRV as a share of the variance of the differences: an estimate may be 0 or less. */
 const varianceShareMin = 0.05
 
 interface Drift {
-  /** Infinite of an exact line. */
+  /** Infinite for an exact line. */
   readonly t: number
   readonly df: number
   /** Two-sided. */
   readonly pValue: number
 }
 
-/** Of values in order. Null of fewer than ten, and of equal ones. */
+/** Takes values in order. Null for fewer than ten, and for equal ones. */
 export function driftTest(values: Float64Array): Drift | null {
   if (values.length < valuesMin) return null
   const n = values.length - 1
@@ -135,7 +135,7 @@ export function driftTest(values: Float64Array): Drift | null {
   return { t, df, pValue: studentTwoSidedP(t, df) }
 }
 
-/** Of steps without a mean. */
+/** Expects steps with mean 0. */
 function autocovariance(steps: Float64Array, lag: number): number {
   let sum = 0
   for (let i = lag; i < steps.length; i++) sum += (steps[i] as number) * (steps[i - lag] as number)

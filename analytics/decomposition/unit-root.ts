@@ -1,6 +1,6 @@
 /**
- * Whether a level returns to a line or walks: the augmented test of Dickey and Fuller with a line and 30 lags,
- * Δy_t = a + bt + ρ·y_{t−1} + Σ γ_i·Δy_{t−i}, against the 1 % point of MacKinnon (2010). ρ and its error are those of the
+ * Tests whether a level returns to a line or wanders: the augmented test of Dickey and Fuller with a line and 30 lags,
+ * Δy_t = a + bt + ρ·y_{t−1} + Σ γ_i·Δy_{t−i}, against the 1 % point of MacKinnon (2010). ρ and its error come from the
  * residuals of Δy_t and y_{t−1} on the other terms (Frisch and Waugh 1933).
  */
 
@@ -11,7 +11,7 @@ import { bridgeGaps } from '../time/fill-gaps.ts'
 const lags = 30
 const valuesMin = 5 * lags
 
-/** True where a walk is rejected. `values`: in order, NaN where missing. */
+/** True where a random walk is rejected. `values`: in order, NaN where missing. */
 export function returnsToLine(values: Float64Array): boolean {
   const { mean, std } = momentsOf(values)
   if (values.length < valuesMin || !(std > 0)) return false
@@ -33,7 +33,7 @@ export function returnsToLine(values: Float64Array): boolean {
   return rho / error <= criticalValue(count)
 }
 
-/** 1 %, with a constant and a line. */
+/** The 1 % point with a constant and a line. */
 function criticalValue(count: number): number {
   return -3.95877 - 9.0531 / count - 28.428 / count ** 2
 }

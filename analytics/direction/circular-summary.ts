@@ -9,14 +9,14 @@ import { CompensatedSum } from '../compensated-sum.ts'
 import { cosineOf, directionOf, normaliseDegrees, sineOf, toDegrees, toRadians, turnBetween } from './degrees.ts'
 
 /**
- * Vectors with a mean shorter than this share of their mean length cancel out: rounding leaves up to 1e-15 of them, and
- * no series is long enough for so small a rest to mean anything.
+ * Vectors whose mean is shorter than this share of their mean length cancel out: rounding leaves up to 1e-15 of them,
+ * and a rest this small is meaningless for every series.
  */
 export const resultantMin = 1e-12
 
-/** All but the counts are null without an angle (of positive weight). */
+/** Null without an angle of positive weight, except for the counts. */
 export interface CircularSummary {
-  /** Angles that count: finite, of a weight above 0. */
+  /** Counted angles: finite, with a weight above 0. */
   readonly count: number
   /** Within [0, 360); null also where the angles cancel out, R below 1e-12. */
   readonly mean_degrees: number | null
@@ -27,15 +27,15 @@ export interface CircularSummary {
   /** √(−2 ln R), in degrees; null also where the angles cancel out, where it has no bound. */
   readonly circular_std_degrees: number | null
   /**
-   * The Rayleigh test: how often independent angles without a preferred direction would show an R as large. Consecutive
-   * readings of a vane are not independent, so there it is far too small.
+   * The Rayleigh test: the probability that independent angles without a preferred direction have such a large R.
+   * Consecutive readings of a vane are dependent, so for them it is far too small.
    */
   readonly rayleigh_p_value: number | null
 }
 
 /**
- * Of `degrees[from, to)`, whatever the turn; NaN and infinite ones are missing. Weights are as many as angles, by default
- * all 1. Throws a RangeError when they are not, or one is negative or NaN.
+ * Summarises `degrees[from, to)`, which may be any number of turns; NaN and infinite ones are missing. Weights default
+ * to 1. Throws a RangeError for a negative or NaN weight, and unless there is one for each angle.
  */
 export function circularSummary(
   degrees: Float64Array,
@@ -54,7 +54,7 @@ export function circularSummary(
   }
   const mean = directionOf(sine, cosine)
   const variance = varianceAround(mean, degrees, weights, from, to) / weight
-  // Either is exact where the other is a difference of nearly equal numbers.
+  // Each form is exact where the other is a difference of nearly equal numbers.
   const isNarrow = variance < 0.5
   return {
     count,
@@ -66,7 +66,7 @@ export function circularSummary(
   }
 }
 
-/** The same of so many angles of which the means of their unit vectors are known; a narrow spread has fewer digits. */
+/** The same from the count and the means of the unit vectors; a narrow spread has fewer digits. */
 export function circularSummaryOf({
   count,
   sine,
@@ -94,7 +94,7 @@ const nothing = {
 function checkWeights(weights: Float64Array, length: number): void {
   if (weights.length !== length) throw new RangeError(`${weights.length} weights for ${length} angles`)
   for (let index = 0; index < length; index++) {
-    if (!((weights[index] as number) >= 0)) throw new RangeError(`a weight of ${weights[index]}`)
+    if (!((weights[index] as number) >= 0)) throw new RangeError(`invalid weight ${weights[index]}`)
   }
 }
 

@@ -2,7 +2,7 @@
 
 const radiansPerDegree = Math.PI / 180
 
-/** The same direction within [0, 360); NaN for what is no finite number. */
+/** The same direction within [0, 360); NaN for NaN and infinite numbers. */
 export function normaliseDegrees(degrees: number): number {
   if (degrees > 0 && degrees < 360) return degrees
   const rest = degrees % 360
@@ -12,14 +12,14 @@ export function normaliseDegrees(degrees: number): number {
 }
 
 /**
- * Of an angle within [0, 360). By the angle's distance from the nearest axis, so that directions that mirror each other
- * have components that cancel exactly: those of 350° and 10° average to 0°, those of 10° and 190° to none.
+ * Sine of an angle within [0, 360). It uses the angle's distance from the nearest axis, so that mirrored directions
+ * have components that cancel exactly: the mean of 350° and 10° is 0°, and 10° and 190° have none.
  */
 export function sineOf(degrees: number): number {
   return degrees < 180 ? halfTurnSine(degrees) : -halfTurnSine(degrees - 180)
 }
 
-/** As `sineOf`. */
+/** Computed like `sineOf`. */
 export function cosineOf(degrees: number): number {
   // Each of these differences is exact.
   const half = degrees > 180 ? 360 - degrees : degrees

@@ -7,8 +7,8 @@ import { type CircularSummary, circularSummary } from './circular-summary.ts'
 import { type VectorMean, vectorMean } from './vector-mean.ts'
 
 /**
- * In the buckets' order. Times ascend, values are degrees, NaN is missing. A sample counts for the bucket that its time is
- * in, and for as much as any other.
+ * In the buckets' order. Times ascend, values are degrees, NaN is missing. Each sample counts once, in the bucket of
+ * its time.
  */
 export function directionAggregates({ timesMs, values }: Samples, buckets: readonly Bucket[]): CircularSummary[] {
   return buckets.map(({ startMs, endMs }) =>
@@ -16,7 +16,7 @@ export function directionAggregates({ timesMs, values }: Samples, buckets: reado
   )
 }
 
-/** As `directionAggregates`, of pairs: `speeds` are as many as directions, else a RangeError. */
+/** The same as `directionAggregates`, for pairs; throws a RangeError unless `speeds` has one for each direction. */
 export function vectorAggregates(
   { timesMs, values }: Samples,
   speeds: Float64Array,

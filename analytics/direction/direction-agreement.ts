@@ -1,20 +1,20 @@
-/** How far two series of directions are apart, each difference by the shorter way. */
+/** The differences between two series of directions, each by the shorter way. */
 
 import { circularSummary } from './circular-summary.ts'
 import { normaliseDegrees, turnBetween } from './degrees.ts'
 
 interface DirectionAgreement {
-  /** Pairs of which both are there. */
+  /** Pairs without a missing value. */
   readonly n: number
   /** The circular mean of a − b, within [−180, 180]; null without a pair, and where the differences cancel out. */
   readonly bias: number | null
-  /** The mean size of the differences, 0 to 180. */
+  /** The mean absolute difference, 0 to 180. */
   readonly mae: number | null
   /** R of the differences: 1 where they are all equal. */
   readonly resultant_length: number | null
 }
 
-/** a − b within [−180, 180]; NaN where one is missing. As many of each. */
+/** a − b within [−180, 180]; NaN where one is missing. Both arrays have the same length. */
 export function directionDifferences(a: Float64Array, b: Float64Array): Float64Array {
   return a.map((degrees, index) => turnBetween(normaliseDegrees(b[index] as number), normaliseDegrees(degrees)))
 }

@@ -1,6 +1,6 @@
 /**
- * A rose: how often each sector of the compass was measured. Stands for a direction's histogram, which would part north
- * in two. Sectors are of equal width, the first centred on north, the others follow clockwise.
+ * A rose: how often each sector of the compass was measured. It replaces a direction's histogram, which would divide
+ * north in two. Sectors are of equal width; the first is centred on north, the others follow clockwise.
  */
 
 import { normaliseDegrees } from './degrees.ts'
@@ -11,7 +11,7 @@ export type SectorCount = 8 | 16 | 36
 export interface Rose {
   /** By sector; a direction on the edge of two belongs to the later one. */
   readonly sector_counts: number[]
-  /** Those of the sectors and the calm ones. */
+  /** Sum of all sectors and the calm pairs. */
   readonly count: number
   /** Pairs with a speed below the limit, which count in no sector; null without speeds. */
   readonly calm_count: number | null
@@ -20,16 +20,16 @@ export interface Rose {
 }
 
 export interface PairedSpeeds {
-  /** As many as directions. */
+  /** One for each direction. */
   readonly speeds: Float64Array
   /** In their unit; WMO-No. 8 calls wind below 0.5 m/s calm. */
   readonly calmBelow: number
 }
 
 /**
- * Of `degrees[from, to)`, whatever the turn; a missing one counts nowhere. With speeds, a pair without a speed, or with a
- * negative one, counts nowhere either, and a calm needs no direction: many vanes give none then. Throws a RangeError when
- * there are not as many speeds as directions.
+ * Counts `degrees[from, to)`, which may be any number of turns; missing ones are ignored. With speeds, pairs with a
+ * missing or negative speed are ignored too, and a calm needs no direction, because many vanes give none then. Throws a
+ * RangeError unless there is one speed for each direction.
  */
 export function rose(
   degrees: Float64Array,
@@ -59,7 +59,7 @@ export function rose(
   return { sector_counts, count, calm_count: calm, calm_share: count === 0 ? null : calm / count }
 }
 
-/** 0 is north; NaN for a direction that is none. */
+/** 0 is north; NaN for a missing direction. */
 function sectorOf(degrees: number, sectors: SectorCount): number {
   const width = 360 / sectors
   return Math.floor((normaliseDegrees(degrees) + width / 2) / width) % sectors

@@ -1,36 +1,37 @@
 /**
- * The mean of directions paired with speeds, as that of wind: unlike the mean of directions alone it knows that a gale
- * counts for more than a breath.
+ * The mean of directions paired with speeds, such as wind: unlike in a mean of directions alone, a gale counts more
+ * than a breath.
  *
- * Source: WMO-No. 8, Guide to Instruments and Methods of Observation, volume I, chapter 5: a direction is where the wind
- * comes from, clockwise from north, so u = −V sin θ blows to the east and v = −V cos θ to the north. Steadiness is the
- * ratio of the two means of the speed, S. C. Panofsky and G. W. Brier, Some Applications of Statistics to Meteorology (1958).
+ * Source: WMO-No. 8, Guide to Instruments and Methods of Observation, volume I, chapter 5: a direction is where the
+ * wind comes from, clockwise from north, so u = −V sin θ blows to the east and v = −V cos θ to the north. Steadiness is
+ * the ratio of the two means of the speed, S. C. Panofsky and G. W. Brier, Some Applications of Statistics to
+ * Meteorology (1958).
  */
 
 import { CompensatedSum } from '../compensated-sum.ts'
 import { resultantMin } from './circular-summary.ts'
 import { cosineOf, directionOf, normaliseDegrees, sineOf } from './degrees.ts'
 
-/** Speeds in their own unit; all but the count are null without a pair. */
+/** Speeds in their own unit; null without a pair, except for the count. */
 export interface VectorMean {
   /** Pairs of a finite direction and a speed of 0 or more. */
   readonly count: number
-  /** The mean of the speeds, whatever their directions. */
+  /** The mean of the speeds, regardless of their directions. */
   readonly mean_speed: number | null
   /** Means of the components towards the east and the north. */
   readonly mean_u: number | null
   readonly mean_v: number | null
   /** The length of the mean vector. */
   readonly vector_speed: number | null
-  /** Where the mean vector comes from, within [0, 360); null also where the vectors cancel out or all speeds are 0. */
+  /** Origin of the mean vector, within [0, 360); null also where the vectors cancel out or all speeds are 0. */
   readonly vector_direction_degrees: number | null
   /** `vector_speed` / `mean_speed`, 0 to 1; null also where all speeds are 0. */
   readonly steadiness: number | null
 }
 
 /**
- * Of `[from, to)` of two columns of one length, else a RangeError. A direction may have any turn. A missing one, or a
- * speed that is missing or negative, leaves the pair out.
+ * Uses `[from, to)` of two columns of one length, else throws a RangeError. Directions may be any number of turns.
+ * Pairs with a missing direction, or with a missing or negative speed, are ignored.
  */
 export function vectorMean(degrees: Float64Array, speeds: Float64Array, from = 0, to = degrees.length): VectorMean {
   if (speeds.length !== degrees.length) throw new RangeError(`${speeds.length} speeds for ${degrees.length} directions`)

@@ -1,6 +1,6 @@
 /**
- * Cold chain: the mean kinetic temperature, the time outside of the device's own limits, or of 2 to 8 °C, and how often a door was open and a cooler defrosted.
- * A value holds up to the next one, at most for the longest interval that is no gap.
+ * Cold chain: the mean kinetic temperature, the time outside the device's own limits or 2 to 8 °C, door openings, and
+ * defrosts. A value holds up to the next one, but not beyond the longest interval that is not a gap.
  */
 
 import type { TimeRange } from '../excursions/excursion-days.ts'
@@ -14,10 +14,10 @@ import { type Defrosts, defrostsAmong } from './defrosts.ts'
 import { type Band, type BandFigure, bandFigure, type HeldValues, type Reasoned } from './figures.ts'
 import { type Rise, temperatureRises } from './temperature-rises.ts'
 
-/** Of a refrigerator: USP <659>. */
+/** Limits of a refrigerator: USP <659>. */
 export const coldChainBand: Band = { unit: '°C', below: 2, above: 8 }
 
-/** Of a device with both limits of its own, else that of a refrigerator. */
+/** The limits of a device with both of its own, else a refrigerator's. */
 export function bandOfDevice({ range, isOwn }: Pick<QualityLimits, 'range' | 'isOwn'>): Band {
   const [below, above] = range ?? [Number.NaN, Number.NaN]
   return isOwn.range && Number.isFinite(below) && Number.isFinite(above) ? { unit: '°C', below, above } : coldChainBand
@@ -26,19 +26,19 @@ export function bandOfDevice({ range, isOwn }: Pick<QualityLimits, 'range' | 'is
 export interface ColdChainFigures {
   readonly temperature: BandFigure
   readonly mean_kinetic_temperature: Reasoned & { readonly value: number | null }
-  /** Rises of 1 K or more within 10 minutes that are no defrosts. */
+  /** Rises of 1 K or more within 10 minutes that are not defrosts. */
   readonly door_openings: Reasoned & { readonly count: number | null }
   readonly defrosts: Reasoned & { readonly count: number | null; readonly period_hours: number | null }
 }
 
 export interface ColdChainInput extends TimeRange {
-  /** In °C, ascending, also of before the range; no value is NaN. */
+  /** In °C, ascending, including values before the range; never NaN. */
   readonly samples: Samples
-  /** Empty while the interval of the device is not known; then a value holds for an hour at most. */
+  /** Empty while the interval of the device is unknown; then a value holds for an hour at most. */
   readonly gaps: GapThresholds
-  /** Whether the samples are means of hours, which know nothing of doors. */
+  /** The samples are means of hours, which do not show doors. */
   readonly isHourly: boolean
-  /** 2 to 8 °C where it is left out. */
+  /** Defaults to 2 to 8 °C. */
   readonly band?: Band
 }
 
@@ -50,7 +50,7 @@ interface Events {
 const hourMs = 3_600_000
 const doorIntervalMsMax = 600_000
 
-/** Of the whole range, and of each of `days`. */
+/** Figures of the whole range, and of each of `days`. */
 export function coldChainFigures(
   input: ColdChainInput,
   days: readonly TimeRange[],
@@ -107,7 +107,7 @@ function eventsOf({ samples: { timesMs, values }, startMs, isHourly }: ColdChain
   return { doors: rises.filter(rise => !known.has(rise)), defrosts }
 }
 
-/** Half of the intervals or more are so short that a door shows. */
+/** At least half of the intervals are short enough to show a door. */
 function isFrequent(timesMs: Float64Array): boolean {
   let short = 0
   for (let at = 1; at < timesMs.length; at++) {
@@ -127,16 +127,16 @@ function heldBetween({ startMs, endMs }: TimeRange, { timesMs, values }: Samples
   return { values: values.subarray(from, to), hours }
 }
 
-/*
- * Mean kinetic temperature, USP <1079>: the one temperature at which as much would decay as at those that there were,
- * T_K = (ΔH/R)/(−ln Σ w e^{−ΔH/(R T)}), T in kelvin and w the share of time. With ΔH = 83.144 kJ/mol and
- * R = 8.3144 J/(mol K), ΔH/R is 10,000 K.
+/**
+ * Mean kinetic temperature, USP <1079>: the constant temperature with the same decay as the measured ones, T_K =
+ * (ΔH/R)/(−ln Σ w e^{−ΔH/(R T)}), T in kelvin and w the share of time. With ΔH = 83.144 kJ/mol and R = 8.3144 J/(mol
+ * K), ΔH/R is 10,000 K.
  */
 
 const activationK = 10_000
 const zeroCelsiusK = 273.15
 
-/** `values`: in °C. In °C; NaN where there are none. */
+/** Takes and returns °C; NaN without values. */
 export function meanKineticTemperature({ values, hours }: HeldValues): number {
   let rates = 0
   let observed = 0

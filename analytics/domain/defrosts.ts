@@ -1,6 +1,6 @@
 /**
- * Defrosts among the rises of a temperature: those of 2 K or more that come back with a period which also stands out of the spectrum.
- * People open doors at all times of their hours, a timer defrosts within minutes of its own.
+ * Finds defrosts among the rises of a temperature: rises of 2 K or more that recur with a period which also stands out
+ * of the spectrum. Doors open at irregular times, a timer defrosts within minutes of its schedule.
  */
 
 import { detrend } from '../decomposition/detrend.ts'
@@ -21,10 +21,10 @@ const periodMsMin = 3 * hourMs
 const periodMsMax = 48 * hourMs
 /** Short pulses have as much power in the first multiples of their frequency. */
 const multiplesMax = 4
-/** How far from its time in the period one may be: a share of the period, and at most so long. */
+/** Largest distance from the scheduled time: a share of the period, and an upper bound. */
 const phaseShare = 0.05
 const phaseMsMax = 1_800_000
-/** Of the periods with values that have one, and of the rises that are one. */
+/** Share of the periods with values that have a defrost, and share of the rises that are one. */
 const periodsShareMin = 0.7
 const risesShareMin = 0.5
 const periodsMin = 4
@@ -33,7 +33,7 @@ export type Defrosts =
   | { readonly reason: null; readonly periodMs: number; readonly rises: readonly Rise[] }
   | { readonly reason: Reason }
 
-/** `rises`: of the samples, of which none is NaN. */
+/** `rises` are the rises of the samples, which must not contain NaN. */
 export function defrostsAmong(rises: readonly Rise[], { timesMs, values }: Samples): Defrosts {
   const [firstMs, lastMs] = [timesMs[0], timesMs.at(-1)]
   if (firstMs === undefined || lastMs === undefined) return { reason: reasons.noValue }
@@ -52,7 +52,7 @@ export function defrostsAmong(rises: readonly Rise[], { timesMs, values }: Sampl
   return { reason: reasons.noPeriod }
 }
 
-/** Those that stand out, and their multiples, shortest first. */
+/** Periods that stand out, and their multiples, shortest first. */
 function periodsOf(cells: Float64Array): number[] {
   const { peaks } = createPeakSearch(cells.length)(detrend(cells).residual)
   return peaks
@@ -62,7 +62,7 @@ function periodsOf(cells: Float64Array): number[] {
     .sort((a, b) => a - b)
 }
 
-/** The rises at the time of the period at which most of them are: the largest one of each period, and how many there are in all. */
+/** The rises at the most frequent time within the period: the largest one of each period, and their total number. */
 function inPhase(rises: readonly Rise[], periodMs: number): { readonly rises: readonly Rise[]; readonly all: number } {
   const widthMs = 2 * Math.min(phaseShare * periodMs, phaseMsMax)
   const phases = rises.map(({ startMs }) => startMs % periodMs).sort((a, b) => a - b)

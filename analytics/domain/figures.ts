@@ -1,4 +1,4 @@
-/** What figures of a profile are made of: hours of a range, and values that hold for a while. */
+/** Inputs of a profile's figures: hours of a range, and values that hold for a while. */
 
 import { type Reason, reasons } from '../reasons.ts'
 
@@ -6,7 +6,7 @@ import { type Reason, reasons } from '../reasons.ts'
 export interface AirHours {
   /** In °C. */
   readonly temperature: Float64Array
-  /** Relative, in %. */
+  /** Relative humidity in %. */
   readonly humidity: Float64Array
   /** At the device, in hPa. */
   readonly pressure: Float64Array
@@ -14,20 +14,20 @@ export interface AirHours {
   readonly outdoorTemperature: Float64Array
 }
 
-/** Of the days of a range: their cells, the last one not included. */
+/** Cells of a day in the range; the end is not included. */
 export interface CellRange {
   readonly from: number
   readonly to: number
 }
 
-/** Numbers are null exactly where there is a reason. */
+/** Numbers are null exactly where a reason is set. */
 export interface Reasoned {
   readonly reason: Reason | null
 }
 
 export interface HoursFigure extends Reasoned {
   readonly observed_hours: number
-  /** Those that meet the condition. */
+  /** Hours that meet the condition. */
   readonly hours: number | null
 }
 
@@ -39,7 +39,7 @@ export interface SpreadFigure extends Reasoned {
   readonly max: number | null
 }
 
-/** With the time outside of a range; a value at its end is in it. */
+/** Includes the time outside of a range; a value at its end is inside. */
 export interface BandFigure extends SpreadFigure {
   readonly below: number
   readonly above: number
@@ -53,7 +53,7 @@ export interface Band {
   readonly above: number
 }
 
-/** Values, and for how many hours each holds; without the second, each for an hour. NaN where missing. */
+/** Values with the hours for which each holds, by default one. NaN where missing. */
 export interface HeldValues {
   readonly values: Float64Array
   readonly hours?: Float64Array
@@ -108,7 +108,7 @@ function sumsOf({ values, hours }: HeldValues, below: number, above: number) {
   return { ...sums, mean: first + distances / sums.observed }
 }
 
-/** Of each hour, from what it has of two quantities. */
+/** Computes a value for each hour from two quantities. */
 export function byHour(
   a: Float64Array,
   b: Float64Array,

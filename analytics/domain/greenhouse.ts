@@ -1,9 +1,9 @@
 /**
- * Greenhouse: how much water the air takes from leaves, and when there is dew on them, of the means of hours.
+ * Greenhouse: the water that the air takes from leaves, and dew on them, from hourly means.
  *
- * Vapour-pressure deficit: FAO Irrigation and drainage paper 56, e_s(T) (1 − RH/100), with e_s of WMO-No. 8. Below 0.4 kPa plants
- * hardly transpire and fungi spread, above 1.6 kPa most close their stomata. A leaf that radiates to a cold roof at night is
- * about 1 K colder than the air: it is wet where that is at most the dew point.
+ * Vapour-pressure deficit: FAO Irrigation and drainage paper 56, e_s(T) (1 − RH/100), with e_s of WMO-No. 8. Below 0.4
+ * kPa plants hardly transpire and fungi spread, above 1.6 kPa most close their stomata. A leaf that radiates to a cold
+ * roof at night is about 1 K colder than the air: it is wet where its temperature is at most the dew point.
  */
 
 import { dewPoint, saturationPressure, vapourPressure } from '../summary/derived.ts'

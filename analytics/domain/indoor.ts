@@ -1,11 +1,12 @@
 /**
  * Indoor air: the time outside of comfort, and the time in which mould may grow at the coldest wall.
  *
- * Comfort: EN 16798-1 category II, 20 °C (heating) to 26 °C (cooling) of dwellings and offices with people at rest, and 25 to 60 %.
+ * Comfort: EN 16798-1 category II, 20 °C (heating) to 26 °C (cooling) of dwellings and offices with people at rest, and
+ * 25 to 60 %.
  *
- * Mould: DIN 4108-2, where the relative humidity at the surface is 80 % or more. The surface is that of the coldest corner of a
- * wall with the temperature factor f_Rsi = 0.7 that the standard requires: T_s = T − (1 − 0.7)(T − T_out), with −5 °C outdoors, as
- * in the standard, where the device does not measure it. The vapour pressure is that of the room.
+ * Mould: DIN 4108-2, where the relative humidity at the surface is 80 % or more. The surface is the coldest corner of a
+ * wall with the temperature factor f_Rsi = 0.7 that the standard requires: T_s = T − (1 − 0.7)(T − T_out), with −5 °C
+ * outdoors, as in the standard, where the device does not measure it. The room's vapour pressure applies.
  */
 
 import { saturationPressure, vapourPressure } from '../summary/derived.ts'
@@ -26,7 +27,7 @@ const standardOutdoors = -5
 const mouldHumidity = 80
 
 interface MouldFigure extends HoursFigure {
-  /** Of the hours: how many have a measured temperature outdoors. */
+  /** Number of hours with a measured outdoor temperature. */
   readonly measured_outdoor_hours: number
 }
 
@@ -49,7 +50,7 @@ export function indoorFigures({ temperature, humidity, outdoorTemperature }: Air
   }
 }
 
-/** Relative, in %, at the coldest wall; above 100 there is water on it. */
+/** Relative humidity in % at the coldest wall; above 100 water condenses on it. */
 function wallHumidity(temperature: number, humidity: number, outdoors: number): number {
   const surface = temperature - (1 - temperatureFactor) * (temperature - outdoors)
   return (100 * vapourPressure(temperature, humidity)) / saturationPressure(surface)

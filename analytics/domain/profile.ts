@@ -1,7 +1,7 @@
-/** What a device is for: which further figures are computed of it. */
+/** The purpose of a device, which determines its additional figures. */
 
 export const profiles = ['none', 'weather', 'indoor', 'cold_chain', 'greenhouse'] as const
 export type Profile = (typeof profiles)[number]
 
-/** A gauge in °C, of what the air outdoors has where the device is indoors. */
+/** A gauge in °C: the outdoor temperature of a device that is indoors. */
 export const outdoorMetric = 'outdoor_temperature'

@@ -1,9 +1,9 @@
-/** Sudden rises of a temperature: what a door, a defrost or a warm load does to a cold room. */
+/** Sudden rises of a temperature, caused by a door, a defrost or a warm load in a cold room. */
 
 import type { Samples } from '../present.ts'
 
 export interface Rise {
-  /** Of the lowest value before it. */
+  /** Time of the lowest value before it. */
   readonly startMs: number
   readonly peakMs: number
   readonly kelvin: number
@@ -13,8 +13,8 @@ const windowMs = 600_000
 const riseMinK = 1
 
 /**
- * Those of 1 K or more within 10 minutes, oldest first. One goes on up to its peak, and is over when half of it is gone, or 10 minutes
- * after the peak. No value is NaN.
+ * Rises of 1 K or more within 10 minutes, oldest first. A rise continues up to its peak, and ends when half of it is
+ * gone, or 10 minutes after the peak. Values must not be NaN.
  */
 export function temperatureRises({ timesMs, values }: Samples): Rise[] {
   const rises: Rise[] = []
@@ -50,7 +50,7 @@ interface Low {
   readonly value: number
 }
 
-/** The values of a window that none after them is below, oldest first: the first is the lowest. */
+/** The values of a window without a later lower one, oldest first: the first is the lowest. */
 class RecentLows {
   #lows: Low[] = []
   #first = 0

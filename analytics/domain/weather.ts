@@ -1,8 +1,8 @@
 /**
- * Weather: pressure at sea level, frost, dew and degree days, of the means of hours.
+ * Weather: pressure at sea level, frost, dew and degree days, from hourly means.
  *
- * Dew: where the temperature is at most 1 K above the dew point, what lies free and radiates at night is wet. Sources: WMO-No. 8,
- * annex 4.B (dew point) and the WMO formula of reduction to sea level.
+ * Dew: where the temperature is at most 1 K above the dew point, what lies free and radiates at night is wet. Sources:
+ * WMO-No. 8, annex 4.B (dew point) and the WMO formula of reduction to sea level.
  */
 
 import { hoursOfDayMin } from '../decomposition/day-means.ts'
@@ -28,7 +28,7 @@ export interface WeatherFigures {
   readonly degree_days: DegreeDays
 }
 
-/** `days`: of the hours. `altitudeM`: above the sea; null while it is unknown. */
+/** `days` are ranges of the hours. `altitudeM`: metres above sea level; null while unknown. */
 export function weatherFigures(hours: AirHours, days: readonly CellRange[], altitudeM: number | null): WeatherFigures {
   const { temperature, humidity, pressure } = hours
   const atSea = byHour(temperature, humidity, (degrees, percent, hour) => {
@@ -47,15 +47,16 @@ export function weatherFigures(hours: AirHours, days: readonly CellRange[], alti
   }
 }
 
-/*
- * Degree days, of the means of local days.
+/**
+ * Degree days, from the means of local days.
  *
- * Heating of the base 15.5 °C, as the Met Office and the Carbon Trust have them: Σ max(0, 15.5 − mean). Heating G20/15 of VDI 3807
- * part 1: Σ (20 − mean) over the days whose mean is below 15 °C. Cooling of the base 22 °C: Σ max(0, mean − 22).
+ * Heating of the base 15.5 °C, as the Met Office and the Carbon Trust have them: Σ max(0, 15.5 − mean). Heating G20/15
+ * of VDI 3807 part 1: Σ (20 − mean) over the days whose mean is below 15 °C. Cooling of the base 22 °C: Σ max(0, mean −
+ * 22).
  */
 
 interface DegreeDays extends Reasoned {
-  /** With values in at least 18 hours; the others are left out. */
+  /** Days with values in at least 18 hours; the others are left out. */
   readonly days: number
   /** In K · d. */
   readonly heating_15_5: number | null

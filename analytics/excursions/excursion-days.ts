@@ -1,4 +1,4 @@
-/** What excursions come to, day by day. */
+/** Daily sums of excursions. */
 
 export interface TimeRange {
   readonly startMs: number
@@ -7,14 +7,14 @@ export interface TimeRange {
 }
 
 export interface DayOfExcursions {
-  /** Of those that begin on it. */
+  /** Number of excursions that begin on the day. */
   readonly count: number
-  /** The longest part of one within it. */
+  /** The longest part of an excursion within the day. */
   readonly longestMs: number
   readonly lengthMs: number
   /** The distance from the threshold over time, in the unit of the values times milliseconds. */
   readonly distanceMs: number
-  /** Time of which no value is known. */
+  /** Time without a known value. */
   readonly silenceMs: number
   readonly coveredMs: number
 }
@@ -24,7 +24,7 @@ type Sums = { -readonly [Name in keyof DayOfExcursions]: number }
 export class ExcursionDays {
   readonly #days: readonly TimeRange[]
   readonly #sums: Sums[]
-  /** Stretches are added in the order of time: those before have got all of theirs. */
+  /** Stretches are added in the order of time, so earlier days are complete. */
   #first = 0
 
   constructor(days: readonly TimeRange[]) {
@@ -34,7 +34,7 @@ export class ExcursionDays {
     })
   }
 
-  /** `distance`: from the threshold, NaN outside of an excursion. */
+  /** `distance` is measured from the threshold, NaN outside of an excursion. */
   addHeld(fromMs: number, toMs: number, distance: number): void {
     this.#split(fromMs, toMs, (sums, lengthMs) => {
       sums.coveredMs += lengthMs

@@ -1,6 +1,6 @@
 /**
- * When a value was beyond its thresholds, for how long and how far. It holds up to the next one, at most for G, the longest
- * interval that is no gap: in a silence nobody knows it.
+ * Excursions of a value beyond its thresholds, with their lengths and distances. A value holds up to the next one, but
+ * not beyond G, the longest interval that is not a gap: during a silence it is unknown.
  */
 
 import type { Samples } from '../present.ts'
@@ -9,14 +9,14 @@ import { type DayOfExcursions, ExcursionDays, type TimeRange } from './excursion
 import { thresholdSide } from './threshold.ts'
 
 export interface ExcursionOptions extends TimeRange {
-  /** Null for none; at least one of the two is there. */
+  /** Null for none; at least one of the two is set. */
   readonly above: number | null
   readonly below: number | null
-  /** An excursion counts when a reading so long after its first one is still beyond. */
+  /** An excursion counts when a reading this long after its first one is still beyond. */
   readonly forMs: number
-  /** Empty while the interval of the device is not known. */
+  /** Empty while the interval of the device is unknown. */
   readonly gaps: GapThresholds
-  /** They fill the range. */
+  /** The days cover the range. */
   readonly days: readonly TimeRange[]
 }
 
@@ -24,9 +24,12 @@ type Direction = 'above' | 'below'
 
 export interface Excursion {
   readonly direction: Direction
-  /** Of its first reading, or the start of the range. */
+  /** Time of its first reading, or the start of the range. */
   readonly startMs: number
-  /** Of the first reading that was back or beyond on the other side, or where a silence begins; the end of the range when it goes on there. */
+  /**
+   * Time of the first reading back or beyond on the other side, or the beginning of a silence; the end of the range
+   * when it continues there.
+   */
   readonly endMs: number
   readonly isOngoing: boolean
   /** The distance from the threshold over time, in the unit of the values times milliseconds. */
@@ -37,17 +40,20 @@ export interface Excursion {
   readonly silenceMs: number
 }
 
-/** While the interval of the device is not known. */
+/** Used while the interval of the device is unknown. */
 const unknownGapMs = 3_600_000
 
-/** Readings from one to before another one, all on the same side and without a silence between them. */
+/** Readings from one up to another one (not included), all on the same side and without a silence. */
 interface Run {
   readonly from: number
   readonly to: number
   readonly side: Direction | undefined
 }
 
-/** `timesMs` ascending, also of readings before the range, of which the last may hold at its start; no value is NaN. Oldest first. */
+/**
+ * `timesMs` ascend and include readings before the range, because the last of them may hold at its start. Values are
+ * never NaN. Oldest first.
+ */
 export function findExcursions(
   samples: Samples,
   options: ExcursionOptions,
@@ -72,7 +78,7 @@ export function findExcursions(
   return { episodes, days: days.all() }
 }
 
-/** `threshold`: NaN outside of an excursion. */
+/** `threshold` is NaN outside of an excursion. */
 function addHeld(
   days: ExcursionDays,
   { from, to }: Run,
@@ -85,7 +91,7 @@ function addHeld(
   }
 }
 
-/** Up to when each value holds; `endMs`: for how long the last one may. */
+/** The end of each value's validity; `endMs` limits the last one. */
 export function holdsUntil(
   timesMs: Float64Array,
   { gaps, endMs }: Pick<ExcursionOptions, 'gaps' | 'endMs'>,
@@ -109,7 +115,7 @@ function sideOf(value: number, { above, below }: ExcursionOptions): Direction | 
   return below !== null && thresholdSide('below', value, below, 0) === 'beyond' ? 'below' : undefined
 }
 
-/** Undefined when it was over before the range, or began behind it. */
+/** Undefined when it ended before the range, or began after it. */
 function episodeOf(
   { from, to, side: direction = 'above' }: Run,
   { timesMs, values }: Samples,

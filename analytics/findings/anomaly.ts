@@ -1,4 +1,4 @@
-/** An anomaly: an episode of what the tests of quality find suspect in one metric, of silence, or of another level. */
+/** An anomaly: an episode of suspect readings in one metric, of silence, or of another level. */
 
 import type { Finding } from './finding.ts'
 
@@ -19,18 +19,18 @@ type AnomalyCode = (typeof anomalyCodes)[number]
 export interface Anomaly extends Pick<Finding, 'metric' | 'value' | 'expected' | 'count'> {
   readonly code: AnomalyCode
   readonly startMs: number
-  /** Null while it goes on at the end of the time that was looked at. */
+  /** Null while it continues at the end of the examined time. */
   readonly endMs: number | null
-  /** When `value` was read, of a spike and of a jump: the readings beside it are suspect, too. */
+  /** Time of `value`, for a spike or a jump: the readings beside it are suspect, too. */
   readonly valueMs?: number
 }
 
-/** Newest first; two that begin together in the order of their codes and metrics. */
+/** Newest first; anomalies with the same start are ordered by code and metric. */
 export function inOrder(a: AnomalyKey, b: AnomalyKey): number {
   return b.startMs - a.startMs || compared(a.code, b.code) || compared(a.metric ?? '', b.metric ?? '')
 }
 
-/** No two have the same. */
+/** Unique for each anomaly of a device. */
 export type AnomalyKey = Pick<Anomaly, 'startMs' | 'code' | 'metric'>
 
 function compared(a: string, b: string): number {

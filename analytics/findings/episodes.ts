@@ -1,4 +1,4 @@
-/** Episodes: stretches of successive readings in which one test of quality, or one of several, finds something. */
+/** Episodes: stretches of successive readings that fail one of some tests of quality. */
 
 import { type GapThresholds, StretchCursor } from '../reliability/cadence.ts'
 
@@ -7,17 +7,17 @@ export interface MarkedSamples {
   readonly timesMs: Float64Array
   /** NaN is missing. */
   readonly values: Float64Array
-  /** One a value, see `quality-marks.ts`. */
+  /** One for each value, see `quality-marks.ts`. */
   readonly marks: Uint8Array
 }
 
 export interface Episode {
-  /** Of the first and the last marked value. */
+  /** Time of the first and of the last marked value. */
   readonly startMs: number
   readonly endMs: number
-  /** Whether no value after it is good. */
+  /** True if all values after it are bad or missing. */
   readonly isLast: boolean
-  /** Marked values. */
+  /** Number of marked values. */
   readonly count: number
   readonly last: number
   readonly min: number
@@ -34,8 +34,8 @@ interface Open {
 }
 
 /**
- * Of the values with one of `bits`, oldest first. A good value or a gap ends an episode, unless the next marked one comes
- * within `joinMs`.
+ * Episodes of the values with one of `bits`, oldest first. A good value or a gap ends an episode, unless the next
+ * marked one comes within `joinMs`.
  */
 export function episodesOf(
   { timesMs, values, marks }: MarkedSamples,
@@ -68,7 +68,7 @@ class EpisodeBuilder {
     this.#joinMs = joinMs
   }
 
-  /** By a good value, or a gap. */
+  /** Called for a good value, and for a gap. */
   interrupt(): void {
     this.#isInterrupted = true
   }

@@ -1,6 +1,6 @@
 /**
- * A finding, or an anomaly, as a sentence. The service writes it in stored units and in its zone, a page in those of its reader: what they
- * differ in is handed in.
+ * A finding, or an anomaly, as a sentence. The service writes it in stored units and its own time zone, a page in its
+ * reader's. The differences are passed as `FindingWords`.
  */
 
 interface FindingData {
@@ -16,16 +16,16 @@ interface FindingData {
 }
 
 export interface FindingWords {
-  /** Of a metric, as a sentence begins with it, and within one. */
+  /** Title of a metric at the beginning of a sentence, and within one. */
   name(metric: string): string
   nameWithin(metric: string): string
-  /** A value with its unit; `extraDecimals` are beyond those of the metric. */
+  /** A value with its unit; `extraDecimals` are added to the metric's own. */
   measure(value: number, metric: string, extraDecimals?: number): string
-  /** What is between two values, with its unit; `extraDecimals` as of `measure`. */
+  /** The difference between two values, with its unit; `extraDecimals` as in `measure`. */
   difference(value: number, metric: string, extraDecimals?: number): string
-  /** The same of two values as `measure` shows them, from the lower one up. */
+  /** The difference of two values as `measure` shows them, from the lower one up. */
   shownDifference(low: number, high: number, metric: string, extraDecimals: number): string
-  /** `23 Nov 2026, 12:04`, and without the time. */
+  /** `23 Nov 2026, 12:04`, and the date alone. */
   moment(timeMs: number): string
   date(timeMs: number): string
   /** `6 hours` */
@@ -34,20 +34,20 @@ export interface FindingWords {
   count(count: number, noun: string): string
 }
 
-/** Beyond it the upper end of an interval of days says no more than that it is far away. */
-const daysTold = 365
+/** A longer upper end of an interval of days is shown as "more than". */
+const daysShownMax = 365
 
-/** More of them would tell a value and a limit apart that differ by less than any sensor tells. */
+/** More decimals would show a difference between value and limit that is below every sensor's resolution. */
 const extraDecimalsMax = 3
 
 const minutesOfDay = 1440
 /** From 20:00 to 10:00. */
 const nightMinutesMax = 14 * 60
 
-/** Without a full stop. It tells no age, which would grow. */
+/** Without a full stop. The text must not contain an age, which would grow. */
 export function findingText(finding: FindingData, usual: FindingWords): string {
   const isOfShift = finding.code === 'level_change' || finding.code === 'unusual'
-  const words = isOfShift ? usual : tellingApart(finding, usual)
+  const words = isOfShift ? usual : withDistinctValue(finding, usual)
   const since = words.moment(finding.sinceMs)
   const name = finding.metric === null ? 'A value' : words.name(finding.metric)
   switch (finding.code) {
@@ -93,15 +93,15 @@ export function findingText(finding: FindingData, usual: FindingWords): string {
   }
 }
 
-/** With as many decimals as tell the value from what was expected: "52 %, expected 52 % to 91 %" contradicts itself. */
-function tellingApart({ metric, value, expected }: FindingData, words: FindingWords): FindingWords {
+/** Adds decimals until the value differs from the expected range: "52 %, expected 52 % to 91 %" contradicts itself. */
+function withDistinctValue({ metric, value, expected }: FindingData, words: FindingWords): FindingWords {
   if (metric === null || value === null || expected === null) return words
   const limits = expected.filter(limit => limit !== null)
   const custom = decimalsApart(value, limits, (one, decimals) => words.measure(one, metric, decimals))
   return custom === 0 ? words : { ...words, measure: (one, of) => words.measure(one, of, custom) }
 }
 
-/** So many decimals more than `text` has without any tell `value` from each other one that is not the same. */
+/** The fewest additional decimals with which `text` shows `value` differently from every unequal other value. */
 export function decimalsApart(
   value: number,
   others: readonly number[],
@@ -111,7 +111,7 @@ export function decimalsApart(
   return fewestDecimals(custom => different.every(other => text(other, custom) !== text(value, custom)))
 }
 
-/** All that there may be, where none are enough. */
+/** Returns the maximum where none suffice. */
 function fewestDecimals(areEnough: (custom: number) => boolean): number {
   let custom = 0
   while (custom < extraDecimalsMax && !areEnough(custom)) custom++
@@ -132,13 +132,13 @@ function patternText({ pattern, count }: FindingData): string {
   return `No readings every ${isNight(from, to) ? 'night' : 'day'} from ${from} to ${to}${on}`
 }
 
-/** From the evening on, and over by the next morning. */
+/** From the evening until the next morning. */
 function isNight(from: string, to: string): boolean {
   const minutes = (minuteOf(to) - minuteOf(from) + minutesOfDay) % minutesOfDay
   return (from >= '20:00' || from < '06:00') && to <= '10:00' && minutes <= nightMinutesMax
 }
 
-/** Of `HH:mm`. */
+/** Parses `HH:mm`. */
 function minuteOf(clock: string): number {
   return 60 * Number(clock.slice(0, 2)) + Number(clock.slice(3))
 }
@@ -213,7 +213,7 @@ function rampText({ metric, value, sinceMs }: FindingData, name: string, words: 
   return `${name} has been ${way} by ${words.difference(size, metric, custom)} a day since about ${words.date(sinceMs)}`
 }
 
-/** With as many decimals as tell the levels apart, and make them differ by the shift beside them. */
+/** Adds decimals until the levels differ, by the displayed shift. */
 function shiftTexts(
   value: number,
   before: number,
@@ -226,13 +226,13 @@ function shiftTexts(
     return areApart && shownDifference(low, high, metric, decimals) === difference(high - low, metric, decimals)
   })
   return {
-    // Where all of these decimals are not enough, it is rounded as the levels are.
+    // Where even the maximum of decimals is too few, it is rounded as the levels are.
     shift: shownDifference(low, high, metric, custom),
     levels: [measure(value, metric, custom), measure(before, metric, custom)],
   } as const
 }
 
-/** Beside nothing, it is unlike its own days before. */
+/** Without peers, the device is compared with its own earlier days. */
 function driftText(finding: FindingData, name: string, words: FindingWords): string {
   const how = finding.count === 0 ? 'has changed' : 'is unlike its neighbours'
   return `${name} ${how}${valueText(finding, words)}${expectedText(finding, words)}`
@@ -242,9 +242,9 @@ function batteryText({ value, expected }: FindingData, { count }: FindingWords):
   if (value === null) return 'The battery runs low'
   const about = value < 1 ? 'less than a day' : `about ${count(Math.round(value), 'day')}`
   const [low, high] = expected ?? [null, null]
-  // Those of a straight line are the line, and those of an empty battery are nothing.
+  // The interval is omitted where it is trivial: for an exact line, and for an empty battery.
   if (low === null || high === null || high - low < 1) return `The battery lasts ${about}`
-  const longest = high > daysTold ? `more than ${daysTold}` : Math.ceil(high)
+  const longest = high > daysShownMax ? `more than ${daysShownMax}` : Math.ceil(high)
   return `The battery lasts ${about} (${Math.floor(low)} to ${longest})`
 }
 
@@ -276,7 +276,7 @@ function excursionText(finding: FindingData, name: string, words: FindingWords):
     : `${name} was ${beyond} ${lastingText(sinceMs, untilMs, words)}${timesText(finding, words)}${rest}`
 }
 
-/** What lasts less than a minute has a moment. */
+/** An episode shorter than a minute is described by its moment. */
 function lastingText(sinceMs: number, untilMs: number, words: FindingWords): string {
   const seconds = (untilMs - sinceMs) / 1000
   return seconds < 60 ? `at ${words.moment(sinceMs)}` : `for ${words.duration(seconds)} from ${words.moment(sinceMs)}`

@@ -1,6 +1,6 @@
 /**
- * A finding: what somebody should know of a device, and since when. It rests on figures that are significant, and says
- * nothing that grows older by itself.
+ * A finding: a fact about a device that needs attention, with its beginning. It depends only on significant figures,
+ * and its text does not become outdated by itself.
  */
 
 export const findingCodes = [
@@ -27,33 +27,33 @@ export type FindingCode = (typeof findingCodes)[number]
 export const findingSeverities = ['critical', 'warning', 'info'] as const
 type FindingSeverity = (typeof findingSeverities)[number]
 
-/** The part of the local day in which something comes back. */
+/** The part of the local day in which a pattern recurs. */
 export interface DayPattern {
   /** `HH:mm` on the local clock; the end may be on the next day. */
   readonly from: string
   readonly to: string
-  /** Local days that were looked at; `count` of the finding is on how many of them. */
+  /** Number of examined local days; `count` of the finding is the number of days with the pattern. */
   readonly days: number
 }
 
 export interface Finding {
   readonly code: FindingCode
   readonly severity: FindingSeverity
-  /** Null: of the device as a whole. */
+  /** Null for a finding about the whole device. */
   readonly metric: string | null
   readonly sinceMs: number
-  /** Null while it goes on. */
+  /** Null while it continues. */
   readonly untilMs: number | null
-  /** In the metric's unit; of `battery_days` in days, of `ramp` its change in a day. */
+  /** In the metric's unit; for `battery_days` in days, for `ramp` the daily change. */
   readonly value: number | null
-  /** From where to where it would be as usual; null at an end that has no bound. */
+  /** The usual range; null at an unbounded end. */
   readonly expected: readonly [number | null, number | null] | null
-  /** How often; of `drift` the devices that it was compared with. */
+  /** Number of occurrences; for `drift` the number of compared devices. */
   readonly count: number | null
   readonly pattern: DayPattern | null
-  /** Of `rejected`: the reason of most of them, as the rejections have it. */
+  /** For `rejected`: the most frequent reason, as in the rejections. */
   readonly reason: string | null
 }
 
-/** What most findings have none of. */
+/** Defaults of the fields that most findings leave empty. */
 export const noDetails = { untilMs: null, value: null, expected: null, count: null, pattern: null, reason: null }

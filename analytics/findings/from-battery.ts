@@ -1,9 +1,9 @@
-/** Findings of batteries: one that runs out soon, or that is low where no date can be told. */
+/** Findings of batteries: one that runs out soon, or one that is low without a known date. */
 
 import type { BatteryState } from '../battery/battery-state.ts'
 import { type Finding, noDetails } from './finding.ts'
 
-/** A battery that lasts longer is no finding. */
+/** A battery that lasts longer does not need a finding. */
 const lowDaysMax = 30
 const lowDaysCritical = 7
 /** In percent. */
@@ -11,17 +11,20 @@ const emptyCharge = 5
 
 export interface KnownBattery {
   readonly metric: string
-  /** Of its values, or of those in percent. */
+  /** Kind of its values, or of the values in percent. */
   readonly kind: 'voltage' | 'charge'
   readonly state: BatteryState
-  /** Days since the middle of the last day with values, which its state is of. */
+  /** Days since the middle of the state's last day with values. */
   readonly sinceDays: number
 }
 
-/** `firstDayMs`: of the days of the state. `toldMs`: of the day that the date is told by. `scale`: makes volts or percent of a value. */
+/**
+ * `firstDayMs`: the first day of the state. `countedFromMs`: the day from which the date is counted. `scale` converts a value
+ * to volts or percent.
+ */
 export interface BatteryTimes {
   readonly firstDayMs: number
-  readonly toldMs: number
+  readonly countedFromMs: number
   readonly scale?: number
 }
 
@@ -29,7 +32,7 @@ const dayMs = 86_400_000
 
 export function batteryFinding(battery: KnownBattery, times: BatteryTimes): Finding | undefined {
   const { metric, kind, state } = battery
-  if (state.kind === 'days') return daysFinding(battery, times.toldMs)
+  if (state.kind === 'days') return daysFinding(battery, times.countedFromMs)
   const { value, alarmBelow, sinceDay } = state
   const { scale = 1 } = times
   return {
@@ -51,7 +54,7 @@ function daysFinding({ metric, state, sinceDays }: KnownBattery, sinceMs: number
   return { ...noDetails, code: 'battery_days', severity, metric, sinceMs, value: daysLeft, expected: [low, high] }
 }
 
-/** Days from now on, to a tenth. */
+/** Days from now, to a tenth. */
 export function leftOf(state: Extract<BatteryState, { kind: 'days' }>, sinceDays: number) {
   const left = (value: number) => rounded(Math.max(0, value - sinceDays), 1)
   return { daysLeft: left(state.daysLeft), low: left(state.low), high: left(state.high) }

@@ -1,4 +1,4 @@
-/** Findings of the levels of days: a gauge that has shown another level since some day. */
+/** Findings about daily levels: a gauge that has had another level since some day. */
 
 import { type ChangePoint, changePoints } from '../changes/change-points.ts'
 import { type DailyLevels, dailyLevels } from '../changes/daily-levels.ts'
@@ -6,9 +6,9 @@ import { quantile } from '../summary/quantile.ts'
 import { type Finding, noDetails } from './finding.ts'
 
 const dayMs = 86_400_000
-/** What changed longer ago is how it is. */
+/** An older change counts as the normal level. */
 const recentDays = 14
-/** Beyond the test's own critical value, for a month is looked at every day. */
+/** Above the test's own critical value, because a month is tested every day. */
 const statisticMin = 2.6
 /** In standard deviations of the daily levels before, and in steps of the sensor. */
 const shiftDeviationsMin = 4
@@ -22,13 +22,16 @@ export interface LevelInput {
   readonly hourly: Float64Array
   readonly localHours: Uint8Array
   readonly startMs: number
-  /** The sensor's smallest step; 0 while it is unknown. */
+  /** The sensor's resolution; 0 while unknown. */
   readonly quantum: number
-  /** Where a level should hold. */
+  /** True where the level should be constant. */
   readonly isControlled: boolean
 }
 
-/** Of a gauge whose level is its own, and not the weather's. Levels that come back are left out: wandering ones would be found too often. */
+/**
+ * Finding of a gauge with a level of its own, unlike the weather's. Levels that come back are ignored, because
+ * wandering ones would be found too often.
+ */
 export function levelFinding(input: LevelInput): Finding | undefined {
   const { hourly, localHours, isControlled } = input
   const levels = dailyLevels(hourly, localHours)
@@ -41,7 +44,7 @@ export function levelFinding(input: LevelInput): Finding | undefined {
 
 type NewLevel = Pick<Finding, 'metric' | 'sinceMs' | 'value' | 'expected'> & { readonly code: 'level_change' | 'ramp' }
 
-/** All of them, oldest first. */
+/** All new levels, oldest first. */
 export function newLevels(input: Omit<LevelInput, 'isControlled'>): NewLevel[] {
   const levels = dailyLevels(input.hourly, input.localHours)
   return changePoints(levels, false).flatMap(point => newLevel(input, levels, point) ?? [])

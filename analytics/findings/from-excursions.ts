@@ -1,4 +1,4 @@
-/** Findings of a cold chain: its temperature has been outside of the limits for long. */
+/** Findings of a cold chain whose temperature has been outside its limits for long. */
 
 import { coldChainBand } from '../domain/cold-chain.ts'
 import type { Band } from '../domain/figures.ts'
@@ -9,16 +9,21 @@ import type { GapThresholds } from '../reliability/cadence.ts'
 import { type Finding, noDetails } from './finding.ts'
 import { recentMs } from './from-quality.ts'
 
-/** A door and a defrost are over earlier. */
+/** A door opening or a defrost is shorter. */
 const forMs = 1_800_000
-/** Of the values: a freezer and a food cooler have other limits than a refrigerator of a pharmacy. */
+/**
+ * Share of the values within the limits: a freezer and a food cooler have other limits than a pharmacy's refrigerator.
+ */
 const withinShareMin = 0.9
 
 export interface ColdChainSamples extends Samples {
   readonly name: string
 }
 
-/** Of the last seven days, beyond the limits of the device, or of a refrigerator that keeps 2 to 8 °C. `samples`: of thirty days, in °C, of which none is NaN. */
+/**
+ * Finding of the last seven days, beyond the limits of the device, or of a refrigerator at 2 to 8 °C. `samples` have
+ * thirty days in °C, without NaN.
+ */
 export function excursionFinding(
   samples: ColdChainSamples,
   gaps: GapThresholds,
@@ -57,7 +62,7 @@ function hasTheLimits(values: Float64Array): boolean {
   return within >= withinShareMin * values.length
 }
 
-/** The one that goes on, or else the longest. */
+/** The ongoing one, or else the longest. */
 function worstOf(episodes: readonly Excursion[]): Excursion | undefined {
   const last = episodes.at(-1)
   if (last?.isOngoing) return last
@@ -66,15 +71,18 @@ function worstOf(episodes: readonly Excursion[]): Excursion | undefined {
   }, undefined)
 }
 
-/** How many of that length are expected by chance at most, where one is more than chance. */
+/** The most runs of that length expected by chance; an excursion has to be rarer. */
 const expectedMax = 0.05
-/** Where the reading after one that is beyond is beyond as often, most of the brief ones are seen by several, and a long one whole. */
+/**
+ * Where a reading beyond the limit is followed by another one as often, most brief excursions have several readings,
+ * and a long one is complete.
+ */
 const followedShareMax = 0.5
 
 interface Beyond {
-  /** Of a value, on the side that is asked for. */
+  /** Decides for a value, on the requested side. */
   isBeyond(value: number): boolean
-  /** Up to when each value holds, as excursions have it: a run ends with a silence. */
+  /** The end of each value's validity, as for excursions: a run ends with a silence. */
   readonly untilMs: Float64Array
 }
 
@@ -85,8 +93,8 @@ interface BriefRuns {
 }
 
 /**
- * Whether an excursion may be several brief ones, of each of which one reading is seen: a door that is opened often, read every ten
- * minutes, is now and then found open four times in turn.
+ * The runs show whether an excursion may be several brief ones with one reading each: a door that is opened often, and
+ * read every ten minutes, is occasionally open four times in a row.
  */
 export function briefRuns({ timesMs, values }: Samples, forMs: number, { isBeyond, untilMs }: Beyond): BriefRuns {
   const isInRun = (from: number, at: number) =>
@@ -106,8 +114,8 @@ export function briefRuns({ timesMs, values }: Samples, forMs: number, { isBeyon
 }
 
 /**
- * Readings that are beyond at random, each followed by another one with the same chance p, come `length` in turn
- * runs p^(length - 1) times (a geometric distribution of the lengths).
+ * Readings that are beyond at random, each followed by another one with the same probability p, make runs p^(length -
+ * 1) runs of `length` (a geometric distribution of the lengths).
  */
 export function isByChance(
   { timesMs }: Samples,

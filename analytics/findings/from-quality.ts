@@ -1,4 +1,4 @@
-/** Findings of the tests of quality: a sensor that stands still, values out of range, and spikes. */
+/** Findings of the tests of quality: a stuck sensor, values out of range, and spikes. */
 
 import { lowerBound } from '../lower-bound.ts'
 import { errorBit, flatBit, rangeBit, spikeBit } from '../quality/quality-marks.ts'
@@ -12,34 +12,34 @@ import { findingsOfKind } from './kinds.ts'
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
-/** What ended longer ago is over. */
+/** An episode that ended longer ago is over. */
 export const recentMs = 7 * dayMs
 
-/** A flat line of twice the suspect length, at least; a flat line as such is only suspect. */
+/** A finding needs a flat line of at least twice the suspect length. */
 const flatTimes = 2
 const stuckMinMs = 6 * hourMs
 const stuckCriticalMs = dayMs
-/** So many values, or so long, are no single wild reading. */
+/** Fewer values, or a shorter time, may be a single wild reading. */
 const outCountMin = 3
 const outMinMs = 30 * minuteMs
 /** Values that cross a limit back and forth are one episode. */
 const outJoinMs = hourMs
-/** An exponential tail has so many beyond the limits of a sensor. */
+/** An exponential tail has this many values beyond the limits of a sensor. */
 const spikesMin = 5
 const spikesShareMin = 0.003
 const spikesShareOfWarning = 0.01
-/** From this share of intervals so near to a multiple of one on, they are defrosts and the like. */
+/** A larger share of intervals near multiples of one interval indicates defrosts or similar cycles. */
 const regularityMax = 0.8
 const multipleShare = 0.1
 
 export interface CheckedMetric extends MarkedSamples {
   readonly name: string
   readonly range: readonly [number, number] | null
-  /** From which length on a flat line is suspect. */
+  /** Length from which a flat line is suspect. */
   readonly flatMs: number | null
 }
 
-/** Of a gauge, up to now. */
+/** Findings of a gauge, up to now. */
 export function qualityFindings(metric: CheckedMetric, gaps: GapThresholds, nowMs: number): Finding[] {
   return [
     stuckFinding(metric, gaps, nowMs),
@@ -86,7 +86,7 @@ function rangeFinding(metric: CheckedMetric, gaps: GapThresholds, nowMs: number)
   }
 }
 
-/** Numbers that stand for errors: of the last days as one. */
+/** Error codes of the last days, as one finding. */
 function errorFinding(metric: CheckedMetric, gaps: GapThresholds, nowMs: number): Finding | undefined {
   const recent = episodesOf(metric, errorBit, gaps).filter(({ endMs }) => endMs >= nowMs - recentMs)
   const [first, last] = [recent[0], recent.at(-1)]
@@ -97,12 +97,12 @@ function errorFinding(metric: CheckedMetric, gaps: GapThresholds, nowMs: number)
   return { ...noDetails, code: 'error_code', severity: 'warning', ...found }
 }
 
-/** All of the last days as one: nobody reads each of them. */
+/** All spikes of the last days, as one finding: users do not read each of them. */
 function spikesFinding(metric: CheckedMetric, gaps: GapThresholds, nowMs: number): Finding | undefined {
   const { name, timesMs, values, marks } = metric
   const from = lowerBound(timesMs, nowMs - recentMs)
   const recent = { timesMs: timesMs.subarray(from), values: values.subarray(from), marks: marks.subarray(from) }
-  // A sudden step may be a door, or a defrost: it does not go back at once.
+  // A sudden step may be a door, or a defrost, which does not return immediately.
   const found = episodesOf(recent, spikeBit, gaps)
   const [first, last] = [found[0], found.at(-1)]
   if (first === undefined || last === undefined || found.length < spikesMin || isRegular(found)) return undefined
@@ -131,7 +131,7 @@ function isRegular(episodes: readonly Episode[]): boolean {
   return near.length >= regularityMax * intervals.length
 }
 
-/** Of the values that no test finds suspect. */
+/** Uses the values that pass all tests. */
 function usualOf({ values, marks }: MarkedSamples): { mean: number; count: number } {
   let [sum, count] = [0, 0]
   for (let index = 0; index < values.length; index++) {
@@ -148,7 +148,7 @@ function farthestFrom(mean: number, episodes: readonly Episode[]): number {
   return ends.reduce((far, value) => (Math.abs(value - mean) > Math.abs(far - mean) ? value : far))
 }
 
-/** The one that goes on, else the longest. */
+/** The ongoing one, else the longest. */
 function worstOf(episodes: readonly Episode[]): Episode | undefined {
   return (
     episodes.find(({ isLast }) => isLast) ??

@@ -1,22 +1,22 @@
-/** A finding of readings that were sent and refused. */
+/** A finding about readings that were sent and rejected. */
 
 import { type Finding, noDetails } from './finding.ts'
 
-/** With the device's own credential: anybody may send what is refused in its name. */
+/** Only readings with the device's own credential: anyone may send invalid ones in its name. */
 export interface RejectedReadings {
-  /** So many at least, a power of two: it is part of what an answer depends on. */
+  /** A lower bound, rounded to a power of two because it is part of an answer's key. */
   readonly count: number
-  /** Of most of them. */
+  /** The most frequent reason. */
   readonly reason: string
-  /** When the first of them came. */
+  /** Time of the first rejection. */
   readonly sinceMs: number
 }
 
 const countMin = 4
-/** Fewer are single mistakes. */
+/** A smaller share consists of single mistakes. */
 const shareMin = 0.01
 
-/** `readings`: those of the last day that were taken. */
+/** `readings` is the number of accepted readings of the last day. */
 export function rejectedFinding({ count, reason, sinceMs }: RejectedReadings, readings: number): Finding | undefined {
   if (count < countMin || count < shareMin * (count + readings)) return undefined
   return { ...noDetails, code: 'rejected', severity: 'warning', metric: null, sinceMs, count, reason }

@@ -1,4 +1,4 @@
-/** Findings of when readings came: silence, outages and their pattern, and metrics that are missing. */
+/** Findings about the times of readings: silence, outages and their pattern, and missing metrics. */
 
 import { lowerBound, upperBound } from '../lower-bound.ts'
 import { type Cadence, cadenceOf, StretchCursor } from '../reliability/cadence.ts'
@@ -12,24 +12,27 @@ import { findingsOfKind } from './kinds.ts'
 import { outagePattern } from './outage-pattern.ts'
 
 const hourMs = 3_600_000
-/** Fewer intervals are losses: one reading in ten lost makes no outage of seven in a row in a month. */
+/** Fewer intervals are losses: with one reading in ten lost, seven in a row do not occur within a month. */
 const outageIntervals = 8
-/** G of an irregular device is exceeded now and then; half as much again in one month of eighty at 50 readings a day. */
+/**
+ * An irregular device exceeds G occasionally; with 50 readings a day it exceeds one and a half times G in one month of
+ * eighty.
+ */
 const irregularGaps = 1.5
-/** A metric is behind its device from so many of its usual intervals, or of its longest usual silences, on. */
+/** A metric is missing after this many of its usual intervals, or of its longest usual silences. */
 const behindTimes = 5
-/** It has to have been there before: in this share of the hours of a week, and in so many. */
+/** It must have existed before: in this share of the hours of a week, and in this many of them. */
 const hoursShareMin = 0.5
 const hoursMin = 12
 
-/** `lastMs`: of the last reading. A device that is late may come at any moment. */
+/** `lastMs` is the time of the last reading. A late device may report at any moment, so it has no finding. */
 export function silentFinding(state: Freshness['state'], lastMs: number | null): Finding | undefined {
   if (lastMs === null || (state !== 'stale' && state !== 'offline')) return undefined
   const severity = state === 'offline' ? 'critical' : 'warning'
   return { ...noDetails, code: 'silent', severity, metric: null, sinceMs: lastMs }
 }
 
-/** Those that have ended: of the one that goes on `silentFinding` tells. */
+/** Ended outages only; `silentFinding` reports the ongoing one. */
 export function outageFindings(
   { gaps, cadence, firstSeenMs }: ReliabilityRecord,
   local: LocalTime,
@@ -76,7 +79,7 @@ function outagesOf(gaps: readonly Gap[], cadence: Cadence, nowMs: number): Gap[]
   return longGaps(gaps, cadence).filter(({ end_ms }) => end_ms !== null && end_ms >= nowMs - recentMs)
 }
 
-/** Those that are no losses, oldest first. */
+/** Gaps longer than losses, oldest first. */
 export function longGaps(gaps: readonly Gap[], { kind, stretches }: Cadence): Gap[] {
   const cursor = new StretchCursor(stretches)
   return gaps
@@ -92,11 +95,14 @@ export function longGaps(gaps: readonly Gap[], { kind, stretches }: Cadence): Ga
 export interface MetricTimes {
   readonly name: string
   readonly kind: keyof typeof findingsOfKind
-  /** Of its values, ascending. */
+  /** Times of its values, ascending. */
   readonly timesMs: Float64Array
 }
 
-/** Of metrics that have not come for long although the device reports; `lastMs`: of its last reading. */
+/**
+ * Findings of metrics that have been missing for long although the device reports; `lastMs` is the time of its last
+ * reading.
+ */
 export function silentMetricFindings(metrics: readonly MetricTimes[], cadence: Cadence, lastMs: number): Finding[] {
   return metrics
     .filter(({ kind, timesMs }) => findingsOfKind[kind].silentMetric && isBehind(timesMs, cadence, lastMs))
@@ -120,7 +126,7 @@ function isBehind(timesMs: Float64Array, { expectedMs }: Cadence, deviceMs: numb
   return behindMs > behindTimes * (cadenceOf(timesMs, null).gapMs ?? 0)
 }
 
-/** In the week up to the last of these times. */
+/** Examines the week up to the last of these times. */
 function wasThere(timesMs: Float64Array): boolean {
   const lastMs = timesMs.at(-1) as number
   const week = timesMs.subarray(upperBound(timesMs, lastMs - recentMs))
@@ -130,13 +136,16 @@ function wasThere(timesMs: Float64Array): boolean {
 }
 
 interface Absence {
-  /** Of the last value before it. */
+  /** Time of the last value before it. */
   readonly startMs: number
-  /** Of the first one after it; null where none has come. */
+  /** Time of the first value after it; null without one. */
   readonly endMs: number | null
 }
 
-/** When a metric was missing from what its device sent at `deviceMs`, ascending: by the rules of `silentMetricFindings`. */
+/**
+ * Times at which a metric was missing from the readings at `deviceMs`, ascending, by the rules of
+ * `silentMetricFindings`.
+ */
 export function absencesOf({ kind, timesMs }: MetricTimes, cadence: Cadence, deviceMs: Float64Array): Absence[] {
   const lengthMinMs = Math.max(behindTimes * (cadence.expectedMs ?? 0), hourMs)
   const absences: Absence[] = []

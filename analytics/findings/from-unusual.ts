@@ -9,11 +9,11 @@ const hourMs = 3_600_000
 
 export interface UnusualGauge extends UnusualInput {
   readonly metric: string
-  /** Of the first cell. */
+  /** Start of the first cell. */
   readonly startMs: number
 }
 
-/** What goes on, or else the last one of seven days. */
+/** The ongoing episode, or else the last one of seven days. */
 export function unusualFinding(gauge: UnusualGauge): Finding | undefined {
   const { metric, hourly } = gauge
   const judgedFrom = Math.max(0, hourly.length - (2 * recentMs) / hourMs)

@@ -1,9 +1,9 @@
-/** Which findings make sense for a metric, by its kind. */
+/** The findings that make sense for a metric, by its kind. */
 
 interface Allowed {
-  /** That no value comes although the device reports. What is sent on change or on an event alone may be silent. */
+  /** Values are missing although the device reports. Metrics sent only on a change or an event may be silent. */
   readonly silentMetric: boolean
-  /** That the value never changes: a door, a meter and rain may stand still for days. */
+  /** The value never changes: a door, a meter and rain may stand still for days. */
   readonly stuck: boolean
 }
 

@@ -1,4 +1,4 @@
-/** Outages that come back at the same time of the day, such as of a device that is switched off at night. */
+/** Outages that recur at the same time of the day, such as a device that is switched off at night. */
 
 import { circularSummary } from '../direction/circular-summary.ts'
 import type { Gap } from '../reliability/gaps.ts'
@@ -11,12 +11,12 @@ const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
 const minutesOfDay = 1440
 
-/** Shorter ones are losses; a longer one is at every time of the day. */
+/** Shorter ones are losses; a longer one covers every time of the day. */
 const lengthMinMs = hourMs
 const lengthMaxMs = 20 * hourMs
-/** Times of the day are looked at so far apart. */
+/** Distance between the examined times of the day. */
 const slotMinutes = 15
-/** On so many of the last seven days, or on this share of at least so many of thirty. */
+/** Days required among the last seven, or share of at least this many of thirty days. */
 const weekDays = 7
 const daysOfWeekMin = 4
 const shareMin = 0.5
@@ -27,9 +27,9 @@ const resultantMin = 0.9
 
 export interface OutagePattern {
   readonly sinceMs: number
-  /** Null where the last of them is of the last day. */
+  /** Null while the pattern includes the last day. */
   readonly untilMs: number | null
-  /** Days with one. */
+  /** Number of days with an outage. */
   readonly count: number
   readonly pattern: DayPattern
   readonly gaps: readonly Gap[]
@@ -37,13 +37,13 @@ export interface OutagePattern {
 
 interface Outage {
   readonly gap: Gap
-  /** The local day of its beginning, a number; the minutes of the clock from which it lasts so many. */
+  /** The local day number of its beginning, and the minute of the clock from which it lasts `minutes`. */
   readonly day: number
   readonly fromMinute: number
   readonly lengthMinutes: number
 }
 
-/** Of gaps in any order; those that have not ended are left out. `firstMs`: the device's first reading. */
+/** Takes gaps in any order; ongoing ones are ignored. `firstMs` is the device's first reading. */
 export function outagePattern(
   gaps: readonly Gap[],
   local: LocalTime,
@@ -54,7 +54,7 @@ export function outagePattern(
   const members = mostAtOneTime(outages)
   const daysKnown = Math.min(daysMax, Math.floor((nowMs - firstMs) / dayMs))
   const days = daysOf(members)
-  // Each day has one end of what comes once a day.
+  // A daily outage ends once on each day.
   const daysOfWeek = daysOf(members.filter(({ gap }) => (gap.end_ms as number) > nowMs - weekDays * dayMs))
   const isOfWeek = daysOfWeek >= daysOfWeekMin
   const isOfMonth = daysKnown >= daysMin && days >= shareMin * daysKnown
@@ -93,7 +93,7 @@ function localMinutes(timeMs: number, local: LocalTime): { day: number; minute: 
   return { day: parseDate(text.slice(0, 10)) as number, minute }
 }
 
-/** Those that hold the time of the day that the most days have an outage at, each with the day on which it holds that time. */
+/** The outages that contain the most frequent time of the day, each with the day on which it contains that time. */
 function mostAtOneTime(outages: readonly Outage[]): Outage[] {
   let best: Outage[] = []
   let bestDays = 0
@@ -101,7 +101,7 @@ function mostAtOneTime(outages: readonly Outage[]): Outage[] {
     const there = outages.flatMap(outage => {
       const { day, fromMinute, lengthMinutes } = outage
       if ((minute - fromMinute + minutesOfDay) % minutesOfDay >= lengthMinutes) return []
-      // Of some nights they begin before midnight, of others after it.
+      // On some nights they begin before midnight, on others after it.
       return [{ ...outage, day: minute < fromMinute ? day + 1 : day }]
     })
     const days = daysOf(there)

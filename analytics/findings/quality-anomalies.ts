@@ -13,7 +13,7 @@ export interface JudgedMetric extends MarkedSamples, Pick<Quality, 'limits'> {
   readonly name: string
 }
 
-/** What one wild reading does to its neighbours is told once: as out of range, else as a spike or a jump. */
+/** One wild reading makes its neighbours suspect; it is reported once: as out of range, else as a spike or a jump. */
 export function qualityAnomalies(metric: JudgedMetric, gaps: GapThresholds): Anomaly[] {
   const { name, limits } = metric
   const out = episodesOf(metric, rangeBit, gaps)
@@ -24,7 +24,7 @@ export function qualityAnomalies(metric: JudgedMetric, gaps: GapThresholds): Ano
   return [
     ...out.map(one => ({ code: 'out_of_range' as const, ...episode(one), ...farthest(one, limits.range) })),
     ...without(out, episodesOf(metric, spikeBit | rateBit, gaps)).map(one => {
-      return { ...episode(one), endMs: one.endMs, ...sizes.toldOf(one) }
+      return { ...episode(one), endMs: one.endMs, ...sizes.reportedOf(one) }
     }),
     ...episodesOf(metric, errorBit, gaps).map(one => {
       return { code: 'error_code' as const, ...episode(one), value: one.last, expected: null }
@@ -35,19 +35,19 @@ export function qualityAnomalies(metric: JudgedMetric, gaps: GapThresholds): Ano
   ]
 }
 
-/** Of metrics that no test bounds. */
+/** Ranges of metrics without a range test. */
 const physicalRanges: ReadonlyMap<string, readonly [number, number]> = new Map([['humidity', [0, 100]]])
 
-type Told = Pick<Anomaly, 'value' | 'expected'>
-type ToldAt = Told & Required<Pick<Anomaly, 'valueMs'>>
+type Reported = Pick<Anomaly, 'value' | 'expected'>
+type ReportedAt = Reported & Required<Pick<Anomaly, 'valueMs'>>
 
-function farthest({ min, max }: Episode, range: JudgedMetric['limits']['range']): Told {
+function farthest({ min, max }: Episode, range: JudgedMetric['limits']['range']): Reported {
   const [low, high] = range ?? [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
   const finite = (bound: number) => (Number.isFinite(bound) ? bound : null)
   return { value: max - high >= low - min ? max : min, expected: [finite(low), finite(high)] }
 }
 
-/** Those of `episodes` that overlap none of the others. */
+/** The entries of `episodes` that overlap with none in `others`. */
 function without(others: readonly Episode[], episodes: readonly Episode[]): Episode[] {
   const sorted = others.toSorted((a, b) => a.startMs - b.startMs)
   const starts = Float64Array.from(sorted, ({ startMs }) => startMs)
@@ -62,7 +62,7 @@ function without(others: readonly Episode[], episodes: readonly Episode[]): Epis
   })
 }
 
-/** Sizes that the tests compared with their limits, looked up where an episode is. */
+/** Sizes that the tests compared with their limits, computed only for episodes. */
 class NeighbourSizes {
   readonly #limits: JudgedMetric['limits']
   readonly #timesMs: Float64Array
@@ -79,15 +79,15 @@ class NeighbourSizes {
     this.#marks = marks.filter((_, at) => !Number.isNaN(values[at]))
   }
 
-  /** A spike where the values are afterwards as they were, else a jump. */
-  toldOf(episode: Episode): ToldAt & Pick<Anomaly, 'code'> {
+  /** A spike where the values return to their earlier level, else a jump. */
+  reportedOf(episode: Episode): ReportedAt & Pick<Anomaly, 'code'> {
     const places = this.#places(episode)
     const pointed = places.filter(at => this.#isMarked(at, spikeBit))
     const isStep = pointed.length === 0 || this.#isStep(places, pointed)
     return isStep ? { code: 'jump', ...this.#jump(places) } : { code: 'spike', ...this.#spike(pointed) }
   }
 
-  /** Whether the values stay where they went: both sides of a step are far from the means of their neighbours. */
+  /** True where the values keep their new level: both sides of a step are far from the means of their neighbours. */
   #isStep(places: readonly number[], pointed: readonly number[]): boolean {
     const [before, after] = [(places[0] as number) - 1, (places.at(-1) as number) + 1]
     const change = Math.abs((this.#values[after] as number) - (this.#values[before] as number))
@@ -101,28 +101,28 @@ class NeighbourSizes {
   }
 
   /** The value farthest from the mean of its neighbours. */
-  #spike(pointed: readonly number[]): ToldAt {
+  #spike(pointed: readonly number[]): ReportedAt {
     const at = this.#largest(pointed, place => spikeSize(this.#values, place))
     const mean = ((this.#values[at - 1] as number) + (this.#values[at + 1] as number)) / 2
-    return this.#toldAt(at, mean, this.#limits.spike ?? 0)
+    return this.#reportedAt(at, mean, this.#limits.spike ?? 0)
   }
 
   /**
-   * The value farthest from the one before, which may be the first after the episode: a value is farther than the limit from
-   * the mean of its neighbours only where one of the two changes beside it is larger than the limit.
+   * The value farthest from the one before, which may be the first after the episode. A value exceeds the limit only if
+   * one of the two changes beside it is larger than the limit.
    */
-  #jump(places: readonly number[]): ToldAt {
+  #jump(places: readonly number[]): ReportedAt {
     const last = places.at(-1) as number
     const candidates = this.#isMarked(last, spikeBit) ? [...places, last + 1] : places
     const at = this.#largest(candidates, place => this.#change(place))
     const limit = this.#isMarked(at, rateBit) ? this.#rateLimit(at) : (this.#limits.spike ?? 0)
-    return this.#toldAt(at, this.#values[at - 1] as number, limit)
+    return this.#reportedAt(at, this.#values[at - 1] as number, limit)
   }
 
   #rateLimit(at: number): number {
     const { rate, usualChange } = this.#limits
     const limit = changeMax(rate, (this.#timesMs[at] as number) - (this.#timesMs[at - 1] as number))
-    // What is usual from one reading to the next holds for no gap: there a smaller change may be a jump.
+    // The usual change between readings does not apply to gaps: there a smaller change may be a jump.
     return this.#change(at) > usualChange ? Math.max(usualChange, limit) : limit
   }
 
@@ -134,13 +134,13 @@ class NeighbourSizes {
     return ((this.#marks[at] as number) & bit) !== 0
   }
 
-  #toldAt(at: number, middle: number, distance: number): ToldAt {
+  #reportedAt(at: number, middle: number, distance: number): ReportedAt {
     const [low, high] = this.#range
     const expected = [Math.max(low, middle - distance), Math.min(high, middle + distance)] as const
     return { value: this.#values[at] as number, valueMs: this.#timesMs[at] as number, expected }
   }
 
-  /** Of the values of an episode, which has one at least. */
+  /** Indexes of the values of an episode, which has at least one. */
   #places({ startMs, endMs }: Episode): number[] {
     const from = lowerBound(this.#timesMs, startMs)
     return Array.from({ length: upperBound(this.#timesMs, endMs) - from }, (_, place) => from + place)

@@ -1,16 +1,16 @@
-/** The order of findings: worst first, what goes on before what is over, the newest first. */
+/** The order of findings: worst first, ongoing ones before ended ones, the newest first. */
 
 import { type Finding, findingSeverities } from './finding.ts'
 
-/** More are not read. */
+/** Longer lists are not read. */
 export const findingsMax = 10
 
 type Ranked = Pick<Finding, 'code' | 'severity' | 'metric' | 'sinceMs' | 'untilMs'> & {
-  /** Where they are of several. */
+  /** Set in a list of several devices. */
   readonly device?: string
 }
 
-/** One of each device, code and metric at a time: of two that overlap the first in the order stays. */
+/** Keeps one at a time for each device, code and metric: of two that overlap, the first in the order stays. */
 export function rankFindings<Some extends Ranked>(all: readonly Some[], max = findingsMax): Some[] {
   const keptByKey = new Map<string, Some[]>()
   const kept: Some[] = []

@@ -4,17 +4,17 @@ import { lowerBound, upperBound } from '../lower-bound.ts'
 import { flatBit } from '../quality/quality-marks.ts'
 import type { JudgedMetric } from './quality-anomalies.ts'
 
-/** Of the readings of a flat line of which the speed is known. */
+/** Share of a flat line's readings with a known speed. */
 const windyShareMin = 0.5
 
 export interface VaneSpeeds {
-  /** At the times of the directions, NaN where missing. */
+  /** Speeds at the times of the directions, NaN where missing. */
   readonly speeds: Float64Array
-  /** From this speed on a vane turns. */
+  /** A vane turns from this speed on. */
   readonly calmBelow: number
 }
 
-/** The marks of a vane without those of flat lines in which it was mostly calm. */
+/** The marks of a vane without flat lines in which it was mostly calm. */
 export function frozenMarks(
   { timesMs, marks }: Pick<JudgedMetric, 'timesMs' | 'marks'>,
   lines: readonly { readonly startMs: number; readonly endMs: number }[],

@@ -1,7 +1,8 @@
 /**
- * Devices of which the last day differs from their own usual days as those of their peers do not. Levels are not compared: a
- * freezer is colder than a room, and a mountain than a valley. The deviation is in units of its usual size, 1.4826 times the
- * median absolute deviation (Rousseeuw and Croux, Journal of the American Statistical Association 88 (1993) 1273).
+ * Devices whose last day differs from their own usual days, while their peers' does not. Levels are not compared: a
+ * freezer is colder than a room, and a mountain than a valley. The deviation is in units of its usual size, 1.4826
+ * times the median absolute deviation (Rousseeuw and Croux, Journal of the American Statistical Association 88 (1993)
+ * 1273).
  */
 
 import { median, medianAbsoluteDeviation } from 'simple-statistics'
@@ -9,36 +10,39 @@ import { comparedDays, type DayChanges, dayChanges, type QuarterTable } from './
 import { peersOf } from './peers.ts'
 
 export interface Outlier {
-  /** Its place in the table. */
+  /** Its index in the table. */
   readonly device: number
   /** The mean of the last day. */
   readonly value: number
-  /** What it would be, had the device changed as its peers did. */
+  /** The expected mean, had the device changed as its peers did. */
   readonly expected: number
   readonly score: number
-  /** So many devices it was compared with; of none, what is expected is its own usual days. */
+  /** Number of compared devices; without any, `expected` follows its own usual days. */
   readonly peers: number
 }
 
 export interface FleetOptions {
   readonly tagsOf: (device: number) => readonly string[]
-  /** Smaller differences are those of good sensors; null for three times the usual deviation of its peers. */
+  /**
+   * Smaller differences are within the tolerance of good sensors; null for three times the usual deviation of its
+   * peers.
+   */
   readonly differenceMin: number | null
-  /** A device without any like it is not looked at. */
+  /** If true, a device without peers is skipped. */
   readonly hasPeers?: boolean
-  /** From which score on a device is listed. */
+  /** Minimum score of a listed device. */
   readonly scoreMin?: number
 }
 
 const usualScoreMin = 5.5
-/** Where no device is like it: a front of the weather comes to one alone as well. */
+/** Applies without peers: a weather front may reach one device alone. */
 const aloneScoreMin = 9
-/** Of a normal distribution, the standard deviation for a median absolute deviation of 1. */
+/** The standard deviation of a normal distribution with a median absolute deviation of 1. */
 const normalScale = 1.4826
-/** The same of its standard deviation without the three farthest of fourteen. */
+/** The same for its standard deviation without the three farthest of fourteen. */
 const trimmedScale = 1.548
 const farthestDays = 3
-/** When more of a group are beyond, it is the world that has changed. */
+/** When a larger share of a group deviates, the environment has changed. */
 const shareMax = 0.2
 const usualScales = 3
 /** Beyond them a device does not change as its peers do. */
@@ -66,7 +70,7 @@ export function fleetChanges(
   const groups = peers.map((of, place) => (of.length === 0 ? alone : [...of, place]))
   const found = all.map((one, place) => {
     const own = scales[place] as number
-    // Those without peers have nothing in common.
+    // Devices without peers have nothing in common.
     const usual =
       (peers[place] as number[]).length === 0
         ? own
@@ -95,11 +99,11 @@ function isOfAll(group: readonly number[], found: readonly { readonly isBeyond: 
 
 interface Deviations {
   readonly byDay: Float64Array
-  /** So many times as far as on the usual days it may be on the last one. */
+  /** Factor by which the last day may deviate further than the usual days. */
   readonly leverage: number
 }
 
-/** By day, less as much of the median of the peers as the device follows it. */
+/** Deviations by day: the change minus the peers' median times the gain of the device. */
 function deviationsOf({ changes }: DayChanges, peers: readonly DayChanges[]): Deviations {
   if (peers.length === 0) return { byDay: changes, leverage: 1 }
   const common = changes.map((_, day) => {
@@ -108,12 +112,12 @@ function deviationsOf({ changes }: DayChanges, peers: readonly DayChanges[]): De
   })
   const { gain, squares } = gainOf(changes, common)
   const last = common[comparedDays - 1] as number
-  // Of a prediction by a gain that is known as well as those days tell it.
+  // Prediction error for a gain estimated from these days.
   const leverage = squares > 0 ? Math.sqrt(1 + last ** 2 / squares) : 1
   return { byDay: changes.map((change, day) => change - gain * (common[day] as number)), leverage }
 }
 
-/** Of the least squares over the usual days: a station in a valley may follow the weather by half. */
+/** Gain of the least squares over the usual days: a station in a valley may follow the weather by half. */
 function gainOf(changes: Float64Array, common: Float64Array): { gain: number; squares: number } {
   let products = 0
   let squares = 0
@@ -127,8 +131,9 @@ function gainOf(changes: Float64Array, common: Float64Array): { gain: number; sq
 }
 
 /**
- * Of the usual days. By one measure alone, the scatter of fourteen days is often half of what it is: the larger one of the median
- * absolute deviation and the standard deviation of all days but the three farthest, each for a normal distribution.
+ * Scale of the usual days. A single measure often halves the scatter of fourteen days. So the larger one counts of the
+ * median absolute deviation and the standard deviation without the three farthest days, each scaled for a normal
+ * distribution.
  */
 function scaleOf({ byDay }: Deviations): number {
   const usual = Array.from(byDay.subarray(0, comparedDays - 1)).filter(value => !Number.isNaN(value))

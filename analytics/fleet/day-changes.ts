@@ -1,28 +1,34 @@
-/** How each device's days differ from its own usual ones, by time of day. */
+/** Differences of each device's days from its own usual ones, by time of day. */
 
 import { median } from 'simple-statistics'
 
 /** Means of six hours. */
 export const quartersPerDay = 4
-/** The last one is looked at, the others are what is usual. */
+/** The last day is examined, the others define the usual values. */
 export const comparedDays = 15
 const usualDays = comparedDays - 1
 const usualDaysMin = 10
 
 export interface QuarterTable {
   readonly devices: number
-  /** Of a quarter of a day, 0 to 59, the oldest first; NaN where there is none. */
+  /** Mean of a quarter of a day, 0 to 59, the oldest first; NaN without one. */
   mean(device: number, quarter: number): number
 }
 
 export interface DayChanges {
-  /** A device's place in the table. */
+  /** A device's index in the table. */
   readonly device: number
   /** The mean of the last day. */
   readonly value: number
-  /** By day, the oldest first: the mean difference of its quarters from their medians; NaN for a day that is not complete. */
+  /**
+   * One entry for each day, oldest first: the mean difference of its quarters from their medians; NaN for an incomplete
+   * day.
+   */
   readonly changes: Float64Array
-  /** The quarters of the usual days less their medians, standardised: the product of two devices' is their correlation. NaN where there is none. */
+  /**
+   * The quarters of the usual days minus their medians, standardised: the product of two devices' quarters is their
+   * correlation. NaN where missing.
+   */
   readonly quarters: Float64Array
 }
 
@@ -48,7 +54,7 @@ function isNaNDay(means: Float64Array, day: number): boolean {
   return dayOf(means, day).some(Number.isNaN)
 }
 
-/** Takes from each quarter its median over the usual days. */
+/** Subtracts from each quarter its median over the usual days. */
 function takeMedians(means: Float64Array): void {
   for (let quarter = 0; quarter < quartersPerDay; quarter++) {
     const usual: number[] = []
@@ -61,7 +67,7 @@ function takeMedians(means: Float64Array): void {
   }
 }
 
-/** Less the mean, with squares that sum to 1; all 0 for a constant. */
+/** Minus the mean, scaled so that the squares sum to 1; all 0 for a constant. */
 function standardised(values: Float64Array): Float64Array {
   const known = values.filter(value => !Number.isNaN(value))
   const mean = meanOf(known)

@@ -1,17 +1,19 @@
-/** Which devices a device is compared with: those of a tag that it shares, else those that change as it does. */
+/** The peers of a device: devices with a common tag, or else devices that change as it does. */
 
 import type { DayChanges } from './day-changes.ts'
 
-/** As many are enough for a median. */
+/** Enough for a median. */
 const peersMax = 50
 const taggedMin = 5
 const correlatedMin = 4
 const correlationMin = 0.7
-/** Of more, each is compared with some of them: all pairs would take too long. */
+/** In a larger fleet each device is compared with some of the others: all pairs would take too long. */
 const devicesMax = 2000
 const drawnMax = 200
 
-/** By the place among the devices, the places of its peers; empty where there are none. `tagsOf`: of a device of the table. */
+/**
+ * For each device, the indexes of its peers, which may be empty. `tagsOf` returns the tags of a device in the table.
+ */
 export function peersOf(all: readonly DayChanges[], tagsOf: (device: number) => readonly string[]): number[][] {
   const groups = groupsByTag(all, tagsOf)
   const candidates = all.length <= devicesMax ? all.map((_, place) => place) : evenly(places(all.length), drawnMax)
@@ -42,7 +44,7 @@ function groupsByTag(all: readonly DayChanges[], tagsOf: (device: number) => rea
   return groups
 }
 
-/** Those that correlate best. */
+/** The candidates with the highest correlations. */
 function correlated(all: readonly DayChanges[], place: number, candidates: readonly number[]): number[] {
   const own = (all[place] as DayChanges).quarters
   const found: { other: number; r: number }[] = []
@@ -56,7 +58,7 @@ function correlated(all: readonly DayChanges[], place: number, candidates: reado
   return found.slice(0, peersMax).map(({ other }) => other)
 }
 
-/** Of what both have. */
+/** Uses the entries that both have. */
 function product(a: Float64Array, b: Float64Array): number {
   let sum = 0
   for (let at = 0; at < a.length; at++) {
@@ -70,7 +72,7 @@ function places(length: number): number[] {
   return Array.from({ length }, (_, place) => place)
 }
 
-/** At most so many of them, from the first to the last at equal distances. */
+/** At most `max` entries, from the first to the last at equal distances. */
 function evenly(all: readonly number[], max: number): number[] {
   if (all.length <= max) return [...all]
   return Array.from({ length: max }, (_, at) => all[Math.floor((at * all.length) / max)] as number)

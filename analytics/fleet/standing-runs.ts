@@ -1,6 +1,7 @@
 /**
- * Which gauges stand still, by the extremes of stretches of six hours: who looks at a whole fleet has no readings. A gauge stands
- * when all stretches of the last day or more have one value, for three times as long as ever in the days before.
+ * Finds gauges that stand still, by the extremes of stretches of six hours, because readings of a whole fleet are not
+ * fetched. A gauge stands still when all stretches of the last day or more have one value, for three times as long as
+ * ever in the days before.
  */
 
 interface Extremes {
@@ -11,7 +12,7 @@ interface Extremes {
 }
 
 interface Gauge {
-  /** The last stretch with a value, and what is known of it so far. */
+  /** The last stretch with a value, and its state so far. */
   stretch: number
   min: number
   max: number
@@ -28,18 +29,18 @@ interface Gauge {
 
 export interface StandingRun {
   readonly value: number
-  /** So many of the last stretches. */
+  /** Number of the last stretches. */
   readonly stretches: number
 }
 
 const runMin = 4
 const runTimes = 3
-/** A value in half of the hours. */
+/** At least half of the hours have a value. */
 const hoursMin = 3
-/** Of two days. */
+/** Stretches of two days. */
 const variedMin = 8
 
-/** Stretches are told in ascending order, the parts of one in any. */
+/** Stretches are added in ascending order, the parts of one in any order. */
 export class StandingRuns {
   readonly #stretches: number
   readonly #gauges: (Gauge | undefined)[]
@@ -77,7 +78,7 @@ export class StandingRuns {
     Object.assign(known, { stretch, min, max, hours })
   }
 
-  /** Undefined for a gauge that does not stand. */
+  /** Undefined for a gauge that does not stand still. */
   standing(place: number): StandingRun | undefined {
     const known = this.#gauges[place]
     if (known === undefined || known.stretch !== this.#stretches - 1) return undefined

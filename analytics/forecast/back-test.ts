@@ -1,7 +1,7 @@
 /**
- * What a forecast would have been worth in the last weeks: it is made anew at origins a day apart, from what was
- * known then, and compared with what came. When the series is silent now, it is as silent before each origin: a forecast
- * is worse the longer ago the last value is.
+ * The quality of forecasts in the last weeks: they are computed at origins a day apart, from the data known then, and
+ * compared with the observations. If the series is silent now, the same silence is simulated before each origin,
+ * because the age of the last value increases the error.
  */
 
 import { fillGaps } from '../time/fill-gaps.ts'
@@ -12,15 +12,15 @@ const hoursPerDay = 24
 const testedHours = 42 * hoursPerDay
 const originStepHours = 24
 const originsMax = 40
-/** A model wants a week. */
+/** Models need a week. */
 const fitHoursMin = 7 * hoursPerDay
-/** After a longer silence as little is left of the last value. It leaves an origin to a history of 14 days. */
+/** After a longer silence the last value matters as little. The limit leaves one origin for a history of 14 days. */
 const silentHoursMax = 6 * hoursPerDay
 
 export interface OriginErrors {
-  /** Observed less forecast by hour ahead, NaN where nothing was observed. */
+  /** Observed minus forecast by hour ahead, NaN without an observation. */
   readonly errors: Float64Array
-  /** The same of the seasonal naive forecast: as 24 hours before. */
+  /** The same for the seasonal naive forecast, which repeats the value 24 hours before. */
   readonly naive: Float64Array
 }
 
@@ -33,13 +33,13 @@ interface Origin {
 }
 
 export interface BackTested {
-  /** Newest origin first; those after which nothing came are none. */
+  /** Newest origin first; origins without later observations are left out. */
   readonly tests: OriginErrors[]
-  /** Of the models now. */
+  /** Current weights of the models. */
   readonly weights: Float64Array
 }
 
-/** `observed`: NaN where missing, `localHours` of all. */
+/** `observed`: NaN where missing; `localHours` cover all hours. */
 export function backTest(observed: Float64Array, localHours: Uint8Array): BackTested {
   const end = knownEnd(observed)
   const silent = Math.min(silentHoursMax, observed.length - end)
@@ -57,7 +57,7 @@ export function backTest(observed: Float64Array, localHours: Uint8Array): BackTe
     origins.push({ came, forecasts, errors, naive: errorsOf(seasonalNaive(history)) })
   }
   const tests = origins.map(({ came, forecasts, naive }, place): OriginErrors => {
-    // What was known at this origin: the errors of those before whose hours had come.
+    // The data known at this origin: errors of earlier origins whose hours had passed.
     const before = origins.slice(place + horizonHours / originStepHours).map(({ errors }) => errors)
     const mean = weightedMean(forecasts, weightsOf(before))
     return { errors: came.map((value, hour) => value - (mean[hour] as number)), naive }

@@ -1,4 +1,4 @@
-/** The next 48 hours of a series of hours, with how far they may be off. */
+/** The next 48 hours of an hourly series, with prediction intervals. */
 
 import { fillGaps } from '../time/fill-gaps.ts'
 import { backTest, meanAbsolute, type OriginErrors } from './back-test.ts'
@@ -10,12 +10,12 @@ export interface ForecastInput {
   readonly hourly: Float64Array
   /** Local hours 0 … 23 of these and of the 48 ahead. */
   readonly localHours: Uint8Array
-  /** Of values that cannot be beyond, such as 0 and 100 %. */
+  /** Bounds that values cannot exceed, such as 0 and 100 %. */
   readonly range?: readonly [number, number]
 }
 
 export interface Forecast {
-  /** By hour ahead. */
+  /** Indexed by hour ahead. */
   readonly median: Float64Array
   readonly low80: Float64Array
   readonly high80: Float64Array
@@ -24,14 +24,14 @@ export interface Forecast {
   readonly backTest: BackTest
 }
 
-/** Of up to 40 days. */
+/** Covers up to 40 days. */
 interface BackTest {
   readonly origins: number
-  /** The mean absolute error over that of the seasonal naive forecast within the series (Hyndman and Koehler 2006). */
+  /** The mean absolute error relative to the seasonal naive forecast within the series (Hyndman and Koehler 2006). */
   readonly mase: number | null
-  /** The same over that of the seasonal naive forecast at the same origins. */
+  /** The same relative to the seasonal naive forecast at the same origins. */
   readonly maseRatio: number | null
-  /** Shares of what came that were within the intervals, those made of the other half of the origins. */
+  /** Shares of the observations within the intervals; each interval comes from the other half of the origins. */
   readonly coverage80: number | null
   readonly coverage95: number | null
 }
@@ -39,7 +39,7 @@ interface BackTest {
 export const forecastDaysMin = 14
 export const forecastShareMin = 0.6
 
-/** From the first value to the last one, and the share of the hours since the first that have one. */
+/** Days from the first value to the last one, and the share of the hours since the first that have one. */
 export function historyOf(hourly: Float64Array): { days: number; share: number } {
   const observed = hourly.subarray(firstKnown(hourly))
   return { days: (knownEnd(hourly) - firstKnown(hourly)) / 24, share: countOf(observed) / observed.length }
@@ -80,7 +80,7 @@ function countOf(values: Float64Array): number {
 function judged(tests: readonly OriginErrors[], observed: Float64Array): BackTest {
   const own = meanAbsolute(tests.map(({ errors }) => errors))
   const dayBefore = observed.subarray(24).map((value, hour) => value - (observed[hour] as number))
-  // Errors that are rounding have no ratio.
+  // Rounding errors have no meaningful ratio.
   const least = 1e-9 * observed.reduce((most, value) => Math.max(most, Math.abs(value) || 0), 0)
   const ratio = (naive: number) => (naive > least ? own / naive : null)
   return {
@@ -92,7 +92,7 @@ function judged(tests: readonly OriginErrors[], observed: Float64Array): BackTes
   }
 }
 
-/** Newer and older half of the origins in turn, so that no interval is held against the errors that it is made of. */
+/** Newer and older origins in turn form the halves, so that no interval is tested with its own errors. */
 function coverage(tests: readonly OriginErrors[], share: number): number | null {
   const middle = Math.floor(tests.length / 2)
   const halves = [tests.slice(0, middle), tests.slice(middle)] as const
@@ -103,7 +103,7 @@ function coverage(tests: readonly OriginErrors[], share: number): number | null 
   return held.length === 0 ? null : held.filter(Boolean).length / held.length
 }
 
-/** Of each error that there is, whether the interval would have held it. */
+/** For each existing error, true if the interval would have contained it. */
 function heldBy(spread: Spread, errors: Float64Array, share: number): boolean[] {
   return Array.from(errors).flatMap((error, hour) => {
     const [low, high] = intervalAt(spread, hour, share)
@@ -111,22 +111,22 @@ function heldBy(spread: Spread, errors: Float64Array, share: number): boolean[] 
   })
 }
 
-/*
- * How far a forecast may be off, from its own errors: their spread by hour ahead, which does not shrink, times the quantiles
- * of the errors divided by it (split conformal prediction: Lei et al. 2018, with its correction for few errors).
+/**
+ * The uncertainty of a forecast, from its own errors: their spread by hour ahead, which does not shrink, times the
+ * quantiles of the scaled errors (split conformal prediction: Lei et al. 2018, with its correction for few errors).
  */
 
 interface Spread {
-  /** By hour ahead. */
+  /** Indexed by hour ahead. */
   readonly deviations: Float64Array
-  /** Of the divided errors, ascending. */
+  /** Scaled errors, ascending. */
   readonly sorted: Float64Array
 }
 
-/** Hours on either side that a squared error is averaged over. */
+/** Hours on either side over which a squared error is averaged. */
 const smoothHours = 2
 
-/** `errors`: by origin and hour ahead, NaN where there is none. */
+/** `errors`: by origin and hour ahead, NaN where missing. */
 function spreadOfErrors(errors: readonly Float64Array[]): Spread {
   const deviations = new Float64Array(horizonHours)
   let largest = 0
@@ -144,7 +144,7 @@ function spreadOfErrors(errors: readonly Float64Array[]): Spread {
   return { deviations, sorted: Float64Array.from(divided).sort() }
 }
 
-/** What to add to a forecast so far ahead, that the interval holds this share. The forecast itself is inside. */
+/** Offsets from a forecast at this hour ahead to the interval with this share. The forecast itself is inside. */
 function intervalAt({ deviations, sorted }: Spread, hour: number, share: number): [number, number] {
   const deviation = deviations[hour] as number
   const tail = (1 - share) / 2

@@ -1,4 +1,4 @@
-/** What a forecast is made of. */
+/** The input of a forecast. */
 
 export interface History {
   /** Hours up to the origin, complete. */
@@ -14,7 +14,7 @@ export function hoursAhead({ values, localHours }: History): Uint8Array {
   return localHours.subarray(values.length, values.length + horizonHours)
 }
 
-/** The place behind the last value; NaN are missing. */
+/** The index behind the last value; NaN are missing. */
 export function knownEnd(values: Float64Array): number {
   return values.findLastIndex(value => !Number.isNaN(value)) + 1
 }

@@ -1,6 +1,6 @@
-/** Coefficients of terms that give a series with the smallest squares: by the normal equations, for few terms alike in size. */
+/** Least-squares coefficients of a series, by the normal equations, for a few terms of similar size. */
 
-/** `terms`: by term its values; those behind the series' end are not looked at. Terms that others make up get 0. */
+/** `terms` has the values of each term; values behind the series' end are ignored. Linearly dependent terms get 0. */
 export function leastSquares(terms: readonly Float64Array[], values: Float64Array): Float64Array {
   const count = terms.length
   const matrix = terms.map(one => Float64Array.from(terms, other => product(one, other, values.length)))
@@ -9,7 +9,7 @@ export function leastSquares(terms: readonly Float64Array[], values: Float64Arra
   for (let pivot = 0; pivot < count; pivot++) {
     const row = matrix[pivot] as Float64Array
     if (!((row[pivot] as number) > tiny)) continue
-    // Symmetric and positive: no rows need be exchanged.
+    // Symmetric and positive definite: pivoting is unnecessary.
     for (let below = pivot + 1; below < count; below++) {
       const other = matrix[below] as Float64Array
       const factor = (other[pivot] as number) / (row[pivot] as number)

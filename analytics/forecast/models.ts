@@ -1,6 +1,6 @@
 /**
- * Cheap models of a series with a day and, from three weeks on, with a week. Their mean is better than each of them (Bates and
- * Granger 1969), with weights by what each has been worth.
+ * Cheap models of a series with a day and, from three weeks on, with a week. Their mean is better than each of them
+ * (Bates and Granger 1969), weighted by their past errors.
  */
 
 import { type History, horizonHours, hoursAhead } from './history.ts'
@@ -13,7 +13,7 @@ import { leastSquares } from './least-squares.ts'
 
 const orderMax = 26
 
-/** Coefficients of the last value, the one before it, …; none when nothing varies. */
+/** Coefficients of the last value, the one before it, …; empty for a constant series. */
 export function fitAutoregression(values: Float64Array): Float64Array {
   const order = Math.min(orderMax, Math.floor(values.length / 4))
   const covariances = Float64Array.from({ length: order + 1 }, (_, lag) => covariance(values, lag))
@@ -41,7 +41,7 @@ export function fitAutoregression(values: Float64Array): Float64Array {
   return best
 }
 
-/** The next values, each from those before it. */
+/** The next values, each from the values before it. */
 export function extendAutoregression(values: Float64Array, coefficients: Float64Array, count: number): Float64Array {
   const order = coefficients.length
   const all = new Float64Array(order + count)
@@ -90,14 +90,14 @@ export function forecastsOf(history: History): (Float64Array | undefined)[] {
   return models.map(({ ahead, hoursMin }) => (history.values.length < hoursMin ? undefined : ahead(history)))
 }
 
-/** Of so many of the newest tests, and not of fewer. */
+/** The newest tests that determine the weights; fewer do not suffice. */
 const weighedMax = 20
 const weighedMin = 8
 const weightPower = 4
 
 /**
- * By model 1/MAE⁴. `errors`: by test, the newest first, the mean absolute error of each model, NaN without one. All alike where
- * there are too few.
+ * Weights 1/MAE⁴ by model. `errors`: by test, newest first, the mean absolute error of each model, NaN without one. All
+ * equal where there are too few.
  */
 export function weightsOf(errors: readonly Float64Array[]): Float64Array {
   const means = models.map((_, model) => {
@@ -124,7 +124,7 @@ export function weightedMean(forecasts: readonly (Float64Array | undefined)[], w
   return mean.map(value => value / sum)
 }
 
-/** As 24 hours before. */
+/** Repeats the values 24 hours before. */
 export function seasonalNaive({ values }: History): Float64Array {
   return Float64Array.from({ length: horizonHours }, (_, hour) => {
     return values[values.length - hoursPerDay + (hour % hoursPerDay)] as number
@@ -134,7 +134,7 @@ export function seasonalNaive({ values }: History): Float64Array {
 const halfLifeHours = 7 * hoursPerDay
 const memoryMax = 0.995
 
-/** The mean day, newer days counting for more; how far the last hour is from it fades away. */
+/** The mean day, weighted towards newer days; the deviation of the last hour from it decays. */
 function dampedProfile(history: History): Float64Array {
   const { values, localHours } = history
   const sums = new Float64Array(hoursPerDay)
@@ -169,7 +169,7 @@ function memoryOf(rest: Float64Array): number {
 
 const harmonicCount = 4
 
-/** Sinusoids of 24, 12, 8 and 6 hours, and what is left as an autoregressive process. */
+/** Sinusoids of 24, 12, 8 and 6 hours, with the remainder as an autoregressive process. */
 function harmonics(history: History): Float64Array {
   const { values } = history
   const rows = sinusoids(values.length + horizonHours)
@@ -182,7 +182,7 @@ function harmonics(history: History): Float64Array {
   return ahead.map((value, hour) => value + fitted(values.length + hour))
 }
 
-/** By term: the level, and cosine and sine of each period, at each hour. */
+/** The level, and cosine and sine of each period, at each hour. */
 function sinusoids(hours: number): Float64Array[] {
   const terms = [new Float64Array(hours).fill(1)]
   for (let k = 1; k <= harmonicCount; k++) {
@@ -194,10 +194,10 @@ function sinusoids(hours: number): Float64Array[] {
   return terms
 }
 
-/** Of the newest value in the smoothed one of its place. */
+/** Share of the newest value in the smoothed one. */
 const newestShare = 0.3
 
-/** Each place of a day or a week smoothed from one to the next, and what a value differs from it as an autoregressive process. */
+/** Exponential smoothing of each hour of a day or a week, with the deviations as an autoregressive process. */
 function smoothedProfile({ values }: History, places: Uint8Array, period: number): Float64Array {
   const profile = new Float64Array(period).fill(Number.NaN)
   const rest = new Float64Array(values.length)
@@ -214,7 +214,7 @@ function smoothedProfile({ values }: History, places: Uint8Array, period: number
     rest[at] = value - usualAt(at, value)
     smooth(at, value)
   }
-  // The first period is what the profile begins with.
+  // The first period initialises the profile.
   const known = rest.subarray(period)
   const ahead = extendAutoregression(known, fitAutoregression(known), horizonHours)
   return ahead.map((departure, hour) => {
@@ -230,7 +230,7 @@ function weekPlaces({ values }: History): Uint8Array {
   return Uint8Array.from({ length: values.length + horizonHours }, (_, hour) => hour % hoursPerWeek)
 }
 
-/** As one period before, and what differs from that as an autoregressive process. */
+/** Repeats the previous period, with the differences as an autoregressive process. */
 function repeated({ values }: History, period: number): Float64Array {
   const changes = values.subarray(period).map((value, at) => value - (values[at] as number))
   const ahead = extendAutoregression(changes, fitAutoregression(changes), horizonHours)

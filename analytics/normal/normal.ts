@@ -1,27 +1,27 @@
-/** Whether a value is usual for its hour of day: its place among the same hours of earlier days. */
+/** Compares a value with the same hours of earlier days. */
 
 import { quantile } from '../summary/quantile.ts'
 
 export interface NormalInput {
   /** Means of hours, NaN where missing. */
   readonly hourly: Float64Array
-  /** By cell: the hour of day 0 … 23, the number of the local day, and the day of the year 0 … 365. */
+  /** For each cell: the hour of day 0 … 23, the number of the local day, and the day of the year 0 … 365. */
   readonly localHours: Uint8Array
   readonly localDays: Int32Array
   readonly yearDays: Uint16Array
-  /** The same of the moment. */
+  /** The same for the compared moment. */
   readonly at: { readonly localHour: number; readonly localDay: number; readonly yearDay: number }
   readonly value: number
 }
 
 export interface Normal {
-  /** 0 … 100: the share of the earlier days that were lower, those that were equal counted by half. */
+  /** 0 … 100: the share of the earlier days that were lower; equal ones count half. */
   readonly percentile: number
   /** The 10 %, 50 % and 90 % points of the days. */
   readonly low: number
   readonly median: number
   readonly high: number
-  /** On how many days it rests. */
+  /** Number of compared days. */
   readonly days: number
   readonly daysLower: number
   readonly daysEqual: number
@@ -30,7 +30,7 @@ export interface Normal {
 
 /** Fewer days have no usual value. */
 export const normalDaysMin = 10
-/** From so many days on, only those of the season count. */
+/** With at least this many days, only days of the same season count. */
 const seasonFromDays = 330
 const seasonHalfDays = 21
 const yearDays = 366
@@ -45,7 +45,7 @@ export function normalFor(input: NormalInput): Normal | null {
   return all.length >= normalDaysMin ? placed(input.value, all, 'hour') : null
 }
 
-/** Of the hour in question, one for each earlier day, ascending. */
+/** Values of the hour in question, one for each earlier day, ascending. */
 function valuesOf(input: NormalInput, isTaken: (yearDay: number) => boolean): Float64Array {
   const { hourly, localHours, localDays, yearDays: days, at } = input
   const values: number[] = []
@@ -53,7 +53,7 @@ function valuesOf(input: NormalInput, isTaken: (yearDay: number) => boolean): Fl
   for (let cell = 0; cell < hourly.length; cell++) {
     if (localHours[cell] !== at.localHour || Number.isNaN(hourly[cell] as number)) continue
     const day = localDays[cell] as number
-    // An hour that the clock repeats counts once, and not the running one.
+    // An hour that the clock repeats counts once, and the running one does not count.
     if (day === lastDay || day >= at.localDay || !isTaken(days[cell] as number)) continue
     values.push(hourly[cell] as number)
     lastDay = day
@@ -66,7 +66,7 @@ function daySpan({ hourly, localDays, at }: NormalInput): number {
   return first < 0 ? 0 : at.localDay - (localDays[first] as number)
 }
 
-/** Round the turn of the year. */
+/** Counts across the turn of the year. */
 function daysApart(one: number, other: number): number {
   const apart = Math.abs(one - other)
   return Math.min(apart, yearDays - apart)

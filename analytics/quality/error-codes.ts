@@ -1,7 +1,8 @@
 /**
- * Numbers that sensors send in place of a value: −200, −999 and −9999 of stations and loggers, 65535 and 32767 of registers without
- * an answer, 85 °C of a DS18B20 after its start, 127 of one that is not there. One is an error where it stands alone: at most a
- * tenth of the values are codes, and it is outside of the middle 98 % of the others by more than a third of their width.
+ * Numbers that sensors send in place of a value: −200, −999 and −9999 of stations and loggers, 65535 and 32767 of
+ * silent registers, 85 °C of a DS18B20 after its start, 127 of a missing one. A code is an error where it stands alone:
+ * at most a tenth of the values are codes, and it is outside the middle 98 % of the others by more than a third of
+ * their width.
  */
 
 import { quantilesInPlace } from '../summary/quantile.ts'
@@ -9,10 +10,10 @@ import { quantilesInPlace } from '../summary/quantile.ts'
 const codes: ReadonlySet<number> = new Set([-200, -999, -9999, 65_535, 32_767, 85, 127])
 const shareMax = 0.1
 const countMin = 10
-/** Of the distance between the 1 and the 99 % quantile. */
+/** Share of the distance between the 1 and the 99 % quantile. */
 export const widthShare = 1 / 3
 
-/** The places of those among values without NaN, ascending. */
+/** The indexes of error codes among values without NaN, ascending. */
 export function errorPlaces(values: Float64Array): number[] {
   const places: number[] = []
   for (let place = 0; place < values.length; place++) if (codes.has(values[place] as number)) places.push(place)
@@ -23,7 +24,7 @@ export function errorPlaces(values: Float64Array): number[] {
   return places.filter(place => (values[place] as number) < low - beyond || (values[place] as number) > high + beyond)
 }
 
-/** With NaN in place of errors; the same array where there are none. NaN is a missing value. */
+/** Replaces errors by NaN; returns the same array without errors. NaN is a missing value. */
 export function withoutErrors(values: Float64Array): Float64Array {
   if (!values.some(value => codes.has(value))) return values
   const present = values.filter(value => !Number.isNaN(value))

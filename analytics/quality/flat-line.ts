@@ -1,14 +1,14 @@
 /**
  * Flat lines: stretches of some hours or more in which the largest and smallest reading differ by less than a limit. A
- * window slides over the readings with its maxima and minima in two queues, so each reading is looked at a few times
- * only.
+ * window slides over the readings with its maxima and minima in two queues, so each reading is visited only a few
+ * times.
  */
 
 import type { FlatWithin } from './quality-limits.ts'
 
 /**
- * 1 for every reading of such a stretch. Readings (no NaN) are at ascending times; a gap before one and a reading that is not
- * between both of `within` end a stretch.
+ * 1 for every reading of such a stretch. Readings (no NaN) are at ascending times; a gap before a reading and a reading
+ * outside `within` end a stretch.
  */
 export function flatLines(
   timesMs: Float64Array,
@@ -40,8 +40,8 @@ export function flatLines(
 }
 
 /**
- * False when no two successive blocks together have so little change, as with most sensors: that takes one look at each
- * reading. Times more than a block apart without a gap, between which a block may be empty, are not looked into.
+ * False when every two successive blocks together change enough, as with most sensors, after one pass over the
+ * readings. Times more than a block apart without a gap, between which a block may be empty, are not examined.
  */
 export function mayBeFlat(
   timesMs: Float64Array,
@@ -55,7 +55,7 @@ export function mayBeFlat(
   let [blockBefore, minBefore, maxBefore] = [Number.NaN, Number.NaN, Number.NaN]
   let index = 0
   while (index < values.length) {
-    // NaN before the first reading, which is neither more nor less than anything.
+    // Before the first reading this is NaN, which is neither more nor less than anything.
     const sinceMs = (timesMs[index] as number) - (timesMs[index - 1] as number)
     if (sinceMs > blockMs && isGapBefore[index] === 0) return true
     const block = Math.floor((timesMs[index] as number) / blockMs)
@@ -109,7 +109,7 @@ class SlidingExtreme {
     this.#queue[this.#tail++] = index
   }
 
-  /** From the place `start` to the one pushed last. */
+  /** Covers the indexes from `start` to the last one pushed. */
   value(start: number): number {
     while ((this.#queue[this.#head] as number) < start) this.#head++
     return this.#values[this.#queue[this.#head] as number] as number

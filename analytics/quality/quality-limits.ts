@@ -1,14 +1,14 @@
 /**
- * From where on a reading of each metric is suspect. Ranges are of the world's inhabited places; steps of one minute and
- * changes over 1 to 12 hours are the WMO's (Guide to Instruments and Methods of Observation, quality control of automatic
- * stations). A device may have limits of its own, which hold as they are; the others are raised to what its sensor can
- * tell (see `checkQuality`).
+ * Limits beyond which a reading of each metric is suspect. Ranges describe the world's inhabited places; steps of one
+ * minute and changes over 1 to 12 hours are the WMO's (Guide to Instruments and Methods of Observation, quality control
+ * of automatic stations). A device may have its own limits, which apply unchanged; the others are raised to its
+ * sensor's resolution (see `checkQuality`).
  */
 
 export type FlatWithin = readonly [above: number, below: number]
 
 export interface QualityLimits {
-  /** Suspect outside [min, max]; null: no such test. */
+  /** Suspect outside [min, max]; null disables the test. */
   readonly range: readonly [number, number] | null
   /** Suspect further than this from the mean of both neighbours. */
   readonly spike: number | null
@@ -16,26 +16,26 @@ export interface QualityLimits {
    * Largest change between two readings, by the time between them: [milliseconds, change], ascending, linear between.
    */
   readonly rate: readonly (readonly [number, number])[]
-  /** A line is flat while its spread stays below this, 0: while its readings are equal; null: no such test. */
+  /** A line is flat while its spread stays below this; 0: while its readings are equal; null disables the test. */
   readonly flat: number | null
-  /** Readings that are not between these are in no flat line: humidity stands at saturation for hours. */
+  /** Readings outside these bounds are never part of a flat line: humidity stays at saturation for hours. */
   readonly flatWithin: FlatWithin
-  /** How long a flat line is suspect, as configured; null: by the sensor's own runs. */
+  /** Configured length of a suspect flat line; null: derived from the sensor's own runs. */
   readonly flatMs: number | null
-  /** The smallest step of the sensor as configured; null: by its readings. */
+  /** The configured resolution of the sensor; null: derived from its readings. */
   readonly quantum: number | null
-  /** Without known limits: the sensor's own values find spikes, and a list finds numbers that stand for errors. */
+  /** Without known limits: the sensor's own values determine spikes, and a list has the error codes. */
   readonly isFree: boolean
-  /** Which limits are configured, and hold as they are. */
+  /** Configured limits, which apply unchanged. */
   readonly isOwn: { readonly range: boolean; readonly spike: boolean; readonly rate: boolean }
 }
 
-/** Limits of one metric of a device: what is left out is as for all devices, null switches a test or a bound off. */
+/** Limits of one metric of a device: missing ones are the same as for all devices, null disables a test or a bound. */
 export interface MetricSettings {
   readonly min?: number | null | undefined
   readonly max?: number | null | undefined
   readonly spike?: number | null | undefined
-  /** The largest change in a minute; those of hours are changed in proportion. */
+  /** The largest change in a minute; limits of hours change in proportion. */
   readonly rate?: number | null | undefined
   readonly flat_hours?: number | null | undefined
   readonly quantum?: number | null | undefined
@@ -61,7 +61,7 @@ const none: QualityLimits = {
   isOwn: { range: false, spike: false, rate: false },
 }
 
-/** In °C, %, hPa and V; the battery is bounded by what is stored at all. */
+/** In °C, %, hPa and V; the battery has the bounds of stored values. */
 const usualLimits = {
   temperature: { ...none, range: [-30, 50], spike: 3, rate: changes(3, [4, 7, 9, 15, 25]), flat: 0.1 },
   humidity: { ...none, spike: 15, rate: changes(15, []), flat: 1, flatWithin: [Number.NEGATIVE_INFINITY, 95] },
@@ -70,7 +70,7 @@ const usualLimits = {
   battery_percentage: none,
 } satisfies Record<string, QualityLimits>
 
-/** A metric that has no usual limits is bounded by its settings alone. `altitudeM` null: unknown. */
+/** A metric without usual limits has only its settings. `altitudeM` null: unknown. */
 export function qualityLimits(metric: string, altitudeM: number | null, settings: MetricSettings = {}): QualityLimits {
   const usual = usualOf(metric)
   const range = metric === 'pressure' ? pressureRange(altitudeM) : usual.range
@@ -91,12 +91,15 @@ export function qualityLimits(metric: string, altitudeM: number | null, settings
   }
 }
 
-/** Of a metric whose usual spread nobody knows: a line is flat where successive readings are equal, by the sensor's own runs. */
+/**
+ * Limits of a metric with an unknown spread: a line is flat where successive readings are equal, compared with the
+ * sensor's own runs.
+ */
 export function stillLimits(limits: QualityLimits, { flat_hours }: MetricSettings): QualityLimits {
   return flat_hours === null ? limits : { ...limits, flat: limits.flat ?? 0 }
 }
 
-/** Limits of a gauge without known ones. `spike` null: the device has no such test. */
+/** Limits of a gauge without known ones. `spike` null disables the test. */
 export function freeLimits(limits: QualityLimits, { spike }: MetricSettings): QualityLimits {
   return { ...limits, isFree: spike !== null }
 }
@@ -116,7 +119,7 @@ function rangeOf(
   return least === Number.NEGATIVE_INFINITY && most === Number.POSITIVE_INFINITY ? null : [least, most]
 }
 
-/** A metric without limits of its own for hours is limited within a minute alone. */
+/** A metric without its own limits for hours is limited within a minute alone. */
 function ratesOf(usual: QualityLimits['rate'], perMinute: number | null): QualityLimits['rate'] {
   if (perMinute === null) return []
   const [first] = usual
@@ -125,16 +128,16 @@ function ratesOf(usual: QualityLimits['rate'], perMinute: number | null): Qualit
     : usual.map(([ms, change]) => [ms, (change * perMinute) / first[1]])
 }
 
-/*
- * Which pressures a station may measure: the usual range of 870 to 1085 hPa is at sea level, and falls with the altitude h
- * as in the International Standard Atmosphere (ISO 2533): p(h) = p(0) · (1 − 2.25577·10⁻⁵ h)^5.25588.
+/**
+ * Pressures that a station may measure: the usual range of 870 to 1085 hPa is at sea level, and falls with the altitude
+ * h as in the International Standard Atmosphere (ISO 2533): p(h) = p(0) · (1 − 2.25577·10⁻⁵ h)^5.25588.
  */
 
 const seaLevel = [870, 1085] as const
-/** Where people live, from the shore of the Dead Sea to La Rinconada in Peru. */
+/** Altitudes where people live, from the shore of the Dead Sea to La Rinconada in Peru. */
 const inhabitedM = [-430, 5100] as const
 
-/** In hPa; of a station whose altitude (metres above the sea) is unknown, from the highest to the lowest inhabited place. */
+/** In hPa; for an unknown altitude (metres above sea level), from the highest to the lowest inhabited place. */
 function pressureRange(altitudeM: number | null): [number, number] {
   const [lowest, highest] = altitudeM === null ? inhabitedM : [altitudeM, altitudeM]
   return [seaLevel[0] * pressureRatio(highest), seaLevel[1] * pressureRatio(lowest)]

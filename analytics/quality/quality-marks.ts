@@ -1,8 +1,8 @@
-/** Which tests find a reading suspect: one bit each. */
+/** One bit for each test that finds a reading suspect. */
 
 export const rangeBit = 1
 export const spikeBit = 2
 export const rateBit = 4
 export const flatBit = 8
-/** A number that stands for an error. */
+/** The number is an error code. */
 export const errorBit = 16

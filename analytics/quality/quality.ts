@@ -1,9 +1,9 @@
 /**
- * Flags for readings that a person should look at: outside the usual range, a spike, a jump, a flat line. A suspect
- * reading is shown and counted, and stays in every statistic. The flags are QARTOD's (U.S. IOOS): 1 good, 3 suspect,
- * 9 missing. What would be 4, fail, was refused at the door, and the test of that range makes every other reading 1.
+ * Flags for readings that need attention: outside the usual range, a spike, a jump, a flat line. A suspect reading is
+ * shown and counted, and stays in every statistic. The flags are QARTOD's (U.S. IOOS): 1 good, 3 suspect, 9 missing.
+ * Readings that would get 4, fail, were rejected on arrival.
  *
- * The limits are raised to what is usual for the sensor, see `sensorLimits`.
+ * The limits are raised to the sensor's usual values, see `sensorLimits`.
  */
 
 import { presentOf, type Samples } from '../present.ts'
@@ -25,19 +25,19 @@ interface QualityCounts {
   readonly missing: number
   /** Readings that each test finds suspect; one reading may be in several. */
   readonly tests: Readonly<Record<'range' | 'spike' | 'rate' | 'flat' | 'error_code', number>>
-  /** The sensor's smallest step; null when no step is seen often. */
+  /** The sensor's resolution; null when no step is frequent. */
   readonly quantum: number | null
-  /** From which length on a flat line is suspect; null: there is no such test, or too few runs to tell what is usual. */
+  /** Length from which a flat line is suspect; null without the test, or with too few runs to know the usual length. */
   readonly flat_hours: number | null
 }
 
 export interface Quality {
-  /** One a reading. */
+  /** One for each reading. */
   readonly flags: Uint8Array
-  /** The same by test, see `quality-marks.ts`; 0 where nothing is wrong and where the value is missing. */
+  /** Failed tests of each reading, see `quality-marks.ts`; 0 for good and missing values. */
   readonly marks: Uint8Array
   readonly counts: QualityCounts
-  /** What the tests went by. */
+  /** The limits that the tests used. */
   readonly limits: SensorLimits
 }
 
@@ -49,9 +49,9 @@ const hourMs = 3_600_000
 const rateStretch = 1.5
 
 /**
- * Of one metric's readings (NaN = missing) at ascending times. Neighbours are the metric's own readings before and
- * after; a spike and a flat line end at a gap, which is anything longer than the
- * threshold of its time; without a threshold no two readings are neighbours.
+ * Checks one metric's readings (NaN = missing) at ascending times. Neighbours are the metric's own readings before and
+ * after. A spike and a flat line end at a gap, which is an interval above the threshold of its time; without a
+ * threshold, readings have no neighbours.
  */
 export function checkQuality(
   timesMs: Float64Array,
@@ -69,16 +69,19 @@ export function checkQuality(
   }
 }
 
-/** One a reading. */
+/** One for each reading. */
 export interface JudgedReadings {
   readonly flags: Uint8Array
   /** 1 for a reading of a flat line. */
   readonly isFlat: Uint8Array
-  /** 1 for a reading of a line that is flat for three hours or more, of a sensor with too few runs to tell what is usual for it. */
+  /**
+   * 1 for a reading of a line that is flat for three hours or more, if the sensor has too few runs to know the usual
+   * length.
+   */
   readonly isStill: Uint8Array
 }
 
-/** Arguments as of `checkQuality`. */
+/** The arguments are the same as for `checkQuality`. */
 export function judgeReadings(
   timesMs: Float64Array,
   values: Float64Array,
@@ -99,7 +102,7 @@ export function judgeReadings(
 }
 
 interface MarkedReadings {
-  /** Without the missing ones; what follows is of these. */
+  /** Samples without missing ones; the following fields describe these. */
   readonly present: Samples
   readonly isGapBefore: Uint8Array
   readonly marks: Uint8Array
@@ -118,7 +121,7 @@ function markedReadings(
   return { present, isGapBefore, known, marks: marksOf(present, known, isGapBefore) }
 }
 
-/** `found`: of the readings that are there. */
+/** `found` has one entry for each present reading. */
 function byReading(values: Float64Array, found: Uint8Array): Pick<Quality, 'flags' | 'marks'> {
   const flags = new Uint8Array(values.length).fill(flagMissing)
   const marks = new Uint8Array(values.length)
@@ -131,7 +134,7 @@ function byReading(values: Float64Array, found: Uint8Array): Pick<Quality, 'flag
   return { flags, marks }
 }
 
-/** One bit a test that finds the reading suspect. */
+/** One bit for each test that finds the reading suspect. */
 function marksOf({ timesMs: times, values }: Samples, limits: SensorLimits, isGapBefore: Uint8Array): Uint8Array {
   const marks = new Uint8Array(values.length)
   if (limits.range !== null) markRange(values, limits.range, marks)
@@ -204,14 +207,15 @@ function markRates(
   const changeMin = changeMax(rate, 0)
   for (let index = 1; index < values.length; index++) {
     const change = Math.abs((values[index] as number) - (values[index - 1] as number))
-    // In a longer time more may change, so that what a minute allows, as nearly always, needs no look at the interval.
+    // A longer time allows a larger change. So a change within the limit of a minute, the usual case, does not need the
+    // interval.
     if (change <= changeMin + rounding || (change <= usualChange && isGapBefore[index] === 0)) continue
     const intervalMs = (times[index] as number) - (times[index - 1] as number)
     if (change > changeMax(rate, intervalMs) + rounding) (marks[index] as number) |= rateBit
   }
 }
 
-/** In this time a value may change by so much. */
+/** The largest change allowed in this time. */
 export function changeMax(rate: QualityLimits['rate'], intervalMs: number): number {
   let previousMs = 0
   let previousChange = rate[0]?.[1] ?? Number.POSITIVE_INFINITY

@@ -1,17 +1,17 @@
 /**
- * The smallest step of a sensor, by its readings: the smallest difference between two successive readings that is seen
- * often. Nothing finer than that can be said of it.
+ * The resolution of a sensor, from its readings: the smallest frequent difference between two successive readings.
+ * Smaller differences cannot be measured.
  */
 
 /** Equal steps differ by rounding: 20.3 − 20.2 is not 0.1. */
 const sameStep = 1e-6
-/** Seen often is at least this share of the differences that are not 0, and so many of them. */
+/** A frequent difference has at least this share of the differences that are not 0, and at least this many. */
 const shareMin = 0.002
 const countMin = 3
-/** Of a long series so many differences are looked at, evenly spread. */
+/** The most differences examined of a long series, evenly spread. */
 const sampleMax = 4096
 
-/** In the unit of the values (NaN where missing); 0 when no step is seen often, as of a sensor with fine steps. */
+/** In the unit of the values (NaN where missing); 0 when no step is frequent, as for a sensor with fine steps. */
 export function quantumOf(values: Float64Array): number {
   const steps = sampledSteps(values).sort()
   const oftenMin = Math.max(countMin, shareMin * steps.length)
@@ -23,7 +23,7 @@ export function quantumOf(values: Float64Array): number {
   return 0
 }
 
-/** The sizes of the differences that are not 0, of neighbours that were both observed. */
+/** The absolute differences between observed neighbours, without 0. */
 function sampledSteps(values: Float64Array): Float64Array {
   const isStep = (index: number) => Math.abs((values[index] as number) - (values[index - 1] as number)) > 0
   let count = 0

@@ -1,7 +1,7 @@
 /**
- * The limits that a sensor's own readings allow for. One step of a coarse sensor is no jump, a difference that is usual
- * for it is none either, and a flat line is one that is unusually long for it: at least three hours, as the WMO's 60 minutes
- * are too eager; pressure was measured to stand still for 2.6 h.
+ * Limits adapted to a sensor's own readings. One step of a coarse sensor is not a jump, and neither is a difference
+ * that is usual for it. A flat line has to be unusually long for the sensor and at least three hours long, because the
+ * WMO's 60 minutes are too short: real pressure stood still for 2.6 h.
  */
 
 import type { Samples } from '../present.ts'
@@ -13,28 +13,28 @@ import { quantumOf } from './quantum.ts'
 import { unusualRunMs, unusualStandMs } from './usual-runs.ts'
 import { usualSize } from './usual-size.ts'
 
-/** A limit is at least so many of the smallest steps. */
+/** Lower bound of a limit, in steps of the sensor. */
 const limitQuanta = 1.5
-/** A usual range that more of the values are out of is not that of the place. */
+/** A usual range that excludes a larger share of the values does not apply to the place. */
 const outsideShareMax = 0.1
 /** Fewer values do not show the usual range. */
 const manyValues = 100
 const freeSpikeTimes = 3
-/** No flat line is shorter. */
+/** Flat lines are never shorter. */
 export const flatMinMs = 3 * 3_600_000
 /** Decimal readings are not exact in binary: 20.4 − 20.3 is less than 0.1 by some 1e-15. */
 export const rounding = 1e-9
 
 export interface SensorLimits extends QualityLimits {
-  /** The sensor's smallest step, 0 while it is unknown. */
+  /** The sensor's resolution, 0 while unknown. */
   readonly quantum: number
-  /** Between neighbours this change is usual, whatever the limit. */
+  /** This change between neighbours is usual, regardless of the limit. */
   readonly usualChange: number
-  /** From which length on a flat line is suspect; null: none is. */
+  /** Length from which a flat line is suspect; null disables the test. */
   readonly flatMs: number | null
 }
 
-/** Of present samples. A configured limit holds as it is. */
+/** Takes present samples. A configured limit applies unchanged. */
 export function sensorLimits(samples: Samples, limits: QualityLimits, isGapBefore: Uint8Array): SensorLimits {
   const { values } = samples
   const quantum = sensorQuantum(values, limits)
@@ -54,7 +54,7 @@ export function sensorLimits(samples: Samples, limits: QualityLimits, isGapBefor
   }
 }
 
-/** A deep freezer is out of the usual range always, and not broken. */
+/** A deep freezer is always outside the usual range, and not broken. */
 function isWithin(values: Float64Array, [min, max]: readonly [number, number]): boolean {
   if (values.length < manyValues) return true
   let outside = 0
@@ -62,7 +62,7 @@ function isWithin(values: Float64Array, [min, max]: readonly [number, number]): 
   return outside <= outsideShareMax * values.length
 }
 
-/** Of `QualityLimits.flat`, as `flatLines` compares it. */
+/** Spread of `QualityLimits.flat`, as `flatLines` compares it. */
 export function flatSpread(flat: number): number {
   return flat === 0 ? Number.MIN_VALUE : flat - rounding
 }
@@ -72,11 +72,11 @@ function extremesOf(values: Float64Array): FlatWithin {
   return [values.reduce((a, b) => Math.min(a, b), Infinity), values.reduce((a, b) => Math.max(a, b), -Infinity)]
 }
 
-/** Steps larger than a spike are changes and no resolution. */
+/** Steps larger than a spike are changes rather than the resolution. */
 function sensorQuantum(values: Float64Array, { quantum, spike }: QualityLimits): number {
   if (quantum !== null) return quantum
   const found = quantumOf(values)
-  // As decimal as the sensor: 20.4 − 20.3 is 0.0999…
+  // Rounded to the sensor's decimals: 20.4 − 20.3 is 0.0999…
   return found <= (spike ?? Number.POSITIVE_INFINITY) ? Number(found.toPrecision(6)) : 0
 }
 
@@ -90,7 +90,10 @@ function spikeLimit(
   return isFree ? freeSpike(values, isGapBefore) : null
 }
 
-/** Three times what is usual, and a third of the middle 98 % of the values; null where the values hardly change. */
+/**
+ * Three times the usual size, and at least a third of the middle 98 % of the values; null where the values hardly
+ * change.
+ */
 function freeSpike(values: Float64Array, isGapBefore: Uint8Array): number | null {
   const usual = usualSize(spikeSizes(values, isGapBefore))
   if (usual === 0) return null
@@ -98,7 +101,7 @@ function freeSpike(values: Float64Array, isGapBefore: Uint8Array): number | null
   return Math.max(freeSpikeTimes * usual, widthShare * (high - low))
 }
 
-/** What is usual is looked at only where something exceeds the limit, which needs no room for the sizes. */
+/** The usual size is computed only where a value exceeds the limit, which mostly saves the memory for the sizes. */
 function usualSpike(values: Float64Array, limit: number, isGapBefore: Uint8Array): number {
   let largest = 0
   for (let index = 1; index < values.length - 1; index++) {
@@ -137,7 +140,7 @@ function changeSize(values: Float64Array, index: number): number {
   return Math.abs((values[index] as number) - (values[index - 1] as number))
 }
 
-/** |xᵢ − (xᵢ₋₁ + xᵢ₊₁)/2|, of the signed mean: one without its sign is wrong below 0 °C. */
+/** |xᵢ − (xᵢ₋₁ + xᵢ₊₁)/2|, with the signed mean: an unsigned one would be wrong below 0 °C. */
 export function spikeSize(values: Float64Array, index: number): number {
   return Math.abs((values[index] as number) - ((values[index - 1] as number) + (values[index + 1] as number)) / 2)
 }
@@ -147,7 +150,7 @@ function flatMsOf({ timesMs, values }: Samples, limits: QualityLimits, isGapBefo
   if (flat === null || flatMs !== null) return flatMs
   if (values.length === 0) return null
   const limit = flatSpread(flat)
-  // Most sensors never stand still for three hours, and need no look at all their runs.
+  // Most sensors never stand still for three hours, so their runs need not be examined.
   if (!mayBeFlat(timesMs, values, limit, isGapBefore, flatMinMs)) return flatMinMs
   const unusualOf = flat === 0 ? unusualStandMs : unusualRunMs
   const unusualMs = unusualOf(timesMs, values, limit, flatWithin, isGapBefore)

@@ -1,26 +1,26 @@
 /**
- * For how long a sensor usually stands still: a sensor of coarse steps, or one in a cellar, does for hours where another
- * one is broken. A run is a stretch of readings whose spread stays below a limit, from its first to its last reading, and
- * readings that stand alone are runs of length 0.
+ * How long a sensor usually stands still: a sensor with coarse steps, or one in a cellar, does so for hours where
+ * another one would be broken. A run is a stretch of readings whose spread stays below a limit, from its first to its
+ * last reading; single readings are runs of length 0.
  *
  * The runs' 99.9 % quantile is extrapolated from their 90 % and 99 % quantiles (50 and 90 % where runs are few) with an
- * exponential tail, as where a change is as likely at any time: each tenth of the probability adds the same length. So a
- * broken sensor's run, which is one of many, does not set the limit that it is to be found by, as it would be the
- * quantile itself. Twice that is suspect, as the tails of real stations are heavier: among 8,760 hours of three
- * metrics at two stations, the longest run of each is 1.1 to 2.3 times the extrapolated quantile.
+ * exponential tail, as for changes at random times: each tenth of the probability adds the same length. So a broken
+ * sensor's run, one of many, does not raise its own limit, as it would with the quantile itself. Twice that length is
+ * suspect, as the tails of real stations are heavier: among 8,760 hours of three metrics at two stations, the longest
+ * run of each is 1.1 to 2.3 times the extrapolated quantile.
  */
 
 import { quantilesInPlace } from '../summary/quantile.ts'
 import type { FlatWithin } from './quality-limits.ts'
 
-/** So many runs tell a usual length, and so many its upper hundredth. */
+/** Number of runs that show a usual length, and number that shows its upper hundredth. */
 const runsMin = 10
 const manyRuns = 100
 const usualTimes = 2
-/** A sensor whose readings are equal for longer says little by that. */
+/** Equal readings of a sensor with longer runs have little significance. */
 const medianMaxMs = 3_600_000
 
-/** Null with fewer than ten runs, of which nobody can say what is usual. Arguments as of `flatLines`. */
+/** Null with fewer than ten runs, because the usual length is unknown. Arguments as in `flatLines`. */
 export function unusualRunMs(
   timesMs: Float64Array,
   values: Float64Array,
@@ -34,9 +34,9 @@ export function unusualRunMs(
 }
 
 /**
- * The same where nobody knows how far a sensor usually wanders, so that equal readings alone are a run: null with fewer than
- * 100 runs beside the longest, and where half of them last for more than an hour, as those of a set point. Twice as long as the
- * longest of the others at least: nights are alike.
+ * The same for a sensor with an unknown spread, so that equal readings alone are a run. Null with fewer than 100 runs
+ * beside the longest, and where half of them last for more than an hour, as at a set point. At least twice the length
+ * of the longest of the others, because nights are alike.
  */
 export function unusualStandMs(
   timesMs: Float64Array,

@@ -1,9 +1,9 @@
 /**
- * Sums of a quantity that each sample has for an interval, as rain in 5 minutes. The interval ends at the sample's time, as
- * WMO-No. 8 dates amounts, so a bucket has the samples in (start, end]: what came with midnight's sample fell the day before.
+ * Sums of a quantity that each sample has for an interval, such as rain in 5 minutes. The interval ends at the sample's
+ * time, as WMO-No. 8 dates amounts, so a bucket has the samples in (start, end]: midnight's sample fell the day before.
  * pandas: `resample(closed='right').sum(min_count=1)`.
  *
- * A sum is of what came, and nothing is made up for what did not: the coverage tells it.
+ * A sum includes only received samples; missing ones show in the coverage.
  */
 
 import { compensatedSum } from '../compensated-sum.ts'
@@ -26,13 +26,13 @@ interface BucketSum {
   readonly max: number | null
   readonly max_at_ms: number | null
   /**
-   * The share of the expected samples that came, at most 1, of a bucket that is not over those expected so far; null of an
-   * irregular device or an unknown interval. Samples closer than E/2 to the one before count in the sum alone.
+   * The share of the expected samples that came, at most 1; in a running bucket, of the samples expected so far. Null
+   * for an irregular device or an unknown interval. Samples closer than E/2 to the one before count in the sum alone.
    */
   readonly coverage: number | null
-  /** Expected samples that did not come, rounded; null where the coverage is. */
+  /** Expected samples that did not come, rounded; null where the coverage is null. */
   readonly missing: number | null
-  /** Whether the coverage is known and at least 75 %. */
+  /** The coverage is known and at least 75 %. */
   readonly valid: boolean
 }
 
@@ -55,7 +55,7 @@ export function bucketSums(input: RateInput, buckets: readonly Bucket[]): Bucket
   })
 }
 
-/** The earliest place of the largest value, −1 without any. */
+/** The first index of the largest value, −1 without any. */
 function largestIn(values: Float64Array, from: number, to: number): number {
   let place = -1
   for (let index = from; index < to; index++) {

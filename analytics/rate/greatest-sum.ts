@@ -1,24 +1,28 @@
-/** The greatest intensity: the largest sum of a quantity over any window of a length, as the most rain in 60 minutes. */
+/**
+ * The greatest intensity: the largest sum of a quantity over any window of a length, such as the most rain in 60
+ * minutes.
+ */
 
 import { CompensatedSum, compensatedSum } from '../compensated-sum.ts'
 import { presentOf, type Samples } from '../present.ts'
 
-/** `(start_ms, end_ms]`, which ends with a sample. */
+/** `(start_ms, end_ms]`, ending with a sample. */
 interface GreatestSum {
   /** In the quantity's unit. */
   readonly sum: number
   readonly start_ms: number
   readonly end_ms: number
-  /** Samples in the window: where some are missing there may have been more. */
+  /** Samples in the window; where some are missing, the true sum may be larger. */
   readonly count: number
 }
 
 /**
- * Of samples at ascending times, NaN being missing; the earliest of equal ones. A sample counts whole for the windows that
- * hold its time. Null without a sample; throws a RangeError when the window has no length.
+ * Samples have ascending times, with NaN for missing ones; the earliest of equal sums counts. Every window that
+ * contains a sample's time includes all of it. Null without a sample; throws a RangeError for a window without a
+ * length.
  */
 export function greatestSum(samples: Samples, windowMs: number): GreatestSum | null {
-  if (!(windowMs > 0)) throw new RangeError(`a window of ${windowMs} ms`)
+  if (!(windowMs > 0)) throw new RangeError(`invalid window length ${windowMs} ms`)
   const { timesMs, values } = presentOf(samples.timesMs, samples.values)
   const running = new CompensatedSum()
   let from = 0
@@ -30,7 +34,7 @@ export function greatestSum(samples: Samples, windowMs: number): GreatestSum | n
   }
   if (best.to === 0) return null
   const end_ms = timesMs[best.to - 1] as number
-  // Summed anew: the running sum has seen all samples before.
+  // Summed again: the running sum has the rounding of all samples before.
   const sum = compensatedSum(values, best.from, best.to)
   return { sum, start_ms: end_ms - windowMs, end_ms, count: best.to - best.from }
 }

@@ -1,4 +1,4 @@
-/** Wet and dry spells: consecutive samples with a quantity from a threshold on, or below it. A gap ends a spell. */
+/** Wet and dry spells: consecutive samples with a quantity at or above a threshold, or below it. A gap ends a spell. */
 
 import { CompensatedSum } from '../compensated-sum.ts'
 import { presentOf } from '../present.ts'
@@ -22,7 +22,9 @@ interface Spells {
   readonly longest_dry: Spell | null
 }
 
-/** Of samples at ascending times, NaN being missing. While no interval is known every sample is a spell of its own. */
+/**
+ * Samples have ascending times, with NaN for missing ones. Without a known interval every sample is a spell of its own.
+ */
 export function spells(input: Omit<RateInput, 'nowMs'>, wetFrom: number): Spells {
   const { timesMs, values } = presentOf(input.timesMs, input.values)
   const gaps = gapMarks(timesMs, input.cadence.stretches)

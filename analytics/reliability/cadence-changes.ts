@@ -1,12 +1,12 @@
 /**
- * Where a device changed its interval: the stretches of a constant one, found by the Viterbi algorithm (Viterbi, IEEE
- * Transactions on Information Theory 13, 1967; Forney, Proceedings of the IEEE 61, 1973).
+ * Detects changes of a device's interval: it finds stretches with a constant interval by the Viterbi algorithm
+ * (Viterbi, IEEE Transactions on Information Theory 13, 1967; Forney, Proceedings of the IEEE 61, 1973).
  *
  * The states are the few intervals that blocks of 20 intervals show. In a state of expected interval E an interval d is
- * k = max(1, round(d/E)) of them, and costs ln k(k + 1), which is how many readings were lost as a universal code of
- * integers has it (Rissanen, Annals of Statistics 11, 1983), plus 50(d/E − k)², at most 5, which is a normal jitter of
- * 10 % with outliers. A change of state costs 20, so that a loss, however long, is no change of the interval, and neither
- * is a coincidence among 40,000 readings of which 80 % are lost; eight intervals of five times the length are one.
+ * k = max(1, round(d/E)) of them, and costs ln k(k + 1) plus 50(d/E − k)², at most 5. The first term encodes the number
+ * of lost readings in a universal code of integers (Rissanen, Annals of Statistics 11, 1983). The second one models a
+ * normal jitter of 10 % with outliers. A change of state costs 20. So a loss of any length does not look like a change,
+ * and neither does a coincidence among 40,000 readings with 80 % lost; eight intervals of five times the length do.
  */
 
 import { upperBound } from '../lower-bound.ts'
@@ -21,27 +21,30 @@ import {
 import { differences, thin } from './thinning.ts'
 
 const blockIntervals = 20
-/** The intervals most blocks show; others are taken for noise. */
+/** The intervals of the most blocks; others are noise. */
 const statesMax = 8
-/** More changes than this are no stretches of a constant interval. */
+/** With more changes, stretches do not have a constant interval. */
 const stretchesMax = 100
-/** Intervals this near to each other are one. */
+/** Intervals that differ by less are equal. */
 const sameShare = 0.1
-/** A stretch whose own estimate is further from the interval of its state is none. */
+/** A stretch whose own estimate differs more from its state's interval is dropped. */
 const agreeingShare = 0.25
-/** Of a block of a known interval. */
+/** Single intervals in a block with a known interval. */
 const singleMin = 2
 const farMax = 2
 const changeCost = 20
 const misfitMax = 5
 
-/** From the start of its first interval on the device had this interval. */
+/** The device had this interval from the start of the stretch's first interval on. */
 export interface ConstantStretch {
   readonly fromMs: number
   readonly expectedMs: number
 }
 
-/** Of ascending times; ascending, the first from −∞. Fewer than two when the interval never changed or never was one. */
+/**
+ * Takes ascending times; the result ascends, the first stretch from −∞. Fewer than two when the interval never changed
+ * or never was constant.
+ */
 export function constantStretches(timesMs: Float64Array): ConstantStretch[] {
   const distinct = thin(timesMs, 0)
   const intervals = differences(distinct)
@@ -64,7 +67,7 @@ function intervalStates(timesMs: Float64Array, intervals: Float64Array): number[
     if (same === undefined) states.push({ intervalMs, blocks: 1 })
     else same.blocks++
   }
-  // Nearly every device has one interval, which needs no more exact one here.
+  // Nearly every device has one interval, which needs no refinement here.
   if (states.length < 2) return states.map(({ intervalMs }) => intervalMs)
   return states
     .sort((a, b) => b.blocks - a.blocks)
@@ -72,7 +75,7 @@ function intervalStates(timesMs: Float64Array, intervals: Float64Array): number[
     .map(({ intervalMs }) => meanNear(intervals, intervalMs))
 }
 
-/** More exact than one block: an error of 2 % is one of 40 % after twenty losses. */
+/** More exact than one block: an error of 2 % grows to 40 % after twenty losses. */
 function meanNear(intervals: Float64Array, intervalMs: number): number {
   let sum = 0
   let count = 0
@@ -84,7 +87,7 @@ function meanNear(intervals: Float64Array, intervalMs: number): number {
   return count === 0 ? intervalMs : sum / count
 }
 
-/** Nearly all intervals are multiples of this one, and some are itself: most blocks are told by that, without sorting. */
+/** Nearly all intervals are multiples of this one, and some equal it: this identifies most blocks without sorting. */
 function explains(intervalMs: number, block: Float64Array): boolean {
   let single = 0
   let far = 0
@@ -110,7 +113,7 @@ function isNear(intervalMs: number, expectedMs: number, share: number): boolean 
 /** The state of each interval on the path of least cost. */
 function cheapestStates(intervals: Float64Array, states: readonly number[]): Uint8Array {
   const costs = new Float64Array(states.length)
-  /** The cheapest state before each interval, and, one bit a state, those reached from it by a change. */
+  /** The cheapest state before each interval, and, one bit for each state, the states reached from it by a change. */
   const cheapest = new Uint8Array(intervals.length)
   const changed = new Uint8Array(intervals.length)
   for (let index = 0; index < intervals.length; index++) {
@@ -147,7 +150,7 @@ function intervalCost(multiple: number): number {
 }
 
 interface Run {
-  /** The place of its first interval. */
+  /** The index of its first interval. */
   readonly from: number
   readonly state: number
 }
@@ -160,7 +163,7 @@ function runsOf(path: Uint8Array, length: number): Run[] {
   return runs
 }
 
-/** A run that is no cadence by itself belongs to the one before it, at the beginning to the one after it. */
+/** A run without a cadence of its own belongs to the one before it, at the beginning to the one after it. */
 function stretchesOf(timesMs: Float64Array, runs: readonly Run[], states: readonly number[]): ConstantStretch[] {
   const stretches: ConstantStretch[] = []
   for (const [place, { from, state }] of runs.entries()) {
@@ -180,8 +183,8 @@ function stretchesOf(timesMs: Float64Array, runs: readonly Run[], states: readon
 }
 
 /**
- * The change is at the reading at `place`, unless the interval before or after it would be a gap only by belonging to the
- * wrong side: the one during which the interval was changed is of any length up to the longer of both.
+ * The change is at the reading at index `place`, unless the interval before or after it would be a gap only because of
+ * the wrong side: the interval during the change has any length up to the longer of both.
  */
 function changeMs(timesMs: Float64Array, place: number, beforeMs: number, afterMs: number): number {
   const isGap = (from: number, expectedMs: number) =>
@@ -191,7 +194,7 @@ function changeMs(timesMs: Float64Array, place: number, beforeMs: number, afterM
   return timesMs[place] as number
 }
 
-/** The share of intervals near a multiple of their stretch's, retries left out. */
+/** The share of intervals near a multiple of their stretch's interval, without retries. */
 function explainedShare(timesMs: Float64Array, stretches: readonly ConstantStretch[]): number {
   let near = 0
   let count = 0

@@ -1,5 +1,5 @@
 /**
- * How often a device is expected to report, from its configuration or from the times of its readings. The interval follows
+ * The expected interval of a device, from its configuration or from the times of its readings. The interval depends on
  * time: a device that reports every minute today and reported every five minutes last week had no gaps then.
  */
 
@@ -21,25 +21,28 @@ export interface CadenceStretch {
 }
 
 export interface Cadence {
-  /** A configured device counts as regular: it says itself when it is due. */
+  /** A configured device counts as regular, because its readings are due at known times. */
   readonly kind: 'regular' | 'irregular' | 'unknown'
-  /** E now, the expected interval; null when it is not configured and there are too few readings. */
+  /** Current E, the expected interval; null when it is not configured and there are too few readings. */
   readonly expectedMs: number | null
   readonly source: 'configured' | 'estimated' | 'default'
   /** The share of intervals within a quarter of a multiple of E (of the shortest usual interval when irregular). */
   readonly regularity: number | null
-  /** G now; the largest of the day where `pacedGap` has it. */
+  /** Current G; with `pacedGap`, the largest G of the day. */
   readonly gapMs: number | null
-  /** G by the moment at which a silence begins, of an irregular device whose hours differ; else null. */
+  /** G by the moment at which a silence begins, for an irregular device whose hours differ; else null. */
   readonly pacedGap: PacedGap | null
-  /** Ascending, the first from −∞, the last as it is now; one unless E was estimated and changed; none while it is unknown. */
+  /**
+   * Ascending, the first from −∞, the last is the current one. Several only if E was estimated and changed; empty while
+   * it is unknown.
+   */
   readonly stretches: readonly CadenceStretch[]
 }
 
 const always = Number.NEGATIVE_INFINITY
 const hourMs = 3_600_000
 
-/** Of the readings' times, ascending, of which a burst is one event. `configuredMs` null: not configured. */
+/** Takes the readings' times, ascending; a burst counts as one event. `configuredMs` null: not configured. */
 export function cadenceOf(allMs: Float64Array, configuredMs: number | null): Cadence {
   if (configuredMs !== null) {
     const regularity = measuredRegularity(allMs, configuredMs)
@@ -48,7 +51,7 @@ export function cadenceOf(allMs: Float64Array, configuredMs: number | null): Cad
   return estimatedCadence(eventsOf(allMs))
 }
 
-/** As the times are: six openings of a door are no event that comes back. */
+/** Uses raw times: six openings of a door are not a recurring event. */
 export function estimatedCadence(timesMs: Float64Array): Cadence {
   const changes = constantStretches(timesMs)
   if (changes.length > 1) {
@@ -65,7 +68,7 @@ export function estimatedCadence(timesMs: Float64Array): Cadence {
   return cadenceFrom(kind, 'estimated', regularity, [{ fromMs: always, expectedMs, gapMs }], paced)
 }
 
-/** G of a silence that begins at this moment; `gapMs`: that of its stretch. */
+/** G of a silence that begins at this moment; `gapMs` is its stretch's G. */
 export function gapMsAt<Gap extends number | null>(
   { pacedGap }: Pick<Cadence, 'pacedGap'>,
   gapMs: Gap,
@@ -102,7 +105,7 @@ export function expectedBetween({ stretches }: Cadence, startMs: number, endMs: 
   return expected
 }
 
-/** G by time. */
+/** Thresholds G by time. */
 export type GapThresholds = readonly Pick<CadenceStretch, 'fromMs' | 'gapMs'>[]
 
 /** Finds the stretch of a time in a loop over ascending times. */

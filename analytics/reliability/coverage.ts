@@ -1,6 +1,6 @@
 /**
- * Which share of a stretch of time is covered by readings: each stands for the interval that follows it, so that an hour counts
- * the same whatever the interval was then.
+ * The share of a stretch of time that is covered by readings: each covers the interval that follows it, so that an hour
+ * counts the same for every interval.
  */
 
 import { lowerBound } from '../lower-bound.ts'
@@ -9,21 +9,21 @@ import { eventsOf } from './events.ts'
 import { thin } from './thinning.ts'
 
 const hourMs = 3_600_000
-/** The share from which an hour or a day counts as measured (Directive 2008/50/EC, annex XI). */
+/** Minimum share of a measured hour or day (Directive 2008/50/EC, annex XI). */
 export const coverageMin = 0.75
 
-/** When a device, or one of its metrics, reported: all times, and those that count. */
+/** Reporting times of a device, or of one of its metrics: all times, and the counted ones. */
 export interface Arrivals {
   readonly timesMs: Float64Array
   /**
-   * Of a regular device without what comes closer than half an interval to the one before: retries and parts of a burst.
-   * Each stretch of the cadence begins anew, so that its first reading counts. Of others the distinct times, the first of a
+   * For a regular device, without times closer than half an interval to the one before: retries and parts of a burst.
+   * The first reading of each stretch of the cadence always counts. For others the distinct times, the first of each
    * burst.
    */
   readonly thinnedMs: Float64Array
 }
 
-/** Of ascending times. */
+/** Takes ascending times. */
 export function arrivalsOf(timesMs: Float64Array, { kind, stretches }: Cadence): Arrivals {
   if (kind !== 'regular') return { timesMs, thinnedMs: thin(eventsOf(timesMs), 0) }
   if (stretches.length === 1) return { timesMs, thinnedMs: thin(timesMs, 0.5 * (stretches[0]?.expectedMs ?? 0)) }
@@ -43,14 +43,16 @@ export function countBetween(timesMs: Float64Array, startMs: number, endMs: numb
 }
 
 /**
- * The share that came in [startMs, endMs), at most 1. An irregular device is never due, so it is the share of its hours
- * that have a reading. Null when the interval is unknown or the stretch is empty.
+ * The received share of [startMs, endMs), at most 1. An irregular device is never due, so for it the share of hours
+ * with a reading counts. Null when the interval is unknown or the stretch is empty.
  */
 export function coverageOf(arrivals: Arrivals, startMs: number, endMs: number, cadence: Cadence): number | null {
   return coverageShare(coveredBetween(arrivals, startMs, endMs, cadence), startMs, endMs, cadence)
 }
 
-/** Milliseconds of [startMs, endMs) by the readings in it that count; of an irregular device the hours that have one. */
+/**
+ * Covered milliseconds of [startMs, endMs), by its counted readings; for an irregular device, its hours with a reading.
+ */
 export function coveredBetween(
   arrivals: Arrivals,
   startMs: number,
@@ -67,7 +69,7 @@ export function coveredBetween(
   return coveredMs
 }
 
-/** That as a share of what there could have been. */
+/** The covered time as a share of the possible time. */
 export function coverageShare(covered: number, startMs: number, endMs: number, { kind }: Cadence): number | null {
   if (kind === 'unknown' || endMs <= startMs) return null
   if (kind === 'irregular') return covered / Math.ceil((endMs - startMs) / hourMs)

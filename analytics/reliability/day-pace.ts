@@ -1,6 +1,6 @@
 /**
- * At which pace an irregular device reports at each hour of the day: one that has much to tell in the daytime is not silent
- * when nothing comes for an hour at night. Hours are those of UTC, as no zone is known here; a change of the clocks shifts
+ * The pace of an irregular device at each hour of the day: a device with many readings in the daytime is not silent
+ * when none comes for an hour at night. Hours are UTC, because the zone is unknown here; a change of the clocks shifts
  * them by one for some weeks.
  */
 
@@ -9,14 +9,14 @@ const dayMs = 24 * hourMs
 const hours = 24
 const daysMin = 7
 const readingsMin = 240
-/** Between the hours with most and least readings. */
+/** Ratio between the hours with most and least readings. */
 const ratioMin = 3
-/** The 99.9 % point of χ² with 23 degrees of freedom, for the dispersion of counts that have one mean. */
+/** The 99.9 % point of χ² with 23 degrees of freedom, for the dispersion of counts with one mean. */
 const dispersionMin = 49.728
-/** An hour in which nothing came may have had something. */
+/** An empty hour may have had readings. */
 const countAdded = 0.5
 
-/** Paces by UTC hour, 1 on average; null where the hours do not differ by more than chance, or too few are known. */
+/** Paces by UTC hour, 1 on average; null where the hours do not differ significantly, or too few are known. */
 export function dayPace(timesMs: Float64Array): number[] | null {
   const spanMs = (timesMs.at(-1) ?? 0) - (timesMs[0] ?? 0)
   if (timesMs.length < readingsMin || spanMs < daysMin * dayMs) return null
@@ -30,15 +30,15 @@ export function dayPace(timesMs: Float64Array): number[] | null {
   return isEven ? null : Array.from(counts, count => count / mean)
 }
 
-/** 0 … 23. */
+/** Returns 0 … 23. */
 function hourOf(timeMs: number): number {
   const hour = Math.floor(timeMs / hourMs) % hours
   return hour < 0 ? hour + hours : hour
 }
 
 /**
- * Ascending times on a clock that goes at the device's pace, on which its intervals are alike at all hours. It agrees with
- * the other clock at every midnight.
+ * Ascending times on a clock that runs at the device's pace, on which its intervals are alike at all hours. Both clocks
+ * agree at every midnight.
  */
 export function atPace(timesMs: Float64Array, pace: readonly number[]): Float64Array {
   const starts = new Float64Array(hours + 1)
@@ -51,11 +51,11 @@ export function atPace(timesMs: Float64Array, pace: readonly number[]): Float64A
   })
 }
 
-/** How long a silence that begins at this moment is by a wall clock, when the device's clock has gone on by `pacedMs`. */
+/** Wall-clock length of a silence that begins at this moment and lasts `pacedMs` on the device's clock. */
 export function wallMsOf(pacedMs: number, startMs: number, pace: readonly number[]): number {
   let hour = hourOf(startMs)
   let partMs = hourMs - (startMs - Math.floor(startMs / hourMs) * hourMs)
-  // On both clocks a whole day is one.
+  // A whole day is equally long on both clocks.
   let leftMs = pacedMs % dayMs
   let wallMs = pacedMs - leftMs
   for (let parts = 0; parts <= hours; parts++) {

@@ -1,24 +1,30 @@
 /**
- * The events that a device reports: one that sends several readings a few seconds apart, and then is silent for hours, has an
- * interval of hours. Its readings are thinned to the first of each burst before an interval is estimated.
+ * The events of a device: a device that sends several readings a few seconds apart, and then is silent for hours, has
+ * an interval of hours. Its readings are thinned to the first of each burst before an interval is estimated.
  */
 
 import { median } from '../summary/quantile.ts'
 import { differences, thin } from './thinning.ts'
 
-/** Of the median interval: what is longer may be between two bursts. */
+/** In median intervals: a longer one may be between two bursts. */
 const longShare = 10
-/** So many of these, and such a share of all intervals and of their time, make bursts. Random intervals have not both. */
+/**
+ * This many long intervals, and this share of all intervals and of their time, indicate bursts. Random intervals do not
+ * have both.
+ */
 const longMin = 5
 const longCountShareMin = 0.01
 const longTimeShareMin = 0.8
-/** Between the intervals in a burst and those between bursts are few, so many of the latter; random ones have all lengths. */
+/**
+ * Few intervals lie between the lengths within a burst and between bursts, relative to the latter; random intervals
+ * have all lengths.
+ */
 const middleShare = 5
 const middlePerLongMax = 1 / 3
-/** Of the interval that half of the time is in: what is closer is one event. */
+/** Share of the time-weighted median interval: closer readings are one event. */
 const eventShare = 0.1
 
-/** Ascending times; the same ones where there are no bursts. */
+/** Ascending times; the same array without bursts. */
 export function eventsOf(timesMs: Float64Array): Float64Array {
   const intervals = differences(thin(timesMs, 0))
   return isBursty(intervals) ? thin(timesMs, eventShare * timeWeightedMedian(intervals)) : timesMs
@@ -45,7 +51,7 @@ function isBursty(intervals: Float64Array): boolean {
   return isOften && isApart && longTime >= longTimeShareMin * time
 }
 
-/** The interval in which a random moment lies is longer than this as often as not. */
+/** A random moment lies in a longer interval with probability one half. */
 function timeWeightedMedian(intervals: Float64Array): number {
   const sorted = intervals.toSorted()
   const half = sorted.reduce((sum, intervalMs) => sum + intervalMs, 0) / 2

@@ -1,18 +1,18 @@
-/** Whether a device still reports, reckoned per request from what is known of its last reading. */
+/** Whether a device still reports, computed on each request from its last reading. */
 
 import { type Cadence, gapMsAt } from './cadence.ts'
 
-/** What a device without a known interval is measured by. */
+/** Interval of a device whose own is unknown. */
 export const expectedDefaultSeconds = 900
 const daySeconds = 86_400
-/** A device whose clock is further ahead of the server's than this is told so. */
+/** A device whose clock is ahead of the server's by more gets a warning. */
 const skewSecondsMax = 60
 
 export interface FreshnessInput {
   /** The last reading of any metric, null without one. */
   readonly lastMs: number | null
   readonly nowMs: number
-  /** False: the device's log is switched off. */
+  /** False when the device's log is switched off. */
   readonly enabled: boolean
   readonly cadence: Cadence
 }
@@ -21,12 +21,12 @@ export interface Freshness {
   readonly state: 'never' | 'paused' | 'fresh' | 'late' | 'stale' | 'offline'
   /** Whole seconds since the last reading, 0 when the device is ahead; null without a reading. */
   readonly age_seconds: number | null
-  /** Null for a device that is not regular. */
+  /** Null for an irregular device. */
   readonly next_expected_ms: number | null
   readonly clock_skew: boolean
 }
 
-/** A device that never sent anything is `never`, even when it is switched off. */
+/** A device that has never sent a reading is `never`, even when it is switched off. */
 export function freshnessOf({ lastMs, nowMs, enabled, cadence }: FreshnessInput): Freshness {
   if (lastMs === null) return { state: 'never', age_seconds: null, next_expected_ms: null, clock_skew: false }
   const ageSeconds = ageSecondsOf(lastMs, nowMs)
@@ -40,12 +40,12 @@ export function freshnessOf({ lastMs, nowMs, enabled, cadence }: FreshnessInput)
   }
 }
 
-/** Floored to the second, and never negative. */
+/** Rounded down to the second, and never negative. */
 export function ageSecondsOf(timeMs: number, nowMs: number): number {
   return Math.max(0, Math.floor((nowMs - timeMs) / 1000))
 }
 
-/** Ages in seconds up to which a device is in each state. */
+/** Upper age limits of each state, in seconds. */
 export interface AgeLimits {
   readonly fresh: number
   readonly late: number
@@ -53,8 +53,8 @@ export interface AgeLimits {
 }
 
 /**
- * Period and grace, as Healthchecks has them; the grace of a quick device is at least a minute. An irregular one is
- * measured by its longest usual silence G: half its readings come later than its median interval.
+ * Period and grace, as in Healthchecks; the grace of a quick device is at least a minute. An irregular one is measured
+ * by its longest usual silence G: half its readings come later than its median interval.
  */
 export function ageLimits({ kind, expectedMs, gapMs }: Pick<Cadence, 'kind' | 'expectedMs' | 'gapMs'>): AgeLimits {
   const late = lateSeconds(kind, expectedMs, gapMs)
@@ -66,14 +66,14 @@ export function ageLimits({ kind, expectedMs, gapMs }: Pick<Cadence, 'kind' | 'e
   return { fresh: Math.max(2 * expected, expected + 60), late, stale: Math.max(daySeconds, 10 * expected) }
 }
 
-/** Of `ageLimits`, the one up to which it is late: by itself for who asks it for each reading, and makes no objects. */
+/** The limit `late` of `ageLimits`, without allocations, for calls on each reading. */
 export function lateSeconds(kind: Cadence['kind'], expectedMs: number | null, gapMs: number | null): number {
   if (kind === 'irregular' && gapMs !== null) return (2 * gapMs) / 1000
   const expected = expectedMs === null ? expectedDefaultSeconds : expectedMs / 1000
   return Math.max(5 * expected, expected + 300)
 }
 
-/** Of an age in whole seconds. */
+/** Takes an age in whole seconds. */
 export function ageStateOf(ageSeconds: number, limits: AgeLimits): 'fresh' | 'late' | 'stale' | 'offline' {
   if (ageSeconds <= limits.fresh) return 'fresh'
   if (ageSeconds <= limits.late) return 'late'

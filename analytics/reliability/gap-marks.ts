@@ -1,8 +1,11 @@
-/** Which readings have a gap before them, for loops that need it more than once. */
+/** Marks the readings after a gap, for loops that need it more than once. */
 
 import { type GapThresholds, StretchCursor } from './cadence.ts'
 
-/** One a time, 0 for the first; times ascend. Without a threshold all others are 1: no two readings are neighbours. */
+/**
+ * One for each time, 0 for the first; times ascend. Without a threshold all others are 1, because readings then have no
+ * neighbours.
+ */
 export function gapMarks(timesMs: Float64Array, gaps: GapThresholds): Uint8Array {
   const marks = new Uint8Array(timesMs.length)
   const cursor = new StretchCursor(gaps)

@@ -2,7 +2,7 @@
 
 import { type Cadence, type CadenceStretch, gapMsAt, StretchCursor } from './cadence.ts'
 
-/** A silence that has not ended has no `end_ms`. */
+/** An ongoing silence has no `end_ms`. */
 export interface Gap {
   /** The last reading before it. */
   readonly start_ms: number
@@ -10,12 +10,12 @@ export interface Gap {
   readonly end_ms: number | null
   /** From reading to reading, or to the time of the query. */
   readonly duration_seconds: number
-  /** Readings that did not come; a half rounds up. Null for an irregular device, of which none is due. */
+  /** Missed readings; a half rounds up. Null for an irregular device, which is never due. */
   readonly missed: number | null
   readonly ongoing: boolean
 }
 
-/** Those that have ended: between ascending times, the first of which follows `beforeMs` (NaN: nothing). Oldest first. */
+/** Ended gaps between ascending times, where the first follows `beforeMs` (NaN without one). Oldest first. */
 export function findGaps(timesMs: Float64Array, cadence: Cadence, beforeMs = Number.NaN): Gap[] {
   const { kind, stretches } = cadence
   const gaps: Gap[] = []
@@ -32,7 +32,7 @@ export function findGaps(timesMs: Float64Array, cadence: Cadence, beforeMs = Num
   return gaps
 }
 
-/** The silence since the last reading, or null while that is no gap. */
+/** The silence since the last reading; null while it is shorter than a gap. */
 export function ongoingGap(lastMs: number, nowMs: number, cadence: Cadence): Gap | null {
   const stretch = cadence.stretches.at(-1)
   if (stretch === undefined || nowMs - lastMs <= gapMsAt(cadence, stretch.gapMs, lastMs)) return null
@@ -53,7 +53,7 @@ function gapOf(startMs: number, endMs: number, missed: number | null, ongoing: b
   }
 }
 
-/** The part of a gap in which nothing came although it was due, [start + E, end), clipped to [fromMs, untilMs). */
+/** The part of a gap in which readings were due, [start + E, end), clipped to [fromMs, untilMs). */
 export function downtimeMs(gap: Gap, { stretches }: Cadence, fromMs: number, untilMs: number): number {
   const expectedMs = new StretchCursor(stretches).at(gap.start_ms)?.expectedMs ?? 0
   return Math.max(0, Math.min(gap.end_ms ?? untilMs, untilMs) - Math.max(gap.start_ms + expectedMs, fromMs))

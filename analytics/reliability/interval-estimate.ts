@@ -1,6 +1,6 @@
 /**
- * The expected interval of a device from the times of its readings, so that losses, retries and jitter do not mislead:
- * with 60 % of the readings lost the plain median of the intervals is twice too long.
+ * The expected interval of a device from the times of its readings, robust against losses, retries and jitter: with 60
+ * % of the readings lost the plain median of the intervals is twice too long.
  */
 
 import { upperBound } from '../lower-bound.ts'
@@ -8,7 +8,7 @@ import { median, quantile } from '../summary/quantile.ts'
 import { differences, thin } from './thinning.ts'
 
 const dayMs = 86_400_000
-/** Tried in this order: a short window follows the device within a day, a long one helps one that reports rarely. */
+/** Tried in this order: a short window follows the device within a day, a long one suits rare readings. */
 const attempts = [
   { windowMs: dayMs, intervalsMin: 20 },
   { windowMs: 7 * dayMs, intervalsMin: 20 },
@@ -18,22 +18,22 @@ const attempts = [
 export const gapIntervals = 2.5
 /** The share of intervals that must be near a multiple of the shortest usual one. */
 export const regularityMin = 0.7
-/** So many tell a regular device from an irregular one by themselves. */
+/** This many intervals suffice to distinguish regular from irregular devices. */
 const manyIntervals = 100
-/** An interval this much of the expected one away from a multiple of it is still near it. */
+/** An interval within this share of the expected one from a multiple is near it. */
 const nearShare = 0.25
-/** What is longer is near a multiple of anything. */
+/** Longer intervals are near a multiple of anything. */
 const multiplesMax = 10
 
 export interface IntervalEstimate {
   readonly kind: 'regular' | 'irregular'
-  /** E: the shortest usual interval; of an irregular device the median. */
+  /** E: the shortest usual interval; for an irregular device the median. */
   readonly expectedMs: number
   /** The share of intervals near a multiple of the shortest usual one. */
   readonly regularity: number
 }
 
-/** Of ascending times, of which those of the last 24 hours count if they are enough, else 7 or 30 days; null: too few. */
+/** Takes ascending times and uses the last 24 hours if they suffice, else 7 or 30 days; null with too few. */
 export function estimateInterval(timesMs: Float64Array): IntervalEstimate | null {
   const intervals = recentIntervals(timesMs)
   if (intervals === null) return null
@@ -48,12 +48,12 @@ export function estimateInterval(timesMs: Float64Array): IntervalEstimate | null
   }
 }
 
-/** The few random intervals of a day may be near multiples of one of them; those of a week are not. */
+/** The few random intervals of a day may be near multiples of one of them; a week's are not. */
 function holdsForAWeek(timesMs: Float64Array, usualMs: number): boolean {
   return regularityOf(withoutRetries(lastOf(timesMs, 7 * dayMs)), usualMs) >= regularityMin
 }
 
-/** The share of them near a multiple of `expectedMs`; null without enough readings. */
+/** The share of intervals near a multiple of `expectedMs`; null without enough readings. */
 export function measuredRegularity(timesMs: Float64Array, expectedMs: number): number | null {
   const intervals = recentIntervals(timesMs)
   return intervals === null ? null : regularityOf(intervals, expectedMs)
@@ -65,7 +65,7 @@ export function usualInterval(intervals: Float64Array): number {
   return median(intervals.filter(intervalMs => intervalMs <= shortMs))
 }
 
-/** The share of them near a multiple of `expectedMs`, of at most ten of it. */
+/** The share of intervals near a multiple of `expectedMs`, up to ten times. */
 export function regularityOf(intervals: Float64Array, expectedMs: number): number {
   let near = 0
   for (let index = 0; index < intervals.length; index++) {
@@ -77,13 +77,13 @@ export function regularityOf(intervals: Float64Array, expectedMs: number): numbe
   return near / intervals.length
 }
 
-/** Intervals between distinct times without the retries: those closer than a tenth of the median to the one before. */
+/** Intervals between distinct times without retries, which are closer than a tenth of the median to the time before. */
 export function withoutRetries(timesMs: Float64Array): Float64Array {
   const distinct = thin(timesMs, 0)
   return differences(thin(distinct, 0.1 * median(differences(distinct))))
 }
 
-/** Of the shortest window, ending at the last reading, that has enough. */
+/** Intervals of the shortest sufficient window that ends at the last reading. */
 function recentIntervals(timesMs: Float64Array): Float64Array | null {
   for (const { windowMs, intervalsMin } of attempts) {
     const intervals = withoutRetries(lastOf(timesMs, windowMs))

@@ -1,16 +1,16 @@
 /**
- * From which silence on an irregular device has a gap.
+ * The silence from which an irregular device has a gap.
  *
- * G = exp(m + z·s), with m the median of the logarithms of the intervals and s = (q₉₀ − m)/1.2816, the standard deviation that a
- * normal upper half would have: only the long side tells which silence is too long. Neither moves with a few outages, as the 99 %
- * quantile does at 50 readings a day. z = max(2.5, 1.65 + 1.2·s): the longer the tail, the further out a gap begins. For the
- * intervals of a Poisson process without the shortest, of which s is 0.87, G is about 8 mean intervals, which 50 readings a day
- * exceed on one day of 100.
- * Never less than 2.5 medians, the rule of a regular device.
+ * G = exp(m + z·s), with m the median of the logarithms of the intervals and s = (q₉₀ − m)/1.2816, the standard
+ * deviation of a normal upper half: only the long side shows which silence is too long. Neither moves with a few
+ * outages, as the 99 % quantile does at 50 readings a day. z = max(2.5, 1.65 + 1.2·s): the longer the tail, the further
+ * out a gap begins. For the intervals of a Poisson process without the shortest, with an s of 0.87, G is about 8 mean
+ * intervals, which 50 readings a day exceed on one day of 100. G is never less than 2.5 medians, the rule of a regular
+ * device.
  *
- * Where the hours of the day differ, intervals are measured on a clock that goes at the device's pace, and so is G: at the
- * end of a busy day a silence may be as long as those of the night. Nor is one a gap that is usual for those that begin at its
- * hour: a timer that was set at night ends in the day, whatever its pace.
+ * Where the hours of the day differ, intervals and G are measured on a clock that runs at the device's pace: at the end
+ * of a busy day a silence may be as long as at night. A silence that is usual for its starting hour is not a gap
+ * either: a timer that was set at night ends in the day, at any pace.
  */
 
 import { quantilesInPlace } from '../summary/quantile.ts'
@@ -19,7 +19,7 @@ import { gapIntervals, lastOf, withoutRetries } from './interval-estimate.ts'
 
 const hourMs = 3_600_000
 const hoursPerDay = 24
-/** Fewer do not have a tail. */
+/** Fewer silences do not show a tail. */
 const beginningsMin = 15
 /** A day has too few intervals for their quantiles, so thirty days count. */
 const windowMs = 30 * 86_400_000
@@ -33,20 +33,20 @@ const deviationsOfSpread = 1.2
 export interface PacedGap {
   /** By UTC hour, 1 on average. */
   readonly pace: readonly number[]
-  /** On the clock that goes at that pace. */
+  /** G on the clock that runs at that pace. */
   readonly gapMs: number
-  /** By UTC hour, G of the silences that begin in it or beside it, on the wall; 0 where they are few. */
+  /** By UTC hour, G of the silences that begin in it or beside it, in wall-clock time; 0 where they are few. */
   readonly beginningMs: readonly number[]
 }
 
 export interface IrregularGap {
-  /** The largest of the day. */
+  /** The largest G of the day. */
   readonly gapMs: number
   /** Null where all hours are alike. */
   readonly paced: PacedGap | null
 }
 
-/** Of ascending times, of which the last thirty days count; they hold at least one interval. */
+/** Takes ascending times and uses the last thirty days, which must have at least one interval. */
 export function irregularGap(timesMs: Float64Array): IrregularGap {
   const recent = lastOf(timesMs, windowMs)
   const pace = dayPace(recent)
@@ -58,7 +58,7 @@ export function irregularGap(timesMs: Float64Array): IrregularGap {
   return { gapMs: Math.max(...byHour, ...beginningMs), paced: { pace, gapMs, beginningMs } }
 }
 
-/** Of silences that begin in an hour of the day, or in the one before or after. */
+/** Uses silences that begin in this hour of the day, or in the one before or after. */
 function gapBeginning(timesMs: Float64Array, hour: number): number {
   const intervals = timesMs.subarray(1).map((timeMs, place) => {
     const beginMs = timesMs[place] as number

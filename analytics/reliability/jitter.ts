@@ -1,22 +1,24 @@
-/** How evenly a device reports. */
+/** The evenness of a device's reports. */
 
 import { lowerBound } from '../lower-bound.ts'
 import { quantilesInPlace } from '../summary/quantile.ts'
 import type { Cadence } from './cadence.ts'
 
 export interface Jitter {
-  /** 1.4826 times the median distance of the intervals from their median: the standard deviation, were they normal. */
+  /**
+   * 1.4826 times the median distance of the intervals from their median: their standard deviation, if they are normal.
+   */
   readonly jitter_seconds: number | null
   /** The 95 % quantile of the intervals' distances from the expected one. */
   readonly jitter_p95_seconds: number | null
 }
 
-/** Makes the median absolute deviation of a normal distribution its standard deviation. */
+/** Converts the median absolute deviation of a normal distribution into its standard deviation. */
 const normalPerMad = 1.4826
 
 /**
- * Of the intervals between thinned times that are no gaps, as far back as the present interval holds; null without any, and
- * for a device that is not regular.
+ * Uses the intervals between thinned times that are not gaps, since the present interval began; null without any, and
+ * for an irregular device.
  */
 export function jitterOf(thinnedMs: Float64Array, { kind, expectedMs, gapMs, stretches }: Cadence): Jitter {
   const since = lowerBound(thinnedMs, stretches.at(-1)?.fromMs ?? 0)

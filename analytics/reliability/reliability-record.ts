@@ -1,6 +1,6 @@
 /**
- * What has to be kept of a device's readings to tell its reliability at any later moment, as long as no reading comes:
- * some kilobytes in place of all the times.
+ * A summary of a device's readings from which its reliability can be computed at any later moment, as long as no
+ * reading comes: some kilobytes in place of all the times.
  */
 
 import { lowerBound } from '../lower-bound.ts'
@@ -16,18 +16,18 @@ const minuteMs = 60_000
 const dayMs = 86_400_000
 export const windowsMs = { '24h': dayMs, '7d': 7 * dayMs, '30d': 30 * dayMs }
 export type WindowName = keyof typeof windowsMs
-/** Gaps that are shown one by one. */
+/** The most gaps that are listed. */
 export const gapsMax = 50
 export const daysShown = 30
 /** Thirty times 24 hours may begin in the local day before those, and an hour earlier when the clocks change. */
 export const daysCounted = daysShown + 2
-/** Readings may be some minutes ahead of our clock; those are kept one by one until their time has come. */
+/** Readings may be some minutes ahead of our clock; they are kept one by one until their time has come. */
 const aheadMs = 15 * minuteMs
 
 export interface ReliabilityInput {
   /** Ascending: the readings of the last thirty days and of the thirty local days up to now. */
   readonly timesMs: Float64Array
-  /** The reading before those, since a gap may reach into the window; null when they begin with the device's first. */
+  /** The reading before those, since a gap may extend into the window; null when they begin with the device's first. */
   readonly beforeMs: number | null
   /** By metric, as long as the times, NaN where missing. */
   readonly metrics: Readonly<Record<string, Float64Array>>
@@ -43,17 +43,17 @@ export interface ReliabilityRecord {
   /** Null without any reading; not later than the device's first in the longest window. */
   readonly firstSeenMs: number | null
   readonly windows: Readonly<Record<WindowName, WindowRecord>>
-  /** By date, those of the longest window. */
+  /** By date, for the days of the longest window. */
   readonly days: Readonly<Record<string, Counts>>
-  /** Those of the longest window that have ended, newest first, at most fifty. */
+  /** Ended gaps of the longest window, newest first, at most fifty. */
   readonly gaps: readonly Gap[]
   readonly jitter: Jitter
-  /** The last reading before the end and those that are ahead of it, of any metric and by metric. */
+  /** The last reading before the end and later ones, for any metric and by metric. */
   readonly recent: Arrivals
   readonly recentByMetric: Readonly<Record<string, Arrivals>>
 }
 
-/** What came in a stretch of time. */
+/** Readings received in a stretch of time. */
 export interface Counts {
   readonly readings: number
   /** See `coveredBetween`. */
@@ -62,16 +62,16 @@ export interface Counts {
 }
 
 interface WindowRecord {
-  /** Readings that count. */
+  /** Number of counted readings. */
   readonly received: number
   /** See `coveredBetween`. */
   readonly covered: number
-  /** The local day in which the window begins, and what came in the part of that which is inside. */
+  /** The local day in which the window begins, and the readings in the part of the day inside the window. */
   readonly firstDate: string
   readonly firstDay: Counts
-  /** The gap in which the window begins: as time goes on, less of it is inside. */
+  /** The gap in which the window begins; its part inside shrinks with time. */
   readonly gapAtStart: Gap | null
-  /** Of the others that have ended. */
+  /** Number of the other ended gaps. */
   readonly gapCount: number
   readonly longestGapSeconds: number
   readonly downtimeMs: number
@@ -113,7 +113,7 @@ function between(timesMs: Float64Array, fromMs: number, untilMs: number): Float6
   return timesMs.subarray(lowerBound(timesMs, fromMs), lowerBound(timesMs, untilMs))
 }
 
-/** Those that reach into the longest window. */
+/** Gaps that extend into the longest window. */
 function endedGaps({ timesMs, beforeMs, cadence }: ReliabilityInput, endMs: number): Gap[] {
   return findGaps(timesMs.subarray(0, lowerBound(timesMs, endMs)), cadence, beforeMs ?? undefined).filter(
     gap => gap.end_ms === null || gap.end_ms > endMs - windowsMs['30d'],
@@ -176,7 +176,7 @@ export function mapValues<Value, Result>(
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value, name)]))
 }
 
-/** What was counted of a stretch when the record was made, and what has come into it since. */
+/** The recorded coverage of a stretch, with the readings since. */
 export function coveredUntil(
   counted: number,
   recent: Arrivals,

@@ -1,4 +1,4 @@
-/** How reliably a device reported over one window that ends now. */
+/** The reliability of a device over one window that ends now. */
 
 import type { LocalDay } from '../time/local-days.ts'
 import { type Cadence, expectedBetween } from './cadence.ts'
@@ -15,11 +15,12 @@ import {
 } from './reliability-record.ts'
 
 export interface ReliabilityWindow {
-  /** The share of the window without a gap's downtime; null while it is unknown when a reading is due. */
+  /** The share of the window without a gap's downtime; null while the due times of readings are unknown. */
   readonly uptime: number | null
   /**
-   * The share of the expected readings that came: the mean of the window's local days by their length, none counting for
-   * more than was due in it, so that one with too many readings does not make up for another. Null for an irregular device.
+   * The share of the expected readings that came: the mean of the window's local days by their length. Each day counts
+   * at most as much as was due, so that one with too many readings does not compensate for another. Null for an
+   * irregular device.
    */
   readonly completeness: number | null
   /** The share of the hours with a reading, for an irregular device; else null. */
@@ -36,14 +37,14 @@ export interface ReliabilityWindow {
   readonly mttr_seconds: number | null
   /** The window's length when it has no gap: the time between failures is at least that. */
   readonly mtbf_lower_bound_seconds: number | null
-  /** The device is younger than the window, by more than an interval; it then begins with its first reading. */
+  /** The device is younger than the window, by more than an interval; the window then begins with its first reading. */
   readonly truncated: boolean
   readonly metrics: Record<string, { readonly completeness: number | null }>
 }
 
 /**
- * The window is [start, end): each reading stands for the interval that follows it. `recentGaps` are those since the
- * record was made, `days` the local days that it may reach into.
+ * The window is [start, end): each reading covers the interval that follows it. `recentGaps` are the gaps since the
+ * record was made, `days` the local days of the window.
  */
 export function reliabilityWindow(
   name: WindowName,
@@ -103,12 +104,12 @@ function completenessOf(
   return Math.min(1, completeMs / (endMs - startMs))
 }
 
-/** A stretch of 2.5 intervals, as they are at its end, holds two readings or three. */
+/** A stretch of 2.5 intervals, as they are at its end, contains two readings or three. */
 function coveredMsMax({ stretches }: Cadence, { startMs, endMs }: Stretch): number {
   const expectedMs = stretches.findLast(({ fromMs }) => fromMs < endMs)?.expectedMs ?? 0
   return (Math.floor((endMs - startMs) / expectedMs + rounding) + 1) * expectedMs
 }
-/** Of a quotient. */
+/** Rounding error of a quotient. */
 const rounding = 1e-9
 
 function downtimeFigures(

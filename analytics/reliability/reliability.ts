@@ -1,5 +1,5 @@
 /**
- * How reliably a device reports: uptime, completeness and gaps over a day, a week and thirty days that end now. Anchors:
+ * The reliability of a device: uptime, completeness and gaps over a day, a week and thirty days that end now. Anchors:
  * Timescale's `heartbeat_agg` with its predecessor, and the three-quarters rule of Directive 2008/50/EC.
  */
 
@@ -24,16 +24,16 @@ import { type ReliabilityWindow, reliabilityWindow } from './reliability-window.
 export interface Reliability extends Jitter {
   readonly windows: Record<WindowName, ReliabilityWindow>
   readonly gap_threshold_seconds: number | null
-  /** Those of the thirty days, newest first, at most fifty; `gaps_total` counts them all. */
+  /** Gaps of the thirty days, newest first, at most fifty; `gaps_total` counts them all. */
   readonly gaps: Gap[]
   readonly gaps_total: number
   readonly days: ReliabilityDay[]
 }
 
 /**
- * At the full minute of `nowMs`, which is not before the record's. Everything is as if it were recorded anew at that
- * moment with the same readings, but for two things: the jitter stays, and readings that a window has left behind since
- * still count in it, so that its shares are off by at most the time since the record over the window's length.
+ * Reliability at the full minute of `nowMs`, which is not before the record's. The result equals a new record of the
+ * same readings at that moment, with two exceptions. The jitter stays, and readings that have left a window since still
+ * count in it. So its shares are off by at most the time since the record over the window's length.
  */
 export function reliabilityAt(record: ReliabilityRecord, nowMs: number, local: LocalTime): Reliability {
   const endMs = Math.max(record.endMs, fullMinute(nowMs))
@@ -56,7 +56,7 @@ export function reliabilityAt(record: ReliabilityRecord, nowMs: number, local: L
   }
 }
 
-/** Those that have ended since the record was made, and the one that has not; oldest first. */
+/** Gaps that ended since the record was made, and the ongoing one; oldest first. */
 function gapsSince({ cadence, recent }: ReliabilityRecord, endMs: number): Gap[] {
   const timesMs = recent.timesMs.subarray(0, lowerBound(recent.timesMs, endMs))
   const lastMs = timesMs.at(-1)
@@ -67,15 +67,18 @@ function gapsSince({ cadence, recent }: ReliabilityRecord, endMs: number): Gap[]
 
 interface ReliabilityDay {
   readonly date: string
-  /** The share of the day's readings that came, for an irregular device of its hours; null before its first reading. */
+  /**
+   * The share of the day's expected readings that came; for an irregular device, of its hours. Null before its first
+   * reading.
+   */
   readonly completeness: number | null
   /** Null before the device's first reading, and at the very beginning of a day. */
   readonly state: 'ok' | 'partial' | 'missing' | null
 }
 
 /**
- * The denominator is the day's true length, of 23 or 25 hours when the clocks change; the day of the first reading begins
- * with that, and today counts so far.
+ * The denominator is the day's true length, with 23 or 25 hours when the clocks change. The day of the first reading
+ * begins with it, and today counts so far.
  */
 function reliabilityDays(record: ReliabilityRecord, endMs: number, local: LocalTime): ReliabilityDay[] {
   return localDays(local, endMs, daysShown).map(day => reliabilityDay(record, day, endMs))

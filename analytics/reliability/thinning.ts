@@ -1,8 +1,8 @@
-/** Retries and bursts taken out of a list of times, so that they cannot pass for a faster cadence or hide a loss. */
+/** Removes retries and bursts from a list of times, so that they cannot look like a faster cadence or hide a loss. */
 
 /**
- * Keeps the first time, then each that comes at least `distanceMs` after the last kept one; equal times are kept once
- * whatever the distance. Times ascend. When none is left out, the result is the times themselves.
+ * Keeps the first time, then each that comes at least `distanceMs` after the last kept one; equal times are always kept
+ * once. Times ascend. When none is dropped, the result is the same array.
  */
 export function thin(timesMs: Float64Array, distanceMs: number): Float64Array {
   if (areApart(timesMs, distanceMs)) return timesMs

@@ -1,11 +1,11 @@
 /**
- * The local background of a spectrum, so that a peak is held against its surroundings: red noise has high power at
- * low frequencies without any cycle.
+ * The local background of a spectrum, with which a peak is compared: red noise has high power at low frequencies
+ * without any cycle.
  *
- * At f₀: least-squares line of ln P on ln f over one octave to both sides (at least 12.5/T, T being the series'
- * span), without |f − f₀| ≤ 2.5/T (the main lobe of the Hann window is 2/T wide to each side); three times, what lies
- * more than 2.2 above the line is dropped and the line fitted again. The mean of ln χ²₂ noise is e^0.5772 below the
- * mean power, so the line's exponential is raised by that much.
+ * At f₀: least-squares line of ln P on ln f over one octave to both sides (at least 12.5/T, T being the series' span),
+ * without |f − f₀| ≤ 2.5/T (the main lobe of the Hann window is 2/T wide to each side); three times, what lies more
+ * than 2.2 above the line is dropped and the line fitted again. The mean of ln χ²₂ noise is e^0.5772 below the mean
+ * power, so the line's exponential is raised by that much.
  */
 
 import { isLocalMaximum, type Spectrum } from './periodogram.ts'
@@ -15,19 +15,19 @@ const dropAbove = 2.2
 const dropRounds = 3
 const leftOutCycles = 2.5
 const reachMinCycles = 12.5
-/** Relative to the largest power of the series: what is smaller is rounding. */
+/** Relative to the largest power of the series: smaller power is rounding. */
 const floorShare = 1e-12
 /** Zero power would be an infinite outlier. */
 const powerMin = 1e-300
 
 /**
- * Up to here every bin is cheap to judge exactly; beyond, a line per quarter octave through a sample of the bins goes
- * first.
+ * Up to this number, every bin is cheap to test exactly; beyond it, a line per quarter octave through a sample of the
+ * bins screens them first.
  */
 const exactCyclesMax = 64
 const sampleMax = 256
 const linesPerOctave = 4
-/** The fraction of the golden section spreads a sample evenly, and in step with no comb of lines. */
+/** The fraction of the golden section spreads a sample evenly, without resonance with a comb of lines. */
 const goldenFraction = 0.6180339887498949
 
 /** A line of ln P on ln(bin). */
@@ -36,7 +36,7 @@ interface Line {
   readonly intercept: number
 }
 
-/** Bins that stand for many, with ln(bin). */
+/** Bins that represent many, with ln(bin). */
 interface Sample {
   readonly bins: Uint32Array
   readonly logBins: Float64Array
@@ -44,15 +44,15 @@ interface Sample {
 
 export class Background {
   readonly #logBin: Float64Array
-  /** Filled as far as it is asked for: a logarithm of all 65,537 bins would take longer than their transform. */
+  /** Filled on demand: logarithms of all 65,537 bins would take longer than their transform. */
   readonly #logPower: Float64Array
-  /** The points of a fit that are left, ln(bin) and ln P. */
+  /** The remaining points of a fit, ln(bin) and ln P. */
   readonly #x: Float64Array
   readonly #y: Float64Array
   readonly #isHole: Uint8Array
-  /** The bins through which the line of each place goes. */
+  /** The bins through which each line goes. */
   readonly #samples: readonly Sample[]
-  /** By bin, 1 + the place of the line that is nearest to it; 0 where bins are judged exactly. */
+  /** For each bin, 1 + the index of the nearest line; 0 where bins are tested exactly. */
   readonly #lineNumber: Uint8Array
   readonly #binsPerCycle: number
   #power: Float64Array = new Float64Array(0)
@@ -84,9 +84,8 @@ export class Background {
   }
 
   /**
-   * Takes a spectrum, and the frequencies (cycles a cell) that were subtracted from its series: around these it has a
-   * hole that is no background. The floor stays that of the first spectrum, since the later ones are of what was left
-   * of it.
+   * Takes a spectrum, and the frequencies (cycles a cell) that were subtracted from its series: the holes around these
+   * do not belong to the background. The floor of the first spectrum stays, since the later ones show its remainder.
    */
   take({ power, size }: Spectrum, removedFrequencies: readonly number[]): void {
     const reach = leftOutCycles * this.#binsPerCycle
@@ -114,16 +113,13 @@ export class Background {
     return this.#value(this.#fit(count), bin)
   }
 
-  /**
-   * Nearly the background at a bin, at the price of a look-up: exact up to 64 cycles in the span, within some 10 %
-   * beyond.
-   */
+  /** Approximates the background at a bin by a look-up: exact up to 64 cycles in the span, within some 10 % beyond. */
   near(bin: number): number {
     const line = this.#nearLine(bin)
     return line === undefined ? this.at(bin) : this.#value(line, bin)
   }
 
-  /** The local maxima from a bin on, without the last bin, with at least `ratio` times the background that is near. */
+  /** The local maxima from a bin on, without the last bin, with at least `ratio` times the approximate background. */
   standingOut(from: number, ratio: number): number[] {
     const standing: number[] = []
     for (let start = Math.max(1, from); start < this.#power.length - 1; ) {
@@ -136,7 +132,7 @@ export class Background {
     return standing
   }
 
-  /** Between bins with one line nearly all are below its lower end, which takes no exponential to see. */
+  /** Between bins with one line nearly all are below its lower end, which a comparison without an exponential shows. */
   #standingOutBetween(start: number, end: number, ratio: number, standing: number[]): void {
     const power = this.#power
     const line = this.#nearLine(start)
@@ -185,7 +181,7 @@ export class Background {
     return Math.round(exactCyclesMax * this.#binsPerCycle * 2 ** (index / linesPerOctave))
   }
 
-  /** Of the window of a bin. */
+  /** Sample for the window of a bin. */
   #sampleAround(bin: number): Sample {
     const [from, to] = this.#window(bin)
     const width = to - from + 1

@@ -1,4 +1,4 @@
-/** Finds the cycle behind the bins of a spectrum: a sinusoid by least squares under the spectrum's window. */
+/** Finds the cycle behind the bins of a spectrum: a least-squares sinusoid under the spectrum's window. */
 
 import type { Background } from './background.ts'
 import { fitSinusoid, observedSeries, type SeriesRoom, type Sinusoid } from './lomb-scargle.ts'
@@ -16,24 +16,22 @@ interface FoundCycle extends Candidate {
   readonly cycle: Sinusoid
 }
 
-/** A spectrum of `rest`, which the background has. */
+/** A spectrum of `rest`, which is also the background's. */
 interface SpectrumOf {
   readonly spectrum: Spectrum
   readonly rest: Float64Array
 }
 
-/**
- * The first of the bins, largest z first, that has a cycle. `known`: one that was found in this spectrum before.
- */
+/** The first of the bins, largest z first, that has a cycle. `known` is a cycle found in this spectrum before. */
 export type CycleFinder = (of: SpectrumOf, bins: readonly number[], known?: FoundCycle) => FoundCycle | undefined
 
 export function createCycleFinder(background: Background, window: Float64Array, room: SeriesRoom): CycleFinder {
   const resolution = 1 / window.length
 
   /**
-   * The sinusoid to subtract. The series is weighted by the spectrum's own window: what is left then has no power at its
-   * frequency in the next spectrum, which a plain fit leaves there as soon as something else, as a bent trend,
-   * correlates with it.
+   * The sinusoid to subtract. The series is weighted by the spectrum's own window, so that the remainder has no power
+   * at this frequency in the next spectrum. A plain fit would leave some there as soon as another part, such as a bent
+   * trend, correlates with it.
    */
   function cycleUnderWindow(rest: Float64Array, start: number): Sinusoid | undefined {
     const series = observedSeries(rest, window, room)

@@ -1,25 +1,25 @@
 /**
- * Whether a series has a daily cycle, by the signs of its days: a day that everybody sees may be too weak for the spectrum of a
- * level that wanders. Each day is a vector of its hours less the line from its midnight to the next, which takes the wandering
- * away, divided by its root mean square, so that no day outweighs the others. Without a cycle a day is as likely as its mirror
- * image: the mean square of the mean day is compared with those that random signs of the days give (a randomisation test,
- * Edgington and Onghena 2007).
+ * Tests a series for a daily cycle by the signs of its days: a visible cycle may be too weak for the spectrum of a
+ * wandering level. Each day is a vector of its hours minus the line from its midnight to the next, which removes the
+ * wandering. It is divided by its root mean square, so that days have equal weights. Without a cycle a day is as likely
+ * as its mirror image. So the mean square of the mean day is compared with means under random signs of the days (a
+ * randomisation test, Edgington and Onghena 2007).
  */
 
 import { bridgeGaps } from '../time/fill-gaps.ts'
 
 const hoursPerDay = 24
 const daysMin = 5
-/** Of a day, by which its values are known. */
+/** Hours with a value that a day needs. */
 const hoursMin = 12
 const draws = 400
 const level = 0.02
-/** Of the variance within a day: less is hardly seen. */
+/** Share of the variance within a day: a weaker cycle is hardly visible. */
 const shareMin = 0.1
 
 export interface DayTest {
   readonly pValue: number
-  /** Of the variance within the days, less their lines, that the mean day explains. */
+  /** Share of the variance within the days, minus their lines, that the mean day explains. */
   readonly share: number
   readonly isDaily: boolean
 }
@@ -41,7 +41,7 @@ export function dayTest(hourly: Float64Array, localHours: Uint8Array): DayTest |
   return { pValue, share, isDaily: pValue <= level && share >= shareMin }
 }
 
-/** Those that vary. */
+/** Days with variation. */
 function daysOf(hourly: Float64Array, localHours: Uint8Array): Float64Array[] {
   const filled = hourly.slice()
   bridgeGaps(filled)
@@ -73,7 +73,7 @@ function squaresOf(day: Float64Array): number {
   return day.reduce((sum, value) => sum + value * value, 0) / hoursPerDay
 }
 
-/** From a fixed seed (xorshift, Marsaglia 2003): the same series has the same answer. */
+/** Uses a fixed seed (xorshift, Marsaglia 2003), so that the same series has the same answer. */
 function randomSigns(): () => number {
   let state = 2_463_534_242
   return () => {

@@ -1,21 +1,21 @@
 /**
- * Chance that white noise has a Lomb–Scargle power of z or more anywhere up to a frequency (Baluev 2008, the bound that
- * astropy calls `baluev`). On red noise it says next to nothing, so it is reported and never decides.
+ * The probability that white noise has a Lomb–Scargle power of z or more anywhere up to a frequency (Baluev 2008, the
+ * bound that astropy calls `baluev`). For red noise it is nearly meaningless, so it is reported but never decides.
  */
 
 import { logGamma } from '../special-functions.ts'
 import { momentsOf } from '../summary/moments.ts'
 
-/** The moments of a series' observed values, in any unit of time. */
+/** The moments of a series' observed times, in any unit. */
 export interface ObservedTimes {
   readonly observed: number
   /** Population variance, in that unit squared. */
   readonly variance: number
-  /** From the first to the last. */
+  /** From the first time to the last. */
   readonly span: number
 }
 
-/** Astropy's default: so many frequencies to the width of a peak. */
+/** Astropy's default number of frequencies per width of a peak. */
 const samplesPerPeak = 5
 
 /**
@@ -52,13 +52,13 @@ export function observedTimes(values: Float64Array): ObservedTimes {
   return { observed, variance: squares / observed, span: last - first }
 }
 
-/** Of ascending times. */
+/** Takes ascending times. */
 export function momentsOfTimes(times: Float64Array): ObservedTimes {
   const { count, std, min, max } = momentsOf(times)
   return { observed: count, variance: (std * std * (count - 1)) / count, span: max - min }
 }
 
-/** The last frequency of the grid that astropy searches, half a step from 0 on: that is what its bound is made for. */
+/** The last frequency of astropy's grid, starting at half a step; its bound assumes that grid. */
 function searchedFrequencyMax(span: number, frequencyMax: number): number {
   const step = 1 / span / samplesPerPeak
   return step / 2 + step * roundHalfToEven((frequencyMax - step / 2) / step)

@@ -1,10 +1,13 @@
-/** Which cycles are overtones of another: a daily cycle that is no pure sine also shows 12, 8 and 6 hours. */
+/**
+ * Finds cycles that are overtones of another: a daily cycle with a shape other than a sine also shows 12, 8 and 6
+ * hours.
+ */
 
 const tolerance = 0.01
-/** Longer cycles claim no overtones: every day is a fraction of every week. */
+/** Longer cycles have no overtones here: every day is a fraction of every week. */
 const fundamentalHoursMax = 30
 
-/** Half the width of a peak, in 1/T: a cycle that is nearer to another frequency than this is not told from it. */
+/** Half the width of a peak, in 1/T: closer frequencies cannot be distinguished. */
 export const distanceMax = 0.5
 
 interface Cycle {
@@ -13,8 +16,8 @@ interface Cycle {
 }
 
 /**
- * By place: the period of the strongest longer cycle of at most 30 h of which this one is an integer fraction within
- * 1 %, or null.
+ * One entry for each cycle: the period of the strongest longer cycle of at most 30 h that is a multiple of its period
+ * within 1 %, or null.
  */
 export function harmonicsOf(cycles: readonly Cycle[]): (number | null)[] {
   return cycles.map(({ periodHours }) => {
@@ -30,7 +33,10 @@ export function harmonicsOf(cycles: readonly Cycle[]): (number | null)[] {
   })
 }
 
-/** How often a day holds a cycle that fits in so many times in so many days, when that is a whole number as near as the span can tell; else null. */
+/**
+ * How many times per day a cycle recurs that fits `cycles` times into `days`, if that is a whole number within the
+ * resolution of the span; else null.
+ */
 export function harmonicOfDay(cycles: number, days: number): number | null {
   const perDay = Math.round(cycles / days)
   return perDay >= 1 && Math.abs(cycles - perDay * days) <= distanceMax ? perDay : null

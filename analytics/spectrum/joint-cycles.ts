@@ -1,7 +1,7 @@
 /**
- * Refines several frequencies of a series jointly: each in turn where its Lomb–Scargle power is largest in the series
- * without the other cycles, until none of them moves any more. Refined alone, a cycle is drawn aside by what the others
- * leak into its surroundings.
+ * Refines several frequencies of a series jointly: each in turn to the maximum of its Lomb–Scargle power in the series
+ * without the other cycles, until all of them are stable. Refined alone, a cycle would be shifted by the leakage of the
+ * others.
  *
  * Source: the RELAX algorithm of Li and Stoica, IEEE Transactions on Signal Processing 44 (1996). It converges to the
  * least squares of all sinusoids together, the quicker the farther they are apart.
@@ -11,14 +11,17 @@ import type { Sinusoid } from './lomb-scargle.ts'
 import { refineFrequency } from './refine-frequency.ts'
 import type { Sampling } from './sampling.ts'
 
-/** Cycles that are near each other take many; most take a few. */
+/** Cycles that are near each other take many rounds; most take a few. */
 const roundsMax = 30
-/** In 1/T: of the frequency of a cycle that fits in four times 1e-6, as the rounds that are left may add up to ten times it. */
+/**
+ * In 1/T: relative to the frequency of a cycle that fits in four times, 1e-6; the remaining rounds may add up to ten
+ * times it.
+ */
 const closeEnough = 4e-6
 
 /**
- * By place the refined frequency; undefined where the power has no maximum within the main lobe, which is then no cycle.
- * `values`: the detrended series.
+ * The refined frequency of each cycle; undefined where the power has no maximum within the main lobe, so that the cycle
+ * is dropped. `values` is the detrended series.
  */
 export function refineJointly(
   values: Float64Array,
@@ -48,7 +51,7 @@ export function refineJointly(
   return cycles.map(cycle => cycle?.frequency)
 }
 
-/** `rest` is without all cycles, before and after. A cycle that has wandered out of the lobe of its `start` is none. */
+/** `rest` is without all cycles, before and after. A cycle that has moved out of the lobe of its `start` is dropped. */
 function refineOne(rest: Float64Array, cycle: Sinusoid, start: number, sampling: Sampling): Sinusoid | undefined {
   sampling.without(rest, negative(cycle), rest)
   const refined = refineFrequency(sampling.fitter(rest), sampling.resolution, cycle.frequency)
@@ -57,7 +60,7 @@ function refineOne(rest: Float64Array, cycle: Sinusoid, start: number, sampling:
   return refined
 }
 
-/** What gives the cycle back when it is subtracted. */
+/** Subtracting it restores the cycle. */
 function negative({ frequency, power, cosine, sine, offset }: Sinusoid): Sinusoid {
   return { frequency, power, cosine: -cosine, sine: -sine, offset: -offset }
 }

@@ -1,18 +1,18 @@
 /**
- * Floating-mean Lomb–Scargle power (Zechmeister & Kürster 2009): the share z of the variance that the best sinusoid
- * of a frequency with a free constant explains, 0 … 1. Astropy's `LombScargle(t, x).power(f)`, normalisation
- * `standard`, `fit_mean`, method `slow`. Weights take the place of its 1/dy².
+ * Floating-mean Lomb–Scargle power (Zechmeister & Kürster 2009): the share z of the variance that the best sinusoid of
+ * a frequency with a free constant explains, 0 … 1. Astropy's `LombScargle(t, x).power(f)`, normalisation `standard`,
+ * `fit_mean`, method `slow`. Weights replace its 1/dy².
  */
 
-/** After so many steps of the rotation, sine and cosine are computed anew: rounding stays near 1e-13. */
+/** After this many steps of the rotation, sine and cosine are recomputed: rounding stays near 1e-13. */
 const rotationSteps = 1024
 
-/** A series as the sums want it. */
+/** A series prepared for the sums. */
 export interface ObservedSeries {
   readonly cells: number
   /** Weight times (value − weighted mean); 0 where missing. */
   readonly centred: Float64Array
-  /** 1, or the weight asked for; 0 where missing. */
+  /** 1, or the given weight; 0 where missing. */
   readonly weights: Float64Array
   readonly weightSum: number
   readonly mean: number
@@ -30,18 +30,18 @@ export interface Sinusoid {
   readonly offset: number
 }
 
-/** Where a series is put; whoever uses it next overwrites that, and has as many cells. */
+/** Buffers for a series; the next user overwrites them, and has as many cells. */
 export type SeriesRoom = Pick<ObservedSeries, 'centred' | 'weights'>
 
 export function createSeriesRoom(cells: number): SeriesRoom {
-  // One cell without weight makes the length even, for the sake of the sums that take two at a time.
+  // One cell without weight makes the length even, for sums that take two at a time.
   const length = cells + (cells % 2)
   return { centred: new Float64Array(length), weights: new Float64Array(length) }
 }
 
 /**
- * `values`: cells in order, NaN where missing. `window`: a weight by cell; without it every observed cell weighs 1.
- * `room`: for so many cells.
+ * `values`: cells in order, NaN where missing. `window`: a weight for each cell; by default every observed cell weighs
+ * 1. `room`: buffers for this number of cells.
  */
 export function observedSeries(
   values: Float64Array,
@@ -71,8 +71,8 @@ export function observedSeries(
 }
 
 /**
- * The sinusoid of a frequency in cycles a cell. O(n), sine and cosine by rotation. Even and odd cells rotate apart: one
- * rotation waits for the one before it, two do so side by side.
+ * The sinusoid of a frequency in cycles a cell. O(n), sine and cosine by rotation. Even and odd cells rotate
+ * separately: a rotation depends on the one before it, so two run in parallel.
  */
 export function fitSinusoid(series: ObservedSeries, frequency: number): Sinusoid {
   const { centred, weights } = series
@@ -124,8 +124,8 @@ export function fitSinusoid(series: ObservedSeries, frequency: number): Sinusoid
 }
 
 /**
- * The same for single moments in any unit, with t the time since the first of them: `frequency` is in cycles per unit.
- * `series`: of as many values, none of them missing.
+ * The same for single moments in any unit, with t the time since the first of them; `frequency` is in cycles per unit.
+ * `series` has one value for each, none missing.
  */
 export function fitSinusoidAtTimes(times: Float64Array, series: ObservedSeries, frequency: number): Sinusoid {
   const first = times[0] as number
@@ -151,7 +151,7 @@ export function fitSinusoidAtTimes(times: Float64Array, series: ObservedSeries, 
 }
 
 /**
- * The series without a fitted sinusoid, its offset included; NaN stays NaN. It is put into `rest`, which may be the series.
+ * The series without a fitted sinusoid, its offset included; NaN stays NaN. The output array `rest` may be the series.
  */
 export function withoutSinusoid(
   values: Float64Array,
@@ -199,7 +199,7 @@ interface TrigonometricSums {
   readonly ys: number
 }
 
-/** The normal equations of cosine, sine and constant, the constant eliminated; the values have mean 0. */
+/** The normal equations of cosine, sine and constant, with the constant eliminated; the values have mean 0. */
 function solve(sums: TrigonometricSums, frequency: number, { weightSum, squares, mean }: ObservedSeries): Sinusoid {
   const c = sums.c / weightSum
   const s = sums.s / weightSum
@@ -209,7 +209,7 @@ function solve(sums: TrigonometricSums, frequency: number, { weightSum, squares,
   const yc = sums.yc / weightSum
   const ys = sums.ys / weightSum
   const determinant = cc * ss - cs * cs
-  // At frequency 0 or half a cycle a step, sine or cosine is constant and nothing can be told apart.
+  // At frequency 0 or half a cycle a step, sine or cosine is constant and the coefficients are undetermined.
   if (!(determinant > 1e-12 && squares > 0)) return { frequency, power: 0, cosine: 0, sine: 0, offset: mean }
   const cosine = (yc * ss - ys * cs) / determinant
   const sine = (ys * cc - yc * cs) / determinant

@@ -1,26 +1,24 @@
-/** Bins of a spectrum that may hold a cycle: those that stand out of the background, and the strongest of all. */
+/** Bins of a spectrum that may have a cycle: bins that stand out of the background, and the strongest of all. */
 
 import type { Background } from './background.ts'
 import { isLocalMaximum, parabolaVertex, type Spectrum } from './periodogram.ts'
 
-/** Four, and a little less for a cycle that fits in exactly four times and is measured with noise. */
+/** Four, and a little less for a noisy cycle that fits in exactly four times. */
 export const cyclesMin = 3.95
-/** Power over background from which a peak is a cycle and not noise. */
+/** Minimum ratio of a cycle's power to the background. */
 export const significantRatio = 20
 /** The screen's background may lie this much above the true one. */
 const screenRatio = significantRatio / 2
 /**
- * z goes with P but for gaps and the window, which counts the middle of the series more than its ends: only candidates
- * with at least this share of the largest P of them are compared by z.
+ * z follows P except for gaps and the window, which weights the middle of the series more than its ends. So only
+ * candidates with at least this share of their largest P are compared by z.
  */
 const rivalShare = 0.1
 const rivalsMax = 8
-/**
- * Half the width of the Hann window's main lobe and a little, in 1/T: two cycles closer than that are not told apart.
- */
+/** Slightly more than half the width of the Hann window's main lobe, in 1/T: closer cycles cannot be distinguished. */
 const lobeCycles = 2.5
 
-/** Whether one of two frequencies is within the main lobe of the other. */
+/** True if one of two frequencies is within the main lobe of the other. */
 export function isNear(a: number, b: number, cells: number): boolean {
   return Math.abs(a - b) * cells <= lobeCycles
 }
@@ -44,8 +42,8 @@ export function strongBins(spectrum: Spectrum): number[] {
 }
 
 /**
- * The bins that stand out, largest P first, outside the main lobes of what was taken already, where only a cycle's
- * changes in strength are left.
+ * The bins that stand out, largest P first, outside the main lobes of earlier cycles, where only their changes in
+ * strength remain.
  */
 export function standingOut(
   spectrum: Spectrum,
@@ -70,7 +68,7 @@ export function standingOut(
   return chosen
 }
 
-/** The bin of the slowest cycle that is looked for. */
+/** The bin of the slowest searched cycle. */
 function lowestBin({ size, cells }: Spectrum): number {
   return (cyclesMin * size) / cells
 }

@@ -1,13 +1,13 @@
-/** A spectrum thinned for a picture: at most 256 points, even on a logarithmic axis, none of its peaks lost. */
+/** A spectrum thinned for a chart: at most 256 points, evenly spaced on a logarithmic axis, without losing a peak. */
 
 import type { Background } from './background.ts'
 import type { Spectrum } from './periodogram.ts'
 
 const pointsMax = 256
-/** Below this nothing but rounding is left of a series whose strongest cycle is at 0. */
+/** Lower power is rounding of a series whose strongest cycle is at 0. */
 const decibelMin = -120
 
-/** Longest period first. Decibels are relative to the largest power of the spectrum, −120 at least. */
+/** Longest period first. Decibels are relative to the largest power of the spectrum, and at least −120. */
 export interface PeriodogramPicture {
   /** In cells, from the span of the series down to two. */
   readonly periods: readonly number[]
@@ -15,7 +15,7 @@ export interface PeriodogramPicture {
   readonly backgroundDecibels: readonly number[]
 }
 
-/** Of every stretch of frequencies the bin with the largest power, with its background; empty without any power. */
+/** For each stretch of frequencies the bin with the largest power, with its background; empty without any power. */
 export function periodogramPicture(spectrum: Spectrum, background: Background): PeriodogramPicture {
   const { power, size, cells } = spectrum
   const periods: number[] = []

@@ -6,7 +6,7 @@
 import { fftPlan, transformSize } from './fft-plans.ts'
 
 export interface Spectrum {
-  /** P by bin; bin k stands for k/size cycles a cell, k = 0 … size/2. */
+  /** P by bin; bin k is at k/size cycles a cell, k = 0 … size/2. */
   readonly power: Float64Array
   readonly size: number
   /** Cells of the series. */
@@ -37,7 +37,7 @@ export function createPeriodogram(window: Float64Array): (values: Float64Array) 
   }
 }
 
-// Both loops stand outside: in a function that is made anew for each device they would be compiled anew.
+// Both loops are outside the closure: a function created for each device would be compiled again each time.
 function tapered(values: Float64Array, window: Float64Array, result: Float64Array): void {
   for (let i = 0; i < values.length; i++) {
     const value = values[i] as number
@@ -53,18 +53,18 @@ function squared(complex: Float64Array, result: Float64Array): void {
   }
 }
 
-/** Whether a bin that has two neighbours is above the left and not below the right one. */
+/** True if a bin with two neighbours is above the left and not below the right one. */
 export function isLocalMaximum(power: Float64Array, bin: number): boolean {
   const value = power[bin] as number
   return value > (power[bin - 1] as number) && value >= (power[bin + 1] as number)
 }
 
-/** Where the parabola through ln P at a local maximum and its two neighbours has its vertex, in bins. */
+/** The vertex, in bins, of the parabola through ln P at a local maximum and its two neighbours. */
 export function parabolaVertex({ power }: Spectrum, bin: number): number {
   const left = Math.log(power[bin - 1] as number)
   const middle = Math.log(power[bin] as number)
   const right = Math.log(power[bin + 1] as number)
   const curvature = left - 2 * middle + right
-  // Without a curvature, or beside a bin without power, there is nothing to interpolate.
+  // Without a curvature, or beside a bin without power, interpolation is impossible.
   return Number.isFinite(curvature) && curvature < 0 ? bin + (0.5 * (left - right)) / curvature : bin
 }

@@ -1,11 +1,11 @@
-/** When in the local day a cycle is at its highest, for cycles that come a whole number of times a day. */
+/** The time of the local day at which a cycle has its maximum, for cycles that recur a whole number of times a day. */
 
 import type { Sinusoid } from './lomb-scargle.ts'
 
 const hoursPerDay = 24
 const tolerance = 0.02
 
-/** How often a day holds this period, when that is a whole number within 0.02; else null. */
+/** How many times a day has this period, if that is a whole number within 0.02; else null. */
 export function timesADay(periodHours: number): number | null {
   const perDay = hoursPerDay / periodHours
   const whole = Math.round(perDay)
@@ -18,7 +18,7 @@ export function maximumNear({ frequency, cosine, sine }: Sinusoid, moment: numbe
   return first + Math.round((moment - first) * frequency) / frequency
 }
 
-/** The moment of a place on the grid, where a whole number is the middle of a cell. */
+/** The moment of an index on the grid, where a whole number is the middle of a cell. */
 export function cellMiddleMs(cell: number, frame: { readonly startMs: number; readonly stepMs: number }): number {
   return frame.startMs + (cell + 0.5) * frame.stepMs
 }

@@ -1,4 +1,4 @@
-/** How a series is sampled, on a grid or at times of its own, and what a search for its cycles needs of either. */
+/** The sampling of a series, on a grid or at its own times, with the functions that a search for cycles needs. */
 
 import {
   createSeriesRoom,
@@ -11,11 +11,11 @@ import {
 } from './lomb-scargle.ts'
 
 export interface Sampling {
-  /** 1/T, T being the span: the main lobe of a cycle ends so far beside its frequency. */
+  /** 1/T, T being the span: the main lobe of a cycle ends this far beside its frequency. */
   readonly resolution: number
-  /** Fits sinusoids of any frequency to these values, until it is asked for other values. */
+  /** Fits sinusoids of any frequency to these values; valid until the next call. */
   fitter(values: Float64Array): (frequency: number) => Sinusoid
-  /** The values less a sinusoid, put into `rest`, which may be the values. */
+  /** The values minus a sinusoid; the output array `rest` may be the values. */
   without(values: Float64Array, sinusoid: Sinusoid, rest: Float64Array): Float64Array
 }
 
@@ -31,7 +31,7 @@ export function gridSampling(cells: number, room = createSeriesRoom(cells)): Sam
   }
 }
 
-/** Values at ascending times in any unit, none of them missing; frequencies in cycles per unit. */
+/** Values at ascending times in any unit, without missing ones; frequencies in cycles per unit. */
 export function timesSampling(times: Float64Array): Sampling {
   return {
     resolution: 1 / ((times.at(-1) ?? 0) - (times[0] ?? 0)),

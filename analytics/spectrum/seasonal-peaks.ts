@@ -1,17 +1,17 @@
 /**
- * The cycles of a series: spectral peaks that stand out of their local background, taken one at a time.
+ * The cycles of a series: spectral peaks that stand out of their local background, extracted one at a time.
  *
- * Of the candidates with 20 times their background the one with the largest Lomb–Scargle power is accepted, its sinusoid
- * subtracted and the spectrum computed again, at most five times. Taken all at once, side lobes of a gap or of a clean
- * cycle would pass for cycles of their own. After the last one all frequencies are refined jointly. Power and amplitude
- * are those of the whole detrended series at that frequency, so that anyone can compute them again.
+ * Candidates have 20 times their background, and the one with the largest Lomb–Scargle power is accepted. Its sinusoid
+ * is subtracted and the spectrum computed again, at most five times. Extracted together, side lobes of a gap or of a
+ * clean cycle would look like cycles of their own. After the last one all frequencies are refined jointly. Power and
+ * amplitude describe the whole detrended series at that frequency, so that they can be reproduced.
  *
- * Where the strongest peak of all does not stand out, as in red noise, it is listed beside them as not significant.
+ * If even the strongest peak does not stand out, as in red noise, it is listed as not significant.
  *
- * Values that are missing at the same time every day are 0 in the spectrum, and turn whatever is slow into a day. Where there
- * are such holes, a peak also has to stand out of the spectrum of the series with straight lines in place of its gaps: that is
- * what is most likely there of a random walk, so that slow parts leave nothing at a day. The other cycles stay in it: several at
- * a day and its fractions are known by their sum outside of the holes, and each alone may be anything.
+ * Values that are missing at the same time every day are 0 in the spectrum, which turns slow variation into a daily
+ * cycle. With such holes, a peak also has to stand out of the spectrum of the series with straight lines in its gaps.
+ * Lines are the most likely values of a random walk, so that slow parts leave nothing at a day. The other cycles stay
+ * in it: several at a day and its fractions are determined only by their sum outside the holes.
  */
 
 import { detrend } from '../decomposition/detrend.ts'
@@ -32,11 +32,9 @@ import { isSignificant, type SensorSteps } from './significance.ts'
 /** The highest frequency of a grid, in cycles a cell. */
 export const nyquist = 0.5
 const peaksMax = 5
-/** Beyond it the background is made of rounding, and the ratio says no more. */
+/** Beyond it the background consists of rounding, and the ratio is meaningless. */
 const ratioMax = 1e6
-/**
- * Share of the variance below which a later peak is no cycle but what rounding and gaps have left of the earlier ones.
- */
+/** Share of the variance below which a later peak is a remainder of earlier ones, from rounding and gaps. */
 const shareMin = 1e-6
 export interface SeasonalPeak {
   /** Cycles a cell. */
@@ -46,12 +44,15 @@ export interface SeasonalPeak {
   /** z of the detrended series at this frequency, the share of its variance explained. */
   readonly power: number
   readonly amplitude: number
-  /** P over background in the spectrum in which the peak was found, or without its holes where that is less; at most 1e6. */
+  /**
+   * P over background in the spectrum in which the peak was found, or without its holes where the ratio is smaller; at
+   * most 1e6.
+   */
   readonly snr: number
   readonly falseAlarm: number
   /** See `isSignificant`. */
   readonly significant: boolean
-  /** By the signs of the days, not by its ratio; see `withDay`. */
+  /** Found by the signs of the days instead of its ratio; see `withDay`. */
   readonly isOfDays?: boolean
 }
 
@@ -63,14 +64,14 @@ interface SeasonalPeaks {
 }
 
 /**
- * Searches a detrended series on a grid, NaN where missing, in which something varies, for cycles that fit in at least
- * four times.
+ * Searches a detrended series on a grid, NaN where missing, which must vary, for cycles that fit in at least four
+ * times.
  */
 export type PeakSearch = (values: Float64Array, steps?: SensorSteps) => SeasonalPeaks
 
 /**
- * With the cycle of 24 h that the days of a detrended series have by their signs (see `dayTest`), where none of the peaks at a
- * day or its fractions is significant. A slow curve in steps of the sensor has none.
+ * Adds the cycle of 24 h that the days of a detrended series show by their signs (see `dayTest`), if no peak at a day
+ * or its fractions is significant. A slow curve in steps of the sensor does not get one.
  */
 export function withDay(
   peaks: readonly SeasonalPeak[],
@@ -92,8 +93,8 @@ export function withDay(
 const noSteps: SensorSteps = { quantum: 0, passed: 0 }
 
 /**
- * Makes the search for series of one length, whose tables and buffers all of them share. `cellsPerDay`: a multiple or a whole fraction of 24;
- * without it the series know no day.
+ * Creates the search for series of one length, which share its tables and buffers. `cellsPerDay`: a multiple or a whole
+ * fraction of 24; without it the series have no day.
  */
 export function createPeakSearch(cells: number, cellsPerDay?: number): PeakSearch {
   const window = hannWindow(cells)
@@ -128,7 +129,7 @@ export function createPeakSearch(cells: number, cellsPerDay?: number): PeakSearc
       if (!isFirst && (cycle.cosine ** 2 + cycle.sine ** 2) * weightSum < 2 * shareMin * squares) break
       candidates.push(found)
       removed.push(frequency)
-      // The first line was fitted to the cycle as well, and what it took too much is no part of the next spectrum.
+      // The first line was fitted to the cycle too; its error must not enter the next spectrum.
       rest = detrend(withoutSinusoid(rest, cycle, left), left).residual
       spectrum = periodogram(rest)
       background.take(spectrum, removed)
@@ -177,7 +178,7 @@ export function createPeakSearch(cells: number, cellsPerDay?: number): PeakSearc
 
 const hoursOfDay = 24
 const daysMin = 3
-/** Between the hours of the day with the most and the least missing cells. */
+/** Difference between the hours of the day with the most and the fewest missing cells. */
 const shareDifferenceMin = 0.3
 
 /** `values`: cells in order, NaN where missing. `cellsPerDay`: a multiple or a whole fraction of 24. */
@@ -196,17 +197,17 @@ export function hasRecurringHole(values: Float64Array, cellsPerDay: number): boo
   return Math.max(...shares) - Math.min(...shares) >= shareDifferenceMin
 }
 
-/** In 1/T: how far beside its frequency a peak's top is looked for. */
+/** In 1/T: search radius of a peak's top around its frequency. */
 const reachCycles = 0.5
 
-/** What makes a spectrum of series of one length; `room` for one of them. */
+/** The tools for spectra of series of one length; `room` has buffers for one of them. */
 interface Tools {
   readonly periodogram: (values: Float64Array) => Spectrum
   readonly background: Background
   readonly room: Float64Array
 }
 
-/** How far the cycle of a frequency stands out of its background there, until the tools are used again. */
+/** Ratios of the cycle of a frequency to its background, valid until the tools are used again. */
 function ratiosWithoutGaps(
   values: Float64Array,
   { periodogram, background, room }: Tools,
@@ -222,7 +223,7 @@ function ratiosWithoutGaps(
   }
 }
 
-/** The bin of the most power near a frequency. */
+/** The bin with the most power near a frequency. */
 function highestBin({ power, size, cells }: Spectrum, frequency: number): number {
   const reach = (reachCycles * size) / cells
   const last = Math.min(power.length - 1, Math.floor(frequency * size + reach))

@@ -1,10 +1,10 @@
-/** Whether a spectral peak is a cycle and not noise, and moves the sensor enough to be measured. */
+/** Decides whether a spectral peak is a cycle rather than noise, and large enough for the sensor. */
 
 import { significantRatio } from './peak-bins.ts'
 
-/** Of a day: of these whole fractions there may be cycles smaller than a step of the sensor, as the tides of the air are. */
+/** Fractions of a day at which cycles may be smaller than a step of the sensor, such as the tides of the air. */
 const dayFractionsMax = 4
-/** A clock that is a second off has cycles of minutes in what is otherwise smooth; the tides are kept. */
+/** A clock that is a second off makes cycles of minutes in smooth series; the tides are stronger. */
 const powerMin = 0.005
 /** In 1/T, half the main lobe of the Hann window. */
 const nearCycles = 1
@@ -17,29 +17,32 @@ export interface FoundPeak {
   readonly power: number
   /** Cycles within the span. */
   readonly cycles: number
-  /** Found by the signs of the days, whatever its `snr`. */
+  /** Found by the signs of the days, regardless of its `snr`. */
   readonly isOfDays?: boolean
 }
 
-/** What the sensor's steps make of a slow curve. */
+/** The effect of the sensor's steps on a slow curve. */
 export interface SensorSteps {
-  /** The smallest step, 0 while it is not known. */
+  /** The resolution, 0 while unknown. */
   readonly quantum: number
-  /** How many of them the line that was taken away passes in the span. */
+  /** The number of steps that the removed line passes in the span. */
   readonly passed: number
 }
 
-/** `slope`: of the line, over one of `cells`. */
+/** `slope` is the line's slope, over one of `cells`. */
 export function sensorSteps(quantum: number, slope: number, cells: number): SensorSteps {
   return { quantum, passed: quantum === 0 ? 0 : (Math.abs(slope) * cells) / quantum }
 }
 
-/** Of the amplitude of a cycle of steps: as the values do not fall quite evenly, it may be fitted somewhat larger. */
+/**
+ * Relative to the amplitude of a cycle of steps: as the values do not fall quite evenly, the fit may be somewhat
+ * larger.
+ */
 const stepsMargin = 1.25
 
 /**
- * `days`: the span, undefined where the series knows no day. A slow curve that is shown in whole steps has an edge at each of
- * them, whose cycles are no larger than half a step. They are at 24/k h by chance alone, but where steps come once a day.
+ * `days`: the span, undefined where the series has no day. A slow curve in whole steps has an edge at each of them,
+ * with cycles of at most half a step. They are at 24/k h only by chance, unless steps come once a day.
  */
 export function isSignificant(
   peak: FoundPeak,
@@ -56,7 +59,7 @@ function isOfDay(cycles: number, days: number): boolean {
   return perDay >= 1 && perDay <= dayFractionsMax && Math.abs(cycles - perDay * days) <= nearCycles
 }
 
-/** A line in whole steps is off by a sawtooth, whose k-th harmonic has an amplitude of quantum/(kπ). */
+/** A line in whole steps deviates by a sawtooth, whose k-th harmonic has an amplitude of quantum/(kπ). */
 function isOfSteps({ amplitude, cycles }: FoundPeak, { quantum, passed }: SensorSteps): boolean {
   const harmonic = Math.round(cycles / passed)
   if (passed === 0 || harmonic < 1) return false

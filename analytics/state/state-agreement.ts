@@ -1,4 +1,4 @@
-/** For how long two things were in the same state. */
+/** How long two states were equal. */
 
 import type { Bucket } from '../summary/aggregates.ts'
 import { runEnd } from './state-durations.ts'
@@ -8,7 +8,7 @@ interface StateAgreement {
   /** Time in which both states are known. */
   readonly known_seconds: number
   readonly same_seconds: number
-  /** `same_seconds` / `known_seconds`; null without such a time. */
+  /** `same_seconds` / `known_seconds`; null without known time. */
   readonly same_share: number | null
 }
 

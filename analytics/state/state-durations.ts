@@ -1,4 +1,4 @@
-/** How long each state held, in all and in each hour or local day. */
+/** How long each state held, in total and in each hour or local day. */
 
 import { lowerBound } from '../lower-bound.ts'
 import type { Bucket } from '../summary/aggregates.ts'
@@ -7,7 +7,7 @@ import { type StateRuns, stateMax, unknownState } from './state-runs.ts'
 interface StateDuration {
   readonly state: number
   readonly seconds: number
-  /** Of the known time. */
+  /** Share of the known time. */
   readonly share: number
 }
 
@@ -15,16 +15,16 @@ interface StateDurations {
   /** States that held for some time, ascending; at most 256. */
   readonly states: StateDuration[]
   readonly known_seconds: number
-  /** Before the first sample, in gaps, and after a sample that is no state. */
+  /** Before the first sample, in gaps, and after an invalid sample. */
   readonly unknown_seconds: number
-  /** The known time's share of the bucket so far; null of a bucket that has not begun. */
+  /** The known time's share of the bucket so far; null for a bucket that has not begun. */
   readonly known_share: number | null
-  /** Samples that show another state than the one before them. Between them there may have been more. */
+  /** Samples that show another state than the one before them; further changes between them remain undetected. */
   readonly changes: number
 }
 
 /**
- * In the buckets' order, which ascend and do not overlap. Of each the part before now counts, the end of the runs: known and
+ * In the buckets' order, which ascend without overlap. Only the part before now, the end of the runs, counts: known and
  * unknown seconds add up to its length.
  */
 export function stateDurations(runs: StateRuns, buckets: readonly Bucket[]): StateDurations[] {

@@ -1,4 +1,4 @@
-/** The episodes of a state: from when to when it held, and what came next. */
+/** The episodes of a state: their beginnings and ends, and the next state. */
 
 import { runEnd } from './state-durations.ts'
 import { type StateRuns, unknownState } from './state-runs.ts'
@@ -10,7 +10,7 @@ interface StateEpisode {
   readonly start_ms: number
   readonly end_ms: number
   readonly duration_seconds: number
-  /** Whether it reaches to now: it may last longer. */
+  /** It extends to now and may last longer. */
   readonly ongoing: boolean
 }
 
@@ -22,16 +22,17 @@ interface StateChange {
 }
 
 interface StateEpisodes {
-  /** Newest first, at most as many as asked for; `episodes_total` counts them all, the unknown ones too. */
+  /** Newest first, at most `episodesMax`; `episodes_total` counts them all, including unknown ones. */
   readonly episodes: StateEpisode[]
   readonly episodes_total: number
   readonly changes_total: number
   readonly last_change: StateChange | null
 }
 
-/** Throws a RangeError when `episodesMax` is no whole number from 1. */
+/** Throws a RangeError unless `episodesMax` is a whole number from 1. */
 export function stateEpisodes(runs: StateRuns, episodesMax: number): StateEpisodes {
-  if (!(Number.isInteger(episodesMax) && episodesMax >= 1)) throw new RangeError(`at most ${episodesMax} episodes`)
+  if (!(Number.isInteger(episodesMax) && episodesMax >= 1))
+    throw new RangeError(`invalid maximum of episodes: ${episodesMax}`)
   const total = runs.states.length
   const episodes: StateEpisode[] = []
   for (let run = total - 1; run >= Math.max(0, total - episodesMax); run--) episodes.push(episodeAt(runs, run))

@@ -1,7 +1,7 @@
 /**
- * In which state something was, and when: a door, a pump, a mode. A state holds until the next sample, but no longer than
- * readings are due: over an interval longer than G, a gap, it holds for E, as downtime begins there, and is unknown for the
- * rest. A state has no mean.
+ * The states of a door, a pump or a mode over time. A state holds until the next sample, but not longer than readings
+ * are due: over an interval longer than G, a gap, it holds for E, as downtime begins there, and is unknown for the
+ * rest. States have no mean.
  */
 
 import { presentOf, type Samples } from '../present.ts'
@@ -11,15 +11,15 @@ import { gapIntervals } from '../reliability/interval-estimate.ts'
 
 /** States are the whole numbers from 0 to this one; a boolean is 0 or 1. */
 export const stateMax = 255
-/** Stands for an unknown state in the columns of runs. */
+/** Marks an unknown state in the columns of runs. */
 export const unknownState = -1
 
 export interface StateInput extends Samples {
   readonly cadence: Cadence
-  /** Up to when the last state may hold; not before the last sample. */
+  /** The last state may hold up to here; not before the last sample. */
   readonly nowMs: number
   /**
-   * How long a state holds at most, in place of the cadence's rule: a door that reports only its changes keeps its state
+   * The longest hold of a state, in place of the cadence's rule: a door that reports only its changes keeps its state
    * for days.
    */
   readonly holdMaxMs?: number
@@ -32,16 +32,16 @@ export interface StateRuns {
   readonly states: Int16Array
   /** Now: the end of the last run. */
   readonly endMs: number
-  /** Times of the samples that show another state than the sample before them, whatever lies between, and both states. */
+  /** Times of the samples that show another state than the sample before them, even after a gap, and both states. */
   readonly changesMs: Float64Array
   readonly changedFrom: Int16Array
   readonly changedTo: Int16Array
-  /** Samples that count, and those that are no whole number from 0 to 255: from such a one on the state is unknown. */
+  /** Valid samples, and invalid ones outside the whole numbers from 0 to 255, after which the state is unknown. */
   readonly count: number
   readonly refused: number
 }
 
-/** Of samples at ascending times, NaN being missing. */
+/** Samples have ascending times, with NaN for missing ones. */
 export function stateRuns(input: StateInput): StateRuns {
   const { timesMs, values } = presentOf(input.timesMs, input.values)
   const columns = new RunColumns(timesMs.length)
@@ -62,7 +62,7 @@ export function stateRuns(input: StateInput): StateRuns {
   return { ...columns.result(), endMs, count: timesMs.length - refused, refused }
 }
 
-/** While no interval is known a device is measured by 900 seconds, as its freshness is. */
+/** Without a known interval a device is measured by 900 seconds, as in its freshness. */
 function holdsOf({ cadence, holdMaxMs }: StateInput): readonly CadenceStretch[] {
   if (holdMaxMs !== undefined) return [always(holdMaxMs, holdMaxMs)]
   if (cadence.stretches.length > 0) return cadence.stretches
@@ -78,7 +78,7 @@ function stateOf(value: number): number {
   return Number.isInteger(value) && value >= 0 && value <= stateMax ? value : unknownState
 }
 
-/** Joins what follows with the same state. */
+/** Merges adjacent runs with the same state. */
 class RunColumns {
   readonly #startsMs: Float64Array
   readonly #states: Int16Array
@@ -89,7 +89,7 @@ class RunColumns {
   #changes = 0
   #last = unknownState
 
-  /** Each sample makes at most a run of its state and one that is unknown. */
+  /** Each sample makes at most a run of its state and an unknown one. */
   constructor(samples: number) {
     this.#startsMs = new Float64Array(2 * samples)
     this.#states = new Int16Array(2 * samples)

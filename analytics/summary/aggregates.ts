@@ -17,7 +17,7 @@ export interface Bucket {
   readonly endMs: number
 }
 
-/** Null stands for what does not exist; only `count` always does. */
+/** Null stands for missing figures; only `count` always exists. */
 export interface Summary {
   readonly count: number
   readonly mean: number | null
@@ -27,18 +27,18 @@ export interface Summary {
   readonly mean_of_hours: number | null
   readonly min: number | null
   readonly max: number | null
-  /** When the smallest and the largest value were met first. */
+  /** Time of the first smallest and the first largest value. */
   readonly min_at_ms: number | null
   readonly max_at_ms: number | null
   /** Null for a single value. */
   readonly std: number | null
-  /** The share of the expected samples, of a bucket that is not over those expected so far. */
+  /** The share of the expected samples; in a running bucket, of the samples expected so far. */
   readonly coverage: number | null
-  /** Whether the coverage is known and at least 75 %. */
+  /** The coverage is known and at least 75 %. */
   readonly valid: boolean
 }
 
-/** With the figures that a summary can do without: a year's quantiles take as long as everything else of it. */
+/** Includes figures that a summary omits: a year's quantiles take as long as all its other figures. */
 export interface Aggregate extends Summary {
   readonly median: number | null
   readonly p05: number | null
@@ -47,22 +47,19 @@ export interface Aggregate extends Summary {
   readonly last: number | null
 }
 
-/**
- * Times ascend, a missing value is NaN. Samples around the buckets, where they are known, make the time-weighted means
- * exact at the edges.
- */
+/** Times ascend, a missing value is NaN. Samples around the buckets make the time-weighted means exact at the edges. */
 export interface AggregateInput extends Samples {
   readonly cadence: Cadence
   readonly nowMs: number
 }
 
-/** In the buckets' order. The spread is the sample one. */
+/** In the buckets' order. The spread is the sample standard deviation. */
 export function summarise(input: AggregateInput, buckets: readonly Bucket[]): Summary[] {
   const { present, arrivals } = prepare(input)
   return buckets.map(bucket => summaryOf(present, bucket, arrivals, momentsIn(present, bucket)))
 }
 
-/** As `summarise`; quantiles are of type 7. */
+/** The same as `summarise`, with quantiles of type 7. */
 export function aggregate(input: AggregateInput, buckets: readonly Bucket[]): Aggregate[] {
   const { present, arrivals } = prepare(input)
   return buckets.map(bucket => {
@@ -80,7 +77,7 @@ export function aggregate(input: AggregateInput, buckets: readonly Bucket[]): Ag
   })
 }
 
-/** Without the missing ones no bucket has to look far for its neighbours, however long a sensor was silent. */
+/** Without missing values, neighbours of a bucket are found quickly, even after a long silence of the sensor. */
 function prepare(input: AggregateInput): { present: AggregateInput; arrivals: Arrivals } {
   const present = { ...input, ...presentOf(input.timesMs, input.values) }
   return { present, arrivals: arrivalsOf(present.timesMs, input.cadence) }
@@ -115,8 +112,8 @@ function summaryOf(input: AggregateInput, bucket: Bucket, arrivals: Arrivals, mo
 }
 
 /**
- * In the spirit of the WMO's equally spaced observations. Hours are counted from the bucket's start, and one that is
- * not over is measured by its whole length; the 18 hours that a day of 24 needs scale with the day's length.
+ * Follows the WMO's equally spaced observations. Hours are counted from the bucket's start, and a running one is
+ * measured by its whole length; the 18 hours that a day of 24 needs scale with the day's length.
  */
 function meanOfHours({ timesMs, values, cadence }: AggregateInput, bucket: Bucket, arrivals: Arrivals): number | null {
   const means: number[] = []

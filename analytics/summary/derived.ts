@@ -1,7 +1,7 @@
 /**
- * Quantities of a reading that no sensor measures, from temperature T in °C, relative humidity in %, pressure in hPa
- * and height in m. Sources: WMO-No. 8, Guide to Instruments and Methods of Observation, annex 4.B (Magnus formula over
- * water) and the WMO formula of reduction to sea level. They are derived reading by reading and averaged afterwards.
+ * Derived quantities of a reading, from temperature T in °C, relative humidity in %, pressure in hPa and height in m.
+ * Sources: WMO-No. 8, Guide to Instruments and Methods of Observation, annex 4.B (Magnus formula over water) and the
+ * WMO formula of reduction to sea level. They are derived reading by reading and averaged afterwards.
  *
  * NaN where an input is missing, humidity is not above 0 or is beyond 103 %; up to that, over 100 % counts as 100.
  */
@@ -36,7 +36,7 @@ export function dewPoints(temperatures: Float64Array, humidities: Float64Array):
   return points
 }
 
-/** In hPa, of the water vapour. */
+/** Partial pressure of the water vapour, in hPa. */
 export function vapourPressure(temperature: number, humidity: number): number {
   return saturation(humidity) * saturationPressure(temperature)
 }

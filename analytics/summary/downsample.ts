@@ -1,6 +1,6 @@
 /**
- * Fewer points for the same picture: MinMaxLTTB, applied to each stretch between gaps by itself. What is kept are
- * readings as they are: the first and last of every stretch, the global smallest and largest, flagged ones, and those
+ * Fewer points for the same chart: MinMaxLTTB, applied to each stretch between gaps separately. Kept points are
+ * unmodified readings: the first and last of every stretch, the global smallest and largest, flagged ones, and those
  * that give the line its shape.
  */
 
@@ -9,29 +9,31 @@ import { gapMarks } from '../reliability/gap-marks.ts'
 import { type Curve, keepShape } from './min-max-lttb.ts'
 
 export interface DownsampleOptions {
-  /** Ascending; of the same length as the values, of which NaN ones are left out. */
+  /** Ascending, as long as the values; NaN values are left out. */
   readonly timesMs: Float64Array
   readonly values: Float64Array
-  /** The most that may be kept, at least 4. */
+  /** The maximum of kept points, at least 4. */
   readonly points: number
-  /** A longer time between two readings is a gap; without a threshold none is. */
+  /** A longer time between two readings is a gap; without a threshold gaps do not exist. */
   readonly gaps: GapThresholds
-  /** Not 0 for readings that must stay, as suspect ones. */
+  /** Not 0 for readings that must stay, such as suspect ones. */
   readonly flagged?: Uint8Array
 }
 
 export interface Downsampled {
-  /** Places of the kept readings, ascending. */
+  /** Indexes of the kept readings, ascending. */
   readonly indices: Uint32Array
-  /** The longest time between two kept readings of one stretch: a line broken only beyond it is whole between gaps. */
+  /**
+   * The longest time between two kept readings of one stretch: a line broken only beyond it is unbroken between gaps.
+   */
   readonly stepMaxMs: number
 }
 
 const pointsMin = 4
 
 /**
- * Throws a RangeError when fewer than 4 points are asked for. When the flagged readings alone are too many, evenly
- * chosen ones stay; when there are more gaps than room for both their sides, the shortest count as no gaps.
+ * Throws a RangeError for fewer than 4 points. When the flagged readings alone are too many, an even selection stays;
+ * when the gaps have more sides than there is room, the shortest ones do not count as gaps.
  */
 export function downsample({ timesMs, values, points, gaps, flagged }: DownsampleOptions): Downsampled {
   if (!(points >= pointsMin)) throw new RangeError(`${points} points are too few to draw a line`)
@@ -103,7 +105,7 @@ function stretchStarts(times: Float64Array, gaps: GapThresholds, stretchesMax: n
   return [0, ...longest.sort((a, b) => a - b)]
 }
 
-/** Both ends of each stretch, and the rest of the room by the stretches' lengths. */
+/** Both ends of each stretch; the remaining points are divided by the stretches' lengths. */
 function keepShapes(curve: Curve, starts: readonly number[], room: number): void {
   const lengths = starts.map((start, index) => (starts[index + 1] ?? curve.times.length) - start)
   const ends = lengths.reduce((sum, length) => sum + Math.min(length, 2), 0)
@@ -126,7 +128,7 @@ function result({ times, kept }: Curve, places: Uint32Array, starts: readonly nu
   let stepMaxMs = 0
   let last = 0
   for (let index = 0; index < times.length; index++) {
-    // Both sides of a gap are kept, so every start is met here.
+    // Both sides of a gap are kept, so every start is found here.
     if (kept[index] !== 1) continue
     if (isStart[index] !== 1) stepMaxMs = Math.max(stepMaxMs, (times[index] as number) - (times[last] as number))
     last = index

@@ -9,14 +9,14 @@
 
 const preselection = 4
 
-/** Columns without missing readings, and which of them are kept. */
+/** Columns without missing readings, and marks of the kept ones. */
 export interface Curve {
   readonly times: Float64Array
   readonly values: Float64Array
   readonly kept: Uint8Array
 }
 
-/** Marks `points` places of [from, to), both ends among them; all when there are no more, else at least 2. */
+/** Marks `points` indexes of [from, to), including both ends; all when `points` is not less, else at least 2. */
 export function keepShape(curve: Curve, from: number, to: number, points: number): void {
   if (points >= to - from) {
     curve.kept.fill(1, from, to)
@@ -25,7 +25,7 @@ export function keepShape(curve: Curve, from: number, to: number, points: number
   keepTriangles(curve, preselect(curve.values, from, to, points), points)
 }
 
-/** Places of [from, to): all when they are few, else both ends and the extremes of twice as many buckets as points. */
+/** Indexes of [from, to): all when they are few, else both ends and the extremes of twice as many buckets as points. */
 function preselect(values: Float64Array, from: number, to: number, points: number): Uint32Array {
   if (to - from <= points * preselection) return Uint32Array.from({ length: to - from }, (_, index) => from + index)
   const buckets = (points * preselection) / 2
@@ -49,7 +49,9 @@ function preselect(values: Float64Array, from: number, to: number, points: numbe
   return chosen.subarray(0, count)
 }
 
-/** LTTB over the candidates: from each bucket the one with the largest triangle to the last kept and the next mean. */
+/**
+ * LTTB over the candidates: from each bucket the point with the largest triangle to the last kept and the next mean.
+ */
 function keepTriangles({ times, values, kept }: Curve, candidates: Uint32Array, points: number): void {
   const last = candidates.length - 1
   let previous = candidates[0] as number

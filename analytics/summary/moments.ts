@@ -1,6 +1,6 @@
-/** Count, mean, spread, extremes and ends of a series, missing values left out, in two plain passes. */
+/** Count, mean, spread, extremes and ends of a series without missing values, in two plain passes. */
 
-/** NaN stands for what does not exist: everything but the count of an empty series, `std` of a single value. */
+/** NaN stands for missing figures: all but the count of an empty series, and `std` of a single value. */
 export interface Moments {
   readonly count: number
   readonly mean: number
@@ -10,14 +10,15 @@ export interface Moments {
   readonly max: number
   readonly first: number
   readonly last: number
-  /** Places in the series of the earliest smallest and largest value, −1 without any. */
+  /** Indexes of the earliest smallest and largest value, −1 without any. */
   readonly minIndex: number
   readonly maxIndex: number
 }
 
 /**
- * Of `values[from, to)`, NaN being missing. The mean is summed as distances from the first value and the spread by the
- * corrected two-pass algorithm (Chan, Golub and LeVeque 1983): 1013 ± 0.3 hPa would lose six digits in plain sums.
+ * Uses `values[from, to)`, with NaN for missing ones. The mean is summed as distances from the first value and the
+ * spread by the corrected two-pass algorithm (Chan, Golub and LeVeque 1983): 1013 ± 0.3 hPa would lose six digits in
+ * plain sums.
  */
 export function momentsOf(values: Float64Array, from = 0, to = values.length): Moments {
   let count = 0
@@ -65,15 +66,15 @@ function sampleStd(values: Float64Array, from: number, to: number, mean: number,
 }
 
 /**
- * Whether a series has no spread worth the name: its extremes are equal, or its variance is what rounding leaves of
- * equal values, (1e-12·max|x|)² or less. A correlation or a strength of such a series is made of rounding errors. An
- * empty series is not constant.
+ * True for a series without a meaningful spread: its extremes are equal, or its variance is rounding of equal values,
+ * (1e-12·max|x|)² or less. A correlation or a strength of such a series consists of rounding errors. An empty series is
+ * not constant.
  */
 export function isConstant({ min, max, std }: Moments): boolean {
   return min === max || std <= 1e-12 * Math.max(Math.abs(min), Math.abs(max))
 }
 
-/** Whether what was left of these values is no more than the rounding of the subtraction. */
+/** True if the remainder of these values is only the rounding of the subtraction. */
 export function isRounding(rest: Float64Array, values: Float64Array): boolean {
   const { min, max } = momentsOf(values)
   return !(momentsOf(rest).std > 1e-12 * Math.max(Math.abs(min), Math.abs(max)))

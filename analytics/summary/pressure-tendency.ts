@@ -1,12 +1,12 @@
 /**
- * Pressure tendency: how much the pressure has changed in three hours, in hPa, and the words of the Met Office's marine
- * forecasts for it.
+ * Pressure tendency: the change of the pressure in three hours, in hPa, and the Met Office's terms for it in marine
+ * forecasts.
  */
 
 import { lowerBound } from '../lower-bound.ts'
 
 const tendencyMs = 3 * 3_600_000
-/** How far the reading that stands for a moment may be from it. */
+/** Largest distance between a moment and the reading used for it. */
 const nearMs = 15 * 60_000
 
 type Pace = 'slowly' | 'moderately' | 'quickly' | 'very rapidly'
@@ -19,8 +19,8 @@ export interface PressureTendency {
 }
 
 /**
- * At `endMs`, from pressures (NaN = missing) at ascending times. Either moment is stood for by the nearest pressure
- * within 15 minutes, the earlier of two as near; null when there is none.
+ * At `endMs`, from pressures (NaN = missing) at ascending times. Both moments use the nearest pressure within 15
+ * minutes, the earlier of two equally near; null without one.
  */
 export function pressureTendency(
   timesMs: Float64Array,
@@ -35,7 +35,7 @@ export function pressureTendency(
 }
 
 export function tendencyOf(change: number): Tendency {
-  // 999.8 − 999.7 is a little less than 0.1 in binary; the words go by the decimal difference.
+  // 999.8 − 999.7 is a little less than 0.1 in binary; the terms depend on the decimal difference.
   const size = Math.round(Math.abs(change) * 1e6) / 1e6
   if (size < 0.1) return 'steady'
   return `${change > 0 ? 'rising' : 'falling'} ${paceOf(size)}`

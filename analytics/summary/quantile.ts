@@ -1,11 +1,11 @@
 /**
  * Quantiles of type 7 (Hyndman and Fan 1996; the default of numpy, pandas and R): with h = (n − 1)p, linear between the
- * values of rank ⌊h⌋ and ⌈h⌉. By selection, which is linear in n, instead of sorting.
+ * values of rank ⌊h⌋ and ⌈h⌉. Selection is linear in n, unlike sorting.
  */
 
 /**
- * Quantiles of `values[from, to)`, NaN being missing; all NaN when there is no value. The probabilities ascend within
- * [0, 1]. The values stay as they are.
+ * Quantiles of `values[from, to)`, with NaN for missing ones; all NaN without a value. The probabilities ascend within
+ * [0, 1]. The values stay unchanged.
  */
 export function quantiles(
   values: Float64Array,
@@ -30,7 +30,7 @@ export function median(values: Float64Array): number {
   return quantile(values, 0.5)
 }
 
-/** As `quantiles`, of values without NaN, whose order is lost. */
+/** The same as `quantiles`, for values without NaN; it changes their order. */
 export function quantilesInPlace(values: Float64Array, probabilities: readonly number[]): number[] {
   const last = values.length - 1
   if (last < 0) return probabilities.map(() => Number.NaN)
@@ -42,9 +42,9 @@ export function quantilesInPlace(values: Float64Array, probabilities: readonly n
     const low = values[rank] as number
     const share = place - rank
     if (share === 0) return low
-    // Nothing behind the next selected rank is smaller than what lies there.
+    // Nothing behind the next selected rank is smaller than the values up to it.
     const high = smallest(values, rank + 1, ranks.find(other => other > rank) ?? last)
-    // As numpy: from the nearer end, so that the result never leaves [low, high].
+    // Interpolates from the nearer end, like numpy, so that the result never leaves [low, high].
     return share < 0.5 ? low + (high - low) * share : high - (high - low) * (1 - share)
   })
 }
@@ -58,7 +58,7 @@ function smallest(values: Float64Array, from: number, to: number): number {
   return least
 }
 
-/** `select` for ascending ranks: the middle one first, since it parts what the others have to look through. */
+/** `select` for ascending ranks: the middle one first, since it divides the search for the others. */
 function selectAll(values: Float64Array, ranks: readonly number[], left: number, right: number): void {
   const middle = ranks.length >> 1
   const rank = ranks[middle]
@@ -68,7 +68,9 @@ function selectAll(values: Float64Array, ranks: readonly number[], left: number,
   selectAll(values, ranks.slice(middle + 1), rank, right)
 }
 
-/** Puts the value of this rank in its place, smaller ones before it and larger ones behind, between `left` and `right`. */
+/**
+ * Moves the value of this rank to its index, smaller ones before it and larger ones behind, between `left` and `right`.
+ */
 function select(values: Float64Array, rank: number, left: number, right: number): void {
   let low = left
   let high = right
@@ -80,8 +82,8 @@ function select(values: Float64Array, rank: number, left: number, right: number)
 }
 
 /**
- * Hoare's partition: nothing up to the place that it returns is larger than anything behind it, and both sides have
- * values. The median of three as pivot keeps sorted and constant series linear.
+ * Hoare's partition: nothing up to the returned index is larger than anything behind it, and both sides have values.
+ * The median of three as pivot keeps sorted and constant series linear.
  */
 function partition(values: Float64Array, low: number, high: number): number {
   const pivot = medianOfThree(values[low] as number, values[(low + high) >> 1] as number, values[high] as number)

@@ -1,15 +1,15 @@
 /**
  * The mean over time of the line through the samples: Σ dᵢ(xᵢ + xᵢ₊₁)/2 / Σ dᵢ over neighbours no further apart than G.
- * A gap is neither counted nor bridged. numpy: `trapezoid` per segment with d ≤ G.
+ * Gaps are neither counted nor bridged. numpy: `trapezoid` per segment with d ≤ G.
  */
 
 import { lowerBound } from '../lower-bound.ts'
 import { type GapThresholds, StretchCursor } from '../reliability/cadence.ts'
 
 /**
- * Of the samples in [startMs, endMs). Segments that reach over an edge are cut there, at the line's value, so the
- * samples around the stretch belong into the arrays where they are known. Without a segment it is the plain mean of the
- * samples, NaN when there are none. NaN values are no samples; times ascend; without a threshold no segment is known to hold.
+ * Mean of the samples in [startMs, endMs). Segments across an edge are cut there, at the line's value, so the arrays
+ * should include the samples around the stretch. Without a segment it is the plain mean of the samples, NaN without
+ * any. NaN values are missing; times ascend; without a threshold all intervals are gaps.
  */
 export function timeWeightedMean(
   timesMs: Float64Array,
@@ -33,7 +33,7 @@ export function timeWeightedMean(
     // Distances from the first value keep the digits, and keep the mean of equal values equal to them.
     if (Number.isNaN(origin)) origin = value
     const betweenMs = timeMs - timeBefore
-    // NaN, before the first sample, is not below anything.
+    // Before the first sample it is NaN, which is not below anything.
     if (betweenMs > 0 && betweenMs <= (cursor.at(timeBefore)?.gapMs ?? 0)) {
       const fromMs = Math.max(timeBefore, startMs)
       const untilMs = Math.min(timeMs, endMs)
@@ -53,14 +53,14 @@ export function timeWeightedMean(
   return origin + (lengthMs > 0 ? area / lengthMs : sum / count)
 }
 
-/** Where on a segment, 0 … 1, the middle of a part of it lies: a line's mean over a stretch is its value there. */
+/** The position on a segment, 0 … 1, of the middle of a part of it: a line's mean over a stretch is its value there. */
 function middleOf(startMs: number, endMs: number, fromMs: number, untilMs: number): number {
-  // Nearly all segments lie inside, and need no division.
+  // Nearly all segments are inside, and need no division.
   if (fromMs === startMs && untilMs === endMs) return 0.5
   return (fromMs - startMs + (untilMs - startMs)) / 2 / (endMs - startMs)
 }
 
-/** The place of the last value before this one, 0 when there is none. */
+/** The index of the last value before this one, 0 without any. */
 function presentBefore(values: Float64Array, place: number): number {
   for (let index = place - 1; index > 0; index--) if (!Number.isNaN(values[index] as number)) return index
   return 0

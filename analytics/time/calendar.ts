@@ -1,6 +1,6 @@
 /** Calendar dates as day numbers (days since 1970-01-01), without `Date`, which reads the years 0 to 99 as 1900 to 1999. */
 
-/** The day number of a date in the Gregorian calendar, or undefined when there is no such day, as 2026-02-30. */
+/** The day number of a date in the Gregorian calendar, or undefined for an invalid one, such as 2026-02-30. */
 export function dayNumber(year: number, month: number, day: number): number | undefined {
   if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return undefined
   // Years that begin in March put the leap day last, so that a month's start is a linear function of its number.

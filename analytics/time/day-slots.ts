@@ -1,4 +1,4 @@
-/** A series without its mean course of the local day: what is left is what two series share beyond having a day. */
+/** A series without its mean course of the local day: the part that two series share beyond their daily cycles. */
 
 import { closeRound } from './fill-gaps.ts'
 import { type GridFrame, gridStepsSeconds } from './grid.ts'
@@ -6,12 +6,12 @@ import type { LocalTime } from './local-time.ts'
 
 const dayMs = 86_400_000
 const hourMs = 3_600_000
-/** So many values make the mean of a slot. */
+/** Values required for the mean of a slot. */
 const valuesOfSlotMin = 5
 
 /**
- * The width of a slot of the day: the grid's step, or a longer one, up to an hour, where a step has too few values. Slots wider
- * than a cell leave a little of the day in all series alike.
+ * The width of a slot of the day: the grid's step, or up to an hour, where a step has too few values. Slots wider than
+ * a cell leave a little of the day in all series alike.
  */
 export function daySlotMs({ stepMs }: Pick<GridFrame, 'stepMs'>, observed: number): number {
   const widestMs = Math.max(hourMs, stepMs)
@@ -21,7 +21,7 @@ export function daySlotMs({ stepMs }: Pick<GridFrame, 'stepMs'>, observed: numbe
   return widths.find(slotMs => (observed * slotMs) / dayMs >= valuesOfSlotMin) ?? widestMs
 }
 
-/** Where the middle of each cell is in the local day, in slots: a whole number is the start of one. */
+/** The middle of each cell within the local day, in slots: a whole number is the start of one. */
 export function daySlots(
   { startMs, stepMs, cells }: GridFrame,
   local: Pick<LocalTime, 'offsetMs'>,
@@ -37,8 +37,9 @@ export function daySlots(
 }
 
 /**
- * The values less the mean of their time of day, linear between the middles of two slots: with plain steps, what is left of a
- * steep morning would be a saw tooth that all series have. `positions`: of `daySlots`, `slots`: how many a day has. NaN stays NaN.
+ * The values minus the mean of their time of day, interpolated between the middles of two slots: with plain steps, the
+ * remainder of a steep morning would be a sawtooth in all series. `positions` come from `daySlots`, `slots` is their
+ * number in a day. NaN stays NaN.
  */
 export function dayRemoved(values: Float64Array, positions: Float64Array, slots: number): Float64Array {
   const rest = values.slice()
@@ -54,7 +55,7 @@ export function dayRemoved(values: Float64Array, positions: Float64Array, slots:
   return rest
 }
 
-/** Undefined without any value; a slot without one lies between its neighbours. */
+/** Undefined without any value; an empty slot is interpolated between its neighbours. */
 function slotMeans(values: Float64Array, positions: Float64Array, slots: number): Float64Array | undefined {
   const sums = new Float64Array(slots)
   const counts = new Float64Array(slots)

@@ -1,16 +1,15 @@
 /**
  * Fills the gaps of hourly means, for decompositions that need a complete series. The mean of every local hour of the
- * day is taken off, what is left is interpolated linearly (beyond the ends the nearest value holds), and the mean is
- * put back: a gap over noon gets a noon, not a straight line. Reference: pandas `groupby(hour).mean()` and
+ * day is subtracted, the remainder is interpolated linearly (beyond the ends the nearest value holds), and the mean is
+ * added again: a gap over noon gets a noon instead of a straight line. Reference: pandas `groupby(hour).mean()` and
  * `numpy.interp`.
  */
 
 import { hourOfDayMeans } from '../decomposition/deseasonalise.ts'
 
 /**
- * A complete copy in the unit of the input; `hours` are the local hours 0 … 23 of the cells. An hour of the day that
- * was never observed lies linearly between its neighbours round the clock. Throws a RangeError when nothing was
- * observed.
+ * A complete copy in the unit of the input; `hours` are the local hours 0 … 23 of the cells. A never observed hour of
+ * the day is interpolated between its neighbours round the clock. Throws a RangeError without observed cells.
  */
 export function fillGaps(cells: Float64Array, hours: Uint8Array): Float64Array {
   const profile = closeRound(hourOfDayMeans(cells, hours))
@@ -18,13 +17,15 @@ export function fillGaps(cells: Float64Array, hours: Uint8Array): Float64Array {
   bridgeGaps(filled)
   for (let cell = 0; cell < cells.length; cell++) {
     const value = cells[cell] as number
-    // An observed cell is given back as it was, without what subtracting and adding would cost it.
+    // Observed cells are copied, because subtracting and adding would cost digits.
     filled[cell] = Number.isNaN(value) ? (filled[cell] as number) + (profile[hours[cell] as number] as number) : value
   }
   return filled
 }
 
-/** Fills what is missing in place: on a straight line between its neighbours, beyond the ends with the nearest value. */
+/**
+ * Fills missing values in place: on a straight line between their neighbours, beyond the ends with the nearest value.
+ */
 export function bridgeGaps(values: Float64Array): void {
   let last = -1
   for (let index = 0; index < values.length; index++) {
@@ -50,10 +51,12 @@ export function bridgeShortGaps(values: Float64Array, apartMax: (place: number) 
   }
 }
 
-/** Of this many usual intervals. */
+/** In usual intervals. */
 const bridgedIntervals = 2.5
 
-/** A copy without the empty hours between values of a device slower than an hour; that of a faster one as it is. */
+/**
+ * A copy without the empty hours between values of a device slower than an hour; for a faster one an unmodified copy.
+ */
 export function bridgedHours(hourly: Float64Array): Float64Array {
   const places = Float64Array.from(hourly.keys()).filter(place => !Number.isNaN(hourly[place]))
   const apart = places
@@ -73,11 +76,11 @@ function fillBetween(values: Float64Array, from: number, to: number): void {
 }
 
 /**
- * Interpolates three days of a profile in a row, so that the gap over midnight closes, and keeps the middle one. Throws a
- * RangeError when nothing was observed.
+ * Interpolates three days of a profile in a row, so that the gap over midnight closes, and keeps the middle one. Throws
+ * a RangeError without observed hours.
  */
 export function closeRound(profile: Float64Array): Float64Array {
-  if (profile.every(Number.isNaN)) throw new RangeError('no cell was observed')
+  if (profile.every(Number.isNaN)) throw new RangeError('no observed cells')
   const days = new Float64Array(3 * profile.length)
   for (let day = 0; day < 3; day++) days.set(profile, day * profile.length)
   bridgeGaps(days)

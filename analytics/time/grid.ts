@@ -5,7 +5,7 @@
 
 export const gridStepsSeconds: readonly number[] = [60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200]
 const stepsMs = gridStepsSeconds.map(seconds => seconds * 1000)
-/** Two to the seventeenth: with the padding of an autocorrelation a transform still has at most 2^18 points. */
+/** 2^17: with the padding of an autocorrelation a transform still has at most 2^18 points. */
 const cellsMax = 131_072
 
 export interface GridFrame {
@@ -16,8 +16,9 @@ export interface GridFrame {
 }
 
 /**
- * The smallest step that is not finer than the device reports (0.95 of its interval allows for a clock that runs fast)
- * and cuts [firstMs, lastMs] into few enough cells; half a day when none is. Without a known interval only the cells count.
+ * The smallest step that is not finer than the device's interval (0.95 of it allows for a clock that runs fast) and
+ * cuts [firstMs, lastMs] into few enough cells; half a day when none is. Without a known interval only the number of
+ * cells matters.
  */
 export function gridStepMs(expectedMs: number | null, firstMs: number, lastMs: number): number {
   const stepMinMs = 0.95 * (expectedMs ?? 0)
@@ -25,13 +26,13 @@ export function gridStepMs(expectedMs: number | null, firstMs: number, lastMs: n
   return stepsMs.find(fits) ?? (stepsMs.at(-1) as number)
 }
 
-/** The cells from the one of the first sample to the one of the last. */
+/** The cells from the first sample's to the last sample's. */
 export function frameOf(firstMs: number, lastMs: number, stepMs: number): GridFrame {
   const firstCell = Math.floor(firstMs / stepMs)
   return { stepMs, startMs: firstCell * stepMs, cells: Math.floor(lastMs / stepMs) - firstCell + 1 }
 }
 
-/** One metric's cell means; samples outside the frame are left out, a NaN is no sample. Times ascend. */
+/** One metric's cell means; samples outside the frame and NaN are ignored. Times ascend. */
 export function binMeans(timesMs: Float64Array, values: Float64Array, frame: GridFrame): Float64Array<ArrayBuffer> {
   const { stepMs, startMs, cells } = frame
   const means = new Float64Array(cells).fill(Number.NaN)

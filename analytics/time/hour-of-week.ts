@@ -1,5 +1,6 @@
 /**
- * The local hour of the week of each moment, asked once for a device's times and used by the profiles of every metric.
+ * The local hour of the week of each moment, computed once for a device's times and used by the profiles of every
+ * metric.
  */
 
 import type { LocalTime } from './local-time.ts'

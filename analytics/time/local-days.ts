@@ -3,14 +3,14 @@
 import { formatDate, parseDate } from './calendar.ts'
 import type { LocalTime } from './local-time.ts'
 
-/** `[startMs, endMs)` of the day `YYYY-MM-DD`; empty for a day that the zone left out. */
+/** `[startMs, endMs)` of the day `YYYY-MM-DD`; empty for a day that the zone skipped. */
 export interface LocalDay {
   readonly date: string
   readonly startMs: number
   readonly endMs: number
 }
 
-/** The day that holds this moment and those before it, `count` in all, oldest first. */
+/** The day that contains this moment and the days before it, `count` in total, oldest first. */
 export function localDays(local: LocalTime, untilMs: number, count: number): LocalDay[] {
   const today = parseDate(local.text(untilMs * 1000).slice(0, 10))
   if (today === undefined) throw new RangeError(`${untilMs} is outside the calendar`)

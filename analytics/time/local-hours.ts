@@ -1,4 +1,6 @@
-/** The hours of a local day as its clock shows them: in a zone of half hours they begin between those of UTC. */
+/**
+ * The hours of a local day as its clock shows them: in a zone with half-hour offsets they begin between those in UTC.
+ */
 
 import type { Bucket } from '../summary/aggregates.ts'
 import type { LocalTime } from './local-time.ts'
@@ -18,7 +20,7 @@ export function localHours(local: LocalTime, day: Bucket): LocalHour[] {
   let startMs = day.startMs
   while (startMs < day.endMs) {
     const text = local.text(startMs * 1000)
-    // Where clocks change by half an hour, one entry is as short as that, and the others keep to full hours.
+    // Where clocks change by half an hour, one entry lasts half an hour, and the others keep to full hours.
     const endMs = Math.min(day.endMs, startMs + (60 - Number(text.slice(14))) * minuteMs)
     hours.push({ hour: Number(text.slice(11, 13)), text, startMs, endMs })
     startMs = endMs

@@ -1,6 +1,6 @@
 /**
- * Local time in one IANA zone: the text of a moment, and the moments between which a local day lies. Everything is
- * reckoned in UTC; the zone comes in last, because its clock repeats or skips an hour twice a year.
+ * Local time in one IANA zone: the text of a moment, and the moments between which a local day lies. Computations use
+ * UTC; the zone is applied last, because its clock repeats or skips an hour twice a year.
  */
 
 import { formatDate, parseDate, twoDigits } from './calendar.ts'
@@ -8,34 +8,34 @@ import { ZoneOffsets } from './zone-offsets.ts'
 
 const dayMs = 86_400_000
 const minuteMs = 60_000
-/** No clock is or was further from UTC than this. */
+/** Clocks are never further from UTC than this, and never were. */
 const offsetMaxDays = 1
 
 const clockTexts = Array.from({ length: 1440 }, (_, minute) => {
   return ` ${twoDigits(Math.floor(minute / 60))}:${twoDigits(minute % 60)}`
 })
 
-/** `[startUs, endUs)`; 23 or 25 hours long when the clocks change, empty for a day that the zone left out. */
+/** `[startUs, endUs)`; 23 or 25 hours long when the clocks change, empty for a day that the zone skipped. */
 interface DayRange {
   readonly startUs: number
   readonly endUs: number
 }
 
 export interface LocalTime {
-  /** The zone's IANA name, as it was given. */
+  /** The zone's IANA name, as given. */
   readonly timeZone: string
-  /** How far the local clock is ahead of UTC at a moment, both in milliseconds. */
+  /** Offset of the local clock from UTC at a moment, both in milliseconds. */
   offsetMs(timeMs: number): number
   /** `YYYY-MM-DD HH:mm` of a moment in microseconds since 1970. */
   text(timeUs: number): string
-  /** The local calendar day `YYYY-MM-DD`, or undefined when there is no such date. */
+  /** The local calendar day `YYYY-MM-DD`, or undefined for an invalid date. */
   day(date: string): DayRange | undefined
 }
 
-/** Throws a RangeError when there is no such zone. */
+/** Throws a RangeError for an unknown zone. */
 export function createLocalTime(timeZone: string): LocalTime {
   const offsets = new ZoneOffsets(timeZone)
-  // A series stays within one local day for long, so its date is written once.
+  // A series stays within one local day for long, so its date is formatted once.
   let lastDay = Number.NaN
   let lastDate = ''
 

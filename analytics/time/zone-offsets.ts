@@ -1,26 +1,26 @@
 /**
- * How far a time zone's clock is ahead of UTC. The platform is asked twice per UTC day, and once per halving where the
+ * The offset of a time zone's clock from UTC. The platform is queried twice per UTC day, and once per halving where the
  * two answers differ, instead of once per point: such a call costs over a microsecond, a lookup here some nanoseconds.
  */
 
 const dayMs = 86_400_000
-/** About 110 years of days; beyond that everything is asked again. */
+/** About 110 years of days; beyond that everything is queried again. */
 const daysKeptMax = 40_000
 
-/** A stretch of time with one offset; `untilMs` is not in it. */
+/** A stretch of time with one offset; `untilMs` is not included. */
 export interface OffsetRange {
   readonly fromMs: number
   readonly untilMs: number
   readonly offsetMs: number
 }
 
-/** Offsets of one zone, remembered by UTC day. */
+/** Offsets of one zone, cached by UTC day. */
 export class ZoneOffsets {
   readonly #format: Intl.DateTimeFormat
   readonly #days = new Map<number, readonly OffsetRange[]>()
   #last: OffsetRange = { fromMs: 0, untilMs: 0, offsetMs: 0 }
 
-  /** Throws a RangeError when there is no such zone. */
+  /** Throws a RangeError for an unknown zone. */
   constructor(timeZone: string) {
     this.#format = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' })
   }
@@ -37,7 +37,7 @@ export class ZoneOffsets {
     throw new RangeError(`no offset for ${timeMs}`)
   }
 
-  /** The one or two ranges of a UTC day, in order. No zone has changed its clock twice within one. */
+  /** The one or two ranges of a UTC day, in order. Zones have never changed their clocks twice within one. */
   day(number: number): readonly OffsetRange[] {
     const known = this.#days.get(number)
     if (known !== undefined) return known
@@ -72,7 +72,7 @@ export class ZoneOffsets {
   #ask(timeMs: number): number {
     const name = this.#format.formatToParts(timeMs).find(part => part.type === 'timeZoneName')?.value ?? ''
     const parts = /^GMT(?:([+-])(\d{2}):(\d{2})(?::(\d{2}))?)?$/.exec(name)
-    if (parts === null) throw new RangeError(`the platform calls an offset ${name}`)
+    if (parts === null) throw new RangeError(`unknown offset format ${name}`)
     const [, sign, hours = '0', minutes = '0', seconds = '0'] = parts
     const sizeMs = (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000
     return sign === '-' ? -sizeMs : sizeMs

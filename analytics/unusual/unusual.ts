@@ -1,11 +1,13 @@
 /**
- * When a gauge behaved unlike its own last four weeks. Each hour's mean has a residual: its distance from the median of the same
- * hour of the 28 days before, or of the weeks before where there is a week. The means of the residuals of the last 3, 12 and 24
- * hours are each compared with those of the 28 days before: z is the distance from their median in units of the larger of
- * 1.4826 MAD and the 95 % point of the distances over 1.96. An episode begins at z of 6, more where the residuals have a long
- * memory and four weeks are few independent values, or where a residual jumps by more than usual, and by more than ever at that
- * hour, and stays there for three hours. It ends after a day below 3. Only the past is used, and no hours of episodes; after
- * 14 days of one, the new level is the usual one.
+ * Finds episodes in which a gauge behaved unlike its own last four weeks. Each hour's mean has a residual: its distance
+ * from the median of the same hour of the 28 days before, or of the weeks before for a weekly cycle. The means of the
+ * residuals of the last 3, 12 and 24 hours are each compared with the 28 days before: z is the distance from their
+ * median in units of the larger of 1.4826 MAD and the 95 % point of the distances over 1.96.
+ *
+ * An episode begins at a z of 6; at more where the residuals have a long memory, because four weeks then have few
+ * independent values. It also begins where a residual jumps by more than usual, and by more than ever at that hour, and
+ * stays there for three hours. It ends after a day below 3. Only the past is used, without the hours of episodes; after
+ * 14 days of an episode, the new level is the usual one.
  */
 
 import { correctedMemory } from '../correlation/effective-count.ts'
@@ -13,29 +15,29 @@ import { usualSize } from '../quality/usual-size.ts'
 import { quantile, quantilesInPlace } from '../summary/quantile.ts'
 
 export interface UnusualInput {
-  /** Means of hours, NaN where missing; local hours 0 … 23 by cell. */
+  /** Means of hours, NaN where missing; local hours 0 … 23 for each cell. */
   readonly hourly: Float64Array
   readonly localHours: Uint8Array
-  /** The sensor's smallest step; 0 while it is unknown. */
+  /** The sensor's resolution; 0 while unknown. */
   readonly quantum: number
 }
 
 export interface UnusualEpisode {
-  /** Its first and last hour, as places. */
+  /** Indexes of its first and last hour. */
   readonly from: number
   readonly to: number
-  /** The hour by whose end it was seen. */
+  /** The hour at whose end it was detected. */
   readonly foundAt: number
-  /** Whether it goes on at the end. */
+  /** It continues at the end. */
   readonly isOpen: boolean
-  /** The mean of its hours, and from where to where that would be usual. */
+  /** The mean of its hours, and the usual range of that mean. */
   readonly value: number
   readonly expected: readonly [number, number]
 }
 
 export interface Unusual {
   readonly episodes: readonly UnusualEpisode[]
-  /** By hour, between which values are usual; NaN where that is not known. */
+  /** The usual range of each hour; NaN where unknown. */
   readonly low: Float64Array
   readonly high: Float64Array
 }
@@ -43,24 +45,27 @@ export interface Unusual {
 const dayHours = 24
 const historyDays = 28
 const historyHours = historyDays * dayHours
-/** With less than two weeks nothing is judged. */
+/** Less than two weeks cannot be judged. */
 export const unusualDaysMin = 14
 const referenceMin = 7 * dayHours
 const windows = [3, 12, dayHours] as const
 const [shortest] = windows
 const begins = 6
 const ends = 3
-/** By how much 1/n of independent values raises the beginning. */
+/** Factor by which 1/n of independent values raises the threshold of the beginning. */
 const fewValues = 8
-/** Of the extrapolated 99.9 % point of the changes from hour to hour, and how much of it must be left after three hours. */
+/**
+ * Threshold relative to the extrapolated 99.9 % point of hourly changes, and the share that must remain after three
+ * hours.
+ */
 const jumpTimes = 1.4
 const jumpLeft = 0.5
-/** How much of it must be beyond what is usual: not a return to that. */
+/** Share of the jump that must be outside the usual range, to exclude a return into it. */
 const jumpAway = 0.25
 const hourTimes = 2
 const episodeHoursMax = 14 * dayHours
 const normalMad = 1.4826
-/** Of a normal distribution, 95 % are within so many standard deviations. */
+/** 95 % of a normal distribution are within this many standard deviations. */
 const middle95 = 1.96
 /** Half the width of the usual band, in standard deviations. */
 const bandWidth = 2
@@ -74,18 +79,18 @@ interface References {
   readonly byWindow: readonly (Reference | undefined)[]
   readonly ofHours: Reference | undefined
   readonly begins: number
-  /** A change from one hour to the next beyond this is a jump. */
+  /** A larger change from one hour to the next is a jump. */
   readonly jump: number
 }
 
-/** `from`: hours before are history, and not judged. */
+/** Hours before `from` are history, and not judged. */
 export function unusualOf(input: UnusualInput, from = 0): Unusual {
   const watch = new Watch(input)
   for (let at = 0; at < input.hourly.length; at++) watch.take(at, at >= from)
   return watch.end()
 }
 
-/** At an hour, once it is seen; 0 where it is not unusual. */
+/** The shift at an hour, after its detection; 0 where it is not unusual. */
 export function unusualShift(episodes: readonly UnusualEpisode[], hour: number): number {
   const episode = episodes.find(({ foundAt, to }) => hour >= foundAt && hour <= to)
   return episode === undefined ? 0 : shiftOf(episode)
@@ -95,7 +100,7 @@ export function shiftOf({ value, expected: [low, high] }: Pick<UnusualEpisode, '
   return value - (low + high) / 2
 }
 
-/** What an hour differs by from the same hours before, one period apart. */
+/** The difference of an hour from the same hours before, one period apart. */
 class Track {
   readonly usual: Float64Array
   readonly rest: Float64Array
@@ -175,7 +180,7 @@ class Watch {
     if (this.#historyFrom < 0 || at < this.#historyFrom) return
     for (const track of [this.#daily, this.#weekly]) track.take(at, this.#historyFrom, this.#isLeftOut)
     if (!isJudged || at - this.#historyFrom < unusualDaysMin * dayHours) return
-    // Of the night to the next one: what is usual changes little in a day.
+    // Recomputed once a night: the usual values change little in a day.
     if (this.#references === undefined || this.#input.localHours[at] === 0) this.#references = this.#referencesAt(at)
     this.#judge(at, this.#references)
   }
@@ -201,13 +206,13 @@ class Watch {
     }
   }
 
-  /** That of the week where there is one and two weeks are known of it. */
+  /** The weekly track if the series has a weekly cycle and two weeks are known. */
   #trackAt(from: number, at: number): Track {
     const isKnown = this.#known(this.#weekly.rest, from, at).length >= 2 * referenceMin
     return isKnown && hasWeek(this.#input.hourly.subarray(from, at)) ? this.#weekly : this.#daily
   }
 
-  /** Those that are there and of no episode. */
+  /** Existing values outside episodes. */
   #known(values: Float64Array, from: number, to: number): Float64Array {
     const found = new Float64Array(to - from)
     let count = 0
@@ -241,7 +246,7 @@ class Watch {
     else if (at - this.#open.from >= episodeHoursMax) this.#becomeUsual(at)
   }
 
-  /** Away from what is usual three hours ago, further than ever at that hour, and there still. */
+  /** Away from the usual value of three hours ago, further than ever at that hour, and still there. */
   #hasJumped(at: number, { jump, ofHours }: References): boolean {
     const { rest } = this.#track
     const first = at - shortest + 1
@@ -255,7 +260,7 @@ class Watch {
     return rest.subarray(first, at + 1).every(isFar)
   }
 
-  /** Twice the largest from the hour before in four weeks: people come at eight, some days more of them. */
+  /** Twice the largest change from the hour before in four weeks: people come at eight, some days more of them. */
   #changeAtHour(at: number): number {
     let largest = 0
     for (let day = 1; day <= historyDays; day++) {
@@ -267,7 +272,7 @@ class Watch {
     return hourTimes * largest
   }
 
-  /** The first hour of the window that is half as far off as its mean. */
+  /** The first hour of the window with at least half of its mean deviation. */
   #startIn(at: number, hours: number, { centre }: Reference): number {
     const first = at - hours + 1
     const mean = meanOfLast(this.#track.rest, at, hours) - centre
@@ -292,7 +297,7 @@ class Watch {
     this.#open = undefined
   }
 
-  /** From its beginning on, the level is the usual one. */
+  /** The level counts as usual from the episode's beginning on. */
   #becomeUsual(at: number): void {
     if (this.#open === undefined) return
     const { from } = this.#open
@@ -307,10 +312,10 @@ class Watch {
   }
 }
 
-/** Of the mean distance from the day before, that from the week before is no more than this where there is a week. */
+/** Upper bound of the mean distance from the week before, relative to the day before, in a weekly cycle. */
 const weekShareMax = 0.7
 
-/** Whether an hour is more like the one a week before than the one a day before. */
+/** True if an hour is more like the one a week before than the one a day before. */
 function hasWeek(hourly: Float64Array): boolean {
   const apart = (hours: number) => {
     let [sum, count] = [0, 0]
@@ -325,7 +330,7 @@ function hasWeek(hourly: Float64Array): boolean {
   return apart(7 * dayHours) <= weekShareMax * apart(dayHours)
 }
 
-/** Up to a place; NaN where more than half of the values are missing. */
+/** Mean up to an index; NaN where more than half of the values are missing. */
 function meanOfLast(values: Float64Array, at: number, hours: number): number {
   let [sum, count] = [0, 0]
   for (let place = Math.max(0, at - hours + 1); place <= at; place++) {
@@ -337,7 +342,7 @@ function meanOfLast(values: Float64Array, at: number, hours: number): number {
   return 2 * count >= hours ? sum / count : Number.NaN
 }
 
-/** Undefined of fewer than a week of values, and of values that do not vary. Their order is lost. */
+/** Undefined for less than a week of values, and for constant values. It changes their order. */
 function referenceOf(values: Float64Array, quantum: number): Reference | undefined {
   if (values.length < referenceMin) return undefined
   const [centre] = quantilesInPlace(values, [0.5]) as [number]
@@ -349,7 +354,7 @@ function referenceOf(values: Float64Array, quantum: number): Reference | undefin
   return scale > 0 ? { centre, scale } : undefined
 }
 
-/** How many of the values count as independent. */
+/** The number of independent values. */
 function independentOf(values: Float64Array): number {
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length
   let [squares, products] = [0, 0]

@@ -1,24 +1,24 @@
-/** A battery by the means of its days, judged alike for the page of a device and for the fleet. */
+/** A battery, judged by its daily means, in the same way for the page of a device and for the fleet. */
 
 import { type BatteryOf, batteryState } from '../../analytics/battery/battery-state.ts'
 import type { DailyMean } from '../../analytics/battery/line.ts'
 import type { Finding } from '../../analytics/findings/finding.ts'
 import { batteryFinding, type KnownBattery } from '../../analytics/findings/from-battery.ts'
 
-/** Stretches of 24 hours, the last of which ends at the last full hour. */
+/** Stretches of 24 hours; the last one ends at the last full hour. */
 export const batteryDays = 30
 
 export interface MeasuredBattery extends KnownBattery {
-  /** Times a value gives volts or percent. */
+  /** A value times this is in volts or percent. */
   readonly scale: number
 }
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
-/** A device that has been silent for longer is told of by that. */
+/** A device that is silent for longer has a finding about its silence instead. */
 const silentDaysMax = 2
 
-/** `means`: ascending, of days from 0 up to `batteryDays`, in volts or percent. */
+/** `means` are ascending, in volts or percent, for days from 0 up to `batteryDays`. */
 export function knownBattery(
   { type, cells }: Pick<BatteryOf, 'type' | 'cells'>,
   { metric, kind, scale }: Pick<MeasuredBattery, 'metric' | 'kind' | 'scale'>,
@@ -34,7 +34,7 @@ export function batteryFindingAt(battery: MeasuredBattery, nowMs: number): Findi
   const endMs = lastFullHour(nowMs)
   return batteryFinding(battery, {
     firstDayMs: endMs - batteryDays * dayMs,
-    toldMs: endMs - dayMs,
+    countedFromMs: endMs - dayMs,
     scale: battery.scale,
   })
 }
