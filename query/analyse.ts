@@ -1,4 +1,4 @@
-/** One analysis: what its answer depends on, how long that is good. */
+/** One analysis: the inputs that its answer depends on, and the time for which the answer is valid. */
 
 import type { AnalysedDevice } from './analysed-device.ts'
 import type { Analyses, Served } from './analyses.ts'
@@ -14,7 +14,7 @@ export interface AnalysesOptions {
   readonly serve: Serve
   readonly now: () => number
   readonly revision: (deviceNumber: number) => number
-  /** The same of a series of points. */
+  /** The same for a series of points. */
   readonly pointsRevision: (series: number) => number
   readonly limits: QueryLimits
 }
@@ -22,9 +22,9 @@ export interface AnalysesOptions {
 interface Analysis {
   readonly name: keyof Analyses
   readonly devices: readonly AnalysedDevice[]
-  /** What was asked for beside the devices. */
+  /** The options of the request, without its devices. */
   readonly how: object & Partial<Pick<AskedWindow, 'endMs'>>
-  /** How long an answer without new readings holds; the query itself is of the full minute. */
+  /** How long an answer without new readings is valid; the query itself ends at the full minute. */
   readonly untilMs?: number
   readonly maxAgeSeconds?: number
   readonly build: (nowMs: number, signal: AbortSignal) => Promise<Built>
@@ -39,13 +39,13 @@ export type Analyse = (analysis: Analysis) => Served
 export function createAnalyse({ serve, now, revision, pointsRevision, limits }: AnalysesOptions): Analyse {
   return ({ name, devices, how, untilMs = minuteMs, build, client, ...rest }: Analysis): Served => {
     const nowMs = fullMinute(now())
-    // What was is made once, until there are more readings.
+    // An answer about the past is built once, until there are more readings.
     const untilNow = asOfMs(how.endMs, nowMs) < nowMs ? 'end' : Math.floor(now() / untilMs)
     const revisions = devices.flatMap(({ number, station }) => {
       return station === undefined ? revision(number) : station.series.map(one => pointsRevision(one.number))
     })
     return serve({
-      // With all that the registry says, so that what was changed there shows at once.
+      // The key contains the whole registry entry, so that a change there shows at once.
       key: JSON.stringify([name, how, devices]),
       version: `${revisions.join()}@${untilNow}`,
       freshMs: Math.min(limits.staleMs, Math.max(limits.rebuildMs, ...devices.map(expectedMs))),
@@ -57,7 +57,7 @@ export function createAnalyse({ serve, now, revision, pointsRevision, limits }: 
   }
 }
 
-/** More seldom than a device reports, nothing new can be said of it. */
+/** An answer cannot change more often than the device reports. */
 function expectedMs({ expected_interval_seconds }: AnalysedDevice): number {
   return (expected_interval_seconds ?? 0) * 1000
 }

@@ -1,4 +1,4 @@
-/** A device, or a station, as the analytics see it: what the registry knows of it that an answer depends on. */
+/** A device, or a station, as the analytics see it: the part of its registry entry that an answer depends on. */
 
 import type { CellType } from '../analytics/battery/curves.ts'
 import type { Profile } from '../analytics/domain/profile.ts'
@@ -9,22 +9,21 @@ import type { Station } from './points/station.ts'
 
 export interface AnalysedDevice extends QueryDevice {
   readonly log_switch: boolean
-  /** Above the sea, in metres. */
+  /** Metres above sea level. */
   readonly altitude_m: number | null
-  /** As configured, in seconds; null when nobody said. */
+  /** Configured interval in seconds; null when none is configured. */
   readonly expected_interval_seconds: number | null
-  /** Limits of its own for the quality of its readings; null: those of all devices. */
+  /** The device's own quality limits; null for the limits of all devices. */
   readonly quality_limits: Readonly<Partial<Record<Metric, MetricSettings | undefined>>> | null
-  /** What it is for. */
   readonly profile: Profile
   readonly battery_type: CellType | null
-  /** In series; null for one. */
+  /** Number of cells in series; null for one. */
   readonly battery_cells: number | null
-  /** Its points are what it has instead of readings. */
+  /** A station has points instead of readings. */
   readonly station?: Station
 }
 
-/** These fields alone, so that they can be posted to a worker and be part of a key. */
+/** Keeps these fields alone, so that they can be posted to a worker and be part of a key. */
 export function analysedDevice(device: AnalysedDevice): AnalysedDevice {
   const { number, symbol, name, location_short, log_switch, altitude_m, expected_interval_seconds, quality_limits } =
     device
@@ -44,7 +43,7 @@ export function analysedDevice(device: AnalysedDevice): AnalysedDevice {
 
 export type AnalysedStation = AnalysedDevice & { readonly station: Station }
 
-/** `id`: in the registry of stations. */
+/** `id` is the station's number in the registry. */
 export function analysedStation(id: number, station: Station): AnalysedStation {
   return {
     number: id,
@@ -62,7 +61,7 @@ export function analysedStation(id: number, station: Station): AnalysedStation {
   }
 }
 
-/** From where on a reading of the device is suspect. */
+/** Limits beyond which a reading of the device is suspect. */
 export function deviceLimits(
   { altitude_m, quality_limits }: Pick<AnalysedDevice, 'altitude_m' | 'quality_limits'>,
   metric: Metric,

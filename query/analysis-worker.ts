@@ -1,4 +1,4 @@
-/** A thread of the analysis pool: the queries that take long, so that the light ones do not wait for them. */
+/** A thread of the analysis pool. It runs the long queries, so that the light ones do not wait for them. */
 
 import { workerData } from 'piscina'
 import { lowerThreadPriority } from '../store/thread-priority.ts'

@@ -1,14 +1,14 @@
-/** What an analysis is asked of: so many days up to now, or up to an earlier moment, or from a moment to another one. */
+/** The window of an analysis: some days up to now or to an earlier moment, or the time between two moments. */
 
 export interface AskedWindow {
-  /** Of a window with a start, from there to its end; then it may be no whole number. */
+  /** With a start, the length of the window, which may be fractional. */
   readonly days: number
   readonly startMs?: number | undefined
-  /** The answer is that of this moment, without what came later; undefined or in the future: of now. */
+  /** The answer ignores later readings; undefined or a future moment means now. */
   readonly endMs?: number | undefined
 }
 
-/** The moment that an answer is of. */
+/** The moment at which an answer ends. */
 export function asOfMs(endMs: number | undefined, nowMs: number): number {
   return Math.min(endMs ?? nowMs, nowMs)
 }

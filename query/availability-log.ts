@@ -1,9 +1,9 @@
-/** Logs when QuestDB stops answering queries and when it answers again, and nothing in between. */
+/** Logs when QuestDB stops answering queries and when it answers again. */
 
 import type { Log } from '../store/log.ts'
 import type { PoolResult } from './pool.ts'
 
-/** Takes every result, of whichever pool. */
+/** Takes every result of every pool. */
 export type AvailabilityLog = (result: PoolResult<unknown>) => void
 
 export function createAvailabilityLog(log: Pick<Log, 'info' | 'warn'>): AvailabilityLog {

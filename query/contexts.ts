@@ -1,4 +1,4 @@
-/** What a thread uses for its queries: of a device its readings, of a station its points. */
+/** The data sources of a thread: a device's readings, or a station's points. */
 
 import type { LocalTime } from '../analytics/time/local-time.ts'
 import type { PgConnection } from '../store/questdb/client/questdb-pg.ts'
@@ -15,7 +15,7 @@ import type { WorkerSettings } from './task.ts'
 import type { InUnits, TaskContext } from './task-context.ts'
 
 export interface Contexts {
-  /** Of the service. */
+  /** Local time of the service. */
   readonly local: LocalTime
   readonly readsOf: ReadsOf
   ofReadings(reads: ReplicaReads, signal: AbortSignal): TaskContext
@@ -26,7 +26,7 @@ export interface Contexts {
   ): TaskContext | Promise<TaskContext>
 }
 
-/** As long as its thread. */
+/** Lives as long as its thread. */
 export function createContexts(settings: WorkerSettings): Contexts {
   const localTimes = createLocalTimes()
   const local = localTimes(settings.timeZone)
@@ -56,7 +56,7 @@ interface StationReads {
   readonly rowsMax: number
 }
 
-/** What a thread uses for a query of a station: its points in the place of readings, in the units that they are shown in. */
+/** The context of a query of a station: it reads points in place of readings, in the units that they are shown in. */
 async function createStationContext(
   station: Station,
   { reader, connection, localTimes, rowsMax }: StationReads,
@@ -70,7 +70,7 @@ async function createStationContext(
     return custom.flatMap(metric => {
       const { series } = metric
       const unit = series === undefined ? undefined : shown.get(series)
-      // A parameter that it does not measure is none of its metrics.
+      // The station does not measure this parameter.
       if (series === undefined || unit === undefined) return []
       return [inShownUnit(metric, unit, sumOf(leftOutOf(counts.get(series) ?? {}, unit)))]
     })

@@ -1,4 +1,4 @@
-/** Makes the analyses: which thread makes each, and of what it is told. */
+/** Creates the analyses: the thread and the task of each. */
 
 import { type AnalysesOptions, createAnalyse } from './analyse.ts'
 import { analysedDevice } from './analysed-device.ts'
@@ -8,12 +8,12 @@ import { answerOf } from './cache/body.ts'
 import { hourAnalyses, rangeAnalyses, sourcesOf } from './range-analyses.ts'
 
 const hourMs = 3_600_000
-/** Longer ones take a thread that light queries would wait for. */
+/** Longer ones run in the analysis pool, so that light queries do not wait for them. */
 const lightDaysMax = 31
 
 export function createAnalyses(options: AnalysesOptions): Analyses {
   const { runQuery, runAnalysis, now, limits } = options
-  /** Readings may be that far ahead of our clock. */
+  /** The clocks of devices may be this far ahead. */
   const newestUs = () => (now() + limits.aheadMs) * 1000
 
   const analyse = createAnalyse(options)
@@ -25,7 +25,7 @@ export function createAnalyses(options: AnalysesOptions): Analyses {
         const asOf = { nowMs: asOfMs(how.endMs, nowMs), newestUs: newestUsOf(how.endMs, newestUs()) }
         return runQuery('compare', hourSources => ({ a, b, ...how, ...asOf, hourSources }), signal)
       }
-      // It ends at the last reading; when there is none, at the hour.
+      // It ends at the last reading, or at the hour when there is none.
       return analyse({ name: 'compare', devices: [a, b], how, untilMs: hourMs, build, client })
     },
     detail(one, how, client) {
@@ -42,7 +42,7 @@ export function createAnalyses(options: AnalysesOptions): Analyses {
         const asOf = { nowMs: asOfMs(how.endMs, nowMs), newestUs: newestUsOf(how.endMs, newestUs()) }
         return runAnalysis('stats', () => ({ device, ...how, ...asOf }), signal)
       }
-      // The age in it goes on counting.
+      // Its age goes on counting.
       return analyse({ name: 'stats', devices: [device], how, maxAgeSeconds: 0, build, client })
     },
     daily(one, how, client) {
@@ -51,7 +51,7 @@ export function createAnalyses(options: AnalysesOptions): Analyses {
         const query = () => ({ device, ...how, nowMs: asOfMs(how.endMs, nowMs) })
         const sinceMs = performance.now()
         const built = how.days > lightDaysMax ? undefined : await runQuery('daily', query, signal)
-        // A few days may still be too much for a light query, when the device reports every second.
+        // Even a few days may exceed a light query when the device reports every second.
         const isEnough = built !== undefined && !(built.ok && built.body === 'TOO_LARGE')
         return isEnough ? built : runAnalysis('daily', query, signal, sinceMs)
       }

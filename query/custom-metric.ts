@@ -1,4 +1,4 @@
-/** A metric of a device beside those that its answers always have: what the registry says of it, and where its values are. */
+/** A metric of a device beside those that its answers always have: its registry entry, and the place of its values. */
 
 import { batteryMetricOf } from '../analytics/battery/battery-metric.ts'
 import {
@@ -11,30 +11,30 @@ import {
 import type { Metric } from '../store/tables.ts'
 import type { MetricDescription } from './shapes/kinds.ts'
 
-/** Where a device's values of a metric are; neither: it has none. */
+/** The place of a device's values of a metric; the device has none where both fields are undefined. */
 export interface ValuesPlace {
   /** The number of its series in the table of measurements. */
   readonly series: number | undefined
-  /** Of the table of readings. */
+  /** Column of the table of readings. */
   readonly column: Metric | undefined
 }
 
 /** Plain data that can be posted to a worker and be part of a key. */
 export interface CustomMetric extends MetricDescription, ValuesPlace {
   readonly name: string
-  /** Limits of quality by the registry; null: none. */
+  /** Quality limits of the registry; null for none. */
   readonly quality: MetricSettings | null
-  /** Of a direction: the speed of the same thing, as the wind's; undefined where the device has none. */
+  /** The speed that belongs to a direction, such as the wind's; undefined where the device has none. */
   readonly speed: PairedSpeed | undefined
 }
 
 export interface PairedSpeed extends ValuesPlace {
   readonly name: string
-  /** In the speed's unit; null while it has none that is known. */
+  /** In the speed's unit; null while that is unknown. */
   readonly calmBelow: number | null
 }
 
-/** From where on a value of a gauge or of a direction is suspect. */
+/** Limits beyond which a value of a gauge or of a direction is suspect. */
 export function customLimits({
   name,
   unit,
@@ -48,7 +48,7 @@ export function customLimits({
   return batteryMetricOf(name, unit) === undefined ? stillLimits(limits, settings) : limits
 }
 
-/** What an answer says of each. */
+/** The descriptions of custom metrics in an answer. */
 export function descriptionsOf(custom: readonly CustomMetric[]): Record<string, MetricDescription> {
   return Object.fromEntries(
     custom.map(({ name, title, kind, unit, decimals, left_out }) => {

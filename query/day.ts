@@ -23,7 +23,7 @@ export interface DayOptions {
 export type Day = (device: QueryDevice, date: string, client: AbortSignal) => Answer | Promise<Answer>
 
 const todayMaxAgeSeconds = 5
-/** A day that is over changes only when somebody sends old readings. */
+/** A day that is over changes only when old readings arrive. */
 const pastMaxAgeSeconds = 60
 
 const emptyDay: Body = bodyOf(encodeBody(new TextEncoder().encode('{"temperature":[],"humidity":[],"pressure":[]}')))
@@ -34,7 +34,7 @@ export function createDay({ runQuery, serve, local, now, revision, replicas, lim
     if (range === undefined) return { ok: false, code: 'DATE_INVALID' }
     const nowUs = now() * 1000
     const maxAgeSeconds = range.endUs > nowUs ? todayMaxAgeSeconds : pastMaxAgeSeconds
-    // No reading is that far ahead, none is from before 1970, and a zone may have left out a day.
+    // Readings are neither far in the future nor from before 1970, and a zone may have skipped a day.
     const startUs = Math.max(range.startUs, replicas.hourSources().expiredBeforeUs)
     const isEmpty = startUs > nowUs + limits.aheadMs * 1000 || range.endUs <= 0 || startUs >= range.endUs
     if (isEmpty) return { ok: true, body: emptyDay, maxAgeSeconds }

@@ -30,7 +30,7 @@ export function createFleetRows({ pool, replicas, logAvailability }: FleetRowsOp
     )
     logAvailability(result)
     if (!result.ok) return { ok: false, code: result.code }
-    if (!('bytes' in result.encoded)) throw new Error('rows of the fleet are packed')
+    if (!('bytes' in result.encoded)) throw new Error('unpacked rows of the fleet')
     return { ok: true, rows: unpackRows(result.encoded.bytes) }
   }
 }

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 
 export interface QueryDevice {
   readonly number: number
-  /** Its name in QuestDB, made by us of `[a-z0-9-]`. */
+  /** Its name in QuestDB, generated from `[a-z0-9-]`. */
   readonly symbol: string
   readonly name: string
   readonly location_short: string
@@ -17,7 +17,7 @@ export interface FleetEntry {
   readonly head: string
 }
 
-/** Posting a string is a copy of its bytes; posting a hundred thousand objects would hold up the main thread. */
+/** Posting a string is a copy of its bytes; posting a hundred thousand objects would block the main thread. */
 export function encodeFleet(devices: readonly QueryDevice[]): string {
   return JSON.stringify(devices.map(device => [device.symbol, device.name, device.location_short]))
 }
@@ -37,10 +37,10 @@ export function createFleetText<Device extends QueryDevice>(
   }
 }
 
-/** So many devices are named in SQL at most; of more, the rows of others are read past. */
+/** The most devices that SQL names; with more devices, rows of others are read and skipped. */
 export const namedInSqlMax = 500
 
-/** Names a set of devices, however many there are, for keys of answers that are about no others. */
+/** Names a set of devices of any size, for the keys of answers about only these. */
 export function createSetKey(): (devices: readonly QueryDevice[]) => string {
   const keys = new WeakMap<readonly QueryDevice[], string>()
   return devices => {

@@ -1,4 +1,4 @@
-/** What insights know of the devices besides their readings, as text that is quick to post to a worker and that a worker reads once. */
+/** The inputs of insights besides readings, as text that is quick to post to a worker and that a worker reads once. */
 
 import type { CellType } from '../analytics/battery/curves.ts'
 import type { MetricSettings } from '../analytics/quality/quality-limits.ts'
@@ -9,9 +9,9 @@ import type { MetricDescription } from './shapes/kinds.ts'
 export interface InsightsDevice extends QueryDevice {
   readonly tags: readonly string[]
   readonly battery_type: CellType | null
-  /** In series; null for one. */
+  /** Number of cells in series; null for one. */
   readonly battery_cells: number | null
-  /** As the analyses of a device have them. */
+  /** The same limits as in the analyses of a device. */
   readonly quality_limits: Readonly<Partial<Record<Metric, MetricSettings | undefined>>> | null
 }
 
@@ -27,7 +27,7 @@ export interface InsightsEntry {
 /** A gauge beside the five that a device has sent. */
 interface InsightsGauge {
   readonly metric: DescribedGauge
-  /** Its number in the table of measurements. */
+  /** Number in the table of measurements. */
   readonly series: number
 }
 
@@ -36,37 +36,37 @@ export interface DescribedGauge extends Pick<MetricDescription, 'title' | 'unit'
   readonly quality: MetricSettings | null
 }
 
-/** A device that should have sent something. */
+/** A device whose readings are overdue. */
 interface Silence {
   readonly state: 'stale' | 'offline'
-  /** Of its last reading. */
+  /** Time of its last reading. */
   readonly lastMs: number
 }
 
-/** What others know of a device, by its number in the registry. */
+/** Sources of facts about a device, by its number in the registry. */
 export interface InsightsKnown {
   gaugesOf(deviceNumber: number): readonly InsightsGauge[]
-  /** Undefined for a device that is as it should be, and while nothing is known of it. */
+  /** Undefined for a device that reports as expected, and while nothing is known about it. */
   silenceOf(deviceNumber: number): Silence | undefined
 }
 
-/** The same of a fleet, as a worker is told; a place is that of a device. */
+/** The same for a fleet, as a worker gets it. Places are indexes into the devices. */
 export interface FleetKnown {
   readonly gauges: readonly FleetGauge[]
-  /** Gauges of devices that are too many to be read. */
+  /** Number of gauges beyond the limit, which are not read. */
   readonly gaugesLeftOut: number
   readonly silent: readonly (Silence & { readonly place: number })[]
 }
 
-/** A metric, and who has it. */
+/** A metric, and the devices that have it. */
 export interface FleetGauge {
   readonly metric: DescribedGauge
-  /** Places of devices, and their series, side by side. */
+  /** Indexes of devices, and their series, side by side. */
   readonly places: readonly number[]
   readonly series: readonly number[]
 }
 
-/** None where there are more than `seriesMax`: those of the first devices alone would say nothing of the fleet. */
+/** No gauges at all where there are more than `seriesMax`: the first devices alone would not represent the fleet. */
 export function knownOfFleet(
   devices: readonly InsightsDevice[],
   { gaugesOf, silenceOf }: InsightsKnown,
@@ -106,7 +106,7 @@ export function encodeInsightsFleet(devices: readonly InsightsDevice[]): string 
   return JSON.stringify(rows)
 }
 
-/** The last one is cached, as that of `createFleetReader`. */
+/** Caches the last one, like `createFleetReader`. */
 export function createInsightsFleetReader(): (text: string) => readonly InsightsEntry[] {
   let lastText = ''
   let last: readonly InsightsEntry[] = []

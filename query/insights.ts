@@ -1,4 +1,7 @@
-/** The insights of a fleet, or of some of its devices: computed at most every ten minutes, and served while the next ones are computed. */
+/**
+ * The insights of a fleet, or of some of its devices: computed at most every ten minutes, and served while the next
+ * ones are computed.
+ */
 
 import { LRUCache } from 'lru-cache'
 import type { Answer } from './cache/body.ts'
@@ -23,11 +26,11 @@ export interface InsightsOptions {
   >
 }
 
-/** Batteries that run out, outliers, and what stands still or is silent. */
+/** Insights: batteries that run out, outliers, stuck gauges and silent devices. */
 export interface Insights {
-  /** Of all these devices. */
+  /** Insights of all these devices. */
   all(devices: () => readonly InsightsDevice[]): Answer | Promise<Answer>
-  /** Of these devices only. */
+  /** Insights of these devices only. */
   of(devices: readonly InsightsDevice[], client: AbortSignal): Answer | Promise<Answer>
 }
 
@@ -39,14 +42,14 @@ interface Wanted {
   readonly client?: AbortSignal
 }
 
-/** Computations that have timed out. */
+/** Number of timeouts that are remembered. */
 const timedOutMax = 100
 
 export function createInsights(options: InsightsOptions): Insights {
   const { runAnalysis, serve, setKey, replicas, known, limits } = options
   const { insightsMs, insightsStaleMs, insightsDevicesMax, insightsRawDevicesMax, insightsGaugesMax } = limits
   const fleetText = createFleetText(encodeInsightsFleet)
-  /** When, by key. */
+  /** Time of the timeout, by key. */
   const timedOutMs = new LRUCache<string, number>({ max: timedOutMax })
 
   async function build(
@@ -57,7 +60,7 @@ export function createInsights(options: InsightsOptions): Insights {
     const devices = wanted.devices()
     if (devices.length > insightsDevicesMax) return { ok: true, body: 'TOO_LARGE' }
     const nowUs = askedAtMs * 1000
-    // The raw readings of 30 days of a large fleet would take too long: it has what the view has.
+    // The raw readings of 30 days of a large fleet would take too long; its insights use the view.
     const isSmall = devices.length <= insightsRawDevicesMax
     const hasView = replicas.hourSources().rawFromUs !== Number.NEGATIVE_INFINITY
     if (!isSmall && !hasView) return { ok: false, code: 'DATABASE_AWAY' }

@@ -1,6 +1,6 @@
 /**
- * The latest readings: every dashboard polls them, so a body is cached, built at most once a minute, and served
- * while the next one is built.
+ * The latest readings. Every dashboard polls them, so a body is cached, built at most once a minute, and served while
+ * the next one is built.
  */
 
 import type { Answer } from './cache/body.ts'
@@ -21,7 +21,7 @@ export interface LatestOptions {
 export interface Latest {
   all(hours: number, devices: () => readonly QueryDevice[]): Answer | Promise<Answer>
   of(hours: number, devices: readonly QueryDevice[], client: AbortSignal): Answer | Promise<Answer>
-  /** Answers that were built before, or are being built, are not served any more. */
+  /** Drops all answers that were built before or are being built. */
   deviceRemoved(): void
 }
 
@@ -36,7 +36,7 @@ interface Wanted {
 const hourMs = 3_600_000
 
 export function createLatest({ runQuery, serve, fleetText, setKey, limits }: LatestOptions): Latest {
-  /** Part of each key, so that a build that began with the device is not found later. */
+  /** Part of each key, so that a build that includes a removed device is not found later. */
   let removals = 0
 
   function all(hours: number, devices: () => readonly QueryDevice[]): Answer | Promise<Answer> {

@@ -5,40 +5,40 @@ import { availableParallelism } from 'node:os'
 const mebibyte = 1024 ** 2
 
 export interface QueryLimits {
-  /** A body is shorter than this. */
+  /** Upper bound of the length of a body. */
   readonly latestBytesMax: number
-  /** All bodies in memory together. */
+  /** Total size of all bodies in memory. */
   readonly cacheBytesMax: number
-  /** An answer, with all its statements in QuestDB and the wait for a thread. */
+  /** Time for an answer, including all its statements in QuestDB and the wait for a thread. */
   readonly timeoutMs: number
   readonly connectTimeoutMs: number
   /** Threads for light queries; more than one, so that a large answer does not hold up the small ones. */
   readonly threadsMax: number
-  /** Threads for analyses, which compute for long: one processor is left to the readings that come in. */
+  /** Threads for analyses, which compute for long; one processor is reserved for incoming readings. */
   readonly analysisThreadsMax: number
   /** Queries that may wait for a thread, in each pool. */
   readonly queueMax: number
-  /** Readings that a light query may be made of: 31 days of one every five seconds. */
+  /** The most readings of a light query: 31 days at one every five seconds. */
   readonly lightRowsMax: number
-  /** Readings that an analysis may be made of: 30 days of one a second. They take 50 bytes each, some of them twice. */
+  /** The most readings of an analysis: 30 days at one a second. They take 50 bytes each, some of them twice. */
   readonly analysisRowsMax: number
   /** An answer that goes on changing is built at most this often. */
   readonly rebuildMs: number
-  /** Up to this age such an answer is served while the next one is built; an older one only when that fails. */
+  /** Up to this age such an answer is served while the next one is built; an older one only when the build fails. */
   readonly staleMs: number
   /** The insights of the fleet are computed at most this often. */
   readonly insightsMs: number
-  /** As `staleMs`, for the insights. */
+  /** The same as `staleMs`, for the insights. */
   readonly insightsStaleMs: number
   /** The largest fleet with insights, in devices. The means of one take up to 1,200 bytes. */
   readonly insightsDevicesMax: number
-  /** Up to so many, hours that the view lacks come from raw readings. */
+  /** Up to this many devices, hours that the view lacks come from raw readings. */
   readonly insightsRawDevicesMax: number
-  /** The most gauges beside the five that insights look at. There is no view of their hours. */
+  /** The most gauges beside the five in the insights. Their hours lack a view. */
   readonly insightsGaugesMax: number
-  /** After a rebuild failed, the next one waits this long. */
+  /** The next build waits this long after a failed one. */
   readonly retryMs: number
-  /** How far a timestamp may lie ahead of the server's clock. */
+  /** The furthest that a timestamp may lie ahead of the server's clock. */
   readonly aheadMs: number
 }
 

@@ -1,8 +1,8 @@
-/** The local times of time zones, each made when it is first asked for, because it caches what it has looked up. */
+/** The local times of time zones, each created on first use, because it caches its lookups. */
 
 import { createLocalTime, type LocalTime } from '../analytics/time/local-time.ts'
 
-/** More than there are, but names of zones are known in any case. */
+/** More than the number of zones, whose names are validated anyway. */
 const zonesMax = 1_000
 
 export type LocalTimes = (timeZone: string) => LocalTime

@@ -1,4 +1,4 @@
-/** One value for each name, as the columns of a series. */
+/** One value for each name, like the columns of a series. */
 export function mapColumns<Name extends string, Value>(
   names: readonly Name[],
   columnOf: (name: Name) => Value,

@@ -1,4 +1,4 @@
-/** Bodies that are made piece by piece while they are sent. */
+/** Bodies that are built piece by piece while they are sent. */
 
 /** The body cannot be finished. */
 export class BodyInterrupted<Code extends string> extends Error {
@@ -33,7 +33,7 @@ async function* continued(
   first: IteratorResult<Uint8Array>,
   rest: AsyncGenerator<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
-  // Whoever leaves early ends the rest too.
+  // A caller that leaves early ends the rest too.
   try {
     yield header
     if (first.done !== true) yield first.value

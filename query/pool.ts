@@ -1,4 +1,4 @@
-/** Worker threads for one kind of queries: a bounded queue before them, a deadline, and a way to stop. */
+/** Worker threads for one kind of queries, with a bounded queue, a deadline and cancellation. */
 
 import { MessageChannel, type ResourceLimits } from 'node:worker_threads'
 import { Piscina } from 'piscina'
@@ -6,14 +6,14 @@ import type { Log } from '../store/log.ts'
 import type { Encoded, TaskResult, WorkerSettings } from './task.ts'
 
 export interface PoolOptions {
-  /** Exports a function for each query, under the query's name. */
+  /** A module that exports one function for each query, under the query's name. */
   readonly worker: URL
   readonly settings: WorkerSettings
   readonly threadsMax: number
   readonly resourceLimits: ResourceLimits
   /** Queries that may wait for a thread. */
   readonly queueMax: number
-  /** How long a query may take, the wait included; then it is asked to stop, and its thread ended if it does not. */
+  /** Time limit of a query, its wait included. Then it is asked to stop, and its thread is ended if it does not. */
   readonly deadlineMs: number
   readonly log: Pick<Log, 'error'>
 }
@@ -22,11 +22,11 @@ export type PoolResult<Result = Encoded> =
   | TaskResult<Result>
   | { readonly ok: false; readonly code: 'QUEUE_FULL' | 'CLOSING'; readonly reason: string }
 
-/** What each query is called and asks for. */
+/** Names and parameters of the queries. */
 export type QueriesOf<Queries> = Record<keyof Queries, object>
 
 export interface Pool<Queries extends QueriesOf<Queries>, Result = Encoded> {
-  /** The deadline counts from `sinceMs` of `performance.now()`, else from now. */
+  /** The deadline counts from `sinceMs` of `performance.now()`, by default from now. */
   run<Name extends keyof Queries & string>(
     name: Name,
     query: Queries[Name],
@@ -38,14 +38,14 @@ export interface Pool<Queries extends QueriesOf<Queries>, Result = Encoded> {
   close(): Promise<void>
 }
 
-/** Why a query was cancelled from this side, and the code of that. */
+/** Reasons of a cancellation from this side, with their codes. */
 const cancelled = {
-  late: { ok: false, code: 'TIMED_OUT', reason: 'it was not done at its deadline' },
-  left: { ok: false, code: 'CANCELLED', reason: 'its client has left' },
-  closed: { ok: false, code: 'CLOSING', reason: 'the pool is closed' },
+  late: { ok: false, code: 'TIMED_OUT', reason: 'query timed out' },
+  left: { ok: false, code: 'CANCELLED', reason: 'client disconnected' },
+  closed: { ok: false, code: 'CLOSING', reason: 'query pool closed' },
 } as const satisfies Record<string, PoolResult<never>>
 
-/** A task that waits for QuestDB stops at once when it is told to. */
+/** A task that waits for QuestDB stops immediately on request. */
 const stopMsMax = 2000
 
 export function createPool<Queries extends QueriesOf<Queries>, Result = Encoded>(
@@ -55,15 +55,15 @@ export function createPool<Queries extends QueriesOf<Queries>, Result = Encoded>
   const threads = new Piscina({
     filename: options.worker.href,
     workerData: options.settings,
-    // A thread takes some 25 MB: the first comes with the first query.
+    // A thread takes some 25 MB, so the first one starts with the first query.
     minThreads: 0,
     maxThreads: options.threadsMax,
-    // A thread that is ended takes its connection, its prepared statements and its compiled code with it.
+    // A thread that ends loses its connection, its prepared statements and its compiled code.
     idleTimeout: Number.POSITIVE_INFINITY,
     // Otherwise an idle thread sleeps so deeply that it does not see its connection break.
     atomics: 'disabled',
     resourceLimits: options.resourceLimits,
-    // Workers are handed their settings; nothing in them has to look at the environment.
+    // Workers get their settings as data, and must not read the environment.
     env: {},
     execArgv: [],
   })
@@ -77,14 +77,15 @@ export function createPool<Queries extends QueriesOf<Queries>, Result = Encoded>
     sinceMs = performance.now(),
   ): Promise<PoolResult<Result>> {
     if (closing !== undefined) return cancelled.closed
-    if (threads.queueSize >= queueMax) return { ok: false, code: 'QUEUE_FULL', reason: `${queueMax} queries wait` }
+    if (threads.queueSize >= queueMax)
+      return { ok: false, code: 'QUEUE_FULL', reason: `query queue is full (${queueMax})` }
     const endMs = sinceMs + deadlineMs
     const call = createCall(Math.max(0, endMs - performance.now()))
     const leave = () => call.cancel('left')
     signal.addEventListener('abort', leave, { once: true })
     try {
       const result = await execute(name, query, call)
-      // This process stood still meanwhile, and what the query was planned by may be gone.
+      // This process was suspended meanwhile, so the data behind the query's plan may be gone.
       return result.ok && performance.now() > endMs + stopMsMax ? cancelled.late : result
     } finally {
       signal.removeEventListener('abort', leave)
@@ -117,7 +118,7 @@ export function createPool<Queries extends QueriesOf<Queries>, Result = Encoded>
   return { run, queueLength: () => threads.queueSize, close }
 }
 
-/** One query on its way: told to stop by its deadline or by its client, whichever is first. */
+/** One query in progress, aborted by its deadline or by its client, whichever is first. */
 function createCall(deadlineMs: number) {
   const { port1: control, port2: controlOfWorker } = new MessageChannel()
   const thread = new AbortController()

@@ -1,4 +1,4 @@
-/** The world's failures, thrown inside a worker and answered by its caller. */
+/** External failures, thrown inside a worker and handled by its caller. */
 
 import { QuestdbError } from '../store/questdb/client/questdb-error.ts'
 
@@ -14,7 +14,7 @@ export class QueryFailed extends Error {
   }
 }
 
-/** What the error means for a query; undefined for one that is ours, as bad SQL. */
+/** Failure code of the error; undefined for an internal error, such as bad SQL. */
 export function failureCode(error: unknown): FailureCode | undefined {
   if (error instanceof QueryFailed) return error.code
   if (!(error instanceof QuestdbError) || error.code === 'REFUSED') return undefined

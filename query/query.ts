@@ -29,7 +29,7 @@ export interface QueryOptions {
   readonly now: () => number
   /** Increases whenever new rows of the device become visible to queries. */
   readonly revision: (deviceNumber: number) => number
-  /** The same of points of a series of a station. Without it, no point is ever new. */
+  /** The same for points of a series of a station. Without it, points never change. */
   readonly pointsRevision?: (series: number) => number
   readonly limits?: Partial<QueryLimits>
   readonly log: Log
@@ -40,15 +40,15 @@ export interface Query extends Analyses {
   latestAll(hours: number, devices: () => readonly QueryDevice[]): Answer | Promise<Answer>
   /** The last hours of these devices only. `client` aborts when the client disconnects. */
   latestOf(hours: number, devices: readonly QueryDevice[], client: AbortSignal): Answer | Promise<Answer>
-  /** From now on no cached answer has a device that was removed. */
+  /** From now on cached answers never include a removed device. */
   deviceRemoved(): void
   /** All readings of one local day, `YYYY-MM-DD`. */
   day(device: QueryDevice, date: string, client: AbortSignal): Answer | Promise<Answer>
-  /** What somebody should know of devices, by the last 30 days and by what others know of them. */
+  /** Insights about devices, from the last 30 days and from `known`. */
   insights(known: InsightsKnown): Insights
-  /** For the state of the fleet: the numbers of packed rows, or why there are none. */
+  /** The numbers of packed rows for the state of the fleet, or the reason of a failure. */
   fleetRows: AskFleetRows
-  /** Where the hours are in the replica that is read. */
+  /** Sources of hours in the current replica. */
   hourSources: () => HourSources
   /** The compressed body; undefined when too many compressions are in progress. */
   coded(body: Body, coding: Coding): Buffer | Promise<Buffer> | undefined

@@ -9,10 +9,10 @@ import { allFromReadings, type HourSources } from './questdb/hourly-sql.ts'
 import type { HoursQuery, RangeQuery } from './task.ts'
 
 const hourMs = 3_600_000
-/** As far as excursions look back. */
+/** Default range of excursions. */
 const excursionsMs = 7 * 24 * hourMs
 
-/** Of whole hours, which the readings of the running one change little. */
+/** Analyses of whole hours, which readings of the running hour change little. */
 export function hourAnalyses(
   { runQuery, runAnalysis }: AnalysesOptions,
   analyse: Analyse,
@@ -36,7 +36,7 @@ export function hourAnalyses(
   }
 }
 
-/** Of all readings of a range. */
+/** Analyses of all readings of a range. */
 export function rangeAnalyses(
   { runAnalysis }: AnalysesOptions,
   analyse: Analyse,

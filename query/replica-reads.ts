@@ -1,4 +1,4 @@
-/** Connections of a thread to the replicas of QuestDB, opened when a task first reads one. */
+/** A thread's connections to the replicas of QuestDB, opened when a task first reads one. */
 
 import { bug } from '../store/limits/bug.ts'
 import { createPgConnection, type PgConnection } from '../store/questdb/client/questdb-pg.ts'
@@ -17,7 +17,7 @@ export interface ReplicaReads {
 
 export type ReadsOf = (task: Pick<Task<object>, 'replica'>) => ReplicaReads
 
-/** For one task after the other; as long as its thread. */
+/** Serves one task after the other, and lives as long as its thread. */
 export function createReplicaReads(settings: WorkerSettings): ReadsOf {
   const opened = new Map<number, ReplicaReads>()
   return ({ replica }) => {
@@ -29,9 +29,9 @@ export function createReplicaReads(settings: WorkerSettings): ReadsOf {
 
 function openReads(settings: WorkerSettings, replica: number): ReplicaReads {
   const questdb = settings.replicas[replica - 1]
-  if (questdb === undefined) throw bug(`there is no replica ${replica}`)
+  if (questdb === undefined) throw bug(`unknown replica ${replica}`)
   const connection = createPgConnection(questdb.pg, settings)
-  // One for each source, so that a task may ask them side by side.
+  // One reader for each source, so that a task may query them in parallel.
   const openReader = () => createColumnsReader({ ...settings, questdb }, connection)
   return {
     connection,

@@ -1,6 +1,6 @@
 /**
- * Chooses which replica of QuestDB queries read. Each replica has all rows, some later than others: one that shows less than was read
- * before is not chosen, so that no reader goes back in time.
+ * Chooses the replica of QuestDB that queries read. Each replica has all rows, some later than others. A replica that
+ * shows less than the previous reads is not chosen, so that readers never go back in time.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,16 +10,16 @@ import { allFromReadings, type HourSources } from './questdb/hourly-sql.ts'
 
 export interface ReadReplica {
   readonly address: QuestdbAddress
-  /** Whether it answered the last probe, and its expired days are known. Without it every query is sent. */
+  /** The replica answered the last probe, and its expired days are known. Without it every query is sent. */
   readonly answers?: () => boolean | Promise<boolean>
-  /** The position in each journal before which it shows everything. Without it the replica is never behind. */
+  /** For each journal, the position before which it shows everything. Without it the replica is never behind. */
   readonly shown?: () => readonly number[]
   /** Without it all hours are computed from raw readings. */
   readonly hourSources?: () => HourSources
 }
 
 export interface ReplicasOptions {
-  /** The number of the one that is read while it answers and is not behind. */
+  /** The number of the replica that is read while it answers and is not behind. */
   readonly preferred?: number | undefined
   readonly monotonicMs?: () => number
 }
@@ -29,28 +29,31 @@ export interface Replicas {
   readonly addresses: readonly QuestdbAddress[]
   /** The number of the replica that was chosen last. */
   current(): number
-  /** How often another one was chosen. */
+  /** How often the choice changed. */
   changes(): number
-  /** Where the hours of a replica are, by default of the current one. */
+  /** Sources of hours in a replica, by default in the current one. */
   hourSources(number?: number): HourSources
-  /** Whether a replica answers: a read in pieces stays on the replica that it began with. */
+  /** Used by reads in pieces, which stay on the replica that they began with. */
   answers(number: number): boolean | Promise<boolean>
-  /** The number of a replica that answers, the current one if it does; undefined when none does. A promise while one is probed. */
+  /**
+   * The number of a replica that answers, preferably the current one; undefined when none does. A promise while one is
+   * probed.
+   */
   choose(): number | undefined | Promise<number | undefined>
-  /** Notes that a query found the replica away: until it was probed, others are chosen first. */
+  /** Marks a replica as unavailable after a failed query: others are chosen first until it was probed. */
   suspect(number: number): void
-  /** For how long each replica has shown less than another one, milliseconds, by number less 1. */
+  /** For how long each replica has shown less than another one, in milliseconds, indexed by number less 1. */
   behindMs(): readonly number[]
 }
 
-/** One that is further behind is not read while another one is not. */
+/** A replica further behind is not read while another one is closer. */
 const behindMsMax = 10_000
-/** How long a read waits for a replica that shows what was read before. */
+/** How long a read waits for a replica that has caught up with the previous reads. */
 const waitMsMax = 5_000
 const pollMs = 50
 /** Longer than the period and the timeout of a probe. */
 const suspectMs = 5_000
-/** How often a query that is under way checks whether its replica still answers. */
+/** How often a query in progress checks whether its replica still answers. */
 const checkMs = 500
 
 export function createReplicas(replicas: readonly ReadReplica[], options: ReplicasOptions = {}): Replicas {
@@ -59,7 +62,7 @@ export function createReplicas(replicas: readonly ReadReplica[], options: Replic
   const isAlone = replicas.length === 1
   let current = preferred ?? 1
   let changes = 0
-  /** What was shown by the replica that was read, when it was chosen. */
+  /** The positions that the chosen replica showed when it was chosen. */
   let floor: readonly number[] = []
   const suspectUntilMs = replicas.map(() => Number.NEGATIVE_INFINITY)
   const answersAt = (number: number) => replicas[number - 1]?.answers?.() ?? true
@@ -73,14 +76,14 @@ export function createReplicas(replicas: readonly ReadReplica[], options: Replic
     return number
   }
 
-  /** It is read whatever it has lost: no other one has more. */
+  /** A single replica is read even if it has lost rows. */
   function chooseAlone(): number | undefined | Promise<number | undefined> {
     const answers = answersAt(1)
     if (answers instanceof Promise) return answers.then(isAnswering => (isAnswering ? 1 : undefined))
     return answers ? 1 : undefined
   }
 
-  /** In the order in which they are to be read. */
+  /** Replicas in the order of preference. */
   function ranked(): number[] {
     const behindMs = progress.behindMs()
     const nowMs = monotonicMs()
@@ -135,9 +138,11 @@ function isAtLeast(shown: readonly number[], floor: readonly number[]): boolean 
   return floor.every((position, at) => (shown[at] ?? 0) >= position)
 }
 
-/** How far replicas are behind the one of them that shows most. */
+/** How far each replica is behind the most advanced one. */
 function createProgress(replicas: readonly ReadReplica[], monotonicMs: () => number) {
-  /** What the best one showed when a replica was last seen to advance. It is behind since then, if it shows less now. */
+  /**
+   * The most advanced positions when a replica was last seen to advance. It is behind since then if it shows less now.
+   */
   const marks = replicas.map(() => ({ position: [] as readonly number[], atMs: monotonicMs() }))
 
   return {
@@ -158,15 +163,15 @@ function createProgress(replicas: readonly ReadReplica[], monotonicMs: () => num
   }
 }
 
-export const noReplicaAnswers = { ok: false, code: 'DATABASE_AWAY', reason: 'QuestDB does not answer a probe' } as const
+export const noReplicaAnswers = { ok: false, code: 'DATABASE_AWAY', reason: 'probe of QuestDB failed' } as const
 
 type Outcome = { readonly ok: true } | { readonly ok: false; readonly code: string }
 
 type Work<Result> = (replica: number, signal: AbortSignal) => Promise<Result>
 
 /**
- * Runs work on the chosen replica. Where that turns out to be away, or stops answering meanwhile, the work runs once more on another one, so
- * it must have no effect but its result.
+ * Runs work on the chosen replica. If that is unavailable or stops answering, the work runs once more on another one,
+ * so it must not have side effects.
  */
 export async function onReplica<Result extends Outcome>(
   replicas: Replicas,
@@ -197,7 +202,7 @@ async function whileAnswering<Result extends Outcome>(
   return isAway ? 'away' : result
 }
 
-/** Runs a query in a pool, on a replica. `queryOf` gets the sources of its hours. */
+/** Runs a query in a pool, on a replica. `queryOf` gets the replica's sources of hours. */
 export async function runOnReplica<Queries extends QueriesOf<Queries>, Result, Name extends keyof Queries & string>(
   { pool, replicas }: { readonly pool: Pool<Queries, Result>; readonly replicas: Replicas },
   name: Name,

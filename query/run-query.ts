@@ -1,4 +1,4 @@
-/** From a query to a body, made by a thread of a pool. */
+/** Turns a query into a body, in a thread of a pool. */
 
 import { gapMsAt } from '../analytics/reliability/cadence.ts'
 import { freshnessOf } from '../analytics/reliability/freshness.ts'
@@ -17,10 +17,10 @@ import type { Encoded } from './task.ts'
 
 export type RunQuery<Queries extends QueriesOf<Queries>> = <Name extends keyof Queries & string>(
   name: Name,
-  /** By the sources of hours of the replica that is read. */
+  /** Gets the sources of hours of the chosen replica. */
   queryOf: (sources: HourSources) => Queries[Name],
   signal: AbortSignal,
-  /** From when on its deadline counts, by `performance.now()`; without it from now on. */
+  /** Start of its deadline, by `performance.now()`; by default now. */
   sinceMs?: number,
 ) => Promise<Built>
 
@@ -45,13 +45,13 @@ export function createRunQuery<Queries extends QueriesOf<Queries>>(
     const result = await runOnReplica({ pool, replicas }, name, queryOf, signal, sinceMs)
     logAvailability(result)
     if (result.ok) return { ok: true, body: cacheableBody(result.encoded) }
-    // That there is no answer is one: it is cached, and not found out again and again.
+    // TOO_LARGE is cached like any other result.
     if (result.code === 'TOO_LARGE') return { ok: true, body: 'TOO_LARGE' }
     return { ok: false, code: result.code }
   }
 }
 
-/** The dynamic part of the statistics: freshness and reliability, which change while nothing comes. */
+/** The dynamic part of the statistics: freshness and reliability, which change while no reading comes. */
 function statsDynamicPart(live: StatsLive, nowMs: number, local: LocalTime): DynamicPart {
   const { lastMs, cadence } = live.freshness
   const { state } = freshnessOf({ ...live.freshness, nowMs })

@@ -1,4 +1,4 @@
-/** Runs a task in a worker: says that it has begun, stops on request, and returns a result. */
+/** Runs a task in a worker: signals that it has begun, stops on request, and returns a result. */
 
 import { move, transferableSymbol, valueSymbol } from 'piscina'
 import { failureCode } from './query-failed.ts'
@@ -23,11 +23,11 @@ export async function runTask<Result extends object = Encoded>(
   }
 }
 
-/** The buffers change hands instead of being copied. */
+/** The buffers are transferred instead of copied. */
 function moved<Result extends object>(result: { ok: true; encoded: Result }): TaskResult<Result> {
   const buffers = Object.values(result.encoded)
     .filter(value => value instanceof Uint8Array)
     .map(({ buffer }) => buffer)
-  // What `move` returns is unwrapped on the way; the pool's caller gets the result itself.
+  // The transfer unwraps the value of `move`; the pool's caller gets the result itself.
   return move({ [transferableSymbol]: buffers, [valueSymbol]: result }) as unknown as TaskResult<Result>
 }

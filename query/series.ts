@@ -10,12 +10,12 @@ export interface Series {
   readonly values: Readonly<Record<Metric, Float64Array>>
 }
 
-/** What one metric was in each hour. */
+/** Aggregates of one metric by hour. */
 export interface HourlyColumns {
-  /** Values that are there. Where there are none, the others are NaN. */
+  /** Number of values. Where it is 0, the others are NaN. */
   readonly count: Float64Array
   readonly mean: Float64Array
-  /** The sample's, so NaN where there are fewer than two values. */
+  /** Sample standard deviation; NaN with fewer than two values. */
   readonly std: Float64Array
   readonly min: Float64Array
   readonly max: Float64Array

@@ -1,4 +1,4 @@
-/** What a thread uses for every query that it fetches readings for. */
+/** A thread's context for every query that reads readings. */
 
 import type { LocalTime } from '../analytics/time/local-time.ts'
 import type { CustomMetric } from './custom-metric.ts'
@@ -8,7 +8,10 @@ import type { ReadingsSource } from './questdb/readings-source.ts'
 export interface TaskContext {
   readonly source: ReadingsSource
   readonly measurements: MeasurementsSource
-  /** Metrics in the units that their values are read in; of a station those with points, with what is left out of these ranges. */
+  /**
+   * Metrics in the units of their values; for a station, the metrics with points, and the number of points left out of
+   * these ranges.
+   */
   readonly inUnits: InUnits
   readonly local: LocalTime
   readonly rowsMax: number

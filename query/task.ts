@@ -1,4 +1,4 @@
-/** What crosses between the main thread and a worker: plain data that can be posted. */
+/** Messages between the main thread and a worker: plain data that can be posted. */
 
 import type { MessagePort } from 'node:worker_threads'
 import type { RejectedReadings } from '../analytics/findings/from-rejections.ts'
@@ -21,7 +21,7 @@ interface QuestdbTimeouts {
   readonly statementTimeoutMs: number
 }
 
-/** How one QuestDB is read. */
+/** Settings for reading one QuestDB. */
 export interface QuestdbSettings extends QuestdbTimeouts {
   readonly questdb: QuestdbAddress
 }
@@ -31,13 +31,13 @@ export interface WorkerSettings extends QuestdbTimeouts {
   /** The first one has the number 1. */
   readonly replicas: readonly QuestdbAddress[]
   readonly timeZone: string
-  /** A body is shorter than this. */
+  /** Upper bound of the length of a body. */
   readonly bodyBytesMax: number
-  /** Readings that an analysis may be made of. */
+  /** The most readings of an analysis. */
   readonly rowsMax: number
 }
 
-/** A worker says at `control` that it has begun, and is told there to stop. */
+/** A worker signals at `control` that it has begun, and receives the request to stop there. */
 export type Task<Query> = Query & {
   readonly control: MessagePort
   /** The number of the replica that is read. */
@@ -47,7 +47,7 @@ export type Task<Query> = Query & {
 export interface LatestQuery {
   /** The fleet as `encodeFleet` wrote it. */
   readonly fleet: string
-  /** Whether the fleet is a part of all active devices, so that QuestDB should read only theirs. */
+  /** The fleet is only some of the active devices, so that QuestDB should read only theirs. */
   readonly narrowed: boolean
   readonly nowUs: number
   readonly startUs: number
@@ -70,19 +70,19 @@ export interface CompareQuery extends Pick<AskedWindow, 'startMs' | 'endMs'> {
   readonly a: AnalysedDevice
   readonly b: AnalysedDevice
   readonly custom: readonly ComparedCustom[]
-  /** Unless there is a start. */
+  /** Used unless there is a start. */
   readonly preset: ComparePreset
   readonly withTimes: boolean
   readonly nowMs: number
-  /** No reading is later: some are a little ahead of our clock. */
+  /** Readings are never later; some are a little ahead of our clock. */
   readonly newestUs: number
   readonly hourSources: HourSources
 }
 
-/** Where a window has an end, `nowMs` is there. */
+/** With an end, `nowMs` is the end. */
 export interface DetailQuery extends Pick<AskedWindow, 'startMs' | 'endMs'> {
   readonly device: AnalysedDevice
-  /** At most so many for each metric; undefined: all. */
+  /** The most points for each metric; undefined for all. */
   readonly points: number | undefined
   readonly withTimes: boolean
   readonly withFlags: boolean
@@ -93,13 +93,12 @@ export interface DetailQuery extends Pick<AskedWindow, 'startMs' | 'endMs'> {
 
 export interface StatsQuery extends AskedWindow {
   readonly device: AnalysedDevice
-  /** Undefined: none that is known. */
+  /** Undefined while unknown. */
   readonly rejected?: RejectedReadings | undefined
-  /** The grid's; undefined: as the readings have it. */
+  /** The grid's step; by default from the readings. */
   readonly stepSeconds: number | undefined
   readonly custom: readonly CustomMetric[]
   readonly nowMs: number
-  /** As above. */
   readonly newestUs: number
 }
 
@@ -115,7 +114,7 @@ export interface PastQuery extends Pick<AskedWindow, 'endMs'> {
   readonly nowMs: number
 }
 
-/** Of gauges, by the hour. */
+/** Hours of gauges. */
 export interface HoursQuery extends Pick<AskedWindow, 'endMs'> {
   readonly device: AnalysedDevice
   readonly custom: readonly CustomMetric[]
@@ -126,21 +125,21 @@ export interface HoursQuery extends Pick<AskedWindow, 'endMs'> {
 export type ChangesQuery = HoursQuery & AskedWindow
 
 export interface DomainQuery extends HoursQuery, AskedWindow {
-  /** The temperature outdoors where the device measures it. */
+  /** Contains the outdoor temperature where the device measures it. */
   readonly custom: readonly CustomMetric[]
 }
 
-/** Of all readings of a range. */
+/** All readings of a range. */
 export interface RangeQuery {
   readonly device: AnalysedDevice
   readonly custom: readonly CustomMetric[]
   readonly startMs: number
-  /** Not included; not later than now. */
+  /** Not included, and not later than now. */
   readonly endMs: number
   readonly nowMs: number
 }
 
-/** `further`: the metric, unless it is a column of the readings. */
+/** `custom` contains the metric, unless it is a column of the readings. */
 export interface ExcursionsQuery extends RangeQuery {
   readonly metric: string
   readonly above: number | null
@@ -154,7 +153,6 @@ export interface StationLatestQuery {
   readonly device: AnalysedDevice
   readonly custom: readonly CustomMetric[]
   readonly nowMs: number
-  /** As above. */
   readonly newestUs: number
 }
 
@@ -169,7 +167,7 @@ export interface InsightsQuery {
   /** The fleet as `encodeInsightsFleet` wrote it. */
   readonly fleet: string
   readonly known: FleetKnown
-  /** Whether the rows of these devices alone are read. */
+  /** Only the rows of these devices are read. */
   readonly narrowed: boolean
   readonly nowUs: number
   readonly hourSources: HourSources
@@ -181,18 +179,18 @@ interface FleetLastQuery {
   readonly toUs: number
 }
 
-/** Of values of metrics that have no column. */
+/** Values of metrics without a column. */
 interface FleetCustomQuery {
   readonly fromUs: number
   /** Not included. */
   readonly toUs: number
-  /** Undefined for all that there are. */
+  /** Undefined for all. */
   readonly series: readonly number[] | undefined
 }
 
 interface FleetHourQuery {
   readonly fromUs: number
-  /** Whether the hourly view has all of this hour. */
+  /** The hourly view has the whole hour. */
   readonly isInView: boolean
 }
 
@@ -202,13 +200,12 @@ type FleetDevice = Pick<AnalysedDevice, 'number' | 'symbol' | 'expected_interval
 interface FleetDevicesQuery {
   readonly devices: readonly FleetDevice[]
   readonly nowUs: number
-  /** As above. */
   readonly newestUs: number
-  /** Newest readings that are looked at of each. */
+  /** The most newest readings of each device to look at. */
   readonly timesMax: number
 }
 
-/** Parts of what the state of the fleet begins with, as they are asked for; each comes back as packed rows. */
+/** Parts of the initial state of the fleet; each is returned as packed rows. */
 export interface FleetQueries {
   readonly fleetLast: FleetLastQuery
   readonly fleetCustom: FleetCustomQuery
@@ -216,7 +213,7 @@ export interface FleetQueries {
   readonly fleetDevices: FleetDevicesQuery
 }
 
-/** What each query of the light pool is called and asks for. */
+/** Names and parameters of the queries of the light pool. */
 export interface LightQueries extends Omit<FleetQueries, 'fleetDevices'> {
   readonly fleetDevices: FleetDevicesQuery & { readonly hourSources: HourSources }
   readonly latest: LatestQuery
@@ -231,7 +228,7 @@ export interface LightQueries extends Omit<FleetQueries, 'fleetDevices'> {
   readonly stationUnits: StationUnitsQuery
 }
 
-/** The same for the analysis pool; days are asked of it when they are many. */
+/** The same for the analysis pool; it also answers queries about many days. */
 export interface AnalysisQueries {
   readonly stats: StatsQuery
   readonly daily: DailyQuery
@@ -243,7 +240,7 @@ export interface AnalysisQueries {
   readonly insights: InsightsQuery
 }
 
-/** What a task comes to: a whole body, or the template of one whose dynamic part is written when it is served. */
+/** The result of a task: a whole body, or a template whose dynamic part is written when it is served. */
 export type Encoded = EncodedBody | ResponseTemplate<StatsLive>
 
 export type TaskResult<Result = Encoded> =

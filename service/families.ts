@@ -296,7 +296,7 @@ function eventsOptions(
     processes: nodes.count,
     windowBytes: config.EVENTS_WINDOW_BYTES,
     windowMs: config.EVENTS_WINDOW_MINUTES * 60_000,
-    areStatesTold: live.isLoaded,
+    areStatesSent: live.isLoaded,
     onAlert: listener => alerts.onAlert(changed => changed.map(ownedAlertEvent).forEach(listener)),
     alertsOf: createAlertReaders({ findPrincipal: accounts.findPrincipal, ownerOf }),
     onState: listener => live.onState(({ number }, _before, state) => listener(number, state)),

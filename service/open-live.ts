@@ -40,7 +40,7 @@ export function openServiceLive(config: Config, log: Log, parts: LiveParts): Liv
     ask: receivedFleetRows(query.fleetRows, shared),
     hourSources: query.hourSources,
     nowMs: clockMs,
-    heardMs: shared && (() => clockMs() - shared.untoldSeconds() * 1000),
+    receivedUntilMs: shared && (() => clockMs() - shared.untoldSeconds() * 1000),
     isCatchingUp: () => isUnapplied() || (shared?.untoldSeconds() ?? 0) > 0,
     ordinals,
     metricsOf: createLiveMetrics(metrics, devices),

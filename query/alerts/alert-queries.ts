@@ -1,16 +1,19 @@
-/** What crosses between the main thread and the thread that reads for alerts. */
+/** Messages between the main thread and the thread that reads for alerts. */
 
 import type { ExportMetric } from '../export/export-columns.ts'
 import type { SeriesTable } from '../export/series-table.ts'
 
-/** By the number of a device 1 where its readings are wanted, in memory that threads share, so that no piece copies it. */
+/**
+ * Indexed by device number; 1 for a device whose readings are wanted. Threads share the memory, so pieces do not copy
+ * it.
+ */
 export type WantedDevices = Uint8Array<SharedArrayBuffer>
 
 interface PieceQuery {
   /** Microseconds; `toUs` is not included. */
   readonly fromUs: number
   readonly toUs: number
-  /** Of the devices; undefined where they are too many to name. */
+  /** Device symbols; undefined where there are too many to name. */
   readonly symbols: readonly string[] | undefined
   readonly wanted: WantedDevices
   readonly metrics: readonly ExportMetric[]
@@ -22,7 +25,7 @@ export interface AlertQueries {
   readonly piece: PieceQuery
 }
 
-/** Typed arrays as bytes, which change hands instead of being copied. */
+/** Typed arrays as bytes, which are transferred instead of copied. */
 export interface PackedPiece {
   /** Int32. */
   readonly devices: Uint8Array

@@ -1,4 +1,4 @@
-/** The thread that reads for alerts: over its own connections, some rows at a time. */
+/** The thread that reads for alerts, over its own connections, some rows at a time. */
 
 import { workerData } from 'piscina'
 import { lowerThreadPriority } from '../../store/thread-priority.ts'
@@ -21,7 +21,7 @@ export function piece(task: Task<AlertQueries['piece']>): Promise<TaskResult<Pac
   })
 }
 
-/** The rows of wanted devices, by time and then by device. */
+/** Packs the rows of wanted devices, ordered by time and then by device. */
 function pack({ timesUs, devices, values, order }: ExportRows, wanted: WantedDevices): Omit<PackedPiece, 'nextUs'> {
   const kept = order.filter(row => wanted[devices[row] as number] === 1)
   const { length } = kept

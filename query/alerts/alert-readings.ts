@@ -13,11 +13,11 @@ import { createPool, type Pool } from '../pool.ts'
 import type { Replicas } from '../replicas.ts'
 import type { AlertQueries, PackedPiece, WantedDevices } from './alert-queries.ts'
 
-/** Columns of the same length, by time and then by device. */
+/** Columns of the same length, ordered by time and then by device. */
 interface AlertReadings {
   readonly device: Int32Array
   readonly timesUs: Float64Array
-  /** By wanted column; NaN where a reading has no value. */
+  /** One column for each wanted metric; NaN where a reading has no value. */
   readonly values: readonly Float64Array[]
   readonly length: number
 }
@@ -25,7 +25,7 @@ interface AlertReadings {
 interface AskedDevice {
   readonly number: number
   readonly symbol: string
-  /** By wanted column, of those that have none in the table of readings: where the device has the metric, its series. */
+  /** Indexed by wanted column: the device's series of a metric without a column in the table of readings. */
   readonly series: readonly (number | undefined)[]
 }
 
@@ -40,26 +40,26 @@ interface AskedReadings {
 
 export interface AlertReadingsReader {
   /**
-   * The next piece is read while one is taken. Throws BodyInterrupted where QuestDB does not answer, or when the signal
-   * aborts; what came before holds.
+   * Reads the next piece while the caller handles one. Throws BodyInterrupted where QuestDB does not answer, or when
+   * the signal aborts; earlier pieces stay valid.
    */
   read(asked: AskedReadings, signal: AbortSignal): AsyncIterable<AlertReadings>
-  /** Reads that are under way fail. May be called twice. */
+  /** Reads in progress fail. May be called twice. */
   close(): Promise<void>
 }
 
 export interface AlertReadingsOptions {
   readonly replicas: Replicas
-  /** A piece, the wait for the thread included. */
+  /** Limit of one piece, its wait for the thread included. */
   readonly timeoutMs: number
   readonly log: Log
   readonly pieceRows?: number
 }
 
 const pieceRowsUsual = 60_000
-/** The statement is in an address, of 64 KiB at most in QuestDB. */
+/** QuestDB limits an address, which contains the statement, to 64 KiB. */
 const namedInSqlMax = 500
-/** Each read asks for one piece, and for the next one: previews, replays and a history that is computed again. */
+/** Each read asks for two pieces at a time. Previews, replays and recomputed histories share this queue. */
 const queueMax = 16
 
 export function createAlertReadings(options: AlertReadingsOptions): AlertReadingsReader {
@@ -92,7 +92,7 @@ export function createAlertReadings(options: AlertReadingsOptions): AlertReading
     }
     const readFrom = (nextUs: number) => {
       const piece = run({ ...query, fromUs: nextUs }, replica, signal)
-      // It is awaited below, but not if the caller leaves first.
+      // It is awaited below, unless the caller leaves first.
       piece.catch(() => undefined)
       return piece
     }
@@ -133,7 +133,7 @@ function wantedOf(devices: readonly AskedDevice[]): WantedDevices {
   return wanted
 }
 
-/** The name of one without a column is seen by nobody. */
+/** The name of a metric without a column is never read. */
 function metricOf(column: Metric | undefined, index: number): ExportMetric {
   return { name: column ?? `series ${index}`, kind: 'gauge' }
 }

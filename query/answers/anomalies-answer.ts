@@ -1,4 +1,4 @@
-/** What was unusual in the readings of a device: a page of episodes, newest first. */
+/** The anomalies of a device: a page of episodes, newest first. */
 
 import { type Anomaly, type AnomalyKey, inOrder } from '../../analytics/findings/anomaly.ts'
 import { findingText } from '../../analytics/findings/finding-text.ts'
@@ -9,7 +9,7 @@ import type { Anomalies, Anomaly as AnomalyShape } from '../shapes/anomalies.ts'
 import { answerContext } from './answer-text.ts'
 
 export interface AnomaliesPage {
-  /** Its anomalies come behind this one; undefined: the first page. */
+  /** The page begins after this id; undefined for the first page. */
   readonly after: string | undefined
   readonly limit: number
 }
@@ -17,9 +17,9 @@ export interface AnomaliesPage {
 export interface AnomaliesInput extends AnomaliesPage {
   readonly device: string
   readonly startMs: number
-  /** Not included; not later than now. */
+  /** Not included, and not later than now. */
   readonly endMs: number
-  /** In any order; those that do not reach into the range are left out. */
+  /** In any order; anomalies outside the range are left out. */
   readonly found: readonly Anomaly[]
   readonly custom: readonly CustomMetric[]
   readonly nowMs: number
@@ -61,7 +61,7 @@ function anomalyParts(some: readonly Anomaly[], custom: readonly CustomMetric[],
       value_at: valueMs === undefined ? null : local.text(valueMs * 1000),
       expected,
       count,
-      // Of a finding the number would be that of its episodes.
+      // In a finding, the count would be the number of its episodes.
       reason: findingText({ ...about, count: null, pattern: null, reason: null }, words),
     }
   })
@@ -71,7 +71,7 @@ function idOf({ startMs, code, metric }: AnomalyKey): string {
   return [startMs, code, metric ?? ''].join('.')
 }
 
-/** Of a text of the form that ids have; an anomaly of any code may have been the last one. */
+/** Parses any text of an id's form: an anomaly of any code may have been the last one. */
 function keyOf(id: string): AnomalyKey {
   const [startMs, code, metric] = id.split('.')
   return { startMs: Number(startMs), code: code as AnomalyKey['code'], metric: metric || null }

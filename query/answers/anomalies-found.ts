@@ -1,4 +1,4 @@
-/** All anomalies of a device in what was read of it: of its silence, and of each metric by its kind. */
+/** All anomalies of a device in the readings at hand: silence, and anomalies of each metric by its kind. */
 
 import { batteryMetricOf } from '../../analytics/battery/battery-metric.ts'
 import type { Anomaly } from '../../analytics/findings/anomaly.ts'
@@ -29,12 +29,12 @@ import { units } from './units.ts'
 interface AnomaliesRead {
   readonly device: AnalysedDevice
   readonly series: Series
-  /** Of the metrics beside the five. */
+  /** Samples of the metrics beside the five. */
   readonly samples: readonly CustomSamples[]
   readonly cadence: Cadence
   /** The reading before the series; undefined when it begins with the device's first. */
   readonly beforeMs: number | undefined
-  /** What goes on here has not ended. */
+  /** An episode that lasts until here has not ended. */
   readonly endMs: number
   readonly local: LocalTime
 }

@@ -1,4 +1,7 @@
-/** Fetches for `anomalies`: the readings of the range, and of 30 days up to its end at least, which tell what is usual. */
+/**
+ * Fetches for `anomalies`: the readings of the range, and of at least 30 days up to its end, which define the usual
+ * values.
+ */
 
 import { metrics as columns } from '../../store/tables.ts'
 import { customSamples } from '../kinds/custom-samples.ts'
@@ -24,7 +27,7 @@ export async function answerAnomalies(query: AnomaliesQuery, context: TaskContex
     source.newestUs(symbol, afterUs, signal),
   ])
   const samples = await customSamples(custom, { afterUs, throughUs }, series, context)
-  // As many numbers as the readings themselves may have.
+  // Custom metrics may have as many numbers as the readings themselves.
   if (series.timesMs.length * custom.length > rowsMax * columns.length) {
     throw new QueryFailed('TOO_LARGE', `${custom.length} metrics of ${series.timesMs.length} readings are too many`)
   }

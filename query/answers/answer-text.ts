@@ -1,8 +1,10 @@
-/** What the analytic answers have in common: how they begin, and an object around parts that are JSON text already. */
+/**
+ * Common parts of the analytic answers: their first members, and an object around members that are JSON text already.
+ */
 
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 
-/** The zone in which every text of the answer is, and when it was made. */
+/** The time zone of every text in the answer, and when the answer was made. */
 export function answerContext(local: LocalTime, nowMs: number): { time_zone: string; generated_at: string } {
   return { time_zone: local.timeZone, generated_at: local.text(nowMs * 1000) }
 }

@@ -1,9 +1,9 @@
 /** Text gathered into one growing buffer, up to a length. */
 
-/** Text waits here until it is worth a copy; a copy costs about as much as fifty characters. */
+/** Text is buffered until a copy is worthwhile: a copy costs about as much as fifty characters. */
 const pendingMax = 64 * 1024
 
-/** Bytes of UTF-8, fewer than `bytesMax` of them. */
+/** A buffer of UTF-8 bytes, fewer than `bytesMax`. */
 export class ByteWriter {
   readonly #bytesMax: number
   #buffer: Buffer<ArrayBuffer>
@@ -16,12 +16,12 @@ export class ByteWriter {
     this.#buffer = Buffer.allocUnsafeSlow(Math.max(1024, Math.min(bytesMax, bytesExpected)))
   }
 
-  /** Once true, what is added is thrown away. */
+  /** Once true, added text is discarded. */
   get full(): boolean {
     return this.#full
   }
 
-  /** Adds text of which every character is ASCII. */
+  /** Adds text whose characters are all ASCII. */
   ascii(text: string): void {
     this.#pending += text
     if (this.#pending.length >= pendingMax) this.#flush()
@@ -32,7 +32,7 @@ export class ByteWriter {
     if (this.#reserve(Buffer.byteLength(text))) this.#length += this.#buffer.write(text, this.#length, 'utf8')
   }
 
-  /** The bytes in a buffer of exactly their length, or undefined when they would have been too many. */
+  /** Returns the bytes in a buffer of exactly their length, or undefined when there would be too many. */
   finish(): Uint8Array<ArrayBuffer> | undefined {
     this.#flush()
     return this.#full ? undefined : new Uint8Array(this.#buffer.subarray(0, this.#length))

@@ -1,4 +1,4 @@
-/** Two devices side by side, hour by hour: their series, the difference, and how well they agree. */
+/** Two devices side by side, hour by hour: their series, their difference and their agreement. */
 
 import { agreementOf } from '../../analytics/correlation/agreement.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
@@ -28,10 +28,10 @@ const hoursOfPreset: Record<ComparePreset, number> = {
 
 const presetOfAlias: Record<string, ComparePreset> = { '1d': '24h', '1w': '7d', '1m': '30d', '1y': '365d' }
 
-/** What may be asked for; an alias is answered, and named in the answer, as the preset that it stands for. */
+/** An alias is accepted, and the answer names the preset that it stands for. */
 export const comparePresets: readonly string[] = [...Object.keys(hoursOfPreset), ...Object.keys(presetOfAlias)]
 
-/** Undefined for what is neither a preset nor an alias. */
+/** Undefined for a text that is neither a preset nor an alias. */
 export function comparePreset(text: string): ComparePreset | undefined {
   const name = presetOfAlias[text] ?? text
   return Object.hasOwn(hoursOfPreset, name) ? (name as ComparePreset) : undefined
@@ -43,7 +43,10 @@ export interface CompareWindow {
   readonly endMs: number
 }
 
-/** Up to the last full hour before the later last reading of the two, or before now when neither has any; or as it is asked. */
+/**
+ * Ends at the last full hour before the later last reading of the two, or before now when neither has any, or as
+ * requested.
+ */
 export function compareWindow(
   { preset, startMs, endMs: askedMs }: Pick<AskedWindow, 'startMs' | 'endMs'> & { preset: ComparePreset },
   lastReadingsMs: readonly (number | undefined)[],
@@ -73,7 +76,7 @@ export interface CompareInput extends CompareWindow {
   readonly b: ComparedDevice
   /** In the answer's order. */
   readonly custom: readonly { readonly a: ComparedSamples; readonly b: ComparedSamples }[]
-  /** Null for a window that was asked for. */
+  /** Null for a window with a requested start. */
   readonly preset: ComparePreset | null
   readonly nowMs: number
   readonly local: LocalTime
@@ -123,7 +126,7 @@ function meansOf(hourly: HourlySeries, metric: AirMetric, hours: Float64Array): 
   const firstMs = hours[0] ?? 0
   const { mean } = hourly.metrics[metric]
   for (let row = 0; row < mean.length; row++) {
-    // A place outside the array is ignored by it.
+    // Writes outside the array have no effect.
     means[((hourly.startsMs[row] as number) - firstMs) / hourMs] = mean[row] as number
   }
   return means

@@ -23,7 +23,7 @@ export async function answerCompare(query: CompareQuery, context: CompareContext
     const { symbol } = query[which]
     const lastUs =
       (await source.newestUs(symbol, newestUs, signal)) ??
-      // The window ends at a full hour, so that hour tells as much as the reading did.
+      // The window ends at a full hour, so the expired hour is as exact as its reading was.
       (Number.isFinite(expiredBeforeUs) ? await source.newestExpiredHourUs(symbol, expiredBeforeUs, signal) : undefined)
     lastReadingsMs.push(lastUs === undefined ? undefined : lastUs / 1000)
   }
@@ -46,7 +46,7 @@ export async function answerCompare(query: CompareQuery, context: CompareContext
   })
 }
 
-/** Hours of gauges come from QuestDB, those of other kinds are made of all values. */
+/** Hours of gauges are read from QuestDB, hours of other kinds are computed from all values. */
 async function readCustom(
   query: CompareQuery,
   which: Which,

@@ -20,15 +20,15 @@ const hourMs = 3_600_000
 export interface DailyInput {
   readonly device: Pick<AnalysedDevice, 'name' | 'expected_interval_seconds'>
   /**
-   * From the first day's start up to now, and the last reading before that where there is one: the first day's
-   * time-weighted mean begins with the line that leads into it.
+   * From the first day's start up to now, with the last reading before that: the first day's time-weighted mean begins
+   * with the line that leads into it.
    */
   readonly series: Series
-  /** Times of readings before those, as `earlierTimes` gives them. */
+  /** Times of earlier readings, from `earlierTimes`. */
   readonly earlierMs: Float64Array
-  /** Of the same time, in the answer's order. */
+  /** Samples of the same range, in the answer's order. */
   readonly custom: readonly CustomSamples[]
-  /** Local days, the last of which counts up to now. */
+  /** Local days; the last one counts up to now. */
   readonly buckets: readonly LocalDay[]
   readonly nowMs: number
   readonly local: LocalTime

@@ -18,7 +18,7 @@ export async function answerDaily(query: DailyQuery, context: TaskContext): Prom
   const buckets = await daysOf(query, context)
   const beforeUs = (buckets[0]?.startMs ?? nowMs) * 1000 - 1
   const throughUs = newestUsOf(query.endMs, nowMs * 1000)
-  // First, for what is read of a station afterwards has also those of its parameters that are only in these days.
+  // Units are read first: a later read of a station then includes parameters that occur only in these days.
   const metrics = await context.inUnits(query.custom, [{ fromUs: beforeUs + 1, toUs: throughUs + 1 }])
   const firstUs = (await source.newestUs(symbol, beforeUs, signal)) ?? beforeUs + 1
   const [series, earlierMs] = await Promise.all([
@@ -29,7 +29,10 @@ export async function answerDaily(query: DailyQuery, context: TaskContext): Prom
   return buildDaily({ device, series, earlierMs, custom, buckets, nowMs, local })
 }
 
-/** Those of the window; unless an end is asked for, up to the last one of a device that has been silent since. */
+/**
+ * The days of the window. Without a requested end, they end with the last reading of a device that has been silent
+ * since.
+ */
 async function daysOf(query: DailyQuery, { source, local, signal }: TaskContext): Promise<LocalDay[]> {
   const { device, days, startMs, endMs, nowMs } = query
   const untilMs = Math.min(nowMs, (endMs ?? Number.POSITIVE_INFINITY) - 1)

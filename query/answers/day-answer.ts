@@ -23,7 +23,7 @@ const text = `SELECT cast(ts AS LONG), ${metrics.join(', ')} FROM ${readingsTabl
     AND (${metrics.map(metric => `${metric} IS NOT NULL`).join(' OR ')})
   ORDER BY ts LIMIT $4`
 
-/** A reading a minute, with a little over. */
+/** One reading a minute, with some room. */
 const rowsExpected = 1500
 
 export async function buildDay(query: DayQuery, context: DayContext): Promise<Uint8Array<ArrayBuffer>> {

@@ -1,4 +1,4 @@
-/** One device closely: every reading of the last 24 hours, or as many as a picture needs, and 30 days by the hour. */
+/** One device in detail: every reading of the last 24 hours, or as many as a chart needs, and 30 days by the hour. */
 
 import { checkQuality, flagSuspect } from '../../analytics/quality/quality.ts'
 import { type QualityLimits, qualityLimits } from '../../analytics/quality/quality-limits.ts'
@@ -20,34 +20,34 @@ import { pointsText } from './point-text.ts'
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 
-/** How few and how many points a picture may ask for: the ends and the extremes; more than any screen is wide. */
+/** Limits of the points of a chart: at least both ends and both extremes, at most more than a screen is wide. */
 export const detailPointsMin = 4
 export const detailPointsMax = 20_000
 
 export interface DetailInput {
   readonly device: Pick<AnalysedDevice, 'name' | 'expected_interval_seconds' | 'altitude_m' | 'quality_limits'>
-  /** As `detailWindows` has it. */
+  /** The readings in the range of `detailWindows`. */
   readonly series: Series
-  /** Times of readings before those, as `earlierTimes` gives them. */
+  /** Times of earlier readings, from `earlierTimes`. */
   readonly earlierMs: Float64Array
   readonly hourly: HourlySeries
   /** In the answer's order. */
   readonly custom: readonly DetailedMetric[]
   readonly nowMs: number
-  /** Of the hours, and of all; without them the last 30 days, up to now. */
+  /** Start of the hours, and end of hours and readings; by default the last 30 days up to now. */
   readonly startMs?: number | undefined
   readonly endMs?: number | undefined
   readonly local: LocalTime
-  /** At most so many for each metric; undefined: all. */
+  /** The most points for each metric; undefined for all. */
   readonly points: number | undefined
   readonly withTimes: boolean
-  /** Whether suspect readings are told from good ones. */
+  /** Suspect readings are marked. */
   readonly withFlags: boolean
 }
 
 /**
- * Both end at the full minute: readings in (afterUs, throughUs], hours in [fromMs, toMs), the running one among them unless an end is
- * asked for; they begin with that of `startMs`, or 30 days before.
+ * Both windows end at the full minute: readings in (afterUs, throughUs], hours in [fromMs, toMs). The hours begin with
+ * the hour of `startMs`, or 30 days earlier, and include the running hour unless an end is requested.
  */
 export function detailWindows({ nowMs, startMs, endMs }: Pick<DetailInput, 'nowMs' | 'startMs' | 'endMs'>) {
   const isEnded = nowMs === endMs
@@ -115,7 +115,7 @@ interface Line {
 
 class LineTexts {
   readonly texts: Record<string, string> = {}
-  /** By metric, the longest time between two kept readings of one stretch; 0 where all are kept. */
+  /** The longest time between two kept readings of one stretch, for each metric; 0 where all are kept. */
   readonly stepsMaxMs = new Map<string, number>()
   downsampled = false
   readonly #input: DetailInput
@@ -142,13 +142,13 @@ interface Kept {
   readonly downsampled: boolean
 }
 
-/** By reading, 1 for a suspect one. */
+/** One entry for each reading; 1 for a suspect one. */
 function suspects({ timesMs, values, limits, gaps }: Line): Uint8Array {
   const { flags } = checkQuality(timesMs, values, limits, gaps)
   return flags.map(flag => (flag === flagSuspect ? 1 : 0))
 }
 
-/** Suspect readings stay: a picture without them would hide what is wrong. */
+/** Suspect readings are kept: a chart without them would hide the fault. */
 function keep({ timesMs, values, gaps }: Line, points: number, flagged: Uint8Array | undefined): Kept {
   const { indices, stepMaxMs } = downsample({ timesMs, values, points, gaps, ...(flagged && { flagged }) })
   const present = values.reduce((count, value) => (Number.isNaN(value) ? count : count + 1), 0)

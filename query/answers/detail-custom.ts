@@ -1,4 +1,4 @@
-/** The custom metrics of `detail_data`: their hours of a month, by kind, and what they are. */
+/** The custom metrics of `detail_data`: their hours of a month, by kind, and their descriptions. */
 
 import type { Cadence } from '../../analytics/reliability/cadence.ts'
 import { expectedDefaultSeconds } from '../../analytics/reliability/freshness.ts'
@@ -19,9 +19,9 @@ const hourMs = 3_600_000
 /** A metric beside the five, in the windows of the answer. */
 export interface DetailedMetric {
   readonly day: CustomSamples
-  /** Of a gauge; undefined where it has no value. */
+  /** Hours of a gauge; undefined where it has no value. */
   readonly hours?: SeriesHours | undefined
-  /** Of other kinds; counters and states have the value before it, too. */
+  /** Samples of other kinds; counters and states include the value before the month. */
   readonly month?: CustomSamples
 }
 
@@ -49,14 +49,14 @@ function hasFigures(figures: KindBucket): boolean {
   return figures.kind === 'state' ? figures.known_seconds > 0 : figures.count > 0
 }
 
-/** How close the points of a metric are. */
+/** Spacing of the points of a metric. */
 export interface PointPace {
   readonly cadence: Cadence | undefined
   /** The longest time between two kept points that no gap divides; 0 where all readings are kept. */
   readonly stepMaxMs: number
 }
 
-/** Each with the longest interval since a moment that is not a break of its line, and a state with how long it holds. */
+/** Describes each metric with the longest interval that does not break its line, and a state with its hold time. */
 export function describeDetailed(
   custom: readonly DetailedMetric[],
   paces: readonly PointPace[],
@@ -71,7 +71,7 @@ export function describeDetailed(
       const gapMs = holdMs ?? longestGapMs(cadence?.stretches ?? [], sinceMs)
       const gap_seconds = gapMs === null ? null : Math.max(gapMs, stepMaxMs) / 1000
       if (description.kind !== 'state') return [name, { ...description, gap_seconds }]
-      // Both sides of a gap are kept, so that thinning does not change for how long a state holds in one.
+      // Both sides of a gap are kept, so that thinning does not change how long a state holds in one.
       const hold_seconds = (holdMs ?? cadence?.expectedMs ?? expectedDefaultSeconds * 1000) / 1000
       return [name, { ...description, gap_seconds, hold_seconds }]
     }),

@@ -23,7 +23,7 @@ export async function answerDetail(query: DetailQuery, context: TaskContext): Pr
   return buildDetail({ device, series, earlierMs, hourly, custom, nowMs, local, ...how })
 }
 
-/** Hours of gauges come from QuestDB; those of other kinds are made of the month's values. */
+/** Hours of gauges are read from QuestDB; hours of other kinds are computed from the month's values. */
 async function readCustom(query: DetailQuery, context: TaskContext): Promise<DetailedMetric[]> {
   const { hourSources } = query
   const { afterUs, throughUs, fromMs, toMs } = detailWindows(query)

@@ -1,20 +1,22 @@
 /**
- * The cadence for answers that are about less time than it is estimated from: the same one for the same readings, whatever
- * is asked about.
+ * The cadence for answers that span less time than its estimate needs. It depends on the readings alone, not on the
+ * requested range.
  */
 
 import { type Cadence, cadenceOf, type GapThresholds } from '../../analytics/reliability/cadence.ts'
 import type { AnalysedDevice } from '../analysed-device.ts'
 import type { TaskContext } from '../task-context.ts'
 
-/** As far as it looks back. */
+/** The estimate looks back this far. */
 const lookbackUs = 30 * 86_400_000_000
-/** Days of a device that reports every minute, a part of a day of one that reports every second, whose interval that tells. */
+/**
+ * Several days of a device that reports every minute. A device that reports every second needs only a part of a day.
+ */
 const timesMax = 5000
 
 /**
- * The times of the readings before an answer's own ones, as far back from the last of them as the cadence looks: a device that has
- * been silent for long has the interval that it had. None for a configured device.
+ * Returns the times of the readings before an answer's own, as far back from the last one as the cadence looks. So a
+ * device that has been silent for long keeps its interval. Configured devices need none.
  */
 export async function earlierTimes(
   { symbol, expected_interval_seconds }: AnalysedDevice,
@@ -27,7 +29,7 @@ export async function earlierTimes(
   return source.newestTimes({ symbol, afterUs: newestUs - lookbackUs, throughUs, countMax: timesMax }, signal)
 }
 
-/** Of the readings at `timesMs` and those before them. */
+/** Estimates the cadence from `timesMs` and the earlier times. */
 export function deviceCadence(
   { expected_interval_seconds }: Pick<AnalysedDevice, 'expected_interval_seconds'>,
   earlierMs: Float64Array,
@@ -39,7 +41,10 @@ export function deviceCadence(
   return cadenceOf(all, expected_interval_seconds === null ? null : expected_interval_seconds * 1000)
 }
 
-/** Of those since a moment: a line that is broken beyond it is whole where the device reported at its pace of then. */
+/**
+ * The longest gap threshold since a moment: with it, a line is unbroken where the device reported at its pace of that
+ * time.
+ */
 export function longestGapMs(stretches: GapThresholds, sinceMs: number): number | null {
   const since = stretches.filter((_, place) => (stretches[place + 1]?.fromMs ?? Number.POSITIVE_INFINITY) > sinceMs)
   return since.length === 0 ? null : Math.max(...since.map(({ gapMs }) => gapMs))

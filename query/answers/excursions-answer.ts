@@ -1,4 +1,4 @@
-/** When a metric of a device was beyond thresholds: each time, day by day, and in all. */
+/** Excursions of a metric beyond thresholds: each one, by day, and in total. */
 
 import type { DayOfExcursions } from '../../analytics/excursions/excursion-days.ts'
 import { type Excursion, findExcursions } from '../../analytics/excursions/excursions.ts'
@@ -14,7 +14,7 @@ interface ExcursionsAsked {
   readonly below: number | null
   readonly forSeconds: number
   readonly startMs: number
-  /** Not included; not later than now. */
+  /** Not included, and not later than now. */
   readonly endMs: number
 }
 
@@ -56,7 +56,7 @@ export function buildExcursions(input: ExcursionsInput): string {
   } satisfies Excursions)
 }
 
-/** The local days of the range; the first and the last one as far as they are in it. */
+/** The local days of the range; the first and the last one are cut by it. */
 function daysBetween(local: LocalTime, startMs: number, endMs: number): LocalDay[] {
   const count = Math.ceil((endMs - startMs) / dayMs) + 2
   return localDays(local, endMs - 1, count)

@@ -10,7 +10,7 @@ import { deviceCadence, earlierTimes } from './device-cadence.ts'
 import { buildExcursions } from './excursions-answer.ts'
 import { units } from './units.ts'
 
-/** As an alert's preview looks back: an excursion that began before the range may have lasted for long enough. */
+/** Alert previews look back as far: an excursion that began before the range may have lasted long enough. */
 const leadMs = 86_400_000
 
 export async function answerExcursions(query: ExcursionsQuery, context: TaskContext): Promise<string> {
@@ -18,7 +18,7 @@ export async function answerExcursions(query: ExcursionsQuery, context: TaskCont
   const { source, local, signal, rowsMax } = context
   const afterUs = (range.startMs - leadMs - 2000 * range.forSeconds) * 1000 - 1
   const throughUs = range.endMs * 1000 - 1
-  // First, for what is read of a station afterwards has its units.
+  // Units are read first, because a later read of a station uses them.
   const custom = await context.inUnits(asked, [{ fromUs: afterUs + 1, toUs: throughUs + 1 }])
   const [series, earlierMs] = await Promise.all([
     source.series({ symbol: device.symbol, afterUs, throughUs, rowsMax }, signal),

@@ -1,4 +1,7 @@
-/** Batteries of a fleet, by the means of its days: those of the two columns, the charge before the voltage, and gauges beside the five. */
+/**
+ * Batteries of a fleet, judged by daily means: of the two columns, with the charge before the voltage, and of gauges
+ * beside the five.
+ */
 
 import { batteryMetricOf } from '../../analytics/battery/battery-metric.ts'
 import type { DailyMean } from '../../analytics/battery/line.ts'
@@ -16,7 +19,7 @@ export interface DeviceBattery extends MeasuredBattery {
   readonly device: string
 }
 
-/** `table`: of `batteryDays` and `batteryMetrics`. */
+/** `table` has the means of `batteryDays` and `batteryMetrics`. */
 export function columnBatteries(fleet: readonly InsightsEntry[], table: Pick<MeansTable, 'mean'>): DeviceBattery[] {
   return fleet.flatMap((entry, place) => {
     const charge = meansOf(table, place, 0, 1)
@@ -27,7 +30,7 @@ export function columnBatteries(fleet: readonly InsightsEntry[], table: Pick<Mea
   })
 }
 
-/** `table`: of the days of series, of which this gauge's begin at `from`. */
+/** `table` has the daily means of series; this gauge's begin at `from`. */
 export function gaugeBatteries(
   fleet: readonly InsightsEntry[],
   { metric: { name, unit }, places }: FleetGauge,

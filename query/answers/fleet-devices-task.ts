@@ -1,4 +1,7 @@
-/** Looks up single devices for the state of the fleet: the last values, the cadence as the statistics estimate it, the hours, their means. */
+/**
+ * Looks up single devices for the state of the fleet: the last values, the cadence as in the statistics, the hours,
+ * their means.
+ */
 
 import { arrivalsOf, countBetween } from '../../analytics/reliability/coverage.ts'
 import type { PgRow } from '../../store/questdb/client/questdb-pg.ts'
@@ -18,7 +21,7 @@ type FleetDevicesQuery = LightQueries['fleetDevices']
 type Device = FleetDevicesQuery['devices'][number]
 
 const dayUs = 86_400_000_000
-/** The statistics look back so far for the cadence. */
+/** The statistics look back as far for the cadence. */
 const lookbackUs = 30 * dayUs
 const hourMs = 3_600_000
 const hourUs = hourMs * 1000
@@ -49,7 +52,7 @@ async function readDevice(device: Device, query: FleetDevicesQuery, context: Con
   numbers[deviceRow.expectedMs] = cadence.expectedMs ?? Number.NaN
   numbers[deviceRow.gapMs] = cadence.gapMs ?? Number.NaN
   const firstHour = Math.floor((timesMs[0] ?? 0) / hourMs)
-  // The hour of the oldest one that was looked at may have more.
+  // The hour of the oldest fetched reading may have more readings.
   const exactFrom = timesMs.length < timesMax ? fromHour : Math.max(fromHour, firstHour + 1)
   numbers[deviceRow.firstHour] = firstHour
   numbers[deviceRow.exactFromHour] = exactFrom
@@ -68,7 +71,7 @@ async function readDevice(device: Device, query: FleetDevicesQuery, context: Con
   writeMeans(numbers, sums, fromHour)
 }
 
-/** Of the metric of which the live state has means. */
+/** Writes the means of the metric that the live state averages. */
 function writeMeans(numbers: Float64Array, sums: HourSums, fromHour: number): void {
   const lastUs = numbers[lastRow.timeUs] as number
   const metricAt = airMetrics.findIndex((_, at) => (numbers[lastRow.valuesUs + at] as number) > lastUs - dayUs)
@@ -81,7 +84,7 @@ function writeMeans(numbers: Float64Array, sums: HourSums, fromHour: number): vo
   }
 }
 
-/** What is read of a device comes to. */
+/** The result of reading one device. */
 interface Taken {
   readonly numbers: Float64Array
   readonly sums: HourSums
@@ -93,7 +96,7 @@ interface TimesAsked {
   readonly timesMax: number
 }
 
-/** Ascending milliseconds; the last value of each metric goes into the row. */
+/** Returns ascending milliseconds and writes the last value of each metric into the row. */
 async function readTimes(
   { symbol }: Device,
   { afterUs, throughUs, timesMax }: TimesAsked,
@@ -122,7 +125,7 @@ async function readTimes(
 const deviceSql = `SELECT cast(ts AS LONG), ${metrics.join(', ')} FROM ${readingsTable}
   WHERE device = $1 AND ts > $2 AND ts <= $3 ORDER BY ts DESC LIMIT $4`
 
-/** Those before the readings that were looked at, with the retries in them. */
+/** Adds the hours before the fetched readings; their counts include retries. */
 function addHours({ startsMs, metrics: byMetric }: HourlySeries, fromHour: number, { numbers, sums }: Taken): void {
   for (const [row, startMs] of startsMs.entries()) {
     const hour = Math.floor(startMs / hourMs)
@@ -136,7 +139,7 @@ function addHours({ startsMs, metrics: byMetric }: HourlySeries, fromHour: numbe
   }
 }
 
-/** Sums of a device's values by the hour, for the means of the hours that the live state tells. */
+/** Sums of a device's values by the hour, for the hourly means of the live state. */
 class HourSums {
   readonly #fromHour: number
   readonly #hours: number
@@ -150,7 +153,7 @@ class HourSums {
     this.#sums = new Float64Array(hours * airMetrics.length)
   }
 
-  /** A value of an hour that is not told is passed over. */
+  /** Values of hours outside the live state's range are skipped. */
   add(metric: AirMetric, hour: number, value: number, count = 1): void {
     const place = hour - this.#fromHour
     if (place < 0 || place >= this.#hours) return
@@ -159,7 +162,7 @@ class HourSums {
     ;(this.#sums[at] as number) += value * count
   }
 
-  /** What it had so far of the hours before this one. */
+  /** Drops the sums of the hours before this one. */
   clearBefore(hour: number): void {
     for (const metric of airMetrics) {
       const from = this.#placeOf(metric, 0)

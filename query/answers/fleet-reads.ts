@@ -1,4 +1,7 @@
-/** Means of the whole fleet by stretches that end at the last full hour: one statement for each stretch and table, so that none has to group more than the fleet. */
+/**
+ * Means of the whole fleet by stretches that end at the last full hour. Each stretch and table takes one statement, so
+ * that none groups more rows than the fleet has devices.
+ */
 
 import type { StandingRuns } from '../../analytics/fleet/standing-runs.ts'
 import type { PgConnection, PgRow } from '../../store/questdb/client/questdb-pg.ts'
@@ -21,13 +24,13 @@ interface Stretches {
   readonly lengthUs: number
 }
 
-/** What is made of the extremes of a stretch, by metric. */
+/** Standing runs, fed with the extremes of each stretch, for each metric. */
 type Runs = readonly StandingRuns[]
 
 export interface FleetReads {
-  /** Of columns of the readings; places are those of the fleet. */
+  /** Reads columns of the readings; row indexes follow the fleet. */
   columns(metrics: readonly Metric[], stretches: Stretches, runs?: Runs): Promise<MeansTable>
-  /** Of series; places are theirs in the list. */
+  /** Reads series; row indexes follow the list. */
   series(series: readonly number[], stretches: Stretches, runs?: StandingRuns): Promise<MeansTable>
 }
 
@@ -63,7 +66,7 @@ export function createFleetReads(
         fleetParts(range, hourSources).map(part => fleetMeansSql(metrics, part, symbols, runs !== undefined))
       await eachStretch(stretches, textsOf, (row, stretch) => {
         const place = places.get(String(row[0]))
-        // Of devices that are off or removed.
+        // The device is off or removed.
         if (place === undefined) return
         for (let metric = 0; metric < metrics.length; metric++) {
           const from = 1 + width * metric
@@ -101,8 +104,8 @@ interface Stretch {
 }
 
 /**
- * Rows of a series, the sum and the number of its hourly means, and its extremes; as many statements as tables have hours of the
- * stretch, one or two.
+ * Selects for each series the sum and the number of its hourly means, and its extremes. The hours of a stretch are in
+ * one or two tables, each with a statement of its own.
  */
 function fleetSeriesSql(
   { fromUs, toUs }: Stretch,

@@ -18,11 +18,11 @@ export const hourRow = {
   width: 2 + 2 * airMetrics.length,
 }
 
-/** Hours that are told of a device, the present one last. */
+/** Number of hours of a device in the live state, the present one last. */
 export const deviceHours = 25
 /**
- * The columns of a device that was looked up by itself: those of its last reading, its cadence, the first of its hours that is
- * exact, and the counts of its hours; the place of a metric in `airMetrics`, and the number of its values and their mean by hour.
+ * Columns of a device that was looked up by itself: its last reading, its cadence, the first exact hour and the hourly
+ * counts. Then follow an index into `airMetrics` and the hourly counts and means of that metric.
  */
 export const deviceRow = {
   kind: lastRow.width,
@@ -38,7 +38,7 @@ export const deviceRow = {
   width: lastRow.width + 6 + 3 * deviceHours,
 }
 
-/** As a body goes: its buffer changes hands. */
+/** The buffer is transferred, like that of a body. */
 export interface PackedRows {
   readonly bytes: Uint8Array<ArrayBuffer>
   readonly gzip: undefined
@@ -53,7 +53,7 @@ export function unpackRows(bytes: Uint8Array): Float64Array {
   return new Float64Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 8)
 }
 
-/** Rows that are put together one by one. */
+/** Rows that are added one by one. */
 export class RowList {
   readonly #width: number
   #numbers: Float64Array<ArrayBuffer>
@@ -64,7 +64,7 @@ export class RowList {
     this.#numbers = new Float64Array(1024 * width)
   }
 
-  /** The index of a new row's first column; all of it is NaN. */
+  /** Returns the index of a new row's first column; the row is filled with NaN. */
   add(): number {
     const at = this.#count++ * this.#width
     if (at + this.#width > this.#numbers.length) {

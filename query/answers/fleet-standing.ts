@@ -1,4 +1,4 @@
-/** Gauges of a fleet that stand still, by the extremes of its stretches. */
+/** Gauges of a fleet that stand still, found by the extremes of its stretches. */
 
 import { noDetails } from '../../analytics/findings/finding.ts'
 import { quartersPerDay } from '../../analytics/fleet/day-changes.ts'
@@ -10,10 +10,10 @@ import type { FleetGauge, InsightsEntry } from '../insights-fleet.ts'
 
 const hourMs = 3_600_000
 const stretchMs = (24 / quartersPerDay) * hourMs
-/** As with the findings of a device, a flat line is told from twice its length on. */
+/** A flat line is reported from twice its limit on, as in the findings of a device. */
 const flatTimes = 2
 
-/** `endMs`: of the last stretch. */
+/** `endMs` is the end of the last stretch. */
 export function standingColumns(
   fleet: readonly InsightsEntry[],
   metric: Metric,
@@ -25,7 +25,7 @@ export function standingColumns(
   )
 }
 
-/** `from`: where the series of this gauge begin in `runs`. */
+/** The series of this gauge begin at `from` in `runs`. */
 export function standingGauges(
   fleet: readonly InsightsEntry[],
   { metric, places }: FleetGauge,
@@ -34,7 +34,7 @@ export function standingGauges(
 ): DeviceFinding[] {
   return places.flatMap((place, at) => {
     const run = runs.standing(from + at)
-    // Nothing to measure, as of light and of wind.
+    // A zero may mean that there is nothing to measure: no light, no wind.
     if (run === undefined || run.value === 0) return []
     return findingOf((fleet[place] as InsightsEntry).name, metric.name, run, metric.quality ?? {}, endMs)
   })
@@ -49,15 +49,15 @@ function findingOf(
 ): DeviceFinding[] {
   if (run === undefined) return []
   const { value, stretches } = run
-  if (!isTold(value, stretches * stretchMs, settings, qualityLimits(metric, null, settings))) return []
+  if (!isReported(value, stretches * stretchMs, settings, qualityLimits(metric, null, settings))) return []
   const severity = stretches > quartersPerDay ? 'critical' : 'warning'
   const sinceMs = endMs - stretches * stretchMs
   return [{ ...noDetails, device, code: 'stuck', severity, metric, sinceMs, value, count: 1 }]
 }
 
-function isTold(value: number, lengthMs: number, { flat_hours }: MetricSettings, limits: QualityLimits): boolean {
+function isReported(value: number, lengthMs: number, { flat_hours }: MetricSettings, limits: QualityLimits): boolean {
   const [above, below] = limits.flatWithin
   const isWithin = value > above && value < below
-  // Null: no such test.
+  // Null disables the test.
   return flat_hours !== null && isWithin && lengthMs >= flatTimes * (limits.flatMs ?? 0)
 }

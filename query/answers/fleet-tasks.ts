@@ -1,4 +1,4 @@
-/** Reads in a worker what the state of the fleet begins with: last readings, hours, and single devices. */
+/** Reads the initial state of the fleet in a worker: last readings, hours, and single devices. */
 
 import type { PgConnection, PgRow, Statement } from '../../store/questdb/client/questdb-pg.ts'
 import { hourlyColumns, hourlyView, metrics, readingsTable } from '../../store/tables.ts'
@@ -8,7 +8,7 @@ import type { FleetQueries } from '../task.ts'
 import { customRow, hourRow, lastRow, type PackedRows, RowList } from './fleet-rows.ts'
 import { airMetrics } from './units.ts'
 
-/** A symbol ends with the device's number; NaN for one that is not ours. */
+/** Reads the number at the end of a device's symbol; NaN for a symbol of another origin. */
 function numberOf(symbol: unknown): number {
   const text = String(symbol)
   const digits = text.slice(text.lastIndexOf('-') + 1)
@@ -47,14 +47,14 @@ export async function readFleetLast(
     const one = lastSql(`device, cast(ts AS LONG), ${name}`, `AND ${name} IS NOT NULL`, `last-${name}`)
     await connection.read({ ...one, values }, signal, ([device, timeUs, value]: PgRow) => {
       const at = places.get(numberOf(device))
-      // Of a device without a row: readings may have come between the two statements.
+      // A device without a row is skipped: readings may have come between the two statements.
       if (at !== undefined) setValue(rows.numbers(), at, metric, Number(value), Number(timeUs))
     })
   }
   return rows.packed()
 }
 
-/** Where there is no newer one. */
+/** Keeps a newer value. */
 function setValue(numbers: Float64Array, at: number, metric: number, value: number, timeUs: number): void {
   const knownUs = numbers[at + lastRow.valuesUs + metric] as number
   if (knownUs >= timeUs) return
@@ -70,7 +70,7 @@ function lastSql(columns: string, more: string, name: string): Omit<Statement, '
   }
 }
 
-/** The last value of each series that has one in the range, of metrics that have no column. */
+/** The last value in the range of each series without a column. */
 export async function readFleetCustom(
   range: FleetQueries['fleetCustom'],
   connection: Connection,
@@ -90,7 +90,7 @@ export async function readFleetCustom(
 }
 
 const hourUs = 3_600_000_000
-/** As `hourRow` has them. */
+/** The order is the same as in `hourRow`. */
 const ofView = [...airMetrics.map(metric => `${metric}_count`), ...airMetrics.map(metric => `${metric}_mean`)].join(
   ', ',
 )
@@ -101,7 +101,8 @@ const ofReadings = [
 const viewCounts = hourlyColumns.filter(({ aggregate }) => aggregate === 'count').map(({ name }) => name)
 
 /**
- * How many readings each device has in an hour; from the view, those of its most frequent metric. With the means of what it measures of the air.
+ * The number of readings of each device in an hour, with its means of the air. The view counts the readings of the most
+ * frequent metric.
  */
 export async function readFleetHour(
   { fromUs, isInView }: FleetQueries['fleetHour'],

@@ -1,9 +1,9 @@
-/** Hours of one metric as JSON text, without those that have no value. */
+/** Hours of one metric as JSON text. Hours without a value are left out. */
 
 import type { HourlyColumns } from '../series.ts'
 import { type PointStyle, pointEnd, pointStart } from './point-text.ts'
 
-/** `members` of each hour come first, with a comma behind. */
+/** `members` of each hour come first, each followed by a comma. */
 export function hoursText(style: PointStyle, startsMs: Float64Array, columns: HourlyColumns, members = ''): string {
   const { mean, min, max, count } = columns
   const points: string[] = []

@@ -1,4 +1,7 @@
-/** The insights of a fleet: batteries that run out, outliers among the devices, and findings of these, of gauges that stand still and of silence. */
+/**
+ * The insights of a fleet: batteries that run out, outliers among the devices, and findings. Gauges that stand still
+ * and silent devices are among the findings.
+ */
 
 import { batteryMetricOf } from '../../analytics/battery/battery-metric.ts'
 import { silentFinding } from '../../analytics/findings/from-reliability.ts'
@@ -11,11 +14,11 @@ import { type Insights, insightsMax, type OutlierInsight } from '../shapes/insig
 import { batteryFindings, batteryInsight, type DeviceBattery } from './fleet-batteries.ts'
 import type { MeansTable } from './means-table.ts'
 
-/** Stretches of six hours of which the last ones are the last 24 hours. */
+/** Stretches of six hours; the last four are the last 24 hours. */
 export const comparedQuarters = comparedDays * quartersPerDay
 export const comparedMetrics = ['temperature', 'humidity', 'pressure'] as const
 export type ComparedMetric = (typeof comparedMetrics)[number]
-/** The ones that have changed most. */
+/** Only the devices that have changed most. */
 const outliersMax = 3
 
 /** Four times the tolerance of common sensors; see docs/statistics.md. */
@@ -25,7 +28,7 @@ interface FleetFound {
   readonly fleet: readonly InsightsEntry[]
   readonly known: FleetKnown
   readonly batteries: readonly DeviceBattery[]
-  /** Of all metrics. */
+  /** Outliers of all metrics. */
   readonly outliers: readonly OutlierInsight[]
   readonly standing: readonly DeviceFinding[]
   readonly generatedAtMs: number
@@ -37,7 +40,7 @@ const dayMs = 86_400_000
 export function buildInsights(found: FleetFound): Insights {
   const { fleet, known, outliers, generatedAtMs } = found
   const silent = new Set(known.silent.map(({ place }) => fleet[place]?.name))
-  // The days left of a silent device would be those of one that goes on.
+  // Battery estimates assume that a device goes on reporting.
   const batteries = found.batteries.filter(({ device, state }) => state.kind !== 'days' || !silent.has(device))
   const batteriesLeft = batteries.flatMap(batteryInsight)
   const low = batteries.filter(({ state }) => state.kind === 'level').map(({ device }) => device)
@@ -83,7 +86,7 @@ export function isBattery({ name, unit }: DescribedGauge): boolean {
   return batteryMetricOf(name, unit) !== undefined
 }
 
-/** Of a metric: `table` has its means of `comparedQuarters`, at a place among the metrics that it has. Largest score first. */
+/** `table` has the metric's means of `comparedQuarters`, at the metric's index. Sorted by score, largest first. */
 export function outliersOf(
   fleet: readonly InsightsEntry[],
   metric: ComparedMetric,
@@ -95,7 +98,7 @@ export function outliersOf(
   return fleetChanges(means, options).map(outlier => outlierOf(fleet[outlier.device], metric, outlier))
 }
 
-/** Of a custom gauge: `table` has means of the same quarters, its own from `from` on. */
+/** `table` has a custom gauge's means of the same quarters from `from` on. */
 export function gaugeOutliersOf(
   fleet: readonly InsightsEntry[],
   { metric, places }: FleetGauge,
@@ -111,7 +114,7 @@ export function gaugeOutliersOf(
   )
 }
 
-/** What is usual for the gauge is all that is known of it, and some have heavy tails: wind, and what people do to CO₂. */
+/** A custom gauge has no known tolerance, and some have heavy tails: wind, or CO₂ where people are. */
 export const gaugeChanges = { differenceMin: null, hasPeers: true, scoreMin: 9 } as const
 
 function outlierOf(entry: InsightsEntry | undefined, metric: string, { value, expected, score, peers }: Outlier) {

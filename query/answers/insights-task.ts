@@ -1,4 +1,4 @@
-/** Reads the hours of the whole fleet for what they tell of it, by stretches that end at the last full hour. */
+/** Reads the hours of the whole fleet for its insights, by stretches that end at the last full hour. */
 
 import { quartersPerDay } from '../../analytics/fleet/day-changes.ts'
 import { StandingRuns } from '../../analytics/fleet/standing-runs.ts'
@@ -22,14 +22,14 @@ import type { MeansTable } from './means-table.ts'
 import { sinceReadings } from './standing-since.ts'
 
 interface Context extends FleetReadsContext {
-  /** Of the service. */
+  /** Local time of the service. */
   readonly local: LocalTime
 }
 
 const dayUs = 86_400_000_000
 const ofDays = { count: batteryDays, lengthUs: dayUs }
 const ofQuarters = { count: comparedQuarters, lengthUs: dayUs / quartersPerDay }
-/** Of more, each metric is read by itself: the means of one take 600 bytes a device. */
+/** Larger fleets read one metric at a time: the means of one take 600 bytes a device. */
 const devicesAtOnceMax = 20_000
 
 export async function answerInsights(
@@ -69,7 +69,7 @@ async function compareColumns(fleet: readonly InsightsEntry[], reads: FleetReads
 
 type Compared = { outliers: ReturnType<typeof outliersOf>; standing: ReturnType<typeof standingColumns> }
 
-/** All in one statement for each stretch. */
+/** Compares all gauges with one statement for each stretch. */
 async function compareGauges(
   { known }: InsightsQuery,
   fleet: readonly InsightsEntry[],

@@ -20,12 +20,12 @@ export interface LatestContext {
 interface Counted {
   /** Points of the fleet. */
   readonly points: number
-  /** Rows of the fleet, and those of other devices, which are read past. */
+  /** Rows of the fleet, and rows of other devices, which are skipped. */
   readonly rows: number
   readonly rowsOfOthers: number
 }
 
-/** How many bytes a typical value takes beyond the first digit; a guess for the first size of the buffer only. */
+/** Bytes of a typical value beyond its first digit; it only estimates the first size of the buffer. */
 const valueBytesGuess = 4
 
 export async function buildLatest(
@@ -44,7 +44,7 @@ export async function buildLatest(
     if (frameBytes >= bodyBytesMax) break
     const counted = fleet.length === 0 ? noRows : await countPoints(range, bucket, groups, context)
     const bytesExpected = frameBytes + counted.points * (pointBytesMin + 1)
-    // Buckets of one reading each are those readings again.
+    // Buckets of one reading each would repeat the readings.
     if (bytesExpected - fleet.length * 2 >= bodyBytesMax || counted.points >= pointsTooMany) continue
     pointsTooMany = counted.points
     const columns = await readPoints(range, bucket, groups, counted, context)
@@ -79,7 +79,7 @@ async function countPoints(
   return { points, rows, rowsOfOthers }
 }
 
-/** The points, or undefined when there are too many for any body. */
+/** Returns the points, or undefined when there are too many for any body. */
 async function readPoints(
   range: LatestRange,
   bucket: BucketMinutes | undefined,

@@ -1,20 +1,23 @@
-/** The SQL behind `latest/all`: how many points there are, and the points, raw or as means over buckets. */
+/** The SQL of `latest/all`: the number of points, and the points, raw or as means over buckets. */
 
 import type { Statement } from '../../store/questdb/client/questdb-pg.ts'
 import { readingsTable } from '../../store/tables.ts'
 
-/** The lengths of bucket that an answer may be thinned to, finest first. */
+/** Possible lengths of a bucket, finest first. */
 export const bucketMinutes = [1, 5, 15, 60, 360, 1440] as const
 export type BucketMinutes = (typeof bucketMinutes)[number]
 
 export interface LatestRange {
-  /** Only these devices; undefined for all that there are. */
+  /** Only these devices; undefined for all. */
   readonly symbols: readonly string[] | undefined
   readonly startUs: number
   readonly endUs: number
 }
 
-/** Rows `device, rows, temperatures, humidities`: the points of each device, with `bucket` those of its means. */
+/**
+ * Rows `device, rows, temperatures, humidities`: the number of points of each device; with `bucket`, the number of
+ * bucket means.
+ */
 export function countStatement(range: LatestRange, bucket: BucketMinutes | undefined): Statement {
   const counts = 'SELECT device, count(), count(temperature), count(humidity)'
   const source = bucket === undefined ? readingsTable : `(${meansSql} ${whereSql(range, 2)} ${sampleSql(bucket)})`
@@ -26,7 +29,7 @@ export function countStatement(range: LatestRange, bucket: BucketMinutes | undef
 export function pointsStatement(range: LatestRange, bucket: BucketMinutes | undefined, rowsMax: number): Statement {
   const columns = 'SELECT device, cast(ts AS LONG), temperature, humidity'
   const where = `${whereSql(range, 3)} AND (temperature IS NOT NULL OR humidity IS NOT NULL)`
-  // The means are limited from outside: within, QuestDB would cut them before it has put them in order.
+  // The LIMIT is outside: inside, QuestDB would apply it before it has sorted the means.
   const text =
     bucket === undefined
       ? `${columns} FROM ${readingsTable} ${where} ORDER BY ts LIMIT $3`
@@ -47,7 +50,7 @@ function whereSql(range: LatestRange, fixedBinds: number): string {
   return `${time} AND device IN (${range.symbols.map((_, index) => `$${fixedBinds + 1 + index}`).join(', ')})`
 }
 
-/** Only the query about all devices is the same text every time, and worth preparing. */
+/** Only the query about all devices has the same text every time, and is worth preparing. */
 function statement(range: LatestRange, name: string, text: string, more: readonly number[]): Statement {
   const values = [range.startUs, range.endUs, ...more, ...(range.symbols ?? [])]
   return range.symbols === undefined ? { name, text, values } : { text, values }

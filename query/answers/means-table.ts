@@ -18,7 +18,7 @@ export class MeansTable {
     this.#counts[at] = (this.#counts[at] as number) + count
   }
 
-  /** NaN where there is nothing. */
+  /** NaN without a value. */
   mean(device: number, stretch: number, metric: number): number {
     const at = this.#place(device, stretch, metric)
     return (this.#sums[at] as number) / (this.#counts[at] as number)

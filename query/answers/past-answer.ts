@@ -17,7 +17,7 @@ import { answerContext } from './answer-text.ts'
 import { deviceCadence } from './device-cadence.ts'
 import { airMetrics } from './units.ts'
 
-/** How many calendar days back each of the answer's days is. */
+/** Distance of each of the answer's days from today, in calendar days. */
 const offsetDays = { today: 0, yesterday: 1, '7d': 7, '30d': 30, '365d': 365 }
 
 export interface PastDay extends LocalDay {
@@ -33,9 +33,9 @@ export function pastDays(local: LocalTime, nowMs: number): PastDay[] {
 
 export interface PastInput {
   readonly device: Pick<AnalysedDevice, 'name' | 'expected_interval_seconds'>
-  /** Of `pastDays`, each with its readings and the same custom metrics. */
+  /** The days of `pastDays`, each with its readings and the same custom metrics. */
   readonly days: readonly (PastDay & { readonly series: Series; readonly custom: readonly CustomSamples[] })[]
-  /** Times of the newest readings, as `earlierTimes` gives them. */
+  /** Times of the newest readings, from `earlierTimes`. */
   readonly timesMs: Float64Array
   readonly nowMs: number
   readonly local: LocalTime
@@ -58,7 +58,7 @@ export function buildPast({ device, days, timesMs, nowMs, local }: PastInput): s
   } satisfies PastDays)
 }
 
-/** An hour that has not come yet is empty like any other. */
+/** A future hour is empty like any other. */
 function hoursOf(day: PastInput['days'][number], context: BucketContext): PastDays['today']['hours'] {
   const hours = localHours(context.local, day)
   const custom = day.custom.map(samples => [samples.metric.name, customHours(samples, hours, context)] as const)

@@ -62,11 +62,11 @@ export function writeSeries(
 
 export interface PointStyle {
   readonly local: LocalTime
-  /** Whether a point also has its moment, `t` in milliseconds since 1970, since a local text may come twice. */
+  /** Each point also has its moment, `t` in milliseconds since 1970, because a local text may occur twice. */
   readonly withTimes: boolean
 }
 
-/** A point's text up to its values, and its end. */
+/** A point's text before its values, and its end. */
 export function pointStart({ local }: PointStyle, timeMs: number): string {
   return `{"d":"${local.text(timeMs * 1000)}",`
 }
@@ -76,9 +76,9 @@ export function pointEnd({ withTimes }: PointStyle, timeMs: number): string {
 }
 
 export interface PointChoice {
-  /** The rows to write; undefined: all. */
+  /** The rows to write; undefined for all. */
   readonly places?: Uint32Array | undefined
-  /** Where `rows` is not 0, the point has `flag`. */
+  /** Points whose entry in `rows` is not 0 get `flag`. */
   readonly marks?: { readonly rows: Uint8Array; readonly flag: number } | undefined
 }
 
@@ -101,7 +101,7 @@ export function pointsText(
     const value = values[row] as number
     if (Number.isNaN(value)) continue
     const timeMs = timesMs[row] as number
-    // Readings of one minute share it: a day of seconds is written in less than half the time.
+    // Readings of one minute share its text, which more than halves the time for a day of seconds.
     if (Math.floor(timeMs / minuteMs) !== minute) {
       minute = Math.floor(timeMs / minuteMs)
       start = `${pointStart(style, timeMs)}"v":`

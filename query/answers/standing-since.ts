@@ -1,4 +1,7 @@
-/** Since when gauges of a fleet have stood, by their readings: the stretches by which they are found tell it to six hours. */
+/**
+ * The time since which gauges of a fleet have stood still, from their readings: the stretches resolve it only to six
+ * hours.
+ */
 
 import { rankFindings } from '../../analytics/findings/rank.ts'
 import { quartersPerDay } from '../../analytics/fleet/day-changes.ts'
@@ -13,7 +16,7 @@ import type { FleetReadsContext } from './fleet-reads.ts'
 
 const stretchMs = 86_400_000 / quartersPerDay
 
-/** Of those that may be listed; each takes one statement, with a row for each second of twelve hours. */
+/** Reads only gauges that may be listed. Each takes one statement, with a row for each second of twelve hours. */
 export async function sinceReadings(
   found: readonly DeviceFinding[],
   fleet: readonly InsightsEntry[],
@@ -55,10 +58,13 @@ export async function sinceReadings(
   }
 }
 
-/** The readings of a second, in microseconds. */
+/** The readings of one second; its time in microseconds. */
 type Row = readonly [firstUs: number, min: number, max: number]
 
-/** Back from the newest of `rows`, which are in any order, while they are equal, or their spread is below `flat`. */
+/**
+ * Searches backwards from the newest row while values are equal or their spread is below `flat`. `rows` may be in any
+ * order.
+ */
 export function beginningOf(rows: readonly Row[], value: number, flat: number): number | undefined {
   let firstUs: number | undefined
   let [min, max] = [value, value]
@@ -78,8 +84,8 @@ interface Range {
 }
 
 /**
- * The SQL behind the readings of one gauge in a short range: a row for each second with readings, so that their number is bounded
- * however often a device sends. It has the first one's time in microseconds, and the extremes.
+ * Selects the readings of one gauge in a short range. One row for each second, with its first time and its extremes,
+ * bounds their number however often a device sends.
  */
 function readingsOfDeviceSql(symbol: string, metric: Metric, { fromUs, toUs }: Range): string {
   const where = `device = ${quoted(symbol)} AND ts >= ${whole(fromUs)} AND ts < ${whole(toUs)} AND ${metric} IS NOT NULL`

@@ -1,4 +1,7 @@
-/** Fetches for `stats_data`: the readings of the window and of the last thirty days, and the one before them. What is of an earlier moment has no dynamic part. */
+/**
+ * Fetches for `stats_data`: the readings of the window and of the last thirty days, and the one before them. An answer
+ * about an earlier moment has no dynamic part.
+ */
 
 import { detachBuffers } from '../../store/limits/detach-buffers.ts'
 import { metrics as columns } from '../../store/tables.ts'
@@ -25,7 +28,7 @@ export async function answerStats(
     lastUs === undefined ? undefined : source.newestUs(symbol, afterUs, signal),
   ])
   const custom = await customSamples(metrics, { afterUs, throughUs }, series, context)
-  // As many numbers as the readings themselves may have.
+  // Custom metrics may have as many numbers as the readings themselves.
   if (series.timesMs.length * metrics.length > rowsMax * columns.length) {
     throw new QueryFailed('TOO_LARGE', `${metrics.length} metrics of ${series.timesMs.length} readings are too many`)
   }

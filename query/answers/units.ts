@@ -1,4 +1,4 @@
-/** What is measured, and the unit in which each metric is stored and shown. */
+/** Measured quantities, and the unit in which each metric is stored and shown. */
 
 import { type Metric, metrics } from '../../store/tables.ts'
 
@@ -14,6 +14,6 @@ export const units = {
 export const quantities = [...metrics, 'dew_point'] as const
 export type Quantity = (typeof quantities)[number]
 
-/** What a device measures of the air; the rest is about itself. */
+/** Metrics of the air; the others describe the device itself. */
 export const airMetrics = ['temperature', 'humidity', 'pressure'] as const satisfies readonly Metric[]
 export type AirMetric = (typeof airMetrics)[number]

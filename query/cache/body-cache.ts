@@ -1,4 +1,4 @@
-/** Encoded answers, up to a number of bytes; the one that was asked for longest ago is evicted first. */
+/** Encoded answers, up to a number of bytes; the least recently used one is evicted first. */
 
 import { promisify } from 'node:util'
 import { brotliCompress, constants, zstdCompress } from 'node:zlib'
@@ -8,9 +8,9 @@ import type { Body, CacheEntry, Coding } from './body.ts'
 export interface BodyCache {
   get(key: string): CacheEntry | undefined
   set(key: string, entry: CacheEntry): void
-  /** A compressed form of a body, made when it is first wanted; undefined when too many are being made just now. */
+  /** A compressed form of a body, made on first use; undefined while too many are being made. */
   coded(body: Body, coding: Coding): Buffer | Promise<Buffer> | undefined
-  /** A query found its answer here, or had to have it built. */
+  /** Counts a query as a cache hit or a miss. */
   count(isHit: boolean): void
   status(): CacheStatus
 }
@@ -21,9 +21,9 @@ export interface CacheStatus {
   bytes: number
 }
 
-/** Each takes a thread of libuv's four, which others need too. */
+/** Each compression takes one of libuv's four threads, which others need too. */
 const compressionsMax = 2
-/** What an entry takes beside its bytes; a round figure. */
+/** Estimated size of an entry beside its bytes. */
 const entryBytes = 1024
 
 const compressBrotli = promisify(brotliCompress)
@@ -64,7 +64,7 @@ export function createBodyCache(bytesMax: number): BodyCache {
     }
   }
 
-  /** The entry has grown, and others may have to go for it. */
+  /** The entry has grown, so others may have to be evicted. */
   function measureAgain(body: Body): void {
     const key = keys.get(body)
     const entry = key === undefined ? undefined : entries.peek(key)
@@ -85,7 +85,7 @@ export function createBodyCache(bytesMax: number): BodyCache {
 
 function compress(bytes: Buffer, coding: Coding): Promise<Buffer> {
   if (coding === 'zstd') return compressZstd(bytes)
-  // Of 16 MB of points, quality 4 leaves 2.5 MB in 0.2 s, about what gzip does; the default of 11 takes a minute.
+  // For 16 MB of points, quality 4 leaves 2.5 MB in 0.2 s, about as small as gzip; the default of 11 takes a minute.
   const params = { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length }
   return compressBrotli(bytes, { params })
 }

@@ -2,22 +2,25 @@
 
 import type { EncodedBody } from './encode-body.ts'
 
-/** The compressed forms that an answer may go out in. */
+/** The compressed forms of an answer. */
 export type Coding = 'gzip' | 'br' | 'zstd'
 
 export interface Body {
   readonly bytes: Buffer
-  /** Compressed forms that are ready or being made; gzip comes with the body unless that is too short to gain by it. */
+  /**
+   * Compressed forms that are ready or being made. A worker sends gzip with the body, unless the body is too short to
+   * gain by it.
+   */
   readonly coded: Map<Coding, Buffer | Promise<Buffer>>
   /** A strong tag for each form, for their bytes differ; or one weak tag for all. */
   readonly etags: Readonly<Record<Coding | 'identity', string>>
 }
 
-/** A body of which a part is written at the moment it is served. */
+/** A body with a part that is written when it is served. */
 export interface DynamicBody {
-  /** The whole of it as of this moment; the same one for all requests of one second. */
+  /** The whole body as of this moment; requests of the same second share it. */
   at(nowMs: number): Body
-  /** What it may take in memory, all its compressed forms counted. */
+  /** The most memory that it may take, including all its compressed forms. */
   readonly bytesMax: number
 }
 
@@ -35,13 +38,13 @@ export type Answer =
   | { readonly ok: true; readonly body: Body; readonly maxAgeSeconds: number }
   | { readonly ok: false; readonly code: AnswerCode }
 
-/** What is cached under a key: a body, or that there is none because it would be too large. */
+/** The cached result of a key: a body, or the fact that it would be too large. */
 export interface CacheEntry {
   readonly body: Body | DynamicBody | 'TOO_LARGE'
   readonly askedAtMs: number
-  /** What the body depended on when it was built, as its query puts it; undefined: on too much to say. */
+  /** The inputs of the body when it was built; undefined where they are too many to list. */
   readonly version: string | undefined
-  /** Set when building the next one failed: it is not tried before this. */
+  /** Set when building the next one failed; the next attempt waits until then. */
   readonly retryAtMs?: number
 }
 

@@ -4,15 +4,15 @@ import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { QueryFailed } from '../query-failed.ts'
 
-/** A shorter body goes out as it is: its compressed form would save less than its headers cost. */
+/** A shorter body is sent uncompressed: compression would save less than its headers cost. */
 const gzipBytesMin = 1024
-/** Of 16 MB of points, level 4 leaves 2.6 MB in 95 ms and level 6 2.5 MB in 240 ms. */
+/** For 16 MB of points, level 4 leaves 2.6 MB in 95 ms and level 6 2.5 MB in 240 ms. */
 export const gzipLevel = 4
 
 export interface EncodedBody {
   readonly bytes: Uint8Array<ArrayBuffer>
   readonly gzip: Uint8Array<ArrayBuffer> | undefined
-  /** Of the uncompressed bytes. */
+  /** Hash of the uncompressed bytes. */
   readonly hash: string
 }
 
@@ -28,7 +28,7 @@ export function encodeText(text: string, bytesMax: number): EncodedBody {
   return encodeBody(bytes)
 }
 
-/** In characters that a tag may have. */
+/** Contains only characters that an entity tag may have. */
 export function hashOf(...parts: readonly Uint8Array[]): string {
   const hash = createHash('sha256')
   for (const part of parts) hash.update(part)

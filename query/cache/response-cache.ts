@@ -1,6 +1,6 @@
 /**
- * When a cached answer is still good enough, decided here for all queries: it is served as it is, or served stale while the
- * next one is built, or waited for; and when building fails, the cached one is served.
+ * Decides for all queries whether a cached answer is fresh, stale or too old. A fresh one is served as it is, a stale
+ * one is served while the next one is built. When building fails, the cached one is served.
  */
 
 import type { Log } from '../../store/log.ts'
@@ -16,8 +16,8 @@ export interface CachedQuery {
   /** Under this the answer is cached. */
   readonly key: string
   /**
-   * What the answer depends on, read before it is built: an answer of the same version is right, however old. With undefined
-   * it is never known to be right.
+   * The inputs of the answer, read before it is built: an answer of the same version is right, however old. Undefined
+   * means that the cache cannot know.
    */
   readonly version: string | undefined
   /** An answer that is younger is served as it is. */
@@ -27,7 +27,7 @@ export interface CachedQuery {
   /** How long a client may go on using an answer that is served as it is. */
   readonly maxAgeSeconds: (ageMs: number) => number
   readonly build: (askedAtMs: number, signal: AbortSignal) => Promise<Built>
-  /** Aborts when the client has left; without one an answer is built to its end. */
+  /** Aborts when the client has left; without it an answer is built to its end. */
   readonly client?: AbortSignal | undefined
 }
 
@@ -74,7 +74,7 @@ export function createResponseCache({ cache, now, limits, log }: ResponseCacheOp
     return entry === undefined ? result : answerOf(entry, 0, now())
   }
 
-  /** For everybody, whoever happened to ask first, so no client stops it. */
+  /** Every later client uses the result, so no client's departure stops it. */
   function refresh(query: CachedQuery): void {
     const { key } = query
     if (refreshing.has(key)) return
@@ -103,13 +103,13 @@ export function createResponseCache({ cache, now, limits, log }: ResponseCacheOp
     return built
   }
 
-  /** When the clock was set back, nothing is known about an age. */
+  /** An age is unknown after the clock was set back. */
   function ageOf(entry: CacheEntry): number {
     const ageMs = now() - entry.askedAtMs
     return ageMs < 0 ? Number.POSITIVE_INFINITY : ageMs
   }
 
-  /** After a failure the next try waits a little. */
+  /** After a failure the next attempt waits a little. */
   function isPausing({ retryAtMs = 0 }: CacheEntry): boolean {
     const waitMs = retryAtMs - now()
     return waitMs > 0 && waitMs <= limits.retryMs
@@ -120,8 +120,8 @@ export function createResponseCache({ cache, now, limits, log }: ResponseCacheOp
 
 interface SingleFlight<T> {
   /**
-   * Waits for the call with this key, or starts it. A client that leaves no longer waits, and a call that nobody waits for
-   * is told to stop; without a client the call runs to its end.
+   * Waits for the call with this key, or starts it. A client that leaves stops waiting, and a call without waiting
+   * clients is aborted. Without a client the call runs to its end.
    */
   run(key: string, start: (signal: AbortSignal) => Promise<T>, client?: AbortSignal): Promise<T>
 }
@@ -132,7 +132,7 @@ interface Call<T> {
   waiters: number
 }
 
-/** Single flight: callers that want what is already being made wait for the same result. */
+/** Single flight: callers with the same key wait for the same result. */
 function createSingleFlight<T>(): SingleFlight<T> {
   const calls = new Map<string, Call<T>>()
 

@@ -1,6 +1,6 @@
 /**
- * A response template: a body with a dynamic part that is written at the moment it is served. A worker hands over what
- * stands before and after it, compressed already, so that main only has to join the pieces, once a second.
+ * A response template: a body with a dynamic part that is written when it is served. A worker hands over the parts
+ * before and after it, already compressed, so that the main thread only joins the pieces, once a second.
  */
 
 import { constants, crc32, deflateRawSync } from 'node:zlib'
@@ -18,21 +18,21 @@ interface Pieces {
   readonly tailDeflated: Bytes
 }
 
-/** What crosses from the worker. */
+/** Message from the worker. */
 export interface ResponseTemplate<Live> extends Pieces {
-  /** Of head and tail. */
+  /** Hash of head and tail. */
   readonly hash: string
-  /** What the dynamic part is made of. */
+  /** The data of the dynamic part. */
   readonly live: Live
 }
 
-/** The text of the dynamic part, and a word that changes with what a client would call a change. */
+/** The text of the dynamic part, and a tag that changes whenever a client would see a change. */
 export interface DynamicPart {
   readonly text: string
   readonly tag: string
 }
 
-/** What the dynamic part takes beside the rest, in all forms; a round figure. */
+/** Estimated size of the dynamic part in all forms. */
 const dynamicBytes = 32 * 1024
 
 const notTheLast = { level: gzipLevel, finishFlush: constants.Z_SYNC_FLUSH }
@@ -51,7 +51,7 @@ export function dynamicBodyOf<Live>(
 ): DynamicBody {
   const { live, hash, ...received } = template
   const { head, tail, headDeflated, tailDeflated } = received
-  // The whole; beside gzip, brotli and zstd of the whole.
+  // The whole body, and its brotli, gzip and zstd forms.
   const bytesMax = head.length + tail.length + 3 * (headDeflated.length + tailDeflated.length) + dynamicBytes
   let pieces: Pieces = received
   let last: { readonly second: number; readonly body: Body } | undefined
@@ -63,7 +63,7 @@ export function dynamicBodyOf<Live>(
     const { bytes, gzip, within } = join(pieces, bytesOf(text))
     if (pieces === received) detachBuffers(Object.values(received))
     pieces = within
-    // Weak: bodies of the same tag say the same, up to an age that goes on counting.
+    // Weak: bodies with the same tag differ only in an age that goes on counting.
     const etag = `W/"${hash}-${tag}"`
     const etags = { identity: etag, gzip: etag, br: etag, zstd: etag }
     last = { second, body: { bytes, coded: new Map([['gzip', gzip]]), etags } }
@@ -73,7 +73,7 @@ export function dynamicBodyOf<Live>(
   return { at, bytesMax }
 }
 
-/** Both forms of the whole, and the pieces as they lie `within` these, so that nobody has to keep them beside. */
+/** Both forms of the whole, and the pieces as views of them, so that they need no memory of their own. */
 function join({ head, tail, headDeflated, tailDeflated }: Pieces, middle: Bytes) {
   const bytes = Buffer.concat([head, middle, tail])
   const gzip = gzipOf(bytes, [headDeflated, deflateRawSync(middle, notTheLast), tailDeflated])
@@ -91,7 +91,7 @@ function join({ head, tail, headDeflated, tailDeflated }: Pieces, middle: Bytes)
 const gzipHeader = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3])
 const gzipTrailerBytes = 8
 
-/** One member, for browsers read no second one; its stream is the pieces one after the other. */
+/** One member, because browsers read no second one; its stream is the pieces one after the other. */
 function gzipOf(bytes: Buffer, deflated: readonly Uint8Array[]): Buffer<ArrayBuffer> {
   const trailer = Buffer.alloc(gzipTrailerBytes)
   trailer.writeUInt32LE(crc32(bytes), 0)

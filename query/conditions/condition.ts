@@ -1,6 +1,6 @@
-/** Filters and orders of a list, as the readers of its texts hand them to whatever selects the rows. */
+/** Filters and orders of a list, as request parsers pass them to the code that selects the rows. */
 
-/** An `integer` is a whole number: no fraction is a value of such a column. */
+/** An `integer` column has whole numbers, so a fraction matches no row. */
 export type ColumnType = 'number' | 'integer' | 'text' | 'time' | 'boolean'
 
 /** A time is in epoch microseconds. */
@@ -12,7 +12,7 @@ export type Operator = (typeof operators)[number]
 export interface Condition {
   readonly column: string
   readonly operator: Operator
-  /** Of the column's type, but for `like` its pattern; one value, except for `in`. */
+  /** Values have the column's type, except for the pattern of `like`. Only `in` has more than one. */
   readonly values: readonly [ColumnValue, ...ColumnValue[]]
 }
 
@@ -21,12 +21,12 @@ export interface SortColumn {
   readonly direction: 'asc' | 'desc'
 }
 
-/** What a list lets filter and sort by. */
+/** A column by which a list can be filtered and sorted. */
 export interface Column<Row> {
   readonly type: ColumnType
-  /** What is compared; null never matches, and sorts behind all else. */
+  /** The compared value; null never matches, and sorts last. */
   readonly value: (row: Row) => ColumnValue | null
-  /** What `like` looks at: the value as the response shows it. Without it, the value as text. */
+  /** The text that `like` matches: the value as the response shows it. Without it, the value as text. */
   readonly text?: (row: Row) => string
 }
 

@@ -3,7 +3,7 @@
 import { bug } from '../../store/limits/bug.ts'
 import type { Column, Columns, ColumnValue, Condition, SortColumn } from './condition.ts'
 
-/** The rows that fit all conditions, in the order asked for; rows that are equal in it keep theirs. */
+/** The rows that match all conditions, in the requested order; the sort is stable. */
 export function selectRows<Row>(
   columns: Columns<Row>,
   conditions: readonly Condition[],
@@ -15,7 +15,7 @@ export function selectRows<Row>(
   return rows.filter(row => tests.every(test => test(row))).sort((a, b) => compareBy(comparators, a, b))
 }
 
-/** As UTF-8 orders them, and databases with it; UTF-16 has what lies beyond U+FFFF before U+E000. */
+/** Compares as UTF-8 and databases do; UTF-16 has the characters beyond U+FFFF before U+E000. */
 export function compareTexts(a: string, b: string): number {
   const length = Math.min(a.length, b.length)
   let at = 0
@@ -24,14 +24,14 @@ export function compareTexts(a: string, b: string): number {
   return codeUnitRank(a.charCodeAt(at)) - codeUnitRank(b.charCodeAt(at))
 }
 
-/** Surrogates stand for what lies behind all other characters. */
+/** Surrogates stand for characters that sort after all others. */
 function codeUnitRank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x1_0000 : unit
 }
 
 function columnOf<Row>(columns: Columns<Row>, name: string): Column<Row> {
   const column = columns[name]
-  if (column === undefined) throw bug(`a condition names the column ${name}, which the list lacks`)
+  if (column === undefined) throw bug(`unknown column ${name} in a condition`)
   return column
 }
 
@@ -92,7 +92,7 @@ function compareNullable(a: ColumnValue | null, b: ColumnValue | null): number {
   return compareValues(a, b)
 }
 
-/** Both of one column, so of one type. */
+/** Both values belong to one column, so they have one type. */
 function compareValues(a: ColumnValue, b: ColumnValue): number {
   if (typeof a === 'string' && typeof b === 'string') return compareTexts(a, b)
   // A difference of infinities would be NaN.
@@ -116,7 +116,10 @@ export function createLike(pattern: string): (text: string) => boolean {
   }
 }
 
-/** Takes as little as possible for each `%`, and one more whenever the rest does not fit; only the last one is retried. */
+/**
+ * Each `%` takes as little as possible, and one more character whenever the rest does not match; only the last one is
+ * retried.
+ */
 function fits(parts: readonly string[], characters: readonly string[]): boolean {
   let part = 0
   let at = 0

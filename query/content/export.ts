@@ -1,4 +1,7 @@
-/** Every content file as a line that an import takes, ordered by id, so that the same files are the same bytes. */
+/**
+ * Writes every content file as a line that an import takes. Lines are ordered by id, so the same files give the same
+ * bytes.
+ */
 
 import type pg from 'pg'
 import { fileColumns } from './file-reader.ts'
@@ -6,7 +9,7 @@ import { type FileRow, fileText } from './file-text.ts'
 import { createRunCache } from './run-cache.ts'
 
 const filesPerPage = 200
-/** A page ends behind the file that passes this: texts may be long. */
+/** A page ends behind the file that exceeds this, because texts may be long. */
 const pageBytesMax = 1 << 20
 
 const pageSql = `
@@ -25,12 +28,12 @@ const pageSql = `
 
 type ExportRow = FileRow & { created_on: string; published: boolean; content: string | null }
 
-/** Some lines at a time. `isClosed` is looked at between them. */
+/** Yields some lines at a time and checks `isClosed` between them. */
 export async function* exportLines(pool: pg.Pool, isClosed: () => boolean): AsyncGenerator<string> {
   const runs = createRunCache(pool)
   const featureTypesOf = createFeatureTypes(pool)
   for (let after = 0; ; ) {
-    if (isClosed()) throw new Error('the service stops')
+    if (isClosed()) throw new Error('service is shutting down')
     const { rows } = await pool.query<ExportRow>(pageSql, [after])
     const last = rows.at(-1)
     if (last === undefined) return
@@ -39,8 +42,8 @@ export async function* exportLines(pool: pg.Pool, isClosed: () => boolean): Asyn
     const sets = await featureTypesOf(rows.map(file => file.setId))
     const lines = rows.map(file => {
       const run = runsOfPage.get(file.runId)
-      // Nobody removes a run, so there is one for each file.
-      if (run === undefined) throw new Error(`the run ${file.runId} is gone`)
+      // Runs are never removed, so each file has one.
+      if (run === undefined) throw new Error(`unknown run ${file.runId}`)
       const { created_on, published, content } = file
       const shown = fileText(file, run, sets.get(file.setId) ?? [])
       return `${shown.slice(0, -1)},${JSON.stringify({ created_on, published, content }).slice(1)}\n`
@@ -54,7 +57,7 @@ const setsSql = `SELECT id, ARRAY(
   )::text[] AS names
   FROM content_feature_sets WHERE id = ANY ($1)`
 
-/** Lists of feature types by id; they never change, so each is asked for once. */
+/** Lists of feature types by id. They never change, so each is read once. */
 function createFeatureTypes(pool: pg.Pool): (ids: readonly number[]) => Promise<ReadonlyMap<number, string[]>> {
   const known = new Map<number, string[]>()
   return async ids => {

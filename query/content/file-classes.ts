@@ -1,12 +1,12 @@
 /**
- * Files by class: those of one offering unit, platform and set of feature types. There are some hundred classes, and it
- * is known how many files of each stand in each block of the listing. So a filter that asks for no run counts what it
- * lets through, and finds any offset, by adding up blocks: 0.1 ms, where passing by half a million files takes 2 ms.
+ * Groups files into classes by offering unit, platform and set of feature types. There are some hundred classes, and
+ * each block of the listing has a count for each class. So a filter without a run counts its matches, and finds any
+ * offset, by adding up blocks: 0.1 ms, where a scan of half a million files takes 2 ms.
  */
 
 import type { FileColumns } from './file-selection.ts'
 
-/** Where a run's unit and platform stand among the codes. */
+/** Positions of a run's unit and platform among the codes. */
 export interface RunColumns {
   units: Int32Array
   platforms: Int32Array
@@ -19,19 +19,19 @@ export interface FileClass {
 }
 
 const filesPerBlock = 2_048
-/** A filter looks at each class of each block. */
+/** A filter visits each class of each block. */
 const classesMax = 4_096
-/** Units × platforms × sets, of which few combinations have files. */
+/** Units × platforms × sets; few combinations have files. */
 const combinationsMax = 1_000_000
 
 export class FileClasses {
   readonly #classes: readonly FileClass[]
-  /** By file. */
+  /** Class of each file. */
   readonly #classOf: Uint16Array
-  /** By block and class, a block after the other. */
+  /** Counts by block, then by class. */
   readonly #counts: Uint16Array
 
-  /** `classOf` has a place among the classes for each file. */
+  /** `classOf` has the class of each file. */
   constructor(classes: readonly FileClass[], classOf: Uint16Array) {
     this.#classes = classes
     this.#classOf = classOf
@@ -60,7 +60,7 @@ export class FileClasses {
   }
 }
 
-/** What the wanted classes have. */
+/** The files of the wanted classes. */
 export class ClassMatches {
   readonly count: number
   readonly #mask: Uint8Array
@@ -74,7 +74,7 @@ export class ClassMatches {
     this.count = blockCounts.reduce((sum, count) => sum + count, 0)
   }
 
-  /** Places of the files in the listing. */
+  /** Returns positions of files in the listing. */
   placesAt(offset: number, limit: number): number[] {
     const places: number[] = []
     let skipped = 0
@@ -86,7 +86,7 @@ export class ClassMatches {
     return places
   }
 
-  /** Those of a block behind the first few, until there are as many places as wanted. */
+  /** Collects matches of a block after the first `passed`, until `places` has `limit` entries. */
   #collect(block: number, passed: number, limit: number, places: number[]): void {
     const end = Math.min((block + 1) * filesPerBlock, this.#classOf.length)
     let left = passed

@@ -2,18 +2,18 @@
 
 /** Columns of one length; row i is file i of the listing. */
 export interface FileColumns {
-  /** Places among the runs and the sets; each file has both. */
+  /** Positions among the runs and the sets; each file has both. */
   runs: Int32Array
   sets: Int32Array
 }
 
-/** How many files can be passed by in the time that it takes to sort one. */
+/** How many files can be scanned in the time that it takes to sort one. */
 const passedByPerSorted = 32
 
 export class FileSelection {
   readonly #files: FileColumns
   readonly #scratch: Int32Array
-  /** Files grouped by run, each group in order; that of run r ends where the next begins. */
+  /** Files grouped by run, each group in order; the group of run r ends where the next begins. */
   readonly #grouped: Int32Array
   readonly #starts: Int32Array
 
@@ -32,7 +32,7 @@ export class FileSelection {
     }
   }
 
-  /** Places of the files whose run and set have a 1 in the masks, ascending. */
+  /** Positions of the files whose run and set have a 1 in the masks, ascending. */
   select(runMask: Uint8Array, setMask: Uint8Array): Int32Array {
     let count = 0
     for (let run = 0; run < runMask.length; run++) {
@@ -42,7 +42,9 @@ export class FileSelection {
     return isFew ? this.#selectRunByRun(runMask, setMask) : this.#selectAlong(runMask, setMask)
   }
 
-  /** Half a million files take 2 ms; with a branch in the loop 5, for which of them pass cannot be foretold. */
+  /**
+   * Half a million files take 2 ms. With a branch in the loop they would take 5, since the matches are unpredictable.
+   */
   #selectAlong(runMask: Uint8Array, setMask: Uint8Array): Int32Array {
     const { runs, sets } = this.#files
     const scratch = this.#scratch

@@ -1,12 +1,9 @@
-/**
- * A file as the interface shows it, as compact JSON: texts that are stored or kept are put side by side, for nothing in
- * them has to be looked into.
- */
+/** A file as the interface shows it, in compact JSON. Stored and cached texts are joined unparsed. */
 
 import type { ContentFileLine } from './line.ts'
 import type { Run } from './run-cache.ts'
 
-/** Of one file: what it shares with no other, as it is stored. */
+/** The fields that a file shares with no other, as they are stored. */
 export interface FileRow {
   id: number
   runId: number
@@ -15,7 +12,7 @@ export interface FileRow {
   own: string
 }
 
-/** In the order of the interface; something else comes before those of `cutBefore`. */
+/** In the order of the interface; shared fields come before the names in `cutBefore`. */
 export const ownNames = [
   'key',
   'uid',
@@ -38,8 +35,8 @@ export const ownNames = [
 export type OwnFields = Pick<ContentFileLine, (typeof ownNames)[number]>
 
 /**
- * No value before these is an object or a list, and within a text a quotation mark has a backslash before it: what is
- * found first is the field.
+ * No value before these is an object or a list, and quotation marks within a text are escaped. So the first match is
+ * the field.
  */
 const cutBefore = { types: ',"content_type":', resource: ',"file_type":', offering: ',"edx_module_id":' }
 

@@ -1,23 +1,23 @@
-/** What narrows the listing. */
+/** Filters of the listing. */
 
-/** Each is undefined where the listing is not narrowed by it; one that no file can meet is empty. */
+/** An undefined filter does not narrow the listing; an empty one matches no file. */
 export interface Filters {
   runIds: readonly number[] | undefined
   resourceIds: readonly number[] | undefined
-  /** Without regard to case, as `foldCase` writes it. */
+  /** Case-insensitive, as `foldCase` writes it. */
   featureTypes: readonly string[] | undefined
   moduleIds: readonly string[] | undefined
   units: readonly string[] | undefined
   platforms: readonly string[] | undefined
 }
 
-/** Which codes there are. */
+/** The known codes. */
 export interface Codes {
   units: ReadonlySet<string>
   platforms: ReadonlySet<string>
 }
 
-/** The first code of each filter that there is none of; undefined where all are known. */
+/** The first unknown code of each filter; undefined where all are known. */
 export interface UnknownCodes {
   unit: string | undefined
   platform: string | undefined

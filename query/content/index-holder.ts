@@ -1,6 +1,6 @@
 /**
- * The index of the listing, kept in step with PostgreSQL. Every page is read together with the version of the data;
- * when that is not the version of the index, another index is made and the page is read again.
+ * The index of the listing, kept in step with PostgreSQL. Every page is read together with the version of the data.
+ * When the index has another version, it is rebuilt and the page is read again.
  */
 
 import type pg from 'pg'
@@ -11,11 +11,11 @@ import type { ListingIndex } from './listing-index.ts'
 export interface IndexHolder {
   /** Makes the first index, so that the first request need not wait for it. */
   prepare(): void
-  /** The newest index that there is. */
+  /** The newest index. */
   current(): Promise<ListingIndex>
   /**
-   * The index to read a page again with, for one that was read from `index` while the data had `version`; undefined
-   * when the page may be shown. One that lacks something may not be shown while there is a newer version.
+   * The index for a second read of a page that was read from `index` at data `version`; undefined when the page may be
+   * shown. An incomplete page may not be shown while there is a newer version.
    */
   newer(index: ListingIndex, version: string, isLacking: boolean): Promise<ListingIndex> | undefined
   close(): Promise<void>
@@ -23,23 +23,23 @@ export interface IndexHolder {
 
 export interface IndexHolderOptions {
   pool: pg.Pool
-  /** One that never goes back. */
+  /** A monotonic clock. */
   nowMs: () => number
   log: Log
-  /** Up to this many files an index is made in some milliseconds, so a request waits for it. */
+  /** Up to this many files, an index is built within milliseconds, so a request waits for it. */
   waitedForFilesMax?: number
-  /** With more files, how old an index may get that requests are answered from while another one is made. */
+  /** With more files, the oldest index that requests may use while another one is built. */
   staleMsMax?: number
 }
 
-/** While data change all the time, an index is made for a fifth of the time at most. */
+/** While data change all the time, at most a fifth of the time is spent on building. */
 const restsPerBuild = 4
 
 export function createIndexHolder(options: IndexHolderOptions): IndexHolder {
   const { pool, nowMs, log, waitedForFilesMax = 20_000, staleMsMax = 10_000 } = options
   let newest: ListingIndex | undefined
   let building: Promise<ListingIndex> | undefined
-  /** When the newest index was last known to hold. */
+  /** When the newest index was last known to be current. */
   let heldMs = 0
   let restUntilMs = 0
   let isClosed = false
@@ -60,14 +60,14 @@ export function createIndexHolder(options: IndexHolderOptions): IndexHolder {
     return building
   }
 
-  /** One that is being made may have begun before the version came to be; the next one has not. */
+  /** A running build may have begun before this version existed; the next one has not. */
   async function atLeast(version: string): Promise<ListingIndex> {
     const index = await rebuild()
     return index.version === version ? index : await rebuild()
   }
 
   function prepare(): void {
-    // That it was closed meanwhile is no fault.
+    // Closing meanwhile is not a fault.
     rebuild().catch((error: unknown) => {
       if (!isClosed) log.warn({ err: error }, 'could not build the content-file index')
     })

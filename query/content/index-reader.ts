@@ -1,6 +1,6 @@
 /**
- * Reads the index of the listing from PostgreSQL. It packs the columns there and sends them in slices, so that hundreds
- * of thousands of files cost the main thread some milliseconds, and those not at a stretch.
+ * Reads the index of the listing from PostgreSQL, which packs the columns and sends them in slices. So hundreds of
+ * thousands of files cost the main thread some milliseconds, and never in one piece.
  */
 
 import type pg from 'pg'
@@ -19,12 +19,12 @@ import {
 const filesPerSlice = 20_000
 /** A slice takes some ten milliseconds. */
 const sliceMsMax = 12_000
-/** 16 bytes a file: more than this is no listing that one process should hold. */
+/** 16 bytes a file; one process should not hold a larger listing. */
 const filesMax = 20_000_000
 
 type Queryable = Pick<pg.Pool, 'query'>
 
-/** `isClosed` is looked at between slices. */
+/** Checks `isClosed` between slices. */
 export function readIndex(pool: pg.Pool, isClosed: () => boolean): Promise<ListingIndex> {
   return inTransaction(pool, { stepMs: sliceMsMax, isSnapshot: true }, client => readParts(client, isClosed))
 }
@@ -82,7 +82,7 @@ async function readRuns(client: Queryable): Promise<Runs> {
   }
 }
 
-/** A subquery in order feeds the aggregates in that order, as long as nothing stands between them. */
+/** A sorted subquery feeds the aggregates in its order if nothing is between them. */
 const sliceSql = (condition: string) => `
   SELECT string_agg(float8send(id::float8), '') AS ids, string_agg(float8send(run_id::float8), '') AS runs,
     string_agg(int4send(feature_set_id), '') AS sets, min(created_on)::text AS oldest
@@ -94,7 +94,7 @@ const sliceSql = (condition: string) => `
 
 type Slice = Packed<'ids' | 'runs' | 'sets'> & { oldest: string | null }
 
-/** Those that have one of the module ids. */
+/** Reads the files that have one of the module ids. */
 export function readFilesOf(pool: pg.Pool, places: Places, moduleIds: readonly string[]): Promise<Files> {
   return readFiles(pool, places, moduleIds, () => false)
 }
@@ -109,7 +109,7 @@ async function readFiles(
   const slices: Files[] = []
   let before: [time: string, id: number] = ['infinity', Number.MAX_SAFE_INTEGER]
   for (let count = 0; count <= filesMax; ) {
-    if (isClosed()) throw new Error('the listing was closed while its index was read')
+    if (isClosed()) throw new Error('content-file index closed while reading')
     const values = moduleIds === undefined ? before : [...before, moduleIds.map(moduleDigest)]
     const { rows } = await client.query<Slice>(sql, values)
     const slice = unpackSlice(rows[0], places)
@@ -119,7 +119,7 @@ async function readFiles(
     if (size < filesPerSlice) return join(slices, count)
     before = [rows[0]?.oldest ?? '', slice.ids[size - 1] ?? 0]
   }
-  throw new Error(`there are more than ${filesMax} content files; they have to be listed by several services`)
+  throw new Error(`more than ${filesMax} content files: divide them among several services`)
 }
 
 function unpackSlice(slice: Slice | undefined, places: Places): Files {

@@ -1,4 +1,4 @@
-/** A line of an import or an export: the object that the API shows, and with it what only the store knows of the file. */
+/** A line of an import or an export: the object that the API shows, with fields that only the store has. */
 
 import { z } from 'zod'
 
@@ -7,12 +7,12 @@ function isWithin(value: string, charactersMax: number): boolean {
   return value.length <= charactersMax || [...value].length <= charactersMax
 }
 
-/** What a value must be, for one that is there; a missing one is told as such. */
+/** The error of an existing value; a missing value has another one. */
 function must(what: string) {
   return { error: ({ input }: { input?: unknown }) => (input === undefined ? 'is required' : `must ${what}`) }
 }
 
-/** PostgreSQL takes no NUL, and a lone surrogate would come back as another character. */
+/** PostgreSQL rejects NUL, and a lone surrogate would come back as another character. */
 function text(charactersMax = Number.POSITIVE_INFINITY) {
   return z
     .string(must('be a text'))
@@ -24,7 +24,7 @@ function named(charactersMax: number) {
   return text(charactersMax).min(1, 'must not be empty')
 }
 
-/** Ids are numbers in JSON, so no larger ones than those that every reader of JSON can tell apart. */
+/** Ids are numbers in JSON, so they stay within the integers that every JSON reader represents exactly. */
 const id = z.int(must('be a whole number')).min(1, 'must be at least 1')
 const url = text(4096)
 const object = must('be an object')
@@ -54,26 +54,29 @@ const Topic = z.object(
   object,
 )
 
-/** What a page of the listing shows is bounded by this; the full text is only bounded by its line. */
+/** Limits the fields that a page of the listing shows; only the length of its line limits the full text. */
 const proseMax = 32_768
 
 function atMost<Item extends z.ZodType>(entriesMax: number, item: Item) {
   return z.array(item, must('be a list')).max(entriesMax, `must have at most ${entriesMax} entries`)
 }
 
-/** A list that names each thing once. */
+/** A list without duplicates. */
 function distinct<Item extends z.ZodType>(item: Item, keyOf: (value: z.output<Item>) => unknown) {
   return atMost(100, item)
     .refine(items => new Set(items.map(keyOf)).size === items.length, 'must not name the same one twice')
     .default([])
 }
 
-/** Filters drop white space at the ends, so a tag that has some could never be found. Sorted, so that the same tags are one list. */
+/**
+ * Filters drop white space at the ends, so a tag that has some could never be found. Sorted, so that the same tags are
+ * one list.
+ */
 const Tags = atMost(100, text(128).trim().min(1, 'must not be empty'))
   .transform(tags => [...new Set(tags)].sort())
   .default([])
 
-/** Made UTC, and to the microsecond, which is what the store keeps; further digits are dropped. */
+/** Converted to UTC and to the store's resolution of microseconds. */
 const Time = z.iso
   .datetime({ offset: true, error: 'must be an ISO 8601 time with a zone' })
   .transform(value => {
@@ -83,7 +86,7 @@ const Time = z.iso
   })
   .refine(value => /^(?!0000)\d{4}-/.test(value), 'must be in the years 1 to 9999')
 
-/** What names a file: whoever imports it again changes that one. */
+/** Identifies a file: a later import with the same identity changes it. */
 const identity = { run_id: id, key: named(1024) }
 
 export const ContentFileLine = z.object({
@@ -111,7 +114,7 @@ export const ContentFileLine = z.object({
     .nullable()
     .default(null),
   image_src: text(200).nullable().default(null),
-  /** A text of digits, as it is shown; a number does as well. */
+  /** A text of digits, as it is shown; a number is accepted too. */
   resource_id: z
     .union(
       [
@@ -135,13 +138,13 @@ export const ContentFileLine = z.object({
   edx_module_id: text(1024).nullable().default(null),
   summary: text(proseMax).default(''),
   flashcards: atMost(100, z.object({ question: text(4096), answer: text(4096) }, object)).default([]),
-  /** Now, or for a file that is there already the time that it has. */
+  /** By default now, or an existing file's own time. */
   created_on: Time.optional(),
   published: z.boolean(must('be true or false')).default(true),
   content: text().nullable().default(null),
 })
 export type ContentFileLine = z.infer<typeof ContentFileLine>
 
-/** A line of a file of those to unpublish or to remove: by run and key as an export has them, or by id alone. */
+/** A line that names a file to unpublish or to remove: by run and key as an export has them, or by id alone. */
 export const ContentFileName = z.union([z.object(identity), z.object({ id })], 'must have run_id and key, or an id')
 export type ContentFileName = z.infer<typeof ContentFileName>

@@ -1,7 +1,7 @@
 /**
- * The published files in the order of the listing, as columns of numbers: which files a filter lets through, how many,
- * and which of them stand at an offset. What the listing says of a file is not here, that is read by id. Nothing of an
- * answer is kept: each takes 2 ms at most with half a million files, and mostly a tenth of that.
+ * The published files in the order of the listing, as columns of numbers. It finds the number of files that match a
+ * filter, and those at an offset. The listing's fields are read by id elsewhere. Answers are not cached: each takes at
+ * most 2 ms with half a million files, and mostly a tenth of that.
  */
 
 import { classify, type FileClasses, type RunColumns } from './file-classes.ts'
@@ -14,7 +14,7 @@ export interface Files extends FileColumns {
   ids: Float64Array
 }
 
-/** Units and platforms are places in the lists of codes. */
+/** Units and platforms are indexes into the lists of codes. */
 export interface Runs extends RunColumns {
   ids: Float64Array
   resourceIds: Float64Array
@@ -26,20 +26,20 @@ export interface FeatureSet {
   names: readonly string[]
 }
 
-/** Something that has a code, as the filter form lists it. */
+/** An entry with a code, as the filter form lists it. */
 export interface Coded {
   code: string
   name: string
 }
 
-/** Where a run or a feature set stands among those of the index. */
+/** Positions of runs and feature sets in the index. */
 export interface Places {
   runs: ReadonlyMap<number, number>
   sets: ReadonlyMap<number, number>
 }
 
 export interface IndexParts {
-  /** Of the data that all of this was read from, in one snapshot. */
+  /** Version of the data in this snapshot. */
   version: string
   files: Files
   runs: Runs
@@ -49,14 +49,14 @@ export interface IndexParts {
   platforms: readonly Coded[]
 }
 
-/** What is asked of one file. */
+/** The fields of one file that filters check. */
 export interface FileFacts {
   runId: number
   setId: number
   moduleId: string | null
 }
 
-/** What filters let through, in the order of the listing. */
+/** The files that match the filters, in the order of the listing. */
 export interface Matches {
   count: number
   idsAt(offset: number, limit: number): number[]
@@ -71,7 +71,7 @@ export class ListingIndex {
   readonly #parts: IndexParts
   readonly #selection: FileSelection
   readonly #classes: FileClasses | undefined
-  /** The names of each set without regard to case. */
+  /** The case-folded names of each set. */
   readonly #folded: readonly (readonly string[])[]
 
   constructor(parts: IndexParts) {
@@ -90,7 +90,7 @@ export class ListingIndex {
     return this.#parts.files.ids.length
   }
 
-  /** False for a file whose run or whose feature types are newer than the index. */
+  /** False for a file whose run or feature types are newer than the index. */
   knows({ runId, setId }: Pick<FileFacts, 'runId' | 'setId'>): boolean {
     return this.places.runs.has(runId) && this.places.sets.has(setId)
   }
@@ -99,7 +99,7 @@ export class ListingIndex {
     return this.#parts.sets[this.places.sets.get(setId) ?? -1]?.names ?? []
   }
 
-  /** All that the filters let through, in order. `filesOf` reads the files that have one of the module ids. */
+  /** All files that match the filters, in order. `filesOf` reads the files that have one of the module ids. */
   async match(filters: Filters, filesOf: (moduleIds: readonly string[]) => Promise<Files>): Promise<Matches> {
     const { ids } = this.#parts.files
     if (isEmpty(filters)) return matchesOf(ids)
@@ -127,7 +127,7 @@ export class ListingIndex {
     }
   }
 
-  /** The same for one file, listed or not. */
+  /** The same check for one file, listed or not. */
   lets(filters: Filters, { runId, setId, moduleId }: FileFacts): boolean {
     if (isEmpty(filters)) return true
     const run = this.places.runs.get(runId) ?? -1
@@ -136,7 +136,7 @@ export class ListingIndex {
     return isModule && this.#runMask(filters)[run] === 1 && this.#setMask(filters)[set] === 1
   }
 
-  /** 1 for each run whose files are let through. */
+  /** 1 for each run whose files match. */
   #runMask({ runIds, resourceIds, units, platforms }: Filters): Uint8Array {
     const { runs } = this.#parts
     const mask = new Uint8Array(runs.ids.length).fill(1)
@@ -176,7 +176,7 @@ function keepAmong(mask: Uint8Array, column: ArrayLike<number>, values: readonly
   }
 }
 
-/** All of the ids, or those at the places. */
+/** All of the ids, or the ids at the positions. */
 function matchesOf(ids: Float64Array, places?: Int32Array): Matches {
   if (places === undefined) {
     return { count: ids.length, idsAt: (offset, limit) => [...ids.subarray(offset, offset + limit)] }
@@ -187,7 +187,7 @@ function matchesOf(ids: Float64Array, places?: Int32Array): Matches {
   }
 }
 
-/** For files that are not all of the listing; one may be newer than the index and have a run that it does not know. */
+/** Filters files that are only a part of the listing; one may be newer than the index, with an unknown run. */
 function pick({ ids, runs, sets }: Files, runMask: Uint8Array, setMask: Uint8Array): Float64Array {
   return ids.filter((_, i) => runMask[runs[i] ?? -1] === 1 && setMask[sets[i] ?? -1] === 1)
 }

@@ -25,7 +25,7 @@ export interface Repository {
   /** Filter codes that match no unit or platform. */
   unknownCodes(filters: Filters): Promise<UnknownCodes>
   list(filters: Filters, part: Part): Promise<Page>
-  /** Undefined when there is no such file or it does not match the filters. */
+  /** Undefined for an unknown file, and for one that does not match the filters. */
   file(filters: Filters, id: number): Promise<string | undefined>
 }
 

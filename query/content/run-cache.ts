@@ -1,6 +1,6 @@
 /**
- * What a file's object says of its run and the run's resource, as the texts that stand in it. Thousands of files share
- * them, and their lists would be most of the work of reading a page (10 ms of PostgreSQL for 100 files), so they are kept.
+ * The JSON texts of runs and their resources that a file's object contains. Thousands of files share them, and their
+ * lists would be most of the work of reading a page (10 ms of PostgreSQL for 100 files), so they are cached.
  */
 
 import { LRUCache } from 'lru-cache'
@@ -15,7 +15,7 @@ export interface Run {
 }
 
 export interface RunCache {
-  /** Those that exist, by id. */
+  /** Existing runs by id. */
   get(runIds: Iterable<number>): Promise<ReadonlyMap<number, Run>>
 }
 
@@ -77,12 +77,12 @@ function fieldsText(fields: object): string {
   return JSON.stringify(fields).slice(1, -1)
 }
 
-/** A character takes two bytes at most, and there is something around each text. */
+/** A character takes two bytes at most; each text has some overhead. */
 function bytesOf({ runText, resourceText, offeringText }: Run): number {
   return 4 * (runText.length + resourceText.length + offeringText.length)
 }
 
-/** For one version of the data. */
+/** The cache is for one version of the data. */
 export function createRunCache(pool: pg.Pool): RunCache {
   const kept = new LRUCache<number, Run>({ maxSize: bytesMax, sizeCalculation: bytesOf })
   return {

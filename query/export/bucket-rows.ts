@@ -10,8 +10,8 @@ import { rowsFromSql, valuesTableOf } from './export-rows.ts'
 import type { ReadPiece } from './read-piece.ts'
 
 /**
- * As many buckets as a piece may have rows, whether there are readings in them or not, so that no reading is aggregated for
- * two pieces. They are aligned to 1970; the first and the last one have the aggregates of what is in the range.
+ * A piece has at most as many buckets as it may have rows, with or without readings, so that each reading is aggregated
+ * once. Buckets are aligned to 1970; the first and the last one are cut by the range.
  */
 export async function readBuckets(
   reader: ReplicaReads['reader'],
@@ -32,7 +32,7 @@ export async function readBuckets(
   const columnsSql = names.map(name => `cast(${name} AS DOUBLE) ${name}`).join(', ')
   const sql = `SELECT ${columnsSql} FROM (${bucketsSql}) ORDER BY bucket`
   const [timesUs, readings, ...figures] = await reader.read({ sql, columnCount, rowsMax }, signal)
-  if (readings === undefined) throw bug(`${columnCount} columns came without the second one`)
+  if (readings === undefined) throw bug(`second column missing among ${columnCount}`)
   for (const [index, { isCount }] of ofReadings.entries()) if (isCount) withoutZeros(figures[index])
   const values = columns.map(column => {
     const index = ofReadings.indexOf(column)
@@ -50,13 +50,13 @@ export async function readBuckets(
   return { rows, readingsRead, nextUs: toUs < range.toUs ? toUs : undefined }
 }
 
-/** A metric without values in a bucket has no aggregates there, and so no count either. */
+/** A metric without values in a bucket has neither aggregates nor a count. */
 function withoutZeros(counts: Float64Array | undefined): void {
   for (const [row, count] of counts?.entries() ?? []) if (count === 0) counts?.fill(Number.NaN, row, row + 1)
 }
 
 function onlyDevice({ symbols, station }: ExportRange): number {
   if (station !== undefined) return station.id
-  if (symbols?.length !== 1) throw bug(`buckets are of ${symbols?.length ?? 'all'} devices`)
+  if (symbols?.length !== 1) throw bug(`buckets requested for ${symbols?.length ?? 'all'} devices instead of one`)
   return Number(symbols[0]?.split('-').at(-1))
 }

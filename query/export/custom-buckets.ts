@@ -14,12 +14,12 @@ interface BucketsAsked {
   readonly toUs: number
   readonly stepUs: number
   readonly metrics: readonly ExportMetric[]
-  /** Of one device. */
+  /** The series of one device. */
   readonly series: SeriesTable
   readonly table: ValuesTable
 }
 
-/** The order in which QuestDB gives them, behind bucket and series. */
+/** The order of QuestDB's columns, behind bucket and series. */
 const aggregates = {
   count: 'count(value)',
   mean: 'avg(value)',
@@ -32,10 +32,10 @@ const aggregates = {
 } as const
 type Aggregate = keyof typeof aggregates
 const aggregateNames = Object.keys(aggregates) as Aggregate[]
-/** Means of directions that cancel out; rounding leaves less of them. */
+/** Shorter resultants are rounding errors of directions that cancel out. */
 const resultantMin = 1e-12
 
-/** Puts them into the columns, whose rows are the buckets, ascending. */
+/** Writes the figures into the columns, whose rows are the buckets, ascending. */
 export async function fillCustomBuckets(
   reader: ReplicaReads['reader'],
   asked: BucketsAsked,
@@ -50,7 +50,7 @@ export async function fillCustomBuckets(
     [...columns.entries()].filter(([, column]) => column.metric === metric),
   )
 
-  /** By the figure's name. */
+  /** `kind` is the figure's name. */
   function put(timeUs: number, ofSeries: number, figureOf: (column: ExportColumn, kind: string) => number): void {
     const row = rows.get(timeUs)
     const metric = metricAt(series, placeOfSeries(series, ofSeries))
@@ -111,7 +111,7 @@ interface IncreasesAsked {
   readonly table: ValuesTable
 }
 
-/** How far before a bucket the values may be since which a total has grown. */
+/** The increase of a total counts from a value at most this long before the bucket. */
 const lookbackUs = 86_400_000_000
 
 /** The bucket and the series of a row of figures. */
@@ -121,10 +121,7 @@ function bucketSql(stepUs: number): string {
   return `cast(ts AS LONG) / ${whole(stepUs)} * ${whole(stepUs)} bucket`
 }
 
-/**
- * Columns of the bucket, the series and the increase. What a total has grown by since the values before counts for the bucket of
- * the later one.
- */
+/** Selects the bucket, the series and the increase. An increase between two buckets counts in the later one. */
 function increasesSql({ fromUs, toUs, stepUs, table }: IncreasesAsked, counters: readonly number[]): string {
   const values = valuesFromSql(table, { fromUs: Math.max(0, fromUs - lookbackUs), toUs, series: counters })
   const pairs = `SELECT ts, series, value, ${valuesBeforeSql} FROM ${values}`

@@ -14,7 +14,7 @@ interface Rows {
 }
 
 interface RowsWithValues extends Rows {
-  /** By column. */
+  /** One array for each column. */
   readonly values: readonly Float64Array[]
 }
 
@@ -24,7 +24,7 @@ interface CustomAsked {
   readonly table: ValuesTable
 }
 
-/** A column for each metric: those that the rows have, and those of the others, which are read here. */
+/** Returns a column for each metric; columns that the rows lack are read here. */
 export async function withCustom(
   reader: ReplicaReads['reader'],
   { values: ofBuiltIn, ...rows }: RowsWithValues,
@@ -65,7 +65,7 @@ function createRowFinder({ timesUs, devices, order }: Rows): (timeUs: number, de
     while (at < order.length && isBefore(at, timeUs, 0)) at++
     let low = at
     let high = at
-    // By steps that grow: in a range of one device the first row is the one.
+    // The steps double: in a range of one device, the first row mostly matches.
     for (let step = 1; high < order.length && isBefore(high, timeUs, device); step *= 2) {
       low = high + 1
       high = Math.min(order.length, high + step)

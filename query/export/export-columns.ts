@@ -1,4 +1,4 @@
-/** The columns of an export behind time and device: values of metrics, or figures of each metric by the bucket. */
+/** The columns of an export behind time and device: values of metrics, or figures of each metric by bucket. */
 
 import type { MetricKind } from '../../store/metrics/metric.ts'
 import { metrics as builtIn, hourlyColumns } from '../../store/tables.ts'
@@ -6,25 +6,25 @@ import { metrics as builtIn, hourlyColumns } from '../../store/tables.ts'
 /** A metric of an export. */
 export interface ExportMetric {
   readonly name: string
-  /** Says which figures a bucket has. */
+  /** Determines the figures of a bucket. */
   readonly kind: MetricKind
 }
 
 export interface ExportColumn {
   readonly name: string
-  /** The place of its metric in the export. */
+  /** Index of its metric in the export. */
   readonly metric: number
   /** Undefined for the values themselves. */
   readonly figure: Figure | undefined
   readonly isCount: boolean
-  /** How QuestDB computes it of the table of readings, with its name; undefined where the metric has no column there. */
+  /** QuestDB's expression over the table of readings, with its name; undefined where the metric has no column there. */
   readonly sql: string | undefined
 }
 
-/** `increase` is that since the value before, where it is not above the one before that from 0. */
+/** `increase` counts from the value before; after a reset it counts from 0. */
 type Figure = 'count' | 'mean' | 'sum' | 'increase' | 'last' | 'min' | 'max'
 
-/** What is right for each kind: no mean of a total, no least one of directions. */
+/** Only figures that make sense for the kind: totals have no mean, directions no minimum. */
 const figuresOf: Readonly<Record<MetricKind, readonly Figure[]>> = {
   gauge: ['count', 'mean', 'min', 'max'],
   rate: ['count', 'sum', 'min', 'max'],
@@ -33,7 +33,7 @@ const figuresOf: Readonly<Record<MetricKind, readonly Figure[]>> = {
   state: ['count', 'last', 'min', 'max'],
 }
 
-/** Those that have columns in the table of readings, in their order. */
+/** Metrics with columns in the table of readings, in their order. */
 export const builtInMetrics: readonly ExportMetric[] = builtIn.map(name => ({ name, kind: 'gauge' }))
 const builtInNames: ReadonlySet<string> = new Set(builtIn)
 

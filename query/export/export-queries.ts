@@ -1,4 +1,4 @@
-/** What crosses between the main thread and a thread of the exports. */
+/** Messages between the main thread and a thread of the exports. */
 
 import type { LowerPriority } from '../../store/thread-priority.ts'
 import type { PointUnit } from '../stations/point-units.ts'
@@ -14,8 +14,8 @@ export const exportFormats = ['csv', 'ndjson', 'parquet'] as const
 export type ExportFormat = (typeof exportFormats)[number]
 
 /**
- * How a body is laid out: as an import takes it, as a Parquet file, as CSV with the line ends of RFC 4180, or as objects with
- * a time in milliseconds and without the device, as `lines` or as one JSON `array`.
+ * The layout of a body: as an import takes it, as a Parquet file, as CSV with the line ends of RFC 4180, or as objects.
+ * Objects have a time in milliseconds and no device, as `lines` or as one JSON `array`.
  */
 export type Layout = ExportFormat | 'rfc4180' | 'lines' | 'array'
 
@@ -23,30 +23,30 @@ export interface ExportRange {
   /** Microseconds; `toUs` is not included. */
   readonly fromUs: number
   readonly toUs: number
-  /** Of which devices; undefined for all that there are. */
+  /** Only these devices; undefined for all. */
   readonly symbols: readonly string[] | undefined
-  /** Its points instead of readings; undefined for those of devices. */
+  /** The station whose points are read instead of readings; undefined for readings of devices. */
   readonly station: ExportStation | undefined
 }
 
 export interface ExportStation {
-  /** In the registry of stations. */
+  /** Number in the registry of stations. */
   readonly id: number
   /** The unit in which each of its series with points is written. */
   readonly units: readonly (readonly [series: number, unit: PointUnit])[]
 }
 
-/** What is in the columns of an export. */
+/** Contents of the columns of an export. */
 export interface ExportContent {
   /** In the order of the columns. */
   readonly metrics: readonly ExportMetric[]
-  /** Of those among them that have no column in the table of readings. */
+  /** The metrics without a column in the table of readings. */
   readonly series: SeriesTable
 }
 
 interface PieceQuery extends ExportRange, ExportContent {
   readonly layout: Layout
-  /** Undefined for the readings themselves; else their aggregates by buckets of this length, of one device. */
+  /** Length of the buckets of aggregates, of one device; undefined for the readings themselves. */
   readonly stepUs: number | undefined
   /** The names of devices by their numbers, as `encodeNames` wrote them. Readings of other devices are left out. */
   readonly names: string
@@ -69,9 +69,12 @@ export interface ExportQueries {
 
 export interface Piece {
   readonly bytes: Uint8Array<ArrayBuffer>
-  /** What the footer of a Parquet file tells of its groups of rows; serialized, for main only collects it. */
+  /**
+   * Descriptions of row groups for the footer of a Parquet file. They are serialized, because the main thread only
+   * collects them.
+   */
   readonly rowGroups?: Uint8Array<ArrayBuffer>
-  /** How many readings were read, those that were left out among them. */
+  /** Number of readings read, including those that were left out. */
   readonly readingsRead: number
   /** Where the next piece begins; undefined behind the last one. */
   readonly nextUs: number | undefined

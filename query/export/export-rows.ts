@@ -1,4 +1,4 @@
-/** Reads stored readings inside a thread: some at a time, in the order of time and then of devices. */
+/** Reads stored readings inside a thread, some at a time, ordered by time and then by device. */
 
 import { bug } from '../../store/limits/bug.ts'
 import { readingsTable } from '../../store/tables.ts'
@@ -13,7 +13,7 @@ import { isBuiltIn } from './export-columns.ts'
 import type { ExportContent, ExportRange } from './export-queries.ts'
 import type { ExportRows, ReadPiece } from './read-piece.ts'
 
-/** As many devices as a registry may have. */
+/** The largest number of devices in a registry. */
 const rowsOfOneTimeMax = 1_000_000
 /** A symbol ends with the number of its device. */
 function keySql({ station }: ExportRange): string {
@@ -29,7 +29,7 @@ interface RangeOfColumns extends ExportRange {
   readonly columns: readonly string[]
 }
 
-/** With the values of their metrics. */
+/** Reads rows with the values of their metrics. */
 export async function readRows(
   reader: ReplicaReads['reader'],
   asked: ExportRange & ExportContent,
@@ -46,8 +46,8 @@ function tooManyOfOneTime(): QueryFailed {
 }
 
 /**
- * The first rows of the range, not many more than `rowsMax`: those of one time are never parted, so that the next piece
- * begins behind a time, whatever has come in meanwhile.
+ * The first rows of the range, not many more than `rowsMax`. Rows of one time stay together, so that the next piece
+ * begins behind a time even if readings arrive meanwhile.
  */
 async function readReadings(
   reader: ReplicaReads['reader'],
@@ -99,7 +99,7 @@ async function readColumns(
   return await reader.read({ sql, columnCount: 2 + range.columns.length, rowsMax: limit }, signal)
 }
 
-/** To stand behind FROM: readings, or the times of points, by time. */
+/** Used behind FROM: readings, or the times of points, by time. */
 export function rowsFromSql({ fromUs, toUs, symbols, station }: ExportRange): string {
   if (station !== undefined) {
     const series = station.units.map(([number]) => number)
@@ -110,12 +110,12 @@ export function rowsFromSql({ fromUs, toUs, symbols, station }: ExportRange): st
   return `${readingsTable} ${where}${ofDevices}`
 }
 
-/** Of values that have no column in the table of readings. */
+/** The table of values without a column in the table of readings. */
 export function valuesTableOf({ station }: Pick<ExportRange, 'station'>): ValuesTable {
   return station === undefined ? measurementValues : pointValues(new Map(station.units))
 }
 
-/** The first so many rows. QuestDB gives those of one time in any order. */
+/** The first `length` rows. QuestDB returns rows of one time in any order. */
 function ordered([timesUs, ...others]: readonly [Float64Array, ...Float64Array[]], length: number): ExportRows {
   const [devices, ...values] = others as [Float64Array, ...Float64Array[]]
   const order = new Uint32Array(length)
@@ -123,7 +123,7 @@ function ordered([timesUs, ...others]: readonly [Float64Array, ...Float64Array[]
     let end = start
     while (end < length && timesUs[end] === timesUs[start]) order[end] = end++
     if (end < length && !((timesUs[end] as number) > (timesUs[start] as number))) {
-      throw bug(`a row at ${timesUs[end]} comes behind one at ${timesUs[start]}`)
+      throw bug(`rows out of order: ${timesUs[end]} after ${timesUs[start]}`)
     }
     if (end - start > 1) order.subarray(start, end).sort((a, b) => (devices[a] as number) - (devices[b] as number))
     start = end

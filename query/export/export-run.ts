@@ -12,9 +12,11 @@ import { noReplicaAnswers, type Replicas } from '../replicas.ts'
 import type { ExportQueries, ExportResult, ExportSettings } from './export-queries.ts'
 
 export interface ExportLimits {
-  /** Exports at a time: each holds two pieces in memory. */
+  /** Concurrent exports; each holds two pieces in memory. */
   readonly exportsMax: number
-  /** Readings of a piece with the built-in metrics: of 60,000 some 5 MB of text. With more metrics there are fewer. */
+  /**
+   * Readings of a piece with the built-in metrics: 60,000 make some 5 MB of text. With more metrics there are fewer.
+   */
   readonly pieceRows: number
   readonly exportThreadsMax: number
 }
@@ -27,7 +29,7 @@ export interface ExportRunOptions {
 }
 
 export interface ExportRun {
-  /** Rejects with a BodyInterrupted when there is no result. */
+  /** Rejects with a BodyInterrupted without a result. */
   run<Name extends keyof ExportQueries>(
     name: Name,
     query: ExportQueries[Name],

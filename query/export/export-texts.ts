@@ -8,26 +8,26 @@ import { fieldBytesMax, RowBytes } from './row-bytes.ts'
 type TextLayout = Exclude<Layout, 'parquet'>
 type Columns = readonly Pick<ExportColumn, 'name' | 'metric'>[]
 
-/** Of a row, by column. */
+/** Estimated bytes of a row, for each column. */
 const bytesExpected: Record<TextLayout, number> = { csv: 20, ndjson: 32, rfc4180: 20, lines: 30, array: 30 }
 
-/** What stands between the times and the values of a row. */
+/** The texts between the times and the values of a row. */
 interface RowFormat {
   readonly start: string
   readonly isTimeText: boolean
   device(name: string): string
-  /** By column: before a value, and instead of a missing one. */
+  /** One entry for each column: a text before a value, and a text in place of a missing one. */
   readonly keys: readonly string[]
   readonly missing: readonly string[]
-  /** The same where the metric is one that the device has besides the built-in ones. */
+  /** The same for metrics that the device has besides the built-in ones. */
   readonly missingOwn?: readonly string[]
   readonly end: string
 }
 
-/** What stands around the rows of a body. */
+/** The texts around the rows of a body. */
 interface TextFrame {
   readonly header: string
-  /** At the start of every row, and left out before the first one. */
+  /** Precedes every row except the first one. */
   readonly separator: string
   readonly footer: string
 }
@@ -55,7 +55,7 @@ function table(columns: Columns, end: string): RowFormat {
   }
 }
 
-/** The import asks for these, if only as null; and for those that a device lists. */
+/** The import requires these metrics, with null if missing, and the metrics that a device lists. */
 const requiredMetrics: readonly string[] = ['temperature', 'humidity', 'pressure']
 
 function importLines(columns: Columns): RowFormat {
@@ -73,7 +73,7 @@ function importLines(columns: Columns): RowFormat {
   }
 }
 
-/** A time in whole milliseconds, as the other reads have it. */
+/** A time in whole milliseconds, as in the other reads. */
 function objects(columns: Columns, start: string, end: string): RowFormat {
   return {
     start: `${start}{"ts":`,
@@ -103,14 +103,14 @@ function formatOf(layout: TextLayout, columns: Columns): RowFormat {
   }
 }
 
-/** What the rows of a device have of it. */
+/** The device's part of its rows. */
 interface DeviceTexts {
   readonly device: Buffer
-  /** By column. */
+  /** One entry for each column. */
   readonly missing: readonly Buffer[]
 }
 
-/** Made once for each device. `own`: which metrics a device has besides the built-in ones, by their places. */
+/** Made once for each device. `own` has the indexes of metrics that a device has besides the built-in ones. */
 function createDeviceTexts(format: RowFormat, columns: Columns, own: ReadonlyMap<number, Uint8Array>) {
   const { missing, missingOwn = missing } = format
   const withoutOwn = missing.map(text => Buffer.from(text))
@@ -130,7 +130,7 @@ function createDeviceTexts(format: RowFormat, columns: Columns, own: ReadonlyMap
   }
 }
 
-/** Those rows whose device has a name. `own` is as above. */
+/** Writes the rows of devices with a name. For `own` see `createDeviceTexts`. */
 export function writeTexts(
   layout: TextLayout,
   columns: Columns,
@@ -171,7 +171,7 @@ export function writeTexts(
   return bytes.finish()
 }
 
-/** A name has no line feed. */
+/** Names have no line feeds. */
 function cell(text: string): string {
   return /[",;\t]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

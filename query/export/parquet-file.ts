@@ -1,6 +1,6 @@
 /**
- * Readings as a Parquet file. QuestDB's own Parquet is what they are read as, but it has symbols where a file needs the
- * names of devices, which no statement may hold; so the file is written here, one group of rows or more for each piece.
+ * Writes readings as a Parquet file. QuestDB's own Parquet has symbols in place of device names, and no statement may
+ * contain the names. So each piece is written here as one or more row groups.
  */
 
 import { deserialize, serialize } from 'node:v8'
@@ -11,7 +11,7 @@ import type { ExportRows } from './read-piece.ts'
 
 export const parquetMagic = Buffer.from('PAR1')
 
-/** Of a group: its columns are in memory once more while it is written. */
+/** A group's columns are in memory once more while it is written. */
 const groupRowsMax = 60_000
 
 function schemaOf(columns: readonly ExportColumn[]): SchemaElement[] {
@@ -37,7 +37,7 @@ function schemaOf(columns: readonly ExportColumn[]): SchemaElement[] {
   ]
 }
 
-/** Those rows whose device has a name, for a file that has `fileOffset` bytes so far. */
+/** Writes the rows of devices with a name, for a file that has `fileOffset` bytes so far. */
 export async function writeRowGroups(
   columns: readonly ExportColumn[],
   rows: ExportRows,
@@ -53,7 +53,7 @@ export async function writeRowGroups(
   return { bytes: written(), rowGroups: new Uint8Array(serialize(writer.row_groups)) }
 }
 
-/** The end of a file of these groups, which `writeRowGroups` described. A file without it is unreadable. */
+/** The footer for the groups that `writeRowGroups` described. A file without it is unreadable. */
 export async function parquetFooter(
   columns: readonly ExportColumn[],
   rowGroups: readonly Uint8Array[],
@@ -66,7 +66,7 @@ export async function parquetFooter(
   return written()
 }
 
-/** A writer begins each file with the magic, which this one has already. */
+/** A writer begins each file with the magic, but this file has it already. */
 function continueFile(
   columns: readonly ExportColumn[],
   fileOffset: number,
@@ -96,7 +96,7 @@ function sourcesOf(
         if (Number.isNaN(value)) return null
         return isCount ? BigInt(value) : value
       })
-      // A dictionary would make one of 0 and -0.
+      // A dictionary would merge 0 and -0.
       return { name, data, encoding: 'PLAIN' }
     }),
   ]

@@ -1,11 +1,11 @@
-/** Rows as they were read for a piece of an export. */
+/** Rows of a piece of an export. */
 
 /** Columns of the same length. */
 export interface ExportRows {
   readonly timesUs: Float64Array
-  /** The registry's number of the device. */
+  /** Registry numbers of the devices. */
   readonly devices: Float64Array
-  /** By column, in the order of `columnsOf`; NaN for a missing value. */
+  /** One array for each column, in the order of `columnsOf`; NaN for a missing value. */
   readonly values: readonly Float64Array[]
   /** The positions of the rows in their order. */
   readonly order: Uint32Array

@@ -1,8 +1,9 @@
 /**
- * Entry point of this folder: stored readings, or their aggregates by buckets of time, as a stream of text or as a Parquet file.
+ * Entry point of this folder: stored readings, or their aggregates by buckets of time, as a stream of text or as a
+ * Parquet file.
  *
- * Each piece is one statement, which begins behind the last time of the one before it: QuestDB holds no snapshot open for a
- * slow client, and readings that come in meanwhile are in the export if their times are still ahead of it.
+ * Each piece is one statement, which begins behind the last time of the piece before. So QuestDB holds no snapshot open
+ * for a slow client. Readings that arrive meanwhile are exported if their times are still ahead.
  */
 
 import type { Log } from '../../store/log.ts'
@@ -30,7 +31,7 @@ import { type SeriesTable, seriesEmpty } from './series-table.ts'
 
 export interface ReadingsExportOptions {
   readonly replicas: Replicas
-  /** `low`, of an export, for whose next line nobody waits; `below normal` where somebody does. */
+  /** `low` for exports in the background; `below normal` where a user waits. */
   readonly priority?: LowerPriority
   readonly limits?: Partial<QueryLimits & ExportLimits>
   readonly log: Log
@@ -38,20 +39,20 @@ export interface ReadingsExportOptions {
 
 export interface ExportRequest {
   readonly layout: Layout
-  /** For the aggregates of buckets of this length instead of the readings; there is one device then. */
+  /** Aggregates of buckets of this length instead of the readings; only for one device. */
   readonly stepUs?: number | undefined
   /** Microseconds; `toUs` is not included. */
   readonly fromUs: number
   readonly toUs: number
-  /** Those whose readings may be in it, or the one station. */
+  /** Devices whose readings may be in the range, or the one station. */
   readonly devices: readonly (NamedDevice & { readonly symbol: string })[]
-  /** Whether these are a part of all devices, so that QuestDB should read only theirs. */
+  /** These are only some of all devices, so that QuestDB should read only theirs. */
   readonly isNarrowed: boolean
-  /** The points of a station instead of readings. */
+  /** The station whose points are read instead of readings. */
   readonly station?: ExportStation | undefined
-  /** In the order of the columns; without it the built-in ones. */
+  /** In the order of the columns; by default the built-in ones. */
   readonly metrics?: readonly ExportMetric[]
-  /** Of those among them that are not built in. */
+  /** Series of the metrics that are not built in. */
   readonly series?: SeriesTable
 }
 
@@ -60,17 +61,17 @@ export type ExportFailure = AnswerCode | 'INCOMPLETE'
 
 export interface ReadingsExport {
   /**
-   * Whole lines or groups of rows, piece by piece, the next one made while this one is taken. A failure after the first one is thrown, and
-   * what came before it must not look complete.
+   * Yields whole lines or row groups, and prepares the next piece meanwhile. A failure after the first piece is thrown,
+   * and the output so far must not look complete.
    */
   pieces(asked: ExportRequest, client: AbortSignal): Promise<Pieces<ExportFailure>>
-  /** Exports that are under way fail. May be called twice. */
+  /** Exports in progress fail. May be called twice. */
   close(): Promise<void>
 }
 
 const exportLimits: ExportLimits = { exportsMax: 2, pieceRows: 60_000, exportThreadsMax: 1 }
 
-/** So that a piece has about as many values, however many columns it has. */
+/** With more columns a piece has fewer rows, so that its number of values stays about the same. */
 function pieceRowsOf({ pieceRows }: ExportLimits, { length }: readonly ExportMetric[]): number {
   return Math.max(1, Math.floor((pieceRows * builtInMetrics.length) / Math.max(builtInMetrics.length, length)))
 }
@@ -79,7 +80,7 @@ function symbolsOf({ devices, isNarrowed }: ExportRequest): string[] | undefined
   return isNarrowed ? devices.map(({ symbol }) => symbol) : undefined
 }
 
-/** What stands around the rows; a Parquet file ends with what is told of its groups of rows. */
+/** The texts around the rows; a Parquet file ends with a description of its row groups. */
 function frameOf({ layout, stepUs, metrics }: ExportRequest) {
   if (layout === 'parquet') return { header: parquetMagic, separator: '', footer: undefined }
   const { header, separator, footer } = textFrameOf(layout, columnsOf(stepUs, metrics))
@@ -95,7 +96,7 @@ export function createReadingsExport({ replicas, log, ...options }: ReadingsExpo
     return ((await run('count', range, replica, client)) as Count).rows
   }
 
-  /** Each is read while the one before it is taken. */
+  /** Each piece is read while the caller handles the one before it. */
   async function* read(
     query: Omit<ExportQueries['piece'], 'rowsMax'>,
     replica: number,
@@ -104,7 +105,7 @@ export function createReadingsExport({ replicas, log, ...options }: ReadingsExpo
     const readFrom = (fromUs: number, fileOffset: number) => {
       const asked = { ...query, fromUs, fileOffset, rowsMax: pieceRowsOf(limits, query.metrics) }
       const piece = run('piece', asked, replica, client) as Promise<Piece>
-      // It is awaited below, but not if the client leaves first.
+      // It is awaited below, unless the client leaves first.
       piece.catch(() => undefined)
       return piece
     }
@@ -134,7 +135,8 @@ export function createReadingsExport({ replicas, log, ...options }: ReadingsExpo
       yield piece.bytes.subarray(skipped)
       skipped = 0
     }
-    // What was there before and still is has been read; more may have come, and some may have been erased.
+    // Every reading that existed before and still exists has been read. More may have arrived, and some may have been
+    // erased.
     if (readingsRead < countBefore && readingsRead < (await count(range, replica, client))) {
       throw new BodyInterrupted<ExportFailure>('INCOMPLETE')
     }

@@ -1,4 +1,4 @@
-/** Rows of text, written straight into bytes: a string for each number costs more than its digits. */
+/** Rows of text, written as bytes: a string for each number would cost more than its digits. */
 
 import { formatDate } from '../../analytics/time/calendar.ts'
 
@@ -6,7 +6,7 @@ const [zero, minus, point, colon] = [0x30, 0x2d, 0x2e, 0x3a]
 /** Larger numbers, and those with more decimals, are written as JavaScript does. */
 const wholeMax = 1e9
 const decimalsMax = 4
-/** `-1.7976931348623157e+308`, and a time with microseconds. */
+/** Fits `-1.7976931348623157e+308`, and a time with microseconds. */
 export const fieldBytesMax = 32
 const secondUs = 1_000_000
 const daySeconds = 86_400
@@ -21,7 +21,7 @@ export class RowBytes {
     this.#bytes = Buffer.allocUnsafeSlow(Math.max(1024, bytesExpected))
   }
 
-  /** Room for so many bytes; the methods below do not look. */
+  /** Reserves room for `bytes`; the methods below do not check it. */
   reserve(bytes: number): void {
     const needed = this.#length + bytes
     if (needed <= this.#bytes.length) return
@@ -31,16 +31,16 @@ export class RowBytes {
   }
 
   bytes(text: Uint8Array): void {
-    // Short ones are copied faster byte by byte than by a call.
+    // Short texts are copied faster byte by byte than by a call.
     for (let index = 0; index < text.length; index++) this.#bytes[this.#length++] = text[index] as number
   }
 
-  /** The shortest digits that are read as the same number again, as `String` gives them; -0 keeps its sign. */
+  /** Writes the shortest digits that parse to the same number, as `String` does; -0 keeps its sign. */
   number(value: number): void {
     const magnitude = Math.abs(value)
     for (let decimals = 0, scale = 1; decimals <= decimalsMax && magnitude < wholeMax; decimals++, scale *= 10) {
       const scaled = Math.round(magnitude * scale)
-      // A decimal of at most 15 digits is the shortest one of the double that is nearest to it.
+      // A decimal of at most 15 digits is the shortest one of its nearest double.
       if (scaled / scale !== magnitude) continue
       if (value < 0 || Object.is(value, -0)) this.#bytes[this.#length++] = minus
       const whole = Math.floor(scaled / scale)
@@ -53,7 +53,7 @@ export class RowBytes {
     this.#ascii(String(value))
   }
 
-  /** `2016-05-30T02:20:00.000000`: of one form, by which programs tell that a column holds times. */
+  /** Always in the form `2016-05-30T02:20:00.000000`, so that programs recognize a column of times. */
   utc(timeUs: number): void {
     const seconds = Math.floor(timeUs / secondUs)
     const micros = timeUs - seconds * secondUs
@@ -73,7 +73,7 @@ export class RowBytes {
     this.#digits(micros, 6)
   }
 
-  /** In a buffer of exactly their length. */
+  /** Returns a buffer of exactly the written length. */
   finish(): Uint8Array<ArrayBuffer> {
     return new Uint8Array(this.#bytes.subarray(0, this.#length))
   }

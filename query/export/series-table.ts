@@ -1,11 +1,11 @@
-/** Which series belong to an export: of each its device and its metric, in memory that threads share, so that no piece copies it. */
+/** The series of an export, each with its device and its metric. Threads share the memory, so pieces do not copy it. */
 
 import type { ExportMetric } from './export-columns.ts'
 
-/** Instead of the number of a series: of a metric that a device is to have, and has not sent yet. */
+/** In place of a series' number: the device lists the metric, but has not sent it yet. */
 export const noSeries = 0
 
-/** Series, device and place of the metric in the export of each entry, ascending by series. */
+/** Entries of series, device and index of the metric in the export, ascending by series. */
 export type SeriesTable = Uint32Array<SharedArrayBuffer>
 
 const width = 3
@@ -15,10 +15,10 @@ function tableOf(entries: number): SeriesTable {
   return new Uint32Array(new SharedArrayBuffer(entries * width * Uint32Array.BYTES_PER_ELEMENT))
 }
 
-/** Of entries one behind the other: three numbers of each. */
+/** `entries` has three numbers for each entry, one behind the other. */
 export function seriesTable(entries: readonly number[]): SeriesTable {
   const count = entries.length / width
-  // Numbers alone are sorted some times as fast as objects.
+  // Numbers alone sort several times as fast as objects.
   const keys = Float64Array.from({ length: count }, (_, index) => (entries[index * width] as number) * count + index)
   const table = tableOf(count)
   for (const [index, key] of keys.sort().entries()) {
@@ -28,7 +28,7 @@ export function seriesTable(entries: readonly number[]): SeriesTable {
   return table
 }
 
-/** Where the entry of a series begins; -1 when it has none. */
+/** Index at which the entry of a series begins; -1 when it has none. */
 export function placeOfSeries(table: SeriesTable, series: number): number {
   let low = 0
   let high = table.length / width - 1
@@ -50,7 +50,7 @@ export function metricAt(table: SeriesTable, place: number): number {
   return table[place + 2] as number
 }
 
-/** A statement names so many series at most; of more, those of others are read past. */
+/** The most series that a statement names; with more series, rows of others are read and skipped. */
 const namedInSqlMax = 1000
 
 /** Undefined when there are too many to name. */
@@ -61,7 +61,7 @@ export function seriesToName(table: SeriesTable): number[] | undefined {
   )
 }
 
-/** For each of these devices that has an entry, 1 at the places of its metrics. */
+/** For each of these devices with an entry, an array with 1 at the indexes of its metrics. */
 export function metricsByDevice(
   table: SeriesTable,
   metrics: readonly ExportMetric[],

@@ -1,18 +1,20 @@
-/** Findings of a fleet: of its batteries and of devices that have changed as those like them, or they themselves, do not. */
+/**
+ * Findings of a fleet: its batteries, and devices that have changed unlike their peers or unlike their own usual days.
+ */
 
 import { type Finding, noDetails } from '../../analytics/findings/finding.ts'
 import { rankFindings } from '../../analytics/findings/rank.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import type { FleetFinding } from '../shapes/findings.ts'
 import type { OutlierInsight } from '../shapes/insights.ts'
-import { findingPart, toldFinding } from './told-finding.ts'
+import { findingPart, wordedFinding } from './worded-finding.ts'
 import { serviceWords } from './words.ts'
 
 export interface DeviceFinding extends Finding {
   readonly device: string
 }
 
-/** The worst of them; `further`: the metrics beside the five. */
+/** Returns the worst findings; `custom` has the metrics beside the five. */
 export function fleetFindings(
   found: readonly DeviceFinding[],
   local: LocalTime,
@@ -21,7 +23,7 @@ export function fleetFindings(
   const words = serviceWords(local, custom)
   const all = rankFindings(found, Number.POSITIVE_INFINITY)
   const findings = rankFindings(all).map(({ device, ...finding }) => {
-    return { device, ...findingPart(toldFinding(finding, words), local) }
+    return { device, ...findingPart(wordedFinding(finding, words), local) }
   })
   return { findings, findings_total: all.length }
 }

@@ -1,4 +1,4 @@
-/** The words of findings as the service writes them: in stored units, and in its zone. */
+/** The texts of findings as the service writes them: in stored units, and in its time zone. */
 
 import type { FindingWords } from '../../analytics/findings/finding-text.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
@@ -8,7 +8,7 @@ import type { MetricDescription } from '../shapes/kinds.ts'
 
 type Described = Pick<MetricDescription, 'title' | 'unit' | 'decimals'>
 
-/** As the catalogue of metrics has them. */
+/** Descriptions in the catalogue of metrics. */
 const builtInDescriptions: Readonly<Record<Metric, Described>> = {
   temperature: { title: 'Temperature', unit: units.temperature, decimals: 1 },
   humidity: { title: 'Humidity', unit: units.humidity, decimals: 0 },
@@ -19,7 +19,7 @@ const builtInDescriptions: Readonly<Record<Metric, Described>> = {
 
 const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
 
-/** `further`: those that are not among the five. */
+/** `custom` has the metrics beside the five. */
 export function serviceWords(
   local: Pick<LocalTime, 'text'>,
   custom: readonly (Described & { readonly name: string })[],
@@ -51,7 +51,7 @@ function withUnit(value: number, { unit, decimals }: Described, extraDecimals: n
   return unit === '°' ? `${signed}°` : `${signed} ${unit}`
 }
 
-/** 5 % less of a share would be another number than 5 points. */
+/** 5 % less of a share would differ from 5 points. */
 function differenceText(value: number, described: Described, extraDecimals: number): string {
   if (described.unit !== '%') return withUnit(value, described, extraDecimals)
   const number = withUnit(value, { ...described, unit: null }, extraDecimals)
@@ -81,7 +81,7 @@ const unitsSeconds = [
   [1, 'second'],
 ] as const
 
-/** In the largest unit of which there are two. */
+/** In the largest unit that gives at least two. */
 function durationText(seconds: number): string {
   const [length, noun] = unitsSeconds.find(([length]) => seconds >= 1.995 * length) ?? [1, 'second']
   return countText(Math.round(seconds / length), noun)

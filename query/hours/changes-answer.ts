@@ -1,4 +1,4 @@
-/** `changes`: when the level of each gauge has changed for good. */
+/** `changes`: permanent changes of the level of each gauge. */
 
 import { changeDaysMin, changePoints } from '../../analytics/changes/change-points.ts'
 import { dailyLevels } from '../../analytics/changes/daily-levels.ts'
@@ -11,7 +11,7 @@ import { gaugesText, hourMs, localHoursOf, readGaugeHours } from './gauge-hours.
 
 const hoursPerDay = 24
 
-/** The last so many local days but the running one. */
+/** The last local days, without the running one. */
 export async function answerChanges(query: ChangesQuery, context: TaskContext): Promise<string> {
   const { nowMs } = query
   const days = Math.ceil(query.days)
@@ -21,7 +21,7 @@ export async function answerChanges(query: ChangesQuery, context: TaskContext): 
   const grid = { startMs: endMs - days * hoursPerDay * hourMs, hours: days * hoursPerDay }
   const hours = await readGaugeHours(query, grid, context)
   const localHours = localHoursOf(grid, local)
-  // By the middle of the day: its ends are an hour off where the clocks have changed since.
+  // Taken from the middle of the day: its ends are an hour off where the clocks have changed since.
   const dateOf = (day: number) => local.text((grid.startMs + (day + 0.5) * hoursPerDay * hourMs) * 1000).slice(0, 10)
   return gaugesText({ ...query, local }, hours, hourly => {
     const levels = dailyLevels(hourly, localHours)

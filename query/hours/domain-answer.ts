@@ -1,4 +1,4 @@
-/** `domain`: figures by what a device is for, in all and by local days. */
+/** `domain`: figures that depend on a device's profile, in total and by local day. */
 
 import { bandOfDevice, coldChainFigures } from '../../analytics/domain/cold-chain.ts'
 import { type AirHours, type CellRange, hoursBetween } from '../../analytics/domain/figures.ts'
@@ -17,13 +17,13 @@ import type { TaskContext } from '../task-context.ts'
 import { type HoursGrid, hourMs, readGaugeHours, startsOf } from './gauge-hours.ts'
 
 const dayMs = 24 * hourMs
-/** Of a longer range the means of hours are read. */
+/** A longer range uses the means of hours. */
 const readingsDaysMax = 31
 
 interface Range {
   readonly startMs: number
   readonly endMs: number
-  /** Of whole hours; they fill it. */
+  /** The days cover the range, in whole hours. */
   readonly days: readonly LocalDay[]
 }
 
@@ -56,7 +56,7 @@ function rangeOf({ startMs: asked, days: count, nowMs }: DomainQuery, local: Loc
   return { startMs, endMs, days }
 }
 
-/** An hour is of the day that has its middle: in some zones days begin at half past. */
+/** An hour belongs to the day that has its middle: in some zones days begin at half past. */
 function hourOf(dayStartMs: number): number {
   return Math.ceil(dayStartMs / hourMs - 0.5) * hourMs
 }
@@ -122,7 +122,7 @@ async function readHours(query: DomainQuery, range: Range, context: TaskContext)
   return { samples: presentOf(startsOf(grid), temperature), gaps: [] }
 }
 
-/** With those of the hour before, of which one may hold at the start. */
+/** Includes readings of the hour before, because one of them may hold at the start. */
 async function readReadings({ device }: DomainQuery, { startMs, endMs }: Range, context: TaskContext) {
   const { source, signal, rowsMax } = context
   const afterUs = (startMs - hourMs) * 1000 - 1

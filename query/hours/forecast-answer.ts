@@ -20,7 +20,7 @@ import { gaugesText, hourMs, localHoursOf, readGaugeHours, startsOf } from './ga
 /** Older values say little of tomorrow. */
 const historyHours = 56 * 24
 
-/** From the running hour on, of which too little is known yet. */
+/** Starts with the running hour, which is not known completely yet. */
 export async function answerForecast(query: HoursQuery, context: TaskContext): Promise<string> {
   const { local } = context
   const originMs = Math.floor(query.nowMs / hourMs) * hourMs
@@ -41,7 +41,7 @@ export async function answerForecast(query: HoursQuery, context: TaskContext): P
   })
 }
 
-/** A share stays one; what else may be below 0 is not known. */
+/** Shares stay within 0 to 100; the bounds of other units are unknown. */
 function rangeOf(unit: string | undefined): Pick<ForecastInput, 'range'> {
   return unit === '%' ? { range: [0, 100] } : {}
 }

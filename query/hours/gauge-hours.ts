@@ -1,4 +1,4 @@
-/** Means of a device's hours, every gauge on the same grid of UTC hours: what analyses by the hour are made of. */
+/** Hourly means of a device, every gauge on the same grid of UTC hours, for the analyses by the hour. */
 
 import { bridgedHours } from '../../analytics/time/fill-gaps.ts'
 import { hoursOfDay, hoursOfWeek } from '../../analytics/time/hour-of-week.ts'
@@ -18,9 +18,9 @@ export interface HoursGrid {
 
 export interface GaugeHours {
   readonly grid: HoursGrid
-  /** By name, the five first; means by hour of the grid, NaN where missing. */
+  /** By name, the five first; one mean for each hour of the grid, NaN where missing. */
   readonly gauges: Readonly<Record<string, Float64Array>>
-  /** Those beside the five. */
+  /** The metrics beside the five. */
   readonly custom: readonly CustomMetric[]
 }
 
@@ -61,7 +61,7 @@ function onGrid({ startMs, hours }: HoursGrid, startsMs: Float64Array, means: Fl
   return cells
 }
 
-/** Local hours 0 … 23 of the grid's, and of so many behind it. */
+/** Local hours 0 … 23 of the grid, and of `more` hours behind it. */
 export function localHoursOf({ startMs, hours }: HoursGrid, local: LocalTime, more = 0): Uint8Array {
   return hoursOfDay(hoursOfWeek(startsOf({ startMs, hours: hours + more }), local))
 }
@@ -70,7 +70,10 @@ export function startsOf({ startMs, hours }: HoursGrid): Float64Array {
   return Float64Array.from({ length: hours }, (_, hour) => startMs + hour * hourMs)
 }
 
-/** The answer as JSON text: something of each gauge, and what those beside the five are. `partOf` gets bridged hours. */
+/**
+ * The answer as JSON text: one part for each gauge, and descriptions of those beside the five. `partOf` gets bridged
+ * hours.
+ */
 export function gaugesText(
   { device, nowMs, local }: { readonly device: AnalysedDevice; readonly nowMs: number; readonly local: LocalTime },
   { gauges, custom }: GaugeHours,

@@ -1,4 +1,4 @@
-/** `normal`: whether what each gauge shows is usual for the hour, by the newest hour that is over. */
+/** `normal`: compares each gauge's newest full hour with its usual values at that hour. */
 
 import { type Normal, normalDaysMin, normalFor } from '../../analytics/normal/normal.ts'
 import { reasons } from '../../analytics/reasons.ts'
@@ -12,7 +12,7 @@ const historyHours = 3 * 366 * 24
 
 export async function answerNormal(query: HoursQuery, context: TaskContext): Promise<string> {
   const { local } = context
-  // Of the running hour only a part is known: its mean is not comparable with those of full hours.
+  // The mean of the incomplete running hour is not comparable with means of full hours.
   const endMs = Math.floor(query.nowMs / hourMs) * hourMs
   const grid = { startMs: Math.max(0, endMs - historyHours * hourMs), hours: historyHours }
   const hours = await readGaugeHours(query, grid, context)
@@ -32,7 +32,7 @@ function timesOf(grid: HoursGrid, local: LocalTime): Times {
   return { localHours: localHoursOf(grid, local), localDays, yearDays: Uint16Array.from(localDays, yearDayOf) }
 }
 
-/** 0 … 365 of a day's number since 1970. */
+/** Days 0 … 365 of the year, from a day's number since 1970. */
 function yearDayOf(day: number): number {
   const year = new Date(day * dayMs).getUTCFullYear()
   return day - Date.UTC(year, 0, 1) / dayMs
@@ -56,7 +56,7 @@ function partOf(hourly: Float64Array, grid: HoursGrid, times: Times, local: Loca
   return { ...verdict, value, at: local.text((grid.startMs + cell * hourMs) * 1000), ...figures(normal) }
 }
 
-/** Days before that have this hour. */
+/** Number of earlier days with this hour. */
 function lackOf(hourly: Float64Array, { localHours }: Times, localHour: number) {
   const same = hourly.filter((value, cell) => localHours[cell] === localHour && !Number.isNaN(value))
   return { needed: normalDaysMin, found: Math.max(0, same.length - 1) }

@@ -1,4 +1,4 @@
-/** `unusual`: whether each gauge behaves as in its own four weeks before, and the band in which that would be. */
+/** `unusual`: compares each gauge with its own previous four weeks, and gives the expected band. */
 
 import { batteryMetricOf } from '../../analytics/battery/battery-metric.ts'
 import { quantumOf } from '../../analytics/quality/quantum.ts'
@@ -12,12 +12,12 @@ import type { TaskContext } from '../task-context.ts'
 import { gaugesText, hourMs, localHoursOf, readGaugeHours, startsOf } from './gauge-hours.ts'
 
 const dayHours = 24
-/** Four weeks tell what is usual in those that tell what is usual now. */
+/** The reference of four weeks is itself compared with the four weeks before it. */
 const historyHours = 56 * dayHours
 const judgedHours = 14 * dayHours
 const shownHours = 2 * dayHours
 
-/** Of the hours up to the running one. */
+/** Ends with the last full hour. */
 export async function answerUnusual(query: HoursQuery, context: TaskContext): Promise<string> {
   const { local } = context
   const endMs = Math.floor(query.nowMs / hourMs) * hourMs

@@ -1,4 +1,7 @@
-/** The figures of a metric by hours or local days, of each kind but a gauge: totals grow, angles turn, states last, amounts add up. */
+/**
+ * The figures of a metric by hours or local days, for each kind except gauges. Counters increase, directions turn,
+ * states last and amounts add up.
+ */
 
 import { bucketIncreases } from '../../analytics/counter/bucket-increases.ts'
 import { type CircularSummary, circularSummaryOf } from '../../analytics/direction/circular-summary.ts'
@@ -17,7 +20,7 @@ import type { CustomSamples } from './metric-samples.ts'
 import { stateHoldMs } from './state-hold.ts'
 
 export interface BucketContext {
-  /** Of the device's readings. */
+  /** Cadence of the device's readings. */
   readonly cadence: Cadence
   readonly nowMs: number
   readonly local: LocalTime
@@ -39,7 +42,7 @@ export function bucketFigures(
     case 'rate':
       return rateBuckets(samples, buckets, context)
     case 'gauge':
-      throw bug(`a gauge, ${samples.metric.name}, has figures of its own in each answer`)
+      throw bug(`bucket figures requested for the gauge ${samples.metric.name}`)
   }
 }
 
@@ -65,7 +68,7 @@ function directionBuckets(samples: CustomSamples, buckets: readonly Bucket[]): K
   const vectors = samples.speeds === undefined ? undefined : vectorAggregates(samples, samples.speeds, buckets)
   return buckets.map(({ startMs }, place) => {
     const kept = samples.expired?.at.get(startMs)
-    // Of pairs with a speed nothing is kept.
+    // Expired pairs with a speed are not kept.
     if (kept !== undefined) return { kind: 'direction', ...circularSummaryOf(kept), vector: null }
     const { rayleigh_p_value: _, ...figures } = circular[place] as CircularSummary
     return { kind: 'direction', ...figures, vector: vectors?.[place] ?? null }

@@ -19,11 +19,11 @@ import type { CustomSamples } from './metric-samples.ts'
 
 const hourMs = 3_600_000
 
-/** Of one of the devices. */
+/** Samples of one of the devices. */
 export interface ComparedSamples {
   readonly device: Pick<AnalysedDevice, 'expected_interval_seconds'>
   readonly samples: CustomSamples
-  /** Of a gauge, whose samples are not read; undefined where it has no value. */
+  /** Hours of a gauge, whose samples are not read; undefined where it has no value. */
   readonly hours: (HourlyColumns & { readonly startsMs: Float64Array }) | undefined
 }
 
@@ -53,14 +53,14 @@ function contextOf({ device }: ComparedSamples, nowMs: number, local: LocalTime)
   return { cadence: cadenceOf(new Float64Array(0), seconds === null ? null : seconds * 1000), nowMs, local }
 }
 
-/** One for each hour, NaN where there is none. */
+/** One value for each hour, NaN where there is none. */
 function hourValues(compared: ComparedSamples, starts: Float64Array, local: LocalTime): Float64Array {
   const values = new Float64Array(starts.length).fill(Number.NaN)
   const startMs = starts[0] ?? 0
   const { samples, hours } = compared
   if (samples.metric.kind === 'gauge') {
     for (const [row, mean] of (hours?.mean ?? []).entries()) {
-      // A place outside the array is ignored by it.
+      // Writes outside the array have no effect.
       values[((hours?.startsMs[row] as number) - startMs) / hourMs] = mean
     }
     return values
@@ -73,7 +73,7 @@ function hourValues(compared: ComparedSamples, starts: Float64Array, local: Loca
   return values
 }
 
-/** Hours that are known in part are left out: their total says nothing of the difference. */
+/** Incomplete hours are left out: their total would distort the difference. */
 function valueOfHour(figures: KindBucket): number | null {
   switch (figures.kind) {
     case 'counter':

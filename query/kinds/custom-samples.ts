@@ -15,18 +15,19 @@ export interface SamplesRange {
   readonly afterUs: number
   /** Included. */
   readonly throughUs: number
-  /** Where the range does not end with the newest values: up to here there may be some behind it. */
+  /** Set where newer values may exist behind the range: the search for them ends here. */
   readonly untilUs?: number
 }
 
-/** Values that an answer may be made of, for each reading that it may be made of. */
+/** The limit of values is this many times the limit of readings. */
 const valuesPerReading = 2
-/** As far as a state may hold, so far is a value around the range looked for. */
+/** Values around the range are searched as far as a state may hold. */
 const aroundUs = stateHoldMaxMs * 1000
 
 /**
- * Of (afterUs, throughUs], in the metrics' order. States begin with the newest value before that, and end with
- * the oldest one behind it, of a week around; counters with two of each, by which noise shows. `readings`: the device's of the range, for metrics that are columns of theirs.
+ * Values of (afterUs, throughUs], in the metrics' order. States include the newest value before and the oldest one
+ * behind, each within a week. Counters include two of each, to detect noise. `readings` supplies metrics that are
+ * columns of the readings.
  */
 export async function customSamples(
   metrics: readonly CustomMetric[],
@@ -49,9 +50,8 @@ export async function customSamples(
 }
 
 /**
- * The same of [fromMs, throughUs], by whole hours: of those whose values have expired, what is kept of them. Counters and
- * states begin with values before that, also where these have expired. What stands for expired values and the others
- * are together no more than an answer may be made of.
+ * The same for [fromMs, throughUs], by whole hours. Expired hours use their kept figures. Counters and states begin
+ * with values before the range, also where these have expired. The limit counts expired hours and values together.
  */
 export async function customSamplesByHour(
   metrics: readonly CustomMetric[],
@@ -99,7 +99,7 @@ function withExpired(
   const around = isContinued(metric) ? samplesAround(metric) : 0
   const from = Math.max(0, lowerBound(standIns.timesMs, fromUs / 1000) - around)
   const to = upperBound(standIns.timesMs, throughUs / 1000) + around
-  // Until their partition goes, expired values may be found, too.
+  // Expired values stay readable until their partition is dropped.
   const remaining = partOf(samples, lowerBound(samples.timesMs, beforeMs))
   return { metric, speeds, ...joined(partOf(standIns, from, to), remaining), expired }
 }
@@ -122,7 +122,7 @@ function samplesAround({ kind }: CustomMetric): number {
   return kind === 'counter' ? counterSamplesAround : 1
 }
 
-/** Whether figures of a range need the values around it. */
+/** Figures of a range need the values around it. */
 function isContinued(metric: CustomMetric): metric is CustomMetric & { readonly series: number } {
   return metric.series !== undefined && (metric.kind === 'counter' || metric.kind === 'state')
 }
@@ -165,7 +165,7 @@ function joined(before: Samples, after: Samples): Samples {
   return { timesMs: join(before.timesMs, after.timesMs), values: join(before.values, after.values) }
 }
 
-/** At the times of either. */
+/** Merges the times of both. */
 function pairedWith(
   directions: Samples,
   speeds: Samples | undefined,

@@ -1,7 +1,7 @@
 /**
- * Samples in place of expired values, of whose hours some figures were kept: as many as there were, evenly spaced from the
- * first to the last of the hour (but for a state that becomes unknown), and such that the hour has the figures that it had. So an answer by hours is made of them as of
- * the values themselves, and hours on both sides of the moment go together.
+ * Synthetic samples for expired values, built from the kept figures of each hour. There are as many as there were
+ * values, evenly spaced from the hour's first to its last (except for a state that becomes unknown). They reproduce the
+ * hour's figures, so answers by hours treat expired and existing values alike.
  */
 
 import type { Samples } from '../../analytics/present.ts'
@@ -14,7 +14,9 @@ import type { MetricKind } from '../shapes/kinds.ts'
 
 type Hour = Readonly<Record<SeriesHourColumn, number>>
 
-/** More than so many are TOO_LARGE. Of directions and gauges there are none: their hours are told by what is kept. */
+/**
+ * More than `samplesMax` are TOO_LARGE. Directions and gauges get none, because their kept figures are used directly.
+ */
 export function expiredSamples(kind: MetricKind, hours: KeptHours, samplesMax: number): Samples {
   const { count, first_ts, last_ts } = hours.columns
   const valuesOf = valuesOfKind[kind]
@@ -26,7 +28,7 @@ export function expiredSamples(kind: MetricKind, hours: KeptHours, samplesMax: n
   for (let row = 0; row < count.length; row++) {
     const values = valuesOf(hourAt(hours, row))
     const [fromMs, toMs] = [(first_ts[row] as number) / 1000, (last_ts[row] as number) / 1000]
-    if (values.length !== count[row]) throw bug(`an hour of ${count[row]} values has ${values.length}`)
+    if (values.length !== count[row]) throw bug(`${values.length} samples for an hour of ${count[row]} values`)
     for (const [place, value] of values.entries()) {
       const stepsMs = place === 0 ? 0 : ((toMs - fromMs) * place) / (values.length - 1)
       const isUnknown = kind === 'state' && place === 1 && value === unknownState
@@ -48,8 +50,8 @@ const valuesOfKind: Partial<Record<MetricKind, (hour: Hour) => number[]>> = {
 }
 
 /**
- * From the first to the last in equal steps; resets of an hour are one. By the largest, an increase tells whether the first or
- * the last value is noise: then what stands for them has it there.
+ * Equal steps from the first to the last value; an hour's resets become one. The largest value shows whether the first
+ * or the last one is noise, and noise stays at its place.
  */
 function counterValues({ count, first, last, increase, max }: Hour): number[] {
   if (count <= 2) return count === 1 ? [first] : [first, last]
@@ -63,14 +65,17 @@ function counterValues({ count, first, last, increase, max }: Hour): number[] {
   }
   const top = Math.max(first, first + increase - last)
   if (count === 3 && top > first + rounding * Math.abs(max)) return [first, top, last]
-  // A fall by half or more that is not to zero is a reset, whatever comes next.
+  // A fall by half or more to a value above zero is a reset, whatever comes next.
   return [...steps(first, top, count - 2), Math.min(top, last) / 2, last]
 }
 
-/** What sums leave of differences that are equal. */
+/** Rounding error of sums of equal differences. */
 const rounding = 1e-9
 
-/** With the first, whose interval may be of the hour before, and the largest; the others share the rest of the sum. */
+/**
+ * Keeps the first value, whose interval may begin in the hour before, and the largest one. The others share the rest of
+ * the sum.
+ */
 function rateValues({ count, mean, first, max }: Hour): number[] {
   if (count === 1) return [first]
   const hasLarger = max > first && count > 2
@@ -80,25 +85,25 @@ function rateValues({ count, mean, first, max }: Hour): number[] {
 }
 
 /**
- * Starts of the hours of amounts of which it is not known what the largest is behind the full hour: the largest is the full
- * hour's own, which belongs to the hour before, and the others are more than two and not alike.
+ * Starts of the hours of amounts whose largest value behind the full hour is unknown. There the largest is the full
+ * hour's own, which belongs to the hour before, and the other values are more than two and unequal.
  */
 export function startsWithoutMax(hours: KeptHours): Set<number> {
   return new Set(
     hours.startsMs.filter((startMs, row) => {
       const { count, mean, first, first_ts, min, max } = hourAt(hours, row)
       if (first_ts !== startMs * 1000 || max > first || count <= 2) return false
-      // Where they are alike, each is as large as the least of them.
+      // Equal values are each as large as the least of them.
       const rest = (mean * count - first) / (count - 1)
       return rest - min > rounding * Math.max(Math.abs(min), Math.abs(max))
     }),
   )
 }
 
-/** A state that changed within an hour is unknown from directly behind the first value: it may not have held for a step. */
+/** A state that changed within an hour is unknown directly after the first value: it may not have held for a step. */
 const unknownAfterMs = 1
 
-/** Of the states between the first and the last of a change it is not known when they changed. */
+/** The times of changes between the first and the last state are unknown. */
 function stateValues({ count, first, last, min, max }: Hour): number[] {
   if (count === 1) return [first]
   const between = min === max ? first : unknownState

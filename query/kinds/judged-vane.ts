@@ -1,4 +1,4 @@
-/** A direction as the test of flat lines judges it: a vane that stands still in the wind. */
+/** A direction as the flat-line test judges it: a vane that stands still in the wind. */
 
 import { episodesOf } from '../../analytics/findings/episodes.ts'
 import { findingsOfKind } from '../../analytics/findings/kinds.ts'
@@ -10,7 +10,7 @@ import type { Cadence } from '../../analytics/reliability/cadence.ts'
 import { customLimits } from '../custom-metric.ts'
 import type { CustomSamples } from './metric-samples.ts'
 
-/** Undefined for what is no direction, and without a speed: nobody knows whether it is calm. */
+/** Undefined for other metrics, and without a speed, because calm cannot be detected. */
 export function judgedVane(
   { metric, timesMs, values, speeds }: CustomSamples,
   { stretches }: Cadence,

@@ -1,11 +1,11 @@
-/** How often a metric is expected: with each reading of its device, or by its own values where it comes less often. */
+/** The expected interval of a metric: its device's, or the one of its own values where they come less often. */
 
 import { type Cadence, cadenceOf } from '../../analytics/reliability/cadence.ts'
 
-/** Expected so much less often than the readings, a metric is not in each of them. */
+/** A metric with an interval this many times longer is not in every reading. */
 const rarerMin = 1.5
 
-/** Of the times of its values. */
+/** Estimates the cadence from the times of its values. */
 export function metricCadence(timesMs: Float64Array, device: Cadence): Cadence {
   const own = cadenceOf(timesMs, null)
   if (own.expectedMs === null) return device

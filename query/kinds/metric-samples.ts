@@ -1,27 +1,30 @@
-/** The values of a custom metric, and their places among other times. */
+/** The values of a custom metric, and their indexes among other times. */
 
 import type { Samples } from '../../analytics/present.ts'
 import type { SeriesHourColumn } from '../../store/tables.ts'
 import type { CustomMetric } from '../custom-metric.ts'
 
-/** A total grows from the sample before a range on, which the one before that may show to be noise. */
+/** A total grows from the sample before a range on, and the one before that may show it to be noise. */
 export const counterSamplesAround = 2
 
-/** The values of a metric that are there, ascending; of a direction with a speed also the times of speeds without a direction. */
+/**
+ * The existing values of a metric, ascending; for a direction with a speed, also the times of speeds without a
+ * direction.
+ */
 export interface CustomSamples extends Samples {
   readonly metric: CustomMetric
-  /** As many as times, NaN where missing; undefined without a paired speed. */
+  /** One for each time, NaN where missing; undefined without a paired speed. */
   readonly speeds: Float64Array | undefined
-  /** The hours of which values have expired; samples in them stand for those. */
+  /** Hours of expired values; the samples in them are synthetic. */
   readonly expired?: ExpiredHours | undefined
 }
 
 export interface ExpiredHours {
-  /** Those that begin before this. */
+  /** Hours that begin before this are expired. */
   readonly beforeMs: number
-  /** What is kept of an hour, by its start. */
+  /** The kept figures of each hour, by its start. */
   readonly at: ReadonlyMap<number, Pick<Record<SeriesHourColumn, number>, 'count' | 'sine' | 'cosine'>>
-  /** Of amounts, starts of the hours of which the largest is not known. */
+  /** Starts of the hours of amounts whose largest value is unknown. */
   readonly withoutMax: ReadonlySet<number>
 }
 

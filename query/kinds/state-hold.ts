@@ -1,17 +1,17 @@
-/** Whether a state is sent on change alone, and how long it holds then: a door that stays shut sends nothing for days. */
+/** The time for which a state holds that is sent only on change: a door that stays shut sends nothing for days. */
 
 import { lowerBound } from '../../analytics/lower-bound.ts'
 import { estimatedCadence } from '../../analytics/reliability/cadence.ts'
 import { unknownState } from '../../analytics/state/state-runs.ts'
 import type { CustomSamples } from './metric-samples.ts'
 
-/** After a week of silence nobody knows. */
+/** After a week of silence the state is unknown. */
 export const stateHoldMaxMs = 7 * 86_400_000
 
 /**
- * Undefined where values come at the device's pace and a missing one is a gap. Sent on change: the values do not come
- * regularly, and at least half of them differ from the one before. What stands for expired values is asked only where
- * there are too few others to tell a pace, and never for its times, which are evenly spaced.
+ * Undefined where values come at the device's pace, so that a missing one is a gap. A state counts as sent on change
+ * where values are irregular and at least half of them differ from the one before. Synthetic samples are used only
+ * where there are too few others, and never for their times, which are evenly spaced.
  */
 export function stateHoldMs({
   timesMs,
@@ -25,7 +25,7 @@ export function stateHoldMs({
   return kind() === 'regular' ? undefined : stateHoldMaxMs
 }
 
-/** Of pairs of which both states are known. */
+/** Counts pairs with two known states. */
 function isChanging(values: Float64Array): boolean {
   let [pairs, differing] = [0, 0]
   for (let index = 1; index < values.length; index++) {

@@ -1,4 +1,4 @@
-/** The figures of a metric over a whole window, of each kind but a gauge. */
+/** The figures of a metric over a whole window, for each kind except gauges. */
 
 import { counterIncrease } from '../../analytics/counter/counter-increase.ts'
 import { circularSummary } from '../../analytics/direction/circular-summary.ts'
@@ -22,7 +22,7 @@ const secondsPerDay = 86_400
 /** The points of the compass. */
 const sectors = 16
 
-/** Of (startMs, endMs]; `context.nowMs` is its end. */
+/** Figures of (startMs, endMs]; `context.nowMs` is its end. */
 export function windowFigures(samples: CustomSamples, window: Bucket, context: BucketContext): WindowFigures {
   switch (samples.metric.kind) {
     case 'counter':
@@ -34,11 +34,11 @@ export function windowFigures(samples: CustomSamples, window: Bucket, context: B
     case 'rate':
       return rateFigures(samples, window, context)
     case 'gauge':
-      throw bug(`a gauge, ${samples.metric.name}, has its figures among the five columns`)
+      throw bug(`window figures requested for the gauge ${samples.metric.name}`)
   }
 }
 
-/** With so many samples before it. */
+/** Keeps this many samples before the window. */
 function inside(samples: CustomSamples, { startMs, endMs }: Bucket, before = 0): CustomSamples {
   const { timesMs, values, speeds } = samples
   const from = Math.max(0, upperBound(timesMs, startMs) - before)
@@ -80,7 +80,7 @@ function directionFigures({ values, speeds, metric }: CustomSamples): WindowFigu
 function stateFigures(samples: CustomSamples, window: Bucket, context: BucketContext): WindowFigures {
   const runs = runsOf(samples, context)
   const [durations] = stateDurations(runs, [window])
-  if (durations === undefined) throw bug('one bucket has no figures')
+  if (durations === undefined) throw bug('missing figures of a bucket')
   const { last_change } = stateEpisodes(runs, 1)
   return {
     kind: 'state',
@@ -98,7 +98,7 @@ function stateFigures(samples: CustomSamples, window: Bucket, context: BucketCon
 function rateFigures(samples: CustomSamples, window: Bucket, { cadence, nowMs, local }: BucketContext): WindowFigures {
   const { timesMs, values } = samples
   const [sums] = bucketSums({ timesMs, values, cadence: metricCadence(timesMs, cadence), nowMs }, [window])
-  if (sums === undefined) throw bug('one bucket has no sum')
+  if (sums === undefined) throw bug('missing sum of a bucket')
   const { max_at_ms, ...figures } = sums
   const greatest = greatestSum(inside(samples, window), hourMs)
   return {

@@ -1,4 +1,4 @@
-/** What is known of each device's readings: columns over the slots, some 385 bytes a device. */
+/** Live data of each device: columns indexed by slot, some 385 bytes a device. */
 
 import { metrics } from '../../store/tables.ts'
 import { kindAt, stateAt } from './live-state.ts'
@@ -6,18 +6,18 @@ import { kindAt, stateAt } from './live-state.ts'
 /** The 24 full hours, the present one and the next one, since readings may be ahead of our clock. */
 export const ringHours = 26
 export const metricCount = metrics.length
-/** In the place of a metric's number. */
+/** Marks a device without a metric. */
 export const noMetric = 255
 
 type Column = Float64Array | Float32Array | Int32Array | Uint32Array | Uint16Array | Uint8Array
 
-/** Times are epoch microseconds unless they say otherwise; -Infinity where there is none. */
+/** Times are epoch microseconds unless stated otherwise; -Infinity where unknown. */
 function makeColumns(capacity: number) {
   return {
     numbers: new Int32Array(capacity),
     states: new Uint8Array(capacity),
     lastUs: new Float64Array(capacity),
-    /** By slot and metric. */
+    /** Indexed by slot and metric. */
     values: new Float64Array(capacity * metricCount),
     valuesUs: new Float64Array(capacity * metricCount),
     kinds: new Uint8Array(capacity),
@@ -28,30 +28,33 @@ function makeColumns(capacity: number) {
     configured: new Uint8Array(capacity),
     /** The last reading that counts in its hour. */
     countedUs: new Float64Array(capacity),
-    /** Hours since 1970: of the first reading that is known, and the newest that has a count. */
+    /** Hours since 1970: the hour of the first known reading, and the newest hour with a count. */
     firstHour: new Int32Array(capacity),
     newestHour: new Int32Array(capacity),
-    /** Readings that count, by slot and hour modulo `ringHours`. */
+    /** Number of counted readings, by slot and hour modulo `ringHours`. */
     counts: new Uint16Array(capacity * ringHours),
-    /** The metric of which there are hourly means, and the newest hour that has one, of values with this sum. */
+    /** The metric with hourly means, the newest hour that has one, and the sum of that hour's values. */
     meanMetric: new Uint8Array(capacity),
     meanHour: new Int32Array(capacity),
     meanSums: new Float64Array(capacity),
-    /** As counts have it: the values of each hour, and their mean, which says nothing where there are none. */
+    /** Laid out as `counts`: the number of values of each hour, and their mean, which is undefined without values. */
     meanCounts: new Uint16Array(capacity * ringHours),
     means: new Float32Array(capacity * ringHours),
-    /** Intervals since the expected one was last looked at, and which of them are one or not near a multiple of it. */
+    /**
+     * Intervals since the last check of the expected one, how many are single ones, and how many are not near a
+     * multiple of it.
+     */
     intervals: new Uint8Array(capacity),
     singles: new Uint8Array(capacity),
     far: new Uint8Array(capacity),
-    /** Seconds since 1970 before which nothing is asked of QuestDB again. */
+    /** Seconds since 1970 before which QuestDB is not queried again. */
     notBefore: new Uint32Array(capacity),
   }
 }
 
 export type LiveColumns = ReturnType<typeof makeColumns>
 
-/** No hour is before it. */
+/** Later than every real hour. */
 export const neverHour = 2_147_483_647
 
 export class Columns {
@@ -61,7 +64,7 @@ export class Columns {
     return this.#columns
   }
 
-  /** Room for the slot, whose columns are as without a reading. */
+  /** Reserves room for the slot and resets its columns. */
   clear(slot: number): void {
     if (slot >= this.#columns.numbers.length) this.#grow(slot + 1)
     const columns = this.#columns
@@ -74,7 +77,7 @@ export class Columns {
     this.clearReadings(slot)
   }
 
-  /** The state is the caller's to set. */
+  /** The caller has to set the state. */
   clearReadings(slot: number): void {
     const columns = this.#columns
     columns.lastUs[slot] = Number.NEGATIVE_INFINITY

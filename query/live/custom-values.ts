@@ -1,22 +1,22 @@
 /**
- * The last values of metrics that have no column, of the devices that have any: some 20 bytes a value. A series stands for the
- * device and the metric.
+ * The last values of metrics without a column, for devices that have any: some 20 bytes a value. A series stands for
+ * the device and the metric.
  */
 
 import type { StoredCustom } from './stored-custom.ts'
 
-/** As many as a device may have series. */
+/** The most series of a device. */
 const seriesMax = 64
 
 interface Values {
   readonly series: number[]
   readonly values: number[]
-  /** Epoch microseconds; -Infinity where there is no value. */
+  /** Epoch microseconds; -Infinity without a value. */
   readonly timesUs: number[]
 }
 
 export class CustomValues {
-  /** By slot. */
+  /** Indexed by slot. */
   readonly #bySlot: (Values | undefined)[] = []
 
   has(slot: number): boolean {
@@ -28,8 +28,8 @@ export class CustomValues {
   }
 
   /**
-   * Those of the reading at which `readings` stands, as with columns: an older value never replaces a newer one. True when
-   * the reading has taken the place of one that had a value which it has not: which one it was before, QuestDB knows.
+   * Takes the values of the reading at which `readings` stands. An older value never replaces a newer one. True when
+   * the reading replaces one with a value that it lacks: then only QuestDB knows the previous value.
    */
   take(slot: number, timeUs: number, readings: StoredCustom): boolean {
     const { customCount } = readings
@@ -42,7 +42,7 @@ export class CustomValues {
       isLacking = true
     }
     for (let index = 0; index < customCount; index++) {
-      // One that was erased.
+      // An erased value.
       if (Number.isNaN(readings.customValue(index))) continue
       const place = placeOf(known, readings.customSeries(index))
       if (timeUs >= (known.timesUs[place] as number)) {
@@ -53,7 +53,7 @@ export class CustomValues {
     return isLacking
   }
 
-  /** What QuestDB has; a newer value stays. */
+  /** Adds a value from QuestDB; a newer one stays. */
   merge(slot: number, series: number, timeUs: number, value: number): void {
     const known = this.#of(slot)
     const place = placeOf(known, series)
@@ -62,12 +62,12 @@ export class CustomValues {
     known.timesUs[place] = timeUs
   }
 
-  /** Values that are older than this. */
+  /** Removes values that are older than this. */
   forgetBefore(slot: number, timeUs: number): void {
     this.#forget(slot, known => known.timesUs.map(one => one >= timeUs))
   }
 
-  /** Those of series that were erased. */
+  /** Removes the values of erased series. */
   forgetSeries(slot: number, erased: ReadonlySet<number>): void {
     this.#forget(slot, known => known.series.map(one => !erased.has(one)))
   }
@@ -107,7 +107,7 @@ function hasSeries(readings: StoredCustom, series: number): boolean {
 function placeOf(known: Values, series: number): number {
   const found = known.series.indexOf(series)
   if (found >= 0) return found
-  // One that was erased is forgotten later than the registry gives its place to another: it has no newer values.
+  // An erased value is removed later than the registry reuses its series, so it never has newer values.
   const place =
     known.series.length < seriesMax ? known.series.length : known.timesUs.indexOf(Math.min(...known.timesUs))
   known.series[place] = series

@@ -1,4 +1,4 @@
-/** When which slot is due: a binary heap in typed arrays, in which each slot stands at most once. */
+/** Deadlines of slots: a binary heap in typed arrays that contains each slot at most once. */
 
 import { bug } from '../../store/limits/bug.ts'
 
@@ -7,7 +7,7 @@ const absent = -1
 export class Deadlines {
   #times = new Float64Array(64)
   #slots = new Int32Array(64)
-  /** Where each slot stands in the heap. */
+  /** Index of each slot in the heap. */
   #places = new Int32Array(64).fill(absent)
   #count = 0
 
@@ -16,13 +16,13 @@ export class Deadlines {
     return this.#count === 0 ? Number.POSITIVE_INFINITY : (this.#times[0] as number)
   }
 
-  /** The slot that is due first; there is one. */
+  /** The slot that is due first; the heap must not be empty. */
   nextSlot(): number {
     if (this.#count === 0) throw bug('no slot is due')
     return this.#slots[0] as number
   }
 
-  /** In place of the slot's deadline before; Infinity: none. */
+  /** Replaces the slot's deadline; Infinity removes it. */
   set(slot: number, timeMs: number): void {
     this.#reserve(slot)
     const place = this.#places[slot] as number
@@ -42,7 +42,7 @@ export class Deadlines {
 
   #assertPlace(slot: number): void {
     const place = this.#places[slot] as number
-    if (place >= this.#count || this.#slots[place] !== slot) throw bug(`slot ${slot} does not stand at ${place}`)
+    if (place >= this.#count || this.#slots[place] !== slot) throw bug(`slot ${slot} is not at heap index ${place}`)
   }
 
   #removeAt(place: number): void {
@@ -91,7 +91,7 @@ export class Deadlines {
     this.#places[slot] = place
   }
 
-  /** There are never more in the heap than there are slots. */
+  /** The heap never has more entries than there are slots. */
   #reserve(slot: number): void {
     const length = this.#places.length
     if (slot < length) return

@@ -1,6 +1,6 @@
-/** The devices that wait to be looked up in QuestDB, until it has the readings for which they are. */
+/** Devices that wait to be looked up, until QuestDB has applied the readings that caused it. */
 
-/** Readings, counted from the beginning of the journal: those that were taken, and those that QuestDB has applied. */
+/** Numbers of readings since the beginning of the journal: accepted ones, and ones that QuestDB has applied. */
 export interface Ordinals {
   readonly taken: number
   readonly applied: number
@@ -8,14 +8,16 @@ export interface Ordinals {
 
 export interface DueLookupsOptions {
   readonly ordinals: () => Ordinals
-  /** Undefined for a device that is not there any more. */
+  /** Undefined for a removed device. */
   readonly isDue: (deviceNumber: number) => boolean | undefined
 }
 
 export class DueLookups {
   readonly #options: DueLookupsOptions
   readonly #wanted = new Set<number>()
-  /** With what was taken by then, which has to be applied: late readings reach QuestDB behind newer ones. */
+  /**
+   * Device number and the accepted ordinal that must be applied first: late readings reach QuestDB behind newer ones.
+   */
   readonly #waiting = new Map<number, number>()
 
   constructor(options: DueLookupsOptions) {
@@ -26,7 +28,7 @@ export class DueLookups {
     this.#wanted.add(number)
   }
 
-  /** Those that may be looked up now; the others go on waiting. */
+  /** Removes and returns the devices that may be looked up now. */
   take(): number[] {
     const { ordinals, isDue } = this.#options
     const { taken, applied } = ordinals()

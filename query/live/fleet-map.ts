@@ -1,4 +1,4 @@
-/** The devices of the fleet by where they are: counted by state in the cells of a grid, with the names of some. */
+/** The devices of the fleet by place: counted by state in the cells of a grid, with the names of some. */
 
 import type { FleetMap, MapBox } from './fleet-shape.ts'
 import type { LiveDevice, LiveFleet } from './live-fleet.ts'
@@ -11,7 +11,7 @@ interface Place {
   readonly longitude: number
 }
 
-/** The smallest box of degrees that has all of some places. */
+/** The smallest box of degrees around some places. */
 class Extent {
   #west = Number.POSITIVE_INFINITY
   #south = Number.POSITIVE_INFINITY
@@ -33,26 +33,26 @@ class Extent {
 }
 
 export interface FleetMapRequest {
-  /** Only devices in one of these. */
+  /** Only devices in one of these states. */
   readonly states: readonly LiveState[]
-  /** A part of the name or of the place; undefined: all. */
+  /** A part of the name or of the place; undefined for all. */
   readonly search: string | undefined
-  /** Marks are of the devices in here; undefined: of all. */
+  /** Only devices in this box get marks; undefined for all. */
   readonly box: MapBox | undefined
 }
 
-/** Of the longer side of what is asked for: at most 25 by 25 cells, as they do not begin at its edge. */
+/** Cells along the longer side of the requested box: at most 25 by 25, as they do not begin at its edge. */
 const cellsPerSide = 24
-/** In degrees, some centimetres: what is closer together is one mark. */
+/** In degrees, some centimetres: closer devices share a mark. */
 const cellMin = 2 ** -20
-/** Devices that an answer names, in equal parts by mark; but so many of each. */
+/** The most devices that an answer names, in equal parts by mark, and the most of one mark. */
 const namedMax = 2000
 const namedMin = 3
 
 class Cell {
   readonly extent = new Extent()
   readonly counts = new Int32Array(liveStates.length)
-  /** By state, the first by name. Devices, as a slot may be that of another one a turn later. */
+  /** First devices by name, for each state. Devices instead of slots, as a later turn may reuse a slot. */
   readonly devices: LiveDevice[][] = liveStates.map(() => [])
   latitudes = 0
   longitudes = 0
@@ -69,7 +69,7 @@ class Cell {
   }
 }
 
-/** What is where at a time of the walk; a device that moves meanwhile is where it was when it was passed. */
+/** Builds the map during a walk; a device that moves meanwhile stays where the walk found it. */
 export async function mapOf(
   fleet: LiveFleet,
   order: FleetOrder,
@@ -136,7 +136,7 @@ async function cellsIn(
   return [...cells.values()].sort((a, b) => b.size - a.size)
 }
 
-/** A power of two: the cells stay where they are while a map is moved. */
+/** A power of two, so that the cells stay in place while a map is moved. */
 function cellSide(length: number): number {
   return Math.max(cellMin, 2 ** Math.ceil(Math.log2(length / cellsPerSide)))
 }

@@ -1,4 +1,4 @@
-/** A page of the fleet: worst state first and then by name, or by name alone; and a search, which goes through all names. */
+/** A page of the fleet, sorted by state (worst first) and name or by name alone; and a search through all names. */
 
 import type { LiveFleet } from './live-fleet.ts'
 import { type LiveState, liveStates } from './live-state.ts'
@@ -12,17 +12,17 @@ export interface FleetPlace {
 }
 
 export interface FleetPageRequest {
-  /** Only devices in one of these. */
+  /** Only devices in one of these states. */
   readonly states: readonly LiveState[]
   readonly order: 'state' | 'name'
-  /** The last device of the page before; undefined for the first page. */
+  /** The last device of the previous page; undefined for the first page. */
   readonly after: FleetPlace | undefined
   readonly limit: number
 }
 
 export interface FoundPage {
   readonly slots: readonly number[]
-  /** Whether there are more behind them. */
+  /** More devices follow. */
   readonly hasMore: boolean
 }
 
@@ -31,7 +31,7 @@ export function pageOf(fleet: LiveFleet, order: FleetOrder, request: FleetPageRe
   return { slots: slots.slice(0, request.limit), hasMore: slots.length > request.limit }
 }
 
-/** One slot more than asked for says that there are more. */
+/** Returns one slot more than requested when another page follows. */
 function slotsOf(fleet: LiveFleet, order: FleetOrder, request: FleetPageRequest): number[] {
   const wanted = wantedStates(request.states)
   const slots: number[] = []
@@ -45,7 +45,7 @@ function slotsOf(fleet: LiveFleet, order: FleetOrder, request: FleetPageRequest)
   return slots
 }
 
-/** Of each walk over the names: which states it takes, and from where. */
+/** The state filter and the start of each walk over the names. */
 function* stepsOf({ order, after }: FleetPageRequest, wanted: Uint8Array) {
   if (order === 'name') {
     yield { states: wanted, after: after?.name }
@@ -85,7 +85,8 @@ function collect(
 }
 
 /**
- * The same for the devices whose name or place has the text, whatever the case. It goes through all names once; a device that changes its state meanwhile is where it was when it was passed.
+ * A page of the devices whose name or place contains the text, case-insensitive. It scans all names once; a device that
+ * changes its state meanwhile stays where the scan found it.
  */
 export async function searchPage(
   fleet: LiveFleet,
@@ -96,7 +97,7 @@ export async function searchPage(
 ): Promise<FoundPage> {
   const text = search.normalize('NFC').toLowerCase()
   const wanted = wantedStates(request.states)
-  /** Numbers of devices by state, or all in the first: a slot may be that of another device a turn later. */
+  /** Numbers of devices by state, or all in the first list; a later turn may reuse slots. */
   const found: number[][] = liveStates.map(() => [])
   const after = request.order === 'name' ? request.after?.name : undefined
   await walk(fleet, order, after, slots => searchSlots(fleet, request, slots, text, wanted, found), signal)

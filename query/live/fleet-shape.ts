@@ -1,4 +1,4 @@
-/** What `fleet` and `latest/<device>` answer. Times are milliseconds since 1970. */
+/** Responses of `fleet` and `latest/<device>`. Times are milliseconds since 1970. */
 
 import { z } from 'zod'
 import { trends } from '../../analytics/summary/three-hour-trend.ts'
@@ -8,10 +8,10 @@ import { customMetrics } from '../shapes/kinds.ts'
 import { Count } from '../shapes/parts.ts'
 import { liveStates } from './live-state.ts'
 
-/** One that each device may have. */
+/** A metric that each device may have. */
 export type BuiltInMetric = Metric
 
-/** Of the metrics that there is something of; those that are not built in by their names, too. */
+/** Only metrics with a value; custom ones by their names. */
 const bySomeMetrics = <Shape extends z.ZodType>(shape: Shape) =>
   z
     .object(
@@ -39,7 +39,7 @@ const FleetDevice = z.strictObject({
     .regex(/^[ABCD-]{24}$/)
     .meta({
       description:
-        'The last 24 full hours, oldest first: A no reading, B under half of them, C under 90 %, D complete, - before the first.',
+        'The last 24 full hours, oldest first: A no reading, B under half of the expected readings, C under 90 %, D complete, - before the first reading.',
     }),
 })
 export type FleetDevice = z.infer<typeof FleetDevice>
@@ -62,7 +62,7 @@ export const Fleet = z.strictObject({
 })
 export type Fleet = z.infer<typeof Fleet>
 
-/** Groups of an answer; of more, those with the most devices. */
+/** The most groups of an answer; of more, those with the most devices are kept. */
 export const groupsMax = 1000
 
 export const FleetGroups = z.strictObject({
@@ -87,7 +87,7 @@ export const MapBox = z.strictObject({
 })
 export type MapBox = z.infer<typeof MapBox>
 
-/** Of an answer: 25 by 25 cells of a grid. */
+/** The most marks of an answer: 25 by 25 cells of a grid. */
 const marksMax = 625
 
 export const FleetMap = z.strictObject({

@@ -23,7 +23,7 @@ export function latestOf(fleet: LiveFleet, slot: number, metricsOf: LiveMetricsO
 
 type LatestValues = Pick<LatestOfDevice, 'values' | 'metrics'>
 
-/** With the values that have no column and what those are, in the order in which the metrics of the device are shown. */
+/** Adds the values without a column and their descriptions, in the display order of the device's metrics. */
 function withCustom(
   fleet: LiveFleet,
   slot: number,
@@ -73,7 +73,7 @@ export interface DeviceTexts {
   readonly fleet: LiveFleet
   readonly nowMs: number
   readonly metricsOf: LiveMetricsOf
-  /** Gets the custom metrics that are told, by name. */
+  /** Collects the custom metrics of the listed devices, by name. */
   readonly described: Map<string, MetricDescription>
 }
 
@@ -81,23 +81,23 @@ export interface DeviceTexts {
 export function deviceText({ fleet, nowMs, metricsOf, described }: DeviceTexts, slot: number): string {
   const { number, name, location_short, tags } = fleet.device(slot) as LiveDevice
   const expectedSeconds = expectedSecondsOf(fleet, slot)
-  const newerThanUs = toldAfterUs(fleet, slot, nowMs)
-  const told: string[] = []
+  const newerThanUs = shownAfterUs(fleet, slot, nowMs)
+  const shown: string[] = []
   if (fleet.custom.has(slot)) {
     const first = firstOf(fleet, slot, newerThanUs, metricsOf(number))
     for (const [metric, value] of first) {
-      told.push(`"${metric.name}":${value}`)
+      shown.push(`"${metric.name}":${value}`)
       if (metric.series !== undefined) described.set(metric.name, metric.description)
     }
   } else {
-    eachValue(fleet, slot, newerThanUs, (metric, value) => told.push(`"${metric}":${value}`))
+    eachValue(fleet, slot, newerThanUs, (metric, value) => shown.push(`"${metric}":${value}`))
   }
   return (
     `{"device":${JSON.stringify(name)},"location_short":${JSON.stringify(location_short)},` +
     (tags.length === 0 ? '' : `"tags":${JSON.stringify(tags)},`) +
     `"state":"${stateOf(fleet, slot)}","last_seen":${lastSeenOf(fleet, slot)},` +
     `"expected_interval_seconds":${Number.isNaN(expectedSeconds) ? null : expectedSeconds},` +
-    `"values":{${told.join()}},"hours":"${hoursText(fleet.columns(), slot, nowMs)}"}`
+    `"values":{${shown.join()}},"hours":"${hoursText(fleet.columns(), slot, nowMs)}"}`
   )
 }
 
@@ -106,17 +106,17 @@ function expectedSecondsOf(fleet: LiveFleet, slot: number): number {
   return Math.round(fleet.columns().expectedMs[slot] as number) / 1000
 }
 
-/** A list tells values that are younger than max(5E, 1 h). */
-export function toldAfterUs(fleet: LiveFleet, slot: number, nowMs: number): number {
+/** Lists show only values that are younger than max(5E, 1 h). */
+export function shownAfterUs(fleet: LiveFleet, slot: number, nowMs: number): number {
   const expectedSeconds = expectedSecondsOf(fleet, slot)
   const ageMsMax = Math.max(5000 * (Number.isNaN(expectedSeconds) ? expectedDefaultSeconds : expectedSeconds), hourMs)
   return (nowMs - ageMsMax) * 1000
 }
 
-/** Of a device in a list. */
+/** The most values of a device in a list. */
 const valuesMax = 6
 
-/** The first values in the order in which the metrics of the device are shown. */
+/** The first values in the display order of the device's metrics. */
 function firstOf(
   fleet: LiveFleet,
   slot: number,

@@ -1,13 +1,13 @@
 /**
- * The hourly means of one metric of each device, for its sparkline and its trend: of the first of temperature, humidity and
- * pressure that it has sent within a day.
+ * The hourly means of one metric of each device, for its sparkline and its trend. The metric is the first of
+ * temperature, humidity and pressure with a value within a day.
  */
 
 import { airMetrics } from '../answers/units.ts'
 import { clearMeans, type LiveColumns, metricCount, noMetric, ringHours } from './columns.ts'
 import { valueAgeUsMax } from './hours.ts'
 
-/** A mean is of so many values of its hour at most. */
+/** A mean counts at most this many values of its hour. */
 const countMax = 65_535
 
 interface ReadingValues {
@@ -15,7 +15,7 @@ interface ReadingValues {
   value(column: number): number
 }
 
-/** A reading that is later than those before. True when another metric counts from now on, whose hours are not known. */
+/** Counts a reading that is later than all before. True when another metric takes over, whose hours are unknown. */
 export function countValue(columns: LiveColumns, slot: number, hour: number, reading: ReadingValues): boolean {
   let first = 0
   while (first < airMetrics.length && Number.isNaN(reading.value(first))) first++
@@ -45,7 +45,7 @@ function addValue(columns: LiveColumns, slot: number, hour: number, value: numbe
   means[at] = (meanSums[slot] as number) / (meanCounts[at] as number)
 }
 
-/** By the last values that are known. */
+/** Chooses by the last known values. */
 export function chooseMetric(columns: LiveColumns, slot: number): void {
   const lastUs = columns.lastUs[slot] as number
   const found = airMetrics.findIndex((_, metric) => !isPast(columns, slot, metric, lastUs))
@@ -63,14 +63,14 @@ export interface HourMean {
   readonly mean: number
 }
 
-/** What QuestDB has of an hour, which may lack readings that are on their way. */
+/** Merges QuestDB's mean of an hour, which may lack readings in transit. */
 export function mergeMean(columns: LiveColumns, slot: number, { hour, count, mean }: HourMean): void {
   if (!(count > countOf(columns, slot, hour))) return
   if (hour > (columns.meanHour[slot] as number)) moveOn(columns, slot, hour)
   setMean(columns, slot, { hour, count, mean })
 }
 
-/** In place of what was known of an hour. */
+/** Replaces the mean of an hour. */
 export function replaceMean(columns: LiveColumns, slot: number, { hour, count, mean }: HourMean): void {
   if (hour > (columns.meanHour[slot] as number)) mergeMean(columns, slot, { hour, count, mean })
   else setMean(columns, slot, { hour, count, mean })
@@ -100,7 +100,7 @@ function countOf({ meanHour, meanCounts }: LiveColumns, slot: number, hour: numb
   return meanCounts[slot * ringHours + (hour % ringHours)] as number
 }
 
-/** NaN without a value in the hour, and of hours out of reach. */
+/** NaN without a value in the hour, and for hours out of reach. */
 export function meanOf(columns: LiveColumns, slot: number, hour: number): number {
   if (countOf(columns, slot, hour) === 0) return Number.NaN
   return columns.means[slot * ringHours + (hour % ringHours)] as number

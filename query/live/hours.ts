@@ -1,4 +1,4 @@
-/** How complete each of the 24 full hours of a device is. */
+/** The completeness of each of the 24 full hours of a device. */
 
 import { bug } from '../../store/limits/bug.ts'
 import { type LiveColumns, neverHour, ringHours } from './columns.ts'
@@ -7,11 +7,11 @@ import { kindAt } from './live-state.ts'
 export const hourMs = 3_600_000
 export const hourUs = hourMs * 1000
 export const hoursShown = 24
-/** Of a metric that has been silent for longer than this before the last reading, nothing is told: it is not loaded either. */
+/** Values that are older than this before the last reading are neither shown nor loaded. */
 export const valueAgeUsMax = 24 * hourUs
 const countMax = 65_535
 
-/** A reading that came in the order of time; false when its hour is out of reach. */
+/** Counts a reading that came in the order of time; false when its hour is out of reach. */
 export function countReading(columns: LiveColumns, slot: number, hour: number): boolean {
   if (hour > (columns.newestHour[slot] as number)) moveOn(columns, slot, hour)
   else if (hour <= (columns.newestHour[slot] as number) - ringHours) return false
@@ -20,7 +20,7 @@ export function countReading(columns: LiveColumns, slot: number, hour: number): 
   return true
 }
 
-/** What QuestDB counts of an hour, which may lack readings that are on their way. */
+/** Merges QuestDB's count of an hour, which may lack readings in transit. */
 export function mergeCount(columns: LiveColumns, slot: number, hour: number, count: number): void {
   if (hour > (columns.newestHour[slot] as number)) moveOn(columns, slot, hour)
   else if (hour <= (columns.newestHour[slot] as number) - ringHours) return
@@ -28,7 +28,7 @@ export function mergeCount(columns: LiveColumns, slot: number, hour: number, cou
   columns.counts[at] = Math.min(countMax, Math.max(count, columns.counts[at] as number))
 }
 
-/** In place of what was counted of an hour before. */
+/** Replaces the count of an hour. */
 export function replaceCount(columns: LiveColumns, slot: number, hour: number, count: number): void {
   if (hour > (columns.newestHour[slot] as number) || hour <= (columns.newestHour[slot] as number) - ringHours) {
     mergeCount(columns, slot, hour, count)
@@ -41,16 +41,16 @@ export function replaceCount(columns: LiveColumns, slot: number, hour: number, c
 function moveOn(columns: LiveColumns, slot: number, hour: number): void {
   const from = slot * ringHours
   const before = columns.newestHour[slot] as number
-  if (hour <= before) throw bug(`the counts of slot ${slot} go on from hour ${before} to ${hour}`)
+  if (hour <= before) throw bug(`counts of slot ${slot} out of order: hour ${hour} after ${before}`)
   if (hour - before >= ringHours) columns.counts.fill(0, from, from + ringHours)
   else for (let empty = before + 1; empty <= hour; empty++) columns.counts[from + (empty % ringHours)] = 0
   columns.newestHour[slot] = hour
 }
 
-/** The expected interval is another one from now on: the hours so far stay as complete as they were. */
+/** Rescales the counts after a change of the expected interval, so that past hours stay as complete as they were. */
 export function rescaleCounts(columns: LiveColumns, slot: number, factor: number): void {
   if (!(factor > 0 && factor < Number.POSITIVE_INFINITY))
-    throw bug(`counts of slot ${slot} are to be ${factor} times as many`)
+    throw bug(`invalid factor ${factor} for the counts of slot ${slot}`)
   for (let at = slot * ringHours; at < (slot + 1) * ringHours; at++) {
     const count = columns.counts[at] as number
     if (count > 0) columns.counts[at] = Math.min(countMax, Math.max(1, Math.round(count * factor)))
@@ -64,8 +64,8 @@ function countOf(columns: LiveColumns, slot: number, hour: number): number {
 }
 
 /**
- * 24 letters, oldest first: `A` no reading, `B` under half of those that were due, `C` under 90 %, `D` complete, `-` before the
- * first reading. Of a device without a regular interval an hour with a reading is complete.
+ * 24 letters, oldest first: `A` no reading, `B` under half of the expected readings, `C` under 90 %, `D` complete, `-`
+ * before the first reading. Without a regular interval, an hour with a reading is complete.
  */
 export function hoursText(columns: LiveColumns, slot: number, nowMs: number): string {
   const presentHour = Math.floor(nowMs / hourMs)
@@ -85,7 +85,10 @@ function letterOf(columns: LiveColumns, slot: number, count: number): string {
   return share < 0.9 ? 'C' : 'D'
 }
 
-/** Of the readings that were due in a full hour of a regular device; NaN up to the hour of its first one, and where it is out of reach. */
+/**
+ * Share of the expected readings in a full hour of a regular device; NaN up to the hour of its first reading, and out
+ * of reach.
+ */
 export function shareOfHour(columns: LiveColumns, slot: number, hour: number): number {
   const firstHour = columns.firstHour[slot] as number
   const newest = columns.newestHour[slot] as number
@@ -98,8 +101,8 @@ function shareOf(columns: LiveColumns, slot: number, count: number): number {
 }
 
 /**
- * A guess of the interval by the counts of full hours, for as long as nothing better is known: by the fuller ones, since
- * hours may lack readings. NaN with fewer than two readings an hour.
+ * A guess of the interval from the counts of full hours, used until the estimate is known. The fuller hours decide,
+ * since hours may lack readings. NaN with fewer than two readings an hour.
  */
 export function intervalByCounts(columns: LiveColumns, slot: number, presentHour: number): number {
   const counts: number[] = []

@@ -1,20 +1,21 @@
-/** Notices, by counting, that a device no longer reports as it was estimated to. */
+/** Detects, by counting, that a device no longer reports at its estimated interval. */
 
 import { bug } from '../../store/limits/bug.ts'
 import type { LiveColumns } from './columns.ts'
 import { kindAt } from './live-state.ts'
 
-/** As the statistics divide the times where they look for changes of the interval. */
+/** The statistics use the same block length to find changes of the interval. */
 const blockIntervals = 20
 const singleMin = 2
 const farMax = 2
 const nearShare = 0.1
-/** A first estimate can be made of three intervals. */
+/** Three intervals suffice for a first estimate. */
 const firstReadings = 4
 
 /**
- * The interval up to a reading that came in the order of time, Infinity for the first one; true when the expected interval
- * should be estimated anew. That is so after a block that has few single intervals or many that are not multiples of one.
+ * Takes the interval before a reading that came in the order of time, Infinity for the first one. True when the
+ * expected interval should be estimated again: after a block with few single intervals or with many that are not
+ * multiples of one.
  */
 export function noteInterval(columns: LiveColumns, slot: number, intervalMs: number): boolean {
   const { kinds, intervals, singles, far } = columns
@@ -27,7 +28,7 @@ export function noteInterval(columns: LiveColumns, slot: number, intervalMs: num
   if (nearest === 1) (singles[slot] as number)++
   if (nearest === 0 || !(Math.abs(multiple - nearest) <= nearShare)) (far[slot] as number)++
   if ((singles[slot] as number) > count || (far[slot] as number) > count) {
-    throw bug(`of ${count} intervals ${singles[slot]} are single and ${far[slot]} are not a multiple`)
+    throw bug(`${singles[slot]} single and ${far[slot]} far intervals among ${count}`)
   }
   if (count < blockIntervals) return false
   const isAsExpected = (singles[slot] as number) >= singleMin && (far[slot] as number) <= farMax

@@ -1,4 +1,7 @@
-/** Some devices of the fleet, such as those of an owner, in the order of their names: a walk over them costs as much as there are of them. */
+/**
+ * Some devices of the fleet, such as an owner's, in the order of their names; the cost of a walk depends only on their
+ * number.
+ */
 
 import type { LiveFleet } from './live-fleet.ts'
 import { liveStates } from './live-state.ts'
@@ -45,7 +48,7 @@ export class ListedOrder implements FleetOrder {
     return { slots, counts }
   }
 
-  /** Of the first device whose name is behind this one. */
+  /** Index of the first device whose name is behind this one. */
   #placeAfter(name: string): number {
     let [low, high] = [0, this.#devices.length]
     while (low < high) {

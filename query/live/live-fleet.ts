@@ -1,6 +1,6 @@
 /**
- * The state of all devices in memory, by the registry, by the readings that become durable, by what is loaded from QuestDB
- * and by time: a question about it reads no readings. A device takes some 570 bytes with its texts.
+ * The state of all devices in memory. It is updated by the registry, by durable readings, by data loaded from QuestDB
+ * and by time, so questions about it read no readings. A device takes some 570 bytes with its texts.
  */
 
 import { setImmediate as turn } from 'node:timers/promises'
@@ -17,7 +17,7 @@ import { Slots } from './slots.ts'
 import type { StoredCustom } from './stored-custom.ts'
 import { UnknownDevices } from './unknown-devices.ts'
 
-/** What the registry says of a device. */
+/** Registry data of a device. */
 export interface LiveDevice {
   readonly number: number
   readonly symbol: string
@@ -26,7 +26,7 @@ export interface LiveDevice {
   readonly log_switch: boolean
   readonly expected_interval_seconds: number | null
   readonly tags: readonly string[]
-  /** In degrees; null for a device whose place is not known. */
+  /** In degrees; null for a device without a known place. */
   readonly latitude: number | null
   readonly longitude: number | null
 }
@@ -38,7 +38,7 @@ export interface StoredReadings extends StoredCustom {
   readonly series: number
   /** Epoch microseconds. */
   readonly timeUs: number
-  /** Of the metric in this column; NaN where missing. */
+  /** Value of the metric in this column; NaN where missing. */
   value(column: number): number
 }
 
@@ -46,15 +46,18 @@ export type StateListener = (device: LiveDevice, before: LiveState, now: LiveSta
 
 export interface LiveFleetOptions {
   readonly nowMs: () => number
-  /** Up to when all readings were told, if there were any: no device is late by what may not have been heard. By default always the present. */
-  readonly heardMs?: (() => number) | undefined
-  /** Something about this device is to be asked of QuestDB. */
+  /**
+   * The time up to which all readings have been received, by default now: a device is not late because of readings
+   * still in transit.
+   */
+  readonly receivedUntilMs?: (() => number) | undefined
+  /** Requests a lookup of the device in QuestDB. */
   readonly wants: (number: number) => void
-  /** What a listener throws. */
+  /** Receives errors of listeners. */
   readonly failed: (error: unknown) => void
 }
 
-/** Deadlines that are looked at in one turn; each takes a microsecond. */
+/** Deadlines that are processed in one turn; each takes a microsecond. */
 const dueMax = 2000
 const updatedPerTurn = 2000
 const forgottenPerTurn = 10_000
@@ -66,11 +69,11 @@ export class LiveFleet {
   readonly #slots = new Slots()
   readonly #deadlines = new Deadlines()
   readonly #devices: (LiveDevice | undefined)[] = []
-  /** What a search looks through, in lower case. */
+  /** Searched texts, in lower case. */
   readonly #texts: (string | undefined)[] = []
   readonly #listeners: StateListener[] = []
   readonly #unknown = new UnknownDevices()
-  /** Slots of the readings at hand whose state may be another one by them. */
+  /** Slots of the current readings whose state may have changed. */
   readonly #touched = new Set<number>()
   readonly order = new NameOrder(slot => this.#columns.get().states[slot] as number)
 
@@ -78,19 +81,19 @@ export class LiveFleet {
     this.#options = options
   }
 
-  /** Of the whole registry, in the order of names, before anything else is told. */
+  /** Fills the whole registry, in the order of names, before any other call. */
   fill(devices: readonly LiveDevice[]): void {
     const slots = devices.map(device => this.#add(device))
     this.order.fill(slots, slot => (this.#devices[slot] as LiveDevice).name)
   }
 
-  /** Made, or changed in any way. */
+  /** The device was created or changed. */
   deviceChanged(device: LiveDevice): void {
     const slot = this.#slots.of(device.number)
     if (slot < 0) {
       const added = this.#add(device)
       this.order.add(added, device.name)
-      // What was told of it before has reached QuestDB, or will.
+      // Its earlier readings have reached QuestDB, or will.
       if (this.#unknown.take(device.number)) this.#want(added)
       return
     }
@@ -104,7 +107,7 @@ export class LiveFleet {
     this.update(slot)
   }
 
-  /** All that is known of it goes. */
+  /** Removes the device with all its data. */
   deviceRemoved(number: number): void {
     const slot = this.#slots.of(number)
     if (slot < 0) return
@@ -128,7 +131,7 @@ export class LiveFleet {
     return slot
   }
 
-  /** What is configured counts more than any estimate. */
+  /** A configured interval takes precedence over any estimate. */
   #configure(slot: number, { expected_interval_seconds }: LiveDevice): void {
     const { configured } = this.#columns.get()
     if (expected_interval_seconds !== null) {
@@ -140,10 +143,13 @@ export class LiveFleet {
     configured[slot] = expected_interval_seconds === null ? 0 : 1
   }
 
-  /** The readings of one group. States change behind the last of them: of a history most devices have many in a group. */
+  /**
+   * Takes the readings of one group. States change behind the last of them, because a replayed history has many
+   * readings of a device in a group.
+   */
   take(readings: StoredReadings): void {
     const columns = this.#columns.get()
-    const times = { nowMs: this.#options.nowMs(), heardMs: this.#heardMs() }
+    const times = { nowMs: this.#options.nowMs(), receivedUntilMs: this.#receivedUntilMs() }
     while (readings.next()) {
       const slot = this.#slots.of(readings.series)
       if (slot >= 0) this.#takeOne(columns, slot, readings, times)
@@ -153,16 +159,16 @@ export class LiveFleet {
     this.#touched.clear()
   }
 
-  #heardMs(): number {
-    const { nowMs, heardMs = nowMs } = this.#options
-    return heardMs()
+  #receivedUntilMs(): number {
+    const { nowMs, receivedUntilMs = nowMs } = this.#options
+    return receivedUntilMs()
   }
 
   #takeOne(
     columns: LiveColumns,
     slot: number,
     readings: StoredReadings,
-    { nowMs, heardMs }: { nowMs: number; heardMs: number },
+    { nowMs, receivedUntilMs }: { nowMs: number; receivedUntilMs: number },
   ): void {
     const { timeUs } = readings
     const presentHour = Math.floor((nowMs * 1000) / hourUs)
@@ -175,7 +181,7 @@ export class LiveFleet {
       columns.lastUs[slot] = timeUs
       if (noteInterval(columns, slot, (timeUs - lastUs) / 1000) && columns.configured[slot] === 0) this.#want(slot)
       if (hour <= presentHour + 1) this.#countInHour(columns, slot, hour, readings)
-      if (mayChange(columns, slot, heardMs)) this.#touched.add(slot)
+      if (mayChange(columns, slot, receivedUntilMs)) this.#touched.add(slot)
     } else if (timeUs < lastUs && hour >= presentHour - 25) {
       this.#want(slot)
     }
@@ -201,7 +207,7 @@ export class LiveFleet {
           valuesUs[at] = timeUs
         }
       } else if (timeUs === valueUs) {
-        // The row that had it is replaced by one without; which one it was before, QuestDB knows.
+        // A row without the value has replaced the one with it; only QuestDB knows the previous value.
         values[at] = Number.NaN
         valuesUs[at] = Number.NEGATIVE_INFINITY
         this.#want(slot)
@@ -209,7 +215,7 @@ export class LiveFleet {
     }
   }
 
-  /** What was found out about the interval; what is configured stays. */
+  /** Takes an estimated interval; a configured one stays. */
   estimated(slot: number, cadence: LiveCadence): void {
     const columns = this.#columns.get()
     if (columns.configured[slot] === 1) return
@@ -228,7 +234,7 @@ export class LiveFleet {
     columns.gapMs[slot] = gapMs
   }
 
-  /** The slot's state by what is in the columns now. */
+  /** Updates the slot's state from the columns. */
   update(slot: number): void {
     const columns = this.#columns.get()
     const device = this.#devices[slot]
@@ -237,7 +243,7 @@ export class LiveFleet {
     if (!device.log_switch) this.#setState(slot, stateAt.off, Number.POSITIVE_INFINITY)
     else if (lastUs === Number.NEGATIVE_INFINITY) this.#setState(slot, stateAt.never, Number.POSITIVE_INFINITY)
     else {
-      const { state, untilMs } = stateByAge(lastUs / 1000, this.#heardMs(), this.cadence(slot))
+      const { state, untilMs } = stateByAge(lastUs / 1000, this.#receivedUntilMs(), this.cadence(slot))
       this.#setState(slot, state, untilMs)
     }
   }
@@ -266,18 +272,18 @@ export class LiveFleet {
     this.#listeners.push(listener)
   }
 
-  /** Changes the states that are due; true when there are more than one turn should do. */
+  /** Changes the states that are due; true when more remain than one turn may do. */
   advance(): boolean {
-    const heardMs = this.#heardMs()
+    const receivedUntilMs = this.#receivedUntilMs()
     for (let count = 0; count < dueMax; count++) {
-      if (this.#deadlines.nextMs() > heardMs) return false
+      if (this.#deadlines.nextMs() > receivedUntilMs) return false
       // A reading that came since has not moved the deadline; this does.
       this.update(this.#deadlines.nextSlot())
     }
-    return this.#deadlines.nextMs() <= heardMs
+    return this.#deadlines.nextMs() <= receivedUntilMs
   }
 
-  /** When a state changes next, as far as is known; Infinity without any. */
+  /** When a state changes next, as far as is known; Infinity if none will. */
   nextDeadlineMs(): number {
     return this.#deadlines.nextMs()
   }
@@ -286,7 +292,7 @@ export class LiveFleet {
     this.#options.wants(this.#columns.get().numbers[slot] as number)
   }
 
-  /** Every state anew, some thousands a turn: the clock was set back. */
+  /** Updates every state, some thousands a turn, after the clock was set back. */
   async updateAll(signal: AbortSignal): Promise<void> {
     for (let slot = 0; slot < this.#slots.end(); slot++) {
       if ((slot + 1) % updatedPerTurn === 0) await turn(undefined, { signal })
@@ -294,7 +300,7 @@ export class LiveFleet {
     }
   }
 
-  /** Takes the readings away that have expired, some thousands of devices a turn. */
+  /** Removes expired readings, some thousands of devices a turn. */
   async forgetBefore(timeUs: number, signal: AbortSignal): Promise<void> {
     for (let slot = 0; slot < this.#slots.end(); slot++) {
       if ((slot + 1) % forgottenPerTurn === 0) await turn(undefined, { signal })
@@ -311,7 +317,7 @@ export class LiveFleet {
     }
   }
 
-  /** Takes the values of series that were erased away, in as many turns. */
+  /** Removes the values of erased series, in as many turns. */
   async forgetSeries(erased: ReadonlySet<number>, signal: AbortSignal): Promise<void> {
     for (let slot = 0; slot < this.#slots.end(); slot++) {
       if ((slot + 1) % forgottenPerTurn === 0) await turn(undefined, { signal })
@@ -319,7 +325,7 @@ export class LiveFleet {
     }
   }
 
-  /** Those of metrics that the device has not sent since. */
+  /** Removes values of metrics that the device has not sent since. */
   #forgetValues(slot: number, beforeUs: number): void {
     const { values, valuesUs } = this.#columns.get()
     for (let at = slot * metricCount; at < (slot + 1) * metricCount; at++) {
@@ -362,14 +368,21 @@ export class LiveFleet {
   }
 }
 
-/** Whether the last reading may have changed the state: a fresh device stays so, and a silent one with an old reading. */
-function mayChange({ states, lastUs, kinds, expectedMs, gapMs }: LiveColumns, slot: number, heardMs: number): boolean {
+/**
+ * The last reading may have changed the state: a fresh device stays fresh, and an old reading leaves a silent one
+ * silent.
+ */
+function mayChange(
+  { states, lastUs, kinds, expectedMs, gapMs }: LiveColumns,
+  slot: number,
+  receivedUntilMs: number,
+): boolean {
   if (states[slot] !== stateAt.silent) return states[slot] !== stateAt.fresh
   const [last, kind] = [(lastUs[slot] as number) / 1000, kinds[slot] as number]
-  return !isSilent(last, heardMs, kind, expectedMs[slot] as number, gapMs[slot] as number)
+  return !isSilent(last, receivedUntilMs, kind, expectedMs[slot] as number, gapMs[slot] as number)
 }
 
-/** Of a regular device, what comes closer than half an interval to the reading before does not count, as in the statistics. */
+/** For a regular device, a reading within half an interval of the one before does not count, as in the statistics. */
 function isApart(columns: LiveColumns, slot: number, timeUs: number): boolean {
   if (columns.kinds[slot] !== kindAt.regular) return true
   const apartUs = timeUs - (columns.countedUs[slot] as number)

@@ -19,24 +19,27 @@ export interface LiveLoadOptions {
   /** How far readings may be ahead of our clock. */
   readonly aheadMs: number
   readonly metricsOf: LiveMetricsOf
-  /** The device is to be looked up by itself. */
+  /** Requests a separate lookup of the device. */
   readonly want: (number: number) => void
 }
 
-/** Why the state could not be loaded. */
+/** The reason why the state could not be loaded. */
 export class LoadFailed extends Error {
   override name = 'LoadFailed'
 }
 
-/** Some milliseconds of the main thread. */
+/** They take some milliseconds of the main thread. */
 const rowsPerTurn = 5000
-/** In a fleet up to this size each device without a configured interval is looked up; a larger one begins with guesses. */
+/**
+ * In a fleet up to this size each device without a configured interval is looked up; a larger fleet begins with
+ * guesses.
+ */
 const exactDevicesMax = 5000
-/** Each stretch of time is so many times as long as the one after it, back to the beginning. */
+/** Each stretch of time is this many times as long as the one after it, back to the beginning. */
 const growth = 4
 const beginningUs = Date.UTC(2000, 0, 1) * 1000
 
-/** Rejects with `LoadFailed`; what was loaded by then stays. */
+/** Rejects with `LoadFailed`; data loaded by then stay. */
 export async function loadFleet(options: LiveLoadOptions, signal: AbortSignal): Promise<void> {
   const presentHour = Math.floor(options.nowMs() / hourMs)
   await loadLast(options, presentHour, signal)
@@ -44,7 +47,7 @@ export async function loadFleet(options: LiveLoadOptions, signal: AbortSignal): 
   await finish(options, presentHour, signal)
 }
 
-/** Backwards in time, until each device has been seen. */
+/** Goes back in time until each device has been seen. */
 async function loadLast(options: LiveLoadOptions, presentHour: number, signal: AbortSignal): Promise<void> {
   const { fleet, ask, hourSources, nowMs, aheadMs } = options
   const seen = new Uint8Array(fleet.slotsEnd())
@@ -53,11 +56,11 @@ async function loadLast(options: LiveLoadOptions, presentHour: number, signal: A
   let fromUs = (presentHour - hoursShown) * hourUs
   const oldestUs = Math.max(beginningUs, hourSources().expiredBeforeUs)
   for (let piece = 0; toUs > oldestUs; piece++) {
-    // The second one tells for those of the first whether they are new.
+    // The second piece shows whether the first has devices that are new.
     if (piece > 1 && isEachSeen(fleet, seen)) return
     const result = await ask('fleetLast', { fromUs: Math.max(fromUs, oldestUs), toUs }, signal)
     if (!result.ok && (piece === 0 || result.code !== 'TIMED_OUT')) throw new LoadFailed(result.code)
-    // So much is there that it takes too long: who was not seen is looked up by itself.
+    // The stretch has too many rows: unseen devices are looked up one by one.
     if (!result.ok) return wantUnseen(options, seen)
     await eachRow(options, result.rows, lastRow.width, signal, (slot, row) => {
       seen[slot] = 1
@@ -85,7 +88,7 @@ async function devicesBySeries(
   return devices
 }
 
-/** Too much for the time of a query is left out: values come with the next readings. */
+/** Values that exceed the time of a query are left out; they come with the next readings. */
 async function loadCustom(
   { fleet, ask }: LiveLoadOptions,
   devices: ReadonlyMap<number, number>,
@@ -119,13 +122,13 @@ async function loadHour(options: LiveLoadOptions, hour: number, signal: AbortSig
   const fromUs = hour * hourUs
   const isInView = fromUs + hourUs <= hourSources().rawFromUs
   let result = await ask('fleetHour', { fromUs, isInView }, signal)
-  // The view may just be being rebuilt.
+  // The view may be in the middle of a rebuild.
   if (!result.ok && isInView) result = await ask('fleetHour', { fromUs, isInView: false }, signal)
   if (!result.ok) throw new LoadFailed(result.code)
   await eachRow(options, result.rows, hourRow.width, signal, (slot, row) => mergeHour(fleet, slot, hour, row))
 }
 
-/** Some thousands a turn; rows of devices that are not in the registry are passed over. */
+/** Visits some thousands of rows a turn; rows of devices outside the registry are skipped. */
 async function eachRow(
   { fleet }: LiveLoadOptions,
   rows: Float64Array,
@@ -133,7 +136,7 @@ async function eachRow(
   signal: AbortSignal,
   take: (slot: number, row: Float64Array) => void,
 ): Promise<void> {
-  if (rows.length % width !== 0) throw bug(`${rows.length} numbers do not make rows of ${width}`)
+  if (rows.length % width !== 0) throw bug(`${rows.length} numbers are not a multiple of the row width ${width}`)
   for (let from = 0, count = 1; from < rows.length; from += width, count++) {
     const slot = fleet.slotOf(rows[from] as number)
     if (slot >= 0) take(slot, rows.subarray(from, from + width))

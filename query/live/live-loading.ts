@@ -1,15 +1,15 @@
-/** Loads the state of the fleet again and again until it is done, one load at a time. */
+/** Retries loading the state of the fleet until it succeeds, one load at a time. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../../store/log.ts'
 import { LoadFailed } from './live-load.ts'
 
 export interface LiveLoading {
-  /** Loads now, or once more after the load that is on its way. */
+  /** Loads now, or once more after the load in progress. */
   start(): void
-  /** One load was done. */
+  /** True once a load has succeeded. */
   isLoaded(): boolean
-  /** Resolves when no load is on its way. */
+  /** Resolves when no load is in progress. */
   idle(): Promise<void>
 }
 
@@ -43,7 +43,7 @@ export function createLiveLoading({ load, retryMs, signal, log }: LiveLoadingOpt
     }
   }
 
-  /** That QuestDB does not answer is said by the queries. */
+  /** The queries themselves report that QuestDB does not answer. */
   function report(reason: string): void {
     if (reason !== lastReason && reason !== 'DATABASE_AWAY') {
       log.warn({ reason }, 'the state of the fleet cannot be loaded, retrying')

@@ -1,6 +1,6 @@
 /**
- * Devices that are looked up in QuestDB by themselves: those whose interval is to be estimated, and those to which late
- * readings came. They are worked off some at a time, with as much rest as work in between.
+ * Looks up single devices in QuestDB: devices whose interval has to be estimated, and devices with late readings. It
+ * works in batches, and rests between them for as long as it works.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -19,24 +19,24 @@ export interface LiveLookupsOptions extends Omit<DueLookupsOptions, 'isDue'> {
   readonly nowMs: () => number
   readonly aheadMs: number
   readonly metricsOf: LiveMetricsOf
-  /** Between two looks at what is due; readings are visible to queries a second after their acknowledgement. */
+  /** Delay between two checks for due devices; readings are visible to queries a second after their acknowledgement. */
   readonly pauseMs?: number
 }
 
 export interface LiveLookups {
   want(number: number): void
-  /** Until the signal aborts. */
+  /** Runs until the signal aborts. */
   run(signal: AbortSignal): Promise<void>
 }
 
 const devicesPerPiece = 32
 /**
- * The next look at a device comes after so many seconds: soon when QuestDB did not have its last reading yet, and seldom in a
- * large fleet, in which each look costs more and there are more of them.
+ * Seconds until the next lookup of a device: few when QuestDB lacked its last reading, many in a large fleet, whose
+ * lookups cost more and are more numerous.
  */
 const againSeconds = { behind: 5, small: 60, large: 600 }
 const smallMax = 5000
-/** Newest readings of a device that are looked at. All readings of so many devices are passed over for each of them. */
+/** Number of a device's newest readings to look at. A lookup scans the readings of all devices in their range. */
 const timesMax = { least: 300, most: 5000, ofFleet: 30_000_000 }
 
 export function createLiveLookups(options: LiveLookupsOptions): LiveLookups {
@@ -64,7 +64,7 @@ export function createLiveLookups(options: LiveLookupsOptions): LiveLookups {
     )
     if (!result.ok) return false
     if (result.rows.length > numbers.length * deviceRow.width) {
-      throw bug(`${result.rows.length} numbers for ${numbers.length} devices`)
+      throw bug(`${result.rows.length} row numbers for ${numbers.length} devices`)
     }
     for (let from = 0; from < result.rows.length; from += deviceRow.width) {
       const slot = fleet.slotOf(result.rows[from] as number)
@@ -78,7 +78,7 @@ export function createLiveLookups(options: LiveLookupsOptions): LiveLookups {
     mergeDevice(fleet, slot, row, nowUs)
     const { lastUs, notBefore, numbers } = fleet.columns()
     const last = lastUs[slot] as number
-    // Also without any in QuestDB.
+    // Also true when QuestDB has none.
     const isBehind = last !== Number.NEGATIVE_INFINITY && !((row[lastRow.timeUs] as number) >= last)
     if (isBehind) due.want(numbers[slot] as number)
     const usual = fleet.slotsEnd() <= smallMax ? againSeconds.small : againSeconds.large
@@ -115,7 +115,7 @@ function analysedOf(fleet: LiveFleet, numbers: readonly number[]) {
   })
 }
 
-/** What a device has besides the columns, in the hours that are told of it. False when QuestDB did not say. */
+/** Looks up a device's values without a column in the hours of the live state. False when QuestDB did not answer. */
 async function lookUpCustom(
   { fleet, ask, metricsOf }: LiveLookupsOptions,
   number: number,

@@ -1,4 +1,4 @@
-/** Puts what was read from QuestDB into the state of the fleet, beside what came meanwhile. */
+/** Merges rows from QuestDB into the state of the fleet, which may have changed meanwhile. */
 
 import { customRow, deviceHours, deviceRow, hourRow, lastRow } from '../answers/fleet-rows.ts'
 import { metricCount, noMetric } from './columns.ts'
@@ -6,7 +6,7 @@ import { chooseMetric, mergeMean, replaceMean } from './hour-means.ts'
 import { hourUs, mergeCount, replaceCount } from './hours.ts'
 import type { LiveFleet } from './live-fleet.ts'
 
-/** `row`: the numbers of one device. A newer reading stays. */
+/** `row` has the numbers of one device. A newer reading stays. */
 export function mergeLast(fleet: LiveFleet, slot: number, row: Float64Array): void {
   const columns = fleet.columns()
   const timeUs = row[lastRow.timeUs] as number
@@ -26,7 +26,7 @@ export function mergeLast(fleet: LiveFleet, slot: number, row: Float64Array): vo
   chooseMetric(columns, slot)
 }
 
-/** `row`: the last value of a series; `devices`: the numbers of devices by series. */
+/** `row` has the last value of a series, `devices` the numbers of devices by series. */
 export function mergeCustom(fleet: LiveFleet, row: Float64Array, devices: ReadonlyMap<number, number>): void {
   const series = row[customRow.series] as number
   const slot = fleet.slotOf(devices.get(series) ?? Number.NaN)
@@ -45,11 +45,11 @@ export function mergeHour(fleet: LiveFleet, slot: number, hour: number, row: Flo
   mergeMean(columns, slot, { hour, count: values, mean })
 }
 
-/** A device that was looked up by itself, when `nowUs` was the present. */
+/** Merges a single device as QuestDB had it at `nowUs`. */
 export function mergeDevice(fleet: LiveFleet, slot: number, row: Float64Array, nowUs: number): void {
   if (Number.isNaN(row[lastRow.timeUs] as number)) return
   const [kind, expectedMs, gapMs] = [row[deviceRow.kind], row[deviceRow.expectedMs], row[deviceRow.gapMs]]
-  // Before the counts, which are by the new interval already.
+  // Precedes the counts, which already use the new interval.
   fleet.estimated(slot, { kind: kind as number, expectedMs: expectedMs as number, gapMs: gapMs as number })
   mergeLast(fleet, slot, row)
   const columns = fleet.columns()
@@ -60,7 +60,7 @@ export function mergeDevice(fleet: LiveFleet, slot: number, row: Float64Array, n
     const hour = presentHour - deviceHours + 1 + place
     const count = row[deviceRow.counts + place] as number
     if (Number.isNaN(count)) continue
-    // The readings of the present hour may be on their way.
+    // The readings of the present hour may be in transit.
     const isExact = hour >= (row[deviceRow.exactFromHour] as number) && hour < presentHour
     if (isExact) replaceCount(columns, slot, hour, count)
     else mergeCount(columns, slot, hour, count)

@@ -1,28 +1,28 @@
-/** The states of a device, and when time alone changes one. */
+/** The states of a device, and the times at which they change without readings. */
 
 import type { Cadence } from '../../analytics/reliability/cadence.ts'
 import { ageLimits, ageSecondsOf, ageStateOf, lateSeconds } from '../../analytics/reliability/freshness.ts'
 
-/** Worst first, as lists have them. `silent` is what the statistics call stale or offline, `off` what they call paused. */
+/** Worst first, as in lists. `silent` is called stale or offline in the statistics, `off` is called paused. */
 export const liveStates = ['silent', 'late', 'never', 'fresh', 'off'] as const
 export type LiveState = (typeof liveStates)[number]
 
-/** Places in `liveStates`. */
+/** Indexes into `liveStates`. */
 export const stateAt = { silent: 0, late: 1, never: 2, fresh: 3, off: 4 } as const
 
 export type LiveCounts = Readonly<Record<LiveState, number>>
 
-/** `counts`: by places in `liveStates`. */
+/** `counts` is indexed like `liveStates`. */
 export function namedCounts(counts: Int32Array): LiveCounts {
   return Object.fromEntries(liveStates.map((state, at) => [state, counts[at]])) as Record<LiveState, number>
 }
 
-/** Of a cadence, as a column has them. */
+/** Kinds of a cadence, as stored in a column. */
 const kinds = ['unknown', 'regular', 'irregular'] as const
 export const kindAt = { unknown: 0, regular: 1, irregular: 2 } as const
 
 export interface LiveCadence {
-  /** A place in `kinds`. */
+  /** Index into `kinds`. */
   readonly kind: number
   /** NaN while unknown. */
   readonly expectedMs: number
@@ -30,13 +30,13 @@ export interface LiveCadence {
 }
 
 export interface StateUntil {
-  /** A place in `liveStates`. */
+  /** Index into `liveStates`. */
   readonly state: number
-  /** From then on it is another one if no reading comes; Infinity when it stays. */
+  /** The state changes then if no reading comes; Infinity when it stays. */
   readonly untilMs: number
 }
 
-/** Of a device that logs and whose last reading is at `lastMs`. */
+/** The state of an active device whose last reading is at `lastMs`. */
 export function stateByAge(lastMs: number, nowMs: number, cadence: LiveCadence): StateUntil {
   const limits = ageLimits(namedCadence(cadence))
   const state = ageStateOf(ageSecondsOf(lastMs, nowMs), limits)
@@ -45,7 +45,7 @@ export function stateByAge(lastMs: number, nowMs: number, cadence: LiveCadence):
   return { state: stateAt.silent, untilMs: Number.POSITIVE_INFINITY }
 }
 
-/** As the statistics have it. */
+/** The cadence in the words of the statistics. */
 export function namedCadence({ kind, expectedMs, gapMs }: LiveCadence): Pick<Cadence, 'kind' | 'expectedMs' | 'gapMs'> {
   return {
     kind: kinds[kind] ?? 'unknown',
@@ -54,7 +54,7 @@ export function namedCadence({ kind, expectedMs, gapMs }: LiveCadence): Pick<Cad
   }
 }
 
-/** Whether `stateByAge` says silent. Of a history, each reading asks that. */
+/** True if `stateByAge` returns silent. Called for each reading of a history. */
 export function isSilent(lastMs: number, nowMs: number, kind: number, expectedMs: number, gapMs: number): boolean {
   const [expected, gap] = [Number.isNaN(expectedMs) ? null : expectedMs, Number.isNaN(gapMs) ? null : gapMs]
   return ageSecondsOf(lastMs, nowMs) > lateSeconds(kinds[kind] ?? 'unknown', expected, gap)

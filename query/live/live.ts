@@ -1,4 +1,4 @@
-/** Entry point of the live state: keeps what the fleet page shows up to date, and answers from memory. */
+/** Entry point of the live state: keeps the fleet page's data up to date, and answers from memory. */
 
 import type { Log } from '../../store/log.ts'
 import type { AskFleetRows } from '../fleet-rows-query.ts'
@@ -26,13 +26,13 @@ export interface LiveOptions {
   readonly hourSources: () => HourSources
   readonly nowMs: () => number
   /** See LiveFleetOptions. */
-  readonly heardMs?: (() => number) | undefined
+  readonly receivedUntilMs?: (() => number) | undefined
   /** How far readings may be ahead of our clock. */
   readonly aheadMs: number
-  /** QuestDB may lack readings that nothing was told of: those of a journal that was there before. */
+  /** QuestDB may lack readings that were not passed to `take`, from a journal of an earlier run. */
   readonly isCatchingUp: () => boolean
   readonly ordinals: () => Ordinals
-  /** Without it no device has any but the built-in metrics. */
+  /** Without it, devices have only the built-in metrics. */
   readonly metricsOf?: LiveMetricsOf
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>
   readonly retryMs?: number
@@ -42,28 +42,31 @@ export interface LiveOptions {
 export interface FleetPage {
   /** Each a JSON object. */
   readonly devices: readonly string[]
-  /** Of the custom metrics that these have, by name. */
+  /** The custom metrics of these devices, by name. */
   readonly metrics: Readonly<Record<string, MetricDescription>>
-  /** Where the next page begins; undefined on the last one. */
+  /** Start of the next page; undefined on the last one. */
   readonly last: { readonly state: LiveState; readonly name: string } | undefined
 }
 
 export interface Live {
-  /** The whole registry in the order of names, once. */
+  /** Takes the whole registry in the order of names, once. */
   fill(devices: readonly LiveDevice[]): void
   deviceChanged(device: LiveDevice): void
   deviceRemoved(number: number): void
-  /** All that is known of these series of metrics goes. Rejects when this is closed meanwhile. */
+  /** Removes all data of these series of metrics. Rejects when this is closed meanwhile. */
   seriesErased(numbers: readonly number[]): Promise<void>
-  /** The readings of one group that became durable. */
+  /** Takes a group of readings that became durable. */
   take(readings: StoredReadings): void
-  /** Loads what is known from QuestDB when it answers, and again when `load` is called: it may have more, or may have lost some. */
+  /**
+   * Loads the state when QuestDB answers, and again whenever `load` is called, because QuestDB may have gained or lost
+   * readings.
+   */
   load(): void
-  /** False before the first load is done: until then nothing can be said of the fleet. */
+  /** False before the first load: until then the state of the fleet is unknown. */
   isLoaded(): boolean
-  /** Some readings may be missing still. */
+  /** Some readings may still be missing. */
   isCatchingUp(): boolean
-  /** Of these devices, which ascend by name; undefined: of all. The same below. */
+  /** Only these devices, which ascend by name; undefined for all. The same below. */
   counts(of?: readonly ListedDevice[]): LiveCounts
   page(request: FleetPageRequest, of?: readonly ListedDevice[]): FleetPage
   /** Undefined while too many searches run. */
@@ -73,17 +76,17 @@ export interface Live {
     client: AbortSignal,
     of?: readonly ListedDevice[],
   ): Promise<FleetPage> | undefined
-  /** By their tags of this key. Undefined while too many searches run. */
+  /** Groups devices by their tags of this key. Undefined while too many searches run. */
   groups(key: string, of?: readonly ListedDevice[]): Promise<Omit<FleetGroups, 'generated_at'>> | undefined
-  /** By where they are. Undefined while too many searches run. */
+  /** Devices by place. Undefined while too many searches run. */
   map(request: FleetMapRequest, of?: readonly ListedDevice[]): Promise<Omit<FleetMap, 'generated_at'>> | undefined
-  /** By the registry's number; undefined for a device that is not there. */
+  /** By the registry's number; undefined for an unknown device. */
   latest(number: number): LatestOfDevice | undefined
-  /** Of those of these devices that have any. */
+  /** Trends of these devices, for those that have any. */
   trends(of: readonly ListedDevice[]): Omit<FleetTrends, 'generated_at'>
   stateOf(number: number): LiveState | undefined
   silenceOf(number: number): DeviceSilence | undefined
-  /** Of the readings that were expected in the full hour that began then, epoch milliseconds; NaN where that is not known. */
+  /** Share of the expected readings in the full hour that began then, epoch milliseconds; NaN where unknown. */
   hourShareOf(number: number, hourBeginMs: number): number
   /** Calls the listener with each change of a state from the first load on. */
   onState(listener: StateListener): void
@@ -91,11 +94,11 @@ export interface Live {
 }
 
 const tickMsMin = 20
-/** The clock may be set. */
+/** Bounds the sleep, because the clock may be set. */
 const tickMsMax = 1000
-/** A clock that goes back by less is left alone. */
+/** Smaller backward steps of the clock are ignored. */
 const stepMsMin = 1000
-/** Of those that go through all devices. */
+/** Concurrent walks through all devices. */
 const walksMax = 4
 
 export function createLive(options: LiveOptions): Live {
@@ -104,7 +107,7 @@ export function createLive(options: LiveOptions): Live {
     hourSources,
     aheadMs,
     nowMs,
-    heardMs = nowMs,
+    receivedUntilMs = nowMs,
     ordinals,
     log,
     retryMs = 2000,
@@ -114,7 +117,7 @@ export function createLive(options: LiveOptions): Live {
   const closing = new AbortController()
   const { signal } = closing
   const failed = (error: unknown) => log.error({ err: error }, 'a listener to states of devices failed')
-  const fleet: LiveFleet = new LiveFleet({ nowMs, heardMs, wants: number => lookups.want(number), failed })
+  const fleet: LiveFleet = new LiveFleet({ nowMs, receivedUntilMs, wants: number => lookups.want(number), failed })
   const shared = { fleet, ask, hourSources, nowMs, aheadMs, metricsOf }
   const lookups = createLiveLookups({ ...shared, ordinals, pauseMs: lookUpEveryMs })
   const load = () => loadFleet({ ...shared, want: lookups.want }, signal)
@@ -123,7 +126,7 @@ export function createLive(options: LiveOptions): Live {
     if (!signal.aborted) log.error({ err: error }, 'the state of the fleet is not brought up to date any more')
   }
   const running = lookups.run(signal).catch(ended)
-  const clock = startClock(fleet, { nowMs, heardMs, hourSources, isLoaded: loading.isLoaded, ended, signal })
+  const clock = startClock(fleet, { nowMs, receivedUntilMs, hourSources, isLoaded: loading.isLoaded, ended, signal })
   const ofNumber = <Result>(number: number, result: (fleet: LiveFleet, slot: number) => Result) => {
     const slot = fleet.slotOf(number)
     return slot < 0 ? undefined : result(fleet, slot)
@@ -179,7 +182,7 @@ function createPages(
     }
   }
 
-  /** Undefined while as many run as may. */
+  /** Undefined while the limit of concurrent walks is reached. */
   function bounded<Found>(find: () => Promise<Found>): Promise<Found> | undefined {
     if (walks === walksMax) return undefined
     walks++
@@ -199,25 +202,25 @@ function createPages(
 
 interface ClockOptions {
   readonly nowMs: () => number
-  readonly heardMs: () => number
+  readonly receivedUntilMs: () => number
   readonly hourSources: () => HourSources
   readonly isLoaded: () => boolean
   readonly ended: (error: unknown) => void
   readonly signal: AbortSignal
 }
 
-/** What time alone changes: states, and what has expired. */
+/** Applies changes that depend on time alone: states and expired readings. */
 function startClock(fleet: LiveFleet, options: ClockOptions): { stop(): void } {
-  const { nowMs, heardMs, hourSources, isLoaded, ended, signal } = options
+  const { nowMs, receivedUntilMs, hourSources, isLoaded, ended, signal } = options
   let forgottenBeforeUs = Number.NEGATIVE_INFINITY
   let lastMs = nowMs()
   let timer = setTimeout(tick, tickMsMax).unref()
 
   function tick(): void {
     const isBehind = fleet.advance()
-    const waitMs = isBehind ? 0 : Math.min(tickMsMax, Math.max(tickMsMin, fleet.nextDeadlineMs() - heardMs()))
+    const waitMs = isBehind ? 0 : Math.min(tickMsMax, Math.max(tickMsMin, fleet.nextDeadlineMs() - receivedUntilMs()))
     timer = setTimeout(tick, waitMs).unref()
-    // As the limits of states count whole seconds, less than that changes little.
+    // The limits of states count whole seconds, so a smaller step changes little.
     if (nowMs() < lastMs - stepMsMin) void fleet.updateAll(signal).catch(ended)
     lastMs = nowMs()
     const { expiredBeforeUs } = hourSources()

@@ -1,6 +1,6 @@
 /**
- * All slots in the order of their names, in blocks that know how many of each state they hold: a change of state changes two
- * counts, and a page passes over the blocks that have nothing for it.
+ * All slots in the order of their names, in blocks with a count for each state. A change of state changes two counts,
+ * and a page skips the blocks without matches.
  */
 
 import { bug } from '../../store/limits/bug.ts'
@@ -8,7 +8,7 @@ import { liveStates } from './live-state.ts'
 
 export interface Block {
   readonly slots: number[]
-  /** By state. */
+  /** Indexed by state. */
   readonly counts: Int32Array
 }
 
@@ -16,36 +16,36 @@ export const blockMax = 512
 
 /** Slots in the order of the names of their devices. */
 export interface FleetOrder {
-  /** By state. */
+  /** Indexed by state. */
   readonly counts: Int32Array
-  /** The blocks that have names behind this one, and where those begin in the first of them; undefined: all. */
+  /** The blocks with names behind this one, and the start index in the first of them; undefined for all. */
   blocksAfter(name: string | undefined): Iterable<{ readonly block: Block; readonly from: number }>
 }
 
 export class NameOrder implements FleetOrder {
-  /** None is empty. */
+  /** Blocks are never empty. */
   readonly #blocks: Block[] = []
-  /** By slot. */
+  /** Indexed by slot. */
   readonly #blockOf: (Block | undefined)[] = []
   readonly #names: (string | undefined)[] = []
   readonly counts = new Int32Array(liveStates.length)
   readonly #stateOf: (slot: number) => number
 
-  /** `stateOf`: of a slot that is in here. */
+  /** `stateOf` gets slots that are in this order. */
   constructor(stateOf: (slot: number) => number) {
     this.#stateOf = stateOf
   }
 
-  /** Where nothing is in here yet: all at once. Names ascend. */
+  /** Fills an empty order. Names must ascend. */
   fill(slots: readonly number[], nameOf: (slot: number) => string): void {
-    if (this.#blocks.length > 0) throw bug('the order of names is filled twice')
+    if (this.#blocks.length > 0) throw bug('order of names filled twice')
     let nameBefore = ''
     for (let from = 0; from < slots.length; from += blockMax / 2) {
       const block = this.#newBlock(slots.slice(from, from + blockMax / 2))
       this.#blocks.push(block)
       for (const slot of block.slots) {
         const name = nameOf(slot)
-        if (name < nameBefore) throw bug(`${name} comes behind ${nameBefore}`)
+        if (name < nameBefore) throw bug(`names out of order: ${name} after ${nameBefore}`)
         nameBefore = name
         this.#names[slot] = name
         this.#count(block, this.#stateOf(slot), 1)
@@ -54,9 +54,9 @@ export class NameOrder implements FleetOrder {
   }
 
   add(slot: number, name: string): void {
-    if (this.#blockOf[slot] !== undefined) throw bug(`slot ${slot} is in the order, as ${this.#names[slot]}`)
+    if (this.#blockOf[slot] !== undefined) throw bug(`slot ${slot} is in the order already, as ${this.#names[slot]}`)
     if (this.#blocks.length === 0) this.#blocks.push(this.#newBlock([]))
-    // Behind all others it goes to the last block.
+    // A name behind all others goes to the last block.
     const index = Math.min(this.#blockFrom(name), this.#blocks.length - 1)
     const block = this.#blocks[index] as Block
     const place = this.#placeIn(block, name)
@@ -93,11 +93,13 @@ export class NameOrder implements FleetOrder {
 
   #assertBetween({ slots }: Block, place: number, name: string): void {
     const [before, behind] = [slots[place - 1], slots[place]]
-    if (before !== undefined && this.nameOf(before) > name) throw bug(`${name} goes behind ${this.nameOf(before)}`)
-    if (behind !== undefined && this.nameOf(behind) < name) throw bug(`${name} goes before ${this.nameOf(behind)}`)
+    if (before !== undefined && this.nameOf(before) > name)
+      throw bug(`names out of order: ${name} after ${this.nameOf(before)}`)
+    if (behind !== undefined && this.nameOf(behind) < name)
+      throw bug(`names out of order: ${name} before ${this.nameOf(behind)}`)
   }
 
-  /** As it is in the order. */
+  /** The name under which the slot is sorted. */
   nameOf(slot: number): string {
     return this.#names[slot] as string
   }
@@ -124,7 +126,7 @@ export class NameOrder implements FleetOrder {
     return low
   }
 
-  /** The first place in the block whose name is not before this one. */
+  /** The first index in the block whose name is not before this one. */
   #placeIn({ slots }: Block, name: string): number {
     let [low, high] = [0, slots.length]
     while (low < high) {
@@ -156,6 +158,7 @@ export class NameOrder implements FleetOrder {
     ;(block.counts[state] as number) += change
     ;(this.counts[state] as number) += change
     const count = block.counts[state] as number
-    if (!(count >= 0 && count <= block.slots.length + 1)) throw bug(`${count} of a block are in state ${state}`)
+    if (!(count >= 0 && count <= block.slots.length + 1))
+      throw bug(`invalid count ${count} of state ${state} in a block`)
   }
 }

@@ -1,4 +1,4 @@
-/** What a device's silence is measured by, for who tells people of it. */
+/** The measures of a device's silence, for alerts. */
 
 import { ageLimits } from '../../analytics/reliability/freshness.ts'
 import { hourMs, shareOfHour } from './hours.ts'
@@ -6,13 +6,13 @@ import type { LiveDevice, LiveFleet } from './live-fleet.ts'
 import { kindAt, namedCadence } from './live-state.ts'
 
 export interface DeviceSilence {
-  /** Of the newest reading, epoch milliseconds; NaN without one. It may be ahead of our clock. */
+  /** Time of the newest reading, epoch milliseconds; NaN without one. It may be ahead of our clock. */
   readonly lastMs: number
   /** Ages up to which the device counts as late, as expected, and as stale. */
   readonly lateSeconds: number
   readonly freshSeconds: number
   readonly staleSeconds: number
-  /** NaN for a device that is not regular. */
+  /** NaN for an irregular device. */
   readonly expectedMs: number
   readonly isOff: boolean
 }
@@ -32,7 +32,7 @@ export function silenceOf(fleet: LiveFleet, slot: number): DeviceSilence {
   }
 }
 
-/** Of the readings that were expected in the full hour that began then; NaN where that is not known. */
+/** Share of the expected readings in the full hour that began then; NaN where unknown. */
 export function hourShareOf(fleet: LiveFleet, slot: number, hourBeginMs: number): number {
   if (fleet.cadence(slot).kind !== kindAt.regular) return Number.NaN
   return shareOfHour(fleet.columns(), slot, Math.floor(hourBeginMs / hourMs))

@@ -1,4 +1,4 @@
-/** Where each device stands in the columns of the fleet: a small number for each, used again after a removal. */
+/** The index of each device in the columns of the fleet: a small number, which is reused after a removal. */
 
 import { bug } from '../../store/limits/bug.ts'
 
@@ -11,7 +11,7 @@ export class Slots {
   readonly #free: number[] = []
   #lastPage: Int32Array | undefined
   #lastPageIndex = -1
-  /** Slots up to here have been given out. */
+  /** Slots below this have been assigned. */
   #end = 0
 
   /** -1 when the device has none. */
@@ -20,18 +20,18 @@ export class Slots {
     return page === undefined ? -1 : (page[number & pageMask] as number)
   }
 
-  /** The device has none yet. */
+  /** The device must not have a slot yet. */
   add(number: number): number {
     const index = Math.floor(number / (pageMask + 1))
     let page = this.#page(index)
     if (page === undefined) {
-      if (this.#pages.has(index)) throw bug(`the devices from ${index << pageBits} on have two pages`)
+      if (this.#pages.has(index)) throw bug(`second page for the devices from ${index << pageBits} on`)
       page = new Int32Array(pageMask + 1).fill(-1)
       this.#pages.set(index, page)
       this.#lastPageIndex = -1
     }
     const before = page[number & pageMask] as number
-    if (before !== -1) throw bug(`device ${number} has the slot ${before}`)
+    if (before !== -1) throw bug(`device ${number} has slot ${before} already`)
     const slot = this.#free.pop() ?? this.#end++
     page[number & pageMask] = slot
     return slot

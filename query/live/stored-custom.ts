@@ -2,7 +2,7 @@
 
 export interface StoredCustom {
   readonly customCount: number
-  /** The number of the series of one of them, by its place among them. */
+  /** The series number of one of them, by its index among them. */
   customSeries(place: number): number
   customValue(place: number): number
 }

@@ -1,13 +1,13 @@
 /**
- * Devices that readings came of before the registry of this process had them: another process has made them, or they were
+ * Devices with readings that this process' registry does not have: another process has created them, or they were
  * removed.
  */
 
-/** As many as other processes may make within the moments until it is known here. */
+/** The most devices that other processes may create before this one reads them. */
 const numbersMax = 100_000
 
 export class UnknownDevices {
-  /** The oldest first, which are those that were removed. */
+  /** Oldest first; the oldest are probably removed devices. */
   readonly #numbers = new Set<number>()
 
   add(number: number): void {
@@ -17,7 +17,7 @@ export class UnknownDevices {
     this.#numbers.add(number)
   }
 
-  /** The device is known now; whether readings of it came before. */
+  /** The device is registered now. Returns whether readings of it came before. */
   take(number: number): boolean {
     return this.#numbers.delete(number)
   }

@@ -1,13 +1,13 @@
-/** Goes through all devices of the fleet in the order of their names, some thousands a turn. */
+/** Visits all devices of the fleet in the order of their names, some thousands a turn. */
 
 import { setImmediate as turn } from 'node:timers/promises'
 import type { LiveFleet } from './live-fleet.ts'
 import type { FleetOrder } from './name-order.ts'
 
-/** Devices of one turn, in a fraction of a millisecond. */
+/** Devices of one turn, which takes a fraction of a millisecond. */
 const devicesPerTurn = 4096
 
-/** `visit` gets those behind `after`, or all. A slot may be that of another device a turn later. */
+/** `visit` gets the devices behind `after`, or all. A later turn may reuse slots. */
 export async function walk(
   fleet: LiveFleet,
   order: FleetOrder,

@@ -1,6 +1,6 @@
 /**
- * Reads of few rows, on the main thread and over connections of its own: to hand one to a worker thread and its text back
- * takes longer than to make it. One that meets more rows than it may have gives up, and is left to a worker.
+ * Reads of few rows, on the main thread and over its own connections: passing one to a worker thread takes longer than
+ * the read itself. A read that finds too many rows gives up, and a worker repeats it.
  */
 
 import { bug } from '../../store/limits/bug.ts'
@@ -14,7 +14,7 @@ import { createPointsSource, type PointsSource } from './points-source.ts'
 import { pointsTasks } from './points-tasks.ts'
 
 export interface DirectReads {
-  /** TOO_LARGE when it is not for the main thread. */
+  /** TOO_LARGE when a worker has to repeat it. */
   run<Name extends keyof PointsQueries>(
     replica: number,
     name: Name,
@@ -50,13 +50,13 @@ export function createDirectReads(replicas: readonly QuestdbAddress[], limits: Q
     query: PointsQueries[Name],
     client: AbortSignal,
   ): Promise<PoolResult<PointsResult>> {
-    if (isClosed) return { ok: false, code: 'CLOSING', reason: 'the reads are closed' }
+    if (isClosed) return { ok: false, code: 'CLOSING', reason: 'direct reads closed' }
     const connections = connectionsByReplica[replica - 1]
-    if (connections === undefined) throw bug(`there is no replica ${replica}`)
+    if (connections === undefined) throw bug(`unknown replica ${replica}`)
     const connection = connections.reduce((least, each) => (each.reads < least.reads ? each : least))
-    // A connection reads one after the other.
+    // A connection runs its reads one after the other.
     if (connection.reads * connectionsMax >= limits.queueMax) {
-      return { ok: false, code: 'QUEUE_FULL', reason: `${limits.queueMax} queries wait` }
+      return { ok: false, code: 'QUEUE_FULL', reason: `query queue is full (${limits.queueMax})` }
     }
     connection.reads++
     const call = createCall(client, limits.timeoutMs)
@@ -80,7 +80,7 @@ export function createDirectReads(replicas: readonly QuestdbAddress[], limits: Q
   }
 }
 
-/** Throws what is no failure of the world. */
+/** Rethrows internal errors. */
 function failureOf(error: unknown, isLate: boolean): PoolResult<never> {
   const code = failureCode(error)
   if (code === undefined) throw error

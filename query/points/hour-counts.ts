@@ -1,6 +1,6 @@
 /**
- * Where in the rows of a list its pages are. The rows of each hour are counted, which costs little more than to count them
- * all; a page is then read from the hours that it lies in, so it costs the same at any offset.
+ * Locates the pages of a list among its rows. The rows of each hour are counted, which costs little more than counting
+ * all. A page is then read from its own hours, so it costs the same at any offset.
  */
 
 import type { HourCounts } from './points-source.ts'
@@ -11,9 +11,9 @@ export interface Located {
   /** Microseconds, whole hours; `toUs` is not included. */
   readonly fromUs: number
   readonly toUs: number
-  /** Rows of these hours that come before those that are meant, in the direction asked for. */
+  /** Number of rows in these hours that precede the requested ones, in the requested direction. */
   readonly offset: number
-  /** Rows of these hours. */
+  /** Number of rows in these hours. */
   readonly rows: number
 }
 
@@ -21,7 +21,7 @@ export function totalOf({ counts }: HourCounts): number {
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
-/** The hours with the rows from `offset` on, `count` of them; there are as many. */
+/** The hours that contain the `count` rows from `offset` on; these must exist. */
 export function locate(hours: HourCounts, direction: 'asc' | 'desc', offset: number, count: number): Located {
   const { startsUs, counts } = hours
   const length = counts.length
@@ -45,7 +45,7 @@ export function locate(hours: HourCounts, direction: 'asc' | 'desc', offset: num
   }
 }
 
-/** Offset and count of pieces of whole hours, each with about so many rows. */
+/** Offset and count of pieces of whole hours, each with about this many rows. */
 export function* pieces(
   hours: HourCounts,
   direction: 'asc' | 'desc',

@@ -1,4 +1,4 @@
-/** What points can be filtered and sorted by: every field of a point as a response shows it. */
+/** The columns by which points can be filtered and sorted: every field of a point as a response shows it. */
 
 import { pointUnits } from '../../store/tables.ts'
 import type { Column, ColumnTypes } from '../conditions/condition.ts'
@@ -26,7 +26,7 @@ export const pointColumnTypes = {
 
 export type PointColumn = keyof typeof pointColumnTypes
 
-/** The columns of rows in memory; a row is its position. */
+/** The columns of rows in memory; a row is its index. */
 export function columnsOf(
   { sn, series }: Station,
   rows: PointRows,

@@ -1,4 +1,6 @@
-/** Decides how a list of points is read: by QuestDB where its columns are stored ones, else in the worker's memory. */
+/**
+ * Decides how a list of points is read: by QuestDB where its columns are stored ones, otherwise in the worker's memory.
+ */
 
 import type { Condition, SortColumn } from '../conditions/condition.ts'
 import { meanColumns } from './point-columns.ts'
@@ -14,7 +16,6 @@ export interface PointList {
   readonly limit: number
 }
 
-/** How a list is read. */
 export interface Plan {
   readonly list: PointList
   readonly filter: PointFilter
@@ -25,12 +26,12 @@ export interface Plan {
   readonly byId: 'asc' | 'desc' | undefined
 }
 
-/** QuestDB filters and sorts it. */
+/** A list that QuestDB filters and sorts. */
 export type StoredPlan = Plan & { readonly sql: string }
 
 const meanRangeUsMax = 31 * 86_400_000_000
 
-/** Undefined when a running mean is asked for without bounds. */
+/** Undefined for a running mean without bounds of time. */
 export function planOf(list: PointList): Plan | undefined {
   const { station, conditions, order } = list
   const filter = pointFilter(station, conditions)
@@ -52,9 +53,9 @@ export function planOf(list: PointList): Plan | undefined {
 
 function idDirection(order: readonly SortColumn[]): 'asc' | 'desc' | undefined {
   const end = order.findIndex(({ column }) => column === 'id')
-  const telling = order.slice(0, end + 1).filter(({ column }) => column !== 'sn')
-  const direction = telling.at(-1)?.direction
-  const isOfTime = telling.every(({ column, direction: other }) => {
+  const varying = order.slice(0, end + 1).filter(({ column }) => column !== 'sn')
+  const direction = varying.at(-1)?.direction
+  const isOfTime = varying.every(({ column, direction: other }) => {
     return ['id', 'timestamp', 'timestamp_local'].includes(column) && other === direction
   })
   return isOfTime ? direction : undefined

@@ -3,7 +3,7 @@
 export interface PointRows {
   readonly length: number
   readonly timesUs: Float64Array
-  /** The number of the series of each. */
+  /** The series number of each point. */
   readonly series: Float64Array
   readonly values: Float64Array
   /** Index in `pointUnits`. */
@@ -11,7 +11,7 @@ export interface PointRows {
   readonly storedUs: Float64Array
 }
 
-/** In the order of the columns of a statement that reads points. */
+/** Expects the column order of a statement that reads points. */
 export function pointRows(columns: readonly Float64Array[]): PointRows {
   const [timesUs, series, values, unitNumbers, storedUs] = columns as [
     Float64Array,

@@ -1,6 +1,6 @@
 /**
- * Conditions and orders of points as SQL. A caller's texts never get into it: numbers become binds or their own digits,
- * names are those of our columns, and conditions on texts are decided here, since a station has few parameters and units.
+ * Conditions and orders of points as SQL. A caller's texts never become part of it: numbers become binds or digits, and
+ * names come from our columns. Conditions on texts are decided here, since a station has few parameters and units.
  */
 
 import { bug } from '../../store/limits/bug.ts'
@@ -17,16 +17,16 @@ export interface SqlPart {
   readonly values: readonly number[]
 }
 
-/** Which rows to read. */
+/** Condition of the rows to read. */
 export interface PointFilter {
-  /** Whether no row can fit. */
+  /** No row can match. */
   readonly isEmpty: boolean
   readonly series: readonly number[]
   /** Microseconds; `toUs` is not included. */
   readonly fromUs: number
   readonly toUs: number
   readonly parts: readonly SqlPart[]
-  /** What only rows in memory can tell. */
+  /** Conditions that only rows in memory can decide. */
   readonly others: readonly Condition[]
 }
 
@@ -39,8 +39,8 @@ const compared: Record<Exclude<Operator, 'in' | 'like'>, string> = {
   ge: '>=',
 }
 /**
- * QuestDB takes doubles that differ by less than 1e-10 for equal, wherever it compares or sorts them. 2^332: the product with a power
- * of two is not rounded, so neighbouring doubles stay apart.
+ * QuestDB treats doubles that differ by less than 1e-10 as equal, wherever it compares or sorts them. A product with
+ * this power of two, 2^332, is exact and keeps neighbouring doubles apart.
  */
 const beyondTolerance = String(2 ** 332).replace('+', '')
 /** Chains of alternatives are parsed by recursion. */
@@ -77,7 +77,7 @@ export function pointFilter({ sn, series }: Station, conditions: readonly Condit
 
 const timestampColumns: readonly string[] = ['timestamp', 'timestamp_local']
 
-/** Whether the range says all of it. */
+/** The time range expresses the whole condition. */
 function isInRange({ column, operator }: Condition): boolean {
   return timestampColumns.includes(column) && !['ne', 'in', 'like'].includes(operator)
 }
@@ -101,7 +101,7 @@ export function timeRange(
   return { fromUs, toUs }
 }
 
-/** Our own names. */
+/** The names are our own. */
 function unitsPart(names: readonly string[]): SqlPart {
   return { text: `unit IN (${names.map(name => `'${name}'`).join(', ')})`, values: [] }
 }
@@ -127,11 +127,11 @@ function partOf({ column, operator, values }: Condition): SqlPart | undefined {
 }
 
 function numberOf(value: ColumnValue): number {
-  if (typeof value !== 'number') throw bug(`a column of numbers is compared with a ${typeof value}`)
+  if (typeof value !== 'number') throw bug(`numeric column compared with a ${typeof value}`)
   return value
 }
 
-/** Far beyond all ids, and still exact. */
+/** Exceeds all ids, and is still exact. */
 const idMax = 2 ** 53 - 1
 
 function compareIds(operator: keyof typeof compared, value: number): SqlPart {
@@ -143,7 +143,7 @@ function compareIds(operator: keyof typeof compared, value: number): SqlPart {
     return { text: `(ts ${compared[operator]} ? ${joined} series ${compared[operator]} ?)`, values: [timeUs, series] }
   }
   const limited = Math.min(Math.max(value, -1), idMax)
-  // Ids are whole: below 1.5 is what is at most 1, above it what is at least 2.
+  // Ids are whole: below 1.5 means at most 1, above it at least 2.
   const isUpper = operator === 'lt' || operator === 'le'
   const whole = isUpper ? Math.floor(limited) : Math.ceil(limited)
   const included = operator === 'le' || operator === 'ge' || whole !== limited
@@ -156,22 +156,22 @@ function compareIds(operator: keyof typeof compared, value: number): SqlPart {
   }
 }
 
-/** Columns by which the rows come in the order of time. */
+/** Columns that sort rows by time. */
 const timeColumns: readonly string[] = ['id', 'timestamp', 'timestamp_local']
 
 export interface PointOrder {
-  /** Of time, if that comes first. */
+  /** Direction of time, if time sorts first. */
   readonly time: 'asc' | 'desc' | undefined
-  /** Undefined when only rows in memory can be sorted so. */
+  /** Undefined when only memory can sort in this order. */
   readonly sql: string | undefined
 }
 
 export function pointOrder({ series }: Station, order: readonly SortColumn[]): PointOrder {
-  const telling = order.filter(({ column }) => column !== 'sn')
-  const [first] = telling
+  const varying = order.filter(({ column }) => column !== 'sn')
+  const [first] = varying
   const time = first !== undefined && timeColumns.includes(first.column) ? first.direction : undefined
   const expressions: string[] = []
-  for (const { column, direction } of telling) {
+  for (const { column, direction } of varying) {
     const found = orderExpressions(column, series)
     if (found === undefined) return { time, sql: undefined }
     expressions.push(...found.map(text => `${text} ${direction}`))
@@ -200,7 +200,7 @@ function orderExpressions(column: string, series: Station['series']): string[] |
   }
 }
 
-/** Series by the names of their parameters. */
+/** Ranks series by the names of their parameters. */
 function parameterRank(series: Station['series']): string {
   const ranked = series.toSorted((a, b) => (a.parameter < b.parameter ? -1 : 1))
   return `CASE series ${ranked.map(({ number }, rank) => `WHEN ${number} THEN ${rank}`).join(' ')} ELSE -1 END`

@@ -13,9 +13,9 @@ const pointFormats = ['json', 'ndjson', 'csv'] as const
 export type PointFormat = (typeof pointFormats)[number]
 
 export interface PointTexts {
-  /** `2016-05-30T02:20:00`, microseconds only if they are not zero. */
+  /** `2016-05-30T02:20:00`; microseconds only if they are not zero. */
   utc(timeUs: number): string
-  /** The same for when a point was stored. */
+  /** The same for the time of storage. */
   stored(timeUs: number): string
   /** `2016-05-30T07:50:00+05:30` */
   local(timeUs: number): string
@@ -29,12 +29,12 @@ export function createPointTexts(timeZone: string): PointTexts {
 export const csvHeader =
   'id,sn,parameter,unit,timestamp,timestamp_local,last_updated,value_1min,value_15min,value_30min,value_60min\r\n'
 
-/** Of a row. */
+/** Estimated bytes of a row. */
 const bytesExpected: Record<PointFormat, number> = { json: 330, ndjson: 330, csv: 170 }
 /** Text is gathered in pieces of this length, which fit into the processor's cache. */
 const pieceLength = 16_384
 
-/** What a row is made of: texts of its series and of its times are those of many rows. */
+/** Formats a row; many rows share the texts of their series and times. */
 interface RowFormat {
   series(sn: string, parameter: string, unit: string): string
   times(utc: string, local: string, stored: string): string
@@ -60,12 +60,12 @@ const csvRow: RowFormat = {
 
 const wholeSecond = '2016-05-30T02:20:00'
 
-/** All times of a column in one form, by which programs tell that it holds times; points themselves are at whole seconds. */
+/** Always with microseconds, so that programs recognize a column of times; points are at whole seconds. */
 function withMicroseconds(utc: string): string {
   return utc.length === wholeSecond.length ? `${utc}.000000` : utc
 }
 
-/** The rows in their order: members of a JSON array, or lines. What a station names itself needs no escape. */
+/** The rows in their order: members of a JSON array, or lines. A station's own names need no escape. */
 export function writePoints(
   format: PointFormat,
   station: Station,
@@ -93,7 +93,7 @@ export function writePoints(
   }
   writer.ascii(piece)
   const bytes = writer.finish()
-  if (bytes === undefined) throw bug('a text without a bound reached it')
+  if (bytes === undefined) throw bug('buffer limit reached without a bound')
   return bytes
 }
 
@@ -106,7 +106,7 @@ function createSeriesTexts({ sn, series }: Station, { series: textOf }: Pick<Row
   return (number, unit) => texts.get(number)?.[unit] ?? textOf(sn, '', '')
 }
 
-/** All parameters of a minute come one behind the other, and were often stored at once. */
+/** All parameters of a minute are adjacent, and were often stored together. */
 function createTimesText(
   { utc, local, stored }: PointTexts,
   { times }: Pick<RowFormat, 'times'>,
@@ -130,7 +130,7 @@ function orEmpty(value: number): number | string {
   return Number.isNaN(value) ? '' : value
 }
 
-/** Remembers the last value that a function gave: neighbouring rows often have the same time. */
+/** Caches the last result, because neighbouring rows often have the same time. */
 function lastRemembered<Value>(compute: (number: number) => Value): (number: number) => Value {
   let lastNumber = Number.NaN
   let last: Value

@@ -1,4 +1,4 @@
-/** What crosses between the main thread and the worker of the points: plain data. */
+/** Messages between the main thread and the worker of the points: plain data. */
 
 import type { Condition, SortColumn } from '../conditions/condition.ts'
 import type { SqlPart } from './point-sql.ts'
@@ -23,24 +23,24 @@ export interface PageQuery extends Filtered {
   readonly format: PointFormat
 }
 
-/** All rows of a range, in the order of their ids or the reverse of it, which need no sorting. */
+/** All rows of a range, in ascending or descending order of ids, which needs no sorting. */
 export interface RangeQuery extends Filtered {
   readonly station: Station
   readonly direction: 'asc' | 'desc'
   readonly offset: number
   readonly count: number
-  /** In the range. */
+  /** Expected rows in the range. */
   readonly rowsExpected: number
   readonly format: PointFormat
 }
 
-/** Rows of a range by their place among them, in the order of their ids or the reverse of it. */
+/** Rows of a range by their index, in ascending or descending order of ids. */
 export interface SliceQuery extends Filtered {
   readonly station: Station
   readonly direction: 'asc' | 'desc'
   readonly offset: number
   readonly count: number
-  /** Rows of the range. */
+  /** Number of rows in the range. */
   readonly total: number
   readonly format: PointFormat
 }
@@ -64,7 +64,7 @@ export interface PlaceQuery {
 
 export interface NewestQuery {
   readonly station: Station
-  /** What was newest before, in microseconds, if that is known: fewer rows have to be looked through. */
+  /** The previously known newest time, in microseconds; it limits the search. */
   readonly sinceUs: number | undefined
 }
 
@@ -79,15 +79,15 @@ export interface PointsQueries {
   readonly newest: NewestQuery
 }
 
-/** Of `hours` the hours, of `count` the count; of all others text. */
+/** `hours` returns the hours, `count` the count, all others text. */
 export type PointsResult = HourCounts | PointsCount | PointsText
 
 export interface PointsText {
   readonly bytes: Uint8Array<ArrayBuffer>
-  /** Rows in it. */
+  /** Number of rows in the text. */
   readonly rows: number
-  /** Of `memory`: rows that fit, also beyond it. */
+  /** `memory` only: number of matching rows, including those outside the page. */
   readonly total: number
-  /** Of `memory`: the newest time of rows that fit; -Infinity without any. Of `newest`: its time. */
+  /** The newest time: for `memory` of the matching rows, -Infinity without any; for `newest` of the point. */
   readonly newestUs: number
 }

@@ -1,4 +1,4 @@
-/** Reads points, and caches how many there are in each hour and the newest one. */
+/** Reads points, and caches their number in each hour and the newest one. */
 
 import { LRUCache } from 'lru-cache'
 import { locate } from './hour-counts.ts'
@@ -15,7 +15,7 @@ export interface PointsOptions extends PointsRunOptions {
   readonly revision?: (seriesNumber: number) => number
 }
 
-/** Rows of a list, by their place in its order. */
+/** Rows of a list, by index in its order. */
 export interface Slice {
   readonly offset: number
   readonly count: number
@@ -24,7 +24,7 @@ export interface Slice {
 type TextQueries = Omit<PointsQueries, 'hours' | 'count' | 'newest'>
 
 export interface PointsReader {
-  /** `isSmall`: it takes few rows, as far as is known. */
+  /** `isSmall` means that the query probably takes few rows. */
   text<Name extends keyof TextQueries>(
     name: Name,
     query: TextQueries[Name],
@@ -34,16 +34,16 @@ export interface PointsReader {
   /** The newest point. */
   newest(station: Station, client: AbortSignal): Promise<Outcome<{ text: PointsText }>>
   hours(plan: Plan, client: AbortSignal): Promise<Outcome<{ hours: HourCounts }>>
-  /** Whether the hours are worth to be counted, which takes some times as long as to count all rows. */
+  /** Counting the hours pays off, although it takes several times as long as counting all rows. */
   isAskedAgain(plan: Plan): boolean
   count(plan: Plan, client: AbortSignal): Promise<Outcome<{ counted: PointsCount }>>
   close(): Promise<void>
 }
 
-/** Their means need the rows of an hour more. */
+/** Running means need the rows of one more hour. */
 const rowsBesideMax = 1_000
 const hoursBytesMax = 16 * 1024 * 1024
-/** A range of them is read with as many for its means, and counted in as many rows. */
+/** A small range is read with as many rows again for its means, and counted in as many. */
 const smallRowsMax = 500
 const hourUs = 3_600_000_000
 const newestMax = 10_000
@@ -86,7 +86,7 @@ export function createPointsReader({ revision, ...options }: PointsOptions): Poi
     return { ok: true, text: found }
   }
 
-  /** Taken before rows are read: what becomes visible meanwhile is read again. */
+  /** Read before the rows: later rows have another version. */
   function versionOf(series: readonly number[]): string | undefined {
     return revision && series.map(number => revision(number)).join()
   }
@@ -128,12 +128,12 @@ function rangeOf({ series, fromUs, toUs, parts }: PointFilter): Filtered {
   return { series, fromUs, toUs, parts }
 }
 
-/** JSON has no infinities, and null stands for both; but a range has one only at its own end. */
+/** JSON writes both infinities as null, but each can occur only at its own end of a range. */
 function keyOf(query: Filtered): string {
   return JSON.stringify(query)
 }
 
-/** The rows of a plan in the order of their ids, of those that were counted. */
+/** Reads rows of a plan in the order of their ids, among the counted ones. */
 export function readSlice(
   { text }: PointsReader,
   { list, filter }: StoredPlan,
@@ -142,13 +142,13 @@ export function readSlice(
   slice: Slice,
   client: AbortSignal,
 ): Promise<Outcome<{ text: PointsText }>> {
-  // What is newer would move the places from the end.
+  // Newer rows would shift the indexes from the end.
   const toUs = Math.min(filter.toUs, newestUs + 1)
   const query = { station: list.station, ...rangeOf(filter), toUs, direction, total, ...slice, format: 'json' as const }
   return text('slice', query, slice.count <= smallRowsMax, client)
 }
 
-/** The rows of a plan without any that are computed; so many are there. */
+/** Reads rows of a plan with stored columns only; `total` is their number. */
 export function readStored(
   { text }: PointsReader,
   plan: StoredPlan,
@@ -164,7 +164,7 @@ export function readStored(
   const located = time === undefined ? whole : locate(hours, time, slice.offset, slice.count)
   const range = { fromUs: Math.max(fromUs, located.fromUs), toUs: Math.min(toUs, located.toUs) }
   const query = { station, ...filtered, ...range, format }
-  // Where there are few rows beside those that are meant, one read of all is faster than one of them and one for their means.
+  // Where few other rows are near, one read of all is faster than one for the rows and one for their means.
   const isRange = byId !== undefined && (located.offset === 0 || located.rows <= rowsBesideMax)
   if (isRange && (format !== 'json' || located.rows <= rowsBesideMax)) {
     const { offset, rows: rowsExpected } = located
@@ -174,7 +174,7 @@ export function readStored(
   return text('page', { ...query, order: sql, offset: located.offset, count: slice.count }, false, client)
 }
 
-/** The rows of any plan. */
+/** Reads rows of any plan. */
 export function readFromMemory(
   { text }: PointsReader,
   { list, filter }: Plan,

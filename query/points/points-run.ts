@@ -1,4 +1,4 @@
-/** Runs queries of points: one that takes few rows directly, another one in a pool of worker threads. */
+/** Runs queries of points: one with few rows directly, another one in a pool of worker threads. */
 
 import type { Log } from '../../store/log.ts'
 import { threadLimits } from '../../store/thread-limits.ts'
@@ -16,7 +16,7 @@ export interface PointsRunOptions {
   readonly log: Log
 }
 
-/** MEAN_UNBOUNDED: a running mean is filtered or sorted by without bounds of the time. */
+/** MEAN_UNBOUNDED: the list filters or sorts by a running mean without bounds of time. */
 export interface PointsFailure {
   readonly ok: false
   readonly code: AnswerCode | 'MEAN_UNBOUNDED' | 'PAGE_UNKNOWN'
@@ -25,7 +25,7 @@ export interface PointsFailure {
 export type Outcome<Value> = ({ readonly ok: true } & Value) | PointsFailure
 
 interface PointsRun {
-  /** `isSmall`: it takes few rows, as far as is known; if not, it is run once more, in the pool. */
+  /** `isSmall` means that the query probably takes few rows. If it does not, it is repeated in the pool. */
   run<Name extends keyof PointsQueries & string>(
     name: Name,
     query: PointsQueries[Name],

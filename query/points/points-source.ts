@@ -14,22 +14,22 @@ interface RowsRequest {
   readonly fromUs: number
   readonly toUs: number
   readonly parts?: readonly SqlPart[]
-  /** Names of our own; without it in the order of time, which leaves series of one time in any order. */
+  /** Our own column names; by default by time, which leaves series of one time in any order. */
   readonly order?: string
-  /** With an order: so many rows are left out before those that are read. */
+  /** With an order: number of rows to skip. */
   readonly offset?: number
-  /** Without an order: so many of all rows in the order of time, from the first place up to the other; from the end if negative. */
+  /** Without an order: the first and last index in the order of time; negative ones count from the end. */
   readonly places?: readonly [number, number]
   readonly rowsMax: number
-  /** By which the way to read them is chosen; without it as many as `rowsMax`. */
+  /** Selects the protocol; by default `rowsMax`. */
   readonly rowsExpected?: number
 }
 
-/** Rejects with a QueryFailed or a QuestdbError for the world's failures. */
+/** Rejects with a QueryFailed or a QuestdbError for external failures. */
 export interface PointsSource {
-  /** More rows than `rowsMax` are TOO_LARGE, but with an order they are left out. */
+  /** More rows than `rowsMax` are TOO_LARGE; with an order, the rest is left out. */
   rows(asked: RowsRequest, signal: AbortSignal): Promise<PointRows>
-  /** For each hour with rows its start in microseconds, their count and the newest time, ascending. */
+  /** For each hour with rows, ascending: its start in microseconds, their count and the newest time. */
   hours(asked: RangeRequest, signal: AbortSignal): Promise<HourCounts>
   count(asked: RangeRequest, signal: AbortSignal): Promise<PointsCount>
 }
@@ -44,18 +44,18 @@ export interface HourCounts {
 
 export interface PointsCount {
   readonly rows: number
-  /** -Infinity when there are none. */
+  /** -Infinity without rows. */
   readonly newestUs: number
 }
 
-/** From here on Parquet is faster. */
+/** With more rows, Parquet is faster. */
 const parquetRowsMin = 2_000
 const columnCount = 5
 const namesMax = 200
 const nameableCharactersMax = 2_000
 const unitNumber = `CASE unit ${pointUnits.map((unit, index) => `WHEN '${unit}' THEN ${index}.0`).join(' ')} ELSE -1.0 END`
 const columnsSql = `cast(ts AS DOUBLE), cast(series AS DOUBLE), value, ${unitNumber}, cast(stored_at AS DOUBLE)`
-// A double may come back in the form of a power of ten, which costs more than an integer.
+// A double may be formatted as a power of ten, which costs more than an integer.
 const textColumnsSql = `cast(ts AS LONG), series, value, ${unitNumber}, cast(stored_at AS LONG)`
 
 /** Without an export all rows come over the PostgreSQL protocol. */
@@ -74,7 +74,7 @@ export function createPointsSource(
   }
 
   async function readMany(asked: RowsRequest, rowsMax: number, signal: AbortSignal): Promise<PointRows> {
-    // Names, or else Parquet would have columns of equal names.
+    // Without names, Parquet would have duplicate column names.
     const columnsNamed = columnsSql.split(', ').map((column, index) => `${column} c${index}`)
     const sql = inline(selectSql(columnsNamed.join(', '), asked, rowsMax))
     const columns = await questdbExport?.read({ sql, columnCount, rowsMax }, signal)
@@ -86,7 +86,7 @@ export function createPointsSource(
   return {
     async rows(asked, signal) {
       const isCut = asked.order !== undefined
-      // One more than there may be shows that there are too many.
+      // One more than the limit reveals that there are too many.
       const rowsMax = isCut ? asked.rowsMax : asked.rowsMax + 1
       const rows =
         (asked.rowsExpected ?? rowsMax) < parquetRowsMin
@@ -100,7 +100,7 @@ export function createPointsSource(
 
     async count(asked, signal) {
       const { text, values } = whereSql(asked)
-      // The newest time by itself: with it, to count takes twice as long.
+      // The newest time has a statement of its own: within the count, it would double the time.
       const newest = `SELECT cast(ts AS LONG) FROM ${pointsTable} WHERE ${text} ORDER BY ts DESC LIMIT 1`
       let newestUs = Number.NEGATIVE_INFINITY
       await connection.read(named(bound({ text: newest, values })), signal, ([timeUs]) => {
@@ -140,7 +140,7 @@ function selectSql(columns: string, asked: RowsRequest, rowsMax: number): SqlPar
   const select = `SELECT ${columns} FROM ${pointsTable} WHERE ${text} ${ordered}`
   if (places !== undefined) {
     const [first, end] = places
-    // Up to the last one there is no second number.
+    // A range up to the last row has no second number.
     return end === 0
       ? { text: `${select} LIMIT ?`, values: [...values, first] }
       : { text: `${select} LIMIT ?, ?`, values: [...values, first, end] }
@@ -162,8 +162,8 @@ function whereSql({ series, fromUs, toUs, parts = [] }: RangeRequest): SqlPart {
 }
 
 /**
- * Statements that are prepared once a connection, since compiling one takes longer than most of them run: the first that
- * come, which are the usual ones. All others are compiled whenever they are asked.
+ * Names of prepared statements. Compiling one takes longer than most of them run, so the first ones that come are
+ * prepared, which are the usual ones. Others are compiled on each use.
  */
 function createNames(): (statement: SqlPart) => Statement {
   const names = new Map<string, string>()
@@ -177,18 +177,18 @@ function createNames(): (statement: SqlPart) => Statement {
   }
 }
 
-/** Each `?` as a bind. */
+/** Turns each `?` into a bind. */
 function bound({ text, values }: SqlPart): SqlPart {
   let count = 0
   return { text: text.replaceAll('?', () => `$${++count}`), values }
 }
 
-/** Each `?` as the digits of its number, for `/exp` has no binds. */
+/** Turns each `?` into the digits of its number, because `/exp` has no binds. */
 function inline({ text, values }: SqlPart): string {
   let index = 0
   return text.replaceAll('?', () => {
     const value = values[index++]
-    if (value === undefined || !Number.isFinite(value)) throw bug(`SQL is to have the number ${value}`)
+    if (value === undefined || !Number.isFinite(value)) throw bug(`invalid number in SQL: ${value}`)
     return String(value)
   })
 }

@@ -1,4 +1,4 @@
-/** Answers the queries of points inside a worker. */
+/** Runs the queries of points inside a worker. */
 
 import { selectRows } from '../conditions/select-rows.ts'
 import { columnsOf } from './point-columns.ts'
@@ -21,13 +21,13 @@ import type { Station } from './station.ts'
 
 interface PointsContext {
   readonly source: PointsSource
-  /** Rows that may be read for one answer. */
+  /** The most rows of one answer. */
   readonly rowsMax: number
   readonly signal: AbortSignal
 }
 
 const minuteUs = 60_000_000
-/** Rows of a page that are further apart than this are read apart, with what their means need. */
+/** Rows of a page that are further apart are read separately, with the rows for their means. */
 const gapUs = 6 * windowUs
 
 async function buildPage(query: PageQuery, context: PointsContext): Promise<PointsText> {
@@ -37,7 +37,10 @@ async function buildPage(query: PageQuery, context: PointsContext): Promise<Poin
   return textOf(format, station, rows, means)
 }
 
-/** All rows of a range that are in the order of their ids: one read for the rows and their means, as long as the conditions are those of the series and the time. */
+/**
+ * All rows of a range in the order of their ids: one read for the rows and their means, if the conditions concern only
+ * series and time.
+ */
 async function buildRange(query: RangeQuery, context: PointsContext): Promise<PointsText> {
   const { station, series, fromUs, toUs, parts, direction, offset, count, rowsExpected, format } = query
   const { source, rowsMax, signal } = context
@@ -56,10 +59,10 @@ async function buildRange(query: RangeQuery, context: PointsContext): Promise<Po
 async function buildSlice(query: SliceQuery, context: PointsContext): Promise<PointsText> {
   const { station, direction, offset, count, total, format, ...range } = query
   const first = direction === 'asc' ? offset : total - offset - count
-  // QuestDB gives the series of one time in any order, so all of those at both ends are read.
+  // QuestDB returns the series of one time in any order, so all of them are read at both ends.
   const beside = range.series.length - 1
   const [from, to] = [Math.max(0, first - beside), Math.min(total, first + count + beside)]
-  // It goes to either end without looking at what is between.
+  // QuestDB reaches either end without a scan between.
   const places = from > total / 2 ? ([from - total, to - total] as const) : ([from, to] as const)
   const asked = { ...range, places, rowsMax: context.rowsMax, rowsExpected: to - from }
   const sorted = sortedByTime(await context.source.rows(asked, context.signal))
@@ -98,10 +101,10 @@ async function buildPoint({ station, series, timeUs }: PlaceQuery, context: Poin
   return textOf('json', station, pickRows(rows, isThere ? [last] : []), createRunningMeans(rows))
 }
 
-/** What is newest now is not older than what was newest before. */
+/** The newest point is never older than the previously newest one. */
 async function buildNewest({ station, sinceUs }: NewestQuery, context: PointsContext): Promise<PointsText> {
   const answer = await buildNewestSince(station, sinceUs, context)
-  // It is no more what it was, as after a restore.
+  // The previous point was lost, for example by a restore.
   const isMissing = answer.rows === 0 && sinceUs !== undefined
   return isMissing ? await buildNewestSince(station, undefined, context) : answer
 }
@@ -113,7 +116,7 @@ async function buildNewestSince(
 ): Promise<PointsText> {
   const series = station.series.map(({ number }) => number)
   const range = { fromUs: sinceUs, toUs: Number.POSITIVE_INFINITY }
-  // QuestDB reads backwards for an order of time alone; all series may have a point of that time.
+  // QuestDB reads backwards only when ordered by time alone; all series may have a point at that time.
   const newest = { series, ...range, order: 'ts DESC', rowsMax: series.length }
   const rows = series.length === 0 ? pointRows(noColumns) : await context.source.rows(newest, context.signal)
   const [timeUs] = rows.timesUs
@@ -127,7 +130,7 @@ type PointsTasks = {
   readonly [Name in keyof PointsQueries]: (query: PointsQueries[Name], context: PointsContext) => Promise<PointsResult>
 }
 
-/** By the name of the query. */
+/** Tasks by the name of the query. */
 export const pointsTasks: PointsTasks = {
   hours: (query, { source, signal }) => source.hours(query, signal),
   count: (query, { source, signal }) => source.count(query, signal),
@@ -146,7 +149,7 @@ function textOf(format: PointFormat, station: Station, rows: PointRows, means: R
   return { bytes, rows: rows.length, total: rows.length, newestUs: Number.NaN }
 }
 
-/** The rows of the hours before these ones, and these ones too, in the order of time. */
+/** The rows with all rows of the hour before each, in the order of time. */
 async function readWindows(rows: PointRows, { source, rowsMax, signal }: PointsContext): Promise<PointRows> {
   const series = [...new Set(rows.series)]
   const parts: PointRows[] = []
@@ -160,7 +163,7 @@ async function readWindows(rows: PointRows, { source, rowsMax, signal }: PointsC
   return concatenated(parts)
 }
 
-/** Microseconds; `toUs` is not included. Ascending, and apart from each other. */
+/** Microseconds; `toUs` is not included. Ascending and disjoint. */
 function windowsOf(timesUs: Float64Array): { fromUs: number; toUs: number }[] {
   const windows: { fromUs: number; toUs: number }[] = []
   for (const timeUs of timesUs.toSorted()) {
@@ -195,7 +198,7 @@ const columnReaders = {
   storedUs: (part: PointRows) => part.storedUs,
 }
 
-/** By time, then series: QuestDB gives rows in the order of time, but those of one time in any. */
+/** By time, then series: QuestDB returns rows of one time in any order. */
 function sortedByTime(rows: PointRows): PointRows {
   const { timesUs, series, length } = rows
   const isSorted = (row: number) => {

@@ -36,6 +36,6 @@ function task<Name extends keyof PointsQueries>(name: Name) {
 
 function openSource(replica: number): PointsSource {
   const questdb = settings.replicas[replica - 1]
-  if (questdb === undefined) throw bug(`there is no replica ${replica}`)
+  if (questdb === undefined) throw bug(`unknown replica ${replica}`)
   return createPointsSource(createPgConnection(questdb.pg, settings), createQuestdbExport({ ...settings, questdb }))
 }

@@ -1,9 +1,9 @@
 /**
  * Entry point of this folder: the points of a station, in pages or as a stream of lines, one point, and the newest one.
  *
- * A list is filtered and sorted by QuestDB where its columns are stored ones, and in the worker's memory where they are
- * computed, as running means are (point-sql.ts says which). Its rows are counted by the hour (hour-counts.ts); the counts
- * are cached until the station gets new points.
+ * QuestDB filters and sorts a list by stored columns, the worker's memory does so by computed ones such as running
+ * means; see point-sql.ts. The rows are counted by the hour (hour-counts.ts), and the counts are cached until the
+ * station gets new points.
  */
 
 import { BodyInterrupted, begun } from '../pieces.ts'
@@ -27,7 +27,7 @@ import type { HourCounts } from './points-source.ts'
 import type { Station } from './station.ts'
 
 export interface PointPage extends PointList {
-  /** From 1 on. */
+  /** Starts at 1. */
   readonly page: number
   readonly perPage: number
 }
@@ -38,7 +38,7 @@ type PageAnswer =
       readonly total: number
       /** The points as JSON, separated by commas. */
       readonly points: Uint8Array<ArrayBuffer>
-      /** No point that is there now has a larger id; undefined when there is none. */
+      /** No current point has a larger id; undefined when there is none. */
       readonly lastId: number | undefined
     }
   | PointsFailure
@@ -49,8 +49,8 @@ type PointAnswer = { readonly ok: true; readonly point: Uint8Array<ArrayBuffer> 
 export interface Points {
   page(asked: PointPage, client: AbortSignal): Promise<PageAnswer>
   /**
-   * Whole lines, piece by piece, each read when the one before it was taken. The first is made before this resolves; a
-   * later failure is thrown.
+   * Whole lines, piece by piece; each piece is read after the previous one was taken. The first is built before this
+   * resolves; a later failure is thrown.
    */
   lines(
     asked: PointList,
@@ -62,9 +62,9 @@ export interface Points {
   close(): Promise<void>
 }
 
-/** Some 10 MB of text. An export of QuestDB takes some ten milliseconds more than its rows. */
+/** Some 10 MB of text. An export of QuestDB takes some ten milliseconds in addition to its rows. */
 const pieceRows = 60_000
-/** Beside the one that is made. */
+/** Number of pieces prepared beside the current one. */
 const piecesAhead = 1
 
 export function createPoints(options: PointsOptions): Points {
@@ -106,12 +106,12 @@ export function createPoints(options: PointsOptions): Points {
     const read = ({ offset, count }: Slice) => {
       return readStored(reader, plan, hours, { offset, count: Math.min(count, limit - offset) }, format, client)
     }
-    // Two are made at a time, and the next one while the client takes this one.
+    // Two pieces are built at a time, and the next one while the client takes this one.
     const ahead: ReturnType<typeof read>[] = []
     for (const slice of pieces(hours, plan.time ?? 'asc', pieceRows)) {
       if (slice.offset >= limit) break
       const next = read(slice)
-      // It is awaited below, but not if the client leaves first.
+      // It is awaited below, unless the client leaves first.
       next.catch(() => undefined)
       ahead.push(next)
       if (ahead.length > piecesAhead) yield bytesOf(await (ahead.shift() as typeof next))
@@ -152,8 +152,8 @@ export function createPoints(options: PointsOptions): Points {
 }
 
 /**
- * How many rows there are, and how a page of them is read. The first page that is asked for since points came is found by
- * its place among all rows; for others the hours are counted.
+ * The number of rows, and how to read a page of them. The first page after new points is found by its index among all
+ * rows; later pages use the counts of hours.
  */
 async function countFor(reader: PointsReader, plan: StoredPlan, client: AbortSignal) {
   const { byId } = plan

@@ -1,12 +1,12 @@
 /**
- * Running means over the minutes that end at a point, of the same series and unit. They are computed from the stored
- * points whenever a point is read, so a late point is in all of them; each sum is taken from the newest value to the
- * oldest, so a point has the same means in whatever set of rows it is found.
+ * Running means over the minutes up to a point, of the same series and unit. They are computed from the stored points
+ * on every read, so they include late points. Each sum goes from the newest value to the oldest, so a point's means do
+ * not depend on the other rows read.
  */
 
 import type { PointRows } from './point-rows.ts'
 
-/** Ascending, with the number of distinct minutes that a mean needs. */
+/** Ascending by length, with the number of distinct minutes that a mean needs. */
 const windows = [
   { minutes: 15, distinctMin: 12 },
   { minutes: 30, distinctMin: 23 },
@@ -14,7 +14,7 @@ const windows = [
 ] as const
 
 const minuteUs = 60_000_000
-/** How far back from a point the rows are needed. The start itself is not. */
+/** Length of the rows needed before a point; the start is not included. */
 export const windowUs = 60 * minuteUs
 
 /** A mean for each of 15, 30 and 60 minutes; NaN where there are too few points. */
@@ -30,7 +30,7 @@ interface SeriesRows {
   readonly units: Float64Array
 }
 
-/** `rows` in the order of time, all of the series from an hour before each point that is asked for. */
+/** `rows` are in the order of time and cover the hour before each requested point. */
 export function createRunningMeans(rows: PointRows): RunningMeans {
   const bySeries = rowsBySeries(rows)
   return {
@@ -66,7 +66,7 @@ function meansAt({ timesUs, minutes, values, units }: SeriesRows, timeUs: number
   return means
 }
 
-/** Each side by side, so that a window of a series is read from one place. */
+/** Adjacent, so that a window of a series is read from one place. */
 function rowsBySeries({ series, timesUs, values, units, length }: PointRows): Map<number, SeriesRows> {
   const counts = new Map<number, number>()
   for (let row = 0; row < length; row++) counts.set(series[row] as number, (counts.get(series[row] as number) ?? 0) + 1)

@@ -1,4 +1,4 @@
-/** What the queries have to know of a station. Plain data, so that it can be handed to a thread. */
+/** The queries' data about a station: plain data, so that it can be posted to a thread. */
 
 export interface Station {
   readonly sn: string
@@ -6,12 +6,12 @@ export interface Station {
   readonly series: readonly { readonly number: number; readonly parameter: string }[]
 }
 
-/** Of the record of the registry, as one that has sent nothing: no points are looked for among those of all stations. */
+/** A station of the registry without points yet; it avoids a search among the points of all stations. */
 export function silentStation(record: Pick<Parameters<typeof pointStation>[0], 'sn' | 'timezone'>): Station {
   return pointStation({ ...record, series: new Map() })
 }
 
-/** Of the record of the registry. */
+/** A station of the registry. */
 export function pointStation(record: {
   readonly sn: string
   readonly timezone: string

@@ -1,4 +1,4 @@
-/** Columns of numbers from QuestDB, by the way that it has: as Parquet, or else over the PostgreSQL protocol. */
+/** Columns of numbers from QuestDB, as Parquet where available, otherwise over the PostgreSQL protocol. */
 
 import { bug } from '../../store/limits/bug.ts'
 import type { PgConnection } from '../../store/questdb/client/questdb-pg.ts'
@@ -27,7 +27,7 @@ export function createColumnsReader(settings: QuestdbSettings, connection: Pick<
 
 const rowsGuess = 1500
 
-/** The same rows as text, four times as slow; where it cannot give them either, it says why. */
+/** The same rows as text, four times as slow; its error is the caller's. */
 async function readOverPg(
   connection: Pick<PgConnection, 'read'>,
   { sql, columnCount, rowsMax }: ColumnsRequest,
@@ -35,6 +35,6 @@ async function readOverPg(
 ): Promise<Float64Array[]> {
   const columns = new ReadingsColumns(columnCount - 1, rowsGuess)
   await connection.read({ text: sql, values: [] }, signal, row => columns.add(0, Number(row[0]), row, 1))
-  if (columns.length > rowsMax) throw bug(`a statement for ${rowsMax} rows gave ${columns.length}`)
+  if (columns.length > rowsMax) throw bug(`statement limited to ${rowsMax} rows returned ${columns.length}`)
   return [columns.timesUs, ...Array.from({ length: columnCount - 1 }, (_, index) => columns.values(index))]
 }

@@ -1,6 +1,6 @@
 /**
- * Values of metrics that have no column in the table of readings, fetched in a worker. They are joined with their readings by
- * time in our code: of a month of minutes that takes about as long as a pivot and a join in SQL.
+ * Values of metrics without a column, fetched in a worker. Our code joins them with their readings by time: for a month
+ * of minutes that takes about as long as a pivot and a join in SQL.
  */
 
 import { bug } from '../../store/limits/bug.ts'
@@ -10,19 +10,19 @@ import { whole } from './sql-literals.ts'
 import { measurementValues, type ValuesRange, type ValuesTable, valuesFromSql } from './values-table.ts'
 
 export interface CustomRange extends ValuesRange {
-  /** Without it, that of measurements. */
+  /** The table of measurements by default. */
   readonly table?: ValuesTable
 }
 
-/** Told of each value; those of one time come in any order. */
+/** Called with each value; values of one time come in any order. */
 export type TakeCustom = (timeUs: number, series: number, value: number) => void
 
 /** Rows of a statement, of 24 bytes each. */
 const chunkRows = 200_000
-/** Of one time: all metrics of 100,000 devices that are stamped alike, 150 MB. */
+/** The most rows of one time: all metrics of 100,000 devices with equal timestamps, 150 MB. */
 const rowsOfOneTimeMax = 6_400_000
 
-/** All values of a range, each once, ascending by time; some at a time, however many there are. Rejects with a QuestdbError. */
+/** Passes all values of a range, each once, ascending by time and in chunks. Rejects with a QuestdbError. */
 export async function eachCustomValue(
   reader: Pick<ColumnsReader, 'read'>,
   { fromUs, ...range }: CustomRange,
@@ -38,7 +38,7 @@ export async function eachCustomValue(
     const [timesUs] = rows
     if (timesUs.length < limit) return takeRows(rows, timesUs.length, take)
     const lastUs = timesUs.at(-1) as number
-    // The rows of one time are not parted, so that the next statement begins with a time.
+    // Rows of one time stay together, so the next statement begins with a new time.
     const end = timesUs.indexOf(lastUs)
     takeRows(rows, end, take)
     if (end > 0) {
@@ -67,13 +67,13 @@ function takeRows([timesUs, series, values]: Rows, end: number, take: TakeCustom
   let beforeUs = Number.NEGATIVE_INFINITY
   for (let row = 0; row < end; row++) {
     const timeUs = timesUs[row] as number
-    if (!(timeUs >= beforeUs)) throw bug(`a value at ${timeUs} comes behind one at ${beforeUs}`)
+    if (!(timeUs >= beforeUs)) throw bug(`values out of order: ${timeUs} after ${beforeUs}`)
     beforeUs = timeUs
     take(timeUs, series[row] as number, values[row] as number)
   }
 }
 
-/** Three columns of doubles: time in microseconds, number of the series, value. By time. */
+/** Three columns of doubles, ordered by time: time in microseconds, number of the series, value. */
 export function customValuesSql({ table = measurementValues, ...range }: CustomRange, limit: number): string {
   const columns = 'cast(ts AS DOUBLE) time, cast(series AS DOUBLE) series, value'
   return `SELECT ${columns} FROM ${valuesFromSql(table, range)} LIMIT ${whole(limit)}`

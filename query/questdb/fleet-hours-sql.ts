@@ -1,4 +1,7 @@
-/** The SQL behind means of the whole fleet, made of its hours: those kept of expired readings, those of the view, and those of the readings. */
+/**
+ * The SQL for means of the whole fleet from its hours: kept hours of expired readings, the view's hours, and hours of
+ * raw readings.
+ */
 
 import { expiredHoursTable, hourlyView, type Metric, readingsTable } from '../../store/tables.ts'
 import type { HourSources } from './hourly-sql.ts'
@@ -16,7 +19,7 @@ interface Part extends Stretch {
   readonly table: string
 }
 
-/** So many stretches of the same length, oldest first, of which the last ends at `endUs`. */
+/** `count` stretches of equal length, oldest first; the last one ends at `endUs`. */
 export function stretchesUntil(endUs: number, lengthUs: number, count: number): Stretch[] {
   return Array.from({ length: count }, (_, place) => {
     const toUs = endUs - (count - 1 - place) * lengthUs
@@ -24,7 +27,7 @@ export function stretchesUntil(endUs: number, lengthUs: number, count: number): 
   })
 }
 
-/** The tables that have the hours of a stretch, which begins and ends with one. */
+/** The tables that have the hours of a stretch; a stretch has whole hours. */
 export function fleetParts({ fromUs, toUs }: Stretch, { expiredBeforeUs, rawFromUs }: HourSources): Part[] {
   const within = (timeUs: number, from: number) => Math.min(toUs, Math.max(from, timeUs))
   const viewFromUs = within(expiredBeforeUs, fromUs)
@@ -36,11 +39,14 @@ export function fleetParts({ fromUs, toUs }: Stretch, { expiredBeforeUs, rawFrom
   ].filter(part => part.fromUs < part.toUs)
 }
 
-/** Rows of a device's symbol, and for each metric the sum and the number of its hourly means, and its extremes where they are asked for. */
+/**
+ * Rows with a device's symbol, and for each metric the sum and the number of its hourly means, and its extremes if
+ * requested.
+ */
 export function fleetMeansSql(
   metrics: readonly Metric[],
   { table, fromUs, toUs }: Part,
-  /** Only these devices; undefined: all. */
+  /** Only these devices; undefined for all. */
   symbols?: readonly string[],
   withExtremes = false,
 ): string {

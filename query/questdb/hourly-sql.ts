@@ -1,12 +1,17 @@
-/** The SQL behind a device's hours: which of them come from those that were kept of expired readings, from the materialized view, and from the readings. */
+/**
+ * The SQL for a device's hours, from three sources: hours kept of expired readings, the materialized view, and raw
+ * readings.
+ */
 
 import { expiredHoursTable, hourlyColumns, hourlyView, readingsTable } from '../../store/tables.ts'
 
-/** Where the hours are, by their time in epoch microseconds. */
+/** Sources of hours, by time in epoch microseconds. */
 export interface HourSources {
-  /** The hour of this moment and those behind it come from the readings themselves; -Infinity for all of them. */
+  /** Hours from this moment on come from raw readings; -Infinity for all of them. */
   readonly rawFromUs: number
-  /** The start of a day: the readings before it have expired, and only their hours are there; -Infinity when none have. */
+  /**
+   * The start of a day: earlier readings have expired, and only their hours are kept; -Infinity when none have expired.
+   */
   readonly expiredBeforeUs: number
 }
 
@@ -19,8 +24,7 @@ export interface HoursRequest extends HourSources {
   readonly symbol: string
   readonly fromUs: number
   /**
-   * Not included. Hours that are cut by the range have the aggregates of what is in it; of expired readings, the hours that
-   * begin in it have all.
+   * Not included. Hours cut by the range aggregate only its readings; expired hours that begin in the range are whole.
    */
   readonly toUs: number
 }
@@ -28,8 +32,8 @@ export interface HoursRequest extends HourSources {
 const hourUs = 3_600_000_000
 
 /**
- * Rows of an hour's start in microseconds and its aggregates, all as doubles, ascending. The parts meet at whole hours, so
- * that no hour has to be put together. `symbol` is in quotes.
+ * Rows with an hour's start in microseconds and its aggregates, all as doubles, ascending. The sources meet at whole
+ * hours, so that no hour has to be merged. `symbol` is in quotes.
  */
 export function hourlySql({ symbol, fromUs, toUs, rawFromUs, expiredBeforeUs }: HoursRequest): string {
   if (fromUs >= expiredBeforeUs) return keptSql({ symbol, fromUs, toUs, rawFromUs })
@@ -48,7 +52,7 @@ function keptSql({ symbol, fromUs, toUs, rawFromUs }: Omit<HoursRequest, 'expire
   return parts.join(' UNION ALL ')
 }
 
-/** As many hours as the range can have. */
+/** The most hours of a range. */
 export function hoursMax({ fromUs, toUs }: Pick<HoursRequest, 'fromUs' | 'toUs'>): number {
   return Math.max(0, Math.ceil(toUs / hourUs) - Math.floor(fromUs / hourUs))
 }

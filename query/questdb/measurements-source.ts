@@ -1,4 +1,6 @@
-/** Values of metrics that have no column, fetched in a worker by the numbers of their series. What a replaced reading had is left out. */
+/**
+ * Values of metrics without a column, fetched in a worker by series number. Values of replaced readings are left out.
+ */
 
 import type { Samples } from '../../analytics/present.ts'
 import { bug } from '../../store/limits/bug.ts'
@@ -28,16 +30,16 @@ export interface SeriesHours extends HourlyColumns {
   readonly startsMs: Float64Array
 }
 
-/** What is kept of the expired hours of a series, one row for each with a value, ascending. */
+/** The kept hours of a series' expired values, one row for each hour with a value, ascending. */
 export interface KeptHours {
-  /** Milliseconds since 1970, as the times of the first and the last value. */
+  /** Milliseconds since 1970, like the times of the first and the last value. */
   readonly startsMs: Float64Array
   readonly columns: Readonly<Record<SeriesHourColumn, Float64Array>>
 }
 
 interface EndRequest {
   readonly series: number
-  /** One without it. */
+  /** Unlimited without it. */
   readonly samplesMax?: number
   /** Not included. */
   readonly afterUs: number
@@ -45,13 +47,13 @@ interface EndRequest {
   readonly throughUs: number
 }
 
-/** Times are in milliseconds, ascending. Rejects with a QueryFailed or a QuestdbError for the world's failures. */
+/** Times are in milliseconds, ascending. Rejects with a QueryFailed or a QuestdbError for external failures. */
 export interface MeasurementsSource {
-  /** By series; one without a value has no entry. */
+  /** By series; a series without a value has no entry. */
   samples(asked: SamplesRequest, signal: AbortSignal): Promise<ReadonlyMap<number, Samples>>
-  /** By series; of expired values those that were kept, others computed from the values themselves. */
+  /** By series; expired hours come from the kept ones, others are computed from the values. */
   hours(asked: SeriesHoursRequest, signal: AbortSignal): Promise<ReadonlyMap<number, SeriesHours>>
-  /** By series; of values that have expired. */
+  /** By series, for expired values. */
   keptHours(asked: SeriesHoursRequest, signal: AbortSignal): Promise<ReadonlyMap<number, KeptHours>>
   /** The newest values. */
   newest(asked: EndRequest, signal: AbortSignal): Promise<Samples>
@@ -59,13 +61,13 @@ export interface MeasurementsSource {
   oldest(asked: EndRequest, signal: AbortSignal): Promise<Samples>
 }
 
-/** Of the table of measurements, or of another one. */
+/** Reads the table of measurements by default. */
 export function createValuesSource(
   reader: Pick<ColumnsReader, 'read'>,
   connection: Pick<PgConnection, 'read'>,
   table: ValuesTable,
 ): MeasurementsSource {
-  // Of another table the text depends on what a value is.
+  // The text for another table depends on its expression of a value.
   const nameOf = (name: string) => (table === measurementValues ? { name } : {})
   const valuesSql = () => `SELECT cast(ts AS LONG), ${table.value} FROM ${table.name}
     WHERE series = $1 AND ts > $2 AND ts <= $3 AND ${table.isThere} ORDER BY ts`
@@ -90,7 +92,7 @@ export function createValuesSource(
   return {
     async samples({ series, afterUs, throughUs, rowsMax }, signal) {
       if (series.length === 0) return new Map()
-      // One more than there may be shows that there are too many.
+      // One more than the limit reveals that there are too many.
       const limit = rowsMax + 1
       const sql = customValuesSql({ fromUs: afterUs + 1, toUs: throughUs + 1, series, table }, limit)
       const [timesUs, ...others] = await reader.read({ sql, columnCount: 3, rowsMax: limit }, signal)
@@ -133,10 +135,7 @@ function named(columns: readonly Float64Array[]): KeptHours['columns'] {
   return Object.fromEntries(pairs) as Record<SeriesHourColumn, Float64Array>
 }
 
-/**
- * The rows of each series, in their order: its times in milliseconds, and the columns behind the second one, which is the
- * number of the series.
- */
+/** The rows of each series, in their order: times in milliseconds, and the columns behind the series number. */
 function bySeries(
   timesUs: Float64Array,
   [series, ...columns]: readonly Float64Array[],
@@ -150,11 +149,11 @@ function bySeries(
   }))
   for (let row = 0; row < numbers.length; row++) {
     const part = parts.get(numbers[row] as number)
-    if (part === undefined) throw bug(`row ${row} belongs to no series`)
+    if (part === undefined) throw bug(`row ${row} without a series`)
     const [timesMs, ...values] = part.columns
     const timeMs = (timesUs[row] as number) / 1000
     if (part.length > 0 && !(timeMs > (timesMs[part.length - 1] as number))) {
-      throw bug(`a value at ${timeMs} comes behind one at ${timesMs[part.length - 1]}`)
+      throw bug(`values out of order: ${timeMs} after ${timesMs[part.length - 1]}`)
     }
     timesMs[part.length] = timeMs
     for (let column = 0; column < values.length; column++) {
@@ -183,7 +182,7 @@ interface SeriesHoursRequest extends SeriesRange, Pick<HourSources, 'expiredBefo
 
 const figures = ['count', 'mean', 'std', 'min', 'max'] as const
 
-/** Rows of an hour's start in microseconds, the series and its aggregates, all as doubles, by time. */
+/** Rows with an hour's start in microseconds, the series and its aggregates, all as doubles, by time. */
 function seriesHoursSql(table: ValuesTable, { series, fromUs, toUs, expiredBeforeUs }: SeriesHoursRequest): string {
   const untilUs = Math.min(toUs, expiredBeforeUs)
   const parts: string[] = []
@@ -203,7 +202,7 @@ function valuesHoursSql(table: ValuesTable, range: SeriesRange): string {
   return `SELECT ts, series, ${aggregates} FROM ${valuesFromSql(table, range)} SAMPLE BY 1h ALIGN TO CALENDAR`
 }
 
-/** The same with all columns that are kept, in their order. */
+/** The same with all kept columns, in their order. */
 function keptHoursSql(range: SeriesRange): string {
   const columns = asDoubles(['ts', 'series', ...seriesHourColumns.map(({ name }) => name)])
   return `SELECT * FROM (SELECT ${columns} FROM ${expiredSeriesHoursTable} ${keptWhereSql(range)}) ORDER BY ts`

@@ -1,6 +1,6 @@
 /**
- * Columns of numbers from QuestDB's `/exp`, which sends Parquet: of 43,200 readings in 17 ms where the PostgreSQL protocol
- * takes 75, of 525,600 in 0.2 s where that takes 0.9. Whether it gives them depends on the server, so it may say no.
+ * Columns of numbers from QuestDB's `/exp`, which sends Parquet: 43,200 readings in 17 ms (75 over the PostgreSQL
+ * protocol), 525,600 in 0.2 s (0.9). It depends on the server, so it may be unavailable.
  */
 
 import type { IncomingMessage } from 'node:http'
@@ -11,26 +11,26 @@ import type { QuestdbSettings } from '../task.ts'
 import { ParquetUnreadable, parquetMagic, readDoubleColumns } from './parquet.ts'
 
 export interface ColumnsRequest {
-  /** Of our own making: `/exp` has no binds. Each column is a double. */
+  /** SQL without a caller's text, because `/exp` has no binds. Each column is a double. */
   readonly sql: string
   readonly columnCount: number
-  /** More rows than the statement can give are an error. */
+  /** More rows are an error. */
   readonly rowsMax: number
 }
 
 export interface QuestdbExport {
-  /** Undefined when it cannot be had in this way: by that server, or just now. */
+  /** Undefined when Parquet is unavailable: on that server, or at the moment. */
   read(asked: ColumnsRequest, signal: AbortSignal): Promise<Float64Array[] | undefined>
   close(): void
 }
 
 interface Answer {
   readonly status: number
-  /** Undefined when it is no such file. */
+  /** Undefined when the response is not such a file. */
   readonly columns: Float64Array[] | undefined
 }
 
-/** A file's frame, and what stands before each page of some 100,000 rows. */
+/** A file's frame, and the header of each page of some 100,000 rows. */
 const frameBytesMax = 64 * 1024
 const pageShareMax = 1.05
 
@@ -38,7 +38,7 @@ export function createQuestdbExport({ questdb, connectTimeoutMs, statementTimeou
   const client = createQuestdbClient(questdb.http, 1)
   const headers = { 'statement-timeout': String(statementTimeoutMs) }
 
-  /** Rejects when there is no whole answer. */
+  /** Rejects unless the response is complete. */
   async function get(asked: ColumnsRequest, signal: AbortSignal): Promise<Answer> {
     const path = `/exp?fmt=parquet&compression_codec=uncompressed&query=${encodeURIComponent(asked.sql)}`
     return await answerIn(await client.get(path, { signal, headers, connectTimeoutMs }), asked)
@@ -50,17 +50,17 @@ export function createQuestdbExport({ questdb, connectTimeoutMs, statementTimeou
     try {
       answer = await get(asked, signal)
     } catch {
-      if (signal.aborted) throw new QuestdbError('CANCELLED', 'while it was read')
+      if (signal.aborted) throw new QuestdbError('CANCELLED', 'while reading the response')
     }
     const isLate = performance.now() - startedMs >= statementTimeoutMs
-    if (isLate && answer?.status !== 200) throw new QuestdbError('TIMED_OUT', 'while it was read')
+    if (isLate && answer?.status !== 200) throw new QuestdbError('TIMED_OUT', 'while reading the response')
     return answer?.columns
   }
 
   return { read, close: client.close }
 }
 
-/** Resolves as soon as its file is whole; rejects when it breaks off. */
+/** Resolves as soon as its file is complete; rejects when it breaks off. */
 function answerIn(response: IncomingMessage, asked: ColumnsRequest): Promise<Answer> {
   const bytesMax = frameBytesMax + asked.rowsMax * asked.columnCount * Float64Array.BYTES_PER_ELEMENT * pageShareMax
   const status = response.statusCode ?? 0
@@ -81,8 +81,8 @@ function answerIn(response: IncomingMessage, asked: ColumnsRequest): Promise<Ans
     response.on('data', (chunk: Buffer) => {
       length += chunk.length
       chunks.push(chunk)
-      if (length > bytesMax) response.destroy(new Error(`it sends more than ${bytesMax} bytes`))
-      // When the file is out, QuestDB notes that in a table of its own and ends the answer some 4 ms later.
+      if (length > bytesMax) response.destroy(new Error(`response exceeds ${bytesMax} bytes`))
+      // When the file is sent, QuestDB logs that in its own table and ends the response some 4 ms later.
       else if (seemsWhole(chunk)) take(false)
     })
     response.on('error', reject)
@@ -90,12 +90,12 @@ function answerIn(response: IncomingMessage, asked: ColumnsRequest): Promise<Ans
   })
 }
 
-/** A file ends as it begins; whether it is whole its columns tell. */
+/** A file ends with its first bytes; parsing the columns verifies that it is complete. */
 function seemsWhole(lastChunk: Buffer): boolean {
   return lastChunk.toString('latin1', lastChunk.length - parquetMagic.length) === parquetMagic
 }
 
-/** Another version of QuestDB may write its files otherwise, or know no Parquet here. */
+/** Another version of QuestDB may write its files differently, or not support Parquet here. */
 function columnsIn(file: Buffer, { columnCount, rowsMax }: ColumnsRequest): Float64Array[] | undefined {
   try {
     return readDoubleColumns(file, columnCount, rowsMax)

@@ -1,8 +1,8 @@
-/** Readings as they come from QuestDB, in columns: 8 bytes a number instead of the hundred of a row object. */
+/** Readings from QuestDB in columns: 8 bytes a number instead of the hundred of a row object. */
 
 import { bug } from '../../store/limits/bug.ts'
 
-/** Growable columns: a time, what the row belongs to, and one number per metric; NaN stands for a missing one. */
+/** Growable columns: a time, the row's group, and one number for each metric; NaN for a missing one. */
 export class ReadingsColumns {
   readonly #metricCount: number
   #length = 0
@@ -30,11 +30,11 @@ export class ReadingsColumns {
     return (this.#values[metric] ?? new Float64Array(0)).subarray(0, this.#length)
   }
 
-  /** `row` holds the metrics from index `first` on. Rows come in the order of time, as every series is written. */
+  /** `row` has the metrics from index `first` on. Rows come in the order of time, as every series is written. */
   add(group: number, timeUs: number, row: readonly unknown[], first: number): void {
     const at = this.#length
     if (at > 0 && !(timeUs >= (this.#timesUs[at - 1] as number))) {
-      throw bug(`a row at ${timeUs} comes behind one at ${this.#timesUs[at - 1]}`)
+      throw bug(`rows out of order: ${timeUs} after ${this.#timesUs[at - 1]}`)
     }
     if (at === this.#timesUs.length) this.#grow()
     this.#groups[at] = group
@@ -46,7 +46,7 @@ export class ReadingsColumns {
     this.#length = at + 1
   }
 
-  /** For each of the groups 0 to `groupCount` − 1 its rows, in the order in which they came. */
+  /** The rows of each group from 0 to `groupCount` − 1, in their order of arrival. */
   byGroup(groupCount: number): Uint32Array[] {
     const starts = new Uint32Array(groupCount + 1)
     for (let row = 0; row < this.#length; row++) {

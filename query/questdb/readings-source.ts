@@ -1,4 +1,4 @@
-/** A device's readings for an analysis, fetched in a worker: every one of them, or by the hour, as columns of numbers. */
+/** A device's readings for an analysis, fetched in a worker as columns of numbers: every reading, or by the hour. */
 
 import { bug } from '../../store/limits/bug.ts'
 import type { PgConnection, Statement } from '../../store/questdb/client/questdb-pg.ts'
@@ -27,15 +27,15 @@ interface SeriesRequest {
   readonly rowsMax: number
 }
 
-/** Rejects with a QueryFailed or a QuestdbError for the world's failures. */
+/** Rejects with a QueryFailed or a QuestdbError for external failures. */
 export interface ReadingsSource {
   series(asked: SeriesRequest, signal: AbortSignal): Promise<Series>
   hourly(asked: HoursRequest, signal: AbortSignal): Promise<HourlySeries>
   /** The time of the newest reading at or before the moment; undefined when there is none. */
   newestUs(symbol: string, throughUs: number, signal: AbortSignal): Promise<number | undefined>
-  /** The start of the newest hour before the moment that is left of expired readings; undefined when there is none. */
+  /** The start of the newest kept hour of expired readings before the moment; undefined when there is none. */
   newestExpiredHourUs(symbol: string, beforeUs: number, signal: AbortSignal): Promise<number | undefined>
-  /** The times of the newest readings in (afterUs, throughUs], at most so many; milliseconds, ascending. */
+  /** The times of the newest readings in (afterUs, throughUs], at most `countMax`; milliseconds, ascending. */
   newestTimes(asked: TimesAsked, signal: AbortSignal): Promise<Float64Array>
 }
 
@@ -50,7 +50,7 @@ export function createReadingsSource(
   reader: Pick<ColumnsReader, 'read'>,
   connection: Pick<PgConnection, 'read'>,
 ): ReadingsSource {
-  /** The first column is a time in microseconds, and comes back in milliseconds. */
+  /** The first column is selected in microseconds and returned in milliseconds. */
   async function read(asked: ColumnsRequest, signal: AbortSignal): Promise<[Float64Array, ...Float64Array[]]> {
     const [times, ...others] = await reader.read(asked, signal)
     return [asMilliseconds(times), ...others]
@@ -80,7 +80,7 @@ export function createReadingsSource(
     async series({ symbol, afterUs, throughUs, rowsMax }, signal) {
       const where = `device = ${quoted(symbol)} AND ts > ${whole(afterUs)} AND ts <= ${whole(throughUs)}`
       const columns = `cast(ts AS DOUBLE) time, ${metrics.join(', ')}`
-      // One more than there may be shows that there are too many.
+      // One more than the limit reveals that there are too many.
       const limit = whole(rowsMax) + 1
       const sql = `SELECT ${columns} FROM ${readingsTable} WHERE ${where} LIMIT ${limit}`
       const [timesMs, ...values] = await read({ sql, columnCount: 1 + metrics.length, rowsMax: limit }, signal)
@@ -91,7 +91,7 @@ export function createReadingsSource(
       try {
         return await readHours(asked, signal)
       } catch (error) {
-        // The view may just be being rebuilt.
+        // The view may be in the middle of a rebuild.
         if (failureCode(error) !== 'DATABASE_AWAY') throw error
         return await readHours({ ...asked, rawFromUs: Number.NEGATIVE_INFINITY }, signal)
       }
@@ -111,7 +111,7 @@ export function createReadingsSource(
   }
 }
 
-/** A device that has been silent for long costs some 0.2 ms for each million rows that others have sent since. */
+/** For a device that has been silent for long, each million newer rows of other devices costs some 0.2 ms. */
 const newestSql = `SELECT cast(ts AS LONG) FROM ${readingsTable} WHERE device = $1 AND ts <= $2 ORDER BY ts DESC LIMIT 1`
 
 const newestExpiredSql = `SELECT cast(ts AS LONG) FROM ${expiredHoursTable} WHERE device = $1 AND ts < $2 ORDER BY ts DESC LIMIT 1`
@@ -123,7 +123,7 @@ function asMilliseconds(times: Float64Array): Float64Array {
   let previousUs = Number.NEGATIVE_INFINITY
   for (let row = 0; row < times.length; row++) {
     const timeUs = times[row] as number
-    if (!(timeUs > previousUs)) throw bug(`a row at ${timeUs} comes behind one at ${previousUs}`)
+    if (!(timeUs > previousUs)) throw bug(`rows out of order: ${timeUs} after ${previousUs}`)
     previousUs = timeUs
     times[row] = timeUs / 1000
   }

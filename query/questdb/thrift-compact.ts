@@ -1,4 +1,4 @@
-/** Thrift's compact protocol, in which a Parquet file describes itself: structs as fields by their number. */
+/** Thrift's compact protocol, in which a Parquet file describes itself: structs as fields by number. */
 
 export type ThriftValue = number | boolean | Buffer | ThriftValue[] | ThriftStruct
 export interface ThriftStruct {
@@ -6,7 +6,7 @@ export interface ThriftStruct {
 }
 
 const typeOf = { yes: 1, no: 2, byte: 3, i16: 4, i32: 5, i64: 6, double: 7, binary: 8, list: 9, set: 10, struct: 12 }
-/** A struct lies in a few others only; bytes that mean something else would lead anywhere. */
+/** Structs are nested only a few levels deep; this stops at bytes with another meaning. */
 const depthMax = 16
 
 export class ThriftReader {
@@ -19,13 +19,13 @@ export class ThriftReader {
     this.#at = at
   }
 
-  /** Where the next value begins. */
+  /** Offset of the next value. */
   get position(): number {
     return this.#at
   }
 
   struct(): ThriftStruct {
-    if (++this.#depth > depthMax) throw new RangeError('structs lie in structs without an end')
+    if (++this.#depth > depthMax) throw new RangeError('structs nested too deeply')
     const fields: Record<number, ThriftValue> = {}
     let field = 0
     for (let head = this.byte(); head !== 0; head = this.byte()) {
@@ -44,7 +44,7 @@ export class ThriftReader {
       const byte = this.byte()
       value += (byte & 127) * scale
       if (byte < 128) return value
-      if (scale > Number.MAX_SAFE_INTEGER) throw new RangeError('a number without an end')
+      if (scale > Number.MAX_SAFE_INTEGER) throw new RangeError('number exceeds the safe integers')
     }
   }
 
@@ -56,13 +56,13 @@ export class ThriftReader {
     if (type === typeOf.binary) return this.#take(this.unsigned())
     if (type === typeOf.list || type === typeOf.set) return this.#list()
     if (type === typeOf.struct) return this.struct()
-    throw new RangeError(`a value of type ${type}`)
+    throw new RangeError(`unknown value type ${type}`)
   }
 
   #list(): ThriftValue[] {
     const head = this.byte()
     const length = head >> 4 === 15 ? this.unsigned() : head >> 4
-    if (length > this.#bytes.length) throw new RangeError('a list that is longer than the file')
+    if (length > this.#bytes.length) throw new RangeError('list is longer than the file')
     return Array.from({ length }, () => this.#value(head & 15))
   }
 
@@ -78,7 +78,7 @@ export class ThriftReader {
   #take(length: number): Buffer {
     const start = this.#at
     this.#at += length
-    if (this.#at > this.#bytes.length) throw new RangeError('the file ends in a value')
+    if (this.#at > this.#bytes.length) throw new RangeError('file ends within a value')
     return this.#bytes.subarray(start, this.#at)
   }
 }

@@ -1,17 +1,17 @@
-/** Where values of series are in QuestDB: a table with `ts`, `series` and what a value is made of. */
+/** The QuestDB table of values of series: `ts`, `series` and the columns of a value. */
 
 import { measurementsTable } from '../../store/tables.ts'
 import { whole } from './sql-literals.ts'
 
 export interface ValuesTable {
   readonly name: string
-  /** SQL of a value, by the columns of the table. */
+  /** SQL of a value, from the columns of the table. */
   readonly value: string
-  /** SQL: whether a row has a value. */
+  /** SQL condition: the row has a value. */
   readonly isThere: string
 }
 
-/** A row without a value says that the reading which replaced another one has none. */
+/** A row without a value means that the reading which replaced another one lacks it. */
 export const measurementValues: ValuesTable = {
   name: measurementsTable,
   value: 'value',
@@ -22,7 +22,7 @@ export interface ValuesRange {
   /** Microseconds; `toUs` is not included. */
   readonly fromUs: number
   readonly toUs: number
-  /** Numbers of series in the registry; undefined for all that there are. */
+  /** Numbers of series in the registry; undefined for all. */
   readonly series: readonly number[] | undefined
 }
 
@@ -32,7 +32,7 @@ function valuesWhereSql(table: ValuesTable, { fromUs, toUs, series }: ValuesRang
   return series.length === 0 ? `${time} AND false` : `${time} AND series IN (${series.map(whole).join(', ')})`
 }
 
-/** To stand behind FROM: rows of `ts`, `series` and `value`, by time. */
+/** Used behind FROM: rows of `ts`, `series` and `value`, by time. */
 export function valuesFromSql(table: ValuesTable, range: ValuesRange): string {
   const where = valuesWhereSql(table, range)
   if (table.value === 'value') return `${table.name} ${where}`

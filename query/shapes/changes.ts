@@ -1,4 +1,4 @@
-/** What `changes/<device>` answers. */
+/** Response of `changes/<device>`. */
 
 import { z } from 'zod'
 import { customMetrics } from './kinds.ts'
@@ -12,7 +12,10 @@ const Change = z
     before: z.number(),
     after: z.number(),
     shift: z.number(),
-    per_day: z.number().nullable().meta({ description: 'Change a day of a level that keeps changing since that day.' }),
+    per_day: z
+      .number()
+      .nullable()
+      .meta({ description: 'Daily change of a level that has been changing since that day.' }),
     statistic: z.number().positive(),
     days_before: Count.positive(),
     days_after: Count.positive(),

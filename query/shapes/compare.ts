@@ -1,4 +1,4 @@
-/** What `compare_data` answers. */
+/** Response of `compare_data`. */
 
 import { z } from 'zod'
 import { pairReasons } from '../../analytics/reasons.ts'
@@ -22,7 +22,7 @@ const Agreement = z.strictObject({
   intercept: z.number().nullable(),
   lag_seconds: z.number().nullable(),
   lag_r: Coefficient.nullable(),
-  /** Null where too few hours count as independent. */
+  /** Null where too few hours are independent. */
   verdict: z.enum(['together', 'no_link']).nullable(),
   reason: z.enum(pairReasons).nullable(),
 })
@@ -35,7 +35,7 @@ const ComparedMetric = z.strictObject({
   stats: Agreement,
 })
 
-/** By the hour: means of gauges, increases of counters, sums of rates. */
+/** Compared by the hour: means of gauges, increases of counters, sums of rates. */
 const comparedKinds = ['gauge', 'counter', 'rate'] as const
 const ComparedDirection = z.strictObject({
   kind: z.literal('direction'),
@@ -50,7 +50,7 @@ const ComparedDirection = z.strictObject({
     resultant_length: Share.nullable(),
   }),
 })
-/** Of the whole time. */
+/** Compared over the whole time. */
 const ComparedState = z.strictObject({
   kind: z.literal('state'),
   unit: z.string().nullable(),
@@ -76,7 +76,7 @@ const comparison = {
   preset: z
     .enum(['24h', '3d', '7d', '30d', '90d', '365d'])
     .nullable()
-    .meta({ description: 'Null for a window of its own' }),
+    .meta({ description: 'Null for a requested window' }),
   start: LocalMinute,
   end: LocalMinute,
   step_seconds: Count,

@@ -1,4 +1,4 @@
-/** How the series of a device go with each other and with themselves: parts of `stats_data`. */
+/** Correlations of a device's series with each other and with themselves: parts of `stats_data`. */
 
 import { z } from 'zod'
 import { pairReasons } from '../../analytics/reasons.ts'
@@ -6,7 +6,7 @@ import { quantities } from '../answers/units.ts'
 import { Coefficient, Count, Share } from './parts.ts'
 import { verdict } from './verdict.ts'
 
-/** Of the five, the dew point, or a custom gauge. */
+/** One of the five metrics, the dew point, or a custom gauge. */
 const Quantity = z.string().meta({ examples: [...quantities] })
 
 const Pair = z.strictObject({
@@ -19,7 +19,7 @@ const Pair = z.strictObject({
   ci95: z.tuple([Coefficient, Coefficient]).readonly().nullable(),
   spearman: Coefficient.nullable(),
   spearman_p_value: Share.nullable(),
-  /** Null where too few hours count as independent. */
+  /** Null where too few hours are independent. */
   significant: z.boolean().nullable(),
   r_deseasonalised: Coefficient.nullable(),
   lag_seconds: z.number().nullable(),
@@ -40,7 +40,7 @@ export const Autocorrelation = z
     n: Count,
     n_observed: Count,
     max_lag_hours: z.number().nullable(),
-    /** One entry a lag, in this list and the next four. */
+    /** One entry for each lag, in this list and the next four. */
     lags_hours: z.array(z.number()).nullable(),
     acf: z.array(Coefficient.nullable()).nullable(),
     band95: z.array(z.number().nullable()).nullable(),

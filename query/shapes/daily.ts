@@ -1,4 +1,4 @@
-/** What `daily_summary/<device>` answers. */
+/** Response of `daily_summary/<device>`. */
 
 import { z } from 'zod'
 import { customMetrics, kindBuckets } from './kinds.ts'
@@ -23,7 +23,7 @@ const GaugeDay = DayStatistics.extend({ kind: z.literal('gauge') }).meta({ id: '
 const Day = withCustom(
   {
     date: z.iso.date(),
-    /** 23 or 25 when the clocks change, 0 of a day that a zone left out. */
+    /** 23 or 25 when the clocks change, 0 for a day that a zone skipped. */
     hours: z.number().nonnegative(),
     temperature: DayStatistics,
     humidity: DayStatistics,

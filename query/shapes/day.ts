@@ -1,4 +1,4 @@
-/** What `data/day/<device>/<date>` answers. */
+/** Response of `data/day/<device>/<date>`. */
 
 import type { z } from 'zod'
 import { byAirMetric, Points } from './parts.ts'

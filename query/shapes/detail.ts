@@ -1,4 +1,4 @@
-/** What `detail_data/<device>` answers. */
+/** Response of `detail_data/<device>`. */
 
 import { z } from 'zod'
 import { counterFigures, directionFigures, MetricDescription, rateFigures, stateFigures } from './kinds.ts'
@@ -17,8 +17,8 @@ const aggregates = { mean: z.number(), min: z.number(), max: z.number(), count: 
 const Hour = z.strictObject({ ...aggregates, d: LocalMinute }).meta({ id: 'Hour' })
 const TimedHour = z.strictObject({ ...aggregates, ...pointTime, d: LocalMinute }).meta({ id: 'TimedHour' })
 
-/** For who asks for it; a good reading has none. */
-const flag = { flag: z.literal(3).meta({ description: 'Suspect, by QARTOD' }) }
+/** Only on request; a good reading has no flag. */
+const flag = { flag: z.literal(3).meta({ description: 'QARTOD flag of a suspect reading' }) }
 const FlaggedPoint = z.strictObject({ ...flag, ...Point.shape }).meta({ id: 'FlaggedPoint' })
 const TimedFlaggedPoint = z.strictObject({ ...flag, ...TimedPoint.shape }).meta({ id: 'TimedFlaggedPoint' })
 const FlaggedPoints = z.array(z.union([TimedFlaggedPoint, FlaggedPoint, TimedPoint, Point]))
@@ -41,14 +41,12 @@ const CustomHours = z.array(
 )
 
 const gap_seconds = z.number().nullable()
-/** Each with an interval of its own that breaks its line. */
+/** Each has an interval of its own that breaks its line. */
 const DetailMetric = MetricDescription.extend({
   gap_seconds,
-  hold_seconds: z
-    .number()
-    .nonnegative()
-    .exactOptional()
-    .meta({ description: 'Of a state: how long it is known for after a value that none follows within gap_seconds.' }),
+  hold_seconds: z.number().nonnegative().exactOptional().meta({
+    description: 'States only: how long the state is known after a value without another one within gap_seconds.',
+  }),
 }).meta({ id: 'DetailMetric' })
 
 const seriesOfMetrics = {
@@ -72,7 +70,7 @@ export const DeviceDetail = z.strictObject({
     FlaggedPoints,
   ),
   last_30d_hourly: byMetricAndCustom(z.array(z.union([TimedHour, Hour])), CustomHours),
-  /** Of the custom metrics. */
+  /** Custom metrics only. */
   metrics: z.record(z.string(), DetailMetric).optional(),
 })
 export type DeviceDetail = z.infer<typeof DeviceDetail>

@@ -1,4 +1,7 @@
-/** What `domain/<device>` answers: figures by what the device is for. Numbers of a figure are null where it has a reason. */
+/**
+ * Response of `domain/<device>`: figures that depend on the device's profile. Numbers of a figure are null where it has
+ * a reason.
+ */
 
 import { z } from 'zod'
 import { profiles } from '../../analytics/domain/profile.ts'
@@ -6,7 +9,7 @@ import { answerContext, Count, LocalMinute } from './parts.ts'
 import { reason } from './verdict.ts'
 
 const Hours = z.number().nonnegative()
-const observed = { observed_hours: Hours.meta({ description: 'With all values that the figure needs.' }) }
+const observed = { observed_hours: Hours.meta({ description: 'Hours with all values that the figure needs.' }) }
 
 const HoursFigure = z.strictObject({ reason, ...observed, hours: Hours.nullable() }).meta({ id: 'HoursFigure' })
 
@@ -73,7 +76,7 @@ function partOf<Figures extends z.ZodRawShape>(figures: Figures, id: string) {
 export const DomainFigures = z.strictObject({
   device: z.string(),
   ...answerContext,
-  profile: z.enum(profiles).meta({ description: 'Its part has figures, the others are null.' }),
+  profile: z.enum(profiles).meta({ description: 'The part of this profile has figures, the others are null.' }),
   start: LocalMinute,
   end: LocalMinute,
   weather: partOf(weather, 'WeatherFigures'),

@@ -1,28 +1,28 @@
-/** What `excursions/<device>` answers. */
+/** Response of `excursions/<device>`. */
 
 import { z } from 'zod'
 import { answerContext, Count, LocalMinute } from './parts.ts'
 
-/** So many are listed, the newest ones. */
+/** Only the newest ones are listed. */
 export const excursionsMax = 500
 
 const Seconds = z.number().nonnegative()
 
 const totals = {
-  count: Count.meta({ description: 'Of those that begin in it.' }),
+  count: Count.meta({ description: 'Excursions that begin in it.' }),
   longest_seconds: Seconds,
-  seconds: Seconds.meta({ description: 'Beyond a threshold, in excursions that count.' }),
+  seconds: Seconds.meta({ description: 'Time beyond a threshold, in excursions that count.' }),
   degree_minutes: Seconds.meta({
     description: 'The distance from the threshold over time, in the unit of the metric times minutes.',
   }),
-  gap_seconds: Seconds.meta({ description: 'Without a known value.' }),
+  gap_seconds: Seconds.meta({ description: 'Time without a known value.' }),
   covered_seconds: Seconds,
 }
 
 const Excursion = z.strictObject({
   direction: z.enum(['above', 'below']),
   start: LocalMinute,
-  end: LocalMinute.nullable().meta({ description: 'Null while it goes on at the end of the range.' }),
+  end: LocalMinute.nullable().meta({ description: 'Null if it continues at the end of the range.' }),
   seconds: Seconds,
   degree_minutes: Seconds,
   extreme: z.number().meta({ description: 'The value farthest from the threshold.' }),

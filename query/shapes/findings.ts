@@ -1,4 +1,4 @@
-/** What somebody should know of a device: a part of `stats_data` and of `/api/fleet/insights`. */
+/** Findings about a device: a part of `stats_data` and of `/api/fleet/insights`. */
 
 import { z } from 'zod'
 import { findingCodes, findingSeverities } from '../../analytics/findings/finding.ts'
@@ -11,22 +11,22 @@ export const Finding = z
   .strictObject({
     code: z.enum(findingCodes),
     severity: z.enum(findingSeverities),
-    metric: z.string().nullable().meta({ description: 'Null: the device as a whole.' }),
+    metric: z.string().nullable().meta({ description: 'Null for the whole device.' }),
     since: LocalMinute,
-    until: LocalMinute.nullable().meta({ description: 'Null while it goes on.' }),
-    value: z.number().nullable().meta({ description: 'In the unit of the metric; of battery_days in days.' }),
+    until: LocalMinute.nullable().meta({ description: 'Null while it continues.' }),
+    value: z.number().nullable().meta({ description: 'In the unit of the metric; for battery_days in days.' }),
     expected: z
       .tuple([z.number().nullable(), z.number().nullable()])
       .readonly()
       .nullable()
-      .meta({ description: 'From where to where it would be as usual; null at an end without a bound.' }),
-    count: Count.nullable().meta({ description: 'How often; of drift, with how many devices it was compared.' }),
+      .meta({ description: 'The usual range; null at an end without a bound.' }),
+    count: Count.nullable().meta({ description: 'Number of occurrences; for drift, the number of compared devices.' }),
     pattern: z
       .strictObject({ from: ClockTime, to: ClockTime, days: Count })
       .nullable()
-      .meta({ description: 'The time of the day at which it comes back, on count of so many days.' }),
-    reason: z.string().nullable().meta({ description: 'Of rejected: why.' }),
-    text: z.string().meta({ description: 'The same as a sentence, in the units of the answer.' }),
+      .meta({ description: 'The time of day at which it recurs, on `count` of `days` days.' }),
+    reason: z.string().nullable().meta({ description: 'Reason of the rejections; rejected only.' }),
+    text: z.string().meta({ description: 'The finding as a sentence, in the units of the answer.' }),
   })
   .meta({ id: 'Finding' })
 export type Finding = z.infer<typeof Finding>

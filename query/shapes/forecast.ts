@@ -1,4 +1,4 @@
-/** What `forecast/<device>` answers. */
+/** Response of `forecast/<device>`. */
 
 import { z } from 'zod'
 import { customMetrics } from './kinds.ts'

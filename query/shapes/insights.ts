@@ -1,4 +1,4 @@
-/** What `/api/fleet/insights` answers. */
+/** Response of `/api/fleet/insights`. */
 
 import { z } from 'zod'
 import { findingsMax } from '../../analytics/findings/rank.ts'
@@ -6,20 +6,20 @@ import { FleetFinding } from './findings.ts'
 import { customMetrics } from './kinds.ts'
 import { Count } from './parts.ts'
 
-/** Of each kind as many are listed. */
+/** The most entries of each kind. */
 export const insightsMax = 200
 
 const Left = z.number().nonnegative()
 const BatteryInsight = z.strictObject({
   device: z.string(),
-  days_left: Left.meta({ description: 'Days from now on until the battery is empty.' }),
-  low: Left.meta({ description: 'The lower end of the 95 % interval of that.' }),
-  high: Left.meta({ description: 'The upper end.' }),
+  days_left: Left.meta({ description: 'Days from now until the battery is empty.' }),
+  low: Left.meta({ description: 'Lower end of the 95 % interval of `days_left`.' }),
+  high: Left.meta({ description: 'Upper end of the 95 % interval of `days_left`.' }),
   metric: z.string().meta({ description: '`battery_percentage`, `battery_voltage`, or another gauge of a battery.' }),
   percent_per_day: z
     .number()
     .negative()
-    .meta({ description: 'Of the charge; by a voltage, as the type of battery has it.' }),
+    .meta({ description: 'Percent of the charge; converted from a voltage by the type of battery.' }),
 })
 export type BatteryInsight = z.infer<typeof BatteryInsight>
 
@@ -27,14 +27,14 @@ const OutlierInsight = z.strictObject({
   device: z.string(),
   metric: z.string(),
   value: z.number().meta({ description: 'The mean of the last 24 hours.' }),
-  median: z.number().meta({ description: 'Expected value, had the device changed as devices like it did.' }),
+  median: z.number().meta({ description: 'Expected value, had the device changed as its peers did.' }),
   score: z.number().meta({
     description:
-      'The difference in units of its usual size: beyond 5.5 or -5.5, of a custom gauge or of a device that no other is like beyond 9 or -9.',
+      'The difference in units of its usual size: beyond 5.5 or -5.5; for a custom gauge, and for a device without peers, beyond 9 or -9.',
   }),
   peers: Count.meta({
     description:
-      'Devices like it that it was compared with; 0: there are none, and the median is of its own days before.',
+      'Number of compared devices; 0: the device has no peers, and the median comes from its own earlier days.',
   }),
 })
 export type OutlierInsight = z.infer<typeof OutlierInsight>
@@ -62,7 +62,7 @@ export const Insights = z.strictObject({
   outliers_total: Count,
   gauges_left_out: Count.meta({
     description:
-      'Gauges beside temperature, humidity, pressure and the battery that were not looked at: all of them where there are more than 4,000.',
+      'Gauges beside temperature, humidity, pressure and the battery that were skipped: all of them if there are more than 4,000.',
   }),
   ...customMetrics,
 })

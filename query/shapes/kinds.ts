@@ -1,9 +1,9 @@
-/** What answers say of metrics beside the five that they always have: a description of each, and figures by its kind. */
+/** Parts of answers about metrics beside the usual five: their descriptions, and figures by kind. */
 
 import { z } from 'zod'
 import { Count, LocalMinute, Share } from './parts.ts'
 
-/** As `store/metrics/metric.ts` has them. */
+/** The same kinds as in `store/metrics/metric.ts`. */
 const MetricKind = z.enum(['gauge', 'counter', 'direction', 'state', 'rate'])
 export type MetricKind = z.infer<typeof MetricKind>
 
@@ -11,13 +11,12 @@ export const MetricDescription = z
   .strictObject({
     title: z.string(),
     kind: MetricKind,
-    /** Its usual sign; null where there is none. */
+    /** The unit's usual sign; null without a unit. */
     unit: z.string().nullable(),
-    /** Shown behind the point. */
+    /** Digits behind the decimal point. */
     decimals: Count,
     left_out: Count.positive().exactOptional().meta({
-      description:
-        'Of a station: points of the time that the answer is about, in a unit that cannot be converted to this one.',
+      description: 'Stations only: points in the range of the answer whose unit cannot be converted to this one.',
     }),
   })
   .meta({ id: 'MetricDescription' })
@@ -28,7 +27,7 @@ export const customMetrics = { metrics: z.record(z.string(), MetricDescription).
 
 const Degrees = z.number().min(0).lt(360)
 
-/** Of directions paired with speeds, in the speed's unit: see `analytics/direction/vector-mean.ts`. */
+/** Directions paired with speeds only, in the speed's unit: see `analytics/direction/vector-mean.ts`. */
 const Vector = z
   .strictObject({
     count: Count,
@@ -43,14 +42,14 @@ const Vector = z
 
 const States = z.array(z.strictObject({ state: z.int().min(0).max(255), seconds: z.number().positive(), share: Share }))
 
-/** Of an hour or a local day. */
+/** Figures of an hour or a local day. */
 export const counterFigures = {
   kind: z.literal('counter'),
   count: Count,
   increase: z.number().nullable(),
   covered_seconds: z.number().nonnegative(),
   increase_per_second: z.number().nullable(),
-  /** In gaps that reach over the edge of a bucket and end in this one: when it grew is not known. */
+  /** Increase in gaps that span the edge of a bucket and end in this one: its time is unknown. */
   unplaced_increase: z.number(),
   resets: Count,
 }
@@ -64,7 +63,7 @@ const circularFigures = {
 export const directionFigures = {
   kind: z.literal('direction'),
   ...circularFigures,
-  /** Null where the device has no such speed. */
+  /** Null where the device has no wind speed. */
   vector: Vector.nullable(),
 }
 const stateDurationFigures = {
@@ -87,7 +86,7 @@ export const rateFigures = {
   valid: z.boolean(),
 }
 
-/** Figures of a bucket of any kind but a gauge's. */
+/** Figures of a bucket, for each kind except gauges. */
 const CounterBucket = z.strictObject(counterFigures).meta({ id: 'CounterBucket' })
 const DirectionBucket = z.strictObject(directionFigures).meta({ id: 'DirectionBucket' })
 const StateBucket = z.strictObject(stateFigures).meta({ id: 'StateBucket' })
@@ -102,7 +101,7 @@ const CounterReset = z.strictObject({
   value_after: z.number(),
 })
 const Rose = z.strictObject({
-  /** The first is centred on north, the others follow clockwise. */
+  /** The first sector is centred on north, the others follow clockwise. */
   sector_counts: z.array(Count),
   count: Count,
   calm_count: Count.nullable(),
@@ -138,6 +137,6 @@ const RateWindow = z
   .strictObject({ ...rateFigures, greatest_hour: GreatestHour.nullable() })
   .meta({ id: 'RateFigures' })
 
-/** Figures of a whole window, of any kind but a gauge's. */
+/** Figures of a whole window, for each kind except gauges. */
 export const kindWindows = [CounterWindow, DirectionWindow, StateWindow, RateWindow] as const
 export type WindowFigures = z.infer<(typeof kindWindows)[number]>

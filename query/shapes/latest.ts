@@ -1,4 +1,4 @@
-/** What `latest/all/<hour>` answers. */
+/** Response of `latest/all/<hour>`. */
 
 import { z } from 'zod'
 import { bucketMinutes } from '../answers/latest-sql.ts'
@@ -13,7 +13,7 @@ const DeviceReadings = z.strictObject({
 
 export const LatestReadings = z.strictObject({
   cached_at: LocalMinute,
-  /** Only there when the points are means over so long. */
+  /** Length of the buckets; absent when the points are readings. */
   bucket_seconds: z.literal(bucketMinutes.map(minutes => minutes * 60)).optional(),
   data: z.array(DeviceReadings),
 })

@@ -1,4 +1,4 @@
-/** What `normal/<device>` answers. */
+/** Response of `normal/<device>`. */
 
 import { z } from 'zod'
 import { customMetrics } from './kinds.ts'
@@ -16,7 +16,7 @@ const Normal = z
     median: z.number().nullable(),
     high: z.number().nullable(),
     days: Count,
-    /** Of these. */
+    /** Numbers of these days with a lower and with an equal value. */
     days_lower: Count,
     days_equal: Count,
     basis: z.enum(['hour', 'hour_and_season']).nullable(),

@@ -1,4 +1,4 @@
-/** What `past_window_data/<device>` answers. */
+/** Response of `past_window_data/<device>`. */
 
 import { z } from 'zod'
 import { customMetrics, kindBuckets } from './kinds.ts'

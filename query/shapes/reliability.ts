@@ -1,4 +1,4 @@
-/** Whether a device reports and how reliably: the dynamic part of `stats_data`. */
+/** Freshness and reliability of a device: the dynamic part of `stats_data`. */
 
 import { z } from 'zod'
 import { byMetricAndCustom, Count, LocalMinute, Share } from './parts.ts'
@@ -13,7 +13,7 @@ const LastValue = z.strictObject({
 const Completeness = z.strictObject({ completeness: Share.nullable() })
 
 export const Freshness = z.strictObject({
-  /** The moment that it is told of. */
+  /** The moment that the figures describe. */
   as_of: LocalMinute,
   state: z.enum(['never', 'paused', 'fresh', 'late', 'stale', 'offline']),
   last_seen: LocalMinute.nullable(),
@@ -40,7 +40,7 @@ const Window = z.strictObject({
   mttr_seconds: Seconds.nullable(),
   mtbf_lower_bound_seconds: Seconds.nullable(),
   truncated: z.boolean(),
-  /** A state may be sent on change alone, and has none. */
+  /** Without states, because they may be sent only on change. */
   metrics: byMetricAndCustom(Completeness, Completeness),
 })
 

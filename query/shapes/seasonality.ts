@@ -11,7 +11,7 @@ const Peak = z.strictObject({
   cycles: z.number().positive(),
   power: z.number().nonnegative(),
   amplitude: z.number().nonnegative(),
-  /** `HH:mm` of the highest value, for a cycle that comes once a day or a whole number of times. */
+  /** `HH:mm` of the highest value, for a cycle that fits a whole number of times into a day. */
   phase_time: z.string().nullable(),
   snr: z.number(),
   fap: Share.nullable(),

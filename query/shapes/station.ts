@@ -1,11 +1,11 @@
-/** What the reads of a station answer that are not those of a device. */
+/** Responses about stations that differ from those about devices. */
 
 import { z } from 'zod'
 import { pointUnits } from '../../store/tables.ts'
 import { customMetrics } from './kinds.ts'
 import { Count } from './parts.ts'
 
-/** As devices have them. */
+/** The same states as for devices. */
 const StationState = z.enum(['silent', 'late', 'never', 'fresh', 'off'])
 export type StationState = z.infer<typeof StationState>
 
@@ -14,7 +14,7 @@ export const StationLatest = z.strictObject({
   time_zone: z.string(),
   state: StationState,
   last_seen: z.int().nullable().meta({ description: 'Milliseconds since 1970' }),
-  /** By parameter. */
+  /** Keyed by parameter. */
   values: z.record(z.string(), z.strictObject({ v: z.number(), ts: z.int(), unit: z.string() })),
   ...customMetrics,
 })
@@ -24,7 +24,7 @@ const PointUnit = z.enum(pointUnits)
 
 export const StationUnits = z.strictObject({
   device: z.string(),
-  /** By parameter. */
+  /** Keyed by parameter. */
   units: z.record(
     z.string(),
     z.strictObject({
@@ -32,7 +32,7 @@ export const StationUnits = z.strictObject({
       counts: z.partialRecord(PointUnit, Count).meta({ description: 'Points of the range in each unit.' }),
       left_out: z
         .partialRecord(PointUnit, Count.positive())
-        .meta({ description: 'Those among them whose unit cannot be converted to it.' }),
+        .meta({ description: 'Points of the range whose unit cannot be converted to `unit`.' }),
     }),
   ),
 })

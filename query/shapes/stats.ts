@@ -1,4 +1,4 @@
-/** What `stats_data/<device>` answers. */
+/** Response of `stats_data/<device>`. */
 
 import { z } from 'zod'
 import { profiles } from '../../analytics/domain/profile.ts'
@@ -52,7 +52,7 @@ const Quality = z
     suspect: Count,
     missing: Count,
     tests: z.strictObject({ range: Count, spike: Count, rate: Count, flat: Count, error_code: Count }),
-    /** The sensor's smallest step. */
+    /** The sensor's resolution. */
     quantum: z.number().nonnegative().nullable(),
     flat_hours: z.number().nonnegative().nullable(),
   })

@@ -1,4 +1,4 @@
-/** What `unusual/<device>` answers. */
+/** Response of `unusual/<device>`. */
 
 import { z } from 'zod'
 import { Finding } from './findings.ts'
@@ -13,10 +13,10 @@ const UsualHour = z
 const MetricUnusual = z
   .strictObject({
     ...verdict,
-    since: LocalMinute.nullable().meta({ description: 'Begin of the present unusual episode; null without one.' }),
+    since: LocalMinute.nullable().meta({ description: 'Beginning of the present unusual episode; null without one.' }),
     value: z.number().nullable().meta({ description: 'The mean since then.' }),
     expected: Finding.shape.expected,
-    hours: z.array(UsualHour).meta({ description: 'Of the last 48 full hours, between what their means are usual.' }),
+    hours: z.array(UsualHour).meta({ description: 'Usual range of the means of the last 48 full hours.' }),
   })
   .meta({ id: 'MetricUnusual' })
 

@@ -1,4 +1,4 @@
-/** Whether there are results, and why not. */
+/** The reason why results are missing. */
 
 import { z } from 'zod'
 import { reasons } from '../../analytics/reasons.ts'
@@ -10,7 +10,7 @@ export const reason = z.enum(Object.values(reasons)).nullable()
 const lack = z
   .strictObject({ needed: z.number(), found: z.number() })
   .nullable()
-  .meta({ description: 'Of what there is too little: days, cells or a share from 0 to 1, as the reason has it.' })
+  .meta({ description: 'The insufficient amount: days, cells or a share from 0 to 1, depending on the reason.' })
 export type Lack = z.infer<typeof lack>
 
 export const verdict = { status: z.enum(['ok', 'no_data', 'insufficient_data', 'constant']), reason, lack }

@@ -1,4 +1,7 @@
-/** The newest point of each parameter of a station, of the month up to the newest of all, and whether the station still reports. */
+/**
+ * The newest point of each parameter of a station, within the month up to the newest point of all, and the station's
+ * state.
+ */
 
 import { freshnessOf } from '../../analytics/reliability/freshness.ts'
 import { deviceCadence, earlierTimes } from '../answers/device-cadence.ts'

@@ -1,7 +1,7 @@
 /**
- * The units of points: each is stored as it was sent. A series is shown in the unit of its newest point; points in another
- * one are converted where both are shares of the air, and left out where not: a mass becomes a share only by the
- * temperature and the pressure that it was measured at.
+ * The units of points, each stored as it was sent. A series is shown in the unit of its newest point. Points in another
+ * unit are converted where both are shares of the air, and left out otherwise: a mass becomes a share only by the
+ * temperature and the pressure of its measurement.
  */
 
 import { pointsTable, pointUnits } from '../../store/tables.ts'
@@ -11,15 +11,15 @@ import type { ValuesTable } from '../questdb/values-table.ts'
 
 export type PointUnit = (typeof pointUnits)[number]
 
-/** Points by their units. */
+/** Number of points by unit. */
 export type UnitCounts = Partial<Record<PointUnit, number>>
 
 interface UnitKind {
-  /** As people read it. */
+  /** The unit's sign for readers. */
   readonly sign: string
-  /** Of a share of the air: in billionths. */
+  /** Value in billionths, for a share of the air. */
   readonly billionths: number | undefined
-  /** Digits behind the point that ppb has more than it. */
+  /** Decimals that ppb has more than this unit. */
   readonly digits: number
 }
 
@@ -37,7 +37,7 @@ function isConverted(from: PointUnit, to: PointUnit): boolean {
   return from === to || (kinds[from].billionths !== undefined && kinds[to].billionths !== undefined)
 }
 
-/** Those that cannot be shown. */
+/** Counts of points that cannot be shown. */
 export function leftOutOf(counts: UnitCounts, shown: PointUnit): UnitCounts {
   return Object.fromEntries(Object.entries(counts).filter(([unit]) => !isConverted(unit as PointUnit, shown)))
 }
@@ -46,7 +46,7 @@ export function sumOf(counts: UnitCounts): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0)
 }
 
-/** The points of these series, each in the unit that it is shown in. */
+/** The points of these series, each in its displayed unit. */
 export function pointValues(shown: ReadonlyMap<number, PointUnit>): ValuesTable {
   const seriesOf = (unit: PointUnit) => [...shown].filter(([, one]) => one === unit).map(([series]) => series)
   const cases: string[] = []
@@ -59,7 +59,7 @@ export function pointValues(shown: ReadonlyMap<number, PointUnit>): ValuesTable 
     conditions.push(`(${ofThese} AND unit IN (${from.map(unit => `'${unit}'`).join(', ')}))`)
     for (const unit of from) {
       const factor = (kinds[unit].billionths ?? 1) / (kinds[to].billionths ?? 1)
-      // A quotient of round numbers has no digits that the computation has made.
+      // A quotient of round numbers has only the digits of its operands.
       const changed = factor < 1 ? `value / ${1 / factor}.0` : `value * ${factor}.0`
       if (factor !== 1) cases.push(`WHEN unit = '${unit}' AND ${ofThese} THEN ${changed}`)
     }
@@ -71,12 +71,12 @@ export function pointValues(shown: ReadonlyMap<number, PointUnit>): ValuesTable 
   }
 }
 
-/** Of some. QuestDB compiles comparisons to machine code, but no IN. */
+/** SQL condition for some series. QuestDB compiles comparisons to machine code, but no IN. */
 export function seriesSql(series: readonly number[]): string {
   return `(${series.map(number => `series = ${whole(number)}`).join(' OR ')})`
 }
 
-/** As the registry describes it, but for the unit and what follows from that. */
+/** The registry's description, except for the unit and fields that depend on it. */
 export function inShownUnit(metric: CustomMetric, shown: PointUnit, leftOut: number): CustomMetric {
   const { sign, digits } = kinds[shown]
   const left_out = leftOut === 0 ? {} : { left_out: leftOut }
@@ -84,6 +84,6 @@ export function inShownUnit(metric: CustomMetric, shown: PointUnit, leftOut: num
   const registered = pointUnits.find(unit => kinds[unit].sign === metric.unit)
   const isScaled = registered !== undefined && isConverted(registered, shown)
   const decimals = isScaled ? metric.decimals + digits - kinds[registered].digits : metric.decimals
-  // Its limits are in the unit of the registry.
+  // The limits are in the registry's unit.
   return { ...metric, unit: sign, decimals: Math.max(0, decimals), quality: null, ...left_out }
 }

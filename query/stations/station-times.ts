@@ -1,6 +1,5 @@
 /**
- * The points of a station in the place of a device's readings: those of one time are a reading, which has none of the five
- * metrics.
+ * The points of a station in place of a device's readings: points of one time form a reading, without the five metrics.
  */
 
 import type { PgConnection } from '../../store/questdb/client/questdb-pg.ts'
@@ -13,9 +12,9 @@ import { whole } from '../questdb/sql-literals.ts'
 import { type ValuesRange, type ValuesTable, valuesFromSql } from '../questdb/values-table.ts'
 
 /**
- * To stand behind FROM: rows of `ts`, each time once, ascending. A limit stands outside: beside the ORDER BY, QuestDB 9.3.4 keeps a
- * list of the top rows, of which each row costs time in proportion to the limit (1,437 times: 6.6 s with a limit of 270,001, 81 ms
- * without), and neither a cut connection nor the time limit of the statement ends it.
+ * Used behind FROM: rows of `ts`, each time once, ascending. The limit is outside: beside ORDER BY, QuestDB 9.3.4 keeps
+ * a list of the top rows, and each row costs time in proportion to the limit. For 1,437 times it took 6.6 s with a
+ * limit of 270,001 and 81 ms without; neither a closed connection nor the statement's time limit ends it.
  */
 export function timesFromSql(table: ValuesTable, range: ValuesRange): string {
   return `(SELECT ts FROM (SELECT ts FROM ${valuesFromSql(table, range)} GROUP BY ts) ORDER BY ts)`
@@ -29,7 +28,7 @@ export function createStationTimes(
 ): ReadingsSource {
   const none = new Float64Array(0)
 
-  /** Microseconds. */
+  /** Returns microseconds. */
   async function readTimes(text: string, signal: AbortSignal): Promise<number[]> {
     const times: number[] = []
     if (series.length > 0) {
@@ -66,7 +65,7 @@ export function createStationTimes(
     },
   }
 
-  /** One more than there may be shows that there are too many. */
+  /** One more than the limit reveals that there are too many. */
   async function readColumn(
     { afterUs, throughUs, rowsMax }: { afterUs: number; throughUs: number; rowsMax: number },
     signal: AbortSignal,

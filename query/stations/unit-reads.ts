@@ -1,6 +1,6 @@
 /**
- * Which units the points of a station are in. A station has a series for each parameter of the interface, whether it measures that or
- * not, so the newest point of each is looked for within a bound: of one that never came, all points of all stations would be read.
+ * Finds the units of a station's points. A station has a series for each parameter of the interface, measured or not.
+ * So the search for the newest point has a lower bound: for an unused series, it would scan all points of all stations.
  */
 
 import type { PgConnection } from '../../store/questdb/client/questdb-pg.ts'
@@ -14,21 +14,24 @@ type Connection = Pick<PgConnection, 'read'>
 
 export interface SeenUnits {
   readonly counts: UnitCounts
-  /** That of the newest point. */
+  /** Unit of the newest point. */
   readonly unit: PointUnit
   readonly newestUs: number
 }
 
 export interface StationUnits {
-  /** The unit that each series is shown in: that of its newest point, of the days before the newest of all, or of a range that was counted. */
+  /**
+   * The displayed unit of each series: the unit of its newest point, within the days before the newest point of all or
+   * within a counted range.
+   */
   readonly shown: ReadonlyMap<number, PointUnit>
-  /** The points in these units, as they are known when it is read. */
+  /** The points in these units, as known at the time of the read. */
   readonly table: ValuesTable
-  /** By series. */
+  /** Indexed by series. */
   countIn(ranges: readonly UsRange[]): Promise<ReadonlyMap<number, UnitCounts>>
 }
 
-/** As far back as a month's answer is about, with a day more. */
+/** A month's answer looks back this far, with one more day. */
 const lookbackUs = 31 * 86_400_000_000
 
 export async function readStationUnits(
@@ -77,7 +80,7 @@ async function readNewestUs(
   return newestUs
 }
 
-/** By series; one without points in the ranges has no entry. */
+/** Indexed by series; a series without points in the ranges has no entry. */
 export async function readUnits(
   connection: Connection,
   series: readonly number[],

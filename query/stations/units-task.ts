@@ -1,4 +1,4 @@
-/** In which units a station has sent its points of a range, and which of them a read of that range shows. */
+/** The units of a station's points in a range, and the units that a read of the range shows. */
 
 import type { PgConnection } from '../../store/questdb/client/questdb-pg.ts'
 import type { StationUnits } from '../shapes/station.ts'
@@ -6,7 +6,7 @@ import type { StationUnitsQuery } from '../task.ts'
 import { leftOutOf } from './point-units.ts'
 import { readUnits } from './unit-reads.ts'
 
-/** By the points of the range alone, so that what is read of a range that has passed stays the same. */
+/** Depends on the points of the range alone, so that past ranges give stable answers. */
 export async function answerStationUnits(
   { station, fromUs, toUs }: StationUnitsQuery,
   { connection, signal }: { connection: Pick<PgConnection, 'read'>; signal: AbortSignal },

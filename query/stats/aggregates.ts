@@ -1,4 +1,4 @@
-/** One aggregate of each kind for the whole window, of every metric and of the dew point. */
+/** One aggregate of each kind over the whole window, for every metric and the dew point. */
 
 import { orNull } from '../../analytics/or-null.ts'
 import { presentOf } from '../../analytics/present.ts'
@@ -11,11 +11,11 @@ import { metricCadence } from '../kinds/metric-cadence.ts'
 import { mapColumns } from '../map-columns.ts'
 import type { StatsColumn, StatsWindow } from './window.ts'
 
-/** Of the window's readings alone: the line that leads into the window is not part of the time-weighted mean. */
+/** Uses the window's readings alone: the time-weighted mean excludes the line that leads into the window. */
 export function aggregatesPart({ timesMs, values, cadence, custom }: StatsWindow) {
   const room = new Float64Array(timesMs.length)
   function aggregateOf(column: Float64Array, cadenceAt: (timesMs: Float64Array) => Cadence) {
-    // Once, as every aggregate would otherwise look for what is missing by itself.
+    // Computed once, as every aggregate would otherwise search for missing values.
     const present = presentOf(timesMs, column)
     const { count, mean, min, max, std } = momentsOf(present.values)
     const unordered = room.subarray(0, count)

@@ -1,4 +1,4 @@
-/** How each metric resembles itself some time later. */
+/** The autocorrelation of each metric. */
 
 import { autocorrelation } from '../../analytics/correlation/autocorrelation.ts'
 import {
@@ -19,11 +19,11 @@ import type { Transforms } from './transforms.ts'
 import { verdictOf } from './verdict.ts'
 import { byMetric, dayMs, type StatsWindow } from './window.ts'
 
-/** As the reason says. */
+/** The number in the texts of reasons. */
 const cellsMin = 30
 const secondsPerHour = 3600
 
-/** A metric's cycles, as `seasonality` has them. */
+/** The result of `seasonality` for a metric. */
 interface Cycles {
   readonly peaks: readonly { readonly period_hours: number; readonly cycles: number; readonly significant: boolean }[]
 }
@@ -41,7 +41,10 @@ export function autocorrelationPart(
   })
 }
 
-/** Of the significant ones, in hours. What cannot be told from a day or its fraction is one. */
+/**
+ * Hours of the significant periods. A period that the resolution cannot separate from a day or its fraction becomes
+ * that.
+ */
 function periodsOf(peaks: Cycles['peaks'], days: number): number[] {
   return peaks
     .filter(({ significant }) => significant)

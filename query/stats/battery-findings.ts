@@ -1,4 +1,4 @@
-/** Findings of the batteries of a device, by the means of its days. */
+/** Findings of the batteries of a device, by their daily means. */
 
 import { batteryMetricOf } from '../../analytics/battery/battery-metric.ts'
 import type { DailyMean } from '../../analytics/battery/line.ts'
@@ -17,7 +17,7 @@ interface BatteriesInput extends HourlyGauges<(typeof ofColumns)[number]> {
   readonly nowMs: number
 }
 
-/** Of the first of the two columns that has values, and of each gauge beside the five that is of a battery. */
+/** Judges the first of the two columns with values, and each battery gauge beside the five. */
 export function batteryFindings({ device, nowMs, ...input }: BatteriesInput): Finding[] {
   const { frame, means } = input.window.hourly
   const endHour = (lastFullHour(nowMs) - frame.startMs) / hourMs
@@ -31,7 +31,7 @@ export function batteryFindings({ device, nowMs, ...input }: BatteriesInput): Fi
   })
 }
 
-/** Of the days that end with `endHour`, those with values: in volts or percent. */
+/** Daily means with values, in volts or percent; the last day ends with `endHour`. */
 function daysOf(hours: Float64Array, endHour: number, scale: number): DailyMean[] {
   return Array.from({ length: batteryDays }, (_, day) => {
     const to = endHour - (batteryDays - 1 - day) * hoursPerDay

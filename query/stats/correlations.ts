@@ -1,4 +1,4 @@
-/** How the metrics and the dew point go together, by the hour, and how far one is behind the other. */
+/** Hourly correlations of the metrics and the dew point, and their lags. */
 
 import { createBeyondDay, effectiveCountBeyondDay } from '../../analytics/correlation/beyond-day.ts'
 import { type Correlation, correlation, correlationSeries } from '../../analytics/correlation/correlation.ts'
@@ -9,7 +9,7 @@ import type { Stats } from '../shapes/stats.ts'
 import { type Transforms, transformsBeyondDay } from './transforms.ts'
 import { localHoursOf, quantityColumns, type StatsColumn, type StatsWindow } from './window.ts'
 
-/** Without a reading there are no pairs. */
+/** Without a reading the list of pairs is empty. */
 export function correlationsPart(window: StatsWindow, transforms: Transforms): Stats['correlations'] {
   const { timesMs, fine } = window
   const { frame, localHours, of } = pairedGrid(window)
@@ -44,7 +44,7 @@ export function correlationsPart(window: StatsWindow, transforms: Transforms): S
   return { grid_seconds: frame.stepMs / 1000, n, pairs }
 }
 
-/** By the hour, or by the step of a slower device, whose hours are not all its own. */
+/** Hourly, or with the step of a slower device, whose hours are partly interpolated. */
 function pairedGrid({ fine, hourly, localHours, local }: StatsWindow) {
   if (fine.frame.stepMs <= hourly.frame.stepMs) {
     return { frame: hourly.frame, localHours, of: ({ hours }: StatsColumn) => hours }
@@ -53,7 +53,7 @@ function pairedGrid({ fine, hourly, localHours, local }: StatsWindow) {
   return { frame, localHours: localHoursOf(frame, local), of: ({ cells }: StatsColumn) => cells }
 }
 
-/** Lags are sought on the fine grid; how much counts as independent is told by the hour. */
+/** Lags are searched on the fine grid; the hourly grid gives the number of independent values. */
 function createLags(window: StatsWindow, transforms: Transforms) {
   const { fine, local } = window
   const { frame, of } = pairedGrid(window)
@@ -62,7 +62,7 @@ function createLags(window: StatsWindow, transforms: Transforms) {
   const rests = transformsBeyondDay(window, createBeyondDay(fine.frame, local), transforms)
 
   return {
-    /** `n`: the hours that both have. */
+    /** `n` is the number of hours that both have. */
     between(a: StatsColumn, b: StatsColumn, n: number): Lag | null {
       const [x, y] = [rests.get(a.name), rests.get(b.name)]
       const [ofA, ofB] = [hours.get(a.name), hours.get(b.name)]
@@ -70,12 +70,12 @@ function createLags(window: StatsWindow, transforms: Transforms) {
       const independent = effectiveCountBeyondDay(n, ofA, ofB, beyondDay.days)
       return significantLag(x, y, independent, [a.cells, b.cells])
     },
-    /** The masks are those of the whole series, which stay. */
+    /** The masks belong to the whole series, which stay. */
     release: () => detachBuffers([...rests.values()].flatMap(rest => (rest ? [rest.spectra] : []))),
   }
 }
 
-/** Each with each once, in their order. */
+/** Each pair once, in their order. */
 function pairsIn<Item>(items: readonly Item[]): [Item, Item][] {
   return items.flatMap((a, place) => items.slice(place + 1).map((b): [Item, Item] => [a, b]))
 }

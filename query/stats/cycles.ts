@@ -1,4 +1,7 @@
-/** The cycles of a metric, as an answer lists them: found on the grid, and of an irregular device measured on its readings. */
+/**
+ * The cycles of a metric in an answer. They are found on the grid; for irregular devices they are then measured on the
+ * readings.
+ */
 
 import { detrendAtTimes } from '../../analytics/decomposition/detrend.ts'
 import { orNull } from '../../analytics/or-null.ts'
@@ -14,16 +17,16 @@ import { dayMs, type StatsWindow } from './window.ts'
 
 const hourMs = 3_600_000
 
-/** A detrended series in which cycles are measured. Times are in cells, a whole number is the middle of one. */
+/** A detrended series in which cycles are measured. Times are in cells; a whole number is the middle of one. */
 interface Measured {
   readonly sampling: Sampling
   readonly values: Float64Array
-  /** The first and the last value's time; sinusoids count theirs from the first. */
+  /** Times of the first and the last value; sinusoids count from the first. */
   readonly first: number
   readonly last: number
 }
 
-/** `peaks`: those of the grid; `residual`: its detrended cells, in which they were found. */
+/** `peaks` are the grid's; `residual` are its detrended cells. */
 export function cyclesPart(
   peaks: readonly SeasonalPeak[],
   { sampling, residual }: { readonly sampling: Sampling; readonly residual: Float64Array },
@@ -41,8 +44,8 @@ export function cyclesPart(
 }
 
 /**
- * The readings of an irregular device at their own times, which may be far from the middles of their cells. They are not
- * cleaned: among neighbours at uneven distances Hampel's filter takes a quick cycle for outliers.
+ * The readings of an irregular device at their own times, which may be far from the middles of their cells. They are
+ * not cleaned: at uneven distances Hampel's filter mistakes a quick cycle for outliers.
  */
 function readingsOf({ timesMs, fine: { frame } }: StatsWindow, values: Float64Array) {
   const present = presentOf(timesMs, values)
@@ -52,7 +55,7 @@ function readingsOf({ timesMs, fine: { frame } }: StatsWindow, values: Float64Ar
   return { times, measured }
 }
 
-/** Period, power and amplitude by the readings; where their power has no maximum near the grid's, there is no cycle. */
+/** Period, power and amplitude from the readings; without a maximum of power near the grid's, the cycle is dropped. */
 function measuredAgain(
   peaks: readonly SeasonalPeak[],
   { times, measured: { sampling, values } }: { readonly times: Float64Array; readonly measured: Measured },
@@ -83,7 +86,7 @@ function partsOf(peaks: readonly SeasonalPeak[], measured: Measured, { fine: { f
   const harmonics = harmonicsOf(peaks.map(({ frequency, power }) => ({ periodHours: hoursOf(frequency), power })))
   const { sampling, values, first, last } = measured
   const fit = sampling.fitter(values)
-  /** At exactly 24/k h: at a period that is a little off, the phase would run away over the window. */
+  /** At exactly 24/k h: with a slightly different period, the phase would drift over the window. */
   const phaseOf = (perDay: number) => {
     const sinusoid = fit((perDay * frame.stepMs) / dayMs)
     const maximumMs = cellMiddleMs(first + maximumNear(sinusoid, last - first), frame)

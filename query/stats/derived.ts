@@ -1,4 +1,4 @@
-/** Quantities of the last readings that no sensor measures. */
+/** Derived quantities of the last readings, which no sensor measures. */
 
 import { orNull } from '../../analytics/or-null.ts'
 import { absoluteHumidity, seaLevelPressure } from '../../analytics/summary/derived.ts'
@@ -6,7 +6,7 @@ import { pressureTendency } from '../../analytics/summary/pressure-tendency.ts'
 import type { Metric } from '../../store/tables.ts'
 import type { StatsWindow } from './window.ts'
 
-/** A reading that is further behind the last one than this, or than five intervals, says nothing of that moment. */
+/** A reading is ignored if it is older than the last one by more than this, or by more than five intervals. */
 const behindMsMax = 3_600_000
 const behindIntervals = 5
 
@@ -26,7 +26,7 @@ export function derivedPart(window: StatsWindow, altitudeM: number | null) {
   }
 }
 
-/** The newest reading that has all of these metrics, unless it is too far behind the last one. */
+/** The newest reading with all of these metrics, unless it is too much older than the last one. */
 function lastComplete<Needed extends Metric>(
   { timesMs, values, cadence, lastMs }: StatsWindow,
   needed: readonly Needed[],

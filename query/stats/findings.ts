@@ -1,4 +1,4 @@
-/** What somebody should know of a device, found when its statistics are built. Its silence is told for each request. */
+/** Findings about a device, computed when its statistics are built. Its silence is added on each request. */
 
 import { batteryMetricOf } from '../../analytics/battery/battery-metric.ts'
 import { bandOfDevice } from '../../analytics/domain/cold-chain.ts'
@@ -18,7 +18,7 @@ import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { metrics } from '../../store/tables.ts'
 import { type AnalysedDevice, deviceLimits } from '../analysed-device.ts'
 import { hasOwnLevel } from '../findings/own-level.ts'
-import { type ToldFinding, toldFinding } from '../findings/told-finding.ts'
+import { type WordedFinding, wordedFinding } from '../findings/worded-finding.ts'
 import { serviceWords } from '../findings/words.ts'
 import { judgedVane } from '../kinds/judged-vane.ts'
 import type { CustomSamples } from '../kinds/metric-samples.ts'
@@ -33,7 +33,7 @@ const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
 export interface FindingsInput {
-  /** Of the last thirty days. */
+  /** The last thirty days. */
   readonly series: Series
   readonly custom: readonly CustomSamples[]
   readonly seen: LastSeen
@@ -47,7 +47,7 @@ export interface FindingsInput {
 }
 
 /** Worst first. */
-export function findingsOf(input: FindingsInput): ToldFinding[] {
+export function findingsOf(input: FindingsInput): WordedFinding[] {
   const { custom, seen, reliability, quality, nowMs, local } = input
   const { lastMs, cadence } = seen
   if (lastMs === null) return []
@@ -62,13 +62,13 @@ export function findingsOf(input: FindingsInput): ToldFinding[] {
     ...excursionFindings(input),
     ...rejectedFindings(input),
   ]
-  // What another finding says of the same hours is said once.
+  // Only one finding describes the same hours.
   const found = [...known, ...unusualFindings(input).filter(one => !known.some(other => isOfSame(one, other)))]
   const words = serviceWords(
     local,
     custom.map(({ metric }) => metric),
   )
-  return rankFindings(found).map(finding => toldFinding(finding, words))
+  return rankFindings(found).map(finding => wordedFinding(finding, words))
 }
 
 function isOfSame(one: Finding, other: Finding): boolean {
@@ -76,7 +76,7 @@ function isOfSame(one: Finding, other: Finding): boolean {
   return one.metric === other.metric && !isBefore(one, other) && !isBefore(other, one)
 }
 
-/** Not of a battery, which is never as four weeks ago. */
+/** Batteries are excluded, because they never repeat the previous four weeks. */
 function unusualFindings(input: FindingsInput): Finding[] {
   const { hourly, localHours } = input.window
   return gaugesOf(input).flatMap(({ name: metric, unit, hours, quantum }) => {
@@ -85,7 +85,7 @@ function unusualFindings(input: FindingsInput): Finding[] {
   })
 }
 
-/** With the smallest step of each sensor. */
+/** Gauges with the resolution of each sensor. */
 function gaugesOf(input: FindingsInput) {
   const quanta: Readonly<Record<string, { readonly quantum: number | null } | undefined>> = input.quality.counts
   return hourlyGauges(metrics, input).map(gauge => ({ ...gauge, quantum: quanta[gauge.name]?.quantum ?? 0 }))
@@ -127,7 +127,7 @@ function rejectedFindings({ rejected, series: { timesMs }, nowMs }: FindingsInpu
   return found === undefined ? [] : [found]
 }
 
-/** Those without a value for an hour, which are few. */
+/** Metrics without a value for an hour; there are few. */
 function behindMetrics({ series, custom, seen }: FindingsInput, lastMs: number): MetricTimes[] {
   const isBehind = (name: string) => {
     const last = (seen.metrics as Readonly<Record<string, LastSeen['metrics']['temperature']>>)[name]

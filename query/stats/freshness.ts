@@ -1,4 +1,4 @@
-/** Whether the device still reports: all of it is of the second of the request. */
+/** Whether the device still reports, computed at the second of the request. */
 
 import type { Cadence } from '../../analytics/reliability/cadence.ts'
 import { ageSecondsOf, freshnessOf, type LastValue, lastValueOf } from '../../analytics/reliability/freshness.ts'
@@ -8,12 +8,12 @@ import type { CustomSamples } from '../kinds/metric-samples.ts'
 import { mapColumns } from '../map-columns.ts'
 import type { Series } from '../series.ts'
 
-/** What freshness needs to know of the readings. */
+/** Summary of the readings for freshness. */
 export interface LastSeen {
   readonly lastMs: number | null
   readonly enabled: boolean
   readonly cadence: Cadence
-  /** With custom ones. */
+  /** Includes custom metrics. */
   readonly metrics: Readonly<Record<Metric, LastValue | null>>
 }
 

@@ -1,4 +1,4 @@
-/** The means by the hour of what a device measures, with their units. */
+/** Hourly means of a device's gauges, with their units. */
 
 import type { Metric } from '../../store/tables.ts'
 import { units } from '../answers/units.ts'
@@ -19,7 +19,7 @@ export interface HourlyGauges<Column extends Metric> {
   readonly custom: readonly { readonly metric: Pick<CustomSamples['metric'], 'name' | 'unit'> }[]
 }
 
-/** Of some of the five, then of each gauge beside them. */
+/** Some of the five first, then each gauge beside them. */
 export function hourlyGauges<Column extends Metric>(
   columns: readonly Column[],
   { window, custom }: HourlyGauges<Column>,

@@ -1,10 +1,10 @@
-/** The one place where numbers become JSON text. */
+/** Writes the numbers of an answer as JSON text. */
 
 import { bug } from '../../store/limits/bug.ts'
 
 /**
- * The members of an object, to be put among others. `JSON.stringify` alone would write NaN and infinities as null without
- * a word: here they are an error of ours. What does not exist is null in the value already.
+ * The members of an object, for insertion among others. `JSON.stringify` alone would silently write NaN and infinities
+ * as null; here they are internal errors. Missing values must be null already.
  */
 export function jsonMembers(value: object): string {
   const text = JSON.stringify(value, (name, part: unknown) => {

@@ -1,4 +1,4 @@
-/** How many readings of the window are good, suspect or missing, and which tests found them suspect. */
+/** Numbers of good, suspect and missing readings in the window, and the tests that found the suspect ones. */
 
 import type { CheckedMetric } from '../../analytics/findings/from-quality.ts'
 import { checkQuality, type Quality } from '../../analytics/quality/quality.ts'
@@ -16,7 +16,7 @@ export interface WindowQuality {
   readonly checked: readonly CheckedMetric[]
 }
 
-/** Of the five metrics and the custom gauges. */
+/** Quality of the five metrics and the custom gauges. */
 export function qualityOf(window: StatsWindow, device: AnalysedDevice, custom: readonly CustomMetric[]): WindowQuality {
   const limitsOfCustom = new Map(custom.map(metric => [metric.name, customLimits(metric)]))
   const limitsOf = (name: string): QualityLimits => {

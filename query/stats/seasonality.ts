@@ -1,4 +1,4 @@
-/** The cycles of each metric, how strong they are, and what a day and a week look like. */
+/** The cycles of each metric, their strengths, and the profiles of a day and a week. */
 
 import { detrend } from '../../analytics/decomposition/detrend.ts'
 import { dailyProfile, extremeHours, weeklyProfile } from '../../analytics/decomposition/profiles.ts'
@@ -20,22 +20,22 @@ import { type Lacking, verdictOf } from './verdict.ts'
 import { byMetric, cellMiddles, dayMs, type StatsColumn, type StatsWindow } from './window.ts'
 
 const hourMs = 3_600_000
-/** Both as the reasons say. */
+/** The numbers in the texts of reasons. */
 const spanDaysMin = 3
 const coverageMin = 0.5
-/** With readings farther apart a day has too few of them. */
+/** With a longer interval, a day has too few readings. */
 const slowMs = 3 * hourMs
 
 interface Search {
   readonly cells: number
   readonly stepMs: number
-  /** Room for the cells of the metric whose turn it is. */
+  /** Reused for the cells of each metric. */
   readonly clean: Float64Array
   readonly sampling: Sampling
   readonly peaksOf: PeakSearch
 }
 
-/** For all metrics and, as its tables depend on the grid alone, mostly for the next device as well. */
+/** Shared by all metrics, and mostly by the next device too, because its tables depend on the grid alone. */
 let lastSearch: Search | undefined
 
 function searchOf({ cells, stepMs }: GridFrame): Search {
@@ -51,7 +51,7 @@ function searchOf({ cells, stepMs }: GridFrame): Search {
   return lastSearch
 }
 
-/** `quantumOf`: the smallest step of a metric's sensor, null while it is unknown. */
+/** `quantumOf` returns the resolution of a metric's sensor, null while unknown. */
 export function seasonalityPart(window: StatsWindow, quantumOf: (name: string) => number | null) {
   const { frame } = window.fine
   const dayHours = hoursOfDay(window.weekHours)

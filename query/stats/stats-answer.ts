@@ -1,4 +1,4 @@
-/** Everything that can be said of one device: the answer to `stats_data`. */
+/** All statistics of one device: the answer to `stats_data`. */
 
 import { releaseTransforms } from '../../analytics/correlation/block-spectra.ts'
 import type { RejectedReadings } from '../../analytics/findings/from-rejections.ts'
@@ -35,9 +35,9 @@ const unitsOfAll = {
   pressure_tendency: 'hPa',
 }
 
-/** Cadence and reliability look back so far, whatever is asked. */
+/** Cadence and reliability always look back this far. */
 const daysMin = 30
-/** The first of thirty local days may begin so much earlier when the clocks change. */
+/** The first of thirty local days may begin this much earlier when the clocks change. */
 const clockChangeMs = 3_600_000
 
 export interface StatsInput {
@@ -45,13 +45,13 @@ export interface StatsInput {
   readonly nowMs: number
   readonly local: LocalTime
   readonly days: number
-  /** Of the window; undefined: so many days before the last reading. */
+  /** Start of the window; by default some days before the last reading. */
   readonly startMs?: number | undefined
-  /** The grid's step; undefined: by the cadence. */
+  /** The grid's step; by default from the cadence. */
   readonly stepSeconds: number | undefined
   /** Every reading after `statsAfterMs`. */
   readonly series: Series
-  /** Of the same time, in the answer's order; counters and states have the value before it, too. */
+  /** Samples of the same range, in the answer's order; counters and states include the value before it. */
   readonly custom: readonly CustomSamples[]
   /** The newest reading at or before the start of the series; undefined when there is none. */
   readonly predecessorMs: number | undefined
@@ -66,7 +66,7 @@ export interface StatsAnswer {
   readonly tail: string
 }
 
-/** Readings later than this are needed, up to the last one, which is at `lastMs`. */
+/** Readings after this time are required, up to the last one at `lastMs`. */
 export function statsAfterMs(lastMs: number, nowMs: number, days: number): number {
   return Math.min(lastMs, nowMs - clockChangeMs) - Math.max(days, daysMin) * dayMs
 }
@@ -113,7 +113,7 @@ export function buildStats(input: StatsInput): StatsAnswer {
   return answer
 }
 
-/** A state may be sent on change alone, so that nobody knows what is missing of it. */
+/** States are excluded: they may be sent only on change, so missing ones cannot be detected. */
 function alignedOf({ series, custom }: StatsInput, ...kinds: readonly MetricKind[]): Record<string, Float64Array> {
   const some = custom.filter(({ metric }) => kinds.includes(metric.kind))
   return Object.fromEntries(some.map(samples => [samples.metric.name, alignedTo(series.timesMs, samples)]))
@@ -157,7 +157,7 @@ function tailOf({ device, custom }: StatsInput, window: StatsWindow, quality: Wi
   }
 }
 
-/** Of what is no gauge. Before its first reading a device has no state. */
+/** Figures of all kinds except gauges. Before its first reading a device has no state. */
 function kindsPart(window: StatsWindow, custom: readonly CustomSamples[]): Record<string, WindowFigures> {
   const { startMs, lastMs, timesMs, truncated, cadence, local } = window
   const others = custom.filter(({ metric }) => metric.kind !== 'gauge')

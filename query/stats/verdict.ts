@@ -1,4 +1,4 @@
-/** Whether there is enough of a series for a statistic, and if not, why. */
+/** Decides whether a series suffices for a statistic, and gives the reason if not. */
 
 import { type Reason, reasons } from '../../analytics/reasons.ts'
 import { isConstant, type Moments } from '../../analytics/summary/moments.ts'
@@ -18,7 +18,7 @@ export interface Lacking extends Lack {
   readonly reason: Reason
 }
 
-/** `moments`: of the cells. `lacking` says what there is too little of, null: there is enough. */
+/** `moments` describe the cells. `lacking` names the shortage, null if there is none. */
 export function verdictOf(moments: Moments, lacking: Lacking | null): Verdict {
   if (moments.count === 0) return { status: 'no_data', reason: reasons.noValue, lack: null }
   if (lacking !== null) {

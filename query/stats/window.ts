@@ -1,4 +1,4 @@
-/** What the parts of the statistics share: the window's readings, their cadence and their means on two grids. */
+/** Common inputs of the statistics: the window's readings, their cadence and their means on two grids. */
 
 import { lowerBound, upperBound } from '../../analytics/lower-bound.ts'
 import { withoutErrors } from '../../analytics/quality/error-codes.ts'
@@ -21,17 +21,17 @@ type Columns = Readonly<Record<Quantity, Float64Array>>
 
 /** Cells of a grid from the first reading of any metric to the last. */
 interface Grid {
-  /** No cells without a reading. */
+  /** Empty without a reading. */
   readonly frame: GridFrame
   readonly means: Columns
 }
 
 export interface StatsWindow {
   readonly days: number
-  /** The window is (start, last reading], or from the start that was asked for; null without a reading. */
+  /** The window is (start, last reading], or begins at the requested start; null without a reading. */
   readonly startMs: number | null
   readonly lastMs: number | null
-  /** The device is younger than the window, by more than an interval. */
+  /** The device is younger than the window, by more than one interval. */
   readonly truncated: boolean
   readonly cadence: Cadence
   readonly local: LocalTime
@@ -43,9 +43,9 @@ export interface StatsWindow {
   /** Gauges beside the five. */
   readonly custom: readonly StatsColumn[]
   readonly fine: Grid
-  /** Of the cells of the fine grid. */
+  /** Moments of the cells of the fine grid. */
   readonly fineMoments: Readonly<Record<Quantity, Moments>>
-  /** By the hour. Where the step of the fine grid is longer, the hours between its readings are filled as its cells are. */
+  /** Hourly. Where the step of the fine grid is longer, the hours between its readings are filled as its cells are. */
   readonly hourly: Grid
   /** The local hour of the day of each of its cells. */
   readonly localHours: Uint8Array
@@ -54,11 +54,13 @@ export interface StatsWindow {
 /** One quantity in the window. */
 export interface StatsColumn {
   readonly name: string
-  /** As many as the window's readings, NaN where missing, of a custom gauge also where the number stands for an error. */
+  /**
+   * One for each reading of the window, NaN where missing; for a custom gauge also where the number is an error code.
+   */
   readonly values: Float64Array
-  /** As they were read. */
+  /** The unmodified values. */
   readonly read: Float64Array
-  /** Means of the cells of the fine grid, and their moments. */
+  /** Means and moments of the cells of the fine grid. */
   readonly cells: Float64Array
   readonly cellMoments: Moments
   readonly hours: Float64Array
@@ -66,14 +68,14 @@ export interface StatsColumn {
 
 export interface WindowInput {
   readonly series: Series
-  /** Values of gauges beside the five, as many as readings of the series. */
+  /** Values of gauges beside the five, one for each reading of the series. */
   readonly gauges: Readonly<Record<string, Float64Array>>
-  /** The reading before the series, undefined when it begins with the device's first. */
+  /** The reading before the series; undefined when it begins with the device's first. */
   readonly predecessorMs: number | undefined
   readonly days: number
-  /** Undefined: so many days before the last reading. */
+  /** By default some days before the last reading. */
   readonly fromMs?: number | undefined
-  /** The grid's step, undefined: by the cadence. */
+  /** The grid's step; by default from the cadence. */
   readonly stepSeconds: number | undefined
   readonly expectedIntervalSeconds: number | null
   readonly local: LocalTime
@@ -136,7 +138,7 @@ function stepOf(cadence: Cadence, timesMs: Float64Array): number {
   return gridStepMs(usualInterval(cadence, firstMs, lastMs), firstMs, lastMs)
 }
 
-/** The interval that is kept or undercut in three quarters of the time: on its grid most cells have a reading. */
+/** The interval that holds for three quarters of the time: on its grid most cells have a reading. */
 function usualInterval({ stretches }: Cadence, firstMs: number, lastMs: number): number | null {
   const parts = stretches.map(({ fromMs, expectedMs }, place) => {
     const untilMs = Math.min(lastMs, stretches[place + 1]?.fromMs ?? lastMs)
@@ -163,10 +165,10 @@ function gridOf(
   return { frame, means: mapColumns(quantities, quantity => meansOf(values[quantity], frame)) }
 }
 
-/** In expected intervals: G of an irregular device may be hours. */
+/** In expected intervals, because G of an irregular device may be hours. */
 const bridgedIntervals = 2.5
 
-/** A device whose clock is a second off leaves a cell empty every hour, which makes a cycle of its own. */
+/** A device whose clock is a second off leaves a cell empty every hour, which would look like a cycle. */
 function bridgeCells(cells: Float64Array, { startMs, stepMs }: GridFrame, { stretches }: Cadence): void {
   bridgeShortGaps(cells, place => {
     const timeMs = startMs + (place + 0.5) * stepMs
@@ -201,7 +203,7 @@ export function quantityColumns(window: StatsWindow): StatsColumn[] {
   return [...quantities.map(name => columnOf(window, name)), ...window.custom]
 }
 
-/** One value for each of the five metrics, and beside them for each custom gauge under its name. */
+/** One value for each of the five metrics, and one for each custom gauge under its name. */
 export function byMetric<Value>(window: StatsWindow, ofColumn: (column: StatsColumn) => Value): Record<Metric, Value> {
   const columns = [...metrics.map(name => columnOf(window, name)), ...window.custom]
   return Object.fromEntries(columns.map(column => [column.name, ofColumn(column)])) as Record<Metric, Value>

@@ -16,7 +16,7 @@ import { runs } from '../support/runs.ts'
 test('rows that go back in time are a fault of ours', async t => {
   const columns = new ReadingsColumns(1, 1)
   columns.add(0, 2, [1], 0)
-  t.throws(() => columns.add(1, 1, [1], 0), /a row at 1 comes behind one at 2/)
+  t.throws(() => columns.add(1, 1, [1], 0), /rows out of order: 1 after 2/)
 })
 
 function written(fill: (bytes: RowBytes) => void): string {

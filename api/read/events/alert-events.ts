@@ -6,11 +6,11 @@ import type { Owner } from '../../../alerts/core/outcome.ts'
 import { authorize, type Principal } from '../../../auth/policy.ts'
 import { ChangeInDoubt } from '../../../auth/record-cache.ts'
 import type { Subscription } from '../../../query/live/events/event-client.ts'
-import type { ToldAlert } from '../../../query/live/events/event-text.ts'
+import type { ChangedAlert } from '../../../query/live/events/event-text.ts'
 import { isUnavailable } from '../../../store/postgres/postgres-errors.ts'
 import type { FindPrincipal } from '../../credentials/find-principal.ts'
 
-export function ownedAlertEvent(alert: AlertRow): ToldAlert {
+export function ownedAlertEvent(alert: AlertRow): ChangedAlert {
   const { id, rule, rule_id, device, state, severity, flapping } = alert
   const at = alert.resolved_at ?? alert.fired_at ?? alert.opened_at
   const acknowledged = alert.acknowledged_at !== null

@@ -11,7 +11,7 @@ import { EventCursors } from '../../../query/live/events/event-cursor.ts'
 import { EventHub } from '../../../query/live/events/event-hub.ts'
 import type { EventMeter } from '../../../query/live/events/event-meter.ts'
 import { ServiceEvent } from '../../../query/live/events/event-shape.ts'
-import type { ToldAlert } from '../../../query/live/events/event-text.ts'
+import type { ChangedAlert } from '../../../query/live/events/event-text.ts'
 import type { ProcessCount } from '../../../store/limits/shared-rate.ts'
 import type { Log } from '../../../store/log.ts'
 import { addCorsHeaders } from '../../http/cors.ts'
@@ -30,9 +30,9 @@ export interface EventsOptions {
   /** Calls the listener with each change of a device's state. */
   onState?: (listener: (deviceNumber: number, state: string) => void) => void
   /** False while the fleet is not loaded and `onState` is not called. */
-  areStatesTold?: () => boolean
+  areStatesSent?: () => boolean
   /** Calls the listener with each changed alert. */
-  onAlert?: ((listener: (alert: ToldAlert) => void) => void) | undefined
+  onAlert?: ((listener: (alert: ChangedAlert) => void) => void) | undefined
   /** Alerts that the sender of the request may see; undefined for none. */
   alertsOf?: ((request: FastifyRequest) => Promise<Subscription['alerts']>) | undefined
   devices: Pick<Devices, 'byNumber'>

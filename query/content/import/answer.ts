@@ -1,12 +1,12 @@
-/** How much of a file of lines goes into one request, and what the answer to it tells. */
+/** Limits of an import request, and the shape of its response. */
 
 import { z } from 'zod'
 
 /** The full text of a file is part of its line. */
 export const lineBytesMax = 4 * 1024 * 1024
-/** As many rejects as are listed, so a request of nothing but faults is told line by line. */
+/** As many lines as rejects are listed, so that even a request of faulty lines lists them all. */
 export const linesMax = 2_000
-/** What the command line reads at a time; a longest line, cut off one byte behind its end, fits in. */
+/** The command line reads this much at a time; a longest line, cut off one byte behind its end, fits in. */
 export const chunkBytes = 8 * 1024 * 1024
 
 const rejectCodes = ['LINE_TOO_LONG', 'LINE_MALFORMED', 'FILE_INVALID'] as const
@@ -15,7 +15,7 @@ const Reject = z.object({
   /** Counted from 1 over all lines of the body, empty ones included. */
   line: z.int(),
   code: z.enum(rejectCodes),
-  /** With the field ahead: `title: must have at most 1024 characters`. */
+  /** Names the field first: `title: must have at most 1024 characters`. */
   reason: z.string(),
 })
 export type Reject = z.infer<typeof Reject>
@@ -31,11 +31,11 @@ const lines = {
 
 export const ImportedFiles = z.object({
   ...lines,
-  /** Files that were not there before. */
+  /** Files that did not exist before. */
   added: z.int(),
-  /** Files that were there and are different now. */
+  /** Existing files with other content. */
   changed: z.int(),
-  /** Fields that are not ours, some of them if there are many. */
+  /** Unknown fields; only some of them if there are many. */
   ignored_fields: z.array(z.string()),
 })
 export type ImportedFiles = z.infer<typeof ImportedFiles>
@@ -44,7 +44,7 @@ export const ChangedFiles = z.object({
   ...lines,
   /** Files that were unpublished or removed. */
   changed: z.int(),
-  /** Names of files that are not there. */
+  /** Names without a file. */
   unknown: z.int(),
 })
 export type ChangedFiles = z.infer<typeof ChangedFiles>

@@ -1,13 +1,13 @@
 /**
- * Turns lines into rows: each file once, as its last line has it, and around it the units, platforms, departments, topics,
- * resources and runs, each as the newest line has it. The rows are named like the columns of the tables.
+ * Turns lines into rows. Each file occurs once, by its last line. Its units, platforms, departments, topics, resources
+ * and runs have the fields of their newest line. The rows are named like the columns of the tables.
  */
 
 import { type OwnFields, ownNames } from '../file-text.ts'
 import { moduleDigest } from '../fold-case.ts'
 import type { ContentFileLine } from '../line.ts'
 
-/** In the order in which they refer to each other. */
+/** Ordered by their references to each other. */
 export const referenceTables = [
   'content_units',
   'content_platforms',
@@ -22,7 +22,7 @@ export type ReferenceTable = (typeof referenceTables)[number]
 export interface Batch {
   references: Record<ReferenceTable, object[]>
   featureTypes: string[]
-  /** Distinct lists of feature types; a file names its list by the place here. */
+  /** Distinct lists of feature types; a file refers to its list by the index here. */
   featureSets: string[][]
   files: IncomingFile[]
 }
@@ -107,7 +107,10 @@ function runRow(line: ContentFileLine): object {
 type IncomingFile = ReturnType<typeof fileRow>
 type EarlierRow = { id?: number | undefined; created_on?: string | undefined; place: number }
 
-/** `earlier` is the same file in a line before: its id was asked for first, and its time holds while none is given. */
+/**
+ * `earlier` is an earlier line of the same file: its requested id has precedence, and its time applies while none is
+ * given.
+ */
 function fileRow(line: ContentFileLine, feature_set: number, place: number, earlier: EarlierRow | undefined) {
   const { edx_module_id } = line
   return {

@@ -1,4 +1,4 @@
-/** Merges the files of a batch into the store: new ones are added, those that differ are changed, the others stay. */
+/** Merges the files of a batch into the store: it adds new ones, changes different ones and leaves the others alone. */
 
 import type { Transaction } from '../../../store/postgres/transaction.ts'
 
@@ -7,7 +7,7 @@ export interface Merged {
   changed: number
 }
 
-/** Columns that a line gives and the table keeps as they are. */
+/** Columns that the table stores unchanged. */
 const lineColumns = { published: 'boolean', edx_module_digest: 'bytea' }
 const keyColumns = { id: 'bigint', run_id: 'bigint', created_on: 'timestamptz' }
 
@@ -24,17 +24,17 @@ function listed(names: readonly string[], prefix = ''): string {
   return names.map(name => prefix + name).join(', ')
 }
 
-/** Kept by the connection from one batch to the next, because making a table writes to the catalogs. */
+/** The connection reuses it for every batch, because creating a table writes to the catalogs. */
 const incomingSql = `CREATE TEMP TABLE IF NOT EXISTS content_incoming (${typed({ ...keyColumns, ...lineColumns })},
   key_digest bytea, feature_set_id integer, own_fields json, content text, is_new boolean, differs boolean, text_differs boolean)
   ON COMMIT DELETE ROWS`
 
-/** The sequence stays ahead of the ids that are asked for, and so never hands out one of them. */
+/** The sequence stays ahead of requested ids, so it never hands out one of them. */
 const sequenceSql = `SELECT setval('content_files_id_seq', $1) FROM content_files_id_seq WHERE last_value <= $1`
 
 /**
- * The files as they will be, beside what is there: a time that is not given is the one that the file has, and of several
- * new files that ask for one id the first has it, if it is free.
+ * Future rows beside the existing ones. A missing time is the file's existing time. Of several new files that request
+ * one id, the first gets it if it is free.
  */
 const loadSql = `INSERT INTO content_incoming (${listed(tableNames)}, content, is_new, differs, text_differs)
   SELECT coalesce(old_id, CASE WHEN is_first AND is_free THEN id END, nextval('content_files_id_seq')),
@@ -75,12 +75,12 @@ const removedTextsSql = `DELETE FROM content_texts USING content_incoming
 export interface Files {
   /** A JSON array of rows, as `batch.ts` makes them. */
   rows: Uint8Array
-  /** Ids of the lists of feature types, by their places. */
+  /** Ids of the lists of feature types, by index. */
   featureSetIds: readonly number[]
   highestId: number
 }
 
-/** A statement that has nothing to change would still raise the data version, so only those run that have something. */
+/** A statement without a change would still raise the data version, so only statements with changes run. */
 export async function mergeFiles(transaction: Transaction, { rows, featureSetIds, highestId }: Files): Promise<Merged> {
   await transaction.query(incomingSql)
   await transaction.query(sequenceSql, [highestId])

@@ -1,4 +1,4 @@
-/** Content files into the listing and out of it by the batch: each is read in a thread and is one transaction. */
+/** Imports and removes content files in batches: each batch is read in a thread and is one transaction. */
 
 import type pg from 'pg'
 import { Piscina } from 'piscina'
@@ -19,22 +19,22 @@ interface ImportAudit {
   details: Record<string, number>
 }
 
-/** `by` is who asks, for the audit. */
+/** `by` is the requester, for the audit. */
 export interface ContentFileImporter {
-  /** Resolves when all that is right in a body of NDJSON is stored. */
+  /** Resolves when the valid lines of a body of NDJSON are stored. */
   importFiles(body: Uint8Array, by: string): Promise<ImportedFiles | Refused>
-  /** Resolves when the files that the body names are unpublished or removed. */
+  /** Resolves when the named files are unpublished or removed. */
   changeNamed(action: NameAction, body: Uint8Array, by: string): Promise<ChangedFiles | Refused>
   close(): Promise<void>
 }
 
 export interface ImporterOptions {
   postgres: pg.Pool
-  /** Writes what was changed into the audit, in the transaction of the change. */
+  /** Writes the change into the audit, in the same transaction. */
   audit: (transaction: Transaction, entry: ImportAudit) => Promise<void>
 }
 
-/** Each is in memory, and they go into the store one after the other. */
+/** Each batch is in memory, and they are stored one after the other. */
 const batchesMax = 4
 const idleMsMax = 10_000
 
@@ -62,7 +62,9 @@ export function createContentFileImporter({ postgres, audit }: ImporterOptions):
     }
   }
 
-  /** The thread gets a copy: memory that is handed over is gone here, and a small buffer shares its own with others. */
+  /**
+   * The thread gets a copy: transferred memory would be gone here, and a small buffer shares its memory with others.
+   */
   async function read<Result>(name: 'readFiles' | 'readNames', body: Uint8Array): Promise<Result> {
     const task: ReadTask = { body: new Uint8Array(body) }
     return await pool.run(task, { name, transferList: [task.body.buffer] })
@@ -109,16 +111,16 @@ export function createContentFileImporter({ postgres, audit }: ImporterOptions):
 
 /** A batch on a slow disk takes longer than a query may. */
 const statementMsMax = 60_000
-/** PostgreSQL ends a statement by itself; one that is frozen does not, and is given up a little later. */
+/** PostgreSQL ends a slow statement by itself; if the server is frozen, the client gives up a little later. */
 const answerMsMax = statementMsMax + 5_000
 
-/** Every change takes this row's lock, here before all others: two batches at a time would wait for each other's rows. */
+/** Every change locks this row first: otherwise two batches could deadlock on each other's rows. */
 const lockSql = 'SELECT FROM content_version FOR UPDATE'
 
-/** One change of the content files: all of it or nothing, and one at a time. */
+/** One change of the content files. Changes are atomic and run one at a time. */
 function transact<Result>(postgres: pg.Pool, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
   return inTransaction(postgres, { stepMs: answerMsMax }, async transaction => {
-    // The pool's own limit is that of usual statements.
+    // The pool's own limit is for usual statements.
     await transaction.query(`SET LOCAL statement_timeout = ${statementMsMax}; ${lockSql}`)
     return await work(transaction)
   })
@@ -127,7 +129,7 @@ function transact<Result>(postgres: pg.Pool, work: (transaction: Transaction) =>
 const newTypes = `SELECT given.name FROM unnest($1::text[]) AS given(name)
   WHERE NOT EXISTS (SELECT FROM content_feature_types known WHERE known.name = given.name)`
 
-/** The lists by their places, each as the ids of its types in ascending order. */
+/** The lists by index, each as the ids of its types in ascending order. */
 const wantedSets = `(SELECT place, ARRAY(
     SELECT types.id FROM json_array_elements_text(names) AS wanted(name) JOIN content_feature_types types USING (name)
     ORDER BY types.id) AS ids
@@ -139,13 +141,13 @@ const newSets = `SELECT ids FROM ${wantedSets}
 const setIds = `SELECT known.id FROM ${wantedSets}
   JOIN content_feature_sets known ON known.feature_type_ids = wanted.ids ORDER BY place`
 
-/** The ids of the lists, in their order. */
+/** Returns the ids of the lists, in their order. */
 async function mergeFeatureSets(
   transaction: Transaction,
   { featureTypes, featureSets }: Pick<Batch, 'featureTypes' | 'featureSets'>,
 ): Promise<number[]> {
   const sets = JSON.stringify(featureSets)
-  // As with the other tables, a statement that adds nothing would raise the data version all the same.
+  // A statement without a change would still raise the data version.
   if (await hasRows(transaction, newTypes, featureTypes)) {
     await transaction.query(`INSERT INTO content_feature_types (name) ${newTypes}`, [featureTypes])
   }

@@ -1,4 +1,4 @@
-/** Reads a body of NDJSON: a value for each line that has the shape, and the reason for each that has not. */
+/** Reads a body of NDJSON: a value for each valid line, and the reason for each invalid one. */
 
 import { isUtf8 } from 'node:buffer'
 import type { z } from 'zod'
@@ -8,7 +8,7 @@ export interface Lines<Value> {
   values: Value[]
   rejected: number
   rejects: Reject[]
-  /** Fields at the top of lines that the shape does not know. */
+  /** Top-level fields that the shape does not know. */
   ignoredFields: string[]
 }
 

@@ -7,11 +7,11 @@ export type NameAction = (typeof nameActions)[number]
 
 export interface Changed {
   changed: number
-  /** Names of no file. */
+  /** Names without a file. */
   unknown: number
 }
 
-/** Each name beside the file that has it, if there is one. */
+/** Each name with its file, if there is one. */
 const namedSql = `SELECT files.id, files.published FROM json_to_recordset($1::json) AS name(id bigint, run_id bigint, key text)
   LEFT JOIN content_files files ON files.id = coalesce(name.id, (SELECT keyed.id FROM content_files keyed
     WHERE keyed.run_id = name.run_id AND keyed.key_digest = content_digest(name.key)))`
@@ -26,7 +26,7 @@ export async function changeNamed(transaction: Transaction, action: NameAction, 
   const { rows } = await transaction.query<{ id: string | null; published: boolean | null }>(namedSql, [parameter])
   const found = rows.filter(row => row.id !== null)
   const ids = new Set(found.filter(row => action === 'remove' || row.published).map(row => row.id))
-  // A statement that changes nothing would still raise the data version.
+  // A statement without a change would still raise the data version.
   if (ids.size > 0) await transaction.query(changeSql[action], [[...ids]])
   return { changed: ids.size, unknown: rows.length - found.length }
 }

@@ -1,4 +1,4 @@
-/** Brings what stands around the files up to date: units, platforms, departments, topics, resources and runs. */
+/** Updates the rows that files refer to: units, platforms, departments, topics, resources and runs. */
 
 import type { Transaction } from '../../../store/postgres/transaction.ts'
 import { type Batch, type ReferenceTable, referenceTables } from './batch.ts'
@@ -30,7 +30,7 @@ const columns: Record<ReferenceTable, Record<string, string>> = {
   },
 }
 
-/** A statement that has nothing to change would still raise the data version, so what differs is asked for first. */
+/** A statement without a change would still raise the data version, so a query looks for differences first. */
 export async function mergeReferences(transaction: Transaction, references: Batch['references']): Promise<boolean> {
   const tables = referenceTables.filter(table => references[table].length > 0)
   const parameters = tables.map(table => JSON.stringify(references[table]))

@@ -1,4 +1,4 @@
-/** The thread that reads lines and makes rows of them, so that the main one stays free. It keeps nothing between calls. */
+/** The thread that turns lines into rows, so that the main thread stays free. It keeps nothing between calls. */
 
 import { move, transferableSymbol, valueSymbol } from 'piscina'
 import { ContentFileLine, ContentFileName } from '../line.ts'
@@ -18,9 +18,9 @@ interface Report {
 
 export interface ReadFiles extends Report, Omit<Batch, 'files'> {
   ignoredFields: string[]
-  /** The highest id that a line asks for, of those that the sequence can reach. */
+  /** The highest requested id that the sequence can reach. */
   highestId: number
-  /** JSON, as it goes to PostgreSQL. */
+  /** JSON for PostgreSQL. */
   files: Uint8Array<ArrayBuffer>
 }
 
@@ -29,7 +29,7 @@ export interface ReadNames extends Report {
 }
 
 const knownFields = new Set(Object.keys(ContentFileLine.shape))
-/** Half of the ids are left to files that come without one. */
+/** Half of the ids are reserved for files without a requested id. */
 const sequenceIdsBelow = 2 ** 52
 
 export function readFiles({ body }: ReadTask): ReadFiles {
@@ -54,7 +54,7 @@ function jsonBytes(value: unknown): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(JSON.stringify(value))
 }
 
-/** Gives the bytes away with the result instead of copying them. The pool unwraps what is returned here. */
+/** Transfers the bytes with the result instead of copying them. The pool unwraps the returned value. */
 function handOver<Result extends object>(result: Result, bytes: Uint8Array<ArrayBuffer>): Result {
   const wrapped: unknown = move({ [transferableSymbol]: [bytes.buffer], [valueSymbol]: result })
   return wrapped as Result

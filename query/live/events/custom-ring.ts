@@ -1,21 +1,21 @@
-/** Values without a column of the readings in the ring, in a ring of their own. */
+/** Values without a column of the readings in the ring, in a separate ring. */
 
 import type { StoredCustom } from '../stored-custom.ts'
 
-/** Values of a reading, on average; where there are more, fewer readings are kept. */
+/** Average number of values of a reading; with more, fewer readings are kept. */
 const valuesPerRow = 4
 const valueBytes = 4 + 8
-/** Of each reading of the ring. */
+/** Bytes for each reading of the ring. */
 export const customRowBytes = 8 + valuesPerRow * valueBytes
-/** As many as one reading may have. */
+/** The most values of one reading. */
 const valuesMin = 64
 
 export class CustomRing {
-  /** For each reading where its values begin, counted from the first one of all. */
+  /** Index of each reading's first value, counted from the first value of all. */
   readonly #starts: Float64Array
   readonly #series: Uint32Array
   readonly #values: Float64Array
-  /** Readings before this number have none here. */
+  /** Readings before this number have no values here. */
   readonly #firstNumber: number
   #head = 0
   /** The number of the next reading. */
@@ -40,7 +40,7 @@ export class CustomRing {
     this.#nextNumber = number + 1
   }
 
-  /** Whether values of this reading have been overwritten. */
+  /** Values of this reading have been overwritten. */
   isLost(number: number): boolean {
     if (number < this.#firstNumber || number >= this.#nextNumber) return false
     return this.#start(number) < this.#head - this.#values.length

@@ -1,24 +1,27 @@
-/** A client of the events: what it has asked for, and how far it is. */
+/** A client of the events: its subscription and its progress. */
 
 import type { OwnedAlert, StateChange } from './state-log.ts'
 
-/** Where events go. `write` is false while the client takes no more; `drained` is called when it does again. */
+/**
+ * Destination of events. `write` returns false while the client's buffer is full; `drained` is called when it accepts
+ * more.
+ */
 export interface EventSink {
   write(bytes: Buffer): boolean
   onDrained(drained: () => void): void
-  /** At once. */
+  /** Disconnects without flushing. */
   destroy(): void
 }
 
 export interface Subscription {
-  /** By number; undefined for all. */
+  /** Device numbers; undefined for all. */
   devices: ReadonlySet<number> | undefined
-  /** Only those that this account owns at the moment; undefined: whoever owns them. */
+  /** Only devices that this account owns at the moment; undefined for all owners. */
   owner: number | undefined
-  /** Only those of which this holds at the moment, by number; undefined: any. */
+  /** Only devices, by number, that match at the moment; undefined for all. */
   isTagged?: ((device: number) => boolean) | undefined
   statesOnly: boolean
-  /** Whether it may be told of an alert; undefined: of none. */
+  /** Checks whether the client may receive an alert; undefined for no alerts. */
   alerts?: ((alert: OwnedAlert) => boolean) | undefined
 }
 
@@ -29,14 +32,14 @@ export class EventClient {
   readonly sink: EventSink
   readonly subscription: Subscription
   readonly #ownerOf: OwnerOf
-  /** The next reading and the next change of a state that it has not been told. */
+  /** Numbers of the next reading and the next state change to send. */
   next: number
   nextState: number
-  /** It goes on at this position, which has not come yet; undefined for one that has a place. */
+  /** The position at which it resumes, which has not been stored yet; undefined for a client with a place. */
   awaited: { readonly position: number; readonly sinceMs: number } | undefined
-  /** Undefined while it takes what it gets. */
+  /** Undefined while the client accepts data. */
   blockedSinceMs: number | undefined
-  /** It took nothing for a while, so it need not get each reading. */
+  /** The client did not read for a while, so single readings may be skipped. */
   isSlow = false
 
   constructor(sink: EventSink, subscription: Subscription, ownerOf: OwnerOf, next: number, nextState: number) {
@@ -47,12 +50,12 @@ export class EventClient {
     this.nextState = nextState
   }
 
-  /** Whether it may be told something. */
+  /** Events may be sent. */
   get isReady(): boolean {
     return this.blockedSinceMs === undefined && this.awaited === undefined
   }
 
-  /** Whether it is told what comes from this number on, all of it. */
+  /** The client is up to date up to this number, without gaps. */
   isAt(number: number): boolean {
     return this.next === number
   }
@@ -70,7 +73,7 @@ export class EventClient {
     return alert === undefined ? this.wantsState(device) : this.#wantsAlert(device, alert)
   }
 
-  /** Whose device it is does not count: who manages a rule gets its alerts. */
+  /** Ownership of the device is irrelevant: managers of a rule get its alerts. */
   #wantsAlert(device: number, alert: OwnedAlert): boolean {
     const { devices, alerts } = this.subscription
     return alerts?.(alert) === true && (devices?.has(device) ?? true)
@@ -83,10 +86,10 @@ export class EventClient {
   }
 }
 
-/** The clients that are told readings of a device, by its number, without those that are told readings of all. */
+/** The clients subscribed to a device, by its number, without clients that receive the readings of all. */
 export type WatchersOf = (device: number) => readonly EventClient[]
 
-const nobody: readonly EventClient[] = []
+const noClients: readonly EventClient[] = []
 
 export function createWatchers(clients: readonly EventClient[], ownerOf: OwnerOf): WatchersOf {
   const byDevice = new Map<number, EventClient[]>()
@@ -101,11 +104,11 @@ export function createWatchers(clients: readonly EventClient[], ownerOf: OwnerOf
     else if (owner !== undefined) add(byOwner, owner, client)
   }
   if (clients.every(({ subscription: { owner, isTagged } }) => owner === undefined && isTagged === undefined)) {
-    return device => byDevice.get(device) ?? nobody
+    return device => byDevice.get(device) ?? noClients
   }
   return device => {
-    const owning = byOwner.get(ownerOf(device) ?? Number.NaN) ?? nobody
-    const asked = [...(byDevice.get(device) ?? nobody), ...tagged]
+    const owning = byOwner.get(ownerOf(device) ?? Number.NaN) ?? noClients
+    const asked = [...(byDevice.get(device) ?? noClients), ...tagged]
     return [...asked.filter(client => client.wantsReading(device)), ...owning]
   }
 }

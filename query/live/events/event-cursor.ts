@@ -1,6 +1,6 @@
 /**
- * Cursors of events: the position in the journal before which a client has got all readings. They mean the same in every process
- * that reads this journal.
+ * Cursors of events: the position in the journal before which a client has received all readings. They are valid in
+ * every process that reads this journal.
  */
 
 import { createHash } from 'node:crypto'
@@ -9,7 +9,10 @@ const digestDigits = 16
 const positionPattern = /^(?:0|[1-9]\d{0,15})$/
 const positionDigitsMax = 16
 
-/** A cursor begins with a digest of its journal, so that one of another journal, as of an earlier run, is known as such. */
+/**
+ * A cursor begins with a digest of its journal, so that cursors of other journals, such as an earlier run's, are
+ * recognized.
+ */
 export class EventCursors {
   readonly #digest: string
 
@@ -21,7 +24,7 @@ export class EventCursors {
     return `${this.#digest}-${position}`
   }
 
-  /** Undefined for a text that is no cursor of this journal. */
+  /** Undefined for a text that is not a cursor of this journal. */
   read(text: string): number | undefined {
     if (text.length > digestDigits + 1 + positionDigitsMax || !text.startsWith(`${this.#digest}-`)) return undefined
     const digits = text.slice(digestDigits + 1)

@@ -1,7 +1,8 @@
 /**
- * Tells clients the readings that have been stored, and changes of states and alerts. What was stored since the last tick is written once and sent to all that
- * have got everything before it. A client that takes nothing stays behind: the readings are in the ring, not kept for it, and
- * when it reads again it goes on from its place, or with the last reading of each device. Nothing waits for a client.
+ * Sends stored readings and changes of states and alerts to clients. Readings since the last tick are written once and
+ * sent to all up-to-date clients. A client that does not read falls behind: the readings stay in the ring, not in its
+ * buffer. When it reads again it resumes from its place, or with the last reading of each device. The hub never waits
+ * for a client.
  */
 
 import { setImmediate as turn } from 'node:timers/promises'
@@ -13,12 +14,12 @@ import {
   alertEvent,
   beat,
   beatWithoutCursor,
+  type ChangedAlert,
   type EventText,
   eventText,
   type MetricOf,
   resetEvent,
   stateEvent,
-  type ToldAlert,
 } from './event-text.ts'
 import { ReadingRing, type StoredReadings } from './reading-ring.ts'
 import { type EventPlace, Resumption } from './resumption.ts'
@@ -27,17 +28,17 @@ import { readingsPerTick, type TickTextsOptions, textOfStep, textsOfTick } from 
 import { Ticks } from './ticks.ts'
 
 export interface HubOptions {
-  /** Of this run of the service; of the journal, where other nodes send the same events. */
+  /** Cursors of this run of the service, or of the journal where other nodes send the same events. */
   cursors: EventCursors
-  /** Where other nodes do: every reading before this position is in the ring that ever is. */
+  /** Set where other nodes send the same events: no reading before this position will be appended any more. */
   nextPosition?: (() => number) | undefined
-  /** False while changes of states are not told. */
-  areStatesTold?: () => boolean
+  /** False while state changes are not sent. */
+  areStatesSent?: () => boolean
   windowMs: number
   windowBytes: number
   nameOf: (deviceNumber: number) => string | undefined
   ownerOf: OwnerOf
-  /** Without it values that have no column are not told. */
+  /** Without it, values without a column are not sent. */
   metricOf?: MetricOf
   nowMs: () => number
   meter: EventMeter
@@ -48,7 +49,7 @@ export interface HubOptions {
 }
 
 const clientsPerTurn = 100
-/** For what another node has told already: this one may read later. */
+/** Wait for readings that another node has sent already: this node may read them later. */
 const awaitedMsMax = 10_000
 
 export class EventHub {
@@ -60,19 +61,19 @@ export class EventHub {
   readonly #clients = new Set<EventClient>()
   readonly #ticks: Ticks
   readonly #beats: NodeJS.Timeout
-  /** Everything before is told to those that have stayed with us. */
+  /** All earlier readings have been sent to up-to-date clients. */
   #distributed = 0
-  /** When the last client left; nothing is kept for longer than the window after that, where none comes from other nodes. */
+  /** When the last client left. Readings are then kept for the window, unless clients may come from other nodes. */
   #leftMs = Number.NEGATIVE_INFINITY
   #isClosed = false
 
   constructor(options: HubOptions) {
     this.#options = { tickMs: 100, slowMsMax: 30_000, ...options }
-    const { windowBytes: bytesMax, windowMs: ageMsMax, nowMs, nextPosition, areStatesTold = () => true } = options
+    const { windowBytes: bytesMax, windowMs: ageMsMax, nowMs, nextPosition, areStatesSent = () => true } = options
     this.#ring = new ReadingRing({ bytesMax, ageMsMax, nowMs, nextPosition })
     this.#texts = { ...options, ring: this.#ring, metricOf: options.metricOf ?? (() => undefined) }
     const isShared = nextPosition !== undefined
-    this.#resumption = new Resumption({ ring: this.#ring, states: this.#states, isShared, areStatesTold })
+    this.#resumption = new Resumption({ ring: this.#ring, states: this.#states, isShared, areStatesSent })
     const { tickMs } = this.#options
     this.#ticks = new Ticks({ tickMs, work: () => this.#tick(), failed: error => this.#failed(error) })
     this.#beats = setInterval(() => this.#beat(), options.beatMs ?? 15_000).unref()
@@ -89,7 +90,7 @@ export class EventHub {
   store(readings: StoredReadings): void {
     const { nowMs, windowMs, nextPosition } = this.#options
     this.#resumption.noteStates()
-    // Nobody listens, and nobody will come back for them.
+    // No client is connected, and none will resume from these readings.
     const isUnwanted = this.size === 0 && nextPosition === undefined && nowMs() - this.#leftMs > windowMs
     if (isUnwanted) this.#ring.skip(readings.count)
     else this.#ring.append(readings)
@@ -97,7 +98,7 @@ export class EventHub {
     else this.#ticks.wake()
   }
 
-  /** Readings were stored that this was not told: every client reads anew. */
+  /** Readings were stored without passing the hub: every client has to reload. */
   missed(): void {
     this.#ring.skip(1)
     if (this.size === 0) this.#distributed = this.#ring.head
@@ -110,7 +111,7 @@ export class EventHub {
     this.#change({ device, text: stateEvent(name, state), isNamed: true })
   }
 
-  alertChanged({ device, owner, data }: ToldAlert): void {
+  alertChanged({ device, owner, data }: ChangedAlert): void {
     const isNamed = device !== 0 && data.device !== null
     this.#change({ device, alert: { owner }, text: alertEvent(data), isNamed })
   }
@@ -120,7 +121,7 @@ export class EventHub {
     if (this.size > 0) this.#ticks.wake()
   }
 
-  /** Returns what ends it. */
+  /** Returns a function that ends the subscription. */
   subscribe(sink: EventSink, subscription: Subscription, lastEventId?: string): () => void {
     const { cursors, ownerOf, nowMs } = this.#options
     const position = lastEventId === undefined ? undefined : cursors.read(lastEventId)
@@ -140,7 +141,7 @@ export class EventHub {
     return () => this.#end(client)
   }
 
-  /** Where it goes on, and a cursor for that. */
+  /** Sets the client's place and sends a cursor for it. */
   #place(client: EventClient, { next, nextState }: EventPlace): void {
     client.awaited = undefined
     client.next = next
@@ -148,12 +149,12 @@ export class EventHub {
     this.#send(client, eventText(beat(this.#cursorAt(next)), 0))
   }
 
-  /** Of a client that has got all readings before this number. */
+  /** Cursor of a client that has received all readings before this number. */
   #cursorAt(number: number): string {
     return this.#options.cursors.text(this.#ring.position(number))
   }
 
-  /** Gives clients their places that have come. */
+  /** Places clients whose positions have been stored. */
   #placeAwaiting(): void {
     const { nowMs } = this.#options
     for (const client of this.#clients) {
@@ -165,7 +166,7 @@ export class EventHub {
     }
   }
 
-  /** Ends all at once. */
+  /** Disconnects all clients at once. */
   close(): void {
     this.#isClosed = true
     this.#ticks.close()
@@ -173,20 +174,20 @@ export class EventHub {
     for (const client of this.#clients) this.#end(client)
   }
 
-  /** How soon there is more to be told. */
+  /** Returns the delay until the next tick. */
   async #tick(): Promise<number | undefined> {
     await this.#distribute()
     if (await this.#catchUp()) return 0
     return this.#distributed < this.#ring.head ? this.#options.tickMs : undefined
   }
 
-  /** A bug of ours: those that are connected would miss readings. */
+  /** An internal error: connected clients would miss readings. */
   #failed(error: unknown): void {
     this.#options.failed(error)
     for (const client of this.#clients) this.#end(client)
   }
 
-  /** What has come since the last tick, to all that are at its beginning. */
+  /** Sends the readings since the last tick to all clients that are at its beginning. */
   async #distribute(): Promise<void> {
     this.#placeAwaiting()
     const from = Math.max(this.#distributed, this.#ring.tail)
@@ -195,7 +196,7 @@ export class EventHub {
     const texts = await textsOfTick(this.#texts, ready, from, to)
     let sent = 0
     for (const client of ready) {
-      // What was overwritten meanwhile cannot be told any more: it is behind, and will be reset.
+      // Readings were overwritten meanwhile, so the client is behind and will be reset.
       if (from < this.#ring.tail) break
       client.next = to
       this.#send(client, texts(client))
@@ -203,12 +204,13 @@ export class EventHub {
     }
     this.#distributed = to
     for (const client of this.#clients) {
-      if (client.next > this.#ring.head) throw bug(`a client is at ${client.next}, the ring at ${this.#ring.head}`)
+      if (client.next > this.#ring.head)
+        throw bug(`client at ${client.next} is ahead of the ring at ${this.#ring.head}`)
       this.#sendStates(client)
     }
   }
 
-  /** A step for each client that is behind; whether one still is. */
+  /** Sends one step to each client that is behind, and returns whether any still is. */
   async #catchUp(): Promise<boolean> {
     const isBehind = (client: EventClient) => client.next < this.#distributed && client.isReady
     for (const client of [...this.#clients].filter(isBehind)) {
@@ -222,7 +224,7 @@ export class EventHub {
   async #step(client: EventClient): Promise<void> {
     const { next, text } = await textOfStep(this.#texts, client, this.#distributed)
     if (client.next < this.#ring.tail) return
-    if (next < client.next) throw bug(`a client goes back from ${client.next} to ${next}`)
+    if (next < client.next) throw bug(`client moved back from ${client.next} to ${next}`)
     client.isSlow = false
     client.next = next
     this.#send(client, text)
@@ -236,7 +238,7 @@ export class EventHub {
     this.#send(client, eventText(resetEvent(this.#cursorAt(this.#distributed)), 1))
   }
 
-  /** Behind the readings that came before them. */
+  /** State changes follow the readings that came before them. */
   #sendStates(client: EventClient): void {
     const isUpToDate = client.nextState === this.#states.head
     if (isUpToDate || !client.isReady || client.next < this.#distributed) return
@@ -252,7 +254,7 @@ export class EventHub {
     this.#send(client, eventText(text, news.length))
   }
 
-  /** A device is removed at every node before its erase is done. */
+  /** Every node removes a device before its erasure is complete. */
   #namesRemoved({ device, isNamed }: StateChange): boolean {
     return isNamed && this.#options.nameOf(device) === undefined
   }

@@ -11,8 +11,8 @@ const keys = metrics.map(metric => `"${metric}":`)
 export type MetricOf = (device: number, series: number) => string | undefined
 
 /** An alert that has changed. */
-export interface ToldAlert extends OwnedAlert {
-  /** By number; 0 where it is of no single one. */
+export interface ChangedAlert extends OwnedAlert {
+  /** Device number; 0 where the alert concerns several devices or none. */
   readonly device: number
   readonly data: AlertEvent['data']
 }
@@ -20,7 +20,7 @@ export interface ToldAlert extends OwnedAlert {
 /** A chunk of the stream. */
 export interface EventText {
   readonly bytes: Buffer
-  /** The number of events in it; a heartbeat comment is none. */
+  /** The number of events in it; heartbeat comments do not count. */
   readonly count: number
 }
 
@@ -28,7 +28,7 @@ export function eventText(text: string, count: number): EventText {
   return { bytes: Buffer.from(text), count }
 }
 
-/** `cursor`: behind the reading, so that the place behind the last one has one too. */
+/** `cursor` is the position behind the reading, so that the end of the stream has one too. */
 export function readingEvent(
   cursor: string,
   ring: ReadingRing,
@@ -57,15 +57,18 @@ export function alertEvent(data: AlertEvent['data']): string {
   return `event: alert\ndata: ${JSON.stringify(data)}\n\n`
 }
 
-/** The client has missed something and reads anew. */
+/** The client has missed events and has to reload. */
 export function resetEvent(cursor: string): string {
   return `id: ${cursor}\nevent: reset\ndata: {}\n\n`
 }
 
-/** Where the client will go on is not known yet. */
+/** Used while the client's place is unknown. */
 export const beatWithoutCursor = ':\n\n'
 
-/** No event, but a cursor for a client whose devices say little; and a comment, which some proxies wait for. */
+/**
+ * A cursor without an event, for a client whose devices report rarely; and a comment, because some proxies wait for
+ * one.
+ */
 export function beat(cursor: string): string {
   return `:\nid: ${cursor}\n\n`
 }

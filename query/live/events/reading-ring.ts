@@ -1,6 +1,7 @@
 /**
- * The latest stored readings in columns of a fixed length, by a number that counts all readings since the start. Where other processes
- * tell the same readings, each has a position besides, which is the same at all of them; elsewhere its number is its position.
+ * The latest stored readings in columns of a fixed length, numbered since the start. Where other processes send the
+ * same readings, each reading also has a position, which is the same in all of them. Elsewhere its number is its
+ * position.
  */
 
 import { bug } from '../../../store/limits/bug.ts'
@@ -12,14 +13,14 @@ export interface RingOptions {
   bytesMax: number
   ageMsMax: number
   nowMs: () => number
-  /** Every reading before this position has been appended that ever is. Without it a number is a position. */
+  /** No reading before this position will be appended any more. Without it, numbers are positions. */
   nextPosition?: (() => number) | undefined
 }
 
-/** What is read of the readings of a group; see ingest/journal/stored-records.ts. */
+/** The fields of a group of readings that the ring copies; see ingest/journal/stored-records.ts. */
 export interface StoredReadings extends StoredCustom {
   readonly count: number
-  /** The position of the first one; the others follow one by one. */
+  /** Position of the first reading; the others follow one by one. */
   readonly place?: { readonly position: number } | undefined
   next(): boolean
   readonly series: number
@@ -34,7 +35,7 @@ interface Columns {
   readonly devices: Uint32Array
   readonly timesUs: Float64Array
   readonly storedMs: Float64Array
-  /** Ascending; without `nextPosition` there are none. */
+  /** Ascending; unused without `nextPosition`. */
   readonly positions: Float64Array
   readonly values: readonly Float64Array[]
 }
@@ -53,9 +54,9 @@ export class ReadingRing {
   readonly #options: RingOptions
   readonly #rowBytes: number
   #rowsMax: number
-  /** Made for the first listener. */
+  /** Allocated for the first listener. */
   #columns: Columns | undefined
-  /** Made for the first reading that has values without a column, of the same memory. */
+  /** Allocated for the first reading with values without a column, from the same memory. */
   #custom: CustomRing | undefined
   /** All readings at or behind this position are kept. */
   #keptFrom: number
@@ -75,7 +76,7 @@ export class ReadingRing {
     return this.#head
   }
 
-  /** The number of the oldest reading that is kept, whatever its age. */
+  /** The number of the oldest kept reading, whatever its age. */
   get tail(): number {
     return this.#tail
   }
@@ -102,13 +103,13 @@ export class ReadingRing {
         ;(values[column] as Float64Array)[row] = readings.value(column)
       }
     }
-    if (this.#head !== end) throw bug(`the ring is at ${this.#head}, behind ${readings.count} readings up to ${end}`)
+    if (this.#head !== end) throw bug(`ring at ${this.#head} after ${readings.count} readings up to ${end}`)
     this.#tail = Math.max(this.#tail, this.#head - this.#rowsMax)
     while (this.#custom?.isLost(this.#tail) && this.#tail < this.#head)
       this.#keptFrom = this.#positionAt(this.#tail++) + 1
   }
 
-  /** Fewer readings from now on; those that have room stay. */
+  /** Reduces the capacity; the newest readings stay. */
   #makeRoomForCustom(): void {
     const rowsBefore = this.#rowsMax
     const hasPositions = this.#options.nextPosition !== undefined
@@ -130,14 +131,14 @@ export class ReadingRing {
     this.#custom = new CustomRing(this.#rowsMax, this.#head)
   }
 
-  /** Only counts them: nobody will ask for them, nor for those before. */
+  /** Only counts them: neither they nor earlier readings will be requested. */
   skip(count: number): void {
     this.#head += count
     this.#tail = this.#head
     this.#keptFrom = this.#options.nextPosition?.() ?? this.#head
   }
 
-  /** Readings before the one with this number stand before this position, it and the others do not. */
+  /** Earlier readings have positions before this one, this reading and later ones do not. */
   position(number: number): number {
     const { nextPosition } = this.#options
     if (nextPosition === undefined) return number
@@ -146,8 +147,8 @@ export class ReadingRing {
   }
 
   /**
-   * The number of the first reading at or behind this position; undefined when one of them is not kept, `ahead` when there may be
-   * some before the position that were not appended yet.
+   * The number of the first reading at or behind this position; undefined when a reading was dropped. `ahead` means
+   * that readings before the position may still be missing.
    */
   find(position: number): number | 'ahead' | undefined {
     const { nextPosition } = this.#options
@@ -167,7 +168,7 @@ export class ReadingRing {
     return this.#columns?.positions[number % this.#rowsMax] as number
   }
 
-  /** Whether every reading from this number on is there, and young enough. */
+  /** Every reading from this number on is kept, and young enough. */
   has(number: number): boolean {
     if (number < this.#tail || number > this.#head) return false
     return number === this.#head || this.#options.nowMs() - this.#storedMs(number) <= this.#options.ageMsMax
@@ -182,17 +183,17 @@ export class ReadingRing {
     return this.#columns?.timesUs[number % this.#rowsMax] as number
   }
 
-  /** NaN for a missing one. */
+  /** NaN for a missing value. */
   value(number: number, column: number): number {
     return this.#columns?.values[column]?.[number % this.#rowsMax] as number
   }
 
-  /** Calls `take` with each value of a reading that has no column. */
+  /** Calls `take` with each value of a reading without a column. */
   eachCustom(number: number, take: (series: number, value: number) => void): void {
     this.#custom?.each(number, take)
   }
 
-  /** When the reading before this one was stored; -Infinity when that is not kept. */
+  /** When the previous reading was stored; -Infinity when it is not kept. */
   storedBeforeMs(number: number): number {
     return number > this.#tail ? this.#storedMs(number - 1) : Number.NEGATIVE_INFINITY
   }

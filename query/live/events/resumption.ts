@@ -1,4 +1,4 @@
-/** Where a client goes on that has got events before, by the position of its cursor. */
+/** Finds the place at which a client resumes, by the position of its cursor. */
 
 import type { ReadingRing } from './reading-ring.ts'
 import type { StateLog } from './state-log.ts'
@@ -6,10 +6,10 @@ import type { StateLog } from './state-log.ts'
 export interface ResumptionOptions {
   readonly ring: ReadingRing
   readonly states: StateLog
-  /** Other nodes tell the same events. */
+  /** Other nodes send the same events. */
   readonly isShared: boolean
-  /** False while changes of states are not told. */
-  readonly areStatesTold: () => boolean
+  /** False while state changes are not sent. */
+  readonly areStatesSent: () => boolean
 }
 
 export interface EventPlace {
@@ -18,27 +18,31 @@ export interface EventPlace {
 }
 
 /**
- * Nodes call a device late or silent by clocks of their own, and read a topic at times of their own: what one has told before a reading,
- * another one may tell behind it. A client that comes from there is told the changes of so long before its place, some of them again.
+ * Nodes detect late and silent devices by their own clocks, and read a topic at different times. So one node may send a
+ * change before a reading, and another one behind it. A resuming client gets the changes of this long before its place,
+ * some of them again.
  */
 const stateOverlapMs = 10_000
 
 export class Resumption {
   readonly #options: ResumptionOptions
-  /** The number of the first reading since changes of states are told. */
+  /** The number of the first reading since state changes are sent. */
   #statesFrom: number | undefined
 
   constructor(options: ResumptionOptions) {
     this.#options = options
   }
 
-  /** To be called before readings are appended. */
+  /** Must be called before readings are appended. */
   noteStates(): void {
-    const { ring, areStatesTold } = this.#options
-    if (this.#statesFrom === undefined && areStatesTold()) this.#statesFrom = ring.head
+    const { ring, areStatesSent } = this.#options
+    if (this.#statesFrom === undefined && areStatesSent()) this.#statesFrom = ring.head
   }
 
-  /** `ahead`: what it goes on with may not have come yet. Undefined: it has missed something that is not kept. */
+  /**
+   * `ahead` means that the next events may not be stored yet. Undefined means that the client has missed events that
+   * are not kept.
+   */
   placeAt(position: number): EventPlace | 'ahead' | undefined {
     this.noteStates()
     const { ring, states, isShared } = this.#options

@@ -1,10 +1,10 @@
-/** The latest changes of the states of devices and of alerts, by a number that counts all of them. */
+/** The latest state changes of devices and alerts, numbered since the start. */
 
 import { bug } from '../../../store/limits/bug.ts'
 
-/** As much of an alert as says who may be told of it. */
+/** The fields of an alert that decide who may receive it. */
 export interface OwnedAlert {
-  /** The account of its rule; null: of the service. */
+  /** The account that owns its rule; null for the service. */
   readonly owner: number | null
 }
 
@@ -12,9 +12,9 @@ export interface StateChange {
   /** How many readings had been stored before. */
   readonly atReading: number
   readonly atMs: number
-  /** By number; 0: the alert is not of a single device. */
+  /** Device number; 0 where the alert does not concern a single device. */
   readonly device: number
-  /** Of an alert: whose rule has found it. */
+  /** Set for alerts: the alert of the rule. */
   readonly alert?: OwnedAlert
   readonly text: string
   /** The text contains the name of the device. */
@@ -33,7 +33,7 @@ export class StateLog {
 
   add(change: StateChange): void {
     const before = this.#changes.at(-1)?.atReading ?? 0
-    if (change.atReading < before) throw bug(`a change at reading ${change.atReading} comes behind one at ${before}`)
+    if (change.atReading < before) throw bug(`changes out of order: reading ${change.atReading} after ${before}`)
     this.#changes.push(change)
     if (this.#changes.length > 2 * changesMax) this.#dropped += this.#changes.splice(0, changesMax).length
   }
@@ -44,12 +44,12 @@ export class StateLog {
 
   from(number: number): readonly StateChange[] {
     if (number < this.#dropped || number > this.head) {
-      throw bug(`the changes from ${number} on are not kept: there are ${this.#dropped} to ${this.head}`)
+      throw bug(`changes from ${number} on were dropped: kept ${this.#dropped} to ${this.head}`)
     }
     return this.#changes.slice(number - this.#dropped)
   }
 
-  /** The first one since so many readings had been stored, or since a time if that is earlier. */
+  /** The first change after this many readings had been stored, or after a time if that is earlier. */
   firstSince(reading: number, sinceMs = Number.POSITIVE_INFINITY): number {
     const index = this.#changes.findIndex(({ atReading, atMs }) => atReading >= reading || atMs >= sinceMs)
     return index === -1 ? this.head : this.#dropped + index

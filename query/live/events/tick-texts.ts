@@ -1,4 +1,7 @@
-/** What clients are told of the readings in the ring: of a tick, each text once for all of them, and in the steps of one that is behind. */
+/**
+ * Events for the readings in the ring. The texts of a tick are shared by all clients; a client that is behind gets
+ * steps of its own.
+ */
 
 import { setImmediate as turn } from 'node:timers/promises'
 import { createWatchers, type EventClient, type OwnerOf } from './event-client.ts'
@@ -10,13 +13,13 @@ export interface TickTextsOptions extends ReadingTextsOptions {
   readonly ownerOf: OwnerOf
 }
 
-/** Readings that one tick tells a client one by one; of more, the last one of each device. */
+/** The most readings of a tick that are sent one by one; of more, clients get the last one of each device. */
 export const readingsPerTick = 2_000
-/** Readings that a client gets at a time that has to catch up, and how many are looked at for it. */
+/** Readings that a client that is behind gets at a time, and how many are scanned for it. */
 const readingsPerStep = 250
 const lookedAtPerStep = 20_000
 
-/** The readings from one number to another, for these clients. One look at each reading for all of them. */
+/** The readings between two numbers, for these clients. Each reading is visited once for all of them. */
 export async function textsOfTick(
   options: TickTextsOptions,
   clients: readonly EventClient[],
@@ -42,7 +45,7 @@ export async function textsOfTick(
   return client => (client.isForAll ? forAll : own.get(client))
 }
 
-/** The next readings for a client that is behind `end`, and where it goes on then. */
+/** The next readings for a client that is behind `end`, and its new place. */
 export async function textOfStep(
   options: TickTextsOptions,
   client: EventClient,
@@ -73,11 +76,11 @@ interface ReadingTextsOptions {
 }
 
 interface ReadingTexts {
-  /** The events of readings, by their numbers; those of a device that is not there any more are left out. */
+  /** The events of readings, by their numbers; readings of removed devices are left out. */
   textOf(numbers: readonly number[]): Promise<EventText>
 }
 
-/** Readings that are written within a turn. */
+/** Readings that are written within a turn of the event loop. */
 const textsPerTurn = 500
 
 /** Readings of the ring as events, each written once for all clients of a tick. */
@@ -107,7 +110,7 @@ function createReadingTexts({ cursors, ring, nameOf, metricOf }: ReadingTextsOpt
   }
 }
 
-/** Ascending, as they are given. */
+/** Keeps ascending order. */
 function lastOfEachDevice(ring: ReadingRing, numbers: readonly number[]): number[] {
   const last = new Map<number, number>()
   for (const number of numbers) last.set(ring.device(number), number)

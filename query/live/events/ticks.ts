@@ -1,10 +1,10 @@
-/** Runs some work soon after it is wanted, one run at a time: what comes meanwhile is done together. */
+/** Runs work soon after it is requested, one run at a time; requests meanwhile are merged into one run. */
 
 export interface TicksOptions {
   readonly tickMs: number
-  /** Resolves with the time until more is to be done, milliseconds; undefined until it is wanted again. */
+  /** Resolves with the milliseconds until the next run; undefined to wait for a request. */
   readonly work: () => Promise<number | undefined>
-  /** What the work throws. */
+  /** Receives errors of the work. */
   readonly failed: (error: unknown) => void
 }
 

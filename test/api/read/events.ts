@@ -9,7 +9,7 @@ import { type EventsOptions, eventsGroup } from '../../../api/read/events/events
 import type { Subscription } from '../../../query/live/events/event-client.ts'
 import { EventCursors } from '../../../query/live/events/event-cursor.ts'
 import { EventHub, type HubOptions } from '../../../query/live/events/event-hub.ts'
-import type { ToldAlert } from '../../../query/live/events/event-text.ts'
+import type { ChangedAlert } from '../../../query/live/events/event-text.ts'
 import type { StoredReadings } from '../../../query/live/events/reading-ring.ts'
 import { createEventMeter } from '../../../service/meters.ts'
 import { createContractChecker } from '../../support/contract.ts'
@@ -407,7 +407,7 @@ test('states come behind the readings before them, also after a break', async t 
 })
 
 /** An alert of a rule, which an account owns, on a device. */
-function firing(id: string, owner: number | null, device = 1): ToldAlert {
+function firing(id: string, owner: number | null, device = 1): ChangedAlert {
   const at = '2026-11-26T12:00:00.000Z'
   const [severity, state] = ['warning', 'firing'] as const
   const of = { rule: 'Too hot', rule_id: 3, device: names[device] ?? null }
@@ -623,7 +623,7 @@ test('an address has a share of the streams, and so has a credential', async t =
 })
 
 test('the route asks whose alerts a request may see, and again after a while', async t => {
-  const listeners: ((alert: ToldAlert) => void)[] = []
+  const listeners: ((alert: ChangedAlert) => void)[] = []
   const { url } = await openRoute(t, 10, 10, undefined, {
     lifetimeMs: 500,
     onAlert: listener => void listeners.push(listener),

@@ -38,10 +38,10 @@ t.test('states change by readings and by time alone, as the statistics have them
 })
 
 t.test('no device is silent by what may not have been heard, and all are by what was', async t => {
-  const clock = { nowMs: startMs, heardMs: startMs }
+  const clock = { nowMs: startMs, receivedUntilMs: startMs }
   const fleet = new LiveFleet({
     nowMs: () => clock.nowMs,
-    heardMs: () => clock.heardMs,
+    receivedUntilMs: () => clock.receivedUntilMs,
     wants: () => undefined,
     failed: error => t.fail(String(error)),
   })
@@ -53,7 +53,7 @@ t.test('no device is silent by what may not have been heard, and all are by what
   clock.nowMs = startMs + 10 * minuteMs
   t.notOk(fleet.advance())
   t.strictSame(states(), ['fresh', 'fresh'], 'nothing was heard for ten minutes')
-  clock.heardMs = startMs + 9 * minuteMs
+  clock.receivedUntilMs = startMs + 9 * minuteMs
   take(startMs + 9 * minuteMs, 1)
   fleet.advance()
   t.strictSame(states(), ['fresh', 'silent'])

@@ -66,11 +66,11 @@ test('a client from another node is told the states that may have been told ther
 
 test('before changes of states are told there is nothing to go on from', async t => {
   const topic = madeTopic([2, 2, 2])
-  let areStatesTold = false
-  const node = openEventNode(t, topic, { areStatesTold: () => areStatesTold })
+  let areStatesSent = false
+  const node = openEventNode(t, topic, { areStatesSent: () => areStatesSent })
   node.readTo(1)
   t.equal(connectTo(node, cursorAt(1)).resets(), 1, 'while they are not')
-  areStatesTold = true
+  areStatesSent = true
   node.readTo(2)
   t.equal(connectTo(node, cursorAt(1)).resets(), 1, 'from before')
   t.equal(connectTo(node, cursorAt(perGroup)).resets(), 0)

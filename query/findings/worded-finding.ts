@@ -1,4 +1,4 @@
-/** Findings with their sentences, and as an answer has them. */
+/** Findings with their sentences, and in the form of an answer. */
 
 import type { Finding } from '../../analytics/findings/finding.ts'
 import { type FindingWords, findingText } from '../../analytics/findings/finding-text.ts'
@@ -6,16 +6,16 @@ import type { LocalTime } from '../../analytics/time/local-time.ts'
 import type { Finding as FindingShape } from '../shapes/findings.ts'
 
 /** Plain data that can be posted between threads. */
-export interface ToldFinding extends Finding {
+export interface WordedFinding extends Finding {
   readonly text: string
 }
 
-export function toldFinding(finding: Finding, words: FindingWords): ToldFinding {
+export function wordedFinding(finding: Finding, words: FindingWords): WordedFinding {
   return { ...finding, text: findingText(finding, words) }
 }
 
 export function findingPart(
-  { code, severity, metric, sinceMs, untilMs, value, expected, count, pattern, reason, text }: ToldFinding,
+  { code, severity, metric, sinceMs, untilMs, value, expected, count, pattern, reason, text }: WordedFinding,
   local: Pick<LocalTime, 'text'>,
 ): FindingShape {
   const since = local.text(sinceMs * 1000)
