@@ -77,7 +77,7 @@ function Unknown() {
   )
 }
 
-/** Nothing where nothing fires, and for nobody who is not signed in. */
+/** Renders nothing while no alert fires, and for visitors without a session. */
 function FiringCount() {
   const count = firingAlerts.value.length
   if (count === 0) return null
@@ -97,7 +97,7 @@ function Trace() {
   )
 }
 
-/** Nothing while it is not known. */
+/** Renders nothing until the session is known. */
 function VisitorMenu() {
   const who = visitor.value
   if (who === undefined) return null
@@ -117,7 +117,7 @@ function VisitorMenu() {
 }
 
 function SignInLink() {
-  // Where the sign-in comes back to changes with the page.
+  // The address that the sign-in returns to changes with the page.
   path.value
   urlArguments.value
   return (

@@ -1,6 +1,6 @@
 /**
- * Makes `web/dist` of the sources: scripts and styles whose names hold their hashes, each also compressed. Nothing is done
- * when it was made of the same sources before, so whoever serves or packs it can ask for it at any time.
+ * Builds `web/dist`: scripts and styles with hashed names, each also compressed. Unchanged sources are not built again,
+ * so callers may run it at any time.
  */
 
 import { createHash } from 'node:crypto'
@@ -11,16 +11,16 @@ import { brotliCompressSync, gzipSync, constants as zlib } from 'node:zlib'
 const web = import.meta.dirname
 const root = resolve(web, '..')
 const output = join(web, 'dist')
-/** Beside the output: what it was made of. */
+/** This file beside the output holds the hash of its sources. */
 const stampFile = 'sources.sha256'
-/** What is bundled beside the folder of the pages. */
+/** The bundle imports these folders besides `web`. */
 const sharedFolders = ['alerts/core', 'analytics/findings', 'store/metrics']
 
 /** Vite is loaded only when there is something to make, as it takes most of a second. */
 export async function buildWeb(): Promise<void> {
   const stamp = stampOf(sourceFiles())
   if (stamp === builtStamp()) return
-  // Made aside and put in its place at once, so that what is served meanwhile is whole.
+  // The build goes to a temporary folder and is renamed, so that pages are never served from a partial output.
   const made = mkdtempSync(join(web, '.build-'))
   try {
     await bundle(made)
@@ -61,7 +61,7 @@ async function bundle(folder: string): Promise<void> {
   if (others.length > 0) throw new Error(`changes of these would not be noticed: ${others.join(', ')}`)
 }
 
-/** Whether a change of a bundled module would leave the output as it is. */
+/** True for a module whose changes would not trigger a build. */
 function isUnwatched(module: string): boolean {
   const path = relative(root, module)
   if (path.startsWith('..') || module.startsWith('\0') || path.includes('node_modules')) return false
@@ -74,7 +74,7 @@ function compress(file: string): void {
   writeFileSync(`${file}.br`, brotliCompressSync(bytes, { params: { [zlib.BROTLI_PARAM_QUALITY]: 11 } }))
 }
 
-/** Of two builds at a time the first one stays; they are the same. */
+/** When two builds run at once, the first output stays: both are equal. */
 function replace(made: string): void {
   rmSync(output, { recursive: true, force: true })
   try {
@@ -92,7 +92,7 @@ function builtStamp(): string | undefined {
   }
 }
 
-/** Everything that the output depends on; the lock file has the versions of what is bundled. */
+/** The output depends on these files; the lock file pins the versions of bundled packages. */
 function sourceFiles(): string[] {
   const own = filesBelow(web).filter(file => !/^(?:dist|\.build-[^/]*)\//.test(relative(web, file)))
   const shared = sharedFolders.flatMap(folder => filesBelow(join(root, folder)))
@@ -116,7 +116,7 @@ function stampOf(files: readonly string[]): string {
   return hash.digest('hex')
 }
 
-/** Without the packages for development, as `npm ci --omit=dev` leaves it, there is nothing to build with. */
+/** `npm ci --omit=dev` does not install the bundler. */
 function isMissingVite(error: unknown): boolean {
   const { code, message } = error as NodeJS.ErrnoException
   return code === 'ERR_MODULE_NOT_FOUND' && message.includes("'vite'")

@@ -11,13 +11,13 @@ import { timelinePanel } from './timeline-panel.ts'
 /** More cannot be distinguished in a chart. */
 export const annotationsMax = 100
 
-/** As charts have it: a moment is as wide as it takes to be seen. */
+/** A moment gets the width of `momentShare`, so that it is visible. */
 export interface AnnotationMark extends Stretch {
   readonly text: string
   readonly when: string
 }
 
-/** Of the window, how wide a moment is drawn in the timeline. */
+/** A moment takes this share of the window in the timeline. */
 const momentShare = 1 / 150
 const colour = '--ink'
 const wash = '--accent-wash'
@@ -28,7 +28,7 @@ export function whenText({ from, to }: Pick<Annotation, 'from' | 'to'>, times: T
   return to === null ? start : `${start} – ${times.dateTime(Date.parse(to))}`
 }
 
-/** Those within the window, ascending. */
+/** The annotations within the window, ascending. */
 export function annotationsIn(annotations: readonly Annotation[], { fromMs, toMs }: TimeWindow): Annotation[] {
   const within = annotations.filter(({ from, to }) => {
     const startMs = Date.parse(from)
@@ -37,7 +37,7 @@ export function annotationsIn(annotations: readonly Annotation[], { fromMs, toMs
   return within.sort((a, b) => Date.parse(a.from) - Date.parse(b.from) || a.id - b.id)
 }
 
-/** Of annotations within the window. `hasNames`: each with what it is about. */
+/** The marks of annotations within the window. `hasNames` adds the device or metric to each. */
 export function marksOf(
   annotations: readonly Annotation[],
   { fromMs, toMs }: TimeWindow,

@@ -1,4 +1,4 @@
-/** What keys do on charts. */
+/** Keyboard control of charts. */
 
 export type KeyAction =
   | { readonly kind: 'step'; readonly points: number }
@@ -8,7 +8,7 @@ export type KeyAction =
   | { readonly kind: 'zoom'; readonly factor: number }
   | { readonly kind: 'reset' }
 
-/** Of a KeyboardEvent. */
+/** The fields of a KeyboardEvent that are read. */
 interface Key {
   readonly key: string
   readonly shiftKey: boolean
@@ -36,13 +36,13 @@ const shifted: Record<string, KeyAction> = {
   ArrowRight: { kind: 'pan', share: 0.25 },
 }
 
-/** Undefined for a key that is none of ours; those with Ctrl, Alt or Meta are the browser's. */
+/** Undefined for any other key. The browser handles keys with Ctrl, Alt or Meta. */
 export function keyAction({ key, shiftKey, ctrlKey, altKey, metaKey }: Key): KeyAction | undefined {
   if (ctrlKey || altKey || metaKey) return undefined
   return (shiftKey ? shifted : actions)[key]
 }
 
-/** Where the cursor goes from a moment: from point to point, or by a share of what is shown. */
+/** Moves the cursor from point to point, or by a share of the window. */
 export function moveCursor(
   action: Extract<KeyAction, { kind: 'step' | 'leap' | 'end' }>,
   atMs: number | undefined,
@@ -51,7 +51,7 @@ export function moveCursor(
   const last = timesMs.length - 1
   if (last < 0) return undefined
   if (action.kind === 'end') return timesMs[action.isLast ? last : 0]
-  // From nowhere it begins at the newest point.
+  // Without a position, the cursor begins at the newest point.
   if (atMs === undefined) return timesMs[last]
   const before = timesMs.findLastIndex(timeMs => timeMs <= atMs)
   const distance =

@@ -1,4 +1,4 @@
-/** What a chart looks like: its axes, its lines and the rules across it, as uPlot is told. */
+/** Axes, lines and rules of a chart as uPlot options. */
 
 import type uPlot from 'uplot'
 import type { Zone } from '../text/zone.ts'
@@ -8,13 +8,13 @@ import type { TimeWindow } from './range.ts'
 import { timeTicks } from './time-ticks.ts'
 import { axisText } from './value-scale.ts'
 
-/** What is shown now; read at each drawing. */
+/** The current view. uPlot reads it at each drawing. */
 export interface ChartView {
   content: ChartContent
   window: TimeWindow
   readonly zone: Zone
   readonly hasTimes: boolean
-  /** How much larger its text and its lines are than on a desk. */
+  /** Text and lines are larger by this factor than on a desk. */
   readonly scale: number
   /** The value of a custom property, which follows the colour scheme. */
   readonly colour: (name: string) => string
@@ -27,7 +27,7 @@ export const timesHeight = 28
 /** So much room a written time needs. */
 const timeWidth = 72
 
-/** Of the lines of the axis on the right. */
+/** The scale of lines on the right axis. */
 export const rightScale = 'right'
 
 /** The only vertical lines are the beginnings of days. */
@@ -68,7 +68,7 @@ export function valueAxis(view: ChartView): uPlot.Axis {
   }
 }
 
-/** For lines in another unit. */
+/** The axis for lines in another unit. */
 export function rightAxis(view: ChartView, decimals: number): uPlot.Axis {
   return { ...valueAxis(view), ...numberTicks(decimals), scale: rightScale, side: 1 }
 }
@@ -128,7 +128,7 @@ export function drawRules({ ctx, bbox, valToPos }: uPlot, { content: { rules = [
     ctx.moveTo(bbox.left, y)
     ctx.lineTo(right, y)
     ctx.stroke()
-    // What is drawn below the words must not make them hard to read.
+    // A stroke in the background's colour keeps the text readable above lines.
     ctx.lineWidth = 4 * ratio
     ctx.strokeStyle = colour('--card')
     ctx.setLineDash([])

@@ -15,16 +15,16 @@ import { pan, select, type TimeWindow, zoom } from './range.ts'
 import { centreOf, drawnWindow, readoutsAt, readoutText, spokenAt, timesIn } from './readouts.ts'
 
 export interface ChartStackProps {
-  /** What the charts show, for those who do not see them. */
+  /** A description of the charts for screen readers. */
   readonly label: string
   readonly panels: readonly Panel[]
   readonly window: TimeWindow
-  /** The charts go on behind the window up to here: what is to come has no readings to move to. */
+  /** The charts continue to here behind the window, for a forecast; the cursor cannot select readings there. */
   readonly untilMs?: number | undefined
   readonly nowMs: number
   readonly zone: Zone
   readonly times: Times
-  /** How much larger the text and the lines of the charts are than on a desk, from where they are read. */
+  /** Text and lines of the charts are larger by this factor than on a desk. */
   readonly scale?: number
   readonly onWindow: (window: TimeWindow) => void
   readonly onReset: () => void
@@ -36,7 +36,7 @@ export function ChartStack(props: ChartStackProps) {
   const host = useRef<HTMLDivElement>(null)
   const cursor = useSignal<number | undefined>(undefined)
   const spoken = useSignal('')
-  // What listeners see is what was rendered last.
+  // Listeners use the props of the last rendering.
   const latest = useRef(props)
   latest.current = props
 
@@ -50,7 +50,7 @@ export function ChartStack(props: ChartStackProps) {
     else if (action.kind === 'zoom') onWindow(zoom(window, action.factor, centreOf(window, cursor.value), nowMs))
     else if (action.kind === 'reset') onReset()
     else {
-      // From nowhere it begins at a reading.
+      // Without a position, the cursor begins at a reading.
       const isNowhere = cursor.value === undefined
       cursor.value = moveCursor(action, cursor.value, timesIn(panels, window, isNowhere ? undefined : untilMs))
       spoken.value = cursor.value === undefined ? 'No values here.' : spokenAt(props, cursor.value)
@@ -132,7 +132,7 @@ function CursorTime({ cursor, window: { fromMs, toMs }, times }: CursorTimeProps
 }
 
 interface PanelViewProps extends ChartStackProps {
-  /** With what is to come. */
+  /** The window with the forecast behind it. */
   drawn: TimeWindow
   panel: Panel
   isLast: boolean
@@ -207,19 +207,19 @@ function watchAppearance(element: HTMLElement, onChange: () => void): () => void
   }
 }
 
-/** At the cursor; without one, what the lines are. */
+/** The values at the cursor, or without a cursor the names of the lines. */
 function PanelValues({ panel, cursor, window }: Pick<PanelViewProps, 'panel' | 'cursor' | 'window'>) {
   const atMs = cursor.value
-  const told =
+  const readouts =
     atMs === undefined
       ? [...panel.readouts, ...(panel.ahead === undefined ? [] : [panel.ahead])].filter(
           ({ label }) => label !== undefined,
         )
       : readoutsAt(panel, atMs, window)
-  if (told.length === 0 && panel.marks === undefined && panel.keys === undefined) return null
+  if (readouts.length === 0 && panel.marks === undefined && panel.keys === undefined) return null
   return (
     <p class="panel-values">
-      {told.map((readout, place) => (
+      {readouts.map((readout, place) => (
         <span key={place} class={readout.colour === undefined ? '' : `key ${readout.colour}`}>
           {readout.look === undefined ? null : <LineKey {...readout.look} />}
           {readout.label}
@@ -237,7 +237,7 @@ function PanelValues({ panel, cursor, window }: Pick<PanelViewProps, 'panel' | '
   )
 }
 
-/** What a line looks like. */
+/** A sample of a line's colour and dashes. */
 export function LineKey({ colour, dash }: NonNullable<Readout['look']>) {
   return (
     <svg class="line-key" viewBox="0 0 32 8" width="32" height="8" aria-hidden="true">

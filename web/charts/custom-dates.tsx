@@ -8,7 +8,7 @@ import type { ShownRange } from './use-range.ts'
 
 export interface CustomDatesProps {
   readonly shown: Pick<ShownRange, 'window' | 'nowMs' | 'zoomTo'>
-  /** Of the times in the charts. */
+  /** The zone of the times in the charts. */
   readonly zone: Zone
 }
 

@@ -8,7 +8,7 @@ export function localMinute(atMs: number, zone: Zone): string {
   return new Date(atMs + zone.offsetMs(atMs)).toISOString().slice(0, 16)
 }
 
-/** A text says what is wrong with them. */
+/** Returns a text where the fields are invalid. */
 export function customWindow(from: string, to: string, zone: Zone, nowMs: number): TimeWindow | string {
   if (![from, to].every(isMinute)) return 'Enter both times.'
   const [fromMs, toMs] = [localMs(zone, from), localMs(zone, to)]
@@ -22,7 +22,7 @@ export function customWindow(from: string, to: string, zone: Zone, nowMs: number
 /** Browsers hand over an empty text for a field that is filled in part. */
 const isMinute = (text: string) => !Number.isNaN(Date.parse(`${text}Z`))
 
-/** What is wrong with the range in an address; undefined where nothing is. */
+/** Returns the error of a range in the address, or undefined. */
 export function addressFault(fields: URLSearchParams): string | undefined {
   if ((!fields.has('from') && !fields.has('to')) || readWindow(fields) !== undefined) return undefined
   return 'The range in the address cannot be shown: from and to are full minutes, such as 2026-11-24T10:00Z, from 10 minutes to 366 days apart.'

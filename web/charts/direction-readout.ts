@@ -4,7 +4,7 @@ import { directionText } from '../text/compass.ts'
 import { valueAt } from './line-data.ts'
 import type { Readout } from './panel.ts'
 
-/** Of values in degrees. */
+/** Formats values in degrees. */
 export function directionReadout(
   series: Pick<Readout, 'timesMs' | 'values'>,
   reachMs: number,

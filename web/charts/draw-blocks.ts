@@ -8,7 +8,7 @@ import type { Block } from './panel.ts'
 /** CSS pixels: from one bar to the next, and around words. */
 const gap = 1
 const textMargin = 4
-/** The least height of what is there, so that a known 0 is told from nothing. */
+/** A known 0 has this height, to differ from a missing value. */
 const heightMin = 1.5
 
 export function drawBlocks(plot: uPlot, { content: { blocks = [] }, colour }: ChartView): void {
@@ -48,7 +48,7 @@ const lookOf = (name: string, colour: ChartView['colour']) => ({
   words: colour(wordColour(name)),
 })
 
-/** In pixels of the canvas, as far as it is in sight; undefined outside. */
+/** The visible part in canvas pixels, or undefined. */
 function placeOf(plot: uPlot, { fromMs, toMs, low, high }: Block) {
   const { left, width, top, height } = plot.bbox
   const [start, end] = [plot.valToPos(fromMs, 'x', true), plot.valToPos(toMs, 'x', true)]

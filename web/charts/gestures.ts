@@ -3,11 +3,11 @@
 export interface GestureActions {
   /** `factor` below 1 shows less, around a place on the screen. */
   zoom(factor: number, clientX: number): void
-  /** By a share of the width, positive to later times. */
+  /** `share` of the width; positive moves to later times. */
   pan(share: number): void
 }
 
-/** How far a finger goes before it moves the chart, so that a tap still points at a value. */
+/** A finger moves the chart only after this distance, so that a tap selects a value. */
 const slackPx = 8
 
 /** Listens on the element until the function that is returned is called. */

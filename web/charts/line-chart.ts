@@ -24,14 +24,14 @@ import { valueRange } from './value-scale.ts'
 
 interface ChartOptions {
   readonly height: number
-  /** Whether times are written below; charts above others only have the lines of days. */
+  /** True for the lowest chart, which has the times below it. Others only have the lines of days. */
   readonly hasTimes: boolean
-  /** How much larger its text and its lines are than on a desk. */
+  /** Text and lines are larger by this factor than on a desk. */
   readonly scale: number
   readonly content: ChartContent
   readonly window: TimeWindow
   readonly zone: Zone
-  /** How far from a value the cursor may be to point it out; asked at each move. */
+  /** The largest distance between the cursor and a selected value; called at each move. */
   readonly reachMs: () => number
   /** The pointer is at this moment, or has left. */
   readonly onPoint: (atMs: number | undefined) => void
@@ -79,7 +79,7 @@ export function createLineChart(element: HTMLElement, options: ChartOptions): Li
       chart.redraw(false, true)
     },
     close() {
-      // No event tells that the pointer has left what is gone.
+      // Browsers send no event when the element under the pointer is removed.
       if (over.matches(':hover')) onPoint(undefined)
       chart.destroy()
     },
@@ -106,7 +106,7 @@ function optionsOf(view: ChartView, width: number, { height, reachMs, onSelect }
       points: { ...(hasPoints ? {} : { show: false }), size: 7, width: 1.5, fill: () => view.colour('--card') },
     },
     scales: {
-      // What is shown follows from the range of the page, not from the data.
+      // The page's range sets the scale, not the data.
       x: { time: true, auto: false, range: () => [view.window.fromMs, view.window.toMs] },
       y: { range: (_plot, min, max) => valueRange(min, max, view.content) },
       ...(ofRight === undefined ? {} : { [rightScale]: { range: (_plot, min, max) => valueRange(min, max, ofRight) } }),
@@ -117,14 +117,14 @@ function optionsOf(view: ChartView, width: number, { height, reachMs, onSelect }
     hooks: {
       drawAxes: [plot => drawSpans(plot, view), plot => drawBlocks(plot, view)],
       draw: [plot => drawRules(plot, view)],
-      setSelect: [plot => tellSelection(plot, onSelect)],
+      setSelect: [plot => notifySelection(plot, onSelect)],
     },
   }
 }
 
 const pixelsPerMs = (plot: uPlot) => plot.valToPos(1, 'x') - plot.valToPos(0, 'x')
 
-function tellSelection(plot: uPlot, onSelect: Select): void {
+function notifySelection(plot: uPlot, onSelect: Select): void {
   const { left, width } = plot.select
   if (width < dragDistanceMin) return
   plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)

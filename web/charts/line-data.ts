@@ -27,7 +27,7 @@ export function breakAtGaps(
   return broken
 }
 
-/** Between two values of what does not report at each step, there is no gap. */
+/** Metrics that report less often than each step have no gap between two values. */
 export function usualGapMs(timesMs: readonly number[], stepMs: number): number {
   const steps = timesMs.slice(1).map((atMs, place) => atMs - (timesMs[place] as number))
   return 1.5 * Math.max(stepMs, steps.sort((a, b) => a - b)[steps.length >> 1] ?? stepMs)

@@ -1,29 +1,29 @@
-/** What a chart over time is given to show. */
+/** The data of a chart over time. */
 
 import type { Columns } from './line-data.ts'
 
 interface LineStyle {
   /** A custom property of the style sheet, as `--accent`. */
   readonly colour: string
-  /** 0 for a line that only bounds an area, or of which there are only points. */
+  /** 0 for the edge of an area, and for lines that only have points. */
   readonly width: number
   /** `all`: each value is one, and no line joins them; `hollow`: the same with hollow ones; `none`: not even of lone values. */
   readonly points?: 'all' | 'hollow' | 'none'
   /** CSS pixels by turns drawn and left out; a line without gaps where it is missing or empty. */
   readonly dash?: readonly number[]
-  /** Of the axis on the right. */
+  /** True for a line on the right axis. */
   readonly isRight?: boolean
 }
 
 /** A rectangle over a stretch of time: a bar of an amount, a state of a timeline. */
 export interface Block {
   readonly fromMs: number
-  /** Not included. */
+  /** Exclusive. */
   readonly toMs: number
   /** Values of its lower and its upper edge; the same ones are drawn as a thin line. */
   readonly low: number
   readonly high: number
-  /** A custom property, as that of a line. */
+  /** A custom property, as for lines. */
   readonly colour: string
   /** Written inside where there is room. */
   readonly text?: string
@@ -48,7 +48,7 @@ export interface Rule {
 
 export interface ChartContent {
   readonly columns: Columns
-  /** In the order in which they are drawn: a later one covers those before it. */
+  /** In drawing order: a later line covers earlier ones. */
   readonly lines: readonly LineStyle[]
   /** The places of two lines between which the area is filled, as the first of them is drawn. */
   readonly band?: readonly [upper: number, lower: number] | undefined
@@ -58,19 +58,19 @@ export interface ChartContent {
   readonly blocks?: readonly Block[]
   /** The ends of the axis, where they do not follow from the values. */
   readonly range?: readonly [low: number, high: number]
-  /** What is written on the axis, where that is not its numbers. */
+  /** Labels in place of numbers on the axis. */
   readonly ticks?: readonly { readonly value: number; readonly text: string }[]
-  /** Of the values, on the axis. */
+  /** Decimals on the axis. */
   readonly decimals: number
-  /** On the right: another axis for the lines that are of it, or as much room as one takes, below a chart that has one. */
+  /** The second axis on the right, or in a chart below one that has it, the same room. */
   readonly right?: { readonly decimals: number } | 'room' | undefined
-  /** For amounts: the axis begins at 0, or ends there where all are negative. */
+  /** Charts of amounts: the axis begins at 0, or ends there where all values are negative. */
   readonly isFromZero?: boolean
 }
 
 /** A line whose value at the cursor is shown. */
 export interface Readout {
-  /** What tells it from the others of its panel; nothing where it is the only one. */
+  /** A name among the readouts of a panel; absent where it is the only one. */
   readonly label?: string
   readonly colour?: string
   /** The same as its line, drawn beside the label. */
@@ -78,11 +78,11 @@ export interface Readout {
   /** The moments that the cursor stops at. */
   readonly timesMs: readonly number[]
   readonly values: readonly (number | null)[]
-  /** What is shown at a moment where that is no number with the unit of the panel; null where there is nothing. */
+  /** The text at a moment where a number with the panel's unit does not fit; null without a value. */
   readonly textAt?: (atMs: number) => string | null
 }
 
-/** What a colour stands for. */
+/** An entry of the legend. */
 interface Key {
   readonly colour: string
   readonly label: string
@@ -90,7 +90,7 @@ interface Key {
 
 /** Values that are pointed out, by hollow points. */
 export interface Marks {
-  /** What they are, in the legend and after a value at the cursor. */
+  /** The name in the legend and after a value at the cursor. */
   readonly label: string
   /** Ascending. */
   readonly timesMs: readonly number[]
@@ -105,12 +105,12 @@ export interface Panel {
   readonly height: number
   readonly content: ChartContent
   readonly readouts: readonly Readout[]
-  /** What is told instead of them behind the window, where it is still to come; `content` has it as lines of its own. */
+  /** The readout behind the window, where a forecast replaces the values. `content` has its lines. */
   readonly ahead?: Readout | undefined
-  /** Of the values of the first readout; `content` has them as a line of its own. */
+  /** Marks on values of the first readout. `content` draws them as a separate line. */
   readonly marks?: Marks | undefined
-  /** Of blocks of several colours. */
+  /** The legend of blocks in several colours. */
   readonly keys?: readonly Key[]
-  /** How far from a value the cursor may be to tell it; further away there is a gap. */
+  /** Beyond this distance between cursor and value, the readout shows a gap. */
   readonly reachMs: number
 }

@@ -2,7 +2,7 @@
 
 export type Scale = (value: number) => number
 
-/** Straight, from the ends of one interval to those of another. An interval without a length goes to the middle. */
+/** Maps an interval linearly onto another. An empty source interval maps to the middle. */
 export function linearScale([from, to]: readonly [number, number], [start, end]: readonly [number, number]): Scale {
   if (from === to) return () => (start + end) / 2
   return value => start + ((value - from) / (to - from)) * (end - start)
@@ -26,7 +26,7 @@ export function linePath(spots: readonly Spot[]): string {
   return path
 }
 
-/** Between two lines over the same x, in one piece for each stretch in which both are there. */
+/** The area between two lines over the same x; a gap in either line splits it. */
 export function areaPath(lower: readonly Spot[], upper: readonly Spot[]): string {
   const pieces: number[][] = []
   let piece: number[] = []
@@ -49,7 +49,7 @@ export function areaPath(lower: readonly Spot[], upper: readonly Spot[]): string
 
 const short = (value: number) => String(Math.round(value * 10) / 10)
 
-/** The smallest and the largest of what is there; undefined without a value. */
+/** The smallest and the largest value, or undefined without one. */
 export function extentOf(values: readonly (number | null | undefined)[]): readonly [number, number] | undefined {
   let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   for (const value of values) {

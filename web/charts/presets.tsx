@@ -3,7 +3,6 @@
 import './charts.css'
 
 export interface PresetsProps<Name extends string> {
-  /** What each is called. */
   readonly names: Readonly<Record<Name, string>>
   readonly chosen: Name | undefined
   readonly onChoose: (name: Name) => void

@@ -7,10 +7,10 @@ import { isPreset, type Preset, pan, zoom } from './range.ts'
 import type { ShownRange } from './use-range.ts'
 
 export interface RangeControlsProps {
-  /** As they are offered, the shortest first. */
+  /** Shortest first. */
   readonly presets: readonly Preset[]
   readonly shown: ShownRange
-  /** Of the times in the charts. */
+  /** The zone of the times in the charts. */
   readonly zone: Zone
 }
 

@@ -1,4 +1,4 @@
-/** Which time a chart shows, how it is zoomed and moved, and how it stands in the address of the page. */
+/** The range of a chart: presets, zoom, moves and its form in the page's address. */
 
 export interface TimeWindow {
   readonly fromMs: number
@@ -16,14 +16,14 @@ const presetsMs = { '1h': hourMs, '24h': dayMs, '7d': 7 * dayMs, '30d': 30 * day
 export type Preset = keyof typeof presetsMs
 
 export const spanMsMin = 10 * minuteMs
-/** As many days as one request for readings may ask for. */
+/** A request for readings spans at most this many days. */
 export const spanMsMax = 366 * dayMs
 
 export function isPreset(range: Range): range is { readonly preset: Preset } {
   return 'preset' in range
 }
 
-/** From the arguments of an address: what makes no sense there, or is not among the presets of the page, is the last day. */
+/** Reads the range of an address. Invalid values, and presets that the page lacks, give the last day. */
 export function readRange(fields: URLSearchParams, presets: readonly Preset[]): Range {
   return readWindow(fields) ?? { preset: presets.find(preset => preset === fields.get('range')) ?? '24h' }
 }
@@ -66,7 +66,7 @@ export function zoom(window: TimeWindow, factor: number, centreMs: number, nowMs
   return fit(centreMs - share * newSpanMs, newSpanMs, nowMs)
 }
 
-/** By a share of what is shown; a negative one goes back in time. */
+/** Moves by a share of the window; a negative share goes back in time. */
 export function pan({ fromMs, toMs }: TimeWindow, share: number, nowMs: number): TimeWindow {
   return fit(fromMs + share * (toMs - fromMs), toMs - fromMs, nowMs)
 }

@@ -1,4 +1,4 @@
-/** What charts tell at a moment, and the moments that their cursor stops at. */
+/** Values of charts at a moment, and the moments where the cursor stops. */
 
 import { decimalText } from '../text/numbers.ts'
 import { withUnit } from '../text/quantities.ts'
@@ -10,7 +10,7 @@ import type { TimeWindow } from './range.ts'
 interface Shown {
   readonly panels: readonly Panel[]
   readonly window: TimeWindow
-  /** Where what is to come ends. */
+  /** The end of the forecast. */
   readonly untilMs?: number | undefined
   readonly times: Times
 }
@@ -20,12 +20,12 @@ export function centreOf({ fromMs, toMs }: TimeWindow, atMs = (fromMs + toMs) / 
   return Math.min(atMs, toMs)
 }
 
-/** What charts show: the window, and what is to come behind it. */
+/** The window and the forecast behind it. */
 export function drawnWindow({ window, untilMs = window.toMs }: Pick<Shown, 'window' | 'untilMs'>): TimeWindow {
   return untilMs > window.toMs ? { fromMs: window.fromMs, toMs: untilMs } : window
 }
 
-/** The moments that the cursor stops at: those of the line with the most, and those to come. */
+/** The cursor stops at the points of the line with the most points, then at the forecast's points. */
 export function timesIn(panels: readonly Panel[], { fromMs, toMs }: TimeWindow, untilMs = toMs): number[] {
   const all = panels.flatMap(({ readouts }) => readouts.map(({ timesMs }) => timesMs))
   const longest = all.reduce<readonly number[]>((best, times) => (times.length > best.length ? times : best), [])
@@ -57,9 +57,9 @@ export function readoutText({ decimals, unit, reachMs, marks }: Panel, readout: 
   return marks !== undefined && isMarked(marks, readout, atMs) ? `${text} (${marks.label})` : text
 }
 
-/** Whether the value that is shown at a moment is one of the marks. */
+/** True if the value shown at a moment is marked. */
 function isMarked(marks: Marks, { timesMs }: Readout, atMs: number): boolean {
-  const toldMs = timesMs[nearestPlace(timesMs, atMs) ?? -1]
+  const nearestMs = timesMs[nearestPlace(timesMs, atMs) ?? -1]
   const place = nearestPlace(marks.timesMs, atMs)
-  return place !== undefined && marks.timesMs[place] === toldMs
+  return place !== undefined && marks.timesMs[place] === nearestMs
 }

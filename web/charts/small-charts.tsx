@@ -1,4 +1,4 @@
-/** Small charts in SVG: a line or some of them, with few words set beside what they are about. */
+/** Small SVG charts: a few lines with a short text beside them. */
 
 import type { ComponentChildren } from 'preact'
 import { areaPath, linePath, type Spot } from './paths.ts'
@@ -10,9 +10,9 @@ export const plot = { left: 8, right: 352, top: 18, bottom: 128 } as const
 
 export interface SmallChartProps {
   readonly title: ComponentChildren
-  /** What one sees, in a sentence. */
+  /** The content in a sentence for screen readers. */
   readonly label: string
-  /** Of the drawing, which begins at `top`. */
+  /** The height of the drawing, which begins at `top`. */
   readonly height?: number
   readonly top?: number
   readonly children: ComponentChildren
@@ -34,7 +34,7 @@ export interface AxisTick {
   readonly text: string
 }
 
-/** Below the plot: a thin line and a few words. */
+/** A thin line below the plot with a few labels. */
 export function TimeAxis({ ticks }: { ticks: readonly AxisTick[] }) {
   return (
     <g class="axis">

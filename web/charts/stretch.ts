@@ -2,11 +2,11 @@
 
 export interface Stretch {
   readonly fromMs: number
-  /** Not included. */
+  /** Exclusive. */
   readonly toMs: number
 }
 
-/** Those that a moment is in: more than one where they are shares, or at the same time. Ascending, as they are. */
+/** The blocks that contain a moment, ascending. Shares and simultaneous blocks overlap. */
 export function blocksAt<Block extends Stretch>(blocks: readonly Block[], atMs: number): Block[] {
   return blocks.filter(({ fromMs, toMs }) => fromMs <= atMs && atMs < toMs)
 }

@@ -27,10 +27,9 @@ export function tableRows(series: readonly TableSeries[], fromMs: number, toMs: 
   return [...rows.values()].sort((a, b) => b.atMs - a.atMs)
 }
 
-/** What a table shows. */
 export interface TwinTable {
   readonly caption: string
-  /** Above the heads of the rows. */
+  /** The title above the row heads. */
   readonly headName: string
   readonly columns: readonly { readonly name: string; readonly decimals: number }[]
   readonly rows: readonly TwinRow[]
@@ -38,7 +37,7 @@ export interface TwinTable {
 
 interface TwinRow {
   readonly key: string | number
-  /** What the row is about: a time, a day, an hour. */
+  /** The row's subject: a time, a day or an hour. */
   readonly head: string
   /** A text stays as it is. */
   readonly cells: readonly (number | string | null)[]

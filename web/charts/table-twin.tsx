@@ -5,7 +5,7 @@ import { countOf, decimalText } from '../text/numbers.ts'
 import type { TwinTable } from './table-rows.ts'
 
 export interface TableTwinProps {
-  /** What the tables are of, behind “Show as table”. */
+  /** The subject of the tables behind “Show as table”. */
   readonly name: string
   /** Called only when they are shown. */
   readonly tables: () => readonly TwinTable[]

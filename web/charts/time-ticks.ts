@@ -1,4 +1,4 @@
-/** Where the ticks of a time axis stand and what they say: on the wall clock of a zone, whatever its clock changes. */
+/** Positions and labels of ticks on a time axis by the wall clock of a zone, also where its offset changes. */
 
 import { dayMs, type Zone } from '../text/zone.ts'
 
@@ -18,7 +18,7 @@ const hourSteps = [1, 2, 3, 6, 12]
 const daySteps = [1, 2, 7, 14]
 const monthSteps = [1, 3, 6]
 
-/** At most `countMax` ticks, and one or two more where days are not 24 hours long. */
+/** At most `countMax` ticks, plus one or two where days are not 24 hours long. */
 export function timeTicks(zone: Zone, fromMs: number, toMs: number, countMax: number): Tick[] {
   const spacingMs = (toMs - fromMs) / Math.max(1, countMax)
   const minutes = minuteSteps.find(step => step * minuteMs >= spacingMs)

@@ -14,7 +14,7 @@ export interface Timeline {
   readonly title: string
   /** Ascending by their beginnings; at least one. */
   readonly stretches: readonly TimelineStretch[]
-  /** What is told at a moment. */
+  /** The readout at a moment. */
   readonly textAt: (atMs: number) => string | null
 }
 

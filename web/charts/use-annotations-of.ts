@@ -13,11 +13,11 @@ const everyMs = 60_000
 export interface AnnotationsOf {
   /** Within the range, each once, ascending; of more than `annotationsMax` the newest. */
   readonly shown: readonly Annotation[]
-  /** How many there are within the range. */
+  /** The number within the range. */
   readonly total: number
   /** One for each device, in their order; undefined while there is none. */
   readonly answers: readonly (DeviceAnnotations | undefined)[]
-  /** The devices of which they could not be read. */
+  /** The devices whose annotations could not be read. */
   readonly unread: readonly string[]
   /** Reads them again, after a change. */
   refresh(): void

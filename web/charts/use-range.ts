@@ -17,7 +17,7 @@ export interface ShownRange {
 }
 
 const minuteMs = 60_000
-/** A page that is looked at moves on by the minute: its charts are not drawn anew each second. */
+/** A visible page moves on by the minute, so that its charts are not drawn each second. */
 export const minute = computed(() => Math.floor(serverNowMs.value / minuteMs) * minuteMs)
 
 /** `presets`: those that the page offers. */

@@ -3,7 +3,7 @@
 import { decimalText } from '../text/numbers.ts'
 import type { ChartContent } from './panel.ts'
 
-/** With as many decimals as the steps of the axis have: 2.5 between 0 and 5 is not a 3. */
+/** With the decimals of the axis steps: 2.5 between 0 and 5 is not shown as 3. */
 export function axisText(value: number, splits: readonly number[], decimals: number): string {
   const step = splits.length > 1 ? Math.abs((splits[1] as number) - (splits[0] as number)) : 1
   const isWritten = (places: number) => Math.abs(step - Number(step.toFixed(places))) < step / 1e6
@@ -12,7 +12,7 @@ export function axisText(value: number, splits: readonly number[], decimals: num
   return decimalText(value, needed)
 }
 
-/** Of the values in sight. What hardly varies is not blown up to the height of the chart; rules are always in sight. */
+/** The range of visible values. Small variations are not stretched to the full height, and rules are always visible. */
 export function valueRange(
   min: number | null,
   max: number | null,
@@ -32,6 +32,6 @@ export function valueRange(
   const [low, high] = [Math.min(...(values as number[])), Math.max(...(values as number[]))]
   const least = 10 * 10 ** -decimals
   const margin = Math.max((high - low) * 0.06, (least - (high - low)) / 2)
-  // What lies on the other side of 0 has room, too.
+  // Values on the other side of 0 get a margin, too.
   return [isFromZero && low === 0 ? 0 : low - margin, isFromZero && high === 0 && low < 0 ? 0 : high + margin]
 }

@@ -1,13 +1,13 @@
 /**
- * The window that somebody has zoomed or moved to, kept in the address of the page: a link to it shows the same. Changes
- * in a row, as of a wheel, are one entry of the history: the first one makes it, the last one replaces it.
+ * The zoomed or moved window, kept in the page's address so that a link shows the same. Consecutive changes, such as
+ * turns of a wheel, share one history entry.
  */
 
 import { computed, type ReadonlySignal, signal } from '@preact/signals'
 import { setArguments, urlArguments } from '../client/address.ts'
 import { rangeArguments, readWindow, type TimeWindow } from './range.ts'
 
-/** After the last change of a row. Browsers ignore or refuse it when a page changes its address at each event. */
+/** The pause that ends a series of changes. Browsers throttle or refuse address changes at each event. */
 const restMs = 500
 
 /** Ahead of the address while changes follow each other; another address, as by the back button, ends that. */

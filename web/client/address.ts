@@ -10,19 +10,19 @@ import { routeOf } from './routes.ts'
 const base = new URL(/* @vite-ignore */ '..', import.meta.url).pathname
 
 const current = signal(new URL(location.href))
-/** What is shown stands apart from the address of the document, and stays apart. */
+/** True once the shown page no longer follows the document's address. */
 let isFixed = false
 
 export const path = computed(() => `/${current.value.pathname.slice(base.length)}`)
-/** To be read only; `setArguments` changes them. */
+/** Read only; `setArguments` changes them. */
 export const urlArguments = computed(() => current.value.searchParams)
 
-/** For an `href` or a request: `path` begins with a slash and may have arguments. */
+/** For an `href` or a request. `path` begins with a slash and may have arguments. */
 export function addressOf(path: string): string {
   return `${base}${path.slice(1)}`
 }
 
-/** Of the page on which people sign in; it comes back to where this one stands. */
+/** The sign-in page, which returns to the current page. */
 export function signInAddress(): string {
   const here = `${location.pathname}${location.search}`
   return addressOf(`/sign-in?callbackUrl=${encodeURIComponent(here)}`)
@@ -35,7 +35,7 @@ export function showPage(path: string): void {
   scrollTo(0, 0)
 }
 
-/** Shows a page whose address is that of no document, as that of a view by its link. */
+/** Shows a page at an address other than the document's, such as a view by its link. */
 export function showFixed(address: string): void {
   isFixed = true
   current.value = new URL(addressOf(address), location.origin)

@@ -1,6 +1,4 @@
-/** What a browser keeps for the pages. */
-
-/** Where storage is forbidden, the call throws; what is stored there may be full, too. */
+/** The call throws where storage is forbidden, and the storage may be full. */
 export type BrowserStorage = () => Pick<Storage, 'getItem' | 'setItem'>
 
 export const browserStorage: BrowserStorage = () => localStorage

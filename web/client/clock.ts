@@ -1,11 +1,11 @@
-/** The service's clock, ticking by the second: ages are told by it, as the browser's own may be wrong. */
+/** The service's clock, ticking by the second. Ages use it because the browser's clock may be wrong. */
 
 import { type ReadonlySignal, signal } from '@preact/signals'
 import { whileVisible } from './visibility.ts'
 
 const tickMs = 1_000
 const now = signal(Date.now())
-/** What the service's clock is ahead of ours. */
+/** Service time minus browser time. */
 let aheadMs = 0
 
 /** Epoch milliseconds, at most a second old while the page is seen. */

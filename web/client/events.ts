@@ -8,7 +8,7 @@ import { hasToken } from './request-token.ts'
 import { whileVisible } from './visibility.ts'
 
 export interface EventsOptions {
-  /** By the name of the event; the data are JSON. */
+  /** By event name; the data are JSON. */
   on: { [Event in ServiceEvent as Event['event']]?: (data: Event['data']) => void }
   /** True from the first answer to the next break. */
   onLive: (isLive: boolean) => void
@@ -16,7 +16,7 @@ export interface EventsOptions {
   onGap: () => void
 }
 
-/** After a refusal, as of one connection too many. */
+/** The pause after a refusal, such as for one connection too many. */
 const refusedMs = 30_000
 
 export function openEvents(url: string, { on, onLive, onGap }: EventsOptions): () => void {

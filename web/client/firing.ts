@@ -16,9 +16,9 @@ export interface AlertPage {
   readonly next: string | null
 }
 
-/** As many as an answer has at most; what is counted beyond is not told apart. */
+/** The maximum of one answer; alerts beyond it are only counted. */
 const limit = 1000
-/** Where no event tells. */
+/** The poll interval while no events arrive. */
 const everyMs = 60_000
 /** An event is one of many where a site goes down. */
 const restMs = 500
@@ -27,13 +27,13 @@ const firing = signal<readonly Alert[]>([])
 /** Newest first. Empty also while nothing is known. */
 export const firingAlerts = computed(() => firing.value)
 
-/** By the name of the device; null for those of no single one. */
+/** By device name; null for alerts without a single device. */
 export const firingByDevice = computed(() => Map.groupBy(firing.value, ({ device }) => device))
 
 let resource: Resource<AlertPage> | undefined
 let timer: ReturnType<typeof setTimeout> | undefined
 
-/** Follows them while somebody is signed in. Call it once. */
+/** Follows firing alerts while a session exists. Call it once. */
 export function followFiring(): void {
   effect(() => {
     if (!isSignedIn.value) return undefined
@@ -55,7 +55,7 @@ export function followFiring(): void {
   })
 }
 
-/** An event has told of an alert: they are read again soon. */
+/** Reads the alerts again soon after an event about one. */
 export function alertChanged(): void {
   clearTimeout(timer)
   timer = setTimeout(() => void resource?.refresh(), restMs)

@@ -1,4 +1,4 @@
-/** What a person has chosen, as the browser keeps it. */
+/** A person's preferences as the browser stores them. */
 
 import { noPreferences, type Preferences } from '../text/preferences.ts'
 import { unitChoices, unitPreferences } from '../text/units.ts'
@@ -13,7 +13,7 @@ interface Stored {
   isCopy: boolean
 }
 
-/** What is stored may be of another version, or of anybody: what is no choice of ours counts as none. */
+/** Stored data may come from another version or another program: unknown choices are ignored. */
 export function readStored(storage: BrowserStorage): Stored {
   try {
     const { isCopy, ...stored } = Object(JSON.parse(storage().getItem(storageKey) ?? '{}')) as Record<string, unknown>
@@ -23,7 +23,7 @@ export function readStored(storage: BrowserStorage): Stored {
   }
 }
 
-/** Those of a record that are choices of ours. */
+/** The valid choices of a record. */
 export function choicesIn(stored: Readonly<Record<string, unknown>>): Preferences {
   const units = unitPreferences.map(name => [name, unitChoices[name].find(code => code === stored[name]) ?? null])
   const zone = stored['time_zone']

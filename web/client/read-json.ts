@@ -3,7 +3,7 @@
 import { withToken } from './request-token.ts'
 
 export type Failure =
-  /** Nobody answered, or not in time: the network or the service is away. */
+  /** No answer in time: the network or the service is unavailable. */
   | { kind: 'unreachable' }
   /** 503: the service runs, and something that it needs does not, as its database while that starts. */
   | { kind: 'unavailable'; sentence: string; retryAfterMs: number | undefined }
@@ -21,7 +21,7 @@ export type Outcome<T> =
   | { kind: 'failure'; failure: Failure }
 
 export interface ReadOptions {
-  /** Of the answer that the caller still has. */
+  /** The tag of the answer that the caller already has. */
   etag?: string | undefined
   signal?: AbortSignal
   timeoutMs?: number
@@ -30,7 +30,7 @@ export interface ReadOptions {
 }
 
 const timeoutMsUsual = 15_000
-/** Of a `Retry-After` that says more than anybody waits for. */
+/** The longest `Retry-After` that is obeyed. */
 const retryAfterSecondsMax = 600
 
 /** Throws only when `signal` is aborted. The shape of the answer is the service's promise; it is not checked here. */
@@ -39,7 +39,7 @@ export async function readJson<T>(url: string, options: ReadOptions = {}): Promi
   const timeout = AbortSignal.timeout(timeoutMs)
   try {
     const init: RequestInit = {
-      // With a cache of its own, the browser would answer 200 where the service says 304.
+      // With a browser cache, a 304 of the service would arrive as 200.
       cache: 'no-store',
       headers: { accept: 'application/json', ...(etag === undefined ? {} : { 'if-none-match': etag }) },
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
@@ -60,7 +60,7 @@ async function failureOf(response: Response): Promise<Failure> {
   if (status === 401) return { kind: 'signed-out' }
   if (status === 404) return { kind: 'missing', sentence }
   if (status === 503) return { kind: 'unavailable', sentence, retryAfterMs: retryAfterMsOf(response) }
-  // What a proxy says for a service that is away.
+  // A proxy answers these for an unavailable service.
   if (status === 502 || status === 504) return { kind: 'unreachable' }
   return { kind: 'refused', status, sentence }
 }

@@ -10,7 +10,7 @@ export function hasToken(): boolean {
   return token !== undefined
 }
 
-/** Without the cookies of somebody who is signed in here: two credentials are nobody's. */
+/** Omits the cookies of a session: a request with two credentials is refused. */
 export function withToken(init: RequestInit): RequestInit {
   if (token === undefined) return init
   return { ...init, credentials: 'omit', headers: { ...init.headers, authorization: `Bearer ${token}` } }

@@ -1,4 +1,4 @@
-/** What a page knows of an answer: nothing yet, its value, a value of some time ago, or why there is none. */
+/** The state of an answer on a page: loading, current, stale or failed. */
 
 import type { Failure, Outcome } from './read-json.ts'
 
@@ -12,13 +12,13 @@ export type ResourceState<T> =
 const retryMsMin = 1_000
 const retryMsMax = 30_000
 
-/** What is shown after a read. */
+/** The state after a read. */
 export function nextState<T>(state: ResourceState<T>, outcome: Outcome<T>, nowMs: number): ResourceState<T> {
   if (outcome.kind === 'answer') return { kind: 'ready', value: outcome.value, atMs: nowMs }
   const hasValue = state.kind === 'ready' || state.kind === 'stale'
   if (outcome.kind === 'unchanged') return hasValue ? { kind: 'ready', value: state.value, atMs: nowMs } : state
   const { failure } = outcome
-  // What may no longer be seen, or no longer is, does not stay on the screen.
+  // A value that was removed, or that the visitor may no longer read, leaves the screen.
   if (!hasValue || failure.kind === 'signed-out' || failure.kind === 'missing') return { kind: 'failed', failure }
   return { kind: 'stale', value: state.value, atMs: state.atMs, failure }
 }
@@ -35,14 +35,14 @@ export function lastValue<T>(state: ResourceState<T>): T | undefined {
   return state.kind === 'ready' || state.kind === 'stale' ? state.value : undefined
 }
 
-/** Of a page with several answers: what there is nothing of before what is only old; `loading` where nothing has failed. */
+/** The worst state of a page with several answers: failed before stale; `loading` only where none has failed. */
 export function worstState(states: readonly ResourceState<unknown>[]): ResourceState<unknown> {
   return (
     states.find(({ kind }) => kind === 'failed') ?? states.find(({ kind }) => kind === 'stale') ?? { kind: 'loading' }
   )
 }
 
-/** For the title of the tab: empty while nothing has failed. */
+/** A notice for the tab's title, empty while no read fails. */
 export function noticeOf(state: ResourceState<unknown>): string {
   if (state.kind !== 'stale' && state.kind !== 'failed') return ''
   return state.failure.kind === 'unreachable' ? 'No connection' : 'No data'

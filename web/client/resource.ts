@@ -1,6 +1,6 @@
 /**
- * An answer of the service that is kept current: read at once and again from time to time, while somebody looks. When a
- * read fails, the last answer stays, marked as stale, and the reads go on at growing distances.
+ * An answer of the service that is read periodically while the page is visible. After a failed read the last answer
+ * stays, marked as stale, and retries get less frequent.
  */
 
 import { type ReadonlySignal, signal } from '@preact/signals'
@@ -16,9 +16,9 @@ export interface Resource<T> {
 }
 
 export interface ResourceOptions<T> {
-  /** From one answer to the next read; without it, the value is read again only on `refresh` and after failures. */
+  /** The poll interval. Without it, reads follow `refresh` and failures only. */
   everyMs?: number
-  /** Without it, an answer is JSON. */
+  /** Default: the answer is JSON. */
   read?: (url: string, options: ReadOptions) => Promise<Outcome<T>>
 }
 

@@ -1,4 +1,4 @@
-/** Which page an address shows. */
+/** The page for each address. */
 
 export type Route =
   | { page: 'fleet' }

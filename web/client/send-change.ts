@@ -31,10 +31,10 @@ interface Problem {
   errors?: unknown
 }
 
-/** How many of the places in a long list that are wrong. */
+/** The number of invalid places of a long list in a message. */
 const errorsShown = 5
 
-/** Of a problem document (RFC 9457); of anything else its status. */
+/** The detail of a problem document (RFC 9457), or the status of any other answer. */
 function sentenceOf(status: number, text: string): string {
   const { title, detail, errors } = problemIn(text)
   const reason = [detail, title].find(part => typeof part === 'string') ?? `status ${status}`

@@ -8,7 +8,7 @@ import { choicesIn, readStored, writeStored } from './preferences-storage.ts'
 import { readJson } from './read-json.ts'
 import { isSignedIn, type Session, visitor, visitorIn } from './session.ts'
 
-/** Where what is shown is kept; `account` only for what the account has confirmed, `unsent` for what it does not have. */
+/** The place of the shown preferences: `account` once the account has confirmed them, `unsent` before. */
 export const keptIn = signal<'browser' | 'unsent' | 'sending' | 'account'>('browser')
 
 const accountPath = '/v1/auth/me/preferences'
@@ -30,12 +30,12 @@ export async function loadPreferences(): Promise<void> {
   isSignedIn.value = true
   const ofAccount = choicesIn(outcome.value)
   const hasChosen = Object.values(outcome.value).some(choice => choice !== null)
-  // What somebody chose before they signed in stays until they choose in the account.
+  // Choices made before the sign-in stay until a choice is made in the account.
   if (hasChosen || stored.isCopy) show(ofAccount, true)
   keptIn.value = isShown(ofAccount) ? 'account' : 'unsent'
 }
 
-/** Auth.js answers null to who is not signed in. Where another service signs people in, only the account tells. */
+/** Auth.js answers null without a session. Where another service signs people in, only the account's answer counts. */
 async function hasSession(): Promise<boolean> {
   const session = await readJson<Session>(addressOf('/auth/session'))
   if (session.kind === 'answer') {
@@ -54,13 +54,14 @@ const isShown = (chosen: Preferences) => JSON.stringify(chosen) === JSON.stringi
 
 let sending: Promise<unknown> = Promise.resolve()
 
-/** At once on the page; why the account does not have it, in a sentence, or undefined. */
+/** Applies at once. Resolves with the reason why the account did not store it, or undefined. */
 export function changePreferences(change: Partial<Preferences>): Promise<string | undefined> {
   // A copy of what the account has only once it has confirmed that.
   show({ ...preferences.peek(), ...change }, false)
   if (keptIn.peek() === 'browser') return Promise.resolve(undefined)
   keptIn.value = 'sending'
-  // One after the other, so that the last one counts; all choices, as the account may not have those of the browser yet.
+  // Sends run one after the other, so that the last one wins. Each sends all choices, since the account may lack the
+  // browser's.
   const sent = sending.then(async () => {
     const chosen = preferences.peek()
     const failure = await sendToAccount(chosen)

@@ -1,10 +1,10 @@
-/** The title of the tab: what is shown, and before it what somebody in another tab should know. */
+/** The tab's title: the page's name, preceded by notices for readers of another tab. */
 
 import { effect, signal } from '@preact/signals'
 
 const page = signal('')
 const notice = signal('')
-/** What fires, on each page. */
+/** The notice of firing alerts. */
 const firing = signal('')
 
 effect(() => {

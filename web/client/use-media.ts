@@ -1,4 +1,4 @@
-/** Whether a media query holds, as the width of the screen changes. */
+/** Follows a media query, such as one on the width of the screen. */
 
 import { useEffect, useState } from 'preact/hooks'
 

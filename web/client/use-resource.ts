@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { openResource, type Resource, type ResourceOptions } from './resource.ts'
 import type { ResourceState } from './resource-state.ts'
 
-/** `url` undefined: nothing is read. A new `url` begins anew, with `loading`. */
+/** An undefined `url` reads nothing. A new `url` begins with `loading`. */
 export function useResource<T>(url: string | undefined, options: ResourceOptions<T> = {}): ResourceState<T> {
   return useRefreshed<T>(url, options).state
 }

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { openResource, type Resource, type ResourceOptions } from './resource.ts'
 import type { ResourceState } from './resource-state.ts'
 
-/** One state for each address, in their order; one that stays is not read anew beyond `everyMs`. */
+/** One state for each address, in their order. An address that stays keeps its resource and its poll interval. */
 export function useResources<T>(urls: readonly string[], options: ResourceOptions<T> = {}): ResourceState<T>[] {
   return useRefreshedResources(urls, options).states
 }
@@ -22,7 +22,7 @@ export function useRefreshedResources<T>(
   const { everyMs, read } = options
   const [states, setStates] = useState<ReadonlyMap<string, ResourceState<T>>>(new Map())
   const opened = useRef<ReadonlyMap<string, Opened>>(new Map())
-  // Those of now: a resource that stays was opened when there were others.
+  // The current addresses: a kept resource was opened with an earlier list.
   const wanted = useRef<ReadonlySet<string>>(new Set())
   useEffect(
     () => () => {

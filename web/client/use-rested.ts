@@ -1,4 +1,4 @@
-/** What somebody types or drags changes many times in a row; a request follows only the last of them. */
+/** Debounces a value that typing or dragging changes many times in a row. */
 
 import { useEffect, useState } from 'preact/hooks'
 

@@ -15,7 +15,10 @@ export function useIsAdministrator(): boolean {
   return role === 'administrator' || role === 'operator'
 }
 
-/** Undefined until it is known. The profile does not tell it; to whom the API of administrators tells nothing is not one. */
+/**
+ * Undefined until it is known. The profile lacks the role, so the admin API is asked; a refusal means that the account
+ * is not an administrator's.
+ */
 function useRole(): AccountDetails['role'] | undefined {
   const me = useResource<{ id: number }>(addressOf('/v1/auth/me'))
   const path = me.kind === 'ready' ? addressOf(`/api/admin/accounts/${me.value.id}`) : undefined

@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 
-/** In CSS pixels; 0 until it is drawn. `place` is the `ref` of the element. */
+/** CSS pixels, 0 until the first drawing. `place` is the `ref` of the element. */
 export function useSize() {
   const place = useRef<HTMLDivElement>(null)
   const [size, setSize] = useState({ width: 0, height: 0 })

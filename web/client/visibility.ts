@@ -1,9 +1,9 @@
-/** Whether somebody can see the page: a hidden tab asks for nothing, and catches up when it is shown. */
+/** The page's visibility: a hidden tab sends no requests and catches up when it is shown. */
 
-/** Tells at once, and at each change. Returns a function that ends it. */
+/** Calls `onChange` at once and at each change. Returns a function that stops it. */
 export function whileVisible(onChange: (isVisible: boolean) => void): () => void {
-  const tell = () => onChange(document.visibilityState === 'visible')
-  document.addEventListener('visibilitychange', tell)
-  tell()
-  return () => document.removeEventListener('visibilitychange', tell)
+  const notify = () => onChange(document.visibilityState === 'visible')
+  document.addEventListener('visibilitychange', notify)
+  notify()
+  return () => document.removeEventListener('visibilitychange', notify)
 }

@@ -1,4 +1,4 @@
-/** What is used of `topojson-client`, and files that the build has beside the scripts. */
+/** Types of the used part of `topojson-client` and of files beside the scripts. */
 
 declare module '*.json?url' {
   const address: string

@@ -19,7 +19,7 @@ export interface FleetMapProps {
   filter: string
   /** Another text says that the states of devices are others. */
   changes: string
-  /** Nothing is pressed or moved: it shows all devices at any time. */
+  /** True for a map without buttons and moves that always shows all devices. */
   isStill?: boolean
 }
 
@@ -41,7 +41,7 @@ export function FleetMap({ filter, changes, isStill = false }: FleetMapProps) {
     if (window === undefined) return
     keepFocus()
     const next = fitted(mark.extent, size, sideMax)
-    // What stands at one place does not come apart.
+    // Devices at the same place stay one mark at any zoom.
     if (window.side < sideMax && next.side > window.side) map.change(() => next)
     else setChosen(mark)
   }

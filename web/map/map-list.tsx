@@ -1,4 +1,4 @@
-/** What the map shows, as a list: by mark, with the devices that are named. */
+/** The map's content as a list, by mark, with the named devices. */
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { addressOf } from '../client/address.ts'

@@ -10,7 +10,7 @@ import { type NamePlace, namePlaces } from './name-places.ts'
 
 export interface MapMarksProps {
   marks: readonly MergedMark[]
-  /** Of the map, in CSS pixels. */
+  /** The map's width in CSS pixels. */
   width: number
   /** Undefined: marks are only looked at. */
   onPress: ((mark: MergedMark) => void) | undefined

@@ -1,10 +1,10 @@
-/** What a map shows: its middle on the square of the projection, and how many pixels that square is wide. */
+/** The visible part of a map: the centre on the projection's square and the square's width in pixels. */
 
 import type { MapBox } from '../../query/live/fleet-shape.ts'
 import { latitudeAt, longitudeAt, metresPerPixel, type Point, projected } from './mercator.ts'
 
 export interface MapWindow extends Point {
-  /** Of the square, in CSS pixels. */
+  /** The side of the square in CSS pixels. */
   side: number
 }
 
@@ -15,9 +15,9 @@ export interface Size {
 
 /** About 15 cm a pixel at the equator. */
 export const sideMax = 2 ** 28
-/** A single place is shown with what is around it, some 20 m a pixel. */
+/** A single place is shown with its surroundings, at about 20 m per pixel. */
 const fittedSideMax = 2 ** 21
-/** Around what is fitted. */
+/** Pixels around fitted marks. */
 const margin = 48
 
 /** The box as large as it fits. */
@@ -35,7 +35,7 @@ export function bounded({ x, y, side }: MapWindow, { width, height }: Size): Map
   return { x: within(x, width), y: within(y, height), side: held }
 }
 
-/** Moves what is shown, in pixels. */
+/** Moves the window by pixels. */
 export function moved({ x, y, side }: MapWindow, dx: number, dy: number, size: Size): MapWindow {
   return bounded({ x: x - dx / side, y: y - dy / side, side }, size)
 }
@@ -50,12 +50,12 @@ export function zoomed(window: MapWindow, factor: number, size: Size, at = middl
 
 const middleOf = ({ width, height }: Size): Point => ({ x: width / 2, y: height / 2 })
 
-/** Where a point of the square is, in pixels from the left and the top. */
+/** The position of a point in pixels from the left and the top. */
 export function pixelOf({ x, y }: Point, window: MapWindow, { width, height }: Size): Point {
   return { x: (x - window.x) * window.side + width / 2, y: (y - window.y) * window.side + height / 2 }
 }
 
-/** As the service takes it; at the edges of the square up to the poles. */
+/** The box as the service expects it; at the edges of the square it reaches the poles. */
 export function boxText({ x, y, side }: MapWindow, { width, height }: Size): string {
   const [left, right] = [x - width / 2 / side, x + width / 2 / side]
   const [top, bottom] = [y - height / 2 / side, y + height / 2 / side]

@@ -10,7 +10,7 @@ export interface Point {
   y: number
 }
 
-/** Where the square ends; what is beyond it stands at its edge. */
+/** The edge of the square. Points beyond it are placed at the edge. */
 const latitudeMax = 85.051_128_78
 const equatorMetres = 40_075_017
 
@@ -28,7 +28,7 @@ export function latitudeAt(y: number): number {
   return (Math.atan(Math.sinh((0.5 - y) * 2 * Math.PI)) * 180) / Math.PI
 }
 
-/** That a pixel is long at this height of the square, whose side has so many pixels. */
+/** Metres per pixel at this height of a square whose side has so many pixels. */
 export function metresPerPixel(y: number, side: number): number {
   return (equatorMetres * Math.cos((latitudeAt(y) * Math.PI) / 180)) / side
 }

@@ -16,10 +16,10 @@ export interface MergedMark extends Point {
   devices: Mark['devices']
 }
 
-/** In CSS pixels, between the middles of two marks. */
+/** CSS pixels between the centres of two marks. */
 const distanceMin = 34
 
-/** `marks`: the largest first. What is beyond the edge of the map is left out. */
+/** `marks` are sorted, largest first. Marks beyond the map's edge are left out. */
 export function mergedMarks(marks: readonly Mark[], window: MapWindow, size: Size): MergedMark[] {
   const merged: MergedMark[] = []
   for (const mark of marks) {

@@ -1,16 +1,19 @@
-/** Where the names of devices stand beside their marks: to the right, or to the left where the map ends; none that would cover anything. */
+/**
+ * Places names of devices beside their marks: to the right, or to the left near the map's edge, and never over another
+ * mark or name.
+ */
 
 import type { MergedMark } from './merged-marks.ts'
 
 export interface NamePlace {
   isLeft: boolean
-  /** Without room it is shown only while its mark is pointed at or has the focus. */
+  /** False: the name shows only while its mark is pointed at or has the focus. */
   hasRoom: boolean
 }
 
-/** Of so many marks, each has its name. */
+/** Up to this number of marks, all have names. */
 const namedMax = 12
-/** In CSS pixels. */
+/** CSS pixels. */
 const characterWidth = 7.5
 const paddingWidth = 12
 const markRadius = 18
@@ -22,7 +25,7 @@ interface Box {
   y: number
 }
 
-/** In the order of the marks; undefined for several devices, which are a number. */
+/** In the order of the marks; undefined for a mark of several devices, which shows a number. */
 export function namePlaces(marks: readonly MergedMark[], mapWidth: number): (NamePlace | undefined)[] {
   const taken: Box[] = marks.map(({ x, y }) => ({ left: x - markRadius, right: x + markRadius, y }))
   return marks.map(({ x, y, size, devices }) => {

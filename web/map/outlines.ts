@@ -12,12 +12,12 @@ export interface Outlines {
 
 /** The side of the square of the projection in the paths: a unit is less than what the outlines are good to. */
 export const outlineSide = 100_000
-/** From this side of the square in pixels on, the coarse ones have corners that show. */
+/** From this side of the square in pixels on, the coarse outlines show corners. */
 const fineSideMin = 5_000
 
 const loaded = new Map<string, Promise<Outlines>>()
 
-/** Of the file that is fine enough. */
+/** The address of the outlines with enough detail. */
 export function outlinesAddress(side: number): string {
   return side < fineSideMin ? coarseAddress : fineAddress
 }
@@ -62,7 +62,7 @@ function aroundPole(ring: Line): Line {
   return Math.abs(last - first) < 180 ? ring : [...ring, [last, -90], [first, -90]]
 }
 
-/** What is beyond an edge of the map comes in at the other one, too. */
+/** Lines beyond one edge of the map continue at the other one. */
 function pathOf(line: Line, end: string): string {
   const longitudes = line.map(([longitude]) => longitude)
   const shifts = [0, ...(Math.max(...longitudes) > 180 ? [-360] : []), ...(Math.min(...longitudes) < -180 ? [360] : [])]

@@ -7,7 +7,7 @@ import type { Point } from './mercator.ts'
 
 export type ChangeWindow = (change: (window: MapWindow) => MapWindow) => void
 
-/** In pixels. */
+/** Pixels. */
 const keyStep = 80
 const keyMoves: Record<string, readonly [number, number]> = {
   ArrowLeft: [keyStep, 0],
@@ -16,7 +16,7 @@ const keyMoves: Record<string, readonly [number, number]> = {
   ArrowDown: [0, -keyStep],
 }
 const keyZooms: Record<string, number> = { '+': 2, '=': 2, '-': 0.5 }
-/** A press that moves less is none of a drag. */
+/** A press that moves by less is a click. */
 const dragMin = 4
 
 export function useGestures(place: RefObject<HTMLElement>, size: Size, change: ChangeWindow): void {
@@ -48,7 +48,7 @@ function addKeys(element: HTMLElement, latest: Latest): () => void {
   return () => element.removeEventListener('keydown', press)
 }
 
-/** Without Ctrl it scrolls the page, until the map has the focus. A pinch on a touchpad comes with Ctrl. */
+/** A wheel without Ctrl scrolls the page until the map has the focus. A touchpad's pinch arrives with Ctrl. */
 function addWheel(element: HTMLElement, latest: Latest): () => void {
   const turn = (event: WheelEvent) => {
     if (!event.ctrlKey && !element.contains(document.activeElement)) return
@@ -90,7 +90,7 @@ function addPointers(element: HTMLElement, latest: Latest): () => void {
     else change(window => pinched(window, { before, now, other }, size))
   }
   const up = (event: PointerEvent) => void held.delete(event.pointerId)
-  // What ends a drag over a mark does not press it.
+  // The end of a drag over a mark does not click the mark.
   const click = (event: MouseEvent) => {
     if (travelled <= dragMin) return
     travelled = 0

@@ -1,4 +1,4 @@
-/** What the map of the fleet reads: the extent of the devices first, then the marks of what it shows. */
+/** Reads the extent of the devices first, then the marks of the visible window. */
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { FleetMap } from '../../query/live/fleet-shape.ts'
@@ -13,9 +13,9 @@ const everyMs = 10_000
 const restMs = 1_000
 
 export interface ShownMap {
-  /** Undefined until the first answer has told where the devices are. */
+  /** Undefined until the first answer has the extent of the devices. */
   window: MapWindow | undefined
-  /** The last one, perhaps of what was shown before. */
+  /** The last answer, perhaps for an earlier window. */
   answer: FleetMap | undefined
   state: ResourceState<FleetMap>
   change(change: (window: MapWindow) => MapWindow): void

@@ -10,7 +10,7 @@ export interface FormField {
   hint?: string
   isRequired?: boolean
   value?: string | number | boolean | null
-  /** Of a choice. */
+  /** The options of a choice. */
   choices?: readonly Choice[]
   /** Offered while something is typed. */
   suggestions?: readonly Choice[]
@@ -24,7 +24,7 @@ interface Choice {
 export type FormValues = Record<string, string | number | boolean | null>
 
 export interface AddFormProps {
-  /** Of the button that opens it. */
+  /** The title of the button that opens it. */
   title: string
   verb: string
   fields: readonly FormField[]

@@ -16,7 +16,7 @@ export function ConfirmedButton(props: Omit<ConfirmDialogProps, 'onClose'>) {
 interface ConfirmDialogProps {
   title: string
   text: string
-  /** What has to be typed. */
+  /** The text to type. */
   name: string
   verb: string
   onConfirm: () => void

@@ -1,4 +1,4 @@
-/** An angle as an arrow that points there, as a vane does: 0° is up, as north on a map. Words beside it tell it. */
+/** An arrow at an angle: 0° is up, like north on a map. Adjacent text names the direction. */
 
 export function DirectionArrow({ degrees }: { degrees: number }) {
   return (

@@ -6,10 +6,10 @@ import { type ComponentChildren, Fragment } from 'preact'
 export type Fact = ComponentChildren
 
 export function Facts({ facts }: { facts: readonly Fact[] }) {
-  const told = facts.filter(fact => fact !== undefined && fact !== '')
+  const given = facts.filter(fact => fact !== undefined && fact !== '')
   return (
     <>
-      {told.map((fact, place) => (
+      {given.map((fact, place) => (
         <Fragment key={place}>
           {place === 0 ? null : ' · '}
           {fact}

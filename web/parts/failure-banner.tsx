@@ -1,4 +1,4 @@
-/** Why a page has no data, or only that of some time ago. */
+/** Explains missing or stale data. */
 
 import { signInAddress } from '../client/address.ts'
 import type { Failure } from '../client/read-json.ts'
@@ -12,7 +12,7 @@ export interface FailureBannerProps {
   timeText: (ms: number) => string
 }
 
-/** Nothing while the data are current. */
+/** Renders nothing while the data are current. */
 export function FailureBanner({ state, timeText }: FailureBannerProps) {
   if (state.kind === 'loading' || state.kind === 'ready') return null
   const { failure } = state

@@ -1,4 +1,4 @@
-/** Beside what downloads a file, where the page shows other units or another zone than the file has. */
+/** A note beside a download whose units or zone differ from the page's. */
 
 import { preferences } from '../text/preferences.ts'
 

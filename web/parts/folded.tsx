@@ -1,4 +1,4 @@
-/** A section that begins folded: its heading, and beside it what it comes to. What is inside is drawn when it is opened. */
+/** A folded section with a heading and a summary. Its content renders once it is opened. */
 
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
@@ -6,18 +6,18 @@ import { useState } from 'preact/hooks'
 export interface FoldedProps {
   readonly id: string
   readonly title: string
-  readonly told: string
+  readonly summary: string
   readonly children: () => ComponentChildren
 }
 
-export function Folded({ id, title, told, children }: FoldedProps) {
+export function Folded({ id, title, summary, children }: FoldedProps) {
   const [isOpen, setIsOpen] = useState(false)
   return (
     <section class="card folded" aria-labelledby={id}>
       <details open={isOpen} onToggle={event => setIsOpen(event.currentTarget.open)}>
         <summary>
           <h2 id={id}>{title}</h2>
-          <span>{told}</span>
+          <span>{summary}</span>
         </summary>
         {isOpen ? children() : null}
       </details>

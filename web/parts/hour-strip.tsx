@@ -1,10 +1,10 @@
-/** How complete each of the last 24 hours is, as a row of bars. */
+/** Completeness of the last 24 hours as a row of bars. */
 
 import { hoursText } from '../text/hours.ts'
 
-/** By letter: how high the bar is, of 14. What is missing has no height, only a mark on the ground. */
+/** Heights by letter, of 14. A missing hour has only a mark on the baseline. */
 const heights: Record<string, number> = { A: 2, B: 6, C: 10, D: 14 }
-/** From bar to bar. */
+/** The distance of two bars. */
 export const hourStep = 5
 const [barWidth, height] = [4, 14]
 

@@ -5,7 +5,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { Banner } from './banner.tsx'
 import { Skeleton } from './skeleton.tsx'
 
-/** `noun`: what is loading, in sentences, such as `page`. */
+/** `noun` names the loading part in sentences, such as `page`. */
 export function lazy<Props extends object>(
   noun: string,
   load: () => Promise<ComponentType<Props>>,
@@ -28,7 +28,7 @@ export function lazy<Props extends object>(
   }
 }
 
-/** The service is away, or was updated meanwhile and has other files now; either way a new document tells. */
+/** The service is unavailable, or an update replaced its files. Loading the document again shows which. */
 function NotLoaded({ noun }: { noun: string }) {
   return (
     <Banner kind="bad">

@@ -1,4 +1,4 @@
-/** A section that is a list by page: a search, the rows, what can be done with each, and what came of it. */
+/** A paged list with a search, row actions and a banner for their results. */
 
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
@@ -18,17 +18,17 @@ interface ListPage {
 }
 
 export interface ListSectionProps<Page extends ListPage, Item> {
-  /** Below `/api/admin`, or what `api` says. */
+  /** The path below `/api/admin`, or below `api`. */
   path: string
   api?: string
-  /** From one answer to the next read; without it, the list is read again after changes. */
+  /** The poll interval. Without it, only changes cause another read. */
   everyMs?: number
   /** `devices`, for the count and the reader of a screen. */
   noun: string
   hasSearch?: boolean
   /** The argument that leads to the next page. */
   pageArgument?: 'page' | 'after'
-  /** Further arguments of the list, beside those of the address. */
+  /** Arguments of the list beside the address's. */
   more?: Record<string, string>
   /** Arguments that lead to the next page beside `pageArgument`. */
   nextArguments?: (page: Page) => Record<string, string | undefined>
@@ -37,7 +37,7 @@ export interface ListSectionProps<Page extends ListPage, Item> {
   itemsOf: (page: Page) => readonly Item[]
   keyOf: (item: Item) => string | number
   row: (item: Item, actions: Actions) => ComponentChildren
-  /** Above the list: forms, and what was shown once. */
+  /** Rendered above the list: forms and secrets. */
   children?: (actions: Actions) => ComponentChildren
 }
 
@@ -50,7 +50,7 @@ export function ListSection<Page extends ListPage, Item>(props: ListSectionProps
   const { state, refresh } = useRefreshed<Page>(url, props.everyMs === undefined ? {} : { everyMs: props.everyMs })
   const { actions, notice } = useActions(api, refresh)
   const shown = state.kind === 'ready' || state.kind === 'stale' ? state.value : undefined
-  // The field of a search stays while its answer is awaited, with what is being typed.
+  // The search field stays open while its answer loads, so that typing continues.
   const [isOpen, setOpen] = useState(false)
   if (shown !== undefined && !isOpen) setOpen(true)
   return (

@@ -1,4 +1,4 @@
-/** Which of many metrics the page shows, kept in its address. */
+/** Selects some of many metrics, kept in the page's address. */
 
 import { setArguments } from '../client/address.ts'
 import { shownMax } from '../text/chosen-metrics.ts'
@@ -10,7 +10,7 @@ export interface MetricChooserProps {
   readonly quantities: Quantities
 }
 
-/** Nothing while all metrics are shown anyway. */
+/** Renders nothing while all metrics are shown. */
 export function MetricChooser({ names, shown, quantities }: MetricChooserProps) {
   if (names.length <= shownMax) return null
   const choose = (name: string) => {

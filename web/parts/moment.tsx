@@ -7,13 +7,13 @@ import type { Times } from '../theme/times.ts'
 export interface MomentProps {
   /** ISO 8601, or milliseconds since 1970; null: never. */
   readonly at: string | number | null
-  /** Of pages about devices; others have their own. */
+  /** Default for pages without a device. */
   readonly times?: Times
   /** Instead of the full time. */
   readonly children?: ComponentChildren
 }
 
-/** `23 Nov 2026, 12:04:31 UTC`, `never`, or what is between its tags. */
+/** `23 Nov 2026, 12:04:31 UTC`, `never`, or the children. */
 export function Moment({ at, times = pageTimes(), children }: MomentProps) {
   if (at === null) return <>never</>
   const ms = new Date(at).getTime()

@@ -54,8 +54,8 @@ function PreferencesDialog({ onClose }: { onClose: () => void }) {
       />
       <p class="note">
         This changes what the pages show. Files of CSV and the API have the units as measured and times in UTC. Days,
-        hours and statistics of analyses stay in the zone of the page: that of the station where it is about one, else
-        that of the service.
+        hours and statistics of analyses stay in the page's zone: the station's zone on its page, elsewhere the
+        service's.
       </p>
       {failure === undefined ? (
         <p class="note">
@@ -73,7 +73,7 @@ function PreferencesDialog({ onClose }: { onClose: () => void }) {
   )
 }
 
-/** Where what is shown is kept. */
+/** The storage of the preferences. */
 function Kept() {
   switch (keptIn.value) {
     case 'account':
@@ -121,7 +121,7 @@ function Choice({ label, chosen, usual, options, onChoose }: ChoiceProps) {
   )
 }
 
-/** That of the browser first. */
+/** The browser's zone comes first. */
 function zonesWith(chosen: string | null): { value: string; text: string }[] {
   const own = Intl.DateTimeFormat().resolvedOptions().timeZone
   const others = ['UTC', ...Intl.supportedValuesOf('timeZone'), ...(chosen === null ? [] : [chosen])]

@@ -7,7 +7,7 @@ export interface RecordProps {
   name: string
   href?: string
   facts: readonly Fact[]
-  /** Before the name. */
+  /** Rendered before the name. */
   mark?: ComponentChildren
   children?: ComponentChildren
 }

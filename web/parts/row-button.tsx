@@ -1,4 +1,4 @@
-/** A button of a row. The name of the row is for those who hear the buttons one by one. */
+/** A button of a row. Screen readers read the row's name with it. */
 
 export function RowButton({ name, text, onClick }: { name: string; text: string; onClick: () => void }) {
   return (

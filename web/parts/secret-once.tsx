@@ -1,4 +1,4 @@
-/** What is shown this once: a secret, and programs that have it. */
+/** A secret that is shown once, with programs that contain it. */
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
@@ -32,16 +32,16 @@ export function SecretOnce({ title, text, parts, onDone, children }: SecretOnceP
 }
 
 function CopiedText({ name, text }: { name: string; text: string }) {
-  const [told, setTold] = useState('Copy')
+  const [label, setLabel] = useState('Copy')
   const place = useRef<HTMLPreElement>(null)
   // Browsers give the clipboard to pages over HTTPS and on the machine itself alone; elsewhere the text is selected.
   const copy = async () => {
     if (place.current !== null) getSelection()?.selectAllChildren(place.current)
     try {
       await navigator.clipboard.writeText(text)
-      setTold('Copied')
+      setLabel('Copied')
     } catch {
-      setTold('Selected: press Ctrl+C')
+      setLabel('Selected: press Ctrl+C')
     }
   }
   return (
@@ -51,7 +51,7 @@ function CopiedText({ name, text }: { name: string; text: string }) {
         {text}
       </pre>
       <button type="button" class="button" onClick={() => void copy()}>
-        {told}
+        {label}
         <span class="unseen"> {name}</span>
       </button>
     </>

@@ -1,4 +1,4 @@
-/** How bad an alert is, and whether it goes on, as words and a shape, so that it needs no colour to be told. */
+/** Severity and state of an alert as text and shape, readable without colour. */
 
 import type { Alert } from '../../alerts/core/alert.ts'
 

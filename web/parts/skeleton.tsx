@@ -1,7 +1,7 @@
-/** Grey bars in the place of what is still loading. */
+/** Grey bars in place of loading content. */
 
 export interface SkeletonProps {
-  /** For those who do not see the bars: `The fleet is loading`. */
+  /** Text for screen readers: `The fleet is loading`. */
   name: string
   rows?: number
 }

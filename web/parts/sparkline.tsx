@@ -12,7 +12,7 @@ export interface SparklineProps {
   values: readonly (number | null)[]
   /** The height stands for at least this. */
   spanMin: number
-  /** What one sees, in a sentence. */
+  /** The content in a sentence for screen readers. */
   label: string
 }
 

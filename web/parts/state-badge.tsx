@@ -1,4 +1,4 @@
-/** The state of a device as a word and a shape, so that it needs no colour to be told. */
+/** The state of a device as text and shape, readable without colour. */
 
 import type { DeviceState } from '../client/device-states.ts'
 

@@ -1,4 +1,4 @@
-/** Where something goes, as an arrow that rises, is level or falls. */
+/** A trend as an arrow: rising, level or falling. */
 
 import type { Trend } from '../../query/live/fleet-shape.ts'
 

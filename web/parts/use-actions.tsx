@@ -1,4 +1,4 @@
-/** Changes by an API that answers problem documents, and in a banner what came of the last one. */
+/** Sends changes to an API with problem documents and shows the last result in a banner. */
 
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
@@ -11,33 +11,36 @@ type Done<T> = string | ((answer: T) => string)
 
 export interface Actions {
   isBusy: boolean
-  /** Makes a change and reads the list again. Undefined: it was refused, which the section says. `done`: what it says else. */
+  /**
+   * Sends a change and reads the list again. Undefined: refused, as the banner explains. `done` is the text after
+   * success.
+   */
   change<T>(method: Method, path: string, body: unknown, done: Done<T>): Promise<T | undefined>
-  /** What is wrong before anything was sent. */
+  /** Shows an error found before sending. */
   refuse(sentence: string): void
 }
 
-/** `api`: the path that those of changes are below. */
+/** `api` is the common path of all changes. */
 export function useActions(api: string, refresh: () => void): { actions: Actions; notice: ComponentChildren } {
   const [isBusy, setBusy] = useState(false)
-  const [told, setTold] = useState<{ kind: 'note' | 'bad'; text: string }>()
+  const [message, setMessage] = useState<{ kind: 'note' | 'bad'; text: string }>()
   const actions: Actions = {
     isBusy,
-    refuse: text => setTold({ kind: 'bad', text }),
+    refuse: text => setMessage({ kind: 'bad', text }),
     async change<T>(method: Method, path: string, body: unknown, done: Done<T>) {
       setBusy(true)
       const sent = await sendChange<T>(method, addressOf(`${api}${path}`), body)
       setBusy(false)
-      setTold(sent.ok ? { kind: 'note', text: textOf(done, sent.value) } : { kind: 'bad', text: sent.sentence })
-      // A refusal may mean that the list is not what it was.
+      setMessage(sent.ok ? { kind: 'note', text: textOf(done, sent.value) } : { kind: 'bad', text: sent.sentence })
+      // A refusal may mean that the list is outdated.
       refresh()
       return sent.ok ? (sent.value ?? ({} as T)) : undefined
     },
   }
   const notice =
-    told === undefined ? null : (
-      <Banner kind={told.kind} onDismiss={() => setTold(undefined)}>
-        {told.text}
+    message === undefined ? null : (
+      <Banner kind={message.kind} onDismiss={() => setMessage(undefined)}>
+        {message.text}
       </Banner>
     )
   return { actions, notice }

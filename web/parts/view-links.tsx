@@ -25,7 +25,7 @@ const lifetimes = [
 ]
 const daysUsual = 30
 
-/** As the service answers to who makes one. */
+/** The answer to the creation of a link. */
 interface MadeLink {
   token: string
   embed_origins: readonly string[]

@@ -1,4 +1,4 @@
-/** Which rows of a long list stand in the document: those on the screen and some around them. */
+/** Selects the rows of a long list that are in the document: visible rows and some around them. */
 
 export interface Window {
   /** The first place, and the one behind the last. */
@@ -10,27 +10,27 @@ export interface RowSizes {
   rows: number
   /** Pixels. */
   rowHeight: number
-  /** Of each heading the row above which it stands, in their order; a heading may have no row of its own. */
+  /** For each heading the row below it, in order; a heading may have no rows. */
   headings?: readonly number[]
   headingHeight?: number
 }
 
 /** Rows and the headings between them, each at a place of one list. */
 export interface RowLayout {
-  /** Of all places. */
+  /** The number of places. */
   readonly count: number
   /** Pixels. */
   readonly height: number
-  /** Which heading stands there; undefined for a row. */
+  /** The heading at a place; undefined for a row. */
   headingAt(place: number): number | undefined
-  /** Which row stands there; of a heading, the one behind it. */
+  /** The row at a place; for a heading, the next row. */
   rowAt(place: number): number
   placeOfRow(row: number): number
   placeOfHeading(heading: number): number
   /** Pixels from the upper edge. */
   topOf(place: number): number
   heightOf(place: number): number
-  /** Where that many pixels from the upper edge are; also beyond both ends, as if rows went on there. */
+  /** The place at a distance in pixels from the upper edge, extrapolated beyond both ends. */
   placeAt(top: number): number
 }
 
@@ -69,7 +69,7 @@ export function layoutOf({ rows, rowHeight, headings = [], headingHeight = 0 }: 
   }
 }
 
-/** How many of the ascending numbers are below this one. */
+/** The count of ascending numbers below this one. */
 function lowerBound(numbers: readonly number[], number: number): number {
   let [low, high] = [0, numbers.length]
   while (low < high) {

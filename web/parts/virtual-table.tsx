@@ -1,6 +1,6 @@
 /**
- * A table of any length that scrolls with the page: only the rows on the screen are in the document. Screen readers are told
- * the true number of rows. One row or heading is in the order of Tab; the arrow keys, Page Up and Down, Home and End move to others.
+ * A table of any length that scrolls with the page and has only visible rows in the document. Screen readers get the
+ * true number of rows. One row or heading is in the Tab order; arrow keys, Page Up and Down, Home and End move it.
  */
 
 import type { ComponentChildren } from 'preact'
@@ -13,14 +13,14 @@ export interface Column<Row> {
   label: string
   /** A track of the grid, as `96px` or `minmax(160px, 1fr)`. */
   width: string
-  /** Whether the table can be ordered by it. */
+  /** True if the table can be sorted by it. */
   isSortable?: boolean
   cell: (row: Row) => ComponentChildren
 }
 
 /** Stands above the rows of a group. */
 export interface RowHeading {
-  /** Unlike those of rows. */
+  /** Distinct from the keys of rows. */
   key: string
   /** The first row of the group, or where it would be. */
   before: number
@@ -29,20 +29,20 @@ export interface RowHeading {
 }
 
 export interface VirtualTableProps<Row> {
-  /** For screen readers. */
+  /** A name for screen readers. */
   name: string
   columns: readonly Column<Row>[]
   rows: readonly Row[]
   keyOf: (row: Row) => string
-  /** Where the row leads; its first checkbox or link gets the focus. */
+  /** The row's first checkbox or link gets the focus. */
   rowHeight: number
   headings?: readonly RowHeading[]
   headingHeight?: number
-  /** Rows are no rows of columns, but stand as the style sheet says. */
+  /** True if rows have several lines, laid out by the style sheet. */
   isNarrow: boolean
   sort: { key: string; isDescending: boolean }
   onSort: (key: string) => void
-  /** Is told the rows that are in the document whenever these change. */
+  /** Receives the rows in the document whenever they change. */
   onShown?: (rows: readonly Row[]) => void
 }
 
@@ -60,7 +60,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
     [rows, layout, shown.from, shown.to, onShown],
   )
 
-  // What is active stays in the document, and in its order, so that a scroll does not take the focus away.
+  // The active row stays in the document, in its order, so that scrolling does not move the focus.
   const places = range(shown)
   if (active < shown.from) places.unshift(active)
   else if (active >= shown.to && layout.count > 0) places.push(active)
@@ -117,7 +117,7 @@ function useLayout<Row>({ rows, rowHeight, headings = noHeadings, headingHeight 
   )
 }
 
-/** Which place is in the order of Tab, and how keys lead to others. */
+/** The place in the Tab order and its key bindings. */
 function useActivePlace<Row>(
   body: { current: HTMLElement | null },
   layout: RowLayout,

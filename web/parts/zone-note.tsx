@@ -1,4 +1,4 @@
-/** Says which times are in which zone, where a person sees them in another one than that of the answers. */
+/** Names the zones of the page's times where the person's zone differs from the answers'. */
 
 import { shownZone } from '../text/preferences.ts'
 

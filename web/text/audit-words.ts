@@ -1,11 +1,11 @@
-/** An entry of the audit as a sentence, and what it changed as rows of a table. */
+/** An audit entry as a sentence, with its changes as table rows. */
 
 import type { AuditPage } from '../../auth/audit-page.ts'
 import { capitalised } from './phrases.ts'
 
 type Entry = AuditPage['entries'][number]
 
-/** What the actor has done; `$` is the subject. */
+/** Verbs of actions; `$` is the subject. */
 const deeds: Readonly<Record<string, string>> = {
   'account.activate': 'enabled $',
   'account.add': 'added $',
@@ -81,7 +81,7 @@ const deeds: Readonly<Record<string, string>> = {
 
 export function auditSentence({ actor, action, subject }: Pick<Entry, 'actor' | 'action' | 'subject'>): string {
   const deed = Object.hasOwn(deeds, action) ? deeds[action] : undefined
-  // Of an action that has no words here, its name says what it was.
+  // An action without a verb here is shown by its name.
   const text = deed === undefined ? `: ${action} ${subject}` : ` ${deed.replace('$', () => subject)}`
   return `${capitalised(actor)}${text}.`
 }
@@ -91,10 +91,10 @@ export interface AuditFact {
   text: string
 }
 
-/** How deep what was changed is told apart; what is deeper, and longer lists, stand as they are stored. */
+/** The depth of separate rows. Deeper values and longer lists are shown as stored. */
 const depthMax = 3
 
-/** A row for each field; those of a field within a field have both names: `quality limits, temperature`. */
+/** A row for each field. Nested fields have both names: `quality limits, temperature`. */
 export function auditFacts(details: Entry['details']): AuditFact[] {
   return factsOf(details, [])
 }

@@ -1,6 +1,6 @@
-/** Which of many metrics a page shows. */
+/** Selects the shown metrics of a page with many. */
 
-/** As many are shown where there are more, until somebody chooses among them. */
+/** The default number of shown metrics where more exist. */
 export const shownMax = 12
 
 /** `chosen`: names of an address with commas between them; those that are not among `names` count for nothing. */

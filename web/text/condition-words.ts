@@ -7,7 +7,7 @@ import { measure, measureDifference, nameWithin, type Quantities } from './quant
 
 export type ConditionKind = Condition['kind']
 
-/** In the order in which a form offers them. */
+/** In the order of the form. */
 export const conditionNames: Record<ConditionKind, string> = {
   silent: 'A device is silent',
   above: 'A value is above a limit',

@@ -8,7 +8,7 @@ export function closeness(r: number): 'very closely' | 'closely' | 'loosely' | '
   return size >= 0.3 ? 'loosely' : 'hardly'
 }
 
-/** What moves the other way some hours later does not follow. */
+/** A metric that moves the opposite way some hours later does not follow. */
 export function isSameWay(r: number, lagR: number | null): boolean {
   return lagR !== null && Math.sign(lagR) === Math.sign(r)
 }

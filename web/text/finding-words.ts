@@ -9,7 +9,7 @@ import { inOneUnit } from './phrases.ts'
 import { measure, measureDifference, measureShownDifference, nameWithin, type Quantities } from './quantities.ts'
 import { localMs, type Zone } from './zone.ts'
 
-/** Moments of the day of `nowMs` are told without it. */
+/** Moments on the day of `nowMs` have no date. */
 export function pageWords(quantities: Quantities, times: Times, nowMs: number): FindingWords {
   const today = times.date(nowMs)
   return {
@@ -44,7 +44,7 @@ export function timesOfAnomaly({ start, end }: Pick<Anomaly, 'start' | 'end'>, z
   return timesOfFinding({ since: start, until: end }, zone)
 }
 
-/** As its `reason`. */
+/** The sentence for the anomaly's `reason`. */
 export function anomalySentence(anomaly: Anomaly, words: FindingWords, zone: Zone): string {
   const { code, metric, value, value_at, expected } = anomaly
   const about = { code, metric, value, expected, count: null, pattern: null, reason: null }

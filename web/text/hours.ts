@@ -10,10 +10,10 @@ const words = [
   { letter: '-', word: 'before the first reading' },
 ]
 
-/** What stands in the place of the hours before there is a full one: a device has begun in the hour that runs. */
+/** Shown before a device's first full hour. */
 export const noFullHour = 'no full hour yet'
 
-/** Whether there is a full hour since the first reading. */
+/** True once an hour has passed completely since the first reading. */
 export function hasFullHour(hours: string): boolean {
   return /[A-D]/.test(hours)
 }

@@ -1,4 +1,4 @@
-/** Times on pages about no device: in the zone that somebody has chosen, else in UTC, as the audit and the logs have them. */
+/** Times on pages without a device: in the chosen zone, else in UTC like the audit and the logs. */
 
 import { createTimes, type Times } from '../theme/times.ts'
 import { shownZone } from './preferences.ts'

@@ -1,4 +1,4 @@
-/** What sentences are put together from: shares, spans and lists in words. */
+/** Shares, spans and lists in words. */
 
 import { countOf, decimalText } from './numbers.ts'
 
@@ -8,7 +8,7 @@ export function twoDigits(value: number): string {
   return decimalText(value, Math.min(5, Math.max(0, decimals)))
 }
 
-/** `62 %`, and `99.4 %` or `0.4 %`: what is not all or nothing does not read as if it were. */
+/** `62 %`, but `99.4 %` or `0.4 %` near the ends, so that partial values do not look like all or nothing. */
 export function percent(share: number): string {
   const value = share * 100
   if (value < 100 && value >= 99.95) return 'more than 99.9\u202f%'
@@ -35,7 +35,7 @@ export function duration(seconds: number): string {
   return rest === 0 ? whole : `${whole} ${countOf(rest, restNoun)}`
 }
 
-/** `30 hours`, `12.4 hours`: in the largest unit of which there are two, to a hundredth where `isExact`, else rounded. */
+/** `30 hours`, `12.4 hours`: the largest unit that gives at least two, to a hundredth where `isExact`, else rounded. */
 export function inOneUnit(seconds: number, isExact = false): string {
   const [length, noun] = unitsSeconds.find(([length]) => seconds >= 1.995 * length) ?? [1, 'second']
   const number = seconds / length

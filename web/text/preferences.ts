@@ -1,4 +1,4 @@
-/** What a person has chosen of how values and times are shown; `client/stored-preferences.ts` keeps it. */
+/** A person's preferences for values and times. `client/stored-preferences.ts` stores them. */
 
 import { signal } from '@preact/signals'
 import type { Preferences } from '../../auth/accounts/preference-values.ts'
@@ -13,10 +13,10 @@ export const noPreferences: Preferences = {
   time_zone: null,
 }
 
-/** The app shows its page anew when they change. */
+/** The app renders its page again after a change. */
 export const preferences = signal<Preferences>(noPreferences)
 
-/** In which moments are shown; `serviceZone` is `time_zone` of an answer. */
+/** The zone of shown moments; `serviceZone` is an answer's `time_zone`. */
 export function shownZone(serviceZone: string): string {
   return preferences.value.time_zone ?? serviceZone
 }

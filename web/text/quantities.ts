@@ -1,7 +1,4 @@
-/**
- * What is measured: how each metric is called, and how its values are shown. Answers have values as they are stored; only
- * what is here makes shown ones of them.
- */
+/** Names and units of metrics. Answers have stored values; only this file converts them to shown ones. */
 
 import type { BuiltInMetric } from '../../query/live/fleet-shape.ts'
 import type { MetricDescription, MetricKind } from '../../query/shapes/kinds.ts'
@@ -10,14 +7,17 @@ import { preferences } from './preferences.ts'
 import { type ShownUnit, shownUnit, unitNamed } from './units.ts'
 
 export interface Quantity extends ShownUnit {
-  /** As a sentence begins with it. */
+  /** Capitalised. */
   readonly name: string
   readonly kind: MetricKind
-  /** Of a state that has been other than 0 and 1: it is told by its number, also where all in view are 0 or 1. */
+  /**
+   * True for a state that had values other than 0 and 1: it is shown as a number, even while all visible values are 0
+   * or 1.
+   */
   readonly isNumbered: boolean
 }
 
-/** By the names of metrics, in the order of an answer. */
+/** By metric name, in the order of an answer. */
 export type Descriptions = Readonly<Record<string, MetricDescription>>
 
 export interface Quantities {
@@ -42,13 +42,13 @@ export function isBuiltIn(name: string): name is BuiltInMetric {
 export const airMetrics = ['temperature', 'humidity', 'pressure'] as const satisfies readonly BuiltInMetric[]
 export type AirMetric = (typeof airMetrics)[number]
 
-/** What each device may have, and what is only derived. */
+/** Built-in and derived metrics. */
 const alwaysKnown: Descriptions = {
   ...builtInDescriptions,
   dew_point: { ...builtInDescriptions.temperature, title: 'Dew point' },
 }
 
-/** Of what every device may have, and of what answers describe; where two describe the same, the later one counts. */
+/** Built-in and described metrics. Later descriptions replace earlier ones. */
 export function quantitiesOf(...described: readonly (Descriptions | undefined)[]): Quantities {
   const known = new Map<string, MetricDescription>()
   for (const descriptions of [alwaysKnown, ...described]) {
@@ -57,7 +57,7 @@ export function quantitiesOf(...described: readonly (Descriptions | undefined)[]
   return { of: name => quantityOf(known.get(name) ?? { title: name, kind: 'gauge', unit: null, decimals: 2 }) }
 }
 
-/** As one answer describes them; others as before. */
+/** Applies an answer's descriptions; other metrics stay. */
 export function describedBy(quantities: Quantities, descriptions: Descriptions = {}): Quantities {
   return {
     of(name) {
@@ -68,7 +68,7 @@ export function describedBy(quantities: Quantities, descriptions: Descriptions =
   }
 }
 
-/** With the units that an answer names without further description: codes by name. */
+/** Applies an answer's unit codes by name. */
 export function inUnits(quantities: Quantities, codes: Readonly<Record<string, string>> = {}): Quantities {
   return {
     of(name) {
@@ -85,10 +85,10 @@ export function withNumbered(quantities: Quantities, names: Iterable<string>): Q
   return { of: name => ({ ...quantities.of(name), isNumbered: numbered.has(name) }) }
 }
 
-/** Of a device without custom metrics. */
+/** For devices without custom metrics. */
 export const builtInQuantities = quantitiesOf()
 
-/** In the unit of now: a person may choose another one at any time. */
+/** Uses the current unit, which a person may change at any time. */
 function quantityOf(description: MetricDescription): Quantity {
   const { title: name, kind } = description
   return { name, kind, isNumbered: false, ...shownUnit(description, preferences.value) }
@@ -98,7 +98,7 @@ export function shownValue(stored: number, { factor, offset }: Quantity): number
   return stored * factor + offset
 }
 
-/** Of what is between two values: a spread, a bias, a slope. */
+/** Converts a difference: a spread, a bias or a slope. */
 export function shownDifference(stored: number, { factor }: Quantity): number {
   return stored * factor
 }
@@ -113,7 +113,7 @@ export function measure(stored: number, quantity: Quantity, extraDecimals = 0): 
   return withUnit(numberText(stored, quantity, extraDecimals), quantity)
 }
 
-/** `1.5 °C`, of what is between two values; `5 points` of shares, of which 5 % less would be another number. */
+/** `1.5 °C` for a difference; `5 points` for shares, because 5 % less would be another number. */
 export function measureDifference(stored: number, quantity: Quantity, extraDecimals = 0): string {
   return differenceText(decimalText(shownDifference(stored, quantity), quantity.decimals + extraDecimals), quantity)
 }
@@ -129,7 +129,7 @@ export function measureShownDifference(low: number, high: number, quantity: Quan
   return differenceText(decimalText(shown(high) - shown(low), decimals), quantity)
 }
 
-/** As `measure`; `–` without a value. */
+/** Like `measure`, with `–` for a missing value. */
 export function valueText(stored: number | null | undefined, quantity: Quantity): string {
   return stored === null || stored === undefined || Number.isNaN(stored) ? noValue : measure(stored, quantity)
 }
@@ -145,7 +145,7 @@ export function nameWithUnit({ name, unit }: Quantity): string {
   return unit === '' ? name : `${name}, ${unit}`
 }
 
-/** As it stands within a sentence: `wind speed`, but `CO₂` and `PM2.5`. */
+/** The name within a sentence: `wind speed`, but `CO₂` and `PM2.5`. */
 export function nameWithin({ name }: Pick<Quantity, 'name'>): string {
   const [word = ''] = name.split(' ', 1)
   const isWord = word.slice(1) === word.slice(1).toLowerCase() && !/\d/.test(word)

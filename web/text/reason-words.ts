@@ -1,4 +1,4 @@
-/** Why a figure is missing, in words: one sentence a code, and what would help. */
+/** Reasons for missing figures: one sentence per code, with a remedy. */
 
 import type { Lack, PairReason, Reason } from '../../query/shapes/verdict.ts'
 import { countOf } from './numbers.ts'

@@ -22,7 +22,7 @@ export function stateInWords(state: number, ofSwitch: boolean): string {
   return ofSwitch ? `${stateWord(state, true)} (${state})` : `state ${state}`
 }
 
-/** Custom properties of the palette. The first is that of 0, which mostly is what does nothing. */
+/** Custom properties of the palette. The first one is for state 0, which is mostly idle. */
 const colours = ['--line', '--accent', '--literal', '--warn', '--link', '--good', '--soft', '--bad'] as const
 
 /** More states than colours repeat them; the number stands beside each. */

@@ -33,8 +33,8 @@ export function spanText(ms: number): string {
   const smaller = units[at + 1]
   const rest = smaller === undefined ? 0 : Math.floor((seconds % unit.seconds) / smaller.seconds)
   // Seconds beside minutes would only flicker, and hours beside many days say nothing.
-  const isTold = smaller !== undefined && rest > 0 && unit.name !== 'min' && count < 10
-  return isTold ? `${count} ${unit.name} ${rest} ${smaller.name}` : `${count} ${unit.name}`
+  const hasSmaller = smaller !== undefined && rest > 0 && unit.name !== 'min' && count < 10
+  return hasSmaller ? `${count} ${unit.name} ${rest} ${smaller.name}` : `${count} ${unit.name}`
 }
 
 /** `3 min ago`; a time ahead of the clock, as of a device whose clock is wrong, is `in 3 min`. */

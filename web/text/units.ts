@@ -21,16 +21,16 @@ export const unitPreferences = Object.keys(unitChoices) as UnitPreference[]
  */
 const alsoConverted: Partial<Record<UnitPreference, readonly string[]>> = { pressure_unit: ['mbar'] }
 
-/** How values are shown: a shown one is the stored one times `factor`, plus `offset`. */
+/** A shown value is the stored one times `factor`, plus `offset`. */
 export interface ShownUnit {
-  /** As people read it; empty where there is none. */
+  /** The unit's symbol; empty for a plain number. */
   readonly unit: string
   readonly decimals: number
   readonly factor: number
   readonly offset: number
 }
 
-/** As it is stored, unless somebody has chosen another unit for it. */
+/** The stored unit, unless the person has chosen another one. */
 export function shownUnit(description: Omit<MetricDescription, 'title'>, chosen: Preferences): ShownUnit {
   const { kind, unit, decimals } = description
   const stored = { unit: signShown(description), decimals, factor: 1, offset: 0 }
@@ -39,7 +39,7 @@ export function shownUnit(description: Omit<MetricDescription, 'title'>, chosen:
   const from = unitOf(unit)
   const to = unitOf(chosenFor(from?.code, chosen) ?? '')
   if (from === undefined || to === undefined || from.code === to.code) return stored
-  // Without the digits that only the division has made.
+  // Removes the rounding errors of the division.
   const factor = Number((from.factor / to.factor).toPrecision(12))
   // A digit more for each whole power of ten by which numbers become smaller.
   const digits = decimals + Math.trunc(-Math.log10(factor))
@@ -51,7 +51,7 @@ export function shownUnit(description: Omit<MetricDescription, 'title'>, chosen:
   }
 }
 
-/** Of values that are in the unit of this code, with digits as those of another unit have them. */
+/** The unit with this code, with the decimals of another unit. */
 export function unitNamed({ unit, decimals }: Pick<ShownUnit, 'unit' | 'decimals'>, code: string): ShownUnit {
   const [from, to] = [unitOf(unit), unitOf(code)]
   const isScaled = from !== undefined && from.dimension === to?.dimension

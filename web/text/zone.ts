@@ -8,7 +8,7 @@ const offsetsMax = 10_000
 
 export interface Zone {
   readonly name: string
-  /** What the zone's clock is ahead of UTC at a moment. */
+  /** The zone's offset from UTC at a moment. */
   offsetMs(atMs: number): number
   /** The number of the local calendar day, counted from 1970-01-01. */
   dayOf(atMs: number): number

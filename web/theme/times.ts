@@ -33,7 +33,7 @@ export function createTimes(zone: string): Times {
   }
 }
 
-/** Whether the browser knows it. */
+/** True if the browser knows the zone. */
 export function isZone(zone: string): boolean {
   try {
     new Intl.DateTimeFormat(locale, { timeZone: zone })

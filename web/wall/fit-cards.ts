@@ -1,13 +1,13 @@
-/** How large the cards of a wall are, and how many of them there is room for at a time. */
+/** The size of a wall's cards and the number that fits at a time. */
 
 export interface Fit {
   readonly fontPx: number
   readonly columns: number
-  /** What is beyond comes on further pages, one after the other. */
+  /** Further cards follow on later pages. */
   readonly perPage: number
 }
 
-/** Of a card and the gap between two, in its own letters; `wall.css` has the same. */
+/** The size of a card and the gap in em, as in `wall.css`. */
 const cardEm = { width: 19, height: 10, gap: 0.7 }
 const fontPxMin = 16
 const fontPxMax = 44

@@ -1,6 +1,6 @@
 /**
- * A wall that nobody touches loads its document again: when the service has another version of the pages, and when nothing
- * could be shown for some minutes. It asks first, since a browser would stay at an error page of its own.
+ * Reloads a wall's document after an update of the service, or after some minutes without data. It sends a request
+ * first, since a browser would stay at its own error page.
  */
 
 const everyMs = 60_000

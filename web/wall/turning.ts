@@ -5,7 +5,7 @@ import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 const everyMs = 15_000
 
 export interface Turning {
-  /** From 0. */
+  /** Zero-based. */
   page: number
   pages: number
   isPaused: boolean
@@ -20,7 +20,7 @@ export function useTurning(pages: number): Turning {
     return () => clearInterval(timer)
     // A turn by hand begins the time of the new page.
   }, [isPaused, pages, turned])
-  // Before the page is painted, so that a key takes effect as soon as its hint is seen.
+  // Runs before the page is painted, so that a key works as soon as its hint is visible.
   useLayoutEffect(() => {
     const onKeyDown = ({ key }: KeyboardEvent) => {
       if (key === 'ArrowRight') setTurned(before => before + 1)

@@ -1,28 +1,28 @@
-/** What people have written within the range of a chart on a wall: the newest, as nobody moves a cursor there. */
+/** The newest annotations within the range of a wall's chart, since a wall has no cursor. */
 
-import { ToldAnnotation } from '../charts/told-annotation.tsx'
+import { AnnotationText } from '../charts/annotation-text.tsx'
 import type { LineAnnotations } from '../pages/charts/use-line-annotations.ts'
 import { countText } from '../text/numbers.ts'
 import type { Times } from '../theme/times.ts'
 
-const toldMax = 3
+const shownMax = 3
 
 export function WallAnnotations({ annotations, times }: { annotations: LineAnnotations; times: Times }) {
   const { shown, total, hasNames, unread } = annotations
   if (shown.length === 0 && unread.length === 0) return null
-  const told = shown.slice(-toldMax).reverse()
+  const newest = shown.slice(-shownMax).reverse()
   return (
     <section class="wall-annotations annotations" aria-label="Annotations">
       <ul>
-        {told.map(annotation => (
+        {newest.map(annotation => (
           <li key={annotation.id}>
-            <ToldAnnotation {...{ annotation, times, hasNames }} />
+            <AnnotationText {...{ annotation, times, hasNames }} />
           </li>
         ))}
       </ul>
-      {total === told.length ? null : (
+      {total === newest.length ? null : (
         <p class="who">
-          The newest {countText(told.length)} of {countText(total)} annotations in this range
+          The newest {countText(newest.length)} of {countText(total)} annotations in this range
           {total === shown.length ? null : `; the chart has the newest ${countText(shown.length)}`}.
         </p>
       )}

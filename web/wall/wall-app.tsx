@@ -57,7 +57,7 @@ function Shown({ state }: { state: ResourceState<WallView> }) {
   )
 }
 
-/** Nothing, not yet, or not any more. */
+/** Shown without a view, while it loads, and after it was removed. */
 function NoView({ state }: { state: ResourceState<WallView> }) {
   return (
     <WallFrame name="Wall" state={state} times={createTimes(Intl.DateTimeFormat().resolvedOptions().timeZone)}>
@@ -87,7 +87,7 @@ function keepAwake(): () => void {
       if (isOver) await taken.release()
       else lock = taken
     } catch {
-      // Refused, as where the battery is low: the screen does what it is set to.
+      // The browser may refuse, for example on low battery; then the screen's own setting applies.
     }
   }
   // A browser takes the lock away when the page is hidden.
@@ -108,7 +108,7 @@ interface WallSource {
   read: (url: string, options: ReadOptions) => Promise<Outcome<WallView>>
 }
 
-/** Where the view of a wall comes from: its link, or the saved views of who is signed in on that screen. */
+/** The source of a wall's view: its link, or the saved views of the session on that screen. */
 function wallSource(): WallSource {
   if (hasToken()) return { url: addressOf(sharedViewPath), read: readJson<SharedView> }
   const id = urlArguments.peek().get('view')

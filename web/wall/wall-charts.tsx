@@ -26,7 +26,7 @@ import { WallFrame } from './wall-frame.tsx'
 import { wallScale } from './wall-scale.ts'
 
 const everyMs = 10_000
-/** Between two panels and above the first one, in pixels at a scale of 1. */
+/** Pixels between two panels and above the first one, at a scale of 1. */
 const aroundPanel = 34
 
 export function WallCharts({ name }: { name: string }) {
@@ -121,7 +121,7 @@ function Chart({ used: { drawn, stepMs }, written, shown: { window, nowMs }, zon
 
 const heightMin = 100
 
-/** In their proportion, as high as there is room. */
+/** Panels share the height in proportion. */
 function sharing(panels: ReturnType<typeof linePanels>, heightPx: number, scale: number) {
   const free = heightPx - (panels.length + 1) * aroundPanel * scale - 28 * scale
   const sum = panels.reduce((total, { height }) => total + height, 0)

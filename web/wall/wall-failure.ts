@@ -1,4 +1,4 @@
-/** Why what is on the wall is not current; undefined while it is. */
+/** The reason why a wall is not current; undefined while it is. */
 
 import { signal } from '@preact/signals'
 import type { Failure } from '../client/read-json.ts'

@@ -63,9 +63,9 @@ function Devices({ fleet, name }: { fleet: Fleet; name: string }) {
 /** `8 devices: 1 silent, 7 fresh.` */
 function summaryOf(devices: readonly FleetDevice[], isComplete: boolean): string {
   const counts = deviceStates.map(state => [state, devices.filter(device => device.state === state).length] as const)
-  const told = counts.filter(([, count]) => count > 0).map(([state, count]) => `${countText(count)} ${state}`)
+  const parts = counts.filter(([, count]) => count > 0).map(([state, count]) => `${countText(count)} ${state}`)
   const loading = isComplete ? '' : ', more are loading'
-  return devices.length === 0 ? '' : `${countOf(devices.length, 'device')}: ${told.join(', ')}${loading}.`
+  return devices.length === 0 ? '' : `${countOf(devices.length, 'device')}: ${parts.join(', ')}${loading}.`
 }
 
 function Cards({ devices, quantities }: { devices: readonly FleetDevice[]; quantities: Quantities }) {

@@ -1,4 +1,4 @@
-/** What stands around a view on a wall: its name, how current it is, and that the connection is lost. */
+/** The frame of a wall's view: its name, its age and a lost connection. */
 
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
@@ -11,10 +11,10 @@ import { wallFailure } from './wall-failure.ts'
 
 export interface WallFrameProps {
   name: string
-  /** Of what is shown; `ready` or `stale` with the time of the last answer. */
+  /** The state of the shown answer; `ready` or `stale` with its time. */
   state: ResourceState<unknown>
   times: Times
-  /** Beside the time of the last update. */
+  /** Shown beside the time of the last update. */
   summary?: ComponentChildren
   children: ComponentChildren
 }

@@ -1,4 +1,4 @@
-/** How much larger a chart or a map is on a wall than on a desk. */
+/** The scale of a chart or a map on a wall compared with a desk. */
 
 /** Letters on a screen of this width are as large as on a desk. */
 const widthAtDesk = 900

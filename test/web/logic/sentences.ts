@@ -16,14 +16,14 @@ import {
   dayPairsSentence,
   noLinkSentence,
   pairSentence,
+  relatedPairs,
   shownPairs,
-  toldPairs,
 } from '../../../web/pages/device/pair-sentences.ts'
 import { reliabilitySentences } from '../../../web/pages/device/reliability-sentences.ts'
 import {
   qualitySentence,
   seasonalitySentences,
-  seasonalityTold,
+  seasonalitySummary,
 } from '../../../web/pages/device/seasonality-sentences.ts'
 import { batterySentence, outlierSentence, outliersAbout } from '../../../web/pages/fleet/insight-sentences.ts'
 import { anomalySentence, findingSentence, pageWords, timesOfFinding } from '../../../web/text/finding-words.ts'
@@ -136,7 +136,7 @@ t.test('there is no daily cycle only where one was looked for', async t => {
   const still = { ...none, status: 'constant', reason: reasons.doesNotVary } as const
   const told = (temperature: Seasonality, humidity: Seasonality) => {
     const stats = { seasonality: { temperature, humidity } } as unknown as Stats
-    return plain([seasonalityTold(stats, ['temperature', 'humidity'], builtInQuantities, words)])
+    return plain([seasonalitySummary(stats, ['temperature', 'humidity'], builtInQuantities, words)])
   }
   t.equal(told(none, sparse), 'There is no daily cycle.')
   t.equal(told(cycles, sparse), 'There is a daily cycle of temperature.')
@@ -184,21 +184,25 @@ t.test('what goes together is told where that is clear and more than the course 
   t.equal(told(clear), `${against}; humidity follows by 2 hours.`)
   t.equal(told({ ...clear, lag_r: 0.45 }), `${against}.`, 'what moves the other way later does not follow')
   const turned = { ...clear, r_deseasonalised: 0.8 }
-  t.strictSame(toldPairs([turned]), { told: [], ofDay: ['temperature', 'humidity'] }, 'the rest has the other sign')
+  t.strictSame(
+    relatedPairs([turned]),
+    { strongest: [], ofDay: ['temperature', 'humidity'] },
+    'the rest has the other sign',
+  )
   t.match(pairSentence({ ...clear, lag_seconds: -3600 }, builtInQuantities), /; temperature follows by 1 hour/)
   const weak = { ...pair, b: 'pressure', pearson: 0.2 }
   t.strictSame(shownPairs([weak, { ...pair, pearson: null }, pair]), [pair, weak])
-  t.strictSame(toldPairs([clear, pair, weak]), { told: [clear], ofDay: ['temperature', 'humidity'] })
+  t.strictSame(relatedPairs([clear, pair, weak]), { strongest: [clear], ofDay: ['temperature', 'humidity'] })
   t.equal(
     dayPairsSentence(['temperature', 'humidity'], builtInQuantities),
     'Temperature and humidity follow the same course of the day.',
   )
   const untold = [weak, ...[{ significant: false }, { b: 'dew_point' }].map(more => ({ ...clear, ...more }))]
-  t.strictSame(toldPairs(untold), { told: [], ofDay: [] })
-  t.equal(toldPairs(Array.from({ length: 12 }, () => clear)).told.length, 5)
+  t.strictSame(relatedPairs(untold), { strongest: [], ofDay: [] })
+  t.equal(relatedPairs(Array.from({ length: 12 }, () => clear)).strongest.length, 5)
   t.equal(noLinkSentence(untold), 'No clear link.')
   const few = { ...clear, significant: null, reason: 'too_few_independent' } as const
-  t.strictSame(toldPairs([few]), { told: [], ofDay: [] })
+  t.strictSame(relatedPairs([few]), { strongest: [], ofDay: [] })
   t.equal(noLinkSentence([few]), 'No clear link (too few independent hours).')
 })
 

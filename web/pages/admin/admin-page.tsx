@@ -56,7 +56,7 @@ export function AdminPage({ rest }: { rest: string }) {
   )
 }
 
-/** Who did what, newest first. */
+/** The audit log, newest first. */
 function AuditSection() {
   return (
     <ListSection

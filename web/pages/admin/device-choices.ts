@@ -20,7 +20,7 @@ const batteryTexts = {
 } satisfies Record<BatteryType, string>
 
 export const profileChoices = choicesOf(profileTexts)
-/** What is left empty is unknown. */
+/** An empty choice means unknown. */
 export const batteryChoices = [{ value: '', text: 'Unknown' }, ...choicesOf(batteryTexts)]
 
 function choicesOf(texts: Readonly<Record<string, string>>): { value: string; text: string }[] {

@@ -9,7 +9,7 @@ interface ListedDevice {
 
 export type DeviceList = { ok: true; devices: ListedDevice[] } | { ok: false; sentence: string }
 
-/** What the service takes at a time. */
+/** The service's maximum per request. */
 const devicesMax = 10_000
 const listCharactersMax = 8 * 1024 * 1024
 
@@ -29,7 +29,7 @@ const numbers: readonly string[] = [
   'expected_interval_seconds',
   'battery_cells',
 ] satisfies Field[]
-/** How their cells, and the fields of a form, list several. */
+/** Separators of lists in cells and form fields. */
 const lists: Readonly<Record<string, (text: string) => string[]>> = {
   metrics: metricsIn,
   tags: tagsIn,
@@ -67,7 +67,7 @@ function wrong(sentence: string): DeviceList {
   return { ok: false, sentence }
 }
 
-/** What is wrong with it, as a sentence. */
+/** Returns the error of an invalid row as a sentence. */
 function deviceOf(names: readonly string[], cells: readonly string[]): ListedDevice | string {
   if (cells.length > names.length) return 'it has more cells than the header.'
   const device: ListedDevice = { name: '' }

@@ -20,7 +20,7 @@ const fields: FormField[] = [
   { name: 'mail', label: 'Send a mail with a link', kind: 'check', value: true },
 ]
 
-/** With the link of the last one, which is shown this once. */
+/** Shows the link of the last invitation once. */
 export function InviteForm({ actions }: { actions: Actions }) {
   const [invited, setInvited] = useState<IssuedInvitation>()
   const send = async ({ administrator, ...values }: FormValues) => {

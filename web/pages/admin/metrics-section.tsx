@@ -62,7 +62,7 @@ export function MetricsSection() {
   )
 }
 
-/** Of those that are built in, the interface of readings names unit, kind and range. */
+/** Unit, kind and range of built-in metrics are fixed by the interface of readings. */
 function fieldsOf(metric: MetricDetails, units: Units): FormField[] {
   const { title, unit, kind, decimals, min, max, color, position } = metric
   const fixed: FormField[] = [
@@ -175,7 +175,7 @@ function rangeText(min: number | null, max: number | null): string | undefined {
   return most === undefined ? `from ${least}` : `${least} to ${most}`
 }
 
-/** With the sign of subtraction. */
+/** Uses the minus sign. */
 function boundText(bound: number): string {
   return `${bound < 0 ? '−' : ''}${countText(Math.abs(bound))}`
 }

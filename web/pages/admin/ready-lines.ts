@@ -3,9 +3,9 @@
 import type { IssuedPassword } from '../../../auth/devices/device.ts'
 
 export interface Sender extends IssuedPassword {
-  /** Of the service, with a slash at its end. */
+  /** The service's URL with a slash at its end. */
   url: string
-  /** Whether its readings need the two values of the battery. */
+  /** True if readings need both battery values. */
   battery: boolean
 }
 
@@ -34,7 +34,7 @@ export function mqttLine(sender: Sender, port: number): string {
   return `mosquitto_pub -h ${new URL(url).hostname} -p ${port} -q 1 ${credentials} ${message}\n`
 }
 
-/** Without packages. */
+/** The program uses the standard library only. */
 export function pythonProgram(sender: Sender): string {
   return `import base64, json, urllib.request
 
@@ -73,7 +73,7 @@ function credentialLines({ device, password }: Sender, encoded: string): string 
 headers = {"Content-Type": "application/json", "Authorization": "Basic " + ${encoded}}`
 }
 
-/** In single quotes, in which a shell leaves everything as it is. */
+/** Quotes with single quotes, in which a shell expands nothing. */
 function shellText(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }

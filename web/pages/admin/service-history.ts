@@ -16,12 +16,12 @@ const hourMs = 3_600_000
 const gapMsMin = 25_000
 const panelHeight = 110
 
-/** As far back as the window begins: what is asked for ends now. */
+/** The hours from the window's beginning, because an answer always ends now. */
 export function hoursOf({ fromMs }: TimeWindow, nowMs: number): number {
   return Math.min(hoursMax, Math.max(1, Math.ceil((nowMs - fromMs) / hourMs)))
 }
 
-/** From one read to the next: no more often than there is a new point. */
+/** The poll interval: no shorter than the distance of two points. */
 export function historyEveryMs(hours: number): number {
   return hours < 6 ? 10_000 : 60_000
 }
@@ -30,7 +30,7 @@ type ServiceMetricName = Exclude<keyof StatusHistory['points'][number], 'time'>
 
 interface ServiceMetric {
   readonly name: ServiceMetricName
-  /** What tells it from the other one of its chart. */
+  /** A name where a chart has two lines. */
   readonly label?: string
 }
 
@@ -38,7 +38,7 @@ interface Chart {
   readonly title: string
   readonly unit: string
   readonly decimals: number
-  /** From the unit of the answer. */
+  /** Converts from the unit of the answer. */
   readonly factor?: number
   readonly metrics: readonly ServiceMetric[]
 }

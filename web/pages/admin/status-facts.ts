@@ -1,4 +1,4 @@
-/** How the service is, in words, from `GET /api/admin/status`. */
+/** Facts about the service in words, from `GET /api/admin/status`. */
 
 import type { NodeStatus, ReplicaStatus, Status, TopicStatus } from '../../../api/admin/status-answer.ts'
 import { countOf, countText } from '../../text/numbers.ts'
@@ -95,8 +95,8 @@ export function readersText(reads: Status['reads']): string {
     : 'Viewers and administrators can read all devices, a user those that they own (READS=private).'
 }
 
-function topicGroup({ topic, offsets, replicas, in_sync, problems, ...told }: TopicStatus): StatusGroup {
-  const { retention_seconds: seconds, retention_used: used } = told
+function topicGroup({ topic, offsets, replicas, in_sync, problems, ...retention }: TopicStatus): StatusGroup {
+  const { retention_seconds: seconds, retention_used: used } = retention
   const facts: StatusGroup['facts'] = []
   if (offsets !== null) {
     const { start, end, committed } = offsets
@@ -127,7 +127,7 @@ function nodeGroup(node: NodeStatus): StatusGroup {
   }
 }
 
-/** Of a node, to the hundredth of a second. */
+/** A node's clock difference, to a hundredth of a second. */
 function clockText(aheadSeconds: number): string {
   const text = Math.abs(aheadSeconds).toFixed(2)
   return text === '0.00'

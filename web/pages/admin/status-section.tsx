@@ -1,4 +1,4 @@
-/** How the service is and was: journal, databases, disk and retention in words, its own metrics in charts. */
+/** Status and history of the service: journal, databases, disk and retention in words, its metrics in charts. */
 
 import type { Status } from '../../../api/admin/status-answer.ts'
 import { useRange } from '../../charts/use-range.ts'

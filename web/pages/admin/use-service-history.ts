@@ -1,4 +1,4 @@
-/** The service's own metrics in the range that is shown; while those of another one are on their way, the last ones stay. */
+/** The service's metrics in the shown range. While another range loads, the last metrics stay. */
 
 import { useRef } from 'preact/hooks'
 import type { StatusHistory } from '../../../api/admin/status-history-answer.ts'

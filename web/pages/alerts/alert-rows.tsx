@@ -148,13 +148,13 @@ const hourMs = 3_600_000
 
 interface OpenActionsProps {
   alert: Alert
-  /** For those who hear the buttons one by one. */
+  /** Names the row in each button for screen readers. */
   name: string
   times: Times
   actions: Actions
 }
 
-/** Also for a thumb: one tap each. */
+/** One tap each, on a phone too. */
 function OpenActions({
   alert: { id, rule_id, device, acknowledged_by, silenced_by },
   name,
@@ -190,7 +190,7 @@ const words: Record<string, string> = {
   silenced: 'is silenced',
 }
 
-/** What has happened to an alert, and who was told. */
+/** The events and notifications of an alert. */
 function AlertHistory({ id, times }: { id: string; times: Times }) {
   const state = useResource<Alert & { events: AlertEventRow[] }>(addressOf(`/api/alerts/${id}`), { everyMs })
   const details = lastValue(state)
@@ -210,7 +210,7 @@ function AlertHistory({ id, times }: { id: string; times: Times }) {
   )
 }
 
-/** Who did it, or by which channel. */
+/** The actor or the channel of an event. */
 function detailText(details: object): string {
   const { by, channel, reason } = details as Record<string, unknown>
   const texts = [by, channel, reason].filter(text => typeof text === 'string')

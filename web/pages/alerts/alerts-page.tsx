@@ -1,4 +1,4 @@
-/** Alerts: what fires, the rules that find it, and who is told of it; a section an address. */
+/** The alerts page: alerts, rules and channels, each section at an address. */
 
 import type { ComponentType } from 'preact'
 import { addressOf } from '../../client/address.ts'
@@ -20,7 +20,7 @@ const sections: { path: string; name: string; Shown: ComponentType }[] = [
   { path: 'deliveries', name: 'Deliveries', Shown: DeliveriesSection },
 ]
 
-/** Its charts are loaded with it. */
+/** The rule editor loads with its charts. */
 const RuleEditor = lazy('rule', () => import('./rule-editor.tsx').then(module => module.RuleEditor))
 
 /** `rest`: a section, and behind it perhaps the rule that is edited. */

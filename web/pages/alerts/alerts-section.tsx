@@ -1,4 +1,4 @@
-/** What fires, and what has fired: newest first, or by device. */
+/** Firing and past alerts, newest first or by device. */
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
@@ -17,10 +17,10 @@ import { countText } from '../../text/numbers.ts'
 import { AlertRows, type AlertRowsProps } from './alert-rows.tsx'
 import { useFleet } from './use-fleet.ts'
 
-/** What fires is on one page, as many as an answer has. */
+/** Firing alerts are on one page, up to the maximum of an answer. */
 const openMax = 1000
 const endedLimit = 50
-/** Where no event tells. */
+/** The poll interval while no events arrive. */
 const everyMs = 30_000
 
 export function AlertsSection() {
@@ -39,7 +39,7 @@ export function AlertsSection() {
   useAlertEvents(refresh)
   const { actions, notice } = useActions('/api', refresh)
   const state = worstState([firing.state, pending.state, ended.state])
-  // Who may read nothing sees why, and no empty lists.
+  // A visitor without read permission sees the reason, not empty lists.
   const isShown = state.kind !== 'failed'
   const lists = { actions, fleet, isByDevice }
   return (
@@ -64,7 +64,7 @@ export function AlertsSection() {
   )
 }
 
-/** Why notifications of channels that are on do not arrive. */
+/** Errors of enabled channels. */
 function ChannelNotices() {
   const page = lastValue(useResource<{ channels: Channel[] }>(addressOf('/api/alert-channels?limit=100')))
   const noticed = page?.channels.filter(({ enabled, notice }) => enabled && notice !== null) ?? []
@@ -110,7 +110,7 @@ function OneRule({ alerts: [first] }: { alerts: readonly Alert[] }) {
 
 interface ListProps extends Omit<AlertRowsProps, 'alerts'> {
   title: string
-  /** Where there are none; empty: the list is left out then. */
+  /** The text of an empty list; an empty text leaves the list out. */
   none: string
   state: ResourceState<AlertPage>
   children?: ComponentChildren
@@ -171,7 +171,7 @@ interface AlertFiltersProps {
   isByDevice: boolean
 }
 
-/** Which alerts are shown, and in which order; it is kept in the address. */
+/** Filters and order of the alerts, kept in the address. */
 function AlertFilters({ severity, device, isByDevice }: AlertFiltersProps) {
   const [text, setText] = useState(device)
   return (

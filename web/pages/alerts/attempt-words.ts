@@ -1,4 +1,4 @@
-/** What came of something that was sent by hand. */
+/** Results of test and manual sends. */
 
 export interface Attempted {
   readonly outcome: 'delivered' | 'written' | 'failed' | 'gone'

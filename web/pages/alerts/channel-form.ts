@@ -46,7 +46,7 @@ export function kindFields(kind: ChannelKind): FormField[] {
   return [nameField, ...settings[kind]]
 }
 
-/** Of one that is there: secrets are empty. */
+/** Fields of an existing channel; secrets are empty. */
 export function changeFields({ kind, name, settings: shown }: Channel): FormField[] {
   const fields = settings[kind].map(({ isSecret = false, ...field }) => {
     if (!isSecret) return { ...field, value: shown[field.name] ?? null }
@@ -60,7 +60,7 @@ export function newChannel(kind: ChannelKind, values: FormValues): object {
   return { name: values['name'], kind, settings: Object.fromEntries(given) }
 }
 
-/** What is left empty and is no secret is removed. */
+/** An empty field removes its setting, except for a secret, which stays. */
 export function channelChange(kind: ChannelKind, values: FormValues): object {
   const given = settings[kind]
     .filter(({ name, isSecret = false }) => !isSecret || values[name] !== null)

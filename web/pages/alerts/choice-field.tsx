@@ -1,11 +1,11 @@
-/** A field of which one of several is chosen. */
+/** A field with one choice of several. */
 
 import { useId } from 'preact/hooks'
 
 export interface ChoiceFieldProps<Value extends string> {
   label: string
   value: Value
-  /** What each is called, in the order in which they are offered. */
+  /** Names in the order of the choices. */
   names: Readonly<Partial<Record<Value, string>>>
   onChange: (value: Value) => void
 }

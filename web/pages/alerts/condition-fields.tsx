@@ -42,7 +42,7 @@ function offeredFor(kind: ConditionKind, isOperator: boolean): Partial<Record<Co
   return Object.fromEntries(Object.entries(conditionNames).filter(([name]) => isOffered(name)))
 }
 
-/** What a kind begins with; the share in percent. */
+/** Defaults of a kind; the share is in percent. */
 function usualFor(kind: ConditionKind, metric: string): Partial<RuleForm> {
   if (kind === 'completeness') return { share: '90' }
   if (kind === 'suspect') return { share: '10', metric: '' }

@@ -58,7 +58,7 @@ export function DeliveriesSection() {
   )
 }
 
-/** Of who may have some. */
+/** Filters for visitors who may have deliveries. */
 function Filters({ channel, state }: { channel: string; state: string }) {
   const channels = lastValue(useResource<{ channels: Channel[] }>(addressOf('/api/alert-channels?limit=100')))?.channels
   if (channels === undefined) return null

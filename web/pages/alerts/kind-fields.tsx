@@ -75,7 +75,7 @@ function AfterFields({ form: { afterSeconds }, onChange }: ConditionFieldsProps)
 }
 
 function MetricField({ form, fleet, onChange, all }: ConditionFieldsProps & { all?: string }) {
-  // That of a rule may be one that only other devices have.
+  // The rule's metric may exist on other devices only.
   const offered = [...new Set([...fleet.metrics, form.metric])].filter(name => name !== '')
   const names: Record<string, string> = all === undefined ? {} : { '': all }
   for (const name of offered) names[name] = fleet.quantities.of(name).name

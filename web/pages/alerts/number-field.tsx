@@ -6,7 +6,7 @@ import { useId, useState } from 'preact/hooks'
 export interface NumberFieldProps {
   label: string
   value: string
-  /** Behind the number. */
+  /** Shown behind the number. */
   unit?: string
   hint?: string | undefined
   isRequired?: boolean
@@ -59,7 +59,7 @@ const units = [
   { seconds: 86_400, name: 'days' },
 ] as const
 
-/** The largest one of which it is a whole number. */
+/** The largest unit that divides the number of seconds. */
 function unitOf(seconds: number): number {
   if (seconds === 0) return 60
   return units.findLast(unit => seconds % unit.seconds === 0)?.seconds ?? 1

@@ -7,7 +7,7 @@ import type { RuleForm } from './rule-form.ts'
 
 export type ReadForm = { readonly ok: true; readonly rule: NewRule } | { readonly ok: false; readonly sentence: string }
 
-/** The rule, or what is missing first. What the service alone can judge is left to it. */
+/** Returns the rule, or the first missing field. The service checks the rest. */
 export function readForm(form: RuleForm, quantities: Quantities): ReadForm {
   const { name, covers, devices, kind, note } = form
   const tags = listIn(form.tags)
@@ -41,7 +41,7 @@ export function listIn(text: string): string[] {
     .filter(part => part !== '')
 }
 
-/** A text says what is missing. */
+/** A text names the missing field. */
 function readCondition(form: RuleForm, quantities: Quantities): Condition | string {
   const { kind, metric, afterSeconds } = form
   switch (kind) {
@@ -130,7 +130,7 @@ function shareIn(text: string): number | undefined {
   return share === undefined || share < 0 || share > 100 ? undefined : Number((share / 100).toPrecision(10))
 }
 
-/** Of a field for a number. */
+/** Parses a number field. */
 function numberIn(text: string): number | undefined {
   const value = text.trim() === '' ? Number.NaN : Number(text)
   return Number.isFinite(value) ? value : undefined

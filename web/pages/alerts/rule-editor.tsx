@@ -11,12 +11,12 @@ import { Banner } from '../../parts/banner.tsx'
 import { FailureBanner } from '../../parts/failure-banner.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { ConditionFields } from './condition-fields.tsx'
+import { NotificationFields } from './notification-fields.tsx'
 import { readForm } from './read-rule.ts'
 import { formOf, type RuleForm } from './rule-form.ts'
 import { presetForm } from './rule-presets.ts'
 import { RulePreview } from './rule-preview.tsx'
 import { SelectorFields } from './selector-fields.tsx'
-import { TellFields } from './tell-fields.tsx'
 import { type KnownFleet, useFleet } from './use-fleet.ts'
 
 /** All of an owner. */
@@ -85,7 +85,7 @@ function Editor({ rule, channels, fleet }: EditorProps) {
         </div>
         <div class="card">
           <h2>Notify</h2>
-          <TellFields
+          <NotificationFields
             {...{ form, channels, mailTo, onMailTo: setMailTo }}
             isNew={rule === undefined}
             onChange={change}
@@ -105,7 +105,7 @@ function Editor({ rule, channels, fleet }: EditorProps) {
   )
 }
 
-/** Why it was refused; undefined once it is there. `mailTo`: a channel to this address is added first. */
+/** Returns the reason of a refusal, or undefined. With `mailTo`, adds a channel to this address first. */
 async function sendRule(id: number | undefined, rule: object & { channels: readonly number[] }, mailTo?: string) {
   let { channels } = rule
   if (mailTo !== undefined) {

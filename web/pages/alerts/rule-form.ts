@@ -12,9 +12,9 @@ export type Direction = 'rises' | 'falls' | 'changes'
 export interface RuleForm {
   readonly name: string
   readonly covers: 'all' | 'tags' | 'devices'
-  /** With commas between them. */
+  /** Separated by commas. */
   readonly tags: string
-  /** By name. */
+  /** Names. */
   readonly devices: readonly string[]
   readonly kind: ConditionKind
   readonly metric: string
@@ -25,7 +25,7 @@ export interface RuleForm {
   readonly windowSeconds: number
   /** Undefined: longer than usual. */
   readonly afterSeconds: number | undefined
-  /** In percent. */
+  /** Percent. */
   readonly share: string
   readonly count: string
   readonly fact: ServiceFact
@@ -143,12 +143,12 @@ const hysteresisField = (hysteresis: number, quantity: Quantity) => ({
 })
 const percentOf = (share: number) => written(share * 100)
 
-/** Ten digits: what a conversion of units adds behind them is no part of the value. */
+/** Ten digits remove the rounding errors of unit conversions. */
 function written(value: number): string {
   return String(Number(value.toPrecision(10)))
 }
 
-/** The metric whose readings the condition is about; undefined for one that is about none of them. */
+/** The metric of a condition on readings; undefined for other conditions. */
 export function metricOf(condition: Condition): string | undefined {
   return 'metric' in condition ? condition.metric : undefined
 }

@@ -1,4 +1,4 @@
-/** What a new rule begins with: by the arguments of the address, as links to it say. */
+/** Initial fields of a new rule, from the arguments of links to it. */
 
 import type { Channel } from '../../../alerts/core/channel.ts'
 import { emptyForm, type RuleForm } from './rule-form.ts'
@@ -25,7 +25,7 @@ export function presetForm(given: URLSearchParams, channels: readonly Channel[])
     ...preset?.form,
     ...(device === null ? {} : { covers: 'devices', devices: [device] }),
     ...(metric === null ? {} : { kind: 'above', metric }),
-    // Where there is only one, nobody has to choose it.
+    // A single channel is selected by default.
     channels: channels.length === 1 ? channels.map(({ id }) => id) : [],
   }
 }

@@ -1,4 +1,4 @@
-/** How often a rule would have fired on the readings of the last days, drawn over them. */
+/** Counts how often a rule would have fired in the last days, drawn over the readings. */
 
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { PreviewAnswer } from '../../../alerts/core/preview-answer.ts'
@@ -48,7 +48,7 @@ export function RulePreview({ rule, fleet }: RulePreviewProps) {
   )
 }
 
-/** What has no part in the evaluation does not make it another question. */
+/** Fields that do not affect the evaluation are left out, so that they cause no further request. */
 function bodyOf(rule: NewRule, { fromMs, toMs }: { fromMs: number; toMs: number }): string {
   const evaluated = {
     ...rule,
@@ -115,7 +115,7 @@ function sentenceOf({ total, longest_seconds, devices }: PreviewAnswer): string 
   return `It would have fired ${timesText(total)}${where}, for ${inOneUnit(longest_seconds)} at the longest.`
 }
 
-/** With half and with twice the time that it has to last, so that one sees what that time does. */
+/** Results for half and twice the required time show its effect. */
 function Weeks({ weeks, forSeconds }: { weeks: PreviewAnswer['weeks']; forSeconds: number }) {
   if (weeks.length === 0) return null
   const heads =
@@ -150,14 +150,14 @@ function Weeks({ weeks, forSeconds }: { weeks: PreviewAnswer['weeks']; forSecond
   )
 }
 
-/** From the last key to the question. */
+/** The pause after the last key before a request. */
 const restMs = 400
 
 interface ShownPreview {
   /** The last one that came; of a rule of some keys ago while another one is awaited. */
   readonly answer: PreviewAnswer | undefined
   readonly isLoading: boolean
-  /** Why there is none, in a sentence. */
+  /** The reason for a missing preview, in a sentence. */
   readonly failure: string | undefined
 }
 

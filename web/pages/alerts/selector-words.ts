@@ -1,4 +1,4 @@
-/** Which devices something is about, in a few words. */
+/** A selector of devices in a few words. */
 
 import type { Selector } from '../../../auth/devices/selector.ts'
 import { listed } from '../../text/phrases.ts'

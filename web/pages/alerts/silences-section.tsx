@@ -1,4 +1,4 @@
-/** Silences: times at which alerts fire and nobody is told, once or each week. */
+/** Silences: periods, once or weekly, in which alerts fire without notifications. */
 
 import { useState } from 'preact/hooks'
 import type { NewSilence, Silence } from '../../../alerts/core/silence.ts'
@@ -115,7 +115,7 @@ function NewSilenceForm({ actions }: { actions: Actions }) {
   )
 }
 
-/** A text says what is missing. */
+/** A text names the missing field. */
 function readSelector({ covers, tags, devices }: SelectorForm): NewSilence['selector'] | string {
   if (covers === 'all') return { all: true }
   if (covers === 'devices') return devices.length === 0 ? 'Choose a device.' : { devices: [...devices] }

@@ -1,4 +1,4 @@
-/** What the pages of alerts know of the fleet: how its metrics are called and shown, its zone, and some of its devices. */
+/** Names, units and zone of the fleet's metrics, and some of its devices, for the alert pages. */
 
 import { useMemo } from 'preact/hooks'
 import type { Fleet } from '../../../query/live/fleet-shape.ts'
@@ -9,14 +9,14 @@ import { shownZone } from '../../text/preferences.ts'
 import { builtInNames, builtInQuantities, type Quantities, quantitiesOf } from '../../text/quantities.ts'
 import { createTimes, type Times } from '../../theme/times.ts'
 
-/** A metric that none of the first devices has is called by its name alone. */
+/** A metric that the first devices lack is shown by its bare name. */
 const limit = 200
 
 export interface KnownFleet {
-  /** Whether it has come; until then the metrics are those that every device may have. */
+  /** False until the answer arrives; until then the built-in metrics are offered. */
   readonly isKnown: boolean
   readonly quantities: Quantities
-  /** Of metrics that rules can be about. */
+  /** The metrics that rules may use. */
   readonly metrics: readonly string[]
   readonly times: Times
 }

@@ -8,7 +8,7 @@ import type { Times } from '../../theme/times.ts'
 
 interface Written {
   readonly shown: readonly Annotation[]
-  /** Whether the chart is of several devices. */
+  /** True if the chart has several devices. */
   readonly hasNames: boolean
 }
 

@@ -1,6 +1,6 @@
 /** The annotations of a chart as a list below it. They are written on the pages of the devices. */
 
-import { LeftOutAnnotations, ToldAnnotation } from '../../charts/told-annotation.tsx'
+import { AnnotationText, LeftOutAnnotations } from '../../charts/annotation-text.tsx'
 import type { Times } from '../../theme/times.ts'
 import type { LineAnnotations } from './use-line-annotations.ts'
 
@@ -14,7 +14,7 @@ export function AnnotationList({ annotations, times }: { annotations: LineAnnota
       <ul>
         {shown.map(annotation => (
           <li key={annotation.id}>
-            <ToldAnnotation {...{ annotation, times, hasNames }} />
+            <AnnotationText {...{ annotation, times, hasNames }} />
           </li>
         ))}
       </ul>

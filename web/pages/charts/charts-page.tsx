@@ -1,4 +1,4 @@
-/** Up to eight lines of several devices and metrics in one chart. The address holds what is shown. */
+/** Up to eight lines of several devices and metrics in one chart. The address holds the choice. */
 
 import './charts-page.css'
 import { useMemo } from 'preact/hooks'
@@ -58,7 +58,7 @@ function show(lines: readonly ChosenLine[]): void {
   setArguments({ line: lines.map(lineText) })
 }
 
-/** What is chosen, also where there is nothing of it. */
+/** The chosen lines, including those without values. */
 function Lines({ lines, used }: { lines: readonly ChosenLine[]; used: UsedLines }) {
   if (lines.length === 0) return null
   return (

@@ -1,4 +1,4 @@
-/** Which lines a chart has, as the address holds them: `line=temperature:porch`, once for each. */
+/** The lines of a chart in the address: `line=temperature:porch`, once for each. */
 
 import type { Preset } from '../../charts/range.ts'
 
@@ -9,7 +9,7 @@ export interface ChosenLine {
   readonly device: string
 }
 
-/** More are not told apart. */
+/** More lines cannot be distinguished. */
 export const linesMax = 8
 
 /** Names of metrics have no colon. */
@@ -29,7 +29,7 @@ export function lineText({ metric, device }: ChosenLine): string {
   return `${metric}:${device}`
 }
 
-/** Of the page with these lines. */
+/** The address of the page with these lines. */
 export function chartPath(lines: readonly ChosenLine[]): string {
   return `/charts?${new URLSearchParams(lines.map((line): [string, string] => ['line', lineText(line)]))}`
 }

@@ -11,14 +11,14 @@ import type { ChosenLine } from './chosen-lines.ts'
 
 export interface DrawnLine extends ChosenLine {
   readonly quantity: Quantity
-  /** Its place among those that are chosen, which its look follows from. */
+  /** The index among the chosen lines; it determines the look. */
   readonly place: number
   readonly timesMs: readonly number[]
-  /** As they are shown. */
+  /** In the shown unit. */
   readonly values: readonly number[]
 }
 
-/** By place, so that no two lines look the same without colour. */
+/** Dashes by index, so that lines differ also without colour. */
 const dashes = [[], [8, 4], [2, 3], [9, 3, 2, 3], [14, 4], [9, 3, 2, 3, 2, 3], [4, 4], [2, 7]] as const
 
 export function lookOf(place: number): NonNullable<Readout['look']> {

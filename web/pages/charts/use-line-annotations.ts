@@ -1,11 +1,11 @@
-/** What people have written about the devices of the lines, within the range that is shown. */
+/** Annotations of the lines' devices within the shown range. */
 
 import type { TimeWindow } from '../../charts/range.ts'
 import { type AnnotationsOf, useAnnotationsOf } from '../../charts/use-annotations-of.ts'
 import type { DrawnLine } from './line-panels.ts'
 
 export interface LineAnnotations extends Pick<AnnotationsOf, 'shown' | 'total' | 'unread'> {
-  /** Whether the lines are of several devices. */
+  /** True if the lines belong to several devices. */
   readonly hasNames: boolean
 }
 

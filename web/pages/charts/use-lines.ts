@@ -14,11 +14,11 @@ import type { DrawnLine } from './line-panels.ts'
 
 export interface UsedLines {
   readonly state: ResourceState<unknown>
-  /** With the time of the oldest of the last values. */
+  /** The state with the time of the oldest last value. */
   readonly current: ResourceState<unknown>
-  /** What each device had last, by its name. */
+  /** The last answer of each device, by its name. */
   readonly latest: ReadonlyMap<string, LatestOfDevice>
-  /** As far as there are answers. */
+  /** The lines whose answers have arrived. */
   readonly drawn: readonly DrawnLine[]
   /** Chosen, and not there: the device is unknown, or has no gauge of this name. */
   readonly missing: readonly ChosenLine[]
@@ -27,7 +27,7 @@ export interface UsedLines {
 }
 
 const everyMsUsual = 60_000
-/** As many points as a chart is wide, about. */
+/** About the width of a chart in points. */
 const pointsMax = 800
 
 export function useLines(lines: readonly ChosenLine[], window: TimeWindow, everyMs = everyMsUsual): UsedLines {
@@ -65,7 +65,7 @@ export function useLines(lines: readonly ChosenLine[], window: TimeWindow, every
   return { state, current: currentOf(state, latest), latest: last, drawn, missing, isLoading, stepMs }
 }
 
-/** A chart of another range that has failed leaves the one of before: what is shown is old, and not gone. */
+/** After a failed read of another range the last chart stays, marked as stale. */
 function currentOf(state: ResourceState<unknown>, latest: readonly ResourceState<unknown>[]): ResourceState<unknown> {
   const timesMs = latest.flatMap(one => (one.kind === 'ready' || one.kind === 'stale' ? [one.atMs] : []))
   if (timesMs.length === 0) return state
@@ -96,7 +96,7 @@ function isMissing(state: ResourceState<unknown>): boolean {
   return state.kind === 'failed' && state.failure.kind === 'missing'
 }
 
-/** While the answers of another range are on their way, the lines of the last one stay. */
+/** While another range loads, the lines of the last one stay. */
 function useDrawn(
   there: readonly PresentLine[],
   answers: readonly (readonly [string, ResourceState<RangeReadings> | undefined])[],
@@ -114,7 +114,7 @@ function useDrawn(
     const own = kept.get(line.device)
     return own === undefined ? [] : [{ line, own }]
   })
-  // They are drawn anew only where one of them is another line, or its answer another one.
+  // The lines are drawn again only after a change of a line or of its answer.
   const made = useRef<{ key: string; answers: readonly RangeReadings[]; lines: readonly DrawnLine[] }>()
   const key = JSON.stringify(drawn.map(({ line }) => line))
   const isSame = made.current?.key === key && drawn.every(({ own }, place) => made.current?.answers[place] === own)

@@ -1,4 +1,4 @@
-/** How two devices differ and go together, in sentences. */
+/** Differences and correlation of two devices in sentences. */
 
 import { closeness, isSameWay } from '../../text/correlation-words.ts'
 import { decimalText } from '../../text/numbers.ts'
@@ -9,7 +9,7 @@ import type { Agreement, ComparedDirection, ComparedState } from './answers.ts'
 
 export interface Compared {
   readonly quantity: Quantity
-  /** What the two are called. */
+  /** The names of both devices. */
   readonly a: string
   readonly b: string
 }

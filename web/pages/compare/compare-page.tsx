@@ -68,13 +68,13 @@ export function ComparePage() {
   )
 }
 
-/** To begin with, of the metric that most devices have. */
+/** The first lines are of the metric that most devices have. */
 function linesOf(devices: readonly string[]): ChosenLine[] {
   const named = new Set(devices.filter(device => device !== ''))
   return [...named].map(device => ({ metric: airMetrics[0], device }))
 }
 
-/** Each choice shows all of what is chosen. */
+/** Each choice shows all chosen metrics. */
 function choose(changes: Partial<Record<'a' | 'b' | 'preset', string>>): void {
   setArguments({ ...changes, from: undefined, to: undefined })
 }
@@ -104,8 +104,8 @@ function Compared({ comparison, names, described, preset, chosen }: ComparedMetr
   const quantities = quantitiesOf(described)
   const shownNames = chooseMetrics(names, chosen)
   const air = airMetrics.map(name => ({ name, metric: comparison[name] }))
-  // Of those, one that neither device has says nothing. In a window, charts without hours stay, for the keys and the pointer
-  // that have moved it.
+  // A metric without values on both devices is left out. In a zoomed window such charts stay, since keys and pointer
+  // act on them.
   const isKnown = (name: string) => zoomedWindow.value !== undefined && names.includes(name)
   const all = [...air.filter(({ name, metric }) => hasHours(metric) || isKnown(name)), ...customOf(comparison)]
   const compared = all.filter(({ name }) => shownNames.includes(name))

@@ -24,7 +24,7 @@ export interface ComparedMetricProps {
   readonly onReset: () => void
 }
 
-/** What is shown of an hour. */
+/** The figure of an hour by kind. */
 const figureOfKind: Partial<Record<Quantity['kind'], string>> = { counter: 'increase', rate: 'sum' }
 
 export function ComparedMetric({ name, quantity, metric, a, b, ...shown }: ComparedMetricProps) {
@@ -35,7 +35,7 @@ export function ComparedMetric({ name, quantity, metric, a, b, ...shown }: Compa
   return (
     <section class="card" aria-labelledby={`compare-${name}`}>
       <h2 id={`compare-${name}`}>{title}</h2>
-      <p class="told">{sentencesOf({ quantity, a, b }, metric).join(' ')}</p>
+      <p class="summary-text">{sentencesOf({ quantity, a, b }, metric).join(' ')}</p>
       <ChartStack
         label={`${quantity.name} of ${a} and ${b}`}
         panels={panels}

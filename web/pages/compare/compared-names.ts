@@ -1,4 +1,4 @@
-/** Which metrics a comparison may show, and which of many it is asked for. */
+/** Selects the metrics of a comparison and of its request. */
 
 import type { LatestOfDevice } from '../../../query/live/fleet-shape.ts'
 import { chooseMetrics, shownMax } from '../../text/chosen-metrics.ts'
@@ -8,7 +8,7 @@ import type { ComparedHours } from './comparison-panels.ts'
 
 type Values = LatestOfDevice['values']
 
-/** Those of the air that either has, then the others of both in the order of the first; of the comparison, all that it has. */
+/** Air metrics of either device first, then the others in the first device's order. A comparison adds its metrics. */
 export function comparedNames(a: Values, b: Values, comparison: Comparison | undefined): string[] {
   const has = (values: Values, name: string) => Object.hasOwn(values, name)
   const air = airMetrics.filter(
@@ -20,8 +20,8 @@ export function comparedNames(a: Values, b: Values, comparison: Comparison | und
 }
 
 /**
- * For `metrics=` of a comparison, which has those of the air anyway; undefined where there are no more than are shown, so
- * that the answer is the one that everybody asks for.
+ * The `metrics=` argument of a comparison beside the air metrics. Undefined where all fit, so that requests share one
+ * cached answer.
  */
 export function askedNames(a: Values, b: Values, chosen: string | null): string | undefined {
   const names = comparedNames(a, b, undefined)

@@ -20,7 +20,7 @@ export function ComparedState({ name, quantity, metric, a, b }: ComparedStatePro
   return (
     <section class="card" aria-labelledby={`compare-${name}`}>
       <h2 id={`compare-${name}`}>{quantity.name}</h2>
-      <p class="told">{stateSentences(metric.stats).join(' ')}</p>
+      <p class="summary-text">{stateSentences(metric.stats).join(' ')}</p>
       {states.length === 0 ? null : (
         <table class="states">
           <caption class="unseen">{quantity.name}: the time in each state</caption>

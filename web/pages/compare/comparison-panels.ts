@@ -19,7 +19,7 @@ const hoursOfPreset: Record<ComparePreset, number> = {
 }
 
 type Points = ComparedMetric['a']
-/** Of each hour a value. */
+/** One value for each hour. */
 export type ComparedHours = Pick<ComparedMetric | ComparedDirection, 'a' | 'b' | 'diff' | 'stats'>
 
 /** Whole hours up to the last one that any of the series has; undefined when they have none. */
@@ -41,7 +41,7 @@ export interface PanelNames {
 
 interface Series {
   readonly timesMs: number[]
-  /** As they are shown. */
+  /** In the shown unit. */
   readonly values: number[]
 }
 
@@ -98,7 +98,7 @@ export function metricPanels({ quantity, a: nameOfA, b: nameOfB }: PanelNames, m
   ]
 }
 
-/** Directions are told with the points of the compass, everything else as numbers. */
+/** Directions are shown with points of the compass, other kinds as numbers. */
 function readoutOf({ kind, decimals }: Quantity, series: Series, reachMs: number): Readout {
   return kind === 'direction' ? directionReadout(series, reachMs, decimals) : series
 }
@@ -130,7 +130,7 @@ function lookOf(
   }
 }
 
-/** Beside each other: of each hour the first half is a's, the second one b's. */
+/** Two bars share each hour: the first half is a's, the second one b's. */
 function pairedBars({ a, b }: Pick<ComparedSeries, 'a' | 'b'>): Block[] {
   const bars = [a, b].flatMap(({ timesMs, values }, place) =>
     timesMs.map((atMs, row) => ({

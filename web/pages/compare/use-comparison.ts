@@ -1,4 +1,4 @@
-/** The comparison of two devices as far as it is shown, with what tells which metrics they have. */
+/** The comparison of two devices and the metrics that they have. */
 
 import type { LatestOfDevice } from '../../../query/live/fleet-shape.ts'
 import type { TimeWindow } from '../../charts/range.ts'
@@ -15,15 +15,15 @@ const everyMs = 120_000
 
 export interface ComparedMetrics {
   readonly comparison: Comparison
-  /** In the order in which they are shown. */
+  /** In display order. */
   readonly names: readonly string[]
   readonly described: Descriptions
 }
 
 export interface ComparisonState {
-  /** What there is nothing of, or what is old. */
+  /** The state of failed or stale answers. */
   readonly state: ResourceState<unknown>
-  /** Those of other metrics stay until the answer about the chosen ones is there. */
+  /** The last metrics stay until the answer for the chosen ones arrives. */
   readonly compared: ComparedMetrics | undefined
 }
 
@@ -31,7 +31,7 @@ export interface AskedComparison {
   readonly a: string
   readonly b: string
   readonly preset: ComparePreset
-  /** In place of the preset. */
+  /** Replaces the preset. */
   readonly window: TimeWindow | undefined
   /** Names with commas between them. */
   readonly chosen: string | null
@@ -47,11 +47,11 @@ export function useComparison({ a, b, preset, window, chosen }: AskedComparison)
   const ofA = useResource<LatestOfDevice>(hasBoth ? latestOf(a) : undefined, { everyMs })
   const ofB = useResource<LatestOfDevice>(hasBoth ? latestOf(b) : undefined, { everyMs })
   const [latestA, latestB] = [lastValue(ofA), lastValue(ofB)]
-  // It follows the last values, which tell whether there are so many metrics that only some are asked for.
+  // The request waits for the last values, which show how many metrics exist.
   const url = latestA && latestB ? comparisonAddress(askedNames(latestA.values, latestB.values, chosen)) : undefined
   const state = useResource<Comparison>(url, { everyMs })
   const kept = useKept(state, JSON.stringify([a, b, preset]))
-  // That of a window has not the hours of the preset, and does not tell where they end.
+  // A window's answer lacks the hours of the preset and its end.
   const comparison = window === undefined && kept?.preset === null ? undefined : kept
   const compared = latestA &&
     latestB &&
@@ -68,7 +68,7 @@ export function useComparison({ a, b, preset, window, chosen }: AskedComparison)
   }
 }
 
-/** The hours that any of the window is in, or those of the preset. */
+/** The hours that the window touches, or the hours of the preset. */
 function rangeOf(preset: ComparePreset, window: TimeWindow | undefined): string {
   if (window === undefined) return `preset=${preset}`
   const [start, end] = [Math.floor(window.fromMs / hourMs) * hourMs, Math.ceil(window.toMs / hourMs) * hourMs]

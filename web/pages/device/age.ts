@@ -3,14 +3,17 @@
 import type { Stats } from '../../../query/shapes/stats.ts'
 import type { Detail } from './answers.ts'
 
-/** Without an expected interval a device is taken to report every quarter of an hour, as the service does. */
+/** Without an expected interval, the service assumes a quarter of an hour. */
 const expectedSecondsUsual = 900
 
 type Pace = Pick<Stats['freshness'], 'cadence' | 'expected_interval_seconds'> &
   Pick<Stats['reliability'], 'gap_threshold_seconds'>
 type Gaps = Pick<Detail, 'metrics'> & { readonly last_24h: Pick<Detail['last_24h'], 'gap_seconds'> }
 
-/** As `docs/statistics.md` has it for a fresh device; a metric that comes less often is measured by its own gaps. */
+/**
+ * The limit of a fresh device in `docs/statistics.md`. A metric that reports less often than its device is judged by
+ * its own gaps.
+ */
 export function freshMs(metric: string, pace: Pace | undefined, gaps: Gaps | undefined): number {
   return 1000 * Math.max(freshSeconds(pace), rarerGapSeconds(metric, gaps))
 }
@@ -21,7 +24,7 @@ function freshSeconds(pace: Pace | undefined): number {
   return Math.max(2 * seconds, seconds + 60)
 }
 
-/** Longer than that of the device is only the gap of what comes less often; 0 of the others. */
+/** The gap of a metric that reports less often than its device; 0 for others. */
 function rarerGapSeconds(metric: string, gaps: Gaps | undefined): number {
   const own = gaps?.metrics !== undefined && Object.hasOwn(gaps.metrics, metric) ? gaps.metrics[metric] : undefined
   const [ofMetric, ofDevice] = [own?.gap_seconds ?? 0, gaps?.last_24h.gap_seconds ?? Number.POSITIVE_INFINITY]

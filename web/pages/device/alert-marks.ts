@@ -1,4 +1,4 @@
-/** What rules and alerts are in the charts of a device: limits across them, stretches in which something fires, a timeline. */
+/** Rules and alerts in the charts of a device: limits, firing stretches and a timeline. */
 
 import type { Alert } from '../../../alerts/core/alert.ts'
 import type { Condition } from '../../../alerts/core/condition.ts'
@@ -11,7 +11,7 @@ import { stretchText } from './series-texts.ts'
 
 type Severity = Alert['severity']
 
-/** As it is stored. */
+/** In the stored unit. */
 interface Limit {
   readonly value: number
   readonly text: string
@@ -21,7 +21,7 @@ export interface FiringStretch extends Stretch {
   readonly severity: Severity
   /** The name of the rule. */
   readonly text: string
-  /** That the rule is about; null: of no single one. */
+  /** The rule's metric; null for a rule without a single one. */
   readonly metric: string | null
 }
 
@@ -56,7 +56,7 @@ export function limitsOf(
   return Map.groupBy(limits, ({ metric }) => metric)
 }
 
-/** Of alerts that have fired, within the window. */
+/** Stretches of fired alerts within the window. */
 export function firingOf(alerts: readonly Alert[], { fromMs, toMs }: TimeWindow): FiringStretch[] {
   const stretches = alerts.flatMap(({ fired_at, resolved_at, severity, rule, metric }) =>
     fired_at === null
@@ -74,7 +74,7 @@ export function firingOf(alerts: readonly Alert[], { fromMs, toMs }: TimeWindow)
   return stretches.filter(one => one.toMs > fromMs && one.fromMs < toMs).sort((a, b) => a.fromMs - b.fromMs)
 }
 
-/** What fires; undefined where nothing does. */
+/** The timeline of alerts; undefined without any. */
 export function firingPanel(firing: readonly FiringStretch[], times: Times): Panel | undefined {
   if (firing.length === 0) return undefined
   return timelinePanel({

@@ -21,12 +21,12 @@ export function readAnalysesRange(fields: URLSearchParams): AnalysesRange {
   return Object.hasOwn(nameOfAnalysesRange, asked) ? (asked as AnalysesRange) : usual
 }
 
-/** The argument that `readAnalysesRange` reads it from; none for what is usual. */
+/** The argument for `readAnalysesRange`; undefined for the default. */
 export function analysesArgument(range: AnalysesRange): string | undefined {
   return range === usual ? undefined : range
 }
 
-/** For a query string; nothing for what an analysis is of without it. A range that ends now moves on by the hour. */
+/** Arguments for a query string; none for an analysis' default range. A range that ends now moves on by the hour. */
 export function analysesQuery(range: AnalysesRange, { fromMs, toMs }: TimeWindow, isUpToNow: boolean): string[] {
   if (range === usual) return []
   if (range !== 'charts') return [`days=${daysOf[range]}`]
@@ -34,13 +34,13 @@ export function analysesQuery(range: AnalysesRange, { fromMs, toMs }: TimeWindow
   return [`start=${whole(fromMs)}`, `end=${whole(toMs)}`]
 }
 
-/** What analyses are of, as sentences name it. */
+/** Names of the analysed range in sentences. */
 export interface AnalysesWords {
   /** `the last 30 days` */
   readonly of: string
   /** `in the last 30 days` */
   readonly during: string
-  /** Whether that is all that there is. */
+  /** True if the range covers all stored readings. */
   readonly isOfAll: boolean
 }
 

@@ -1,4 +1,6 @@
-/** What the readings of a time say: figures by profile and by kind, what was unusual, seasonality and correlations. The time can be chosen. */
+/**
+ * Analyses of a range: figures by profile and kind, anomalies, seasonality and correlations. The range can be chosen.
+ */
 
 import { useId } from 'preact/hooks'
 import type { PastDays } from '../../../query/shapes/past.ts'
@@ -22,9 +24,9 @@ import type { ShownMetric } from './shown-metrics.ts'
 
 export interface AnalysesProps {
   readonly of: Measured
-  /** Of what `stats` are. */
+  /** The range of `stats`. */
   readonly range: AnalysesRange
-  /** Of its query string, for analyses that are read when they are looked at. */
+  /** Arguments for analyses that are read once their section is opened. */
   readonly query: readonly string[]
   /** The metrics, of a query string as well. */
   readonly named: readonly string[]

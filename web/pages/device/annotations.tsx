@@ -3,8 +3,8 @@
 import '../../parts/managed.css'
 import { useState } from 'preact/hooks'
 import type { Annotation } from '../../../auth/annotations/annotation.ts'
+import { AnnotationText, LeftOutAnnotations } from '../../charts/annotation-text.tsx'
 import { localMinute } from '../../charts/custom-range.ts'
-import { LeftOutAnnotations, ToldAnnotation } from '../../charts/told-annotation.tsx'
 import { addressOf } from '../../client/address.ts'
 import { AddForm, type FormField, type FormValues } from '../../parts/add-form.tsx'
 import { RowButton } from '../../parts/row-button.tsx'
@@ -37,11 +37,11 @@ export function Annotations({ device, annotations, nowMs, zone, times }: Annotat
               {changed === annotation.id ? (
                 <ChangeForm {...{ annotation, actions, zone }} onClose={() => setChanged(undefined)} />
               ) : (
-                <ToldAnnotation {...{ annotation, times }}>
+                <AnnotationText {...{ annotation, times }}>
                   {(annotation.device === null ? mayAnnotateAll : mayAnnotate) ? (
                     <Buttons {...{ annotation, actions }} onChange={() => setChanged(annotation.id)} />
                   ) : null}
-                </ToldAnnotation>
+                </AnnotationText>
               )}
             </li>
           ))}
@@ -83,7 +83,7 @@ function Buttons({ annotation: { id, text }, actions, onChange }: ButtonsProps) 
   )
 }
 
-/** `given`: what is in the fields at first. */
+/** `given` holds the initial values of the fields. */
 function fieldsOf(given: { text: string; fromMs: number; toMs: number | undefined }, zone: Zone): FormField[] {
   const { text, fromMs, toMs } = given
   return [

@@ -1,4 +1,4 @@
-/** What was unusual in a time, newest first: read when the section is opened, and page by page. */
+/** Anomalies, newest first, read page by page once the section is opened. */
 
 import { useMemo, useState } from 'preact/hooks'
 import type { Anomalies as Page } from '../../../query/shapes/anomalies.ts'
@@ -23,7 +23,7 @@ const minuteMs = 60_000
 export interface AnomaliesProps {
   readonly of: Measured
   readonly quantities: Quantities
-  /** Of what time and of which metrics the list is. */
+  /** The range and the metrics of the list. */
   readonly query: string
   /** The time in words. */
   readonly words: string
@@ -34,7 +34,7 @@ export function Anomalies(props: AnomaliesProps) {
     <Folded
       id="anomalies"
       title="Unusual readings"
-      told={`Suspect readings, outages and changes of level in ${props.words}`}
+      summary={`Suspect readings, outages and changes of level in ${props.words}`}
     >
       {() => (
         <>
@@ -42,7 +42,7 @@ export function Anomalies(props: AnomaliesProps) {
             What differs from how this {props.of.kind} usually is, newest first (
             <a href={addressOf('/docs/statistics#anomalies')}>how it is found</a>).
           </p>
-          {/* Of another time and of other metrics, the pages begin anew. */}
+          {/* Another range or other metrics begin at the first page. */}
           <AnomaliesPage key={props.query} {...props} />
         </>
       )}

@@ -1,4 +1,4 @@
-/** What the page asks the service for about a device, and how it finds the metrics beside the five in that. */
+/** Types of the answers about a device, and access to its custom metrics in them. */
 
 import type { LatestOfDevice } from '../../../query/live/fleet-shape.ts'
 import type { Autocorrelation } from '../../../query/shapes/correlation.ts'
@@ -15,7 +15,7 @@ import type { Timed } from '../../client/timed.ts'
 
 export type Detail = Timed<DeviceDetail>
 export type LastValues = LatestOfDevice['values']
-/** What a device and a station have in common now. */
+/** The fields that devices and stations have in common. */
 export type Latest = Pick<LatestOfDevice, 'state' | 'values' | 'metrics'>
 
 type Point = Detail['last_24h']['temperature'][number]
@@ -25,12 +25,12 @@ export type Figures<Kind extends KindBucket['kind']> = Extract<KindBucket, { kin
 export type HourOf<Kind extends KindBucket['kind']> = Figures<Kind> & { readonly t: number }
 export type WindowOf<Kind extends WindowFigures['kind']> = Extract<WindowFigures, { kind: Kind }>
 
-/** Members of a map that are not in its type: those of metrics beside the five. */
+/** Custom metrics are members that the map's type lacks. */
 function member<Value>(map: object, metric: string): Value | undefined {
   return Object.hasOwn(map, metric) ? (map as Readonly<Record<string, Value>>)[metric] : undefined
 }
 
-/** Of the last 24 hours, ascending. */
+/** The last 24 hours, ascending. */
 export function pointsOf({ last_24h }: Detail, metric: string): readonly Point[] {
   return member<readonly Point[]>(last_24h, metric) ?? []
 }
@@ -39,7 +39,7 @@ export function gaugeHoursOf({ last_30d_hourly }: Detail, metric: string): reado
   return member<readonly GaugeHour[]>(last_30d_hourly, metric) ?? []
 }
 
-/** Of 30 days, ascending; those without a value are left out. */
+/** Thirty days, ascending; hours without a value are left out. */
 export function hoursOf<Kind extends KindBucket['kind']>(detail: Detail, metric: string): readonly HourOf<Kind>[] {
   return member<readonly HourOf<Kind>[]>(detail.last_30d_hourly, metric) ?? []
 }
@@ -88,7 +88,7 @@ export function qualityOf({ quality }: Stats, metric: string): Stats['quality'][
   return member<Stats['quality']['temperature']>(quality, metric)
 }
 
-/** Of the whole window; undefined for a gauge and for what the answer does not have. */
+/** Figures of the whole window; undefined for gauges and absent metrics. */
 export function windowFiguresOf({ aggregates }: Stats, metric: string): WindowFigures | undefined {
   const figures = member<WindowFigures | { readonly kind?: 'gauge' }>(aggregates, metric)
   return figures !== undefined && isOfKind(figures) ? figures : undefined

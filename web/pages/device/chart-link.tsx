@@ -1,4 +1,4 @@
-/** The way from a sentence to the range of the charts that shows what it says. */
+/** A link from a sentence to its range of the charts. */
 
 import { rangeArguments, type TimeWindow } from '../../charts/range.ts'
 import { zoomTo } from '../../charts/zoom.ts'

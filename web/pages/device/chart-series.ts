@@ -19,7 +19,7 @@ export function withLastValues(
   return [...last, ...live].sort((a, b) => a.ts - b.ts)
 }
 
-/** The points of the last day, and what has come since they were read. `live` is ascending. */
+/** The points of the last day and the later live readings. `live` is ascending. */
 export function dayPoints(
   detail: Detail,
   metric: string,

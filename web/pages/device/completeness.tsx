@@ -1,4 +1,4 @@
-/** Which days are complete: a calendar of 30 days, and what that comes to. */
+/** Completeness of 30 days as a calendar with a summary. */
 
 import type { Stats } from '../../../query/shapes/stats.ts'
 import type { TwinTable } from '../../charts/table-rows.ts'
@@ -15,7 +15,7 @@ const nameOfState = { ok: 'complete', partial: 'partial', missing: 'nothing' }
 export function Completeness({ stats }: { stats: Stats }) {
   const [pace = '', ...sentences] = reliabilitySentences(stats.freshness, stats.reliability.windows['30d'])
   return (
-    <Folded id="completeness" title="Completeness" told={[pace, sentences[0]].join(' ').trim()}>
+    <Folded id="completeness" title="Completeness" summary={[pace, sentences[0]].join(' ').trim()}>
       {() => <CompletenessOfDays days={stats.reliability.days} sentences={sentences.slice(1)} />}
     </Folded>
   )

@@ -1,4 +1,4 @@
-/** What a counter grew by, or a rate summed up to, over a local day: by hour, and in words. */
+/** The growth of a counter, or the sum of a rate, over a local day: by hour and in words. */
 
 import type { PastDays } from '../../../query/shapes/past.ts'
 import { measureDifference, type Quantity } from '../../text/quantities.ts'
@@ -11,11 +11,11 @@ export interface HourAmount {
 }
 
 export interface DayAmount {
-  /** What is known to have come in an hour; hours of which nothing is known are left out. */
+  /** Amounts by hour; hours without a known amount are left out. */
   readonly hours: readonly HourAmount[]
   /** The sum of the hours; null without any. */
   readonly placed: number | null
-  /** What a counter grew by in gaps that ended in this day: the gap may have begun days before. */
+  /** Growth in gaps that ended in this day; such a gap may have begun days before. */
   readonly ofGap: number
 }
 
@@ -35,14 +35,14 @@ export function amountOfDay({ hours }: PastDays['today'], metric: string): DayAm
   }
 }
 
-/** `3.2 mm today, and 80 mm in a gap that ended today`; `told` makes the first part of what came in the day. */
+/** `3.2 mm today, and 80 mm in a gap that ended today`. `phraseOf` makes the first part. */
 export function dayAmountText(
   { placed, ofGap }: Pick<DayAmount, 'placed' | 'ofGap'>,
   quantity: Quantity,
   day: 'today' | 'yesterday',
-  told: (amount: string) => string,
+  phraseOf: (amount: string) => string,
 ): string {
-  const ofDay = placed === null ? [] : [told(measureDifference(placed, quantity))]
+  const ofDay = placed === null ? [] : [phraseOf(measureDifference(placed, quantity))]
   const gap = ofGap === 0 ? [] : [`${measureDifference(ofGap, quantity)} in a gap that ended ${day}`]
   return [...ofDay, ...gap].join(', and ')
 }

@@ -1,4 +1,4 @@
-/** What fires on a device now, and a way to its rules. */
+/** Firing alerts of a device, with a link to its rules. */
 
 import { addressOf } from '../../client/address.ts'
 import { serverNowMs } from '../../client/clock.ts'

@@ -27,7 +27,7 @@ export interface DomainSectionProps {
   readonly of: Measured
   readonly stats: Stats
   readonly quantities: Quantities
-  /** Of what time the figures are. */
+  /** The range of the figures. */
   readonly query: string
   /** The same in words. */
   readonly words: string
@@ -36,9 +36,9 @@ export interface DomainSectionProps {
 export function DomainSection({ of, stats, quantities, query, words }: DomainSectionProps) {
   const heading = headings[stats.profile ?? 'none']
   if (heading === undefined) return null
-  const [title, told] = heading
+  const [title, summary] = heading
   return (
-    <Folded id="domain" title={title} told={`${told} of ${words}.`}>
+    <Folded id="domain" title={title} summary={`${summary} of ${words}.`}>
       {() => <Figures of={of} timeZone={stats.time_zone} quantities={quantities} query={query} />}
     </Folded>
   )

@@ -6,21 +6,27 @@ import { inOneUnit } from '../../text/phrases.ts'
 import { measure, type Quantities, type Quantity } from '../../text/quantities.ts'
 import { reasonSentence } from '../../text/reason-words.ts'
 
-/** A figure: what it is of, and what it says. */
-export type Told = readonly [name: string, sentence: string]
+/** The name of a figure and its sentence. */
+export type FigureSentence = readonly [name: string, sentence: string]
 
 type Totals<Part extends 'weather' | 'indoor' | 'cold_chain' | 'greenhouse'> = NonNullable<DomainFigures[Part]>['total']
 type Band = Totals<'indoor'>['temperature']
 
-/** None of a device without a profile. */
-export function domainSentences({ weather, indoor, cold_chain, greenhouse }: DomainFigures, of: Quantities): Told[] {
-  if (weather !== null) return weatherTold(weather.total, of)
-  if (indoor !== null) return indoorTold(indoor.total, of)
-  if (cold_chain !== null) return coldChainTold(cold_chain.total, of)
-  return greenhouse === null ? [] : greenhouseTold(greenhouse.total)
+/** Empty for a device without a profile. */
+export function domainSentences(
+  { weather, indoor, cold_chain, greenhouse }: DomainFigures,
+  of: Quantities,
+): FigureSentence[] {
+  if (weather !== null) return weatherSentences(weather.total, of)
+  if (indoor !== null) return indoorSentences(indoor.total, of)
+  if (cold_chain !== null) return coldChainSentences(cold_chain.total, of)
+  return greenhouse === null ? [] : greenhouseSentences(greenhouse.total)
 }
 
-function weatherTold({ sea_level_pressure: sea, frost, dew, degree_days }: Totals<'weather'>, of: Quantities): Told[] {
+function weatherSentences(
+  { sea_level_pressure: sea, frost, dew, degree_days }: Totals<'weather'>,
+  of: Quantities,
+): FigureSentence[] {
   const [pressure, temperature] = [of.of('pressure'), of.of('temperature')]
   const spread = () => {
     const [mean, min, max] = [sea.mean ?? 0, sea.min ?? 0, sea.max ?? 0].map(value => measure(value, pressure))
@@ -41,7 +47,7 @@ function weatherTold({ sea_level_pressure: sea, frost, dew, degree_days }: Total
   ]
 }
 
-function indoorTold({ temperature, humidity, mould }: Totals<'indoor'>, of: Quantities): Told[] {
+function indoorSentences({ temperature, humidity, mould }: Totals<'indoor'>, of: Quantities): FigureSentence[] {
   const atWall = 'The coldest corner of an outer wall had a humidity of 80\u202f% or more'
   return [
     ['Temperature', sentenceOf(temperature, () => bandSentence(temperature, of.of('temperature')))],
@@ -50,7 +56,7 @@ function indoorTold({ temperature, humidity, mould }: Totals<'indoor'>, of: Quan
   ]
 }
 
-function coldChainTold(figures: Totals<'cold_chain'>, of: Quantities): Told[] {
+function coldChainSentences(figures: Totals<'cold_chain'>, of: Quantities): FigureSentence[] {
   const { temperature, mean_kinetic_temperature: kinetic, door_openings: doors, defrosts } = figures
   const shown = of.of('temperature')
   const period = () => {
@@ -68,7 +74,7 @@ function coldChainTold(figures: Totals<'cold_chain'>, of: Quantities): Told[] {
   ]
 }
 
-/** As of a freezer; the findings go by the same share. */
+/** The limit for freezers; findings use the same share. */
 const withinShareMin = 0.1
 
 function otherLimits({ hours_below, hours_above, observed_hours }: Band): string {
@@ -78,7 +84,7 @@ function otherLimits({ hours_below, hours_above, observed_hours }: Band): string
     : ''
 }
 
-function greenhouseTold({ vapour_pressure_deficit: deficit, leaf_dew }: Totals<'greenhouse'>): Told[] {
+function greenhouseSentences({ vapour_pressure_deficit: deficit, leaf_dew }: Totals<'greenhouse'>): FigureSentence[] {
   const kPa = { ...plain, unit: 'kPa', decimals: 2 }
   const ofDeficit = () => `It was ${measure(deficit.mean ?? 0, kPa)} on average. ${bandSentence(deficit, kPa)}`
   return [
@@ -89,8 +95,8 @@ function greenhouseTold({ vapour_pressure_deficit: deficit, leaf_dew }: Totals<'
 
 const plain: Quantity = { name: '', kind: 'gauge', isNumbered: false, unit: '', decimals: 0, factor: 1, offset: 0 }
 
-function sentenceOf({ reason }: { readonly reason: string | null }, told: () => string): string {
-  return reason === null ? told() : reasonSentence(reason)
+function sentenceOf({ reason }: { readonly reason: string | null }, textOf: () => string): string {
+  return reason === null ? textOf() : reasonSentence(reason)
 }
 
 /** `It was below 0 °C in 24 of 274 hours.` */
@@ -105,10 +111,10 @@ function bandSentence({ below, above, hours_below, hours_above, observed_hours }
   return `It was ${under} and ${over} of ${totalText(observed_hours)}.`
 }
 
-/** Less is told in minutes, as it is not an hour when it is rounded. */
+/** A smaller value is shown in minutes, since it does not round to an hour. */
 const hoursMin = 0.95
 
-/** Of hours: `none`, `24`, and less than one of which is something. */
+/** `none`, `24`, or a fraction of an hour. */
 function partText(hours: number): string {
   return hours === 0 ? 'none' : hours < hoursMin ? inOneUnit(3600 * hours) : countText(Math.round(hours))
 }

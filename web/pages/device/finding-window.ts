@@ -1,4 +1,4 @@
-/** Which range of the charts shows a finding. */
+/** The range of the charts for a finding. */
 
 import { spanMsMax, spanMsMin, type TimeWindow } from '../../charts/range.ts'
 import type { FindingTimes } from '../../text/finding-words.ts'
@@ -6,7 +6,7 @@ import type { FindingTimes } from '../../text/finding-words.ts'
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 
-/** What was before it, and after it where that is over: a quarter of its length, and an hour at least. */
+/** A margin before the finding and, if it has ended, after it: a quarter of its length, at least an hour. */
 export function findingWindow({ sinceMs, untilMs }: FindingTimes, nowMs: number): TimeWindow {
   const endMs = Math.min(nowMs, untilMs ?? nowMs)
   const aroundMs = Math.max(hourMs, (endMs - sinceMs) / 4)

@@ -1,4 +1,4 @@
-/** What is wrong with a device, worst first, each with the way to its moment in the charts. */
+/** Findings about a device, worst first, each with a link to its range of the charts. */
 
 import { useMemo } from 'preact/hooks'
 import type { Stats } from '../../../query/shapes/stats.ts'
@@ -14,7 +14,7 @@ import { findingWindow } from './finding-window.ts'
 export interface FindingsProps {
   readonly stats: Stats
   readonly quantities: Quantities
-  /** Of the answer. */
+  /** The answer's zone. */
   readonly zone: Zone
   readonly times: Times
   /** A full minute. */
@@ -24,7 +24,7 @@ export interface FindingsProps {
 export function Findings({ stats, quantities, zone, times, nowMs }: FindingsProps) {
   const { findings } = stats
   const words = useMemo(() => pageWords(quantities, times, nowMs), [quantities, times, nowMs])
-  // Of a device that has never reported there is nothing to say.
+  // A device without readings has no findings.
   if (stats.freshness.last_seen === null) return null
   if (findings.length === 0) return <p class="no-findings">Nothing looks wrong.</p>
   return (

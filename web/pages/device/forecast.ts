@@ -1,4 +1,4 @@
-/** What the forecast says of the hours ahead, in the charts of the last 24 hours and in their table. */
+/** The forecast in the charts of the last 24 hours and in their table. */
 
 import type { Forecast } from '../../../query/shapes/forecast.ts'
 import type { UnusualValues } from '../../../query/shapes/unusual.ts'
@@ -8,7 +8,7 @@ import { nameWithUnit, type Quantities, type Quantity, shownValue, withUnit } fr
 import type { Times } from '../../theme/times.ts'
 import { forecastOf, unusualOf } from './answers.ts'
 
-/** Of a gauge, as values are stored; of the middle of each hour, ascending. */
+/** Stored values of a gauge at the middle of each hour, ascending. */
 export interface ForecastSeries {
   readonly timesMs: readonly number[]
   readonly medians: readonly number[]
@@ -23,7 +23,7 @@ export interface ForecastSeries {
   }
 }
 
-/** What the service expects. */
+/** The service's forecast and usual range. */
 export interface Expected {
   readonly forecast: Forecast | undefined
   readonly unusual: UnusualValues | undefined
@@ -33,12 +33,12 @@ export interface Expected {
 export type Forecasts = ReadonlyMap<string, ForecastSeries>
 
 const hourMs = 3_600_000
-/** With the running one; more would take the readings more than a third of the width. */
+/** Includes the running hour. More hours would take over a third of the width from the readings. */
 const hoursMax = 12
-/** As far as the charts show. */
+/** The length of the charts. */
 const usualMs = 24 * hourMs
 
-/** Without the metrics that there is none of, and without batteries: for how long one lasts is estimated from weeks. */
+/** Leaves out metrics without a forecast, and batteries, whose lifetime is estimated from weeks. */
 export function forecastsIn({ forecast, unusual }: Expected, gauges: readonly string[], nowMs: number): Forecasts {
   const found = new Map<string, ForecastSeries>()
   for (const metric of gauges.filter(name => !name.startsWith('battery'))) {
@@ -64,7 +64,7 @@ export function forecastsIn({ forecast, unusual }: Expected, gauges: readonly st
 
 const middleOf = (startMs: number) => startMs + hourMs / 2
 
-/** Where the last one ends; undefined where there is none. */
+/** The end of the longest forecast, or undefined. */
 export function forecastEndMs(forecasts: Forecasts): number | undefined {
   const endsMs = [...forecasts.values()].flatMap(({ timesMs }) => timesMs.at(-1) ?? [])
   return endsMs.length === 0 ? undefined : Math.max(...endsMs)

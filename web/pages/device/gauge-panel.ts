@@ -1,4 +1,4 @@
-/** The line of a gauge: with the band of its extremes, suspect readings, limits of rules, and what is forecast. */
+/** A gauge's line with its band of extremes, suspect readings, limits of rules and forecast. */
 
 import { breakAtGaps, type Columns, joinColumns } from '../../charts/line-data.ts'
 import type { Panel, Readout, Rule } from '../../charts/panel.ts'
@@ -12,7 +12,7 @@ export interface GaugeContext {
   readonly quantity: Quantity
   readonly suspects: SuspectReadings | undefined
   readonly forecast?: ForecastSeries | undefined
-  /** Of means; undefined for readings as they came. */
+  /** The step of means; undefined for single readings. */
   readonly stepMs: number | undefined
   /** Limits of rules, and when alerts fire. */
   readonly alerts?: AlertMarks | undefined
@@ -34,7 +34,7 @@ export function gaugePanel(series: GaugeSeries, context: GaugeContext): Panel {
   const shown = (stored: readonly number[]) => stored.map(value => shownValue(value, quantity))
   const values = shown(series.values)
   const bounds = extremes === undefined ? [] : [shown(extremes.highs), shown(extremes.lows)]
-  // While another range is on its way, the means of the last one are still shown.
+  // While another range loads, the means of the last one stay.
   const coming = extremes === undefined ? forecast : undefined
   const ahead = coming && expectedColumns(coming, shown)
   const whole = breakAtGaps(timesMs, [...bounds, values], gapMs)
@@ -63,7 +63,7 @@ export function gaugePanel(series: GaugeSeries, context: GaugeContext): Panel {
   }
 }
 
-/** In one band what is usual up to now, and what is expected from now on. */
+/** Joins the usual range up to now and the forecast in one band. */
 function expectedColumns(
   { usual, ...coming }: ForecastSeries,
   shown: (stored: readonly number[]) => number[],
@@ -93,7 +93,7 @@ function aheadOf(forecast: ForecastSeries, quantity: Quantity): Readout {
   }
 }
 
-/** What lies far from all values would leave them no height. */
+/** A limit far from all values would flatten the line. */
 const nearSpans = 2
 
 function limitRules(

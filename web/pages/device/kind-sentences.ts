@@ -1,4 +1,4 @@
-/** What counters, directions, states and rates come to over a window, in sentences. */
+/** Figures of counters, directions, states and rates over a window in sentences. */
 
 import type { WindowFigures } from '../../../query/shapes/kinds.ts'
 import type { PastDays } from '../../../query/shapes/past.ts'
@@ -95,7 +95,7 @@ function directionSentences(figures: WindowOf<'direction'>, quantity: Quantity):
   return sentences
 }
 
-/** Of a mean resultant length: 1 where all directions are the same, 0 where they cancel out. */
+/** A mean resultant length is 1 where all directions are equal, and 0 where they cancel out. */
 function spreadWords(length: number): string {
   if (length >= 0.9) return 'and hardly varies'
   if (length >= 0.7) return 'and varies little'
@@ -103,7 +103,7 @@ function spreadWords(length: number): string {
 }
 
 /** More states are in the table. */
-const statesTold = 6
+const statesShown = 6
 
 function stateSentences(figures: WindowOf<'state'>, quantity: Quantity, during: string): string[] {
   const { states, known_seconds, unknown_seconds, changes, last_change } = figures
@@ -114,7 +114,7 @@ function stateSentences(figures: WindowOf<'state'>, quantity: Quantity, during: 
   )
   const longest = states.toSorted((a, b) => b.seconds - a.seconds)
   const texts = longest
-    .slice(0, statesTold)
+    .slice(0, statesShown)
     .map(({ state, seconds, share }) => `${stateInWords(state, ofSwitch)} for ${duration(seconds)} (${percent(share)})`)
   const rest = longest.length - texts.length
   const all = listed(rest > 0 ? [...texts, countOf(rest, 'other')] : texts)

@@ -1,4 +1,4 @@
-/** Directions and amounts over a range: of counters what they grew by, of rates what they sum up to. */
+/** Directions and amounts over a range: increases of counters, sums of rates. */
 
 import type { RangeReadings } from '../../../api/read/readings-shape.ts'
 import type { DailySummary } from '../../../query/shapes/daily.ts'
@@ -46,7 +46,7 @@ type Grown =
   | { readonly kind: 'counter'; readonly increase: number | null; readonly unplaced_increase: number }
   | { readonly kind: 'rate'; readonly sum: number | null }
 
-/** What came in a stretch of time, null where that is not known, and what a counter grew by in a gap that ended in it. */
+/** The amount of a stretch, null where unknown, and the growth of a counter in a gap that ended in it. */
 interface Growth {
   readonly placed: number | null
   readonly ofGap: number
@@ -58,7 +58,7 @@ export function growthOf(figures: Grown): Growth | undefined {
   return placed === null && ofGap === 0 ? undefined : { placed, ofGap }
 }
 
-/** Of a bar: what grew in a gap is counted where the gap ends, as with a step. */
+/** The amount of a bar. Growth in a gap counts where the gap ends, as in steps. */
 export function amountOf(figures: Grown): Pick<Amount, 'value' | 'ofGap'> | undefined {
   const growth = growthOf(figures)
   return growth && { value: (growth.placed ?? 0) + growth.ofGap, ofGap: growth.ofGap }
@@ -100,7 +100,7 @@ function directionSeries(
 
 type Days = DailySummary['days']
 
-/** Of a local day. */
+/** The stretch of a local day. */
 export function stretchOf({ date }: Pick<Days[number], 'date'>, zone: Zone): Stretch {
   const day = Date.parse(date) / dayMs
   return { fromMs: zone.dayStartMs(day), toMs: zone.dayStartMs(day + 1) }

@@ -25,7 +25,7 @@ export function kindTables(figures: WindowFigures, quantity: Quantity): TwinTabl
 
 const hasRows = ({ rows }: TwinTable) => rows.length > 0
 
-/** What a figure is called, and its text; null without one. */
+/** A figure's name and text; null without a value. */
 type FigureRow = readonly [name: string, text: string | number | null]
 
 function figuresTable({ name }: Quantity, rows: readonly FigureRow[]): TwinTable {

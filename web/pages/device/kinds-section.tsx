@@ -1,4 +1,4 @@
-/** What counters, rates, directions and states come to, told and in tables: of what has no mean to draw. */
+/** Figures of counters, rates, directions and states, in sentences and tables. */
 
 import type { PastDays } from '../../../query/shapes/past.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
@@ -20,7 +20,7 @@ export interface KindsSectionProps {
   readonly words: AnalysesWords
 }
 
-/** Nothing for a device of gauges alone. */
+/** Renders nothing for a device that has gauges only. */
 export function KindsSection({ stats, past, metrics, quantities, words }: KindsSectionProps) {
   const shown = metrics.filter(({ name }) => windowFiguresOf(stats, name) !== undefined)
   if (shown.length === 0) return null
@@ -56,7 +56,7 @@ function MetricFigures({ name, quantity, stats, past, words }: MetricFiguresProp
   return (
     <div class="seasonality">
       <h3>{quantity.name}</h3>
-      <p class="told">{sentences.join(' ')}</p>
+      <p class="summary-text">{sentences.join(' ')}</p>
       {figures.kind === 'direction' ? (
         <div class="small-charts">
           <Rose quantity={quantity} rose={figures.rose} />

@@ -33,18 +33,18 @@ import { useRangeSeries } from './use-range-series.ts'
 export interface LiveReadingsProps {
   readonly of: Measured
   readonly timeZone: string
-  /** Of all other answers of the page. */
+  /** The states of all other answers. */
   readonly states: readonly ResourceState<unknown>[]
   readonly latest: Latest | undefined
   readonly detail: Detail | undefined
   readonly stats: Stats | undefined
   readonly past: PastDays | undefined
   readonly normal: NormalValues | undefined
-  /** Of its query string; undefined while it is not known. */
+  /** The query of the forecast; undefined while unknown. */
   readonly forecastQuery: string | undefined
   readonly quantities: Quantities
   readonly metrics: readonly ShownMetric[]
-  /** Above the charts. */
+  /** Shown above the charts. */
   readonly children?: ComponentChildren
 }
 
@@ -67,7 +67,7 @@ export function LiveReadings(props: LiveReadingsProps) {
   )
   const alerts = useDeviceAlerts(of, window)
   const annotations = useAnnotations(of, window)
-  /** Those whose unit in another answer is that of the charts. */
+  /** Gauges whose unit in another answer equals the charts' unit. */
   const gaugesIn = (described: Descriptions | undefined) => {
     const there = describedBy(quantities, described)
     const isComparable = (name: string) => there.of(name).unit === charted.of(name).unit
@@ -77,7 +77,7 @@ export function LiveReadings(props: LiveReadingsProps) {
     () => suspectsIn(detail, gaugesIn(detail?.metrics), window, nowMs),
     [detail, metrics, quantities, charted, window, nowMs],
   )
-  // What is ahead of the last value, and whether that is usual, says nothing of now.
+  // A silent device has no current value, so forecast and usual range are hidden.
   const isSilent = latest?.state === 'silent'
   const expected = useForecast(of, isSilent ? undefined : props.forecastQuery, shown.range)
   const forecasts = useMemo(
@@ -115,7 +115,7 @@ export function LiveReadings(props: LiveReadingsProps) {
   )
 }
 
-/** A reading has only some of the metrics, and may be older than what is known. */
+/** Readings have only some metrics, and may be older than the known values. */
 function lastValues(known: LastValues, live: readonly LiveReading[], quantities: Quantities): LastValues {
   const values: LastValues = { ...known }
   for (const { ts, values: coming } of live) {

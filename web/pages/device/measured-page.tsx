@@ -1,4 +1,4 @@
-/** What a device or a station measures now, what it has measured, and what its readings say. */
+/** Current values, charts and analyses of a device or a station. */
 
 import './device.css'
 import type { ComponentChildren } from 'preact'
@@ -33,11 +33,11 @@ const everyTwoMinutes = { everyMs: 2 * minuteMs }
 export interface MeasuredPageProps<Now extends Latest> {
   /** The same while the page is about the same. */
   readonly of: Measured
-  /** Of what the page reads besides. */
+  /** The states of other reads. */
   readonly others: readonly ResourceState<unknown>[]
-  /** With `latest`, once that has come. */
+  /** Called with `latest` once it has arrived. */
   head(latest: Now | undefined): ComponentChildren
-  /** Where the service knows nothing of it. */
+  /** Rendered where the service does not know the name. */
   unknown(): ComponentChildren
   aboveCharts?(quantities: Quantities): ComponentChildren
 }
@@ -47,7 +47,7 @@ export function MeasuredPage<Now extends Latest>(props: MeasuredPageProps<Now>) 
   const latest = useResource<Now>(addressOf(`/api/${of.pathOf('latest')}`), everyMinute)
   const latestValue = lastValue(latest)
   const chosen = urlArguments.value.get('metrics')
-  // The analyses follow the last values, which tell whether there are so many metrics that only some are asked for.
+  // The analyses wait for the last values, which show how many metrics exist.
   const asked = latest.kind === 'loading' ? undefined : (askedMetrics(latestValue, chosen) ?? '')
   const named = asked ? [`metrics=${asked}`] : []
   const analyse = <T,>(analysis: string, rest: string[], options: object) => {
@@ -57,9 +57,9 @@ export function MeasuredPage<Now extends Latest>(props: MeasuredPageProps<Now>) 
   const detail = analyse<Detail>('detail_data', [`points=${pointsMax}`, 't=1', 'flags=1'], everyMinute)
   const stats = analyse<Stats>('stats_data', [], everyTwoMinutes)
   const past = analyse<Past>('past_window_data', [], everyTwoMinutes)
-  // What is said beside a value is no part that the page would lack.
+  // A failure of this read is not shown, as it only adds notes to values.
   const normal = lastValue(analyse<NormalValues>('normal', [], everyTwoMinutes))
-  // Those of other metrics stay until the answers about the chosen ones are there.
+  // The last metrics stay until the answers for the chosen ones arrive.
   const detailValue = useKept(detail, of.name)
   const statsValue = useKept(stats, of.name)
   const pastValue = useKept(past, of.name)
@@ -123,7 +123,7 @@ function Loading({ all }: { all: readonly ResourceState<unknown>[] }) {
   return all.some(({ kind }) => kind === 'loading') ? <Skeleton name="The readings are loading" rows={8} /> : null
 }
 
-/** Another 404 is that of a path. */
+/** A 404 with another code concerns the path. */
 function isUnknown(state: ResourceState<unknown>, { kind }: Measured): boolean {
   return state.kind === 'failed' && state.failure.kind === 'missing' && state.failure.sentence === `${kind} unknown`
 }

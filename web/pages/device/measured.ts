@@ -1,9 +1,9 @@
-/** What a page of readings is about: a device, or a station, whose answers are at other addresses. */
+/** The subject of a page of readings: a device, or a station with other routes. */
 
 export interface Measured {
   readonly kind: 'device' | 'station'
   readonly name: string
-  /** Behind `/api/`; what is read, such as `detail_data`, and the query string of that. */
+  /** The path behind `/api/` for a read such as `detail_data`, with its query string. */
   pathOf(read: string, query?: string): string
 }
 

@@ -1,4 +1,7 @@
-/** What is said beside current values: since when a state has been as it is, what a counter grew by today, and whether a gauge shows what is usual. */
+/**
+ * Notes beside current values: duration of a state, today's growth of a counter, and whether a gauge is in its usual
+ * range.
+ */
 
 import type { NormalValues } from '../../../query/shapes/normal.ts'
 import type { PastDays } from '../../../query/shapes/past.ts'
@@ -25,7 +28,7 @@ export type NowNote =
       readonly days: number
       readonly daysLower: number
       readonly daysEqual: number
-      /** As it is shown it is not beyond the middle four fifths of the days. */
+      /** True if the shown value is within the middle four fifths of the days. */
       readonly isWithin: boolean
     }
 
@@ -33,7 +36,7 @@ export interface NowSources {
   readonly values: LastValues
   /** Ascending by when they came. */
   readonly live: readonly LiveReading[]
-  /** When the page was read. */
+  /** The last values at the page's read. */
   readonly lastKnown: LastValues
   readonly detail: Detail | undefined
   readonly stats: Stats | undefined
@@ -59,14 +62,14 @@ function noteOf(of: NowSources, metric: string, { v, ts }: LastValues[string]): 
     const holdMs = of.detail && knownMs(holdOf(of.detail, metric))
     return { kind, sinceMs: stateSince(of, metric, v), holdMs }
   }
-  // A battery is lower than on all days before; its hour of day tells nothing.
+  // A battery falls from day to day, so its hour of day is not compared.
   if (kind === 'gauge') return metric.startsWith('battery') ? undefined : usualNote(of, metric, ts)
   if (kind === 'direction') return undefined
   const amount = of.past && amountOfDay(of.past.today, metric)
   return amount && { kind: 'today', placed: amount.placed, ofGap: amount.ofGap }
 }
 
-/** From the full hour that an answer is about to the last value, in that hour or the one after it. */
+/** From the full hour of the answer to the last value, in that hour or the next one. */
 const usualMsMax = 2 * 3_600_000
 
 function usualNote({ normal, quantities, zone }: NowSources, metric: string, ts: number): NowNote | undefined {
@@ -84,7 +87,7 @@ function usualNote({ normal, quantities, zone }: NowSources, metric: string, ts:
   }
 }
 
-/** Nobody sees that a value is lower that reads the same. */
+/** A value that is rounded to the same text does not look lower. */
 function isWithin(
   { value, low, high }: Pick<NormalValues['temperature'], 'value' | 'low' | 'high'>,
   quantity: Quantity,
@@ -96,7 +99,7 @@ function isWithin(
   return Number(shown) >= Number(shownLow) && Number(shown) <= Number(shownHigh)
 }
 
-/** Above and below the middle four fifths. */
+/** Percent above and below the middle four fifths. */
 const unusualPercent = 10
 
 /** `last full hour: higher than on 27 of 29 days` */
@@ -109,16 +112,16 @@ export function usualText(note: Extract<NowNote, { kind: 'usual' }>): string {
   return 'last full hour: usual'
 }
 
-/** For how long a last value is known to hold: the next one may come up to a gap later, as on the timeline. */
+/** A last value holds for this time: the next one may follow after a gap, as on the timeline. */
 const knownMs = ({ gapMs, holdMs }: Hold) => Math.max(gapMs ?? 0, holdMs)
 
-/** For how long a state has been what it was at `ts`; undefined where that is not known, or no longer. */
+/** The duration of the state at `ts`, or undefined where unknown. */
 export function stateSpanMs(note: NowNote | undefined, ts: number, nowMs: number): number | undefined {
   if (note?.kind !== 'state' || note.sinceMs === undefined) return undefined
   return nowMs - ts > (note.holdMs ?? Number.POSITIVE_INFINITY) ? undefined : nowMs - note.sinceMs
 }
 
-/** The last change: one that has come since the page was read, or that of the statistics if it led to the state of now. */
+/** The last change: a live one, or the one in the statistics if it led to the current state. */
 function stateSince({ live, lastKnown, stats, zone }: NowSources, metric: string, now: number): number | undefined {
   let [before, sinceMs] = [lastKnown[metric]?.v, undefined as number | undefined]
   for (const { ts, values } of live) {

@@ -13,15 +13,15 @@ import { type NowNote, stateSpanMs, usualText } from './now-notes.ts'
 import type { ShownMetric } from './shown-metrics.ts'
 
 export interface NowProps {
-  /** In the order in which they are shown. */
+  /** In display order. */
   readonly values: LastValues
-  /** The metrics that the page shows; those of others are there on demand. */
+  /** The shown metrics; others are on demand. */
   readonly metrics: readonly ShownMetric[]
   readonly notes: ReadonlyMap<string, NowNote>
   readonly quantities: Quantities
   /** Up to which age a value of a metric is current. */
   readonly freshMs: (metric: string) => number
-  /** In the person's zone, for a tooltip. */
+  /** Formats a time in the person's zone for a tooltip. */
   readonly exact: (ms: number) => string
 }
 
@@ -65,7 +65,7 @@ function Values({ entries, notes, quantities, freshMs, exact }: ValuesProps) {
 
 /** More values are smaller, in columns. */
 const compactFrom = 6
-/** As exactly as the last change is shown. */
+/** The precision of the last change. */
 const minuteMs = 60_000
 
 interface ValueProps extends Pick<NowProps, 'exact'> {
@@ -79,11 +79,11 @@ interface ValueProps extends Pick<NowProps, 'exact'> {
 function Value({ quantity, note, v, ts, freshMs, exact }: ValueProps) {
   const nowMs = serverNowMs.value
   const ageMs = nowMs - ts
-  // What is sent on change alone is not old for being unchanged.
+  // A state that is only sent on change does not become old.
   const holdMs = note?.kind === 'state' ? (note.holdMs ?? Number.POSITIVE_INFINITY) : 0
   const isStale = ageMs > Math.max(freshMs, holdMs)
   const spanMs = stateSpanMs(note, ts, nowMs)
-  const isAgeTold = spanMs === undefined || spanMs - ageMs > minuteMs
+  const isAgeShown = spanMs === undefined || spanMs - ageMs > minuteMs
   return (
     <div class={isStale ? 'old' : ''}>
       <dt>{quantity.name}</dt>
@@ -92,7 +92,7 @@ function Value({ quantity, note, v, ts, freshMs, exact }: ValueProps) {
           <Shown {...{ quantity, v }} />
         </span>
         <NoteText {...{ quantity, note, spanMs }} />
-        {isAgeTold ? (
+        {isAgeShown ? (
           <span class="age" title={exact(ts)}>
             {ageText(ageMs)}
           </span>

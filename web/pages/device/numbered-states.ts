@@ -1,4 +1,4 @@
-/** Which states of a device are numbers, not on and off: those that have been other than 0 and 1, as far as answers tell. */
+/** States with values other than 0 and 1, as far as answers show. */
 
 import type { Stats } from '../../../query/shapes/stats.ts'
 import type { Descriptions } from '../../text/quantities.ts'
@@ -7,12 +7,12 @@ import { type Detail, hoursOf, type LastValues, windowFiguresOf } from './answer
 
 interface Answers {
   readonly values: LastValues
-  /** Its hours are those of 30 days. */
+  /** The hours cover 30 days. */
   readonly detail: Detail | undefined
   readonly stats: Stats | undefined
 }
 
-/** Their names; a range that is shown may have more of them. */
+/** Names of such states. A shown range may have more of them. */
 export function numberedStates(answers: Answers, described: Descriptions): string[] {
   const states = Object.keys(described).filter(name => described[name]?.kind === 'state')
   return states.filter(name => statesOf(answers, name).some(isNumberOfState))

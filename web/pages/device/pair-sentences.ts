@@ -1,4 +1,4 @@
-/** How quantities of a device go together, in sentences: only what is worth one. */
+/** Correlations of a device's metrics in sentences. */
 
 import type { Pair } from '../../../query/shapes/correlation.ts'
 import { closeness, isSameWay } from '../../text/correlation-words.ts'
@@ -6,24 +6,24 @@ import { capitalised, duration, listed } from '../../text/phrases.ts'
 import { nameWithin, type Quantities } from '../../text/quantities.ts'
 
 /** More are not read. The table has all of them. */
-const toldMax = 5
-/** Below it two go together hardly. */
+const strongestMax = 5
+/** Weaker correlations are not reported. */
 const strengthMin = 0.3
 
-/** Those with a correlation, the strongest first. */
+/** Pairs with a correlation, strongest first. */
 export function shownPairs(pairs: readonly Pair[]): Pair[] {
   return pairs.filter(({ pearson }) => pearson !== null).sort((a, b) => strengthOf(b) - strengthOf(a))
 }
 
-export interface ToldPairs {
+export interface RelatedPairs {
   /** The strongest that go together beyond the course of the day. */
-  readonly told: readonly Pair[]
+  readonly strongest: readonly Pair[]
   /** The names of those that only share it. */
   readonly ofDay: readonly string[]
 }
 
-/** Of pairs that are clearly related; a battery follows the temperature and the time, and says nothing of either. */
-export function toldPairs(pairs: readonly Pair[]): ToldPairs {
+/** The clearly related pairs. Batteries are left out: they follow temperature and time. */
+export function relatedPairs(pairs: readonly Pair[]): RelatedPairs {
   const clear = shownPairs(pairs).filter(
     ({ a, b, significant, ...pair }) =>
       significant === true &&
@@ -33,8 +33,8 @@ export function toldPairs(pairs: readonly Pair[]): ToldPairs {
       !isDewPoint(a) &&
       !isDewPoint(b),
   )
-  const told = clear.filter(pair => !isOwingToDay(pair)).slice(0, toldMax)
-  return { told, ofDay: [...new Set(clear.filter(isOwingToDay).flatMap(({ a, b }) => [a, b]))] }
+  const strongest = clear.filter(pair => !isOwingToDay(pair)).slice(0, strongestMax)
+  return { strongest, ofDay: [...new Set(clear.filter(isOwingToDay).flatMap(({ a, b }) => [a, b]))] }
 }
 
 const strengthOf = ({ pearson }: Pick<Pair, 'pearson'>) => Math.abs(pearson ?? 0)
@@ -64,7 +64,7 @@ export function dayPairsSentence(names: readonly string[], quantities: Quantitie
   return `${capitalised(listed(names.map(name => nameWithin(quantities.of(name)))))} follow the same course of the day.`
 }
 
-/** Where no two are clearly related. */
+/** The sentence where no pair is clearly related. */
 export function noLinkSentence(pairs: readonly Pick<Pair, 'reason'>[]): string {
   const isUnknown = pairs.some(({ reason }) => reason === 'too_few_independent')
   return isUnknown ? 'No clear link (too few independent hours).' : 'No clear link.'

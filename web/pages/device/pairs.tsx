@@ -9,7 +9,7 @@ import { Folded } from '../../parts/folded.tsx'
 import { decimalText } from '../../text/numbers.ts'
 import { nameWithin, type Quantities } from '../../text/quantities.ts'
 import { seasonalityOf } from './answers.ts'
-import { dayPairsSentence, noLinkSentence, pairSentence, shownPairs, toldPairs } from './pair-sentences.ts'
+import { dayPairsSentence, noLinkSentence, pairSentence, relatedPairs, shownPairs } from './pair-sentences.ts'
 import type { ShownMetric } from './shown-metrics.ts'
 
 export interface PairsProps {
@@ -20,25 +20,25 @@ export interface PairsProps {
 
 export function Pairs({ stats, metrics, quantities }: PairsProps) {
   const pairs = shownPairs(stats.correlations.pairs)
-  const { told, ofDay } = toldPairs(stats.correlations.pairs)
+  const { strongest, ofDay } = relatedPairs(stats.correlations.pairs)
   const ofDaySentence = dayPairsSentence(ofDay, quantities)
   const gauges = metrics.filter(({ name }) => (seasonalityOf(stats, name)?.status ?? 'no_data') !== 'no_data')
   // One alone makes no pair, nor do metrics of other kinds.
   if (gauges.length < 2 && (gauges.length === 1 || metrics.some(({ kind }) => kind !== 'gauge'))) return null
   if (pairs.length === 0) return null
-  const sentences = [...told.slice(0, 1).map(pair => pairSentence(pair, quantities)), ofDaySentence ?? []].flat()
+  const sentences = [...strongest.slice(0, 1).map(pair => pairSentence(pair, quantities)), ofDaySentence ?? []].flat()
   return (
-    <Folded id="pairs" title="Correlations" told={sentences[0] ?? noLinkSentence(stats.correlations.pairs)}>
+    <Folded id="pairs" title="Correlations" summary={sentences[0] ?? noLinkSentence(stats.correlations.pairs)}>
       {() => (
         <>
           <p class="lead">
             Correlations of hourly means (<a href={addressOf('/docs/statistics#correlations')}>how they are computed</a>
             ).
-            {told.length > 0 ? ' The line is the 95\u202f% confidence interval.' : ''}
+            {strongest.length > 0 ? ' The line is the 95\u202f% confidence interval.' : ''}
           </p>
-          {told.length === 0 ? null : (
+          {strongest.length === 0 ? null : (
             <ul class="pairs">
-              {told.map(pair => (
+              {strongest.map(pair => (
                 <li key={`${pair.a} ${pair.b}`}>
                   <PairLine pair={pair} />
                   <span>{pairSentence(pair, quantities)}</span>
@@ -46,7 +46,7 @@ export function Pairs({ stats, metrics, quantities }: PairsProps) {
               ))}
             </ul>
           )}
-          {told.length > 0 && ofDaySentence !== undefined ? <p>{ofDaySentence}</p> : null}
+          {strongest.length > 0 && ofDaySentence !== undefined ? <p>{ofDaySentence}</p> : null}
           <TableTwin name="correlations" tables={() => [pairTable(pairs, quantities)]} />
         </>
       )}

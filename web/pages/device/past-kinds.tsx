@@ -1,4 +1,4 @@
-/** Amounts, directions and states of today beside those of earlier days, hour by hour. */
+/** Amounts, directions and states of today and earlier days by hour. */
 
 import type { ComponentChildren } from 'preact'
 import { blockStyle } from '../../charts/block-look.ts'
@@ -25,20 +25,20 @@ const rowX = linearScale([0, 24], [rowLeft, plot.right])
 const rowHeightMax = 26
 const rowsMargin = 6
 
-/** Bars of today, and the outline of those of yesterday. */
+/** Today's bars and yesterday's outline. */
 export function AmountsOfDays({ metric, quantity, past }: DaysChartProps) {
   const x = linearScale([0, 24], [plot.left, plot.right])
   const [ofToday, ofYesterday] = [amountOfDay(past.today, metric), amountOfDay(past.yesterday, metric)]
   const [today, yesterday] = [ofToday?.hours ?? [], ofYesterday?.hours ?? []]
   const [, most] = extentOf([0, ...[...today, ...yesterday].map(({ amount }) => amount)]) ?? [0, 1]
   const y = linearScale([0, most === 0 ? 1 : most], [plot.bottom, plot.top])
-  const told = daysAmountText(ofToday, ofYesterday, quantity)
+  const summary = daysAmountText(ofToday, ofYesterday, quantity)
   const bar = (hour: number, amount: number) =>
     `M${x(hour) + 1} ${plot.bottom}V${y(amount)}H${x(hour + 1) - 1}V${plot.bottom}z`
   return (
     <SmallChart
-      title={`${nameWithUnit(quantity)}: ${told === '' ? 'none today and yesterday' : told}`}
-      label={`${quantity.name} by hour: ${told}. The most in an hour: ${measureDifference(most, quantity)}.`}
+      title={`${nameWithUnit(quantity)}: ${summary === '' ? 'none today and yesterday' : summary}`}
+      label={`${quantity.name} by hour: ${summary}. The most in an hour: ${measureDifference(most, quantity)}.`}
     >
       <path class="bars" d={today.map(({ hour, amount }) => bar(hour, amount)).join('')} />
       <path class="line past-yesterday" d={outline(yesterday, x, y)} />
@@ -67,7 +67,7 @@ interface RowsProps extends Pick<SmallChartProps, 'title' | 'label'> {
 /** A row for each day, the names before them. */
 function DayRows({ title, label, keys, row }: RowsProps) {
   const height = Math.min(rowHeightMax, (plot.bottom - plot.top) / keys.length)
-  // What the rows do not need is left out above them.
+  // Height that the rows do not need is cut off above them.
   const top = plot.bottom - keys.length * height
   return (
     <SmallChart title={title} label={label} top={top - rowsMargin}>
@@ -152,7 +152,7 @@ export function StatesOfDays({ metric, quantity, past }: DaysChartProps) {
   )
 }
 
-/** Which colour stands for which state. */
+/** The legend of states. */
 function StateKeys({ states, quantity }: { states: readonly number[]; quantity: Quantity }) {
   const ofSwitch = isSwitch(states, quantity)
   return (

@@ -22,7 +22,7 @@ export const nameOfDay = {
 export type PastKey = keyof typeof nameOfDay
 export const pastKeys = Object.keys(nameOfDay) as PastKey[]
 
-/** Of a chart of one metric. */
+/** The props of a chart of one metric. */
 export interface DaysChartProps {
   readonly metric: string
   readonly quantity: Quantity
@@ -31,12 +31,12 @@ export interface DaysChartProps {
 
 type PastHour = PastDays['today']['hours'][number]
 
-/** Below a chart of hours. */
+/** Ticks below a chart of hours. */
 export function hourTicks(x: (hour: number) => number): { x: number; text: string }[] {
   return [0, 6, 12, 18, 24].map(hour => ({ x: x(hour), text: hourText(hour) }))
 }
 
-/** What an hour has of a metric: an amount, a number, or states with their seconds; null where it has nothing. */
+/** An hour's amount, number, or states with their seconds; null without a value. */
 function amountOfHour(hour: PastHour, metric: string) {
   const figures = pastFiguresOf<'counter' | 'rate'>(hour, metric)
   return (figures && amountOf(figures)) ?? null

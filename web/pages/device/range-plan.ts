@@ -1,6 +1,6 @@
 /**
- * Where the series of a range come from: the answers of the day and the month that the page has anyway, the readings of any
- * other range, and for what adds up or lasts also the days of the summary.
+ * Selects the source of a range's series: the loaded day or month, readings for any other range, and the summary's days
+ * for amounts and states.
  */
 
 import { isPreset, type Range, stepOf, type TimeWindow } from '../../charts/range.ts'
@@ -10,7 +10,7 @@ import type { Detail } from './answers.ts'
 import type { Measured } from './measured.ts'
 import type { ShownMetric } from './shown-metrics.ts'
 
-/** Of gauges. `stepSeconds` undefined: every reading. */
+/** The source of gauges. Without `stepSeconds`, each reading is a point. */
 export type Source = { readonly kind: 'day' } | { readonly kind: 'month' } | ReadingsSource
 interface ReadingsSource {
   readonly kind: 'readings'
@@ -18,23 +18,23 @@ interface ReadingsSource {
   readonly stepSeconds: number | undefined
 }
 
-/** Of the other kinds: points of the last day, hours of the month, local days, or buckets of readings. */
+/** The source of other kinds: points of the last day, hours of the month, local days, or buckets of readings. */
 export type KindSource =
   | { readonly kind: 'points' }
   | { readonly kind: 'hours' }
   | { readonly kind: 'days'; readonly days: number }
   | { readonly kind: 'steps'; readonly window: TimeWindow; readonly stepSeconds: number }
 
-/** As many points as a chart is wide, about. */
+/** About the width of a chart in points. */
 export const pointsMax = 800
-/** More bars cannot be told apart. */
+/** More bars are too narrow. */
 const barsMax = 96
 const hourMs = 3_600_000
-/** Of a longer range, a bar is a day. */
+/** In a longer range, a bar is a day. */
 const hoursSpanMsMax = 8 * dayMs
-/** In a shorter one, an hour is a wide bar. */
+/** In a shorter range, an hour is a wide bar. */
 const hoursSpanMsMin = 12 * hourMs
-/** As many days as the summary has before today, and as the month has. */
+/** The summary's days before today, as many as the month has. */
 const daysMax = 366
 const monthMs = 30 * dayMs
 const spanMsMax = 366 * dayMs
@@ -52,7 +52,7 @@ export function sourceOf(range: Range, window: TimeWindow, expectedSeconds: numb
   }
 }
 
-/** Of amounts: counters and rates. A bar is no shorter than two readings. */
+/** The source of counters and rates. A bar spans at least two readings. */
 export function amountSourceOf(window: TimeWindow, nowMs: number, expectedSeconds: number | null): KindSource {
   const spanMs = window.toMs - window.fromMs
   const ageMs = nowMs - window.fromMs
@@ -65,7 +65,7 @@ export function amountSourceOf(window: TimeWindow, nowMs: number, expectedSecond
   return { kind: 'steps', window: whole(window, stepSeconds * 1000), stepSeconds }
 }
 
-/** Of directions and states: the last day has each of their values. */
+/** The source of directions and states: the last day has all their values. */
 export function pointSourceOf(window: TimeWindow, nowMs: number, expectedSeconds: number | null): KindSource {
   return nowMs - window.fromMs <= dayMs ? { kind: 'points' } : amountSourceOf(window, nowMs, expectedSeconds)
 }
@@ -91,7 +91,7 @@ export interface RangePlan {
   readonly gauges: Source
   readonly amounts: KindSource
   readonly points: KindSource
-  /** Of the device's answers, behind `/api/`; undefined where nothing more is asked for. */
+  /** The path behind `/api/`; undefined where the loaded answers suffice. */
   readonly gaugePath: string | undefined
   readonly stepsPath: string | undefined
   readonly statesPath: string | undefined
@@ -120,7 +120,7 @@ export function planOf(options: PlanOptions): RangePlan {
     (source.kind === 'readings' || source.kind === 'steps') && only?.length !== 0
       ? of.pathOf('readings', readingsQuery(source.window, source.stepSeconds, 'json', only))
       : undefined
-  // Without others, readings have no more than is asked for.
+  // Without custom metrics, the answer has all metrics anyway.
   const hasCustom = Object.keys(described).length > 0 || metrics.some(({ name }) => !isBuiltIn(name))
   const holdsSeconds = named('state').map(state => described[state]?.hold_seconds ?? 0)
   const ofSteps = [
@@ -130,7 +130,7 @@ export function planOf(options: PlanOptions): RangePlan {
   const ofDays = [
     ...(amounts.kind === 'days' ? named('counter', 'rate') : []),
     ...(points.kind === 'days' ? named('state') : []),
-    // Of the month, hours are as many points as a chart is wide.
+    // The month's hours are as many points as a chart is wide.
     ...(points.kind === 'days' && gauges.kind !== 'month' ? named('direction') : []),
   ]
   const days = amounts.kind === 'days' ? amounts.days : 0

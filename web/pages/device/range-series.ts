@@ -40,7 +40,7 @@ export interface RangeParts {
     readonly states: Part<RangeReadings>
     readonly days: Part<DailySummary>
   }
-  /** That readings name: codes by metric. */
+  /** Unit codes of the readings by metric. */
   readonly units?: Readonly<Record<string, string>>
   /** Ascending. */
   readonly live: readonly LiveReading[]
@@ -129,7 +129,7 @@ function answerOf<Answer>(part: Part<Answer>): Answer | undefined {
   return part === 'unneeded' ? undefined : part
 }
 
-/** What is in the range, as a list of one series; none of what has nothing there. */
+/** The series' part in the range as a list; empty without values there. */
 function within(series: OtherSeries, window: TimeWindow): OtherSeries[] {
   const isIn = ({ fromMs, toMs }: Stretch) => toMs > window.fromMs && fromMs < window.toMs
   if (series.kind === 'state') {

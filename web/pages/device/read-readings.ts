@@ -1,11 +1,11 @@
-/** Reads readings of a range, whose rows name no units: those of a station are named by a header. */
+/** Reads readings of a range. Rows name no units: a header names a station's. */
 
 import type { RangeReadings } from '../../../api/read/readings-shape.ts'
 import { type Outcome, type ReadOptions, readJson } from '../../client/read-json.ts'
 
 export interface ReadReadings {
   readonly rows: RangeReadings
-  /** Codes by metric; none of a device, whose metrics have one unit each. */
+  /** Codes by metric; empty for a device, whose units are fixed. */
   readonly units: Readonly<Record<string, string>>
 }
 

@@ -33,7 +33,7 @@ export interface ReadingsProps {
   readonly data: RangeSeries | undefined
   readonly quantities: Quantities
   readonly suspects: Suspects
-  /** None unless the last 24 hours are shown. */
+  /** Empty unless the last 24 hours are shown. */
   readonly forecasts: Forecasts
   /** Undefined where none are known. */
   readonly alerts: AlertMarks | undefined
@@ -107,7 +107,7 @@ export function Readings(props: ReadingsProps) {
   )
 }
 
-/** What the bands around the lines are. */
+/** Explains the bands around the lines. */
 function BandNotes({ hasForecast, forecasts }: { hasForecast: boolean; forecasts: Forecasts }) {
   const hasUsual = [...forecasts.values()].some(({ usual }) => usual.timesMs.length > 0)
   return (
@@ -128,7 +128,7 @@ function BandNotes({ hasForecast, forecasts }: { hasForecast: boolean; forecasts
   )
 }
 
-/** Of the series, with timelines of what fires and of what people have written. */
+/** Panels of the series, with timelines of alerts and annotations. */
 function usePanels({
   shown,
   data,

@@ -1,4 +1,4 @@
-/** How reliably a device reports, in sentences. */
+/** Reliability of a device in sentences. */
 
 import type { Stats } from '../../../query/shapes/stats.ts'
 import { countOf } from '../../text/numbers.ts'

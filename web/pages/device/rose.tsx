@@ -1,4 +1,4 @@
-/** How often a direction comes from each point of the compass. */
+/** A rose of the frequency of each point of the compass. */
 
 import type { WindowFigures } from '../../../query/shapes/kinds.ts'
 import { SmallChart } from '../../charts/small-charts.tsx'
@@ -17,14 +17,14 @@ export function Rose({ quantity, rose }: { quantity: Quantity; rose: RoseFigures
   const most = Math.max(...sector_counts)
   if (most === 0 || count === 0) return null
   const shares = sector_counts.map((sector, place) => ({ point: compassPoints[place], share: sector / count }))
-  const told = shares
+  const summary = shares
     .toSorted((a, b) => b.share - a.share)
     .slice(0, 3)
     .map(({ point, share }) => `${point} ${percent(share)}`)
   return (
     <SmallChart
       title={`How often it is each direction${calm_share === null ? '' : `; calm ${percent(calm_share)}`}`}
-      label={`Rose of ${quantity.name}, most often ${told.join(', ')}.`}
+      label={`Rose of ${quantity.name}, most often ${summary.join(', ')}.`}
       height={height}
     >
       {[0.5, 1].map(part => (

@@ -1,4 +1,4 @@
-/** What a metric does of itself: its usual day, how long it resembles itself, and its cycles. */
+/** Charts of a metric's usual day, autocorrelation and cycles. */
 
 import type { Autocorrelation } from '../../../query/shapes/correlation.ts'
 import type { Peak, Seasonality } from '../../../query/shapes/seasonality.ts'
@@ -18,7 +18,7 @@ const upFromWords = [plot.bottom - 20, plot.top] as const
 export interface ProfileChartProps {
   readonly quantity: Quantity
   readonly profile: Seasonality['daily_profile']
-  /** What it is of; of few days, none is usual. */
+  /** The chart's name; over few days it is not called usual. */
   readonly name: string
 }
 
@@ -62,14 +62,14 @@ export function AutocorrelationChart({ autocorrelation }: { autocorrelation: Aut
   const spots: Spot[] = lags_hours.map((lag, place) => [x(lag), mapped(acf[place] ?? null, y)])
   const days = Math.floor(lagMax / 24)
   const ticks = Array.from({ length: days + 1 }, (_, day) => ({ x: x(24 * day), text: day === 0 ? '0' : `${day} d` }))
-  const told =
+  const summary =
     peak === null
       ? 'the pattern does not repeat'
       : `the pattern repeats most closely after ${inOneUnit(peak.lag_hours * 3600, true)}`
   return (
     <SmallChart
       title="Similarity to itself after a delay (grey: random variation)"
-      label={`Autocorrelation up to ${inOneUnit(lagMax * 3600)}: ${told}.`}
+      label={`Autocorrelation up to ${inOneUnit(lagMax * 3600)}: ${summary}.`}
     >
       <Area lower={bound(-1)} upper={bound(1)} kind="noise" />
       <Line
@@ -143,7 +143,7 @@ export function CyclesChart({ cycles }: { cycles: Seasonality }) {
   )
 }
 
-/** Of the spectrum where it was sampled nearest to the peak. */
+/** The power at the sampled period nearest to the peak. */
 function powerAt({ period_hours: period }: Peak, periods: readonly number[], power: readonly number[]): number {
   let best = 0
   for (const [place, sampled] of periods.entries()) {

@@ -1,4 +1,4 @@
-/** What the cycles, the autocorrelation and the trend of a metric are, in sentences for somebody who is no statistician. */
+/** Cycles, autocorrelation and trend of a metric in sentences for readers without statistics. */
 
 import type { Autocorrelation } from '../../../query/shapes/correlation.ts'
 import type { Peak, Seasonality } from '../../../query/shapes/seasonality.ts'
@@ -18,8 +18,8 @@ import { hourText } from '../../text/times.ts'
 import type { AnalysesWords } from './analyses-range.ts'
 import { seasonalityOf } from './answers.ts'
 
-/** What it comes to for all of the metrics: which have a daily cycle, or how much there is of their history. */
-export function seasonalityTold(
+/** A summary of all metrics: those with a daily cycle, or the length of their history. */
+export function seasonalitySummary(
   stats: Stats,
   names: readonly string[],
   quantities: Quantities,
@@ -51,7 +51,7 @@ function historySentence({ reliability: { windows, days } }: Stats): string {
   return `There ${count === 1 ? 'is' : 'are'} ${countOf(count, 'day')} of readings.`
 }
 
-/** What holds for all of it is said once: that nothing can be said, or that there is no more than noise. */
+/** A statement about the whole metric appears once, such as missing data or mere noise. */
 export function seasonalitySentences(
   quantity: Quantity,
   cycles: Seasonality,
@@ -96,15 +96,15 @@ function cycleSentences(quantity: Quantity, cycles: Seasonality): string[] {
 
 /** A smaller share of the variance is nothing that anybody sees. */
 const powerMin = 0.01
-/** From which ratio on the spectrum alone has a cycle. */
+/** From this ratio on, the spectrum alone proves a cycle. */
 const snrMin = 20
 
 const period = ({ period_hours }: Peak) => inOneUnit(period_hours * 3600, true)
 /** A cycle that was found swings by something, however small. */
 function swing(amplitude: number, quantity: Quantity): string {
   const shown = shownDifference(amplitude, quantity)
-  const isTold = Number(shown.toFixed(quantity.decimals)) !== 0
-  return isTold ? measureDifference(amplitude, quantity) : withUnit(twoDigits(shown), quantity)
+  const hasDigits = Number(shown.toFixed(quantity.decimals)) !== 0
+  return hasDigits ? measureDifference(amplitude, quantity) : withUnit(twoDigits(shown), quantity)
 }
 
 const isDaily = ({ period_hours }: Peak) => Math.abs(period_hours - 24) < 0.5
@@ -136,7 +136,7 @@ function trendSentences(quantity: Quantity, { status, slope_per_day, slope_ci95,
   if (status !== 'ok' || trend === null) return []
   if (trend.direction === null) return [reasonSentence(trend.reason)]
   if (slope_per_day === null || slope_ci95 === null) return []
-  // What falls by an amount has an interval of such amounts.
+  // A falling trend is reported as a decrease, and its interval, too.
   const isFalling = trend.direction === 'falling'
   const [low, high] = isFalling ? [-slope_ci95[1], -slope_ci95[0]] : slope_ci95
   const shown = [low, high, isFalling ? -slope_per_day : slope_per_day].map(one => shownDifference(one, quantity))

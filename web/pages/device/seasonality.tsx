@@ -1,4 +1,4 @@
-/** What each metric does of itself, told and drawn. */
+/** Seasonality of each metric in sentences and charts. */
 
 import type { Autocorrelation } from '../../../query/shapes/correlation.ts'
 import type { Seasonality } from '../../../query/shapes/seasonality.ts'
@@ -19,10 +19,10 @@ import {
 import type { AnalysesWords } from './analyses-range.ts'
 import { autocorrelationOf, qualityOf, seasonalityOf } from './answers.ts'
 import { AutocorrelationChart, CyclesChart, ProfileChart } from './seasonality-charts.tsx'
-import { qualitySentence, seasonalitySentences, seasonalityTold } from './seasonality-sentences.ts'
+import { qualitySentence, seasonalitySentences, seasonalitySummary } from './seasonality-sentences.ts'
 import type { ShownMetric } from './shown-metrics.ts'
 
-/** Of fewer hours, nobody sees what a day is like. */
+/** Fewer hours do not show the course of a day. */
 const hoursMin = 12
 
 export interface SeasonalityProps {
@@ -37,10 +37,10 @@ export function SeasonalitySection({ stats, metrics, quantities, words }: Season
   // A device may have none, as a contact of a door.
   if (shown.length === 0 && metrics.some(({ kind }) => kind !== 'gauge')) return null
   const names = shown.map(({ name }) => name)
-  const told = seasonalityTold(stats, names, quantities, words)
+  const summary = seasonalitySummary(stats, names, quantities, words)
   const isGood = names.every(name => (qualityOf(stats, name)?.suspect ?? 0) === 0)
   return (
-    <Folded id="seasonality" title="Seasonality" told={told}>
+    <Folded id="seasonality" title="Seasonality" summary={summary}>
       {() => (
         <>
           <p class="lead">
@@ -49,7 +49,7 @@ export function SeasonalitySection({ stats, metrics, quantities, words }: Season
             {isGood ? ' No reading looks wrong.' : ''}
           </p>
           {shown.map(({ name }) => (
-            <MetricSeasonality key={name} metric={name} quantity={quantities.of(name)} {...{ stats, told, words }} />
+            <MetricSeasonality key={name} metric={name} quantity={quantities.of(name)} {...{ stats, summary, words }} />
           ))}
         </>
       )}
@@ -61,19 +61,19 @@ interface MetricSeasonalityProps {
   readonly metric: string
   readonly quantity: Quantity
   readonly stats: Stats
-  /** What is said of all of them is not said again of each. */
-  readonly told: string
+  /** The summary's sentences are not repeated for each metric. */
+  readonly summary: string
   readonly words: AnalysesWords
 }
 
-function MetricSeasonality({ metric, quantity, stats, told, words }: MetricSeasonalityProps) {
+function MetricSeasonality({ metric, quantity, stats, summary, words }: MetricSeasonalityProps) {
   const [cycles, autocorrelation] = [seasonalityOf(stats, metric), autocorrelationOf(stats, metric)]
   const quality = qualityOf(stats, metric)
   if (cycles === undefined || autocorrelation === undefined) return null
   const sentences = [
     ...seasonalitySentences(quantity, cycles, autocorrelation),
     quality === undefined ? '' : qualitySentence(quality),
-  ].filter(sentence => !told.includes(sentence))
+  ].filter(sentence => !summary.includes(sentence))
   const hasDay =
     cycles.daily_profile.filter(({ mean }) => mean !== null).length >= hoursMin && cycles.status !== 'constant'
   const isOfFewDays = cycles.reason === 'short_span'
@@ -81,7 +81,7 @@ function MetricSeasonality({ metric, quantity, stats, told, words }: MetricSeaso
   return (
     <div class="seasonality">
       <h3>{quantity.name}</h3>
-      {sentences.length === 0 ? null : <p class="told">{sentences.join(' ')}</p>}
+      {sentences.length === 0 ? null : <p class="summary-text">{sentences.join(' ')}</p>}
       <div class="small-charts">
         {hasDay ? (
           <ProfileChart

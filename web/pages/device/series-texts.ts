@@ -14,15 +14,15 @@ export function amountText({ value, ofGap }: Pick<Amount, 'value' | 'ofGap'>, qu
   return ofGap === 0 ? text : `${text}, including ${measureDifference(ofGap, quantity)} in a gap before`
 }
 
-/** Of a table: a number, or a text where some of it came in a gap. */
+/** A table cell: a number, or a text where a part came in a gap. */
 export function amountCell(amount: Pick<Amount, 'value' | 'ofGap'>, quantity: Quantity): number | string {
   return amount.ofGap === 0 ? shownDifference(amount.value, quantity) : amountText(amount, quantity)
 }
 
-/** `14:00–15:00`, the date of a local day, or both moments of what is longer than half a day. */
+/** `14:00–15:00`, the date of a local day, or both moments of a stretch longer than half a day. */
 export function stretchText({ fromMs, toMs }: Stretch, times: Times): string {
   const isDay = toMs - fromMs > 0.9 * dayMs && toMs - fromMs < 1.1 * dayMs
-  // In another zone than that of the service, the day has no date.
+  // In a zone other than the service's, days do not match dates.
   const isOfClock = times.time(fromMs) === '00:00' && times.time(toMs) === '00:00'
   if (isDay && isOfClock) return times.date(fromMs)
   return toMs - fromMs <= dayMs / 2
@@ -34,7 +34,7 @@ export function statesIn(blocks: readonly StateBlock[]): number[] {
   return [...new Set(blocks.map(({ state }) => state))].sort((a, b) => a - b)
 }
 
-/** Whether a block is a share of a day, not of an hour. */
+/** True if a block is a share of a day, not of an hour. */
 export function isOfDays(blocks: readonly StateBlock[]): boolean {
   return blocks.some(({ fromMs, toMs }) => toMs - fromMs > dayMs / 2)
 }

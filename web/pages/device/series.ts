@@ -1,4 +1,4 @@
-/** What charts over a range are given of a device: values as they are stored, by kind. */
+/** Series of a device for charts over a range: stored values by kind. */
 
 import type { RangeReadings } from '../../../api/read/readings-shape.ts'
 import type { ReadingEvent } from '../../../query/live/events/event-shape.ts'
@@ -23,21 +23,21 @@ export interface DirectionSeries {
   readonly timesMs: readonly number[]
   /** Degrees from north. */
   readonly values: readonly number[]
-  /** Of what each is the mean; undefined for values as they came. */
+  /** The step of means; undefined for single values. */
   readonly stepMs: number | undefined
 }
 
-/** Of a counter what it grew by, of a rate what it sums up to. */
+/** The increase of a counter, or the sum of a rate. */
 export interface Amount extends Stretch {
   readonly value: number
-  /** Of it, what a counter grew by in a gap that ends here, so that nobody knows when. */
+  /** The part that a counter grew in a gap that ends here, at unknown times. */
   readonly ofGap: number
 }
 
 export interface AmountSeries {
   readonly kind: 'counter' | 'rate'
   readonly metric: string
-  /** Ascending; those of which nothing is known are left out. */
+  /** Ascending; bars without a known amount are left out. */
   readonly bars: readonly Amount[]
 }
 
@@ -51,20 +51,20 @@ export interface StateBlock extends Stretch {
 export interface StateSeries {
   readonly kind: 'state'
   readonly metric: string
-  /** Ascending; of what is unknown there is none. */
+  /** Ascending; unknown states are left out. */
   readonly blocks: readonly StateBlock[]
-  /** Whether they are shares of hours or days, not one state after the other. */
+  /** True for shares of hours or days, false for one state after the other. */
   readonly isShares: boolean
 }
 
 export type MetricSeries = GaugeSeries | DirectionSeries | AmountSeries | StateSeries
 
 export interface RangeSeries {
-  /** In the order in which they are shown; none is empty. */
+  /** In display order; each has values. */
   readonly series: readonly MetricSeries[]
-  /** Of what each value of a gauge is the mean; undefined for readings as they came. */
+  /** The step of gauges' means; undefined for single readings. */
   readonly stepMs?: number | undefined
-  /** What the answers that the series are of say of their metrics. */
+  /** Descriptions of metrics from the series' answers. */
   readonly described?: Descriptions | undefined
   /** The units that those without descriptions name: codes by metric. */
   readonly units?: Readonly<Record<string, string>> | undefined

@@ -1,4 +1,4 @@
-/** Which metrics a device has, in which order they are shown, and which of many its analyses are asked for. */
+/** A device's metrics in display order, and the metrics of its requests. */
 
 import type { MetricKind } from '../../../query/shapes/kinds.ts'
 import { chooseMetrics, shownMax } from '../../text/chosen-metrics.ts'
@@ -17,7 +17,7 @@ export function metricsOfDevice(values: LastValues, detail: Detail | undefined, 
   return [...new Set([...Object.keys(values), ...before, ...Object.keys(custom)])]
 }
 
-/** Those that are shown, and what each device, but no station, may have had long ago, as no answer tells. */
+/** The shown metrics, and for a device the built-in ones, which it may have had long ago. */
 export function metricsToRead(
   { kind }: Pick<Measured, 'kind'>,
   names: readonly string[],
@@ -29,8 +29,8 @@ export function metricsToRead(
 }
 
 /**
- * For `metrics=` of an analysis, which has the five anyway; undefined where there are no more than are shown, so that the
- * answer is the one that everybody asks for.
+ * The `metrics=` argument of an analysis beside the five. Undefined where all fit, so that requests share one cached
+ * answer.
  */
 export function askedMetrics(latest: Latest | undefined, chosen: string | null): string | undefined {
   const names = Object.keys(latest?.values ?? {})

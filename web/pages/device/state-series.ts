@@ -9,17 +9,17 @@ import { dayPoints, gapMsOf } from './chart-series.ts'
 import { stretchOf } from './kind-series.ts'
 import { column, type LiveReading, type StateBlock, type StateSeries } from './series.ts'
 
-/** How long a state is known for. */
+/** The time for which a state holds. */
 export interface Hold {
-  /** It holds until the next value, if that is no further away; null: until the next one. */
+  /** The longest distance to a next value up to which the state holds; null: any. */
   readonly gapMs: number | null
-  /** Else for so long. */
+  /** The time for which the last value holds. */
   readonly holdMs: number
 }
 
 const hourMs = 3_600_000
 
-/** For how long a state holds in a gap, as `detail_data` says; a quarter of an hour before it has. */
+/** The hold of a state according to `detail_data`; a quarter of an hour until it has arrived. */
 export function holdOf(detail: Detail | undefined, metric: string): Hold {
   const holdMs = (detail?.metrics?.[metric]?.hold_seconds ?? 900) * 1000
   return { gapMs: detail === undefined ? holdMs : gapMsOf(detail, metric), holdMs }
@@ -49,7 +49,7 @@ function add(blocks: StateBlock[], block: StateBlock): void {
   else blocks.push(block)
 }
 
-/** Of the last day, and what has come since. Before its first value, the hours tell which state there was. */
+/** The states of the last day and of live readings. Before the first value, the hours show the state. */
 export function statesOfDay(
   detail: Detail,
   metric: string,
@@ -86,18 +86,18 @@ function leading(hours: readonly HourOf<'state'>[], fromMs: number, firstMs: num
   return blocks
 }
 
-/** In which an hour is as far as it is known; undefined where there are several. */
+/** The state that fills the known part of an hour; undefined for several. */
 function onlyState({ states }: HourOf<'state'>): number | undefined {
   return states.length === 1 ? states[0]?.state : undefined
 }
 
-/** In which an hour begins. */
+/** The state at the beginning of an hour. */
 function stateBefore({ t, unknown_seconds }: HourOf<'state'>, before: HourOf<'state'> | undefined): number | undefined {
   const isJoined = before !== undefined && before.t + hourMs === t && unknown_seconds + before.unknown_seconds === 0
   return isJoined ? onlyState(before) : undefined
 }
 
-/** Buckets before the range are read, too, as their state may still hold; `hold` is that of values as they came. */
+/** Reads buckets before the range, too, since their state may still hold. `hold` applies to single values. */
 export function statesOfSteps(
   rows: RangeReadings,
   metric: string,

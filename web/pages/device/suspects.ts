@@ -1,4 +1,4 @@
-/** Readings that the service calls suspect: it tests those of the last 24 hours for the picture of the day. */
+/** Suspect readings of the last 24 hours, from the answer for the day. */
 
 import type { TimeWindow } from '../../charts/range.ts'
 import { dayMs } from '../../text/zone.ts'
@@ -13,7 +13,7 @@ export interface SuspectReadings {
 /** By metric. */
 export type Suspects = ReadonlyMap<string, SuspectReadings>
 
-/** None where the window begins before the hours that were tested: a part would look like all of them. */
+/** Empty where the window begins before the tested hours: a part would look complete. */
 export function suspectsIn(
   detail: Detail | undefined,
   gauges: readonly string[],

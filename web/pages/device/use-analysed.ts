@@ -14,12 +14,12 @@ import { readingPresets } from './readings.tsx'
 
 interface AskedRange {
   readonly range: AnalysesRange
-  /** Of what analyses are asked for it; nothing for what they are of anyway. */
+  /** Arguments for analyses; empty for their default range. */
   readonly query: readonly string[]
 }
 
 export interface Analysed {
-  /** Of an answer besides those that the page has anyway. */
+  /** States of answers that only the analyses need. */
   readonly states: readonly ResourceState<unknown>[]
   /** Undefined while there has been no answer. */
   readonly analysed: (AskedRange & { readonly stats: Stats }) | undefined
@@ -38,14 +38,14 @@ export function useAnalysed(
     isUsual || named === undefined ? undefined : of.pathOf('stats_data', [...asked.query, ...named].join('&'))
   const state = useResource<Stats>(path && addressOf(`/api/${path}`), { everyMs })
   const stats = isUsual ? usual : lastValue(state)
-  // While those of another range are on their way, the last ones stay, with what they are of.
+  // While another range loads, the last analyses stay with their range.
   const last = useRef<{ readonly name: string; readonly shown: Analysed['analysed'] }>()
   if (stats !== undefined) last.current = { name: of.name, shown: { ...asked, stats } }
   const analysed = last.current?.name === of.name ? last.current.shown : undefined
   return { states: isUsual ? [] : [state], analysed }
 }
 
-/** While the charts are moved, the analyses wait. */
+/** Analyses wait until the charts stop moving. */
 function useAskedRange(): AskedRange {
   const { range: ofCharts, window } = useRange(readingPresets)
   const chosen = readAnalysesRange(urlArguments.value)

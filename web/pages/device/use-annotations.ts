@@ -9,7 +9,7 @@ export interface KnownAnnotations extends Pick<AnnotationsOf, 'shown' | 'total' 
   readonly mayAnnotateAll: boolean
 }
 
-/** None of a station. */
+/** Empty for a station. */
 export function useAnnotations({ kind, name }: Measured, window: TimeWindow): KnownAnnotations {
   const { shown, total, answers, refresh } = useAnnotationsOf(kind === 'device' ? [name] : [], window)
   const [known] = answers

@@ -13,7 +13,7 @@ import { useRefreshed, useResource } from '../../client/use-resource.ts'
 import { type AlertMarks, firingOf, limitsOf } from './alert-marks.ts'
 import type { Measured } from './measured.ts'
 
-/** More are not told apart in a chart. */
+/** More alerts cannot be distinguished in a chart. */
 const alertsMax = 500
 const rulesMax = 100
 const everyMs = 60_000
@@ -21,13 +21,13 @@ const dayMs = 86_400_000
 
 export interface DeviceAlerts {
   readonly marks: AlertMarks | undefined
-  /** That fire now. */
+  /** Firing alerts. */
   readonly firing: readonly Alert[]
   /** Undefined for who is not signed in, and while they are not known. */
   readonly rules: readonly Rule[] | undefined
 }
 
-/** None of a station, which has no rules. */
+/** Empty for a station, which has no rules. */
 export function useDeviceAlerts({ kind, name }: Measured, window: TimeWindow): DeviceAlerts {
   const isAsked = isSignedIn.value && kind === 'device'
   const device = encodeURIComponent(name)
@@ -43,7 +43,7 @@ export function useDeviceAlerts({ kind, name }: Measured, window: TimeWindow): D
   )
   const alerts = useKept(state, name)?.alerts
   const firing = firingAlerts.value.filter(alert => alert.device === name)
-  // What fires is told by events.
+  // Events report firing alerts.
   const key = firing.map(({ id, flapping }) => `${id} ${flapping}`).join()
   const isFirst = useRef(true)
   useEffect(() => {

@@ -34,7 +34,7 @@ export function useDeviceMetrics(
   const values = latest?.values ?? {}
   const names = metricsOfDevice(values, detail, described)
   const numbered = numberedStates({ values, detail, stats }, described)
-  // Answers come every minute, and mostly say the same of the metrics: what is drawn of them is not drawn anew for that.
+  // Answers arrive each minute and mostly have the same metrics, so that the charts keep their objects.
   const same = JSON.stringify([described, names, numbered])
   return useMemo(() => {
     const quantities = withNumbered(quantitiesOf(described), numbered)

@@ -1,4 +1,4 @@
-/** The readings of a device as they are acknowledged, for as long as somebody sees the page; none of a station, which has no events. */
+/** Acknowledged readings of a device while the page is visible. Empty for a station, which has no events. */
 
 import { useEffect, useState } from 'preact/hooks'
 import { addressOf } from '../../client/address.ts'
@@ -7,13 +7,10 @@ import { alertChanged } from '../../client/firing.ts'
 import type { Measured } from './measured.ts'
 import type { LiveReading } from './series.ts'
 
-/** Of readings every second, an hour and more; older ones come with the next answer. */
+/** At a reading per second, over an hour; the next answer has the older ones. */
 const readingsMax = 5_000
 
-/**
- * What was missed while nobody looked, or while the connection was away for long, comes with the answers that the page
- * reads anew each minute.
- */
+/** Readings missed while the page was hidden or offline come with the answers that are read each minute. */
 export function useLiveReadings({ kind, name }: Measured): readonly LiveReading[] {
   const [readings, setReadings] = useState<readonly LiveReading[]>([])
   useEffect(() => {

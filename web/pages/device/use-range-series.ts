@@ -1,4 +1,4 @@
-/** The series of the range that is shown; while those of another one are on their way, the last ones stay. */
+/** The series of the shown range. While another range loads, the last series stay. */
 
 import { useMemo, useRef } from 'preact/hooks'
 import type { DailySummary } from '../../../query/shapes/daily.ts'
@@ -23,7 +23,7 @@ interface RangeSeriesOptions {
   readonly shown: ShownRange
   readonly detail: Detail | undefined
   readonly live: readonly LiveReading[]
-  /** At the time when the page was read. */
+  /** The values at the page's read. */
   readonly lastValues: LastValues | undefined
   readonly expectedSeconds: number | null
   readonly metrics: readonly ShownMetric[]
@@ -31,7 +31,7 @@ interface RangeSeriesOptions {
 }
 
 export interface UsedSeries {
-  /** The worst of the answers that a range needs besides those of the page; `loading` where nothing has failed. */
+  /** The worst state of the answers that only the range needs; `loading` where none has failed. */
   readonly state: ResourceState<unknown>
   /** Undefined while there has been no answer. */
   readonly series: RangeSeries | undefined
@@ -79,7 +79,7 @@ export function useRangeSeries(options: RangeSeriesOptions): UsedSeries {
   return { state: worstState([gauges, steps, states, days].map(({ state }) => state)), series: series ?? last.current }
 }
 
-/** Without those that have come in another unit than that of the other answer: a station may change it between two reads. */
+/** Leaves out values in another unit than the other answer's: a station may change it between two reads. */
 function inUnitsOf(values: LastValues, described: Detail['metrics'] = {}): LastValues {
   const isSame = ([metric, { unit }]: [string, LastValues[string]]) => (described[metric]?.unit ?? unit) === unit
   return Object.fromEntries(Object.entries(values).filter(isSame))
@@ -93,7 +93,7 @@ function unitsOf(part: Part<ReadReadings>): ReadReadings['units'] {
   return part === undefined || part === 'unneeded' ? {} : part.units
 }
 
-/** Of a path behind `/api/`. */
+/** Reads a path behind `/api/`. */
 function usePart<Answer>(
   path: string | undefined,
   options: ResourceOptions<Answer>,
@@ -101,6 +101,6 @@ function usePart<Answer>(
   const rested = useRested(path)
   const state = useResource<Answer>(rested === undefined ? undefined : addressOf(`/api/${rested}`), options)
   if (path === undefined) return { state, part: 'unneeded' }
-  // While a range is moved, the answer is that of the range before.
+  // While a range is moved, the answer belongs to the range before.
   return { state, part: path === rested ? lastValue(state) : undefined }
 }

@@ -1,4 +1,4 @@
-/** Asks before a change of many devices: of how many, what comes of it, and what the change needs to know. */
+/** Confirms a change of many devices: its number, its effects and the fields that it needs. */
 
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { actionNames, type BulkAction } from './selection-words.ts'

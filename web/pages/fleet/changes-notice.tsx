@@ -1,4 +1,4 @@
-/** What has changed since somebody last looked from this browser, until it is dismissed. */
+/** Changes since the last visit from this browser, until the notice is dismissed. */
 
 import { useEffect, useState } from 'preact/hooks'
 import { addressOf } from '../../client/address.ts'
@@ -21,7 +21,7 @@ export function ChangesNotice({ fleet, times }: { fleet: Fleet; times: Times }) 
     const before = readVisit(browserStorage)
     if (before !== undefined) setChanges(changesSince(before, fleet.devices.peek()))
     const note = () => writeVisit(browserStorage, visitOf(fleet.devices.peek(), serverNowMs.peek()))
-    // A phone may never tell that the page is closed, only that it is hidden.
+    // Phones may report only that the page is hidden, not that it is closed.
     addEventListener('pagehide', note)
     document.addEventListener('visibilitychange', note)
     return () => {

@@ -1,4 +1,4 @@
-/** What to do when there is no device yet: the commands of the README. */
+/** The README's commands, shown while no device exists. */
 
 import { firstReading } from './first-reading.ts'
 

@@ -1,4 +1,4 @@
-/** Beside the name of a device: that alerts fire on it. */
+/** The mark of firing alerts beside a device's name. */
 
 import { firingByDevice } from '../../client/firing.ts'
 import { SeverityShape, worstOf } from '../../parts/severity-badge.tsx'

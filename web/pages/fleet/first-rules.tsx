@@ -1,4 +1,4 @@
-/** For who has no rule yet: the two that nearly everybody wants. */
+/** Two common rules for a fleet without any. */
 
 import { useState } from 'preact/hooks'
 import { addressOf } from '../../client/address.ts'
@@ -36,7 +36,7 @@ export function FirstRules() {
   )
 }
 
-/** Where the browser stores nothing, the hint comes back with the next visit. */
+/** Where the browser stores nothing, the hint returns with the next visit. */
 function readDismissed(): boolean {
   try {
     return browserStorage().getItem(storageKey) !== null

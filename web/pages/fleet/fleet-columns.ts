@@ -1,4 +1,4 @@
-/** Which values of the fleet have columns of the table: of what every device may have, what any device has. */
+/** The columns of the table: built-in metrics that any device has. */
 
 import type { FleetDevice } from '../../../query/live/fleet-shape.ts'
 import { airMetrics, isBuiltIn } from '../../text/quantities.ts'
@@ -8,18 +8,18 @@ type ValueColumn = (typeof valueColumns)[number]
 
 export interface FleetColumns {
   readonly values: readonly ValueColumn[]
-  /** How many values beside those a device has at most. */
+  /** The largest number of custom values on a device. */
   readonly customMax: number
-  /** Whether any device has tags. */
+  /** True if any device has tags. */
   readonly hasTags: boolean
 }
 
-/** In CSS pixels, as `fleet-table.css` has what is between and around them. */
+/** CSS pixels. Gaps and margins are in `fleet-table.css`. */
 export const columnWidths = {
   select: 44,
   state: 96,
   device: 160,
-  /** With room for two of them; while devices are selected the checkboxes take that room. */
+  /** Room for two tags. During a selection the checkboxes take it. */
   taggedDevice: 230,
   age: 132,
   temperature: 100,
@@ -30,12 +30,12 @@ export const columnWidths = {
   hours: 128,
 } as const
 const gapWidth = 8
-/** Of a row, its border and the page. */
+/** The width around a row: padding, border and page margin. */
 const aroundWidth = 2 * (16 + 1 + 16)
-/** On a smaller screen, everything else is as on a phone, too. */
+/** Smaller screens have the layout of a phone. */
 const wideMin = 861
 
-/** On a screen of less, each row stands in several lines. */
+/** On a narrower screen, each row takes several lines. */
 export function tableWidthMin({ values, customMax, hasTags }: FleetColumns, isSelecting: boolean): number {
   const custom = customMax > 0 ? (['custom'] as const) : []
   const select = isSelecting ? (['select'] as const) : []

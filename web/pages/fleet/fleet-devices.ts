@@ -67,10 +67,10 @@ function newer(known: FleetDevice | undefined, listed: FleetDevice): FleetDevice
   return { ...listed, state: known.state, last_seen: known.last_seen, values: withNewer(listed.values, known.values) }
 }
 
-/** As many as the list has of a device. */
+/** The maximum of values per device in the list. */
 const valuesMax = 6
 
-/** A metric that the newer ones do not have keeps its value; of metrics beyond those of the list, the last values are not known. */
+/** A metric without a newer value keeps its value. Metrics beyond the list's maximum are unknown. */
 function withNewer(values: FleetDevice['values'], newer: ReadingEvent['data']['values']): FleetDevice['values'] {
   const merged = { ...values }
   let count = Object.keys(merged).length
@@ -83,7 +83,7 @@ function withNewer(values: FleetDevice['values'], newer: ReadingEvent['data']['v
   return merged
 }
 
-/** The states that any device has as another number than 0 and 1, by name: what they are called is the same in all rows. */
+/** States with values other than 0 and 1 on any device, so that all rows use the same names. */
 export function numberedStates(devices: readonly FleetDevice[], described: Descriptions): string[] {
   const states = Object.keys(described).filter(name => described[name]?.kind === 'state')
   return states.filter(name => devices.some(({ values }) => isNumberOfState(values[name] ?? 0)))

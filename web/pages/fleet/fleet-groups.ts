@@ -1,11 +1,11 @@
-/** The list in groups, by the tags of one key: which devices stand in which, and what is told above them. */
+/** Groups of the list by the tags of one key, with the numbers in their headings. */
 
 import type { FiringGroups } from '../../../alerts/core/alert.ts'
 import type { FleetDevice, FleetGroups } from '../../../query/live/fleet-shape.ts'
 import { countOf, countText } from '../../text/numbers.ts'
 import { type Counts, totalOf } from './fleet-devices.ts'
 
-/** What the service has counted; of alerts, only for who is signed in. */
+/** The service's counts; alerts only with a session. */
 export interface GroupCounts {
   groups: FleetGroups | undefined
   firing: FiringGroups | undefined
@@ -55,7 +55,7 @@ export function groupsOf(
   const tags = new Set([...byTag.keys(), ...rowsOf.keys()].filter(id => id.startsWith(prefix)))
   return [
     ...[...tags].sort(byValue).flatMap(tag => group(tag, tag, byTag.get(tag), ofTag(tag))),
-    // Which of them have alerts is told by the tag, if at all.
+    // The answer counts alerts by tag only.
     ...group(othersId, `Custom values of ${key}`, groups?.others, undefined),
     ...group(untaggedId, 'No tag', groups?.untagged, firing?.untagged),
   ]
@@ -64,7 +64,7 @@ export function groupsOf(
 const collator = new Intl.Collator('en', { numeric: true })
 const byValue = (a: string, b: string) => collator.compare(a, b)
 
-/** Undefined for what the answer does not tell. */
+/** Undefined where the answer lacks the count. */
 function firingByTag(firing: FiringGroups | undefined): (tag: string) => number | undefined {
   if (firing === undefined) return () => undefined
   const devices = new Map(firing.groups.map(group => [group.tag, group.devices]))
@@ -81,7 +81,7 @@ export function groupText({ counts, firing, rows }: DeviceGroup, isComplete: boo
   return [`${shown}${countOf(total, 'device')}`, ...silent, ...alerts].join(' · ')
 }
 
-/** What devices can be grouped by: the keys of their tags, and the one that is chosen. */
+/** Keys of the devices' tags and the chosen key. */
 export function groupKeys(devices: readonly FleetDevice[], chosen: string | undefined): string[] {
   const keys = new Set(chosen === undefined ? [] : [chosen])
   for (const { tags = [] } of devices) for (const tag of tags) keys.add(tag.slice(0, tag.indexOf(':')))

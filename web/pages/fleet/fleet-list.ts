@@ -1,4 +1,4 @@
-/** The list of devices as signals: the first page is shown at once, the rest is loaded behind it and anew when it is old. */
+/** The list of devices as signals. The first page shows at once; the rest loads behind it and again when it is old. */
 
 import { signal } from '@preact/signals'
 import type { ReadingEvent } from '../../../query/live/events/event-shape.ts'
@@ -12,7 +12,7 @@ import { type Counts, FleetDevices, totalOf } from './fleet-devices.ts'
 import { tagArguments } from './fleet-tags.ts'
 
 const pageLimit = 1_000
-/** How old the list may become without events, and with them: the hours of all devices move on by the hour. */
+/** The maximum age of the list without and with events. Hourly figures of all devices change by the hour. */
 const listMsMax = { polled: 60_000, live: 3_600_000 }
 /** Many readings a second change the page once. */
 const showEveryMs = 500
@@ -21,11 +21,11 @@ export class FleetList {
   /** The list is of the devices with all these. */
   readonly tags: readonly string[]
   readonly devices = signal<readonly FleetDevice[]>([])
-  /** Of the whole fleet, or of what has the tags, from the first page on. */
+  /** Counts of the devices with the chosen tags, known from the first page on. */
   readonly counts = signal<Counts>()
-  /** Whether all devices have come. */
+  /** True once all devices are loaded. */
   readonly isComplete = signal(false)
-  /** What the metrics beside the built-in ones are, by name. */
+  /** Custom metrics by name. */
   readonly metrics = signal<Descriptions>({})
   readonly #known = new FleetDevices()
   readonly #closing = new AbortController()
@@ -87,7 +87,7 @@ export class FleetList {
     this.#changed(this.#known.takeState(name, state))
   }
 
-  /** Something may be missing: all is loaded anew behind the next first page. */
+  /** Events may have been missed: the whole list loads again after the next first page. */
   invalidate(): void {
     this.#completeAtMs = Number.NEGATIVE_INFINITY
   }
@@ -97,7 +97,7 @@ export class FleetList {
     clearTimeout(this.#showTimer)
   }
 
-  /** A device that is not known, as a new one, comes with the list; of some tags, it is told by the counts of the first page. */
+  /** The list adds a new device. With tags, the first page's counts show whether it belongs here. */
   #changed(isKnown: boolean): void {
     if (isKnown) this.#showSoon()
     else if (this.isComplete.value && this.tags.length === 0) this.invalidate()
@@ -110,7 +110,7 @@ export class FleetList {
     return isHourOver || isOverdue || totalOf(counts) !== this.#known.size
   }
 
-  /** By name, so that none is left out whose state changes meanwhile. A failure is tried again with the next first page. */
+  /** Pages by name, so that a state change does not hide a device. The next first page repeats a failed load. */
   async #load(): Promise<void> {
     const all: FleetDevice[] = []
     this.#statesMeanwhile.clear()

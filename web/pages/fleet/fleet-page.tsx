@@ -1,4 +1,4 @@
-/** All devices, worst first: their states, what they said last, and their last 24 hours. */
+/** All devices, worst first, with their states, last values and last 24 hours. */
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
@@ -49,7 +49,7 @@ const SelectionBar = lazy<SelectionBarProps>('selection', () =>
   import('./selection-bar.tsx').then(module => module.SelectionBar),
 )
 const FleetMap = lazy('map', () => import('../../map/fleet-map.tsx').then(module => module.FleetMap))
-/** As often as the service makes them. */
+/** The service computes them at this interval. */
 const insightsEveryMs = 600_000
 
 export function FleetPage() {
@@ -127,7 +127,7 @@ function isEmpty({ counts, tags }: Fleet): boolean {
   return counts.value !== undefined && totalOf(counts.value) === 0 && tags.length === 0
 }
 
-/** What somebody who works in another tab should know. */
+/** A notice in the title for readers of another tab. */
 function titleNotice(state: Fleet['first']['value'], silent: number): string {
   return noticeOf(state) || (silent === 0 ? '' : `${countText(silent)} silent`)
 }
@@ -135,7 +135,7 @@ function titleNotice(state: Fleet['first']['value'], silent: number): string {
 interface DevicesProps {
   fleet: Fleet
   times: Times
-  /** Of the whole fleet, between the states and the list. */
+  /** Rendered between the states and the list, for the whole fleet. */
   above(quantities: Quantities): ComponentChildren
 }
 
@@ -208,7 +208,6 @@ function useQuantities(devices: readonly FleetDevice[], metrics: Descriptions): 
   return useMemo(() => withNumbered(quantitiesOf(metrics), numbered), [metrics, numbered.join()])
 }
 
-/** As those are. */
 function useColumns(devices: readonly FleetDevice[]): FleetColumns {
   const found = useMemo(() => columnsOfFleet(devices), [devices])
   return useMemo(() => found, [JSON.stringify(found)])
@@ -224,7 +223,7 @@ function summaryOf(shown: number, total: number, { devices, isComplete }: Fleet)
   return shown === total ? `${countOf(total, 'device')}.` : `${countText(shown)} of ${countOf(total, 'device')}.`
 }
 
-/** How current the list is; events may go on while the service cannot read. */
+/** The age of the list. Events may arrive while the service cannot read. */
 function currencyOf({ first, isLive }: Fleet): string {
   if (first.value.kind !== 'ready') return 'Not current.'
   return isLive.value ? 'Live.' : 'Read again every 10 s.'

@@ -22,13 +22,13 @@ import type { FleetView, SortKey } from './fleet-view.ts'
 import { Hours, ValueTrend } from './trend-cells.tsx'
 import { type Trends, useTrends } from './use-trends.ts'
 
-/** As in `narrow-rows.css`: on a narrow screen a row has four lines, and more for values without a column; tags are a line on any. */
+/** As in `narrow-rows.css`: four lines on a narrow screen, and one more for tags and for values without a column. */
 const rowHeights = { wide: 52, narrow: 116 }
-/** Of the heading of a group. */
+/** The height of a group's heading. */
 const headingHeight = 48
 const lineHeights = { custom: 17, tags: 24 }
 const lineGap = 5
-/** At most so many lines of values without a column, one for each that a device has. */
+/** The maximum of lines for values without a column. */
 const customLines = { narrow: 1, phone: 3 }
 const phone = '(max-width: 600px)'
 
@@ -138,7 +138,7 @@ const batteryColumn: Column<FleetDevice> = {
   cell: ({ values }) => <Battery {...values} />,
 }
 
-/** In percent where the device says so, else in volts. */
+/** Percent where the device sends it, else volts. */
 function Battery({ battery_percentage, battery_voltage }: FleetDevice['values']) {
   return battery_percentage === undefined ? (
     <Value name="battery_voltage" value={battery_voltage} />

@@ -1,18 +1,17 @@
-/** The tags by which the fleet is filtered: those of the address, and those that the devices have. */
+/** Tags that filter the fleet: the address's tags and those on devices. */
 
 import type { FleetDevice } from '../../../query/live/fleet-shape.ts'
 
 /** The service takes no more. */
 export const tagsMax = 16
-/** Of the list: the most frequent ones. */
+/** The most frequent tags are offered. */
 const offeredMax = 500
 
-/** As the address says. */
 export function readTags(urlArguments: URLSearchParams): string[] {
   return [...new Set(urlArguments.getAll('tag'))].slice(0, tagsMax)
 }
 
-/** Of an address or a request, behind other arguments. */
+/** Arguments to append to an address or a request. */
 export function tagArguments(tags: readonly string[]): string {
   return tags.map(tag => `&tag=${encodeURIComponent(tag)}`).join('')
 }

@@ -3,16 +3,16 @@
 import type { FleetDevice, FleetTrends } from '../../../query/live/fleet-shape.ts'
 
 export type DeviceTrend = FleetTrends['devices'][number]
-/** By the names of devices. */
+/** By device name. */
 export type KnownTrends = ReadonlyMap<string, DeviceTrend>
 
-/** Of one request: as many devices as the service takes, and a URL that every proxy takes. */
+/** The service's maximum per request, in a URL that all proxies accept. */
 const devicesMax = 100
 const lengthMax = 6_000
 /** Rows that were on the screen before have theirs when they are there again. */
 const keptMax = 2_000
 
-/** What is asked of these rows, the same in any order of them; undefined where none has ever reported. */
+/** The request for these rows, equal in any order; undefined where all devices have never reported. */
 export function trendsPath(rows: readonly Pick<FleetDevice, 'device' | 'last_seen'>[]): string | undefined {
   const names = rows.filter(({ last_seen }) => last_seen !== null).slice(0, devicesMax)
   let path = '/api/fleet/trends?'

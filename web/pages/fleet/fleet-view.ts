@@ -1,10 +1,10 @@
-/** Which devices are shown, and in which order: as the arguments of the address say. */
+/** Filters and order of the fleet from the arguments of the address. */
 
 import type { FleetDevice } from '../../../query/live/fleet-shape.ts'
 import { type DeviceState, deviceStates } from '../../client/device-states.ts'
 import { type FleetColumns, valueColumns } from './fleet-columns.ts'
 
-/** What every list can be ordered by; `state` is worst first. */
+/** Keys of every list; `state` sorts worst first. */
 const sortKeys = ['state', 'device', 'place', 'age', ...valueColumns] as const
 /** A metric without a column by its name, which may also be a word of the others. */
 const customKey = /^metric\.([a-z][a-z0-9_]{0,47})$/
@@ -13,7 +13,7 @@ export type SortKey = (typeof sortKeys)[number] | `metric.${string}`
 
 export interface FleetView {
   search: string
-  /** None: all. */
+  /** Empty: all states. */
   states: readonly DeviceState[]
   sort: SortKey
   isDescending: boolean
@@ -44,7 +44,7 @@ function isSortKey(key: string): key is SortKey {
   return sortKeys.some(known => known === key) || customKey.test(key)
 }
 
-/** What this list can be ordered by, and what it is. */
+/** Keys that this list can be sorted by, with their names. */
 export function offeredKeys({ values }: FleetColumns, custom: readonly string[], sort: SortKey): SortKey[] {
   const keys: SortKey[] = [
     'state',
@@ -62,7 +62,7 @@ export function customOf(key: SortKey): string | undefined {
   return customKey.exec(key)?.[1]
 }
 
-/** The arguments for a change of the view; what is usual is left out of the address. */
+/** The arguments after a change. Defaults are left out of the address. */
 export function viewArguments(change: Partial<FleetView>, view: FleetView): Record<string, string> {
   const { search, states, sort, isDescending, group = '', isMap } = { ...view, ...change }
   const order = `${isDescending ? '-' : ''}${sort}`
@@ -103,7 +103,7 @@ function sortValueOf(device: FleetDevice, key: SortKey): SortValue {
   }
 }
 
-/** What has no value is last in either direction. */
+/** Missing values are last in either direction. */
 function compare(a: SortValue, b: SortValue, direction: number): number {
   if (a === b) return 0
   if (a === undefined) return 1

@@ -1,4 +1,4 @@
-/** By which key of their tags the devices stand in groups. */
+/** Selects the tag key that groups the devices. */
 
 export interface GroupFilterProps {
   keys: readonly string[]

@@ -1,4 +1,4 @@
-/** What is said of a battery that runs out and of a device unlike the others, beside its name. */
+/** Sentences beside a device's name about a battery that runs out or an outlier. */
 
 import { decimalsApart } from '../../../analytics/findings/finding-text.ts'
 import type { BatteryInsight, OutlierInsight } from '../../../query/shapes/insights.ts'
@@ -6,7 +6,7 @@ import { countOf, countText } from '../../text/numbers.ts'
 import { isBuiltIn, measure, type Quantities } from '../../text/quantities.ts'
 
 /** Beyond it the upper end says no more than that it is far away. */
-const daysTold = 365
+const daysMax = 365
 
 /** `about 12 days (9 to 17)`; of a battery beside the usual one with its name. */
 export function batterySentence(battery: BatteryInsight, quantities: Quantities): string {
@@ -18,12 +18,12 @@ export function batterySentence(battery: BatteryInsight, quantities: Quantities)
 function daysLeftText({ days_left, low, high }: BatteryInsight): string {
   const [shortest, longest] = [Math.floor(low), Math.ceil(high)]
   const about = days_left < 1 ? 'less than a day' : `about ${countOf(Math.round(days_left), 'day')}`
-  // Those of a straight line are the line, and those of an empty battery are nothing.
+  // A straight line has an interval without width, and so has an empty battery.
   if (high - low < 1) return about
-  return `${about} (${countText(shortest)} to ${longest > daysTold ? `more than ${daysTold}` : countText(longest)})`
+  return `${about} (${countText(shortest)} to ${longest > daysMax ? `more than ${daysMax}` : countText(longest)})`
 }
 
-/** What outliers are called, and what their sentences rest on: some, all or none have devices like them. */
+/** The title for outliers and the basis of their sentences: some, all or none have peers. */
 export function outliersAbout(outliers: readonly Pick<OutlierInsight, 'peers'>[]): { title: string; note: string } {
   const alone = outliers.filter(({ peers }) => peers === 0).length
   const asOthers = 'Means of the last 24 hours, and expected means, had the device changed as devices like it did'

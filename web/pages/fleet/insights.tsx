@@ -1,4 +1,4 @@
-/** What is wrong in the fleet, worst first, and whole lists of batteries that run out and of devices unlike the others. Nothing where there is nothing. */
+/** The fleet's findings, worst first, with full lists of batteries and outliers. Renders nothing without any. */
 
 import { useId, useState } from 'preact/hooks'
 import type { Insights as InsightsAnswer } from '../../../query/shapes/insights.ts'
@@ -24,7 +24,7 @@ interface Entry {
 export interface InsightsProps {
   state: ResourceState<InsightsAnswer>
   times: Times
-  /** Of the service. */
+  /** The service's zone. */
   zone: Zone
   quantities: Quantities
 }
@@ -97,7 +97,7 @@ interface ListProps {
   title: string
   note: string
   entries: readonly Entry[]
-  /** Of which the service sends the first ones. */
+  /** The service sends only the first of these. */
   total: number
   asOf: string
 }

@@ -1,4 +1,4 @@
-/** What the map asks the service for: the devices of the list, by the same search, states and tags. */
+/** Arguments of the map: the list's search, states and tags. */
 
 import { tagArguments } from './fleet-tags.ts'
 import type { FleetView } from './fleet-view.ts'

@@ -1,4 +1,4 @@
-/** The fleet kept current: events keep it live, and the first page is read again for what no event tells. */
+/** Keeps the fleet current: by events, and by reading the first page for the rest. */
 
 import { type ReadonlySignal, signal } from '@preact/signals'
 import type { Fleet as FleetAnswer } from '../../../query/live/fleet-shape.ts'
@@ -11,11 +11,11 @@ import { FleetList } from './fleet-list.ts'
 import { tagArguments } from './fleet-tags.ts'
 
 export interface Fleet extends Pick<FleetList, 'devices' | 'counts' | 'metrics' | 'isComplete' | 'tags'> {
-  /** The first page, which tells how the service is. */
+  /** The first page with the service's state. */
   first: ReadonlySignal<ResourceState<FleetAnswer>>
-  /** Whether events come. */
+  /** True while events arrive. */
   isLive: ReadonlySignal<boolean>
-  /** Reads again what somebody has changed. */
+  /** Reads again after a person's change. */
   refresh(): void
   close(): void
 }
@@ -24,7 +24,7 @@ export interface Fleet extends Pick<FleetList, 'devices' | 'counts' | 'metrics' 
 const firstLimit = 200
 const everyMs = 10_000
 
-/** Of the devices with all these tags; without any, of all. */
+/** The devices with all these tags; without tags, all devices. */
 export function openFleet(tags: readonly string[]): Fleet {
   const list = new FleetList(tags)
   const isLive = signal(false)

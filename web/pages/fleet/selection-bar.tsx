@@ -1,4 +1,4 @@
-/** What is done with the devices that are selected: one change of all, after a question. */
+/** Actions on the selected devices: one change of all, after a confirmation. */
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { DeviceBulkAnswer } from '../../../api/admin/device-bulk-answer.ts'
@@ -26,14 +26,14 @@ export interface SelectionBarProps {
   onChanged: () => void
 }
 
-type Told = { action: BulkAction; answer: DeviceBulkAnswer } | { sentence: string }
+type Outcome = { action: BulkAction; answer: DeviceBulkAnswer } | { sentence: string }
 
 const actions: readonly BulkAction[] = ['tag', 'untag', 'suspend', 'resume', 'rotate']
 
 export function SelectionBar({ names, view, tags, onSelect, onChanged }: SelectionBarProps) {
   const [asked, setAsked] = useState<BulkAction>()
   const [isBusy, setBusy] = useState(false)
-  const [told, setTold] = useState<Told>()
+  const [outcome, setOutcome] = useState<Outcome>()
   const [issued, setIssued] = useState<readonly Rotated[]>([])
   const first = useRef<HTMLButtonElement>(null)
   useEffect(() => first.current?.focus(), [])
@@ -41,27 +41,27 @@ export function SelectionBar({ names, view, tags, onSelect, onChanged }: Selecti
   const shownPath = useRef(path)
   shownPath.current = path
   const selectAll = async () => {
-    setTold(undefined)
+    setOutcome(undefined)
     const read = await readJson<FleetAnswer>(addressOf(path))
     // The filters may be others by now.
     if (shownPath.current !== path) return
     if (read.kind === 'answer') onSelect(new Set(read.value.devices.map(({ device }) => device)))
-    else setTold({ sentence: 'The devices that match could not be read. Try again.' })
+    else setOutcome({ sentence: 'The devices that match could not be read. Try again.' })
   }
   const change = async (action: BulkAction, more: object) => {
     setBusy(true)
-    setTold(undefined)
+    setOutcome(undefined)
     const body = { action, devices: [...names], ...more }
     const sent = await sendChange<DeviceBulkAnswer>('POST', addressOf('/api/admin/device-changes'), body)
     setBusy(false)
-    setTold(sent.ok ? { action, answer: sent.value } : { sentence: sent.sentence })
+    setOutcome(sent.ok ? { action, answer: sent.value } : { sentence: sent.sentence })
     if (sent.ok) setIssued(sent.value.issued)
     onChanged()
   }
   if (issued.length > 0) {
     return (
       <div class="selection managed">
-        <Result told={told} onDismiss={() => setTold(undefined)} />
+        <Result outcome={outcome} onDismiss={() => setOutcome(undefined)} />
         <Passwords issued={issued} onDone={() => setIssued([])} />
       </div>
     )
@@ -92,7 +92,7 @@ export function SelectionBar({ names, view, tags, onSelect, onChanged }: Selecti
           </div>
         </div>
         {isBusy ? <p role="status">The change is being made.</p> : null}
-        <Result told={told} onDismiss={() => setTold(undefined)} />
+        <Result outcome={outcome} onDismiss={() => setOutcome(undefined)} />
       </section>
       {asked === undefined ? null : (
         <ChangeDialog
@@ -106,16 +106,16 @@ export function SelectionBar({ names, view, tags, onSelect, onChanged }: Selecti
   )
 }
 
-function Result({ told, onDismiss }: { told: Told | undefined; onDismiss: () => void }) {
-  if (told === undefined) return null
-  if ('sentence' in told) {
+function Result({ outcome, onDismiss }: { outcome: Outcome | undefined; onDismiss: () => void }) {
+  if (outcome === undefined) return null
+  if ('sentence' in outcome) {
     return (
       <Banner kind="bad" onDismiss={onDismiss}>
-        {told.sentence}
+        {outcome.sentence}
       </Banner>
     )
   }
-  const { action, answer } = told
+  const { action, answer } = outcome
   return (
     <Banner kind={answer.failed.length === 0 ? 'note' : 'bad'} onDismiss={onDismiss}>
       {resultText(action, answer.done, answer.failed.length)}

@@ -1,4 +1,4 @@
-/** What a change of many devices says: loaded with the bar of the selection alone. */
+/** Texts about changes of many devices, loaded with the selection's bar. */
 
 import { countOf, countText } from '../../text/numbers.ts'
 import { selectionMax } from './fleet-selection.ts'
@@ -17,7 +17,7 @@ export function selectedText(count: number): string {
   return count < selectionMax ? text : `${text} A change takes no more.`
 }
 
-/** What a confirmation asks, and what comes of it. */
+/** The question of a confirmation and its effects. */
 export function questionOf(action: BulkAction, count: number): { title: string; consequence: string } {
   const devices = countOf(count, 'device')
   switch (action) {

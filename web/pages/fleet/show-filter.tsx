@@ -1,4 +1,4 @@
-/** Whether the devices are a list or a map. */
+/** Selects the list or the map. */
 
 export interface ShowFilterProps {
   isMap: boolean

@@ -1,4 +1,4 @@
-/** How many devices are in each state, each a button that shows only these. */
+/** The number of devices by state; each is a button that shows only these. */
 
 import { type DeviceState, deviceStates } from '../../client/device-states.ts'
 import { StateBadge } from '../../parts/state-badge.tsx'

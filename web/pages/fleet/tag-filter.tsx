@@ -1,4 +1,4 @@
-/** The tags that the devices have, of which each that is chosen shows fewer of them. */
+/** The devices' tags; each chosen tag narrows the list. */
 
 import type { ComponentChildren } from 'preact'
 import type { FleetDevice } from '../../../query/live/fleet-shape.ts'
@@ -12,7 +12,7 @@ export interface TagFilterProps {
   devices: readonly FleetDevice[]
   chosen: readonly string[]
   onChange: (tags: string[]) => void
-  /** Beside the list of tags, and before those that are chosen. */
+  /** Rendered between the list of tags and the chosen ones. */
   children: ComponentChildren
 }
 

@@ -19,10 +19,10 @@ const names: Record<string, string> = {
 export interface ToolbarProps {
   view: FleetView
   columns: FleetColumns
-  /** Of metrics without a column. */
+  /** Metrics without a column. */
   custom: readonly string[]
   quantities: Quantities
-  /** Whether there is something to order by that has no header. */
+  /** True if some sort key has no column header. */
   hasOrder: boolean
   onChange: (change: Partial<FleetView>, options?: { replace?: boolean }) => void
   children: ComponentChildren

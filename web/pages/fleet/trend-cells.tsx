@@ -1,4 +1,4 @@
-/** What the cells of the table show of a device's last 24 hours, and of where its values go. */
+/** Table cells with a device's last 24 hours and trends. */
 
 import type { FleetDevice } from '../../../query/live/fleet-shape.ts'
 import { HourStrip } from '../../parts/hour-strip.tsx'
@@ -36,7 +36,7 @@ function Means({ device, trends }: { device: string; trends: Trends }) {
   return label === undefined ? null : <Sparkline values={means} spanMin={spanMin[metric]} label={label} />
 }
 
-/** Beside a value of the metric of which the trend is; there is one for each device. */
+/** The trend beside its metric's value; a device has one. */
 export function ValueTrend({ device, metric, trends }: { device: string; metric: AirMetric; trends: Trends }) {
   const found = trends.value.get(device)
   if (found?.metric !== metric || found.trend === null) return null

@@ -1,4 +1,4 @@
-/** Which devices are selected. With another search or filter, none: a change is never of devices that are not listed. */
+/** The selected devices. Another search or filter clears them, because a change only concerns listed devices. */
 
 import { useMemo, useState } from 'preact/hooks'
 import { matchPath, type Selection, toggled } from './fleet-selection.ts'
@@ -6,7 +6,7 @@ import type { FleetView } from './fleet-view.ts'
 
 interface Selected {
   names: ReadonlySet<string>
-  /** What was listed. */
+  /** The list's filter at the time of the selection. */
   of: string
 }
 

@@ -12,7 +12,7 @@ export type Trends = ReadonlySignal<KnownTrends>
 
 const everyMs = 60_000
 
-/** Of the devices that `path` names, and of those that others have named before. */
+/** Trends of the devices in `path` and of earlier paths. */
 export function useTrends(path: string | undefined): Trends {
   const trends = useSignal<KnownTrends>(new Map())
   const rested = useRested(path)

@@ -1,4 +1,4 @@
-/** What has changed since the last visit: which devices became silent, and which came back. */
+/** Devices that became silent or returned since the last visit. */
 
 import type { FleetDevice } from '../../../query/live/fleet-shape.ts'
 import type { BrowserStorage } from '../../client/browser-storage.ts'
@@ -17,10 +17,10 @@ export interface Changes {
 }
 
 const storageKey = 'barograph.fleet.visit'
-/** Of the memory that a browser gives to all of our pages, which is some megabytes. */
+/** A browser gives all pages of an origin some megabytes of storage. */
 const namesMax = 10_000
 
-/** Undefined when there is nothing to tell. A device that was removed, or does not log now, did not come back. */
+/** Undefined without changes. A device that was removed, or does not log now, has not returned. */
 export function changesSince(before: Visit, devices: readonly FleetDevice[]): Changes | undefined {
   const wasSilent = new Set(before.silent)
   const named = (wanted: (device: FleetDevice) => boolean) => devices.filter(wanted).map(({ device }) => device)

@@ -77,7 +77,7 @@ function UnknownStation({ sn }: { sn: string }) {
   )
 }
 
-/** Which points of the range that is shown are left out, and why. */
+/** The left-out points of the shown range, with reasons. */
 function LeftOut({ units, quantities }: { units: StationUnits | undefined; quantities: Quantities }) {
   const sentences = units === undefined ? [] : leftOutSentences(units, quantities)
   return sentences.length === 0 ? null : <p class="lead left-out">{sentences.join(' ')}</p>
@@ -99,11 +99,11 @@ function leftOutSentences({ units }: StationUnits, quantities: Quantities): stri
 
 interface RangeUnits {
   readonly state: ResourceState<StationUnits>
-  /** Those of the range before, while this one's are on their way: a range that ends now is another one each minute. */
+  /** The earlier range's units while the current ones load: a range that ends now is a new one each minute. */
   readonly units: StationUnits | undefined
 }
 
-/** In which units the points of the range that is shown are. */
+/** Units of the points in the shown range. */
 function useRangeUnits(of: Measured): RangeUnits {
   const { window } = useRange(readingPresets)
   const query = `start=${Math.floor(window.fromMs)}&end=${Math.ceil(window.toMs)}`

@@ -1,4 +1,4 @@
-/** The fields of a rule that say who is told, and what. */
+/** The rule's channels and the contents of its notifications. */
 
 import { useEffect } from 'preact/hooks'
 import type { Channel } from '../../../alerts/core/channel.ts'
@@ -14,17 +14,17 @@ const severityNames = {
   critical: 'critical: look at it now',
 } as const
 
-export interface TellFieldsProps {
+export interface NotificationFieldsProps {
   form: RuleForm
   channels: readonly Channel[]
   isNew: boolean
-  /** Where to mail to without a channel yet. */
+  /** An address for mail while no channel exists. */
   mailTo: string | undefined
   onMailTo: (address: string | undefined) => void
   onChange: (change: Partial<RuleForm>) => void
 }
 
-export function TellFields({ form, channels, isNew, mailTo, onMailTo, onChange }: TellFieldsProps) {
+export function NotificationFields({ form, channels, isNew, mailTo, onMailTo, onChange }: NotificationFieldsProps) {
   return (
     <>
       <div class="fields">
@@ -105,8 +105,8 @@ function toggled(ids: readonly number[], id: number, isChosen: boolean): number[
   return isChosen ? [...others, id] : others
 }
 
-/** Who has no channel yet is mailed, if they like; of a rule that is there, nothing changes by itself. */
-function MailToMe({ isNew, mailTo, onMailTo }: Pick<TellFieldsProps, 'isNew' | 'mailTo' | 'onMailTo'>) {
+/** Offers mail to an account without a channel. An existing rule does not change by itself. */
+function MailToMe({ isNew, mailTo, onMailTo }: Pick<NotificationFieldsProps, 'isNew' | 'mailTo' | 'onMailTo'>) {
   const profile = lastValue(useResource<{ email: string; email_verified: string | null }>(addressOf('/v1/auth/me')))
   const isConfirmed = profile?.email_verified !== null
   const email = isConfirmed ? profile?.email : undefined

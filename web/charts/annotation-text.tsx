@@ -6,16 +6,16 @@ import { countText } from '../text/numbers.ts'
 import type { Times } from '../theme/times.ts'
 import { whenText } from './annotation-marks.ts'
 
-export interface ToldAnnotationProps {
+export interface AnnotationTextProps {
   readonly annotation: Annotation
   readonly times: Times
-  /** Whether the charts are of several devices, so that each has to be named. */
+  /** True if the charts show several devices: each annotation names its device. */
   readonly hasNames?: boolean
-  /** What can be done with it. */
+  /** Its buttons. */
   readonly children?: ComponentChildren
 }
 
-export function ToldAnnotation({ annotation, times, hasNames = false, children }: ToldAnnotationProps) {
+export function AnnotationText({ annotation, times, hasNames = false, children }: AnnotationTextProps) {
   const { device, text, by } = annotation
   const about = device === null ? ['about all devices'] : hasNames ? [`about ${device}`] : []
   const author = by === null ? [] : [`by ${by}`]
@@ -27,7 +27,7 @@ export function ToldAnnotation({ annotation, times, hasNames = false, children }
   )
 }
 
-/** Where a range has more than are shown. */
+/** A note where the range has more annotations than are shown. */
 export function LeftOutAnnotations({ shown, total }: { shown: readonly Annotation[]; total: number }) {
   if (shown.length === total) return null
   return (
