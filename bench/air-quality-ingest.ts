@@ -14,7 +14,7 @@ import { readingOf } from './rows.ts'
 import { type BenchService, deviceName, startBenchService } from './service.ts'
 
 export interface IngestSetting {
-  /** Of a run. */
+  /** Per run. */
   rows: number
   pairs: number
 }
@@ -58,7 +58,7 @@ export async function measureIngest(hooks: Hooks, bounds: Bounds, { rows, pairs 
       for (const kind of ['readings', 'points'] as const) {
         expected[kind] += rows
         const rate = await rateOf(bench, way[kind], bodiesOf(way, kind, startMs, rows), { rows, all: expected[kind] })
-        // In the first pair threads start, and QuestDB sees the series for the first time.
+        // The first pair includes the start of threads and the discovery of the series in QuestDB.
         if (pair === 0) continue
         shown[kind].push(rate.shown)
         acknowledged[kind].push(rate.acknowledged)

@@ -1,4 +1,4 @@
-/** What `bench/air-quality.ts` asks for, as paths of the API and as the best plain SQL for the same rows. */
+/** Requests of `bench/air-quality.ts`, as API paths and as the best plain SQL for the same rows. */
 
 import { pointId } from '../query/points/point-id.ts'
 import { pointsTable } from '../store/tables.ts'
@@ -21,7 +21,7 @@ export interface Kind {
   path(station: BenchStation): string
   /** The last one gives the rows of the response, in any order. */
   sql(station: BenchStation): Statement[]
-  /** How many points the response has. */
+  /** The number of points in the response. */
   readonly points: number
 }
 
@@ -89,7 +89,7 @@ function pagePath(page: number, more = '') {
   return ({ sn }: BenchStation) => `/device/${sn}/data/?page=${page}&per_page=${perPage}${more}`
 }
 
-/** With the exact total, as the response has it. */
+/** Includes the exact total, like the response. */
 function allSql(limit: string) {
   return ({ series }: BenchStation) => {
     const values = Object.values(series)

@@ -1,6 +1,6 @@
 /**
- * What the running means add to a page: it is read as the service reads it, with the rows of the hour before, and then by
- * itself, without any means; in turns and in this process.
+ * The cost of running means: the service's query with the rows of the hour before, against the same query without
+ * means. The two alternate in this process.
  */
 
 import { median, quantile } from 'simple-statistics'
@@ -17,7 +17,7 @@ import { type Hooks, round } from './measure.ts'
 interface MeansSetting {
   fromUs: number
   toUs: number
-  /** Of a station. */
+  /** Per station. */
   rows: number
   samples: number
 }
@@ -70,7 +70,7 @@ export async function measureMeans(
   }
 }
 
-/** In the middle of all points. */
+/** A query in the middle of all points. */
 function queryOf({ sn, series }: BenchStation, count: number, { fromUs, toUs, rows }: MeansSetting): SliceQuery {
   const list = Object.entries(series).map(([parameter, number]) => ({ parameter, number }))
   return {

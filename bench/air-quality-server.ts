@@ -21,7 +21,7 @@ export interface BenchStation {
 
 export interface AirQualityServer {
   readonly port: number
-  /** What a request sends as `authorization`. */
+  /** The `authorization` header of a request. */
   readonly authorization: string
   readonly stations: readonly BenchStation[]
   readonly questdb: QuestdbAddress
@@ -56,7 +56,7 @@ async function end(): Promise<void> {
   process.exit()
 }
 
-// Its parent may be killed.
+// The parent may be killed.
 process.once('disconnect', end)
 process.once('SIGTERM', end)
 process.send?.(await start(Number(process.argv[2])))

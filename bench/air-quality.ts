@@ -32,7 +32,7 @@ const stationCount = Number(process.argv[2] ?? 20)
 const days = Number(process.argv[3] ?? 30)
 const samples = Number(process.argv[4] ?? 60)
 const rounds = Number(process.argv[5] ?? 5)
-/** That come in, of each kind and way, in a run. */
+/** Points per run, for each kind and way of ingest. */
 const ingestRows = Number(process.argv[6] ?? 200_000)
 const parameterCount = 8
 const startUs = Date.UTC(2025, 6, 1) * 1000
@@ -47,7 +47,7 @@ const { hooks, closeAll } = createHooks()
 const bounds = createBounds()
 const random = createRandom(20_261_122)
 
-/** What all measurements need. */
+/** Shared by all measurements. */
 interface Bench {
   readonly server: AirQualityServer
   readonly http: HttpConnection
@@ -87,7 +87,7 @@ interface Times {
   readonly known: number[]
 }
 
-/** In turn, each for another station. */
+/** Each request reads another station. */
 async function measureRound(kind: Kind, bench: Bench, count: number): Promise<Times> {
   const { client, http, server, pointsCame } = bench
   const times: Times = { plain: [], fresh: [], known: [] }
@@ -124,7 +124,7 @@ function verify(kind: Kind, body: Buffer, rows: readonly unknown[][]): void {
   const idOf = ([timeUs, series]: readonly unknown[]) => pointId({ timeUs: Number(timeUs), series: Number(series) })
   const expected = new Map(rows.map(row => [idOf(row), Number(row[2])]))
   const found = points.filter(({ id, value_1min }) => expected.get(id) === value_1min)
-  // Of the series of one time QuestDB chooses another one than we do.
+  // Where several series have the same time, QuestDB may return another one.
   if (kind.name !== 'latest') assert.equal(found.length, points.length, kind.name)
 }
 
@@ -248,7 +248,7 @@ async function bench(): Promise<void> {
   await measureMeans(hooks, bounds, server, { ...range, samples })
 }
 
-/** On databases of its own. */
+/** Uses separate databases. */
 async function benchIngest(): Promise<void> {
   const { hooks, closeAll } = createHooks()
   try {

@@ -1,7 +1,7 @@
 /**
- * What alerts cost those who send, and how soon they are told. Readings by `PUT /api/log` and by line protocol with three rules on
- * each device against those without any, in turns; from an acknowledgement that crosses a threshold to the request at a webhook
- * while other readings come in; and a fleet that goes silent at once.
+ * Alerts: their cost for senders, and the delay of notifications. Readings by `PUT /api/log` and by line protocol, with
+ * three rules per device and without, in turns. Then the time from an acknowledgement that crosses a threshold to the
+ * webhook's request, under load. Last, a fleet that falls silent at once.
  *
  * Usage: node bench/alerts.ts [devices] [pairs] [seconds] [crossings]
  */
@@ -60,7 +60,7 @@ async function pairsCovered({ url }: Service): Promise<number> {
   return Number(/^barograph_alert_pairs (\d+)$/m.exec(text)?.[1])
 }
 
-/** That never fire. */
+/** These rules never fire. */
 const rules = [
   { name: 'silent', condition: { kind: 'silent', after_seconds: 86_400 } },
   { name: 'hot', condition: { kind: 'above', metric: 'temperature', value: 1000, hysteresis: 1 } },
@@ -119,7 +119,7 @@ async function measureRates({ service, port, requests, environment }: BenchServi
   }
 }
 
-/** Of all devices in turn, none ahead of the clock: what comes after it would be late. */
+/** Devices take turns. No timestamp is ahead of the clock, as later readings would then be late. */
 function bodiesNow(): Buffer[] {
   const nowMs = Date.now()
   const values = { temperature: 21.5, humidity: 51.5, pressure: 1013.25 }
@@ -201,7 +201,7 @@ async function measureSilence(): Promise<void> {
   bounds.must('they are one notification', notifications === 1 && counted === deviceCount)
 }
 
-/** Free when the bench begins: the service is told of it before the receiver is there. */
+/** The service gets this port before the receiver listens, so the port must be free. */
 const receiverPort = 20_000 + (process.pid % 20_000)
 
 try {

@@ -38,8 +38,8 @@ const quietDay = 13
 const busyDay = 2
 
 /**
- * Against the same load without analyses. In a service that has just started, since an idle worker is one that has not computed yet. Its cache is minimal,
- * so that the memory growth under sequential queries is that of the worker.
+ * Compares with the same load without analyses. The service has just started, so that its worker is new. Its cache is
+ * minimal, so that the memory growth belongs to the worker.
  */
 export async function measureUnderLoad(hooks: Hooks, bounds: Bounds, plan: LoadPlan): Promise<void> {
   const { bench, devices, silentPath, requests, seconds } = plan
@@ -111,7 +111,7 @@ async function askInWaves(service: Service, devices: readonly MadeDevice[], over
   return ms
 }
 
-/** Days that nobody has asked for, one after the other. */
+/** Days without a cached answer, one after the other. */
 async function askLightly(
   service: Service,
   devices: readonly MadeDevice[],

@@ -40,7 +40,7 @@ interface Measured {
   readonly sqlMs: (devices: readonly MadeDevice[], days: number) => Promise<number>
 }
 
-/** Sequential queries with verified responses; those of the first devices are not counted. */
+/** Sequential queries with verified responses. The first devices warm the service up. */
 async function askEach(
   service: Service,
   devices: readonly MadeDevice[],

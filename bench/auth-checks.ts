@@ -170,7 +170,7 @@ async function measureKeys(plan: AuthPlan, databaseUrl: string, texts: readonly 
   return bytes
 }
 
-/** Of as many starts as there are pairs, in milliseconds. */
+/** Start times in milliseconds, one start per pair. */
 async function measureStarts(plan: AuthPlan, databaseUrl: string): Promise<number[]> {
   const ms: number[] = []
   for (let at = 0; at < plan.pairs; at++) {
@@ -181,7 +181,7 @@ async function measureStarts(plan: AuthPlan, databaseUrl: string): Promise<numbe
   return ms
 }
 
-/** With a thousand accounts that have a key each, and with so many more. */
+/** Runs with a thousand accounts that have one key each, then with `many`. */
 export async function measureChecks(plan: AuthPlan, many: number): Promise<void> {
   const { hooks, bounds } = plan
   const { store } = await startDatabases(hooks, {

@@ -1,4 +1,4 @@
-/** What a login costs, and what logins cost those who send readings. Part of `bench/auth.ts`. */
+/** The cost of a login, and its effect on senders of readings. Part of `bench/auth.ts`. */
 
 import { once } from 'node:events'
 import { hash as argon2Hash, verify as argon2Verify } from '@node-rs/argon2'

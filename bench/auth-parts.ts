@@ -1,4 +1,4 @@
-/** The account parts on a database, for `bench/auth.ts`: in its own process and in that of `auth-server.ts`. */
+/** The account parts on a database, for the processes of `bench/auth.ts` and `auth-server.ts`. */
 
 import type pg from 'pg'
 import { type Accounts, openAccounts } from '../auth/accounts/accounts.ts'

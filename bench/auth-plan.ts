@@ -1,4 +1,4 @@
-/** What the parts of `bench/auth.ts` share. */
+/** Shared parts of `bench/auth.ts`. */
 
 import type { ChildProcess } from 'node:child_process'
 import type { Bounds } from './bounds.ts'
@@ -10,6 +10,6 @@ export interface AuthPlan {
   generator: ChildProcess
   connections: number
   pairs: number
-  /** Of each measurement under load. */
+  /** The duration of each measurement under load. */
   seconds: number
 }

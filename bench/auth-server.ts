@@ -25,9 +25,9 @@ export interface AuthOrder {
 
 export interface AuthResult {
   port: number
-  /** From the start of this process. */
+  /** Milliseconds from the start of this process. */
   startMs: number
-  /** Of the heap, without garbage. */
+  /** Heap size after garbage collection. */
   heapBytes: number
   checkSeconds: number
   good: number
@@ -79,14 +79,14 @@ async function start(databaseUrl: string, accountId: number): Promise<void> {
   const address = app.server.address()
   const port = typeof address === 'object' && address !== null ? address.port : 0
   const startMs = performance.now()
-  const tell = (more: Pick<AuthResult, 'checkSeconds' | 'good'>) => {
+  const send = (more: Pick<AuthResult, 'checkSeconds' | 'good'>) => {
     const result: AuthResult = { port, startMs, heapBytes: heapBytes(), ...more }
     process.send?.(result)
   }
   process.on('message', ({ keyFile }: AuthOrder) => {
-    void checkAll(keyFile).then(tell)
+    void checkAll(keyFile).then(send)
   })
-  tell({ checkSeconds: 0, good: 0 })
+  send({ checkSeconds: 0, good: 0 })
 
   async function checkAll(keyFile: string) {
     const texts = readFileSync(keyFile, 'latin1').trimEnd().split('\n')
@@ -109,7 +109,7 @@ function heapBytes(): number {
   return process.memoryUsage().heapUsed
 }
 
-// Its parent may be killed.
+// The parent may be killed.
 process.once('disconnect', () => process.exit())
 process.on('SIGTERM', () => process.exit())
 const [databaseUrl = '', accountId = ''] = process.argv.slice(2)

@@ -1,7 +1,7 @@
 /**
- * What it costs to know who is asking, and what logins cost everybody else. Session cookies against the decoder of
- * `@auth/core`, API keys against the same route without a check, with a few and with many accounts; readings while a
- * hundred people log in, against the same load without them; a login against the bare hash.
+ * The cost of authentication, and of logins for other requests. Session cookies against the decoder of `@auth/core`;
+ * API keys against the same route without a check, with few and many accounts; readings during a hundred logins against
+ * the same load without them; a login against the bare hash.
  *
  * Usage: node bench/auth.ts [accounts with a key each] [connections] [pairs] [seconds]
  */

@@ -1,14 +1,13 @@
 /**
- * The yardstick: a Fastify server whose routes do nothing but what HTTP and JSON need. `PUT /api/log` parses the same
- * JSON and answers an object as one would; `GET /api/latest/all/24` sends the bytes that the parent has handed over. Tells its port
- * to its parent.
+ * The baseline: a Fastify server whose routes only do HTTP and JSON. `PUT /api/log` parses the same JSON and returns
+ * the same object. `GET /api/latest/all/24` sends bytes from the parent. The process sends its port to the parent.
  */
 
 import { fastify } from 'fastify'
 
 const app = fastify()
 let latest = Buffer.alloc(0)
-// Its parent may be killed.
+// The parent may be killed.
 process.once('disconnect', () => process.exit())
 process.on('message', ({ body }: { body: string }) => {
   latest = Buffer.from(body)

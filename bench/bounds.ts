@@ -10,7 +10,7 @@ export interface Bounds {
   atLeast(name: string, ratio: number, bound: number, more?: object): void
   /** The 95th percentile, in multiples of the yardstick. */
   p95(name: string, ms: readonly number[], yardstickMs: number, bound: number, more?: object): void
-  /** What is so on any machine, such as that all is stored. */
+  /** A condition that holds on any machine, such as a complete store. */
   must(name: string, holds: boolean): void
   /** Prints the result with all figures; the bench fails when something was missed. */
   conclude(result: object): void
@@ -22,7 +22,7 @@ export function createBounds(): Bounds {
 
   function note(name: string, ok: boolean, figure: object): void {
     figures[name] = { ...figure, ok }
-    // A bench that fails later has told what it found before.
+    // A bench that fails later has already printed its earlier figures.
     process.stderr.write(`${name}: ${JSON.stringify(figures[name])}\n`)
     if (!ok) missed.push(name)
   }

@@ -1,4 +1,4 @@
-/** Three brokers, of which the leader of the topic is killed while readings come in. */
+/** Kills the leader among three brokers while readings arrive. */
 
 import type { Bounds } from './bounds.ts'
 import { Ledger, loadReadings } from './journal-load.ts'
@@ -7,9 +7,9 @@ import { createHooks, round, sleep } from './measure.ts'
 
 const inFlight = 64
 const beforeSeconds = 3
-/** After the first acknowledgement that comes when the broker is away. */
+/** Counted from the first acknowledgement without the broker. */
 const afterSeconds = 3
-const patienceSeconds = 60
+const waitSecondsMax = 60
 /** `broker.session.timeout.ms` of three brokers. */
 const sessionSeconds = 9
 const sessionsMax = 2
@@ -30,7 +30,7 @@ export async function measureBrokerLoss(bounds: Bounds): Promise<object> {
     await broker.kill()
     const { records: atKill } = journal.status()
     await sleep(afterSeconds * 1000)
-    for (let waited = 0; journal.status().records <= atKill + inFlight && waited < patienceSeconds; waited++) {
+    for (let waited = 0; journal.status().records <= atKill + inFlight && waited < waitSecondsMax; waited++) {
       await sleep(1000)
     }
     await sleep(afterSeconds * 1000)

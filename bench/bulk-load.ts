@@ -6,11 +6,11 @@ import { createKeyText, digestOf, prefixOf } from '../auth/keys/key-text.ts'
 import { type FleetPlan, type SentReading, sentReadings } from './fleet.ts'
 import type { BulkFormat } from './ingest-formats.ts'
 
-/** Where a connection posts to: each may have a credential of its own. */
+/** A connection's target; each may have another credential. */
 export interface BulkTarget {
   /** One for each connection. */
   connections: RequestOptions[]
-  /** Of the answers. */
+  /** The answers' status. */
   status: number
 }
 
@@ -51,7 +51,7 @@ export function bulkTargetOf(
   return { connections: keys.map(key => ({ port, path, headers: headersOf(key) })), status }
 }
 
-/** What the plan's fleet sends, in bodies of so many readings. */
+/** The plan's readings, split into bodies of this size. */
 export function bodiesOf(
   plan: FleetPlan,
   readingsPerBody: number,

@@ -16,16 +16,16 @@ import { costsOf, type ProcessTimes, processTimes, slopeOf, sumOf, timesSince } 
 
 export interface CostOptions {
   pairs: number
-  /** Of the larger run of single readings. */
+  /** The duration of the larger run of single readings. */
   seconds: number
-  /** Of the larger run of bulk bodies. */
+  /** The size of the larger run of bulk bodies. */
   rows: number
   deviceCount: number
 }
 
 const smallShare = 0.25
 const idleSeconds = 4
-/** Of both processes of the service together, without the broker. */
+/** The limits cover both service processes together, without the broker. */
 const timesMax = { 'single readings': 2.5, 'bulk bodies': 3 }
 type Kind = keyof typeof timesMax
 
@@ -34,7 +34,7 @@ type Slopes = Record<string, ReturnType<typeof slopeOf>>
 /** A service with its processes, and how much has been sent to it. */
 interface Measured extends Receiver {
   pids: Record<string, number>
-  /** In `idleSeconds` in which nothing comes in. */
+  /** The processor time of `idleSeconds` without readings. */
   idle: ProcessTimes
   sent: number
 }
@@ -74,7 +74,7 @@ export async function measureCosts(
 
 async function measured(service: BenchService, pids: Record<string, number>): Promise<Measured> {
   const keys = await addKeys(service.environment['DATABASE_URL'] ?? '', bulkConnectionCount)
-  // What starts late has started then.
+  // Late starts are complete after this pause.
   await sleep(idleSeconds * 1000)
   const before = processTimes(pids)
   await sleep(idleSeconds * 1000)
@@ -99,12 +99,12 @@ async function measure(
   const ours = slopes.map(({ api, forwarder }) => 1e6 * (perReading(api) + perReading(forwarder)))
   const yardstick = embeddedSlopes.map(({ service }) => 1e6 * perReading(service))
   const name = `${kind}, processor time of both processes, times the service with its own journal`
-  // Not that of the pairs: a slope of single runs can come out near 0.
+  // Uses medians over all runs, because the slope of a single pair can be near 0.
   bounds.atMost(name, median(ours) / median(yardstick), timesMax[kind], {
     readingUs: spread(ours),
     ownJournalReadingUs: spread(yardstick),
   })
-  return { ...told(cluster, slopes), ...told(embedded, embeddedSlopes) }
+  return { ...costsByName(cluster, slopes), ...costsByName(embedded, embeddedSlopes) }
 }
 
 /** Every other pair begins with the larger size, as code is compiled in the course of the runs. */
@@ -117,12 +117,12 @@ async function slopesOf(to: Measured, send: Send, pair: number): Promise<Slopes>
   return Object.fromEntries(Object.keys(to.pids).map(name => [name, slopeOf(of(small, name), of(large, name))]))
 }
 
-/** Of a service and its yardstick. */
+/** The number of runs of a service and its baseline. */
 function runsOf(pairs: number): number {
   return 2 * (1 + 2 * pairs)
 }
 
-/** Until QuestDB shows all. */
+/** Ends when QuestDB shows all rows. */
 async function run(to: Measured, send: Send, share: number): Promise<Run> {
   const { pids, idle, service } = to
   const before = processTimes(pids)
@@ -135,14 +135,14 @@ async function run(to: Measured, send: Send, share: number): Promise<Run> {
   return { rows, times: timesSince(idle, timesSince(before, processTimes(pids)), seconds / idleSeconds) }
 }
 
-/** What the bench prints, by process. */
-function told({ pids, idle }: Measured, slopes: readonly Slopes[]): object {
+/** The printed figures by process. */
+function costsByName({ pids, idle }: Measured, slopes: readonly Slopes[]): object {
   const of = (name: string) => slopes.flatMap(each => each[name] ?? [])
-  const told = (name: string) => ({
+  const costsOfProcess = (name: string) => ({
     ...costsOf(of(name)),
     idleMsPerSecond: round((1e3 * sumOf(idle[name] ?? {})) / idleSeconds),
   })
-  return Object.fromEntries(Object.keys(pids).map(name => [name, told(name)]))
+  return Object.fromEntries(Object.keys(pids).map(name => [name, costsOfProcess(name)]))
 }
 
 function pidOf({ child }: BenchService['service']): number {

@@ -17,9 +17,9 @@ import { type ProcessTimes, processTimes, sumOf, timesSince } from './thread-tim
 const counts = [1, 2, 4] as const
 const smallShare = 0.25
 const idleSeconds = 4
-/** With four processes, times one. */
+/** Compares four processes with one. */
 const growthMax = 1.2
-/** As the service has it without the setting. */
+/** The service's default. */
 const leaseSeconds = 3
 const revocationSlackSeconds = 1
 
@@ -28,11 +28,11 @@ export interface Cluster {
   keys: readonly string[]
   kafkaPid: number
   sent: number
-  /** As that of a BenchStore. */
+  /** The same as in BenchStore. */
   countRows(expected: number): Promise<number>
 }
 
-/** Of one reading, by the kind of process, microseconds. */
+/** Microseconds per reading by kind of process. */
 export type Costs = Record<'api' | 'forwarder' | 'broker', number>
 
 export async function measureNodes(
@@ -63,7 +63,7 @@ export async function measureNodes(
   for (const [kind, byCount] of Object.entries(found)) boundGrowth(bounds, kind, byCount)
   bounds.must('all readings at all processes are in QuestDB, once', (await countRows(cluster.sent)) === cluster.sent)
   await boundRevocation(bounds, services)
-  return { nodes: Object.fromEntries(Object.entries(found).map(([kind, byCount]) => [kind, told(byCount)])) }
+  return { nodes: Object.fromEntries(Object.entries(found).map(([kind, byCount]) => [kind, costsByCount(byCount)])) }
 }
 
 /** A warm run and the pairs, of each number of processes, with a send to each. */
@@ -71,7 +71,7 @@ function runsOf(pairs: number): number {
   return counts.reduce((sum, count) => sum + count * (1 + 2 * pairs), 0)
 }
 
-/** Of each pair, behind a warm run. */
+/** One result per pair, after a warm-up run. */
 export async function costsWith(cluster: Cluster, send: Send, pairs: number): Promise<Costs[]> {
   const idle = await idleTimes(cluster)
   await run(cluster, send, 1, idle)
@@ -138,8 +138,8 @@ function boundGrowth(bounds: Bounds, kind: string, byCount: Record<number, Costs
   )
 }
 
-/** What the bench prints, by how many there are. */
-export function told(byCount: Record<number, Costs[]>): object {
+/** The printed figures by number of processes. */
+export function costsByCount(byCount: Record<number, Costs[]>): object {
   const of = (costs: readonly Costs[], name: keyof Costs) => spread(costs.map(each => each[name]))
   return Object.fromEntries(
     Object.entries(byCount).map(([count, costs]) => [
@@ -149,7 +149,7 @@ export function told(byCount: Record<number, Costs[]>): object {
   )
 }
 
-/** The one that was killed has a lease for a while, and nobody knows that it takes nothing more. */
+/** The killed node keeps its lease for a while: other nodes cannot know that it stopped accepting readings. */
 async function boundRevocation(bounds: Bounds, services: ClusterServices): Promise<void> {
   const last = services.apis().at(-1)
   if (last === undefined) throw new Error('no process takes requests')

@@ -1,4 +1,4 @@
-/** What a bench of processor time sends over HTTP, in two sizes. */
+/** Requests of the processor-time benches in two sizes. */
 
 import { bodiesOf, bulkTargetOf, postAll } from './bulk-load.ts'
 import type { FleetPlan } from './fleet.ts'
@@ -8,7 +8,7 @@ import type { BenchService } from './service.ts'
 
 export interface Receiver {
   service: BenchService
-  /** For bulk bodies, one for each connection. */
+  /** One key per connection, for bulk bodies. */
   keys: readonly string[]
 }
 

@@ -1,6 +1,6 @@
 /** Compares a response with the reference values, each within the tolerance of its kind. */
 
-/** How far a number may be off: absolutely, or as a share of the reference. Numbers without a row here must be equal. */
+/** The tolerance of a figure: absolute, or a share of the reference. Figures without a row must be equal. */
 type Tolerance = { readonly absolute: number } | { readonly relative: number }
 
 const tolerances: Record<string, Tolerance> = {
@@ -21,7 +21,7 @@ function kind(tolerance: Tolerance, ...names: string[]): Record<string, Toleranc
   return Object.fromEntries(names.map(name => [name, tolerance]))
 }
 
-/** By name of the figure, the largest deviation. Throws where a figure is missing or further off. */
+/** Returns the largest deviation by figure. Throws if a figure is missing or exceeds its tolerance. */
 export function compareFigures(ours: unknown, reference: unknown): Record<string, number> {
   const largest: Record<string, number> = {}
   for (const { name, path, our, their } of figuresOf(ours, reference, '', 'answer')) {
@@ -46,7 +46,7 @@ function* figuresOf(our: unknown, their: unknown, name: string, path: string): G
   }
   const ours = (our ?? {}) as Record<string, unknown>
   for (const [key, value] of Object.entries(their)) {
-    // What stands in an array has the array's name.
+    // Values in an array share its name.
     yield* figuresOf(ours[key], value, Array.isArray(their) ? name : key, `${path}.${key}`)
   }
 }

@@ -9,7 +9,7 @@ interface Group {
   resourceId: string
   unit: string
   platform: string
-  /** In lower case. */
+  /** Lower case. */
   tags: string[]
   count: number
 }
@@ -21,7 +21,7 @@ interface Listed {
   group: Group
 }
 
-/** Whether a file matches; `moduleId` is undefined to match a whole group. */
+/** The condition on a file; `moduleId` is undefined to match a whole group. */
 type Filter = (group: Group, moduleId: string | null | undefined) => boolean
 
 export interface TestQuery {

@@ -40,7 +40,7 @@ const loopMax = 30
 const pageMax = 20
 const idleMs = 3000
 const limits = [10, 100]
-/** Of each kind and size. */
+/** For each kind and size. */
 const queriesPerKind = 200
 const queriesVerified = 10
 const sqlPages = 300
@@ -98,7 +98,7 @@ async function measureImport(service: Service, file: string, databaseUrl: string
   })
 }
 
-/** Of the idle service. */
+/** The event-loop delay of the idle service. */
 async function takeIdleLoopP99Ms(service: Service): Promise<number> {
   await takeLoopP99Ms(service)
   await sleep(idleMs)

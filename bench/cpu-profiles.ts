@@ -1,4 +1,4 @@
-/** What the threads of the service did, by source file: from the profiles that Node writes with `--cpu-prof`. */
+/** Processor time of the service's threads by source file, from the profiles of `--cpu-prof`. */
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -14,7 +14,7 @@ const filesShown = 12
 const entryPoint = /(main|-thread|-worker)\.ts$/
 const waiting = new Set(['(idle)', '(program)', '(root)'])
 
-/** For Node of the process that is to be profiled. */
+/** Options for the profiled Node process. */
 export function profileOptions(folder: string): string {
   return `--cpu-prof --cpu-prof-dir=${folder}`
 }

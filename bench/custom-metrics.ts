@@ -66,7 +66,7 @@ interface Stats {
   correlations: { pairs: unknown[] }
 }
 
-/** Whether the answer has each metric with QuestDB's own count and mean. */
+/** True if the answer has QuestDB's count and mean of each metric. */
 async function isRight(store: BenchStore, stats: Stats, custom: readonly CustomMetric[]): Promise<boolean> {
   const quantities = metrics.length + 1 + custom.length
   if (stats.correlations.pairs.length !== (quantities * (quantities - 1)) / 2) return false

@@ -1,7 +1,6 @@
 /**
- * The first contentful paint of the pages as Chromium tells it, against a page of the same bytes without script: the
- * document as it stands when it has been rendered, filled up to all that the page has loaded. Beside it, printed only, when
- * the first row or line is there.
+ * The first contentful paint of the pages in Chromium, against a static page of the same size: the rendered document,
+ * padded to the bytes that the page loaded. Also prints the time of the first row or line.
  */
 
 import { createServer } from 'node:http'
@@ -21,7 +20,7 @@ const yearOfMinutes = { count: 1, days: 365, stepMs: 60_000 }
 interface Painted {
   firstPaintMs: number
   contentMs: number
-  /** Of all that was loaded, without compression. */
+  /** Uncompressed bytes of all loaded files. */
   bytes: number
   document: string
 }
@@ -29,7 +28,7 @@ interface Painted {
 interface Subject {
   name: string
   url: string
-  /** What a reader waits for. */
+  /** A selector of the content that ends the measurement. */
   content: string
 }
 
@@ -65,7 +64,7 @@ async function bodyLength(response: { body(): Promise<Buffer> }): Promise<number
   )
 }
 
-/** As text, since it runs in the page. */
+/** A string, because it runs in the page. */
 const untilPainted = `new Promise(resolve => {
   const find = list => {
     const entry = list.getEntries().find(({ name }) => name === 'first-contentful-paint')

@@ -1,8 +1,8 @@
 /**
- * What the pages ask for, and what they cost: a page of `/api/fleet` with 1,000 and with 100,000 devices, and of devices
- * with 40 custom metrics, against a bare Fastify route that sends the same bytes; a month of minutes by `/api/readings` as
- * CSV against QuestDB's own export; single readings beside clients of `/api/events` against the same load without them; the
- * first paint of the pages in Chromium against a page of the same bytes without script. In turns, the median of pairs.
+ * The pages' requests and their cost: `/api/fleet` with 1,000 and 100,000 devices, and with 40 custom metrics each,
+ * against a Fastify route that sends the same bytes; a month of minutes by `/api/readings` as CSV against QuestDB's
+ * export; single readings with and without clients of `/api/events`; the first paint in Chromium against a page of the
+ * same size without script. Runs alternate; figures are medians of pairs.
  *
  * Usage: node bench/dashboard.ts [--only fleet,readings,events,paint] [--pairs 5] [--seconds 3]
  */

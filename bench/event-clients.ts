@@ -1,6 +1,6 @@
 /**
- * Clients of `/api/events` in a process of their own, which only count what comes. Gets an `EventOrder` from its parent,
- * answers 'connected' when every client has the head of its response, and on 'stop' the events that were received.
+ * Clients of `/api/events` in a separate process that count events. The parent sends an `EventOrder`. The process
+ * answers 'connected' once all responses have begun, and on 'stop' returns the events.
  */
 
 import { once } from 'node:events'
@@ -42,7 +42,7 @@ async function obey(order: EventOrder | 'stop'): Promise<void> {
   process.send?.('connected')
 }
 
-// Its parent may be killed.
+// The parent may be killed.
 process.once('disconnect', () => process.exit())
 process.on('message', (order: EventOrder | 'stop') => {
   obey(order).catch((error: Error) => {

@@ -1,6 +1,6 @@
 /**
- * What findings cost, in processor time: those of one device beside the rest of its `stats_data`, 30 days of a reading a minute;
- * and those of a fleet of 1,000 devices from hourly means against one cold `stats_data`. No database, medians of turns.
+ * Processor time of findings: for one device beside the rest of its `stats_data`, 30 days of minutes; and for 1,000
+ * devices from hourly means against one cold `stats_data`. No database, medians of turns.
  *
  * Usage: node bench/findings.ts [--turns 15] [--devices 1000]
  */
@@ -46,7 +46,7 @@ function inputOf(number: number): StatsInput {
   return { device: plainDevice, nowMs, local, series, ...whole }
 }
 
-/** The findings alone; what they build on is there for the rest of the answer. */
+/** Measures findings alone: the rest of the answer already has their inputs. */
 function findingsWork({ device, series, local }: StatsInput): () => unknown {
   const reading = { predecessorMs: undefined, days: 30, stepSeconds: undefined, expectedIntervalSeconds: null }
   const window = windowOf({ series, gauges: {}, local, ...reading })

@@ -25,7 +25,7 @@ export function measureFleetState(deviceCount: number): { columns: number; objec
 }
 
 function deviceOf(index: number): LiveDevice {
-  // In the order of names, as the registry hands them out.
+  // Sorted by name, like the registry.
   const name = `sensor-${String(index).padStart(7, '0')}`
   const settings = { log_switch: true, expected_interval_seconds: null, latitude: null, longitude: null, tags: [] }
   return { number: index + 1, symbol: `${name}-${index + 1}`, name, location_short: 'Storeroom', ...settings }

@@ -1,7 +1,7 @@
 /**
- * What a fleet of devices sends, from a seed: the same numbers give the same readings, whatever the format they go out in.
- * Each device has a phase and a clock of its own, and jitter; in the order `fleet` some readings come late, some twice, and
- * those of a site after an outage come at once.
+ * Readings of a fleet from a seed: equal numbers give equal readings in any format. Each device has a phase, a clock
+ * and jitter. In the order `fleet` some readings come late or twice, and a site sends its readings at once after an
+ * outage.
  */
 
 import { createUniform } from './made-series.ts'
@@ -35,7 +35,7 @@ const stepsMax = { late: 60, outage: 30 }
 /** The largest error of a clock. */
 const clockMsMax = 120_000
 
-/** In the order in which they are sent. */
+/** Readings in sending order. */
 export function* sentReadings(plan: FleetPlan): Generator<SentReading> {
   const fleet = createFleet(plan)
   switch (plan.order) {
@@ -53,7 +53,7 @@ export function* sentReadings(plan: FleetPlan): Generator<SentReading> {
   }
 }
 
-/** Reading `index` is that of device `index % devices` in step `index / devices`. */
+/** Reading `index` belongs to device `index % devices` in step `index / devices`. */
 function createFleet({ devices, rows, seed, startMs, endMs }: FleetPlan) {
   const uniform = createUniform(seed)
   const stepMs = (endMs - startMs) / Math.ceil(rows / devices)
@@ -90,7 +90,7 @@ function* arrivals({ devices, rows, seed }: FleetPlan): Generator<number> {
       const lateSteps = uniform() < share.late ? 1 + Math.floor(uniform() * stepsMax.late) : 0
       const sentStep = Math.max(step + lateSteps, outages.end(Math.floor((index % devices) / devicesPerSite)))
       send(index, sentStep)
-      // Its answer was lost.
+      // A device sends again after a lost answer.
       if (uniform() < share.twice) send(index, sentStep + 1)
     }
     yield* waiting.get(step) ?? []
@@ -98,7 +98,7 @@ function* arrivals({ devices, rows, seed }: FleetPlan): Generator<number> {
   }
 }
 
-/** Which sites are cut off, and the step in which each is connected again. */
+/** The disconnected sites, with the step at which each returns. */
 function createOutages(sites: number, uniform: () => number) {
   const ends = new Int32Array(sites)
   return {

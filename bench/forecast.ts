@@ -1,6 +1,7 @@
 /**
- * The forecast against statsmodels' ETS and SARIMAX on the stations of the demo: at the same origins, from the same 56 days of
- * hours. Errors are pooled over all origins, in multiples of those of the seasonal naive forecast there; processor time counts.
+ * The forecast against statsmodels' ETS and SARIMAX on the demo's stations, at the same origins and from the same 56
+ * days of hours. Errors are pooled over all origins, in multiples of the seasonal naive forecast's error. Processor
+ * time is measured, too.
  *
  * Usage: node bench/forecast.ts [--python path] [--origins 8]
  */
@@ -18,11 +19,11 @@ import { type Reference, startReference } from './reference-process.ts'
 const { values: options } = parseArgs({
   options: { python: { type: 'string', default: 'python3' }, origins: { type: 'string', default: '8' } },
 })
-/** Of each series. */
+/** Per series. */
 const origins = Number(options.origins)
 const historyHours = 56 * 24
 const ratioMin = 50
-/** In points of the share that an interval is to hold. */
+/** Percentage points between an interval's coverage and its nominal share. */
 const coverageOffMax = 0.05
 /** The first calls find out what code is worth compiling. */
 const warmUps = 5
@@ -45,9 +46,9 @@ interface Ahead {
   readonly cpu_ms: number
 }
 
-/** What a model came to at one origin. */
+/** A model's result at one origin. */
 interface Outcome {
-  /** The mean absolute error over that of the seasonal naive forecast. */
+  /** The mean absolute error divided by the seasonal naive forecast's. */
   readonly error: number
   readonly naive: number
   readonly held80: number
@@ -70,13 +71,13 @@ function seriesOf(station: string): Series[] {
   ]
 }
 
-/** At different hours of the day, from the first one with a history to the last one with a future. */
+/** Origins at different hours of the day, each with a full history and future. */
 function originsOf({ values }: Series): number[] {
   const span = values.length - historyHours - horizonHours
   return Array.from({ length: origins }, (_, place) => historyHours + Math.floor((span * (place + 0.5)) / origins))
 }
 
-/** Hours are told from each other alone, so that those of UTC do. */
+/** The hours only need distinct numbers, so UTC hours suffice. */
 function ownForecast({ values, range }: Series, origin: number): Ahead {
   const localHours = Uint8Array.from({ length: historyHours + horizonHours }, (_, hour) => hour % 24)
   const hourly = values.subarray(origin - historyHours, origin)
@@ -142,7 +143,7 @@ async function bench(): Promise<void> {
   const own = figuresOf(outcomes.map(one => one.own))
   for (const name of ['ets', 'sarimax'] as const) {
     const their = figuresOf(outcomes.map(one => one[name]))
-    bounds.atMost(`error, times that of ${name}`, own.maseRatio / their.maseRatio, 1, {
+    bounds.atMost(`error, times ${name}'s error`, own.maseRatio / their.maseRatio, 1, {
       errors: [round(own.maseRatio), round(their.maseRatio)],
       coverage80: round(their.coverage80),
       coverage95: round(their.coverage95),

@@ -127,7 +127,7 @@ async function bench(): Promise<void> {
     return await perSecond(rows.count, () => post(address, bodies))
   }
 
-  // The first sight of every device is slow whoever sends it, so it is not measured.
+  // The discovery of each device is slow for all senders, so it is not measured.
   await runOurs(nextRows(Math.max(deviceCount * 2, 100_000)))
   await runYardstick(nextRows(500_000))
   const ours: number[] = []

@@ -13,7 +13,7 @@ const sessionSeconds = 5
 const sessionsMax = 2
 const pollMs = 20
 const settleMs = 3000
-/** Above the temperatures of all other readings of the bench. */
+/** Higher than all other temperatures in the bench. */
 const markAbove = 45
 
 export async function measureTakeovers(bounds: Bounds, services: ClusterServices, runs: number): Promise<void> {

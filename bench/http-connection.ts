@@ -10,7 +10,7 @@ export interface HttpConnection {
 
 const headerEnd = Buffer.from('\r\n\r\n')
 
-/** For responses with a Content-Length. */
+/** Supports responses with a Content-Length only. */
 export function openHttpConnection(port: number, authorization: string): HttpConnection {
   const socket = connect({ host: '127.0.0.1', port, noDelay: true })
   let waiting: { resolve(body: Buffer): void; reject(error: Error): void } | undefined

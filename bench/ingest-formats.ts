@@ -10,9 +10,9 @@ export const postedCustomTable = 'posted_custom'
 export interface BulkFormat {
   path: string
   contentType: string
-  /** Of the answer. */
+  /** The answer's status. */
   status: number
-  /** At least so much of the rate of QuestDB alone. */
+  /** The lowest accepted share of QuestDB's own rate. */
   rateMin: number
   body(readings: Iterable<SentReading>): string
 }
@@ -32,7 +32,7 @@ export const bulkFormats: Record<string, BulkFormat> = {
   json: { path: '/api/log/batch', contentType: 'application/json', status: 200, rateMin: 0.45, body: jsonOf },
 }
 
-/** What QuestDB, VictoriaMetrics and InfluxDB read too: every number is a float. */
+/** A form that QuestDB, VictoriaMetrics and InfluxDB read alike: all numbers are floats. */
 export function linesOf(readings: Iterable<SentReading>): string {
   let text = ''
   for (const { device, timeMs, values } of readings) {

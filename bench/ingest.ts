@@ -1,13 +1,12 @@
 /**
- * Bulk bodies until they are acknowledged and QuestDB shows them, against the same readings as line protocol posted
- * straight to QuestDB's own `/write`, into a table of the same description, over as many connections; in turns. In the
- * order `scattered` also against our own rate in the order of time, and line protocol with five custom values a row against
- * the same rows of both tables posted to QuestDB's own `/write`. The devices are known to the service; the first pair
- * of runs, in which QuestDB sees each for the first time, is printed apart. A run of a quarter of the readings beside each
- * tells what a reading costs apart from what a run costs, in processor time of the service by thread.
+ * Bulk bodies until they are acknowledged and visible in QuestDB, against the same readings as line protocol posted to
+ * QuestDB's `/write`, with an equal table and as many connections, in turns. The order `scattered` also compares with
+ * our rate in time order, and line protocol with five custom values per row with both tables in QuestDB. The service
+ * knows the devices; the first pair, in which QuestDB discovers them, is printed apart. A quarter-size run separates
+ * the cost of a reading from a run's, in processor time by thread.
  *
  * Usage: node bench/ingest.ts [--format line-protocol,csv,ndjson] [--devices 1000] [--rows 1600000] [--connections 4]
- *   [--pairs 5] [--order time|scattered|fleet] [--days 60] [--seed 1] [--lines 10000] [--profile folder] [--peers]
+ * [--pairs 5] [--order time|scattered|fleet] [--days 60] [--seed 1] [--lines 10000] [--profile folder] [--peers]
  */
 
 import { parseArgs } from 'node:util'
@@ -60,7 +59,7 @@ const stepMs = 60_000
 const dayMs = 86_400_000
 const scatteredMin = 0.5
 const customMin = 0.4
-/** Of more devices a body would make so many series that it is refused until a part of them is there. */
+/** More devices would make so many series per body that it is refused until part of them exist. */
 const customDevicesMax = 10_000
 /** Garbage, and code that is compiled again and again, show there. */
 const helpers = 'helpers of V8'
@@ -75,7 +74,7 @@ function known<Name extends string>(option: string, name: string, names: readonl
 const { hooks, closeAll } = createHooks()
 const bounds = createBounds()
 
-/** In the order of time each run is later than the runs before; otherwise all lie in the same days, at other times. */
+/** In time order, each run is later than the runs before. Otherwise all runs share the same days at different times. */
 function createPlans() {
   const spanMs = Math.ceil(rows / devices) * stepMs
   const runs = (3 * formats.length + 2) * (pairs + 1)
@@ -107,7 +106,7 @@ interface Meter {
   isWhole(): Promise<boolean>
 }
 
-/** Posts to a table and waits until all that it ever got is there, and in that of custom values. */
+/** Posts to a table and waits until all of its rows, and the custom values, are visible. */
 function createMeter({ store: { query }, service }: BenchService, table: string, customTable: string): Meter {
   const expected = { rows: 0, custom: 0 }
   const count = async (ofTable: string) => Number((await query(`SELECT count() FROM ${ofTable}`))[0]?.[0])
@@ -147,9 +146,9 @@ async function bench(): Promise<void> {
   const nextPlan = createPlans()
 
   const targetOf = (format: BulkFormat) => bulkTargetOf(port, keys, format)
-  const firstSight: Record<string, object> = {}
+  const discovery: Record<string, object> = {}
   const processor: Record<string, object> = {}
-  const parts = { ours, posted, questdb, targetOf, nextPlan, firstSight, processor }
+  const parts = { ours, posted, questdb, targetOf, nextPlan, discovery, processor }
   for (const name of formats) await measure(name, parts)
   if (formats.includes('line-protocol') && devices <= customDevicesMax) {
     await measureCustom(targetOf(bulkFormats['line-protocol'] as BulkFormat), parts)
@@ -166,7 +165,7 @@ async function bench(): Promise<void> {
     connections,
     pairs,
     stored: await ours.count(),
-    firstSight,
+    discovery,
     processor,
     profile:
       options.profile === undefined ? undefined : await endedProfile(service, options.profile, await ours.count()),
@@ -182,14 +181,14 @@ interface Parts {
   targetOf: (format: BulkFormat) => BulkTarget
   nextPlan: ReturnType<typeof createPlans>
   /** By format. */
-  firstSight: Record<string, object>
+  discovery: Record<string, object>
   processor: Record<string, object>
 }
 
 /** One format: ours, a part of it, and QuestDB alone, in turns. */
 async function measure(
   name: string,
-  { ours, posted, questdb, targetOf, nextPlan, firstSight, processor }: Parts,
+  { ours, posted, questdb, targetOf, nextPlan, discovery, processor }: Parts,
 ): Promise<void> {
   const format = bulkFormats[name] as BulkFormat
   const target = targetOf(format)
@@ -208,7 +207,7 @@ async function measure(
     const alike =
       order === 'scattered' ? await ours.rate(target, bodiesOf(nextPlan('time'), linesPerBody, format.body)) : run
     if (pair === 0) {
-      firstSight[name] = { perSecond: round(run.shown), questdbPerSecond: round(yardstick.shown) }
+      discovery[name] = { perSecond: round(run.shown), questdbPerSecond: round(yardstick.shown) }
       continue
     }
     const part = nextPlan(order, partRows)

@@ -14,7 +14,7 @@ import { deviceOf, readingOf } from './rows.ts'
 export interface JournalRun {
   acknowledged: number
   perSecond: number
-  /** Of an append. */
+  /** Per append. */
   p50Ms: number
   p99Ms: number
   /** The longest time between two acknowledgements. */
@@ -39,7 +39,7 @@ export class Ledger {
     this.#acknowledged.push({ from, count })
   }
 
-  /** Whether the topic has each reading that was acknowledged once, and none twice. */
+  /** True if the topic has each acknowledged reading exactly once. */
   async isIn(partition: TopicPartition): Promise<boolean> {
     const found = new Uint8Array(this.#next)
     for await (const group of groupsOf(partition)) {
@@ -140,7 +140,7 @@ interface Appended {
 
 interface Loop extends Pick<LoadOptions, 'inFlight' | 'isOver' | 'ledger'> {
   rowsEach: number
-  /** For each of those in flight one of its own. */
+  /** Creates one appender for each append in flight. */
   append: () => () => Appended
 }
 

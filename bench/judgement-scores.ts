@@ -9,7 +9,7 @@ export interface AnomalyScore {
   readonly hits: number
   readonly misses: number
   readonly falseAlarms: number
-  /** As of `normalisedScore`, before it is divided. */
+  /** The numerator of `normalisedScore`. */
   readonly raw: number
   readonly windows: number
 }
@@ -19,8 +19,9 @@ const falseWeight = 0.11
 const tailLengths = 3
 
 /**
- * Of detections at ascending times, by the standard profile of the Numenta benchmark (Lavin and Ahmad 2015): the first one within a
- * window counts by how early it is, a miss −1, a false alarm up to −0.11, less shortly behind a window.
+ * Scores detections at ascending times by the standard profile of the Numenta benchmark (Lavin and Ahmad 2015). The
+ * first one within a window counts by how early it is, a miss −1, a false alarm up to −0.11, less shortly behind a
+ * window.
  */
 export function anomalyScore(detectionsMs: readonly number[], windows: readonly Window[]): AnomalyScore {
   const holds = ({ startMs, endMs }: Window, timeMs: number) => timeMs >= startMs && timeMs <= endMs
@@ -58,7 +59,9 @@ export interface ChangeScore {
   readonly f1: number
 }
 
-/** Of places of changes, each the first of a segment, against those of several people (van den Burg and Williams 2020). */
+/**
+ * Scores change points, each the first of a segment, against several people's marks (van den Burg and Williams 2020).
+ */
 export function changeScore(
   found: readonly number[],
   annotated: readonly (readonly number[])[],
@@ -77,7 +80,7 @@ export function changeScore(
   return { cover, f1: (2 * precision * recall) / (precision + recall) }
 }
 
-/** Of the true places those that have one within the margin, each of which counts once. */
+/** The number of true points with a found one within the margin. Each found point counts once. */
 function matches(truth: readonly number[], found: readonly number[]): number {
   const left = new Set(found)
   let count = 0
@@ -126,7 +129,10 @@ export interface ForecastScore {
 
 const alpha = 0.05
 
-/** Of an interval of 95 %, as in the M4 competition (Makridakis and others 2020). `period`: of the naive forecast in `known`. */
+/**
+ * Scores a 95 % interval as in the M4 competition (Makridakis and others 2020). `period` belongs to the naive forecast
+ * in `known`.
+ */
 export function forecastScore(
   { median, low, high }: Interval,
   came: Float64Array,

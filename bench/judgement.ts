@@ -31,7 +31,7 @@ import { printResult, round } from './measure.ts'
 const hourMs = 3_600_000
 const monthMs = 30 * 24 * hourMs
 const utc = createLocalTime('UTC')
-/** Of each series, in which the detectors learn: as in the benchmark. */
+/** The detectors learn from this share of each series, as in the benchmark. */
 const learnedShare = 0.15
 const historyHours = 56 * 24
 
@@ -46,7 +46,7 @@ export function judge(folder: string): Record<string, unknown>[] {
   return [...judgeAnomalies(folder), ...judgeChanges(folder), ...judgeForecasts(folder)]
 }
 
-/** By detector the times at which it finds something. */
+/** The times of each detector's findings. */
 const detectors: Readonly<Record<string, (series: Labelled) => number[]>> = {
   unusual: unusualTimes,
   quality: qualityTimes,
@@ -110,7 +110,7 @@ function unusualTimes({ timesMs, values }: Labelled): number[] {
   const frame = frameOf(timesMs[0] as number, timesMs.at(-1) as number, hourMs)
   const hourly = bridgedHours(binMeans(timesMs, values, frame))
   const localHours = localHoursOf({ startMs: frame.startMs, hours: frame.cells }, utc)
-  // When it was seen, not since when it goes on.
+  // The time of detection, not the beginning of the episode.
   return unusualOf({ hourly, localHours, quantum: 0 }).episodes.map(
     ({ foundAt }) => frame.startMs + (foundAt + 1) * hourMs,
   )

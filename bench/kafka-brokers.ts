@@ -26,7 +26,7 @@ export interface BenchKafka {
   kafka: Kafka
   brokers: KafkaCluster['brokers']
   addresses: readonly string[]
-  /** Of the first broker. */
+  /** The process of the first broker. */
   pid: number
   /** Makes a topic as the service needs it. */
   makeTopic(name: string): Promise<void>
@@ -75,7 +75,7 @@ export async function openTopicJournal(
     connection: { brokers: addresses, clientId: 'bench' },
     topic,
     end: 0,
-    // Without other processes beside it, it has all classes for itself.
+    // A single process may use all classes.
     stamper: openStamper({ disk: openDisk(temporaryFolder(hooks)), lastStampUs: 0, nowUs, log: silentLog }),
     refusal: () => undefined,
     leaseLeftMs: () => Number.POSITIVE_INFINITY,

@@ -39,15 +39,15 @@ const bodies = {
   'strict csv': { format: 'csv', query: '?strict=1' },
 }
 const idleMs = 5_000
-/** After so long what the probe has measured is in its file. */
+/** The probe has written its measurements to its file by then. */
 const turnProbeMs = 700
-/** As gzip some 195 kB. */
+/** About 195 kB as gzip. */
 const blankBytes = 200_000_000
 
 const { hooks, closeAll } = createHooks()
 const bounds = createBounds()
 
-/** The readings of a run lie before those of the runs that follow. */
+/** Each run's readings are older than the next run's. */
 function* piecesOf(run: number): Generator<SentReading[]> {
   const rows = Math.ceil(bytesMin / bytesPerReadingMin)
   const spanMs = Math.ceil(rows / deviceCount) * stepMs
@@ -130,7 +130,7 @@ function longestTurns(path: string): () => Promise<{ longestTurnCpuMs: number }>
   }
 }
 
-/** What such a body costs everybody else. */
+/** The effect of such a body on other requests. */
 async function postBlank({ port, key }: Omit<Target, 'bytesMin'>): Promise<object> {
   const body = gzipSync(`[${' '.repeat(blankBytes)}]`)
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'content-encoding': 'gzip' }

@@ -1,8 +1,7 @@
 /**
- * Load generator in a separate process: keep-alive connections, each with one request outstanding. It speaks HTTP over
- * plain sockets, because it shares the machine with what it measures.
- *
- * Gets a `LoadOrder` from its parent and answers with a `LoadResult`.
+ * A load generator in a separate process: keep-alive connections, each with one request outstanding. It uses plain
+ * sockets, because it shares the machine with the measured service. The parent sends a `LoadOrder` and gets a
+ * `LoadResult`.
  */
 
 import { connect, type Socket } from 'node:net'
@@ -45,7 +44,7 @@ function answerLength(bytes: Buffer): number {
   return bytes.length >= whole ? whole : 0
 }
 
-/** What all connections of one run share. */
+/** Shared by all connections of a run. */
 interface Run {
   order: LoadOrder
   requests: Buffer[]
@@ -58,7 +57,7 @@ interface Run {
   endMs: number
 }
 
-/** When the next request of a run is due. */
+/** The due time of a run's next request. */
 function dueMs({ order, sent, startedMs }: Run): number {
   return order.perSecond === undefined ? performance.now() : startedMs + (sent * 1000) / order.perSecond
 }
@@ -144,7 +143,7 @@ async function runLoad(order: LoadOrder): Promise<LoadResult> {
   }
 }
 
-// Its parent may be killed.
+// The parent may be killed.
 process.once('disconnect', () => process.exit())
 process.on('message', (order: LoadOrder) => {
   runLoad(order).then(

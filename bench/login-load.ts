@@ -51,7 +51,7 @@ async function load(order: LoginOrder): Promise<void> {
   process.send?.(result)
 }
 
-// Its parent may be killed.
+// The parent may be killed.
 process.once('disconnect', () => process.exit())
 process.once('message', (order: LoginOrder) => {
   process.once('message', () => {

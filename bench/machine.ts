@@ -1,6 +1,6 @@
 /**
- * What a service with its own databases takes of a machine, with devices of which each sends a reading a minute: memory, processor
- * time and disk of all of its processes. For the table of docs/operations.md.
+ * Memory, processor time and disk of a service with its databases, for devices with a reading per minute. The source of
+ * the table in docs/operations.md.
  *
  * Usage: node bench/machine.ts [--devices 10,1000,100000] [--seconds 60]
  */
@@ -24,9 +24,9 @@ const { values: options } = parseArgs({
 })
 const deviceCounts = options.devices.split(',').map(Number)
 const seconds = Number(options.seconds)
-/** Of each device. */
+/** Each device sends at this interval. */
 const intervalSeconds = 60
-/** After a start: what it has read is collected as garbage. */
+/** The garbage of the start is collected after this time. */
 const settleMs = 15_000
 
 const parts = ['service', 'questdb', 'postgres'] as const
@@ -52,7 +52,7 @@ function processorSeconds(pids: readonly number[]): number {
 
 function folderMegabytes(folder: string): number {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter(entry => entry.isFile())
-  // Databases allocate ahead of what they write, so blocks and not lengths.
+  // Databases allocate files in advance, so blocks are counted, not lengths.
   return sum([0, ...entries.map(entry => statSync(join(entry.parentPath, entry.name)).blocks * 512)]) / 1e6
 }
 

@@ -9,7 +9,7 @@ import { type BenchService, deviceName, startBenchService } from './service.ts'
 import type { BenchStore } from './store.ts'
 
 export interface MadeDevice extends MadeSeries {
-  /** Its name as a step of a path. */
+  /** The name in a path. */
   readonly path: string
 }
 
@@ -19,7 +19,7 @@ export interface MadeKind extends Pick<MadeSeries, 'days' | 'stepMs' | 'isWithou
 }
 
 export interface MadeFleet extends BenchService {
-  /** By kind; they are the first devices, in this order. */
+  /** The first devices, by kind and in this order. */
   readonly made: MadeDevice[][]
 }
 
@@ -37,7 +37,7 @@ export async function startMadeFleet(
   const count = kinds.reduce((sum, kind) => sum + kind.count, others)
   const bench = await startBenchService(hooks, count, settings)
   const made = await planDevices(bench.service, kinds)
-  // A running service knows what it has sent; rows that come from elsewhere have to be there when it starts.
+  // A running service only knows readings that it received, so imported rows must exist before its start.
   const { dataDirectory } = bench.service
   await bench.service.end('SIGTERM')
   await seed(bench.store.questdb, made.flat())

@@ -24,7 +24,7 @@ export interface MadeReading {
   readonly reading: Reading
 }
 
-/** What an answer must give back. */
+/** The expected figures of an answer. */
 export const known = { periodHours: 24, lagSeconds: 3600 }
 
 /** Silences by days before the end and hours of length, again each thirty days. */
@@ -63,7 +63,7 @@ export function createUniform(seed: number): () => number {
   }
 }
 
-/** What a sensor shows: so many digits behind the point. */
+/** Rounds like a sensor. */
 function shown(value: number, scale: number): number {
   return Math.round(value * scale) / scale
 }
@@ -75,12 +75,12 @@ function isSilent({ endMs }: MadeSeries, timeMs: number): boolean {
   })
 }
 
-/** In the order of time. A device reports at a second of its own, up to half a second late. */
+/** Readings in time order. A device reports at a fixed second, up to half a second late. */
 export function* madeReadings(series: MadeSeries): Generator<MadeReading> {
   const { device, days, endMs, stepMs, isWithoutBattery = false } = series
   const uniform = createUniform(device.number)
   const normal = () => (uniform() + uniform() + uniform() + uniform() - 2) * Math.sqrt(3)
-  // Short gusts tell the lag to the minute, which a cycle of a day alone does not.
+  // Short gusts show the lag to the minute; a daily cycle alone does not.
   const gusts = createRedNoise(normal, stepMs, hourMs / 3)
   const air = createRedNoise(normal, stepMs, 48 * hourMs)
   const secondMs = (7919 * device.number) % (0.9 * stepMs)
@@ -130,7 +130,7 @@ export function madeColumns(series: MadeSeries, days: number): Series {
 
 const timesOfSeries = new WeakMap<MadeSeries, Float64Array>()
 
-/** When the readings are, made once for each series. */
+/** The times of the readings, computed once for each series. */
 export function madeTimesMs(series: MadeSeries): Float64Array {
   let timesMs = timesOfSeries.get(series)
   if (timesMs === undefined) {

@@ -1,4 +1,4 @@
-/** What the benches share: spreads, child processes, and the line that each of them prints. */
+/** Shared parts of the benches: spreads, child processes and printed lines. */
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -19,7 +19,7 @@ export function ratios(ours: readonly number[], yardstick: readonly number[]): n
   return ours.map((value, pair) => value / (yardstick[pair] ?? Number.NaN))
 }
 
-/** Three significant digits: what a bench on a shared machine can tell. */
+/** Three significant digits: a shared machine allows no better precision. */
 export function round(value: number): number {
   return Number(value.toPrecision(3))
 }
@@ -69,7 +69,7 @@ export interface Hooks {
   teardown(work: () => unknown): void
 }
 
-/** What a bench has started, to be closed in the reverse order. */
+/** Closes started parts in reverse order. */
 export function createHooks(): { hooks: Hooks; closeAll: () => Promise<void> } {
   const closers: (() => unknown)[] = []
   return {

@@ -25,7 +25,7 @@ const devices = Number(options.devices)
 const metrics = Number(options.metrics)
 const each = Number(options.each)
 const bytesPerSeriesMax = 100
-/** After a start: what it has read is collected as garbage. */
+/** The garbage of the start is collected after this time. */
 const settleMs = 20_000
 
 const { hooks, closeAll } = createHooks()

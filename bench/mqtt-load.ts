@@ -1,8 +1,7 @@
 /**
- * MQTT clients in a separate process: each publishes at QoS 1 and waits for its acknowledgement before the next. They
- * speak over plain sockets with packets that are made before, because they share the machine with what they measure.
- *
- * Gets an `MqttLoadOrder` from its parent and answers with an `MqttLoadResult`.
+ * MQTT clients in a separate process: each publishes at QoS 1 and waits for the acknowledgement before the next
+ * message. They use plain sockets and prepared packets, because they share the machine with the measured service. The
+ * parent sends an `MqttLoadOrder` and gets an `MqttLoadResult`.
  */
 
 import { once } from 'node:events'
@@ -104,7 +103,7 @@ async function runLoad({ port, seconds, clients }: MqttLoadOrder): Promise<MqttL
   }
 }
 
-// Its parent may be killed.
+// The parent may be killed.
 process.once('disconnect', () => process.exit())
 process.on('message', (order: MqttLoadOrder) => {
   runLoad(order).then(

@@ -41,7 +41,7 @@ async function bench(): Promise<void> {
   const backlog = await lag()
   process.kill(store.questdbPid, 'SIGCONT')
   const resumedMs = performance.now()
-  // Under live traffic something is always on its way; a second of it is no backlog.
+  // Live traffic always has some rows in flight: a second's worth is not a backlog.
   while ((await lag()) > perSecond) await sleep(50)
   const drainSeconds = (performance.now() - resumedMs) / 1000
   const result = await loading

@@ -1,7 +1,6 @@
 /**
- * The same line protocol into other time-series databases, as far as this machine has them: VictoriaMetrics and InfluxDB 1,
- * as Debian packages them. Neither syncs what it has acknowledged in the way that we do, so their rates say where the
- * field is, not who is better.
+ * The same line protocol into other time-series databases that are installed: VictoriaMetrics and InfluxDB 1 from
+ * Debian. Neither syncs acknowledged rows like we do, so the rates give an orientation, not a ranking.
  */
 
 import { spawn } from 'node:child_process'
@@ -19,14 +18,14 @@ interface Peer {
   start(directory: string, port: number): { words: string[]; environment?: Record<string, string> }
   /** Answers 2xx once it listens. */
   readyPath: string
-  /** Before the first body. */
+  /** Requested before the first body. */
   preparePath?: string
   writePath: string
   /** The readings that it shows. */
   count(url: string): Promise<number>
 }
 
-const patienceMs = 60_000
+const waitMsMax = 60_000
 
 const peers: Record<string, Peer> = {
   VictoriaMetrics: {
@@ -107,7 +106,7 @@ async function measure(hooks: Hooks, peer: Peer, bodies: readonly Buffer[], plan
 }
 
 async function untilShown(peer: Peer, url: string, rows: number): Promise<void> {
-  const endMs = performance.now() + patienceMs
+  const endMs = performance.now() + waitMsMax
   let count = 0
   while (performance.now() < endMs) {
     count = await peer.count(url)

@@ -4,17 +4,17 @@ import { z } from 'zod'
 
 const Spread = z.object({ min: z.number(), median: z.number(), max: z.number() })
 
-/** As `bounds.ts` writes it: with a limit, or only whether something holds. */
+/** A figure as `bounds.ts` prints it: with a limit, or only a condition. */
 const Figure = z.object({
   ratio: z.number().optional(),
   atLeast: z.number().optional(),
   atMost: z.number().optional(),
-  /** Of the runs. */
+  /** The ratios of the runs. */
   ratios: Spread.optional(),
   ok: z.boolean(),
 })
 
-/** Of a benchmark, and of `bench/properties.ts`, which prints a line for each property. */
+/** A benchmark's line, or the line of a property from `bench/properties.ts`. */
 const Line = z.union([
   z.object({ figures: z.record(z.string(), Figure) }).transform(({ figures }) => figures),
   z
@@ -28,7 +28,7 @@ const Line = z.union([
     .transform(({ property, rate, ...limits }) => ({ [property]: { ratio: rate, ...limits } })),
 ])
 
-/** Of bulk bodies, by their format. */
+/** Processor time of bulk bodies by format. */
 const Processor = z.object({
   processor: z.record(
     z.string(),
@@ -36,25 +36,25 @@ const Processor = z.object({
   ),
 })
 
-/** What one benchmark printed; `skipped` says why it did not run. */
+/** The output of one benchmark; `skipped` is the reason for no run. */
 export interface BenchResult {
   name: string
   seconds: number
   /** Undefined for one that did not run. */
   exitStatus: number | undefined
   skipped?: string
-  /** Its lines of JSON. */
+  /** JSON lines. */
   lines: unknown[]
 }
 
-/** Where and of what the figures are. */
+/** The machine and the commit of the figures. */
 export interface Surroundings {
   hardware: string
   questdb: string | undefined
   postgres: string | undefined
   /** Undefined outside of a checkout. */
   commit: string | undefined
-  /** Whether files differ from the commit. */
+  /** True if files differ from the commit. */
   changed: boolean
   /** ISO 8601. */
   date: string
@@ -116,11 +116,11 @@ function rowsOf({ name, exitStatus, skipped, lines }: BenchResult): string[][] {
   const rows = figures.map(([figure, value]) => rowOf(name, figure, value))
   if (rows.length === 0) return [[name, `exited with status ${exitStatus} and printed no result`, '', '', '', 'FAILED']]
   // One that printed its figures may have failed after them.
-  const isTold = exitStatus === 0 || figures.some(([, { ok }]) => !ok)
-  return isTold ? rows : [...rows, [name, `exited with status ${exitStatus}`, '', '', '', 'FAILED']]
+  const isExplained = exitStatus === 0 || figures.some(([, { ok }]) => !ok)
+  return isExplained ? rows : [...rows, [name, `exited with status ${exitStatus}`, '', '', '', 'FAILED']]
 }
 
-/** Whether a benchmark did not end well, or printed nothing that can be shown. */
+/** True if a benchmark failed or printed no figures. */
 export function hasFailed({ exitStatus, lines }: BenchResult): boolean {
   return exitStatus !== undefined && (exitStatus !== 0 || figuresOf(lines).length === 0)
 }

@@ -71,7 +71,7 @@ async function runAll(wanted: readonly string[], python: string | undefined): Pr
   return results
 }
 
-/** Where and of what the figures are. */
+/** The machine and the commit of the figures. */
 function surroundings(load: number): Surroundings {
   const pom = readFileSync(join(root, 'store', 'questdb', 'pom.xml'), 'utf8')
   const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))

@@ -10,7 +10,7 @@ import { nowhere, silentLog, startDatabases } from '../test/support/databases.ts
 import { type Hooks, sleep } from './measure.ts'
 
 export interface SilentFleet {
-  /** From the moment at which they were all due to the commit of the last one. */
+  /** Seconds from the common due time to the last commit. */
   seconds: number
   /** Requests at the receiver, and the alerts that the first one counts. */
   notifications: number

@@ -1,8 +1,9 @@
 /**
- * What a device and a reading take up: memory of a process that takes requests, PostgreSQL, the journal and QuestDB, as slopes between
- * two sizes, and the state of a large fleet alone. For the arithmetic of docs/scaling.md.
+ * Memory, journal, PostgreSQL and QuestDB size per device and reading, as slopes between two sizes, and the state of a
+ * large fleet alone. The source of the figures in docs/scaling.md.
  *
- * Usage: node bench/sizes.ts [--only fleet,devices,readings] [--devices 20000,100000] [--fleet 1000000] [--rows 2000000]
+ * Usage: node bench/sizes.ts [--only fleet,devices,readings] [--devices 20000,100000] [--fleet 1000000] [--rows
+ * 2000000]
  */
 
 import { mkdirSync, readdirSync, statSync } from 'node:fs'
@@ -31,10 +32,10 @@ const [small = 0, large = 0] = options.devices.split(',').map(Number)
 const rows = Number(options.rows)
 const fleetDevices = Number(options.fleet)
 const parts = new Set(options.only.split(','))
-/** After a start: what it has read is collected as garbage. */
+/** The garbage of the start is collected after this time. */
 const settleMs = 15_000
 const deviceBytesMax = 3000
-/** As docs/fleet.md says. */
+/** The figure in docs/fleet.md. */
 const fleetStateBytesMax = 600
 
 const { hooks, closeAll } = createHooks()
@@ -45,7 +46,7 @@ interface Sizes {
   postgres: number
 }
 
-/** With so many devices, bytes. */
+/** Bytes with this number of devices. */
 async function sizesWith(store: BenchStore, dataDirectory: string): Promise<Sizes> {
   const service = await startService(hooks, { dataDirectory, environment: store.environment })
   await sleep(settleMs)
@@ -61,7 +62,7 @@ async function sizesWith(store: BenchStore, dataDirectory: string): Promise<Size
   return { memory, postgres: rows[0]?.bytes ?? 0 }
 }
 
-/** Of a device: a new one costs as much. */
+/** The size per device: a new one costs the same. */
 async function measureDevices(store: BenchStore): Promise<Record<keyof Sizes, number>> {
   const first = await startService(hooks, { environment: store.environment })
   await addDevices(first, small)
@@ -75,7 +76,7 @@ async function measureDevices(store: BenchStore): Promise<Record<keyof Sizes, nu
   return { memory: slope('memory'), postgres: slope('postgres') }
 }
 
-/** Of a reading with five values: in the journal, or in a topic, and in QuestDB. */
+/** Bytes per reading with five values: in the journal, or in a topic, and in QuestDB. */
 async function measureReadings(store: BenchStore): Promise<{ journal: number; questdb: number }> {
   const dataDirectory = join(temporaryFolder(hooks), 'data')
   const journal = join(dataDirectory, 'journal')
@@ -93,7 +94,7 @@ async function measureReadings(store: BenchStore): Promise<{ journal: number; qu
 const rounded = (figures: object) =>
   Object.fromEntries(Object.entries(figures).map(([of, bytes]) => [of, round(bytes)]))
 
-/** Before anything else is in memory. */
+/** Runs before anything else is in memory. */
 function measureState(): object {
   const { columns, objects } = measureFleetState(fleetDevices)
   bounds.atMost('bytes of the state of a device, times its bound', (columns + objects) / fleetStateBytesMax, 1)

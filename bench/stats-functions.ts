@@ -64,7 +64,7 @@ interface Costly {
   readonly work: () => unknown
 }
 
-/** For all metrics, as one answer needs it. */
+/** The functions of one answer, for all metrics. */
 function functionsOf(made: MadeSeries, days: number, timeZone: string): Record<string, Costly> {
   const local = createLocalTime(timeZone)
   const series = madeColumns(made, days)

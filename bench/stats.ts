@@ -28,10 +28,10 @@ const days = 30
 const stepMs = 60_000
 const timeZone = 'Europe/Berlin'
 const five = { names: metrics, ratioMin: 8 }
-/** Without the Lomb–Scargle of the script. */
+/** Excludes the script's Lomb–Scargle. */
 const ratioMinWithout = 4
 const three = { names: airMetrics, ratioMin: 5 }
-/** A pair must begin early enough in a minute to end in it: some figures are those of the full minute. */
+/** A pair must begin early enough to end in the same minute, because some figures belong to a full minute. */
 const minuteMs = 60_000
 const pairMs = 15_000
 
@@ -140,7 +140,7 @@ async function measure(
     await untilMinuteIsYoung()
     const askOurs = () => ask(service, `stats_data/${device.path}`)
     const askTheirs = () => askReference(reference, store, device, of, of === five && turn === devices.length - 1)
-    // Whoever comes second finds the rows in the memory of the machine.
+    // The second query finds its rows in the page cache, so the order alternates.
     let our = turn % 2 === 0 ? await askOurs() : undefined
     const their = await askTheirs()
     our ??= await askOurs()
@@ -156,8 +156,8 @@ async function measure(
 }
 
 /**
- * With and without what astropy's Lomb–Scargle takes, which is most of the script's time: ours is whole in both, with its own
- * search for cycles.
+ * The ratios with and without astropy's Lomb–Scargle, which takes most of the script's time. Our time always includes
+ * the search for cycles.
  */
 function note(name: string, { ours, theirs, deviations }: Pairs, ratioMin: number): void {
   const off = Object.fromEntries(Object.entries(deviations).filter(([, off]) => off > 0))
@@ -178,7 +178,7 @@ function conclude(reference: Reference, { theirs }: Pairs): void {
     bench: 'stats',
     days,
     pairs,
-    /** What statsmodels' way to an autocorrelation with gaps takes for one metric; it is not in the ratio. */
+    /** statsmodels' autocorrelation with gaps for one metric; the ratio leaves it out. */
     referenceSlowAcfMs: round(slowAcfMs),
     versions: reference.versions,
     hardware: hardware(),

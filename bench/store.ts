@@ -22,7 +22,7 @@ export interface BenchStore {
   questdbPid: number
 }
 
-const patienceMs = 60_000
+const waitMsMax = 60_000
 
 export async function startBenchStore(hooks: TestHooks, log: Log): Promise<BenchStore> {
   const { store, directory } = await startDatabases(hooks, { log })
@@ -53,11 +53,11 @@ export async function startBenchStore(hooks: TestHooks, log: Log): Promise<Bench
   }
 }
 
-/** As `countRows`, of several QuestDBs together. */
+/** Like `countRows`, over several QuestDBs. */
 export async function countReadings(queries: readonly BenchStore['query'][], expected: number): Promise<number> {
   let count = -1
   let changedMs = performance.now()
-  while (performance.now() - changedMs < patienceMs) {
+  while (performance.now() - changedMs < waitMsMax) {
     let now = 0
     for (const query of queries) now += Number((await query(`SELECT count() FROM ${readingsTable}`))[0]?.[0])
     if (now !== count) changedMs = performance.now()

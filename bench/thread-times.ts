@@ -7,7 +7,7 @@ import { round, spread } from './measure.ts'
 /** Seconds, of all threads of one name together. */
 export type ThreadTimes = Readonly<Record<string, number>>
 
-/** Names of Linux for the threads of Node; workers without a name of their own are those of pools. */
+/** Linux's names of Node's threads; unnamed workers belong to pools. */
 const names: Record<string, string> = {
   MainThread: 'main',
   journal: 'journal',
@@ -38,7 +38,7 @@ export function minus(times: ThreadTimes, before: ThreadTimes): ThreadTimes {
   return mapTimes(times, (seconds, name) => seconds - (before[name] ?? 0))
 }
 
-/** What each reading costs and what each run costs, from runs of two sizes. */
+/** Separates the cost per reading from the cost per run, from runs of two sizes. */
 export function slopeOf(
   small: { rows: number; times: ThreadTimes },
   large: { rows: number; times: ThreadTimes },
@@ -69,12 +69,12 @@ function mapTimes(times: ThreadTimes, change: (seconds: number, name: string) =>
 /** By process. */
 export type ProcessTimes = Record<string, ThreadTimes>
 
-/** Of each process since it began. */
+/** The times of each process since its start. */
 export function processTimes(pids: Record<string, number>): ProcessTimes {
   return Object.fromEntries(Object.entries(pids).map(([name, pid]) => [name, threadTimes(pid)]))
 }
 
-/** What came on top of `before`, or of so many times that. */
+/** The increase since `before`, multiplied by `factor`. */
 export function timesSince(before: ProcessTimes, times: ProcessTimes, factor = 1): ProcessTimes {
   const of = (name: string, own: ThreadTimes) =>
     mapTimes(own, (seconds, thread) => seconds - factor * (before[name]?.[thread] ?? 0))

@@ -266,18 +266,18 @@ def correlations(hourly, lags, zone):
             {
                 **{"a": a, "b": b, "n": n, "n_eff": n_eff, "pearson": r, "spearman": rank_r},
                 "r_deseasonalised": rest[a].corr(rest[b]),
-                **(verdict(r, rank_r, n_eff) if is_told(n, n_eff) else NO_VERDICT),
-                **(significant_lag(**lags[a, b], n_eff=beyond) if is_told(n, n_eff) else NO_LAG),
+                **(verdict(r, rank_r, n_eff) if is_enough(n, n_eff) else NO_VERDICT),
+                **(significant_lag(**lags[a, b], n_eff=beyond) if is_enough(n, n_eff) else NO_LAG),
             }
         )
-    told = [pair for pair in pairs if pair["p_value"] is not None]
-    for pair, is_significant in zip(told, holm([pair["p_value"] for pair in told])):
+    tested = [pair for pair in pairs if pair["p_value"] is not None]
+    for pair, is_significant in zip(tested, holm([pair["p_value"] for pair in tested])):
         pair["significant"] = bool(is_significant)
     return pairs
 
 
-def is_told(n, n_eff):
-    """Of fewer independent hours than five, and of a day of hours, nothing is told."""
+def is_enough(n, n_eff):
+    """Fewer than five independent hours, or a single day of hours, give no verdict."""
     return n >= 33 and n_eff >= 5
 
 
