@@ -2,77 +2,97 @@
 
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { Argument, type Command, Option } from 'commander'
 import { AccountDetails, AccountPage, AddedAccount } from '../auth/accounts/account-details.ts'
 import { emailKeyOf } from '../auth/accounts/email-address.ts'
 import { roles } from '../auth/accounts/role.ts'
 import type { AdminClient } from './admin-client.ts'
-import type { CommandContext } from './command-context.ts'
 import { CommandError, exitUsage } from './command-error.ts'
-import { addInvitationCommands } from './invitations.ts'
-import { printFields, printJson, printTable, printText, type Streams } from './output.ts'
+import { invitationCommands } from './invitations.ts'
+import { commands, list, operation, readAll } from './operation-commands.ts'
 
-interface Json {
-  json?: boolean
-}
+const account = ['<account>', 'e-mail address or id'] as const
+const change = {
+  arguments: [account],
+  json: 'print the account as JSON',
+  send: 'PATCH /admin/accounts/:account',
+  find: { account: idOf },
+  answer: AccountDetails,
+} as const
 
-export function defineAccounts(accounts: Command, { client, streams }: CommandContext): void {
-  addAdd(accounts, client, streams)
-  addInvitationCommands(accounts, client, streams)
-  addList(accounts, client, streams)
-  addRole(accounts, client, streams)
-  addViewer(accounts, client, streams)
-  addChange(accounts, client, streams, 'verify')
-  addChange(accounts, client, streams, 'disable')
-  addChange(accounts, client, streams, 'enable')
-}
-
-const addHelp = `
-Without --password-stdin it prints a link that sets the password. The link is valid for one hour and works once; give it
-to that person only.
-
-Examples:
-  barograph accounts add ada@example.com --name Ada
-  barograph accounts add ada@example.com --role administrator --password-stdin < password.txt`
-
-interface AddOptions extends Json {
-  name?: string
-  role?: string
-  viewer?: boolean
-  verified?: boolean
-  passwordStdin?: boolean
-}
-
-function addAdd(accounts: Command, client: AdminClient, streams: Streams & { stdin: Readable }): void {
-  accounts
-    .command('add')
-    .description('add an account and print a link that sets its password')
-    .argument('<email>')
-    .option('--name <name>', 'name of the person')
-    .addOption(new Option('--role <role>', 'role').choices(roles))
-    .option('--viewer', 'let it read all devices where reads are private')
-    .option('--verified', 'answer for the address, as API keys that send readings need it')
-    .option('--password-stdin', 'read the password from standard input')
-    .option('--json', 'print the account as JSON')
-    .addHelpText('after', addHelp)
-    .action(async (email: string, { name, role, viewer, verified, passwordStdin, json }: AddOptions) => {
-      const password = passwordStdin === true ? await readPassword(streams.stdin) : undefined
-      // JSON leaves out what is undefined.
-      const account = { email, name, role, viewer, email_verified: verified, password }
-      const added = await client.json(AddedAccount, 'POST', '/accounts', account)
-      if (json === true) {
-        printJson(streams, added)
-        return
-      }
-      const { password_link, ...details } = added
-      printFields(streams, details)
-      if (password_link === null) return
-      printText(streams.stdout, `\nLink that sets the password, valid for one hour, once:\n${password_link}\n`)
-    })
-}
+export const defineAccounts = commands(
+  operation('add', 'add an account and print a link that sets its password', {
+    arguments: [['<email>']],
+    options: [
+      ['--name <name>', 'name of the person'],
+      ['--role <role>', 'role', roles],
+      ['--viewer', 'let it read all devices where reads are private'],
+      ['--verified', 'answer for the address, as API keys that send readings need it'],
+      ['--password-stdin', 'read the password from standard input'],
+    ],
+    json: 'print the account as JSON',
+    help: `Without --password-stdin it prints a link that sets the password. The link is valid for one hour and works once; give it
+to that person only.`,
+    examples: [
+      'accounts add ada@example.com --name Ada',
+      'accounts add ada@example.com --role administrator --password-stdin < password.txt',
+    ],
+    send: 'POST /admin/accounts',
+    fields: { verified: 'email_verified' },
+    async body({ password_stdin, ...fields }: { password_stdin?: true }, { streams }) {
+      return password_stdin === undefined ? fields : { ...fields, password: await readPassword(streams) }
+    },
+    answer: AddedAccount,
+    text: ({ password_link, ...details }) => [
+      details,
+      ...(password_link === null ? [] : [`\nLink that sets the password, valid for one hour, once:\n${password_link}`]),
+    ],
+  }),
+  invitationCommands,
+  list('list', 'list accounts', {
+    options: [['--search <text>', 'only accounts whose e-mail address or name contains this text (case-insensitive)']],
+    examples: ['accounts list', 'accounts list --search ada --json'],
+    send: 'GET /admin/accounts',
+    answer: AccountPage,
+    none: 'no accounts',
+    columns: [
+      ...(['id', ['e-mail', 'email'], 'name', 'role', 'viewer', ['active', 'is_active']] as const),
+      ['verified', ({ email_verified }) => (email_verified === null ? 'no' : 'yes')],
+      ['tenant', 'tenant_slug'],
+    ],
+  }),
+  operation('role', 'change the role of an account', {
+    ...change,
+    arguments: [account, ['<role>', '', roles]],
+    help: 'There is exactly one operator: giving the role to another account makes the previous operator an administrator.',
+    examples: ['accounts role ada@example.com administrator', 'accounts role 7 operator'],
+  }),
+  operation('viewer', 'let an account read all devices where reads are private, or no longer', {
+    ...change,
+    arguments: [account, ['<state>', '', ['on', 'off']]],
+    help: `With READS=private, a viewer reads all devices, as administrators do. Anybody else reads the devices that they own:
+see devices set --owner.`,
+    examples: ['accounts viewer ada@example.com on', 'accounts viewer 7 off'],
+    body: ({ state }: { state: string }) => ({ viewer: state === 'on' }),
+  }),
+  operation('verify', 'answer for the e-mail address of an account: API keys that send readings need a verified one', {
+    ...change,
+    examples: ['accounts verify ada@example.com'],
+    body: () => ({ email_verified: true }),
+  }),
+  operation('disable', 'disable an account and end its sessions and API keys at once', {
+    ...change,
+    examples: ['accounts disable ada@example.com'],
+    body: () => ({ is_active: false }),
+  }),
+  operation('enable', 'enable a disabled account', {
+    ...change,
+    examples: ['accounts enable ada@example.com'],
+    body: () => ({ is_active: true }),
+  }),
+)
 
 /** Never an argument of the command: those are seen by every user of the machine. */
-async function readPassword(stdin: Readable & { isTTY?: boolean }): Promise<string> {
+async function readPassword({ stdin }: { stdin: Readable & { isTTY?: boolean } }): Promise<string> {
   if (stdin.isTTY === true)
     throw new CommandError('--password-stdin needs the password from a file or a pipe', exitUsage)
   const password = (await text(stdin)).replace(/\r?\n$/, '')
@@ -80,120 +100,13 @@ async function readPassword(stdin: Readable & { isTTY?: boolean }): Promise<stri
   return password
 }
 
-function addList(accounts: Command, client: AdminClient, streams: Streams): void {
-  accounts
-    .command('list')
-    .description('list accounts')
-    .option('--search <text>', 'only accounts whose e-mail address or name contains this text (case-insensitive)')
-    .option('--json', 'print as JSON')
-    .addHelpText('after', '\nExamples:\n  barograph accounts list\n  barograph accounts list --search ada --json')
-    .action(async ({ search, json }: { search?: string } & Json) => {
-      const found = await readAll(client, search ?? '')
-      if (json === true) printJson(streams, found)
-      else if (found.length === 0) printText(streams.stdout, 'no accounts\n')
-      else printTable(streams, [columns, ...found.map(rowOf)])
-    })
-}
-
-const columns = ['id', 'e-mail', 'name', 'role', 'viewer', 'active', 'verified', 'tenant']
-
-function rowOf(account: AccountDetails): string[] {
-  const { id, email, name, role, viewer, is_active, email_verified, tenant_slug } = account
-  const word = (truth: boolean) => (truth ? 'yes' : 'no')
-  const states = [viewer, is_active, email_verified !== null].map(word)
-  return [String(id), email, name ?? '-', role, ...states, tenant_slug ?? '-']
-}
-
-async function readAll(client: AdminClient, search: string): Promise<AccountDetails[]> {
-  const found: AccountDetails[] = []
-  for (let page: number | null = 1; page !== null; ) {
-    const query = new URLSearchParams({ search, page: String(page) })
-    const answer: AccountPage = await client.json(AccountPage, 'GET', `/accounts?${query}`)
-    found.push(...answer.accounts)
-    page = answer.next
-  }
-  return found
-}
-
-const roleHelp = `
-There is exactly one operator: giving the role to another account makes the previous operator an administrator.
-
-Examples:
-  barograph accounts role ada@example.com administrator
-  barograph accounts role 7 operator`
-
-function addRole(accounts: Command, client: AdminClient, streams: Streams): void {
-  accounts
-    .command('role')
-    .description('change the role of an account')
-    .argument('<account>', 'e-mail address or id')
-    .addArgument(new Argument('<role>').choices(roles))
-    .option('--json', 'print the account as JSON')
-    .addHelpText('after', roleHelp)
-    .action((account: string, role: string, { json }: Json) => change(client, streams, { account, to: { role }, json }))
-}
-
-const viewerHelp = `
-With READS=private, a viewer reads all devices, as administrators do. Anybody else reads the devices that they own:
-see devices set --owner.
-
-Examples:
-  barograph accounts viewer ada@example.com on
-  barograph accounts viewer 7 off`
-
-function addViewer(accounts: Command, client: AdminClient, streams: Streams): void {
-  accounts
-    .command('viewer')
-    .description('let an account read all devices where reads are private, or no longer')
-    .argument('<account>', 'e-mail address or id')
-    .addArgument(new Argument('<state>').choices(['on', 'off']))
-    .option('--json', 'print the account as JSON')
-    .addHelpText('after', viewerHelp)
-    .action((account: string, state: string, { json }: Json) => {
-      return change(client, streams, { account, to: { viewer: state === 'on' }, json })
-    })
-}
-
-const changes = {
-  verify: {
-    text: 'answer for the e-mail address of an account: API keys that send readings need a verified one',
-    to: { email_verified: true },
-  },
-  disable: { text: 'disable an account and end its sessions and API keys at once', to: { is_active: false } },
-  enable: { text: 'enable a disabled account', to: { is_active: true } },
-}
-
-function addChange(accounts: Command, client: AdminClient, streams: Streams, name: keyof typeof changes): void {
-  const { text, to } = changes[name]
-  accounts
-    .command(name)
-    .description(text)
-    .argument('<account>', 'e-mail address or id')
-    .option('--json', 'print the account as JSON')
-    .addHelpText('after', `\nExample:\n  barograph accounts ${name} ada@example.com`)
-    .action((account: string, { json }: Json) => change(client, streams, { account, to, json }))
-}
-
-interface Change {
-  /** An address or an id. */
-  account: string
-  to: object
-  json: boolean | undefined
-}
-
-async function change(client: AdminClient, streams: Streams, { account, to, json }: Change): Promise<void> {
-  const changed = await client.json(AccountDetails, 'PATCH', await pathOf(client, account), to)
-  if (json === true) printJson(streams, changed)
-  else printFields(streams, changed)
-}
-
-/** All digits are an id. An address is that of an ordinary account: those of tenants need not be unique. */
-async function pathOf(client: AdminClient, account: string): Promise<string> {
-  if (/^\d+$/.test(account)) return `/accounts/${account}`
+/** Digits alone are an id. An address is that of an ordinary account, because addresses of tenants need not be unique. */
+async function idOf(client: AdminClient, account: string): Promise<string | number> {
+  if (/^\d+$/.test(account)) return account
   const key = emailKeyOf(account)
-  const found = (await readAll(client, key)).find(({ email, tenant_slug }) => {
-    return tenant_slug === null && emailKeyOf(email) === key
-  })
+  const found = (await readAll(client, AccountPage, '/admin/accounts', { search: key })).find(
+    ({ email, tenant_slug }) => tenant_slug === null && emailKeyOf(email) === key,
+  )
   if (found === undefined) throw new CommandError(`no account has the address ${account}`)
-  return `/accounts/${found.id}`
+  return found.id
 }

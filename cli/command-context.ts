@@ -1,6 +1,7 @@
 /** What the commands work with: the server, the streams, the settings. */
 
 import type { Readable } from 'node:stream'
+import type { Command } from 'commander'
 import { type Config, ConfigError, readConfig } from '../service/settings/config.ts'
 import { type AdminClient, createAdminClient } from './admin-client.ts'
 import { CommandError } from './command-error.ts'
@@ -23,6 +24,9 @@ export interface CommandContext {
   serverOptions: () => ServerOptions
   readSettings: () => Config
 }
+
+/** Adds the arguments, the options and the action of a command, or the commands of a group. */
+export type Define = (command: Command, context: CommandContext) => void
 
 export function createCommandContext(surroundings: Surroundings, serverOptions: () => ServerOptions): CommandContext {
   const { stdin, stdout, stderr, environment } = surroundings

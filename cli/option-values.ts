@@ -1,6 +1,10 @@
-/** Values of options: numbers, JSON, `none`, lists of names, and options that are given more than once. */
+/** Values of arguments and options: numbers, JSON, `none`, lists of names, and options that are given more than once. */
 
 import { InvalidArgumentError } from 'commander'
+import { CommandError, exitUsage } from './command-error.ts'
+
+/** Null in the request. Commander replaces null itself by an empty text. */
+export const cleared = Symbol('cleared')
 
 /** Checked by the server. */
 export type JsonObject = Record<string, unknown>
@@ -26,6 +30,14 @@ function jsonOf(text: string): unknown {
     return JSON.parse(text)
   } catch {
     return undefined
+  }
+}
+
+/** A step of a path. Clients resolve `.` and `..` away, and the request would be another one. */
+export function stepOf(what: string, isValid = (text: string) => !/^\.{0,2}$/.test(text)): (text: string) => string {
+  return text => {
+    if (isValid(text)) return text
+    throw new CommandError(`"${text}" is not a valid ${what}`, exitUsage)
   }
 }
 

@@ -50,7 +50,7 @@ export function printTable({ stdout }: Streams, rows: readonly (readonly string[
 }
 
 /** One field a line. */
-export function printFields(streams: Streams, fields: Record<string, unknown>): void {
+export function printFields(streams: Streams, fields: object): void {
   printTable(
     streams,
     Object.entries(fields).map(([field, value]) => [field, fieldText(value)]),

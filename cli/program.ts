@@ -4,7 +4,7 @@
  */
 
 import { Command } from 'commander'
-import type { CommandContext, Surroundings } from './command-context.ts'
+import type { Define, Surroundings } from './command-context.ts'
 import { CommandError, exitUsage } from './command-error.ts'
 import type { ServerOptions } from './find-server.ts'
 import { printText } from './output.ts'
@@ -12,9 +12,6 @@ import { printText } from './output.ts'
 export interface ProgramOptions extends Surroundings {
   version: string
 }
-
-/** Adds the arguments, the options and what the command does. */
-type Define = (command: Command, context: CommandContext) => void
 
 interface Entry {
   description: string
