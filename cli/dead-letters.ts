@@ -1,6 +1,6 @@
 /** `barograph dead-letters`: lists, replays and discards readings and points that QuestDB rejected. */
 
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { InvalidArgumentError } from 'commander'
 import {
   type DamagedLetter,
   type DeadLetter,
@@ -11,84 +11,59 @@ import {
   Replayed,
 } from '../api/admin/dead-letter-answers.ts'
 import type { AdminClient } from './admin-client.ts'
-import type { CommandContext } from './command-context.ts'
-import { printJson, printTable, printText } from './output.ts'
+import { command, commands, operation } from './operation-commands.ts'
+import { printText } from './output.ts'
 
-const listHelp = `
-Examples:
-  barograph dead-letters list
-  barograph dead-letters list --table points
-  barograph dead-letters list --json | jq '.[].reason'`
+type Letter = DeadLetter | DamagedLetter
 
-const replayHelp = `
-A row that is rejected again becomes a dead letter again. Damaged dead letters are skipped.
+const ofTable = ['--table <table>', 'the table that the ids are of (default: readings)', letterTables] as const
 
-Examples:
-  barograph dead-letters replay                          all of both tables
-  barograph dead-letters replay 4711 4822                these two readings
-  barograph dead-letters replay 4711 --table points      this point`
-
-const discardHelp = `
-Their rows were acknowledged and are stored nowhere else.
-
-Example:
-  barograph dead-letters discard 4711 --table points`
-
-interface Options {
-  json?: boolean
-  table?: LetterTable
-}
-
-export function defineDeadLetters(command: Command, { client, streams }: CommandContext): void {
-  command
-    .command('list')
-    .description('list rejected rows with the reasons')
-    .addOption(tableOption('dead letters of this table only'))
-    .option('--json', 'print as JSON')
-    .addHelpText('after', listHelp)
-    .action(async ({ json, table }: Options) => {
-      const letters: (DeadLetter | DamagedLetter)[] = []
+export const defineDeadLetters = commands(
+  command('list', 'list rejected rows with the reasons', {
+    options: [['--table <table>', 'dead letters of this table only', letterTables]],
+    examples: ['dead-letters list', 'dead-letters list --table points', "dead-letters list --json | jq '.[].reason'"],
+    async run({ table }: { table?: LetterTable }, { client }) {
+      const letters: Letter[] = []
       for (const each of table === undefined ? letterTables : [table]) letters.push(...(await readAll(client, each)))
-      if (json === true) printJson(streams, letters)
-      else if (letters.length === 0) printText(streams.stdout, 'no dead letters\n')
-      else printTable(streams, [['table', 'id', 'series', 'time', 'values', 'reason'], ...letters.map(rowOf)])
-    })
-  command
-    .command('replay')
-    .description('send rejected rows again: all, or those with these ids')
-    .argument('[id...]', 'ids of dead letters', collectId)
-    .addOption(tableOption('the table that the ids are of (default: readings)'))
-    .option('--json', 'print the result as JSON')
-    .addHelpText('after', replayHelp)
-    .action(async (ids: number[], { json, table }: Options) => {
-      const body = { table, ...(ids.length === 0 ? {} : { ids }) }
-      const { replayed, damaged } = await client.json(Replayed, 'POST', '/dead-letters/replay', body)
-      if (json === true) printJson(streams, { replayed, damaged })
-      else printText(streams.stdout, `replayed ${replayed} dead letters\n`)
-      if (json !== true && damaged > 0) {
+      const heads = ['table', 'id', 'series', 'time', 'values', 'reason']
+      return { json: letters, text: letters.length === 0 ? ['no dead letters'] : [[heads, ...letters.map(rowOf)]] }
+    },
+  }),
+  command('replay', 'send rejected rows again: all, or those with these ids', {
+    arguments: [['[id...]', 'ids of dead letters', collectId]],
+    options: [ofTable],
+    json: 'print the result as JSON',
+    help: 'A row that is rejected again becomes a dead letter again. Damaged dead letters are skipped.',
+    examples: [
+      'dead-letters replay                          all of both tables',
+      'dead-letters replay 4711 4822                these two readings',
+      'dead-letters replay 4711 --table points      this point',
+    ],
+    async run({ id, table, json }: { id: number[]; table?: LetterTable; json?: true }, { client, streams }) {
+      const ids = id.length === 0 ? undefined : id
+      const result = await client.json(Replayed, 'POST', '/dead-letters/replay', { table, ids })
+      const { replayed, damaged } = result
+      if (json === undefined && damaged > 0) {
         printText(streams.stderr, `skipped ${damaged} damaged dead letters: see barograph dead-letters list\n`)
       }
-    })
-  command
-    .command('discard')
-    .description('delete rejected rows permanently')
-    .argument('<id...>', 'ids of dead letters', collectId)
-    .addOption(tableOption('the table that the ids are of (default: readings)'))
-    .option('--json', 'print the result as JSON')
-    .addHelpText('after', discardHelp)
-    .action(async (ids: number[], { json, table }: Options) => {
-      const { discarded } = await client.json(Discarded, 'POST', '/dead-letters/discard', { table, ids })
-      if (json === true) printJson(streams, { discarded })
-      else printText(streams.stdout, `discarded ${discarded} dead letters\n`)
-    })
-}
+      return { json: result, text: [`replayed ${replayed} dead letters`] }
+    },
+  }),
+  operation('discard', 'delete rejected rows permanently', {
+    arguments: [['<id...>', 'ids of dead letters', collectId]],
+    options: [ofTable],
+    json: 'print the result as JSON',
+    help: 'Their rows were acknowledged and are stored nowhere else.',
+    examples: ['dead-letters discard 4711 --table points'],
+    send: 'POST /admin/dead-letters/discard',
+    fields: { id: 'ids' },
+    answer: Discarded,
+    text: ({ discarded }) => [`discarded ${discarded} dead letters`],
+  }),
+)
 
-function tableOption(description: string): Option {
-  return new Option('--table <table>', description).choices(letterTables)
-}
-
-async function readAll(client: AdminClient, table: LetterTable): Promise<(DeadLetter | DamagedLetter)[]> {
-  const letters: (DeadLetter | DamagedLetter)[] = []
+async function readAll(client: AdminClient, table: LetterTable): Promise<Letter[]> {
+  const letters: Letter[] = []
   for (let after = ''; ; ) {
     const page = await client.json(DeadLetterPage, 'GET', `/dead-letters?table=${table}${after}`)
     letters.push(...page.dead_letters, ...page.damaged)
@@ -97,7 +72,7 @@ async function readAll(client: AdminClient, table: LetterTable): Promise<(DeadLe
   }
 }
 
-function rowOf(letter: DeadLetter | DamagedLetter): string[] {
+function rowOf(letter: Letter): string[] {
   if ('name' in letter)
     return [letter.table, String(letter.id), '', '', '', `damaged: ${letter.name}: ${letter.reason}`]
   const { table, id, symbol, time, values, reason } = letter

@@ -1,111 +1,132 @@
 /** `barograph devices suspend`, `resume`, `tag`, `untag` and `rotate`: one change of many devices. */
 
 import { writeSync } from 'node:fs'
-import type { Command } from 'commander'
 import { bulkDevicesMax, DeviceBulkAnswer, notTried } from '../api/admin/device-bulk-answer.ts'
+import { Rotated } from '../auth/devices/device.ts'
+import { DevicePage } from '../auth/devices/device-page.ts'
 import { createTagMatcher, TagMatch } from '../auth/devices/tag.ts'
 import { composed } from '../store/plain-text.ts'
 import type { AdminClient } from './admin-client.ts'
+import type { CommandContext, Define } from './command-context.ts'
 import { CommandError, exitUsage } from './command-error.ts'
-import { readAllDevices } from './devices-list.ts'
-import { collected } from './option-values.ts'
-import { printJson, printTable, printText, type Streams } from './output.ts'
+import { type ArgumentRow, type CommandRow, command, commands, readAll } from './operation-commands.ts'
+import { collected, stepOf } from './option-values.ts'
+import { printText } from './output.ts'
 import { openForOwner, passwordsCsv } from './passwords.ts'
 
 interface ChosenDevices {
+  names: string[]
   /** Devices with all of these. */
   tagged?: string[]
 }
 
-interface ChangeOptions extends ChosenDevices {
+interface RotateOptions extends ChosenDevices {
+  now?: boolean
+  output?: string
   json?: boolean
 }
 
-export interface RotateOptions extends ChangeOptions {
-  now?: boolean
-  output?: string
+const names: ArgumentRow = ['[names...]', 'names of the devices']
+const tagged = [
+  '--tagged <tag>',
+  'instead of names, all devices with this tag, or with site:* any tag of the key site; once for each that must hold',
+  collected,
+] as const
+
+export const deviceChanges = commands(
+  change('suspend', 'suspended', 'refuse the readings of devices until they are resumed', {
+    examples: ['devices suspend porch attic', 'devices suspend --tagged site:berlin'],
+  }),
+  change('resume', 'resumed', 'accept the readings of devices again', {
+    examples: ['devices resume --tagged site:berlin'],
+  }),
+  change('tag', 'tagged', 'give devices a tag, in place of one of the same key', {
+    arguments: [['<tag>'], names],
+    examples: ['devices tag site:berlin porch attic'],
+  }),
+  change('untag', 'untagged', 'take a tag away from devices', {
+    arguments: [['<tag>', 'the tag, or site:* for any tag of the key site'], names],
+    examples: ["devices untag 'room:*' --tagged site:berlin"],
+  }),
+  command('rotate', 'issue new passwords for devices and print them (shown only once)', {
+    arguments: [names],
+    options: [
+      tagged,
+      ['--now', 'revoke the old passwords at once'],
+      ['--output <file>', 'write the passwords to a new file with mode 0600'],
+    ],
+    json: 'print the devices and their passwords as JSON',
+    help: `The old password stays valid for a grace period (ROTATION_GRACE_HOURS), so that the device can be updated without losing
+readings. Use --now when the old password has leaked.
+
+Several devices get theirs as CSV with the columns device and password; with --json as the API answers. The exit status is 1 if
+one of them got none.`,
+    examples: ['devices rotate kitchen --json', 'devices rotate --tagged site:berlin --output passwords.csv'],
+    run: rotate,
+  }),
+)
+
+function change(action: string, done: string, description: string, row: CommandRow): Define {
+  return command(action, description, {
+    arguments: [names],
+    options: [tagged],
+    json: 'print the result as JSON',
+    help: 'Prints the outcome for each device. The exit status is 1 if one of them was not changed; the others are changed.',
+    ...row,
+    async run({ tag, ...chosen }: ChosenDevices & { tag?: string }, { apiClient }) {
+      const devices = await chosenDevices(apiClient, chosen)
+      const result = await changeAll(apiClient, devices, { action, tag })
+      const reasons = new Map(result.failed.map(({ device, reason }) => [device, `not ${done}: ${reason}`]))
+      const rows = devices.slice(0, result.known).map(device => [device, reasons.get(device) ?? done])
+      const json = { done: result.done, failed: result.failed }
+      return { json, text: [rows], failure: failureOf(result, devices.length) }
+    },
+  })
 }
 
-/** What is said of a device of which the change was made. */
-const doneWords = { suspend: 'suspended', resume: 'resumed', tag: 'tagged', untag: 'untagged' } as const
-type Action = keyof typeof doneWords
-
-const manyHelp = `
-Prints the outcome for each device. The exit status is 1 if one of them was not changed; the others are changed.`
-
-export function addDeviceChanges(devices: Command, client: AdminClient, streams: Streams): void {
-  const change = (action: Action, more: object) => async (names: string[], options: ChangeOptions) => {
-    const chosen = await chosenDevices(client, names, options)
-    const came = await changeAll(client, chosen, { action, ...more })
-    const { done, failed } = came.answer
-    if (options.json === true) printJson(streams, { done, failed })
-    else printTable(streams, rowsOf(chosen, came, doneWords[action]))
-    throwFault(came, chosen.length)
+async function rotate(options: RotateOptions, context: CommandContext) {
+  const { names, now, output, tagged } = options
+  const [name, ...others] = names
+  if (name === undefined || others.length > 0 || tagged !== undefined || output !== undefined) {
+    return await rotateAll(options, context)
   }
-  addChosen(devices.command('suspend').description('refuse the readings of devices until they are resumed'))
-    .addHelpText(
-      'after',
-      `${manyHelp}\n\nExamples:\n  barograph devices suspend porch attic\n${taggedExample('suspend')}`,
-    )
-    .action((names: string[], options: ChangeOptions) => change('suspend', {})(names, options))
-  addChosen(devices.command('resume').description('accept the readings of devices again'))
-    .addHelpText('after', `${manyHelp}\n\nExample:\n${taggedExample('resume')}`)
-    .action((names: string[], options: ChangeOptions) => change('resume', {})(names, options))
-  addChosen(devices.command('tag').description('give devices a tag, in place of one of the same key').argument('<tag>'))
-    .addHelpText('after', `${manyHelp}\n\nExample:\n  barograph devices tag site:berlin porch attic`)
-    .action((tag: string, names: string[], options: ChangeOptions) => change('tag', { tag })(names, options))
-  addChosen(
-    devices
-      .command('untag')
-      .description('take a tag away from devices')
-      .argument('<tag>', 'the tag, or site:* for any tag of the key site'),
-  )
-    .addHelpText('after', `${manyHelp}\n\nExample:\n  barograph devices untag 'room:*' --tagged site:berlin`)
-    .action((tag: string, names: string[], options: ChangeOptions) => change('untag', { tag })(names, options))
+  const path = `/admin/devices/${encodeURIComponent(stepOf('device name')(name).toWellFormed())}/rotate`
+  const rotated = await context.apiClient.json(Rotated, 'POST', now === true ? `${path}?now=1` : path)
+  const { old_password_until: until, ...issued } = rotated
+  const old = until === null ? 'The old password is revoked.' : `The old password is valid until ${until}.`
+  return { json: rotated, text: [issued, 'The password is shown only once.', old] }
 }
 
-const taggedExample = (action: Action) => `  barograph devices ${action} --tagged site:berlin`
-
-function addChosen(command: Command): Command {
-  return addTagged(command.argument('[names...]', 'names of the devices')).option('--json', 'print the result as JSON')
-}
-
-export function addTagged(command: Command): Command {
-  return command.option(
-    '--tagged <tag>',
-    'instead of names, all devices with this tag, or with site:* any tag of the key site; once for each that must hold',
-    collected,
-  )
-}
-
-/** New passwords of several devices, as CSV; each is shown this once. */
-export async function rotateAll(client: AdminClient, streams: Streams, names: string[], options: RotateOptions) {
+/** Prints the new passwords of several devices as CSV. Each is shown this once. */
+async function rotateAll(options: RotateOptions, { apiClient, streams }: CommandContext): Promise<undefined> {
   const { now = false, output, json } = options
-  const chosen = await chosenDevices(client, names, options)
-  // Before anything is changed, so that the passwords have a place to go.
+  const chosen = await chosenDevices(apiClient, options)
+  // The passwords need a place before a device is changed.
   const descriptor = output === undefined ? undefined : openForOwner(output)
-  const came = await changeAll(client, chosen, { action: 'rotate', now })
-  const { issued, failed } = came.answer
-  const passwords = json === true ? `${JSON.stringify(came.answer)}\n` : passwordsCsv(issued)
+  const result = await changeAll(apiClient, chosen, { action: 'rotate', now })
+  const { done, failed, issued } = result
+  const passwords = json === true ? `${JSON.stringify({ done, failed, issued })}\n` : passwordsCsv(issued)
   if (descriptor === undefined) printText(streams.stdout, passwords)
   else writeSync(descriptor, passwords)
   const where = output === undefined ? 'shown only once' : `in ${output}`
   printText(streams.stderr, `${issued.length} new ${issued.length === 1 ? 'password' : 'passwords'}, ${where}\n`)
   for (const { device, reason } of failed) printText(streams.stderr, `${JSON.stringify(device)}: ${reason}\n`)
-  throwFault(came, chosen.length)
+  const failure = failureOf(result, chosen.length)
+  if (failure !== undefined) throw new CommandError(failure)
 }
 
-/** Each once. */
-async function chosenDevices(client: AdminClient, names: string[], { tagged }: ChosenDevices): Promise<string[]> {
+/** Names each device once. */
+async function chosenDevices(client: AdminClient, { names, tagged }: ChosenDevices): Promise<string[]> {
   if ((names.length === 0) === (tagged === undefined)) {
     throw new CommandError('name the devices or choose them with --tagged', exitUsage)
   }
   if (tagged === undefined) return [...new Set(names.map(composed))]
   const tags = tagged.map(tagOf)
-  const hasThem = createTagMatcher(tags)
-  // The search finds more than the tag: all that contain its text.
-  const listed = await readAllDevices(client, (tags[0] ?? '').replace(/\*$/, ''))
-  const found = listed.filter(hasThem).map(({ name }) => name)
+  const hasTags = createTagMatcher(tags)
+  // The search finds all devices that contain the text of the tag.
+  const search = (tags[0] ?? '').replace(/\*$/, '')
+  const listed = await readAll(client, DevicePage, '/admin/devices', { search })
+  const found = listed.filter(hasTags).map(({ name }) => name)
   if (found.length === 0) throw new CommandError(`no device has ${tags.join(' and ')}`)
   return [...new Set(found)]
 }
@@ -116,48 +137,40 @@ function tagOf(text: string): string {
   throw new CommandError(`--tagged ${text}: ${tag.error.issues[0]?.message}`, exitUsage)
 }
 
-interface Came {
-  answer: DeviceBulkAnswer
-  /** Why the last request has no answer; of its devices nobody knows. */
+interface Result extends DeviceBulkAnswer {
+  /** Number of the first devices with a known outcome. */
+  known: number
+  /** Why the last request has no answer. */
   fault?: unknown
-  /** Of so many devices, the first ones, the service has told. */
-  told: number
 }
 
-/** A fault comes with what was told before it: nobody can ask for those passwords again. */
-async function changeAll(client: AdminClient, devices: readonly string[], change: object): Promise<Came> {
-  const answer: DeviceBulkAnswer = { done: 0, failed: [], issued: [] }
+/** Returns a fault with the earlier answers, because their passwords cannot be requested again. */
+async function changeAll(client: AdminClient, devices: readonly string[], change: object): Promise<Result> {
+  const result: Result = { done: 0, failed: [], issued: [], known: devices.length }
   for (let from = 0; from < devices.length; from += bulkDevicesMax) {
     const batch = devices.slice(from, from + bulkDevicesMax)
     try {
-      const part = await client.json(DeviceBulkAnswer, 'POST', '/device-changes', { ...change, devices: batch })
-      answer.done += part.done
-      answer.failed.push(...part.failed)
-      answer.issued.push(...part.issued)
+      const part = await client.json(DeviceBulkAnswer, 'POST', '/admin/device-changes', { ...change, devices: batch })
+      result.done += part.done
+      result.failed.push(...part.failed)
+      result.issued.push(...part.issued)
     } catch (fault) {
-      return { answer, fault, told: from }
+      return { ...result, known: from, fault }
     }
-    // What ended this batch would end the next one, too.
-    if (answer.failed.at(-1)?.reason === notTried) {
+    // The reason that ended this batch would end the next one, too.
+    if (result.failed.at(-1)?.reason === notTried) {
       const others = devices.slice(from + bulkDevicesMax)
-      answer.failed.push(...others.map(device => ({ device, reason: notTried })))
+      result.failed.push(...others.map(device => ({ device, reason: notTried })))
       break
     }
   }
-  return { answer, told: devices.length }
+  return result
 }
 
-function rowsOf(devices: readonly string[], { answer, told }: Came, done: string): string[][] {
-  const reasons = new Map(answer.failed.map(({ device, reason }) => [device, `not ${done}: ${reason}`]))
-  return devices.slice(0, told).map(device => [device, reasons.get(device) ?? done])
-}
-
-function throwFault({ answer, fault, told }: Came, count: number): void {
+function failureOf({ failed, known, fault }: Result, count: number): string | undefined {
   if (fault !== undefined) {
     const reason = fault instanceof Error ? fault.message : String(fault)
-    throw new CommandError(
-      told === 0 ? reason : `${reason}\n  the outcome of ${count - told} of ${count} devices is unknown`,
-    )
+    return known === 0 ? reason : `${reason}\n  the outcome of ${count - known} of ${count} devices is unknown`
   }
-  if (answer.failed.length > 0) throw new CommandError(`not done for ${answer.failed.length} of ${count} devices`)
+  return failed.length > 0 ? `not done for ${failed.length} of ${count} devices` : undefined
 }

@@ -3,45 +3,43 @@
 import { createReadStream, writeSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import type { Command } from 'commander'
 import { z } from 'zod'
 import { type DeviceRequest, IssuedPassword } from '../auth/devices/device.ts'
 import type { AdminClient } from './admin-client.ts'
 import { CommandError } from './command-error.ts'
 import { readDeviceCsv } from './device-csv.ts'
-import { printText, type Streams } from './output.ts'
+import { command } from './operation-commands.ts'
+import { printText } from './output.ts'
 import { openForOwner, passwordsCsv } from './passwords.ts'
 
-/** What the server takes at a time; those of one request are made all or not at all. */
+/** The server adds all devices of a request or none. */
 const devicesPerRequest = 10_000
 
-const help = `
-The header names the columns, in any order; only device, its name, is required:
+interface ImportOptions {
+  file: string
+  output?: string
+  json?: true
+}
+
+export const devicesImport = command(
+  'import',
+  'add the devices of a CSV file and print their passwords (shown only once)',
+  {
+    arguments: [['<file>', 'CSV file with a header line, or - for standard input']],
+    options: [['--output <file>', 'write the passwords to a new file with mode 0600']],
+    json: 'print the passwords as JSON instead of CSV',
+    help: `The header names the columns, in any order; only device, its name, is required:
   device,location_short,location_desc,log_switch,battery,altitude_m,expected_interval_seconds,owner,quality_limits,metrics,tags,
   profile,battery_type,battery_cells,latitude,longitude
 owner is the e-mail address or the id of an account. log_switch and battery are yes or no, or true or false. quality_limits is JSON, as in devices set --limits. metrics are names with blanks between them, and tags such as site:berlin have semicolons between them. profile and battery_type are words, as in devices set.
-An empty cell leaves a column unset. If any line is invalid, no device is added.
-
-Examples:
-  barograph devices import devices.csv --output passwords.csv
-  barograph devices import devices.csv --json > passwords.json`
-
-interface ImportOptions {
-  output?: string
-  json?: boolean
-}
-
-export function addDevicesImport(devices: Command, client: AdminClient, streams: Streams & { stdin: Readable }): void {
-  devices
-    .command('import')
-    .description('add the devices of a CSV file and print their passwords (shown only once)')
-    .argument('<file>', 'CSV file with a header line, or - for standard input')
-    .option('--output <file>', 'write the passwords to a new file with mode 0600')
-    .option('--json', 'print the passwords as JSON instead of CSV')
-    .addHelpText('after', help)
-    .action(async (file: string, { output, json }: ImportOptions) => {
+An empty cell leaves a column unset. If any line is invalid, no device is added.`,
+    examples: [
+      'devices import devices.csv --output passwords.csv',
+      'devices import devices.csv --json > passwords.json',
+    ],
+    async run({ file, output, json }: ImportOptions, { client, streams }) {
       const wanted = readDeviceCsv(await readFile(file, streams.stdin), file)
-      // Before anything is made, so that the passwords have a place to go.
+      // The passwords need a place before a device is added.
       const descriptor = output === undefined ? undefined : openForOwner(output)
       const { issued, fault } = await makeAll(client, wanted)
       const passwords = json === true ? `${JSON.stringify(issued)}\n` : passwordsCsv(issued)
@@ -50,8 +48,10 @@ export function addDevicesImport(devices: Command, client: AdminClient, streams:
       const where = output === undefined ? 'their passwords are shown only once' : `their passwords are in ${output}`
       printText(streams.stderr, `added ${issued.length} devices${issued.length === 0 ? '' : `; ${where}`}\n`)
       if (fault !== undefined) throw fault
-    })
-}
+      return undefined
+    },
+  },
+)
 
 async function readFile(file: string, stdin: Readable): Promise<string> {
   try {
@@ -61,7 +61,7 @@ async function readFile(file: string, stdin: Readable): Promise<string> {
   }
 }
 
-/** A fault comes with what was made before it: nobody can ask for those passwords again. */
+/** Returns a fault with the earlier answers, because their passwords cannot be requested again. */
 async function makeAll(
   client: AdminClient,
   wanted: DeviceRequest[],

@@ -5,32 +5,53 @@ import { CommandError, exitUsage } from './command-error.ts'
 
 /** Null in the request. Commander replaces null itself by an empty text. */
 export const cleared = Symbol('cleared')
+type Cleared = typeof cleared
 
-/** Checked by the server. */
-export type JsonObject = Record<string, unknown>
+export function textOrNone(text: string): string | Cleared {
+  return text === 'none' ? cleared : text
+}
 
-/** Commander makes an empty text of null, so the word stands for it until the end. */
-export function numberOrNone(text: string): number | 'none' {
-  if (text === 'none') return text
+export function textOrEmpty(text: string): string | Cleared {
+  return text === '' ? cleared : text
+}
+
+export function numberOrNone(text: string): number | Cleared {
+  if (text === 'none') return cleared
   const value = Number(text)
   if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('Expected a number or none.')
   return value
 }
 
-export function jsonObjectOrNone(text: string): JsonObject | 'none' {
-  if (text === 'none') return text
-  const limits = jsonOf(text)
-  if (typeof limits === 'object' && limits !== null && !Array.isArray(limits)) return limits as JsonObject
+export function jsonObjectOrNone(text: string): object | Cleared {
+  if (text === 'none') return cleared
+  const value = jsonObjectIn(text)
+  if (value !== undefined) return value
   throw new InvalidArgumentError(`Expected JSON such as '{"pressure":{"min":700}}' or none.`)
 }
 
-/** Undefined for invalid JSON. */
-function jsonOf(text: string): unknown {
+/** Undefined for other JSON and for invalid JSON. */
+function jsonObjectIn(text: string): Record<string, unknown> | undefined {
   try {
-    return JSON.parse(text)
+    const value: unknown = JSON.parse(text)
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+    return isObject ? (value as Record<string, unknown>) : undefined
   } catch {
     return undefined
   }
+}
+
+/** Digits alone are an id, because no address consists of them. An empty text clears the owner. */
+export function ownerOf(text: string): string | number | Cleared {
+  return /^\d{1,10}$/.test(text) ? Number(text) : textOrEmpty(text)
+}
+
+function recordId(text: string): string {
+  if (!/^[1-9]\d{0,17}$/.test(text)) throw new InvalidArgumentError('An id must be a whole number.')
+  return text
+}
+
+export function recordNumber(text: string): number {
+  return Number(recordId(text))
 }
 
 /** A step of a path. Clients resolve `.` and `..` away, and the request would be another one. */
@@ -49,6 +70,10 @@ export function countUpTo(max: number): (text: string) => number {
     if (count >= 1 && count <= max) return count
     throw new InvalidArgumentError(`Expected a whole number from 1 to ${max}.`)
   }
+}
+
+export function namesOrNone(text: string): string[] | Cleared {
+  return text === 'none' ? cleared : namesIn(text)
 }
 
 /** Separated by commas, semicolons or blanks. */
