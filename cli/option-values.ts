@@ -29,8 +29,14 @@ export function jsonObjectOrNone(text: string): object | Cleared {
   throw new InvalidArgumentError(`Expected JSON such as '{"pressure":{"min":700}}' or none.`)
 }
 
+export function jsonObject(text: string): object {
+  const value = jsonObjectIn(text)
+  if (value === undefined) throw new InvalidArgumentError('Expected a JSON object.')
+  return value
+}
+
 /** Undefined for other JSON and for invalid JSON. */
-function jsonObjectIn(text: string): Record<string, unknown> | undefined {
+export function jsonObjectIn(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text)
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -45,13 +51,28 @@ export function ownerOf(text: string): string | number | Cleared {
   return /^\d{1,10}$/.test(text) ? Number(text) : textOrEmpty(text)
 }
 
-function recordId(text: string): string {
+/** Text, because ids of alerts can be larger than exact numbers. */
+export function recordId(text: string): string {
   if (!/^[1-9]\d{0,17}$/.test(text)) throw new InvalidArgumentError('An id must be a whole number.')
   return text
 }
 
 export function recordNumber(text: string): number {
   return Number(recordId(text))
+}
+
+export function recordNumbers(text: string, before: readonly number[] = []): number[] {
+  return [...before, recordNumber(text)]
+}
+
+const durationUnits = { s: 1, m: 60, h: 3600, d: 86_400 }
+
+/** `90`, `90s`, `15m`, `6h`, `7d`. */
+export function seconds(text: string): number {
+  const parts = /^(\d{1,9})([smhd]?)$/.exec(text)
+  if (parts === null) throw new InvalidArgumentError('Expected a duration such as 90s, 15m, 6h or 7d.')
+  const [, count, unit = ''] = parts
+  return Number(count) * (durationUnits[unit as keyof typeof durationUnits] ?? 1)
 }
 
 /** A step of a path. Clients resolve `.` and `..` away, and the request would be another one. */

@@ -1,0 +1,78 @@
+/** The examples of the command page, which are those of the help, send requests of the published contract. */
+
+import { readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import t from 'tap'
+import { barograph } from '../support/command-line.ts'
+import { createContractChecker } from '../support/contract.ts'
+import { temporaryFolder } from '../support/databases.ts'
+import { published } from '../support/published.ts'
+
+const page = readFileSync(new URL('../../docs/cli.md', import.meta.url), 'utf8')
+/** These read files, or reach the databases themselves. */
+const others =
+  /^barograph (?:start|doctor|import|import-points|export|content-files|backup|restore|kafka|replicas|(?:devices|alerts) import|.*--(?:output|settings-file))\b/
+const examples = [...page.matchAll(/^ {2}(barograph .+)$/gm)]
+  .map(([, line = '']) => line)
+  .filter(line => !others.test(line))
+
+const tokenFile = join(temporaryFolder(t), 'token')
+writeFileSync(tokenFile, 'a'.repeat(64))
+const contract = createContractChecker(published)
+/** Fixed steps of paths come before parameters. */
+const operations = Object.entries(published.paths)
+  .map(([path, methods]) => ({
+    pattern: new RegExp(`^${path.replace(/\/$/, '').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+    path,
+    methods,
+  }))
+  .sort((a, b) => a.path.split('{').length - b.path.split('{').length)
+
+interface Sent {
+  method: string
+  url: URL
+  body: string
+}
+const sent: Sent[] = []
+const server = createServer(async (request, response) => {
+  const { method = '', url = '' } = request
+  sent.push({ method, url: new URL(url, 'http://localhost'), body: await text(request) })
+  response.writeHead(404, { 'content-type': 'application/problem+json' }).end('{"title":"nothing is here"}')
+})
+await new Promise<void>(listening => server.listen(0, '127.0.0.1', listening))
+t.teardown(() => server.close())
+const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+
+/** Without the program, an explanation, and redirections of a shell. */
+function wordsOf(example: string): string[] {
+  const [command = ''] = example.slice('barograph '.length).split(/ {2,}| [<>|] /)
+  return [...command.matchAll(/(?:'([^']*)'|"([^"]*)"|[^\s'"]+)(?=\s|$)/g)].map(
+    ([word, quoted, other]) => quoted ?? other ?? word,
+  )
+}
+
+/** Why a request does not fit the contract. */
+function faultOf({ method, url: { pathname, searchParams }, body }: Sent): string | undefined {
+  const operation = operations.find(({ pattern }) => pattern.test(pathname))?.methods[method.toLowerCase()]
+  if (operation === undefined) return `${method} ${pathname} is not in the contract`
+  const { parameters = [], requestBody } = operation
+  for (const name of searchParams.keys()) {
+    if (!parameters.some(each => each.in === 'query' && each.name === name)) return `${name} is not in the query`
+  }
+  if (body !== '') return contract.fault(requestBody?.content, 'application/json', JSON.parse(body))
+  return requestBody?.required === true ? 'the body is missing' : undefined
+}
+
+t.ok(examples.length > 80)
+for (const example of examples) {
+  t.test(example, async t => {
+    const words = [...wordsOf(example), '--url', url, '--token-file', tokenFile]
+    const run = await barograph(words, { stdin: 'correct horse battery\n' })
+    t.match(run, { status: 1, stderr: 'barograph: nothing is here\n' })
+    const [first] = sent.splice(0)
+    t.equal(first === undefined ? 'nothing was sent' : faultOf(first), undefined)
+  })
+}
