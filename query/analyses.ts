@@ -29,13 +29,10 @@ export interface Analyses {
   normal(device: AnalysedDevice, how: MomentHow, client: AbortSignal): Served
   /** Compares each gauge with its own previous four weeks. */
   unusual(device: AnalysedDevice, how: MomentHow, client: AbortSignal): Served
-  /** The next 48 hours of each gauge. */
   forecast(device: AnalysedDevice, how: MomentHow, client: AbortSignal): Served
-  /** Figures that depend on the device's profile. */
   domain(device: AnalysedDevice, how: WindowHow, client: AbortSignal): Served
   /** Excursions of a gauge beyond thresholds, in a range or in the last 7 days. */
   excursions(device: AnalysedDevice, how: ExcursionsHow, client: AbortSignal): Served
-  /** Anomalies in a window, page by page. */
   anomalies(device: AnalysedDevice, how: AnomaliesHow, client: AbortSignal): Served
   /** The newest point of each parameter of a station, within the month up to the newest point of all. */
   stationLatest(station: AnalysedDevice, how: CustomHow, client: AbortSignal): Served
@@ -59,7 +56,6 @@ export interface ExcursionsHow extends CustomHow {
   readonly forSeconds: number
 }
 
-/** Options of an answer as of a moment. */
 export type MomentHow = CustomHow & Pick<AskedWindow, 'endMs'>
 export type WindowHow = CustomHow & AskedWindow
 
@@ -79,7 +75,6 @@ interface DetailHow extends MomentHow, Pick<AskedWindow, 'startMs'> {
 }
 
 interface StatsHow extends WindowHow {
-  /** Readings of the device that were refused. */
   readonly rejected?: RejectedReadings | undefined
   readonly stepSeconds: number | undefined
 }

@@ -8,7 +8,6 @@ export interface AskedWindow {
   readonly endMs?: number | undefined
 }
 
-/** The moment at which an answer ends. */
 export function asOfMs(endMs: number | undefined, nowMs: number): number {
   return Math.min(endMs ?? nowMs, nowMs)
 }

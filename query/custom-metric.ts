@@ -48,7 +48,6 @@ export function customLimits({
   return batteryMetricOf(name, unit) === undefined ? stillLimits(limits, settings) : limits
 }
 
-/** The descriptions of custom metrics in an answer. */
 export function descriptionsOf(custom: readonly CustomMetric[]): Record<string, MetricDescription> {
   return Object.fromEntries(
     custom.map(({ name, title, kind, unit, decimals, left_out }) => {

@@ -39,7 +39,6 @@ export interface DescribedGauge extends Pick<MetricDescription, 'title' | 'unit'
 /** A device whose readings are overdue. */
 interface Silence {
   readonly state: 'stale' | 'offline'
-  /** Time of its last reading. */
   readonly lastMs: number
 }
 

@@ -28,9 +28,7 @@ export interface InsightsOptions {
 
 /** Insights: batteries that run out, outliers, stuck gauges and silent devices. */
 export interface Insights {
-  /** Insights of all these devices. */
   all(devices: () => readonly InsightsDevice[]): Answer | Promise<Answer>
-  /** Insights of these devices only. */
   of(devices: readonly InsightsDevice[], client: AbortSignal): Answer | Promise<Answer>
 }
 

@@ -1,6 +1,5 @@
 /** Bodies that are built piece by piece while they are sent. */
 
-/** The body cannot be finished. */
 export class BodyInterrupted<Code extends string> extends Error {
   override name = 'BodyInterrupted'
   readonly code: Code

@@ -52,7 +52,6 @@ export interface Query extends Analyses {
   hourSources: () => HourSources
   /** The compressed body; undefined when too many compressions are in progress. */
   coded(body: Body, coding: Coding): Buffer | Promise<Buffer> | undefined
-  /** Number of queued queries by pool. */
   queueLengths(): Readonly<Record<'light' | 'analysis', number>>
   cacheStatus(): CacheStatus
   close(): Promise<void>

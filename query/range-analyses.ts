@@ -36,7 +36,6 @@ export function hourAnalyses(
   }
 }
 
-/** Analyses of all readings of a range. */
 export function rangeAnalyses(
   { runAnalysis }: AnalysesOptions,
   analyse: Analyse,

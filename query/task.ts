@@ -21,7 +21,6 @@ interface QuestdbTimeouts {
   readonly statementTimeoutMs: number
 }
 
-/** Settings for reading one QuestDB. */
 export interface QuestdbSettings extends QuestdbTimeouts {
   readonly questdb: QuestdbAddress
 }
@@ -114,7 +113,6 @@ export interface PastQuery extends Pick<AskedWindow, 'endMs'> {
   readonly nowMs: number
 }
 
-/** Hours of gauges. */
 export interface HoursQuery extends Pick<AskedWindow, 'endMs'> {
   readonly device: AnalysedDevice
   readonly custom: readonly CustomMetric[]
@@ -129,7 +127,6 @@ export interface DomainQuery extends HoursQuery, AskedWindow {
   readonly custom: readonly CustomMetric[]
 }
 
-/** All readings of a range. */
 export interface RangeQuery {
   readonly device: AnalysedDevice
   readonly custom: readonly CustomMetric[]
@@ -179,7 +176,6 @@ interface FleetLastQuery {
   readonly toUs: number
 }
 
-/** Values of metrics without a column. */
 interface FleetCustomQuery {
   readonly fromUs: number
   /** Not included. */

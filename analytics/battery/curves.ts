@@ -29,7 +29,6 @@ const curves: Readonly<Record<CellType, readonly number[]>> = {
 /** Deviation of a good cell's voltage from its curve, as a share. */
 export const curveError = 0.02
 
-/** The voltage of a full cell. */
 export function fullVoltage(type: CellType): number {
   return curves[type][0] as number
 }

@@ -14,7 +14,6 @@ const blockMin = 1024
 
 export interface SeriesTransform {
   readonly values: Float64Array
-  /** Cells that were observed. */
   readonly observed: number
   /** Lower bound of a block's length. */
   readonly lagMax: number

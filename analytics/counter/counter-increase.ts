@@ -27,7 +27,6 @@ interface CounterReset {
 }
 
 export interface CounterIncrease {
-  /** Number of samples. */
   readonly count: number
   /** From the first sample to the last, in the total's unit; null with fewer than two. */
   readonly increase: number | null

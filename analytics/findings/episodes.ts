@@ -17,7 +17,6 @@ export interface Episode {
   readonly endMs: number
   /** True if all values after it are bad or missing. */
   readonly isLast: boolean
-  /** Number of marked values. */
   readonly count: number
   readonly last: number
   readonly min: number

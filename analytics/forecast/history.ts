@@ -7,7 +7,6 @@ export interface History {
   readonly localHours: Uint8Array
 }
 
-/** Hours ahead. */
 export const horizonHours = 48
 
 export function hoursAhead({ values, localHours }: History): Uint8Array {

@@ -71,7 +71,6 @@ const hoursPerDay = 24
 const hoursPerWeek = 7 * hoursPerDay
 
 interface Model {
-  /** Values of the hours ahead. */
   readonly ahead: (history: History) => Float64Array
   readonly hoursMin: number
 }

@@ -37,7 +37,6 @@ export interface Quality {
   /** Failed tests of each reading, see `quality-marks.ts`; 0 for good and missing values. */
   readonly marks: Uint8Array
   readonly counts: QualityCounts
-  /** The limits that the tests used. */
   readonly limits: SensorLimits
 }
 
@@ -81,7 +80,6 @@ export interface JudgedReadings {
   readonly isStill: Uint8Array
 }
 
-/** The arguments are the same as for `checkQuality`. */
 export function judgeReadings(
   timesMs: Float64Array,
   values: Float64Array,
@@ -215,7 +213,6 @@ function markRates(
   }
 }
 
-/** The largest change allowed in this time. */
 export function changeMax(rate: QualityLimits['rate'], intervalMs: number): number {
   let previousMs = 0
   let previousChange = rate[0]?.[1] ?? Number.POSITIVE_INFINITY

@@ -10,7 +10,6 @@ import { eventsOf } from './events.ts'
 import { estimateInterval, gapIntervals, measuredRegularity } from './interval-estimate.ts'
 import { irregularGap, type PacedGap } from './irregular-gap.ts'
 
-/** A stretch of time with one expected interval. */
 export interface CadenceStretch {
   /** It lasts from here, included, to the next one. An interval belongs to the stretch in which it begins. */
   readonly fromMs: number

@@ -181,7 +181,6 @@ export class Background {
     return Math.round(exactCyclesMax * this.#binsPerCycle * 2 ** (index / linesPerOctave))
   }
 
-  /** Sample for the window of a bin. */
   #sampleAround(bin: number): Sample {
     const [from, to] = this.#window(bin)
     const width = to - from + 1

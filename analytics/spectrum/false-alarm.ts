@@ -34,7 +34,6 @@ export function falseAlarmProbability(power: number, times: ObservedTimes, frequ
   return -Math.expm1(-tau) + single * Math.exp(-tau)
 }
 
-/** The moments of the observed cells, in cells. */
 export function observedTimes(values: Float64Array): ObservedTimes {
   let observed = 0
   let first = 0

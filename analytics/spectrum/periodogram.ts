@@ -9,7 +9,6 @@ export interface Spectrum {
   /** P by bin; bin k is at k/size cycles a cell, k = 0 … size/2. */
   readonly power: Float64Array
   readonly size: number
-  /** Cells of the series. */
   readonly cells: number
 }
 

@@ -50,7 +50,6 @@ export interface SeasonalPeak {
    */
   readonly snr: number
   readonly falseAlarm: number
-  /** See `isSignificant`. */
   readonly significant: boolean
   /** Found by the signs of the days instead of its ratio; see `withDay`. */
   readonly isOfDays?: boolean
@@ -59,7 +58,6 @@ export interface SeasonalPeak {
 interface SeasonalPeaks {
   /** Largest power first, at most five; all but one stand out. */
   readonly peaks: SeasonalPeak[]
-  /** The spectrum of the whole series. */
   readonly picture: PeriodogramPicture
 }
 

@@ -27,7 +27,6 @@ export function seaLevelPressure(pressure: number, temperature: number, humidity
   return pressure * 10 ** ((0.0148275 * altitudeM) / virtualTemperature)
 }
 
-/** The dew point of each reading. */
 export function dewPoints(temperatures: Float64Array, humidities: Float64Array): Float64Array {
   const points = new Float64Array(temperatures.length)
   for (let index = 0; index < points.length; index++) {

@@ -10,7 +10,6 @@ const minuteMs = 60_000
 export interface LocalHour extends Bucket {
   /** 0 … 23 on the local clock. */
   readonly hour: number
-  /** The local text of the start. */
   readonly text: string
 }
 

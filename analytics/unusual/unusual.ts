@@ -354,7 +354,6 @@ function referenceOf(values: Float64Array, quantum: number): Reference | undefin
   return scale > 0 ? { centre, scale } : undefined
 }
 
-/** The number of independent values. */
 function independentOf(values: Float64Array): number {
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length
   let [squares, products] = [0, 0]

@@ -26,7 +26,6 @@ export interface AnomaliesInput extends AnomaliesPage {
   readonly local: LocalTime
 }
 
-/** The answer as JSON text. */
 export function buildAnomalies(input: AnomaliesInput): string {
   const { device, startMs, endMs, after, limit, custom, nowMs, local } = input
   const all = input.found.filter(one => one.startMs < endMs && (one.endMs ?? endMs) >= startMs).sort(inOrder)

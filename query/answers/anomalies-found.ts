@@ -29,7 +29,6 @@ import { units } from './units.ts'
 interface AnomaliesRead {
   readonly device: AnalysedDevice
   readonly series: Series
-  /** Samples of the metrics beside the five. */
   readonly samples: readonly CustomSamples[]
   readonly cadence: Cadence
   /** The reading before the series; undefined when it begins with the device's first. */

@@ -83,7 +83,6 @@ export interface CompareInput extends CompareWindow {
   readonly withTimes: boolean
 }
 
-/** The answer as JSON text. */
 export function buildCompare(input: CompareInput): string {
   const { a, b, custom, preset, startMs, endMs, nowMs, local } = input
   const hours = Float64Array.from({ length: (endMs - startMs) / hourMs }, (_, hour) => startMs + hour * hourMs)

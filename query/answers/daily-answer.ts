@@ -34,7 +34,6 @@ export interface DailyInput {
   readonly local: LocalTime
 }
 
-/** The answer as JSON text. */
 export function buildDaily({ device, series, earlierMs, custom, buckets, nowMs, local }: DailyInput): string {
   const { timesMs, values } = series
   const cadence = deviceCadence(device, earlierMs, timesMs)

@@ -58,7 +58,6 @@ export function detailWindows({ nowMs, startMs, endMs }: Pick<DetailInput, 'nowM
   return { afterUs: throughUs - 24 * hourMs * 1000, throughUs, throughMs, fromMs, toMs }
 }
 
-/** The answer as JSON text. */
 export function buildDetail(input: DetailInput): string {
   const { device, series, earlierMs, hourly, custom, nowMs, local } = input
   const cadence = deviceCadence(device, earlierMs, series.timesMs)
@@ -104,7 +103,6 @@ function rawText({ texts, stepsMaxMs, downsampled }: LineTexts, gapMs: number | 
   return objectText({ ...texts, ...memberTexts({ gap_seconds, downsampled }) })
 }
 
-/** One metric's readings of the day. */
 interface Line {
   readonly name: string
   readonly timesMs: Float64Array

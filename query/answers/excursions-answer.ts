@@ -31,7 +31,6 @@ export interface ExcursionsInput extends ExcursionsAsked {
 const dayMs = 86_400_000
 const minuteMs = 60_000
 
-/** The answer as JSON text. */
 export function buildExcursions(input: ExcursionsInput): string {
   const { device, metric, unit, samples, gaps, above, below, forSeconds, startMs, endMs, nowMs, local } = input
   const days = daysBetween(local, startMs, endMs)

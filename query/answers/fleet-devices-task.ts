@@ -84,7 +84,6 @@ function writeMeans(numbers: Float64Array, sums: HourSums, fromHour: number): vo
   }
 }
 
-/** The result of reading one device. */
 interface Taken {
   readonly numbers: Float64Array
   readonly sums: HourSums

@@ -53,7 +53,6 @@ export function unpackRows(bytes: Uint8Array): Float64Array {
   return new Float64Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 8)
 }
 
-/** Rows that are added one by one. */
 export class RowList {
   readonly #width: number
   #numbers: Float64Array<ArrayBuffer>

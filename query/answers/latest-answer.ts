@@ -18,7 +18,6 @@ export interface LatestContext {
 }
 
 interface Counted {
-  /** Points of the fleet. */
   readonly points: number
   /** Rows of the fleet, and rows of other devices, which are skipped. */
   readonly rows: number

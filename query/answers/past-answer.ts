@@ -41,7 +41,6 @@ export interface PastInput {
   readonly local: LocalTime
 }
 
-/** The answer as JSON text. */
 export function buildPast({ device, days, timesMs, nowMs, local }: PastInput): string {
   const context = { cadence: deviceCadence(device, new Float64Array(0), timesMs), nowMs, local }
   const dayOf = (day: PastInput['days'][number]) => ({

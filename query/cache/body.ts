@@ -2,7 +2,6 @@
 
 import type { EncodedBody } from './encode-body.ts'
 
-/** The compressed forms of an answer. */
 export type Coding = 'gzip' | 'br' | 'zstd'
 
 export interface Body {

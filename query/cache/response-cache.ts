@@ -13,7 +13,6 @@ export type Built =
   | { readonly ok: false; readonly code: Exclude<AnswerCode, 'TOO_LARGE'> }
 
 export interface CachedQuery {
-  /** Under this the answer is cached. */
   readonly key: string
   /**
    * The inputs of the answer, read before it is built: an answer of the same version is right, however old. Undefined

@@ -18,11 +18,9 @@ interface Pieces {
   readonly tailDeflated: Bytes
 }
 
-/** Message from the worker. */
 export interface ResponseTemplate<Live> extends Pieces {
   /** Hash of head and tail. */
   readonly hash: string
-  /** The data of the dynamic part. */
   readonly live: Live
 }
 

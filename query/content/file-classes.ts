@@ -26,12 +26,10 @@ const combinationsMax = 1_000_000
 
 export class FileClasses {
   readonly #classes: readonly FileClass[]
-  /** Class of each file. */
   readonly #classOf: Uint16Array
   /** Counts by block, then by class. */
   readonly #counts: Uint16Array
 
-  /** `classOf` has the class of each file. */
   constructor(classes: readonly FileClass[], classOf: Uint16Array) {
     this.#classes = classes
     this.#classOf = classOf

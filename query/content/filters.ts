@@ -11,7 +11,6 @@ export interface Filters {
   platforms: readonly string[] | undefined
 }
 
-/** The known codes. */
 export interface Codes {
   units: ReadonlySet<string>
   platforms: ReadonlySet<string>

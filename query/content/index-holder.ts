@@ -11,7 +11,6 @@ import type { ListingIndex } from './listing-index.ts'
 export interface IndexHolder {
   /** Makes the first index, so that the first request need not wait for it. */
   prepare(): void
-  /** The newest index. */
   current(): Promise<ListingIndex>
   /**
    * The index for a second read of a page that was read from `index` at data `version`; undefined when the page may be

@@ -39,7 +39,6 @@ export interface Places {
 }
 
 export interface IndexParts {
-  /** Version of the data in this snapshot. */
   version: string
   files: Files
   runs: Runs
@@ -49,7 +48,6 @@ export interface IndexParts {
   platforms: readonly Coded[]
 }
 
-/** The fields of one file that filters check. */
 export interface FileFacts {
   runId: number
   setId: number

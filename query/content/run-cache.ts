@@ -15,7 +15,6 @@ export interface Run {
 }
 
 export interface RunCache {
-  /** Existing runs by id. */
   get(runIds: Iterable<number>): Promise<ReadonlyMap<number, Run>>
 }
 

@@ -3,7 +3,6 @@
 import type { MetricKind } from '../../store/metrics/metric.ts'
 import { metrics as builtIn, hourlyColumns } from '../../store/tables.ts'
 
-/** A metric of an export. */
 export interface ExportMetric {
   readonly name: string
   /** Determines the figures of a bucket. */

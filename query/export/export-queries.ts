@@ -36,7 +36,6 @@ export interface ExportStation {
   readonly units: readonly (readonly [series: number, unit: PointUnit])[]
 }
 
-/** Contents of the columns of an export. */
 export interface ExportContent {
   /** In the order of the columns. */
   readonly metrics: readonly ExportMetric[]
@@ -51,7 +50,6 @@ interface PieceQuery extends ExportRange, ExportContent {
   /** The names of devices by their numbers, as `encodeNames` wrote them. Readings of other devices are left out. */
   readonly names: string
   readonly rowsMax: number
-  /** Bytes of the file so far. */
   readonly fileOffset: number
 }
 

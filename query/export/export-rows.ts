@@ -24,12 +24,10 @@ function keySql({ station }: ExportRange): string {
   return `cast(ts AS DOUBLE) time, ${number} number`
 }
 
-/** Some columns of the table of readings. */
 interface RangeOfColumns extends ExportRange {
   readonly columns: readonly string[]
 }
 
-/** Reads rows with the values of their metrics. */
 export async function readRows(
   reader: ReplicaReads['reader'],
   asked: ExportRange & ExportContent,

@@ -3,7 +3,6 @@
 /** Columns of the same length. */
 export interface ExportRows {
   readonly timesUs: Float64Array
-  /** Registry numbers of the devices. */
   readonly devices: Float64Array
   /** One array for each column, in the order of `columnsOf`; NaN for a missing value. */
   readonly values: readonly Float64Array[]

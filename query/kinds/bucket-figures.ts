@@ -20,7 +20,6 @@ import type { CustomSamples } from './metric-samples.ts'
 import { stateHoldMs } from './state-hold.ts'
 
 export interface BucketContext {
-  /** Cadence of the device's readings. */
   readonly cadence: Cadence
   readonly nowMs: number
   readonly local: LocalTime

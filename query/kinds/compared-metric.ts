@@ -19,7 +19,6 @@ import type { CustomSamples } from './metric-samples.ts'
 
 const hourMs = 3_600_000
 
-/** Samples of one of the devices. */
 export interface ComparedSamples {
   readonly device: Pick<AnalysedDevice, 'expected_interval_seconds'>
   readonly samples: CustomSamples

@@ -78,7 +78,6 @@ export async function customSamplesByHour(
 }
 
 interface HourlyRange {
-  /** The start of an hour. */
   readonly fromUs: number
   readonly throughUs: number
   readonly untilUs?: number

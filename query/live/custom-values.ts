@@ -62,12 +62,10 @@ export class CustomValues {
     known.timesUs[place] = timeUs
   }
 
-  /** Removes values that are older than this. */
   forgetBefore(slot: number, timeUs: number): void {
     this.#forget(slot, known => known.timesUs.map(one => one >= timeUs))
   }
 
-  /** Removes the values of erased series. */
   forgetSeries(slot: number, erased: ReadonlySet<number>): void {
     this.#forget(slot, known => known.series.map(one => !erased.has(one)))
   }

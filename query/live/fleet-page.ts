@@ -22,7 +22,6 @@ export interface FleetPageRequest {
 
 export interface FoundPage {
   readonly slots: readonly number[]
-  /** More devices follow. */
   readonly hasMore: boolean
 }
 

@@ -77,7 +77,6 @@ export interface DeviceTexts {
   readonly described: Map<string, MetricDescription>
 }
 
-/** One device of a list. */
 export function deviceText({ fleet, nowMs, metricsOf, described }: DeviceTexts, slot: number): string {
   const { number, name, location_short, tags } = fleet.device(slot) as LiveDevice
   const expectedSeconds = expectedSecondsOf(fleet, slot)

@@ -70,7 +70,6 @@ export function mergeMean(columns: LiveColumns, slot: number, { hour, count, mea
   setMean(columns, slot, { hour, count, mean })
 }
 
-/** Replaces the mean of an hour. */
 export function replaceMean(columns: LiveColumns, slot: number, { hour, count, mean }: HourMean): void {
   if (hour > (columns.meanHour[slot] as number)) mergeMean(columns, slot, { hour, count, mean })
   else setMean(columns, slot, { hour, count, mean })

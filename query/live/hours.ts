@@ -28,7 +28,6 @@ export function mergeCount(columns: LiveColumns, slot: number, hour: number, cou
   columns.counts[at] = Math.min(countMax, Math.max(count, columns.counts[at] as number))
 }
 
-/** Replaces the count of an hour. */
 export function replaceCount(columns: LiveColumns, slot: number, hour: number, count: number): void {
   if (hour > (columns.newestHour[slot] as number) || hour <= (columns.newestHour[slot] as number) - ringHours) {
     mergeCount(columns, slot, hour, count)

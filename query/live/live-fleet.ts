@@ -17,7 +17,6 @@ import { Slots } from './slots.ts'
 import type { StoredCustom } from './stored-custom.ts'
 import { UnknownDevices } from './unknown-devices.ts'
 
-/** Registry data of a device. */
 export interface LiveDevice {
   readonly number: number
   readonly symbol: string
@@ -51,7 +50,6 @@ export interface LiveFleetOptions {
    * still in transit.
    */
   readonly receivedUntilMs?: (() => number) | undefined
-  /** Requests a lookup of the device in QuestDB. */
   readonly wants: (number: number) => void
   /** Receives errors of listeners. */
   readonly failed: (error: unknown) => void
@@ -87,7 +85,6 @@ export class LiveFleet {
     this.order.fill(slots, slot => (this.#devices[slot] as LiveDevice).name)
   }
 
-  /** The device was created or changed. */
   deviceChanged(device: LiveDevice): void {
     const slot = this.#slots.of(device.number)
     if (slot < 0) {
@@ -234,7 +231,6 @@ export class LiveFleet {
     columns.gapMs[slot] = gapMs
   }
 
-  /** Updates the slot's state from the columns. */
   update(slot: number): void {
     const columns = this.#columns.get()
     const device = this.#devices[slot]

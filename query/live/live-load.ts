@@ -19,7 +19,6 @@ export interface LiveLoadOptions {
   /** How far readings may be ahead of our clock. */
   readonly aheadMs: number
   readonly metricsOf: LiveMetricsOf
-  /** Requests a separate lookup of the device. */
   readonly want: (number: number) => void
 }
 
@@ -73,7 +72,6 @@ async function loadLast(options: LiveLoadOptions, presentHour: number, signal: A
   }
 }
 
-/** The number of the device of each series. */
 async function devicesBySeries(
   { fleet, metricsOf }: LiveLoadOptions,
   signal: AbortSignal,

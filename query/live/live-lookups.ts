@@ -25,7 +25,6 @@ export interface LiveLookupsOptions extends Omit<DueLookupsOptions, 'isDue'> {
 
 export interface LiveLookups {
   want(number: number): void
-  /** Runs until the signal aborts. */
   run(signal: AbortSignal): Promise<void>
 }
 

@@ -25,7 +25,6 @@ export interface LiveOptions {
   readonly ask: AskFleetRows
   readonly hourSources: () => HourSources
   readonly nowMs: () => number
-  /** See LiveFleetOptions. */
   readonly receivedUntilMs?: (() => number) | undefined
   /** How far readings may be ahead of our clock. */
   readonly aheadMs: number

@@ -13,7 +13,6 @@ export interface Located {
   readonly toUs: number
   /** Number of rows in these hours that precede the requested ones, in the requested direction. */
   readonly offset: number
-  /** Number of rows in these hours. */
   readonly rows: number
 }
 

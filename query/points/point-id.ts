@@ -5,7 +5,6 @@ const seriesCount = 2 ** 21
 const year2000Us = Date.UTC(2000, 0, 1) * 1000
 const secondUs = 1_000_000
 
-/** Time and series of a point's row. */
 export interface PointPlace {
   readonly timeUs: number
   readonly series: number

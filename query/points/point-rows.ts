@@ -3,7 +3,6 @@
 export interface PointRows {
   readonly length: number
   readonly timesUs: Float64Array
-  /** The series number of each point. */
   readonly series: Float64Array
   readonly values: Float64Array
   /** Index in `pointUnits`. */
@@ -23,7 +22,6 @@ export function pointRows(columns: readonly Float64Array[]): PointRows {
   return { length: timesUs.length, timesUs, series, values, units: unitNumbers, storedUs }
 }
 
-/** The rows at these positions, in their order. */
 export function pickRows(rows: PointRows, positions: ArrayLike<number>): PointRows {
   const pick = (column: Float64Array) => {
     const picked = new Float64Array(positions.length)

@@ -14,7 +14,6 @@ export interface Filtered {
   readonly parts: readonly SqlPart[]
 }
 
-/** Rows that QuestDB selects and sorts. */
 export interface PageQuery extends Filtered {
   readonly station: Station
   readonly order: string
@@ -40,12 +39,10 @@ export interface SliceQuery extends Filtered {
   readonly direction: 'asc' | 'desc'
   readonly offset: number
   readonly count: number
-  /** Number of rows in the range. */
   readonly total: number
   readonly format: PointFormat
 }
 
-/** Rows that are filtered and sorted in memory. */
 export interface MemoryQuery extends Omit<Filtered, 'parts'> {
   readonly station: Station
   readonly conditions: readonly Condition[]
@@ -55,7 +52,6 @@ export interface MemoryQuery extends Omit<Filtered, 'parts'> {
   readonly format: PointFormat
 }
 
-/** One point. */
 export interface PlaceQuery {
   readonly station: Station
   readonly series: number

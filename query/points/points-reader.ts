@@ -31,7 +31,6 @@ export interface PointsReader {
     isSmall: boolean,
     client: AbortSignal,
   ): Promise<Outcome<{ text: PointsText }>>
-  /** The newest point. */
   newest(station: Station, client: AbortSignal): Promise<Outcome<{ text: PointsText }>>
   hours(plan: Plan, client: AbortSignal): Promise<Outcome<{ hours: HourCounts }>>
   /** Counting the hours pays off, although it takes several times as long as counting all rows. */
@@ -174,7 +173,6 @@ export function readStored(
   return text('page', { ...query, order: sql, offset: located.offset, count: slice.count }, false, client)
 }
 
-/** Reads rows of any plan. */
 export function readFromMemory(
   { text }: PointsReader,
   { list, filter }: Plan,

@@ -130,7 +130,6 @@ type PointsTasks = {
   readonly [Name in keyof PointsQueries]: (query: PointsQueries[Name], context: PointsContext) => Promise<PointsResult>
 }
 
-/** Tasks by the name of the query. */
 export const pointsTasks: PointsTasks = {
   hours: (query, { source, signal }) => source.hours(query, signal),
   count: (query, { source, signal }) => source.count(query, signal),

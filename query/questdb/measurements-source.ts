@@ -55,9 +55,7 @@ export interface MeasurementsSource {
   hours(asked: SeriesHoursRequest, signal: AbortSignal): Promise<ReadonlyMap<number, SeriesHours>>
   /** By series, for expired values. */
   keptHours(asked: SeriesHoursRequest, signal: AbortSignal): Promise<ReadonlyMap<number, KeptHours>>
-  /** The newest values. */
   newest(asked: EndRequest, signal: AbortSignal): Promise<Samples>
-  /** The same of the oldest ones. */
   oldest(asked: EndRequest, signal: AbortSignal): Promise<Samples>
 }
 

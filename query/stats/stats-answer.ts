@@ -55,7 +55,6 @@ export interface StatsInput {
   readonly custom: readonly CustomSamples[]
   /** The newest reading at or before the start of the series; undefined when there is none. */
   readonly predecessorMs: number | undefined
-  /** Readings of the device that were refused. */
   readonly rejected?: RejectedReadings | undefined
 }
 

@@ -43,7 +43,6 @@ export interface StatsWindow {
   /** Gauges beside the five. */
   readonly custom: readonly StatsColumn[]
   readonly fine: Grid
-  /** Moments of the cells of the fine grid. */
   readonly fineMoments: Readonly<Record<Quantity, Moments>>
   /** Hourly. Where the step of the fine grid is longer, the hours between its readings are filled as its cells are. */
   readonly hourly: Grid
@@ -51,7 +50,6 @@ export interface StatsWindow {
   readonly localHours: Uint8Array
 }
 
-/** One quantity in the window. */
 export interface StatsColumn {
   readonly name: string
   /**
@@ -177,7 +175,6 @@ function bridgeCells(cells: Float64Array, { startMs, stepMs }: GridFrame, { stre
   })
 }
 
-/** The middle of each cell. */
 export function cellMiddles(frame: GridFrame): Float64Array {
   return cellTimes(frame, frame.stepMs / 2)
 }

@@ -18,7 +18,6 @@ export class CustomRing {
   /** Readings before this number have no values here. */
   readonly #firstNumber: number
   #head = 0
-  /** The number of the next reading. */
   #nextNumber: number
 
   constructor(rowsMax: number, firstNumber: number) {

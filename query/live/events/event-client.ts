@@ -50,7 +50,6 @@ export class EventClient {
     this.nextState = nextState
   }
 
-  /** Events may be sent. */
   get isReady(): boolean {
     return this.blockedSinceMs === undefined && this.awaited === undefined
   }

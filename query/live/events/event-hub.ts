@@ -166,7 +166,6 @@ export class EventHub {
     }
   }
 
-  /** Disconnects all clients at once. */
   close(): void {
     this.#isClosed = true
     this.#ticks.close()

@@ -10,14 +10,12 @@ const keys = metrics.map(metric => `"${metric}":`)
 /** The name of the metric of a series of a device. */
 export type MetricOf = (device: number, series: number) => string | undefined
 
-/** An alert that has changed. */
 export interface ChangedAlert extends OwnedAlert {
   /** Device number; 0 where the alert concerns several devices or none. */
   readonly device: number
   readonly data: AlertEvent['data']
 }
 
-/** A chunk of the stream. */
 export interface EventText {
   readonly bytes: Buffer
   /** The number of events in it; heartbeat comments do not count. */

@@ -71,7 +71,6 @@ export class ReadingRing {
     this.#keptFrom = nextPosition?.() ?? 0
   }
 
-  /** The number of the next reading. */
   get head(): number {
     return this.#head
   }
