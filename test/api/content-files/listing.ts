@@ -54,6 +54,9 @@ t.test('the list and a file, whole', async t => {
   for (const id of ['0040', '%34%30']) await gives(`${path}${id}/`, json(200, sampleObject(40)))
   const { text } = await ask(path)
   t.notMatch(text, 'The full text.')
+  const indented = json(200, JSON.parse(listed(all).text), { indent: 4 })
+  await gives(path, indented, { accept: 'application/json; indent=4' })
+  t.match(await ask(path, { accept: 'text/html' }), { status: 200, text: /^<!DOCTYPE html>/ })
 })
 
 t.test('paging', async () => {
@@ -92,23 +95,6 @@ t.test('wrong filters and ids', async () => {
   const unknown = ['999', '-40', '9223372036854775808', '4'.repeat(2_000), '50']
   for (const id of unknown) await gives(`${path}${id}/`, unknownFile)
   for (const id of ['abc', '4e1', '%2040', '--40', '%D9%A4', '%zz', '%FF']) await gives(`${path}${id}/`, notFound)
-})
-
-t.test('negotiation', async t => {
-  await gives(path, listed(all), { accept: '*/*' })
-  const indented = json(200, JSON.parse(listed(all).text), { indent: 4 })
-  await gives(path, indented, { accept: 'application/json; indent=4' })
-  for (const address of [path, `${path}40/`, `${path}?run_id=x`]) {
-    await gives(address, notAcceptable, { accept: 'image/png' })
-  }
-  const headers = { ...routeHeaders, 'content-type': 'text/html; charset=utf-8' }
-  t.match(await ask(path, { accept: 'text/html' }), { status: 200, headers, text: /^<!DOCTYPE html>/ })
-  const kept = { count: 5, next: 'format=json&limit=4&offset=4' }
-  await gives(`${path}?format=json&limit=4`, listed(all.slice(0, 4), kept))
-  // The last format wins.
-  await gives(`${path}?format=api&format=json`, listed(all))
-  await gives(`${path}?format=json`, notAcceptable, { accept: 'text/html' })
-  for (const address of [path, `${path}40/`]) await gives(`${address}?format=xml`, notFound)
 })
 
 t.test('refusals come in the order path, format, Accept, method, filters, id', async () => {

@@ -546,26 +546,6 @@ async function openRoute(
 const head = (query = '') => `GET /api/events${query} HTTP/1.1\r\nhost: test\r\n\r\n`
 const valuesIn = (text: string) => [...text.matchAll(/"temperature":(\d+)/g)].map(([, value]) => Number(value))
 
-test('many clients get every reading while one reads nothing', async t => {
-  const { url, store } = await openRoute(t, 101)
-  const connectOne = async () => {
-    const raw = await openRaw(t, url)
-    raw.socket.write(head())
-    await once(raw.socket, 'data')
-    return raw
-  }
-  const clients = await Promise.all(numbers(100).map(connectOne))
-  const { socket } = await connectOne()
-  socket.pause()
-  for (let from = 0; from < 500; from += 20) {
-    store(inTurns(numbers(20, from)))
-    await new Promise(resolve => setTimeout(resolve, 10))
-  }
-  await waitFor('all have all', () => clients.every(client => client.received().includes('"temperature":499}')))
-  const wanted = JSON.stringify(numbers(500))
-  t.ok(clients.every(client => JSON.stringify(valuesIn(client.received())) === wanted))
-})
-
 test('the route names what is wrong, and has a limit', async t => {
   const { app, url, store } = await openRoute(t, 2)
   const ask = async (query: string) => {

@@ -176,12 +176,8 @@ t.test('signing up, and confirming the address', async t => {
   t.equal(await verified(), 1)
   await refuses('/verify', { form: 'confirm', token }, 400, /not valid any more/)
   t.notMatch((await visit('/account', { cookie })).text, /not confirmed yet/)
-  const taken = ['This e-mail address belongs to an account already.']
   const again = { email: 'BO@example.com', password: goodPassword }
-  await gives('/sign-up', again, { status: 409, cookie: '', errors: taken })
-  const common = { email: 'bo2@example.com', password: 'password1' }
-  await refuses('/sign-up', common, 422, 'The password is one of the most common ones.')
-  await refuses('/sign-up', { ...common, password: 'short' }, 422, 'Please use at least 8 characters.')
+  await refuses('/sign-up', again, 409, 'This e-mail address belongs to an account already.')
 })
 
 t.test('without a mail server the pages say where the mail is', async t => {
@@ -225,8 +221,6 @@ t.test('a new password by mail ends the sessions and signs nobody in', async t =
   const next = 'another horse battery'
   await gives('/reset', { form: 'set', token, new_password: next }, { status: 303, cookie: '' })
   t.notOk(await comesIn(cookie))
-  await gives('/sign-in', { email: address, password: goodPassword }, { status: 401 })
-  await gives('/sign-in', { email: address, password: next }, { status: 303 })
   for (const used of [token, ''])
     await gives('/reset', { form: 'set', token: used, new_password: next }, { status: 400 })
 })
@@ -264,9 +258,7 @@ t.test('the account: profile, address, password', async t => {
   await refuses('/account', long, 422, 'Please use at most 100 characters.', cookie)
 
   const change = { form: 'email', email: 'changed@example.com', current_password: goodPassword }
-  const guess = { ...change, current_password: 'wrong' }
-  await refuses('/account', guess, 400, 'The current password is wrong.', cookie)
-  await refuses('/account', { ...change, email }, 409, /belongs to an account/, cookie)
+  await refuses('/account', { ...change, current_password: 'wrong' }, 400, 'The current password is wrong.', cookie)
   await leads('/account', change, 'account?done=email', cookie)
   const token = await tokenIn(/Confirm/, 'changed@example.com')
   await submit('/verify', { form: 'confirm', token })

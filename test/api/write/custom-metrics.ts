@@ -100,21 +100,6 @@ t.test('a refused reading makes no metric, and stores nothing', async t => {
   t.equal(appended.size, 0)
 })
 
-t.test('a device that lists its metrics has those alone', async t => {
-  const { metrics, send } = await open(t)
-  for (const name of ['soil_temperature', 'soil_moisture']) await metrics.add({ name }, 'test')
-  const device = await addDevice('listing', { battery: true, metrics: ['soil_temperature', 'soil_moisture'] })
-  const body = { device: 'listing', soil_temperature: 12.5, soil_moisture: null }
-  t.strictSame(metrics.metricsOf(device.device.number), [])
-  t.match(await send(device, body), { ignored: undefined, custom: { values: [12.5] } })
-  t.match(await send(device, { ...body, co2: 1, temperature: 20, fresh_one: 3 }), {
-    ignored: ['co2', 'temperature', 'fresh_one'],
-    custom: { values: [12.5] },
-  })
-  t.equal(metrics.find('fresh_one'), undefined)
-  t.match(await send(device, { device: 'listing', soil_temperature: 1 }), { custom: { values: [1] } })
-})
-
 t.test('while PostgreSQL makes nothing, a new field refuses its reading, and known ones are stored', async t => {
   let breaks: 'before' | undefined
   const { metrics, send, appended } = await open(t, { pool: breakingPool(() => breaks, pool) })

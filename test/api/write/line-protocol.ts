@@ -46,7 +46,6 @@ interface Answer {
 
 interface StartOptions {
   journalBytesMax?: number
-  unknownFields?: 'reject' | 'ignore'
   isReady?: boolean
   findKey?: typeof keys.find
   bulkRate?: Rate
@@ -72,7 +71,7 @@ function openJournal(t: TestHooks, journalBytesMax: number) {
 const commonJournal = openJournal(t, 1024 ** 3)
 
 async function start(t: Test, options: StartOptions = {}) {
-  const { journalBytesMax, unknownFields = 'reject', isReady = true, findKey = keys.find, perOwner } = options
+  const { journalBytesMax, isReady = true, findKey = keys.find, perOwner } = options
   const { bulkRate = { perSecond: 1e6, burst: 1e9 } } = options
   const journal = journalBytesMax === undefined ? commonJournal : openJournal(t, journalBytesMax)
   /** Device's symbol, milliseconds and values of what the journal has taken. */
@@ -91,7 +90,7 @@ async function start(t: Test, options: StartOptions = {}) {
     keys: { find: findKey },
     log,
     nowMs: Date.now,
-    names: { ...defaultLineNames, unknownFields },
+    names: defaultLineNames,
     ranges: defaultRanges,
     aheadMsMax: 300_000,
     bodyBytesMax,
@@ -298,17 +297,6 @@ t.test('a key that may make devices makes those that are not there', async t => 
     { device: symbolOf('new one'), timeMs, temperature: 5 },
     { device: symbolOf('porch'), timeMs, temperature: 6 },
   ])
-})
-
-t.test('a field that is not known is a 400 with its name, or is ignored by the setting', async t => {
-  const { post, stored } = await start(t)
-  const body = line('porch', 'temperature=1,co2=400') + line('attic', 'temperature=2')
-  const error = /^partial write: line 1: field co2 is not known: add it by .* the device lists dropped=1$/
-  t.match(await post('/write', body, token(key)), { status: 400, body: { error } })
-  t.equal(stored.length, 1)
-  const lenient = await start(t, { unknownFields: 'ignore' })
-  t.match(await lenient.post('/write', body, token(key)), { status: 204 })
-  t.equal(lenient.stored.length, 2)
 })
 
 t.test('a body that is too large is refused as a whole, plain, swelling or in chunks', async t => {
