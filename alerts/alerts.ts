@@ -1,4 +1,4 @@
-/** Entry point of this folder: rules on readings and silence, what they find, and who is told of it. */
+/** Entry point of this folder: rules on readings and silence, their alerts, and notifications. */
 
 import type pg from 'pg'
 import { createLocalTime } from '../analytics/time/local-time.ts'
@@ -40,7 +40,7 @@ export interface AlertsOptions {
   timeZone: string
   publicUrl: () => string
   feed: ChangeFeed
-  /** Whether this process does what one does for all: it evaluates rules and tells of them. */
+  /** Whether this process evaluates rules and sends notifications for all processes. */
   leads: () => boolean
   /** For a transaction that only the leader may make. */
   requireLead: (transaction: Transaction) => Promise<void>
@@ -51,19 +51,19 @@ export interface AlertsOptions {
   /** Has in memory what `devices.mayRead` asks of an account, and resolves to a text that changes with it. */
   learnOwner: (account: number) => Promise<string>
   live: Pick<Live, 'latest' | 'silenceOf' | 'hourShareOf'>
-  /** Of readings that are durable; `onMissed` when there were some that it was not told. */
+  /** Subscribes to durable readings. `onMissed` is called when readings were not passed on. */
   onStored: (
     listener: (readings: TakenReadings & { readonly place?: { readonly receiptMs: number } | undefined }) => void,
     onMissed: () => void,
   ) => void
-  /** Whether no readings are taken at present, or some that others took are not known here. */
+  /** True while no readings are accepted, or readings of other nodes are missing here. */
   isOut: () => boolean
-  /** Whether QuestDB answers, and the state of the fleet is known. */
+  /** True once QuestDB answers and the state of the fleet is loaded. */
   isSettled: () => boolean
-  /** Of all readings that were taken up to now: whether QuestDB shows them. */
+  /** Whether QuestDB shows all readings that were accepted up to now. */
   markTaken: () => () => boolean
   readings: ReadAlertReadings
-  /** What the service knows of itself. */
+  /** Service facts, such as a full disk. */
   facts: () => Promise<readonly Fact[]>
   batteryDays: BatteryDays
   unusualShifts: UnusualShifts
@@ -85,9 +85,9 @@ export interface Alerts extends Pick<Delivery, 'channels' | 'deliveries' | 'unsu
   silences: AlertSilences
   alerts: AlertList
   preview: Preview
-  /** Of how many devices a rule is evaluated; undefined where this process does not evaluate it. */
+  /** Number of devices that a rule covers. Undefined where this process does not evaluate it. */
   coverageOf(rule: number): Coverage | undefined
-  /** Calls the listener after each commit with the alerts that it has changed, those of other processes too. */
+  /** Calls the listener after each commit with the changed alerts, including commits of other processes. */
   onAlert(listener: (alerts: readonly AlertRow[]) => void): void
   meter: AlertMeter
   /**
@@ -95,7 +95,7 @@ export interface Alerts extends Pick<Delivery, 'channels' | 'deliveries' | 'unsu
    * Rejects as PostgreSQL does when it is away.
    */
   forgetErased(devices: ErasedDevices): Promise<void>
-  /** What was taken is evaluated and committed, and what is being sent has ended. */
+  /** Resolves when accepted readings are evaluated and committed, and running deliveries have ended. */
   close(): Promise<void>
 }
 
@@ -194,7 +194,7 @@ export function openAlerts(options: AlertsOptions): Alerts {
 const { groupWaitMs, groupIntervalMs, repeatMs } = bounds
 const usualWaits: Waits = { groupWaitMs, groupIntervalMs, repeatMs }
 
-/** What its owner may read is asked before. */
+/** The caller has checked what its owner may read. */
 function withOwner(preview: Preview, learnOwner: AlertsOptions['learnOwner']): Preview {
   return {
     ...preview,

@@ -31,7 +31,7 @@ export interface AlertDeliveriesOptions {
   pool: pg.Pool
   byHand: ByHand
   audit: WriteAudit
-  /** Whether somebody may send one more by hand now. */
+  /** Rate limit of sends by hand: false rejects this one. */
   takeToken: (who: Owner) => boolean
 }
 
@@ -51,7 +51,7 @@ const columns = `notification.id, webhook_id, channel_id, channel.name AS channe
     SELECT answer FROM alert_attempts WHERE notification_id = notification.id AND error IS NULL ORDER BY id DESC LIMIT 1
   ) = '${writtenText}', false) AS written`
 const from = 'alert_notifications AS notification JOIN alert_channels AS channel ON channel.id = channel_id'
-/** Of the first two parameters: whether all are seen, and whose are. */
+/** Parameter 1: whether all deliveries are visible; parameter 2: their owner otherwise. */
 const seen = '($1 OR channel.owner = $2)'
 
 export function createDeliveries({ pool, byHand, audit, takeToken }: AlertDeliveriesOptions): AlertDeliveries {

@@ -1,9 +1,9 @@
-/** One attempt to deliver a notification, and what came of it. */
+/** One attempt to deliver a notification, and its result. */
 
 export interface AttemptResult {
   /** `written`: a mail became a file. `gone`: it says that it wants no more (410). */
   outcome: 'delivered' | 'written' | 'failed' | 'gone'
-  /** Of an HTTP answer. */
+  /** HTTP status of the answer. */
   status: number | null
   /** A code or a few words, never the text of an error, which may hold an address. */
   error: string | null

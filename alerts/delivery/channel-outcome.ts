@@ -1,4 +1,4 @@
-/** What came of something that was asked of channels and deliveries. */
+/** Results of operations on channels and deliveries. */
 
 import type { AlertErrorCode } from '../core/outcome.ts'
 
@@ -19,7 +19,7 @@ export interface ChannelRefusal {
   code: ChannelErrorCode
   /** Why a target is refused, for a person. */
   detail?: string
-  /** What of the settings is wrong. */
+  /** Fault of the settings. */
   issues?: readonly { path: readonly PropertyKey[]; message: string }[]
 }
 

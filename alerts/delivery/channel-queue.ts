@@ -13,7 +13,7 @@ export interface ChannelQueueOptions {
 export interface ChannelQueue {
   /** It may have something to send. `owner`: null is the service. */
   add(channel: number, owner: number | null): void
-  /** Those that wait are forgotten; resolves when those that are served are done. */
+  /** Drops waiting channels, and resolves when the running ones have ended. */
   close(): Promise<void>
 }
 

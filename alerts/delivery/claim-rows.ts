@@ -5,11 +5,11 @@ import { inTransaction, type Transaction } from '../../store/postgres/transactio
 import type { Message } from '../core/message.ts'
 import { type ChannelRow, cancelWaiting, readChannel } from '../store/channel-rows.ts'
 
-/** Longer than an attempt and the note of it; what a sender has died with is due again then. */
+/** Longer than an attempt and its record. A claim of a sender that died expires after this time. */
 export const claimMs = 60_000
 const stepMs = 4000
 
-/** So many attempts hold up what is behind in the line: two and a half hours. */
+/** This many attempts hold back later notifications of the same rule: two and a half hours. */
 export const heldAttemptsMax = 4
 
 /**
@@ -25,8 +25,8 @@ export interface WaitingChannel {
 }
 
 /**
- * Where something waits, what is due first at first. What was made later than now was made before the clock was set back, and
- * is due: it would wait for as long as the clock was set back.
+ * Channels with waiting notifications, earliest due time first. A notification created after the present time precedes a clock
+ * that was set back, and is due: otherwise it would wait for as long as the clock was set back.
  */
 export async function waitingChannels(database: Transaction, nowMs: number): Promise<WaitingChannel[]> {
   const { rows } = await database.query<{ channel: number; owner: number | null; due_ms: number }>(

@@ -1,4 +1,4 @@
-/** How many attempts there were, by the kind of their channel and what came of them. */
+/** Counts attempts by kind of channel and result. */
 
 import type pg from 'pg'
 import type { ChannelKindName } from '../core/channel.ts'
@@ -9,7 +9,7 @@ type CountedResult = AttemptResult['outcome'] | 'given_up'
 export interface DeliveryMeter {
   count(kind: ChannelKindName, result: CountedResult): void
   results(): { kind: ChannelKindName; result: CountedResult; count: number }[]
-  /** Of those that wait; 0 where none does. Rejects while PostgreSQL is away. */
+  /** Age of the oldest waiting notification; 0 without one. Rejects while PostgreSQL is unavailable. */
   oldestSeconds(): Promise<number>
 }
 

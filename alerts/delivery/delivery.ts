@@ -37,7 +37,7 @@ export interface DeliveryOptions {
   hasMailServer: boolean
   recipientOf: FindRecipient
   audit: WriteAudit
-  /** Queues the mail that tells an owner that a channel is disabled; of the service (null) a line in the log. */
+  /** Queues a mail to the owner of a disabled channel. A channel of the service (null) gets a log line. */
   queueOwnerMail: (transaction: Transaction, owner: number | null, channelName: string) => Promise<void>
   /** ALERT_TARGETS_ALLOWED */
   targetsAllowed: readonly string[]
@@ -45,7 +45,7 @@ export interface DeliveryOptions {
   ownAddresses: () => readonly string[]
   /** To the broker of MQTT_BROKER_URL. */
   publish?: ((messages: readonly Published[], signal: AbortSignal) => Promise<void>) | undefined
-  /** Of names of targets. */
+  /** Resolves host names of targets. */
   resolve?: Resolve
   /** From 0 to 1. */
   random?: () => number
@@ -61,7 +61,7 @@ export interface Delivery {
   close(): Promise<void>
 }
 
-/** Tests and replays of an owner: enough to try a channel out, too few to flood somebody with. */
+/** Tests and replays of an owner: enough to try a channel, too few to flood a receiver. */
 const byHandRate = { perSecond: 1 / 10, burst: 10 }
 
 export function createDelivery(options: DeliveryOptions): Delivery {

@@ -1,4 +1,4 @@
-/** Serves the channels: what is due is claimed, sent and noted, by the node that leads. */
+/** Serves the channels: the leading node claims, sends and records due notifications. */
 
 import { attributed, isBlamed } from '../../store/limits/attributed-work.ts'
 import { isDone } from './attempt.ts'
@@ -21,7 +21,7 @@ export interface Dispatch {
 
 const runningMax = 64
 const runningOfOwnerMax = 16
-/** Whatever it is told: another node may have led before, and it sees what is due then. */
+/** The dispatcher also polls: another node may have led before and left due notifications. */
 const lookEveryMs = 5000
 const closeMsMax = 2000
 

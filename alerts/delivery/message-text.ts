@@ -6,12 +6,12 @@ import { valueText, wordsIn } from './value-text.ts'
 
 export interface MessageText {
   title: string
-  /** What the rule says. */
+  /** Condition of the rule in words. */
   condition: string
   lines: { text: string; url: string }[]
   /** Alerts that are counted and not named. */
   more: string | undefined
-  /** What to do, by whoever made the rule. */
+  /** Instructions by the rule's author. */
   note: string
 }
 
@@ -36,7 +36,7 @@ export function textOf(message: Message, timeZone: string): MessageText {
   }
 }
 
-/** What the rule says, its limits in the unit of what its alerts have seen. */
+/** Condition of the rule in words, its limits in the unit of the alert's values. */
 export function ruleConditionText({ rule, alerts }: Pick<Message, 'rule' | 'alerts'>): string {
   return conditionText(rule.condition, wordsIn(alerts.find(({ unit }) => unit !== null)?.unit ?? null))
 }

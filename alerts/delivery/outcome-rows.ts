@@ -1,4 +1,4 @@
-/** What came of an attempt: its row, the state of the notification, and of a channel that fails. */
+/** Records the result of an attempt: its row, the state of the notification, and of a failing channel. */
 
 import type pg from 'pg'
 import { inTransaction, type Transaction } from '../../store/postgres/transaction.ts'
@@ -13,7 +13,7 @@ export interface OutcomeOptions {
   nowMs: () => number
   random: () => number
   audit: WriteAudit
-  /** Tells the owner of a channel that it is disabled. */
+  /** Queues a mail to the owner of a disabled channel. */
   queueOwnerMail: (transaction: Transaction, owner: number | null, channelName: string) => Promise<void>
 }
 
@@ -27,8 +27,8 @@ export interface Noted {
 const stepMs = 4000
 
 /**
- * Whoever has the claim notes what came of it, also when this node no longer leads: it is what has happened. Without the claim,
- * the attempt is kept and the notification stays as it is.
+ * The holder of the claim records the result, even when its node no longer leads, since the attempt has happened. Without the
+ * claim, the attempt is recorded and the notification stays unchanged.
  */
 export async function noteOutcome(options: OutcomeOptions, claimed: Claimed, result: AttemptResult): Promise<Noted> {
   const { pool, nowMs, random } = options
@@ -37,7 +37,7 @@ export async function noteOutcome(options: OutcomeOptions, claimed: Claimed, res
     await insertAttempt(transaction, { notification: claimed.id, result, byHand: false, nowMs: atMs })
     const next = nextOf(claimed, result, atMs, random())
     const { rowCount } = await transaction.query(
-      // What was made before the clock was set back counts from now on.
+      // A notification from before the clock was set back gets the present time.
       `UPDATE alert_notifications SET state = $3, attempts = $4, claimed_until = NULL,
          due_at = coalesce(to_timestamp($5::float8 / 1000), due_at), created_at = least(created_at, at),
          ended_at = CASE WHEN $3 = 'waiting' THEN NULL ELSE at END
@@ -69,7 +69,7 @@ function nextOf({ attempts, isEarly }: Claimed, result: AttemptResult, nowMs: nu
   return { state, attempts: attempts + 1, dueMs: delayMs === undefined ? undefined : nowMs + delayMs }
 }
 
-/** What stands behind it waits as long as it does, and goes on when it has left the line. */
+/** Later notifications of the rule wait as long as this one, and continue once it leaves the line. */
 async function noteLine(transaction: Transaction, { id }: Claimed, next: Next, nowMs: number): Promise<void> {
   const isHeld = next.state === 'waiting' && next.attempts < heldAttemptsMax
   await transaction.query(
@@ -82,7 +82,7 @@ async function noteLine(transaction: Transaction, { id }: Claimed, next: Next, n
   )
 }
 
-/** Whether the channel works, and its end where it does not. */
+/** Records whether the channel works, and disables a channel that has failed for days. */
 async function noteChannel(
   { nowMs, audit, queueOwnerMail }: OutcomeOptions,
   transaction: Transaction,

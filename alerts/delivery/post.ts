@@ -8,7 +8,7 @@ export interface Posted {
   url: string
   headers: Readonly<Record<string, string>>
   body: string
-  /** Left out of what is kept of the answer. */
+  /** Secrets that are removed from the recorded answer. */
   secrets: readonly string[]
 }
 
@@ -41,13 +41,13 @@ export function createPost(targets: TargetCheck): Post {
     } catch (error) {
       return result({ outcome: 'failed', status: null, error: whyOf(error, signal), answer: '' })
     } finally {
-      // What it still sends is not read.
+      // The rest of the answer is not read.
       client.destroy().catch(() => undefined)
     }
   }
 }
 
-/** What has come of an answer decides by its status, whether or not its body ends. */
+/** Reads the beginning of the body. The status decides, whether or not the body ends. */
 async function beginningOf(body: AsyncIterable<Buffer>): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''

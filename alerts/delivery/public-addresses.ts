@@ -2,7 +2,7 @@
 
 import { BlockList, isIP } from 'node:net'
 
-/** What is not reached from everywhere, or is no host, by the registry of special-purpose addresses (RFC 6890, IANA). */
+/** Addresses that are not global unicast, by the registry of special-purpose addresses (RFC 6890, IANA). */
 const ipv4NotPublic = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -36,7 +36,7 @@ const globalUnicast = networksOf([ipv6GlobalUnicast])
 const carriesIpv4 = new BlockList()
 for (const prefix of ipv4Within) carriesIpv4.addSubnet(`${prefix}0.0.0.0`, ipv4WithinBits, 'ipv6')
 
-/** Of a text that is no address: false. */
+/** False for a text that is not an address. */
 export function isPublicAddress(address: string): boolean {
   const version = isIP(address)
   if (version === 4) return !notPublic.check(address, 'ipv4')
@@ -46,7 +46,7 @@ export function isPublicAddress(address: string): boolean {
   return isKnown && !notPublic.check(address, 'ipv6')
 }
 
-/** Of `10.0.0.0/8`, `fd00::/8` and addresses; those of IPv4 also within IPv6. */
+/** Accepts networks (`10.0.0.0/8`, `fd00::/8`) and addresses. IPv4 also matches within IPv6. */
 export function networksOf(texts: readonly string[]): BlockList {
   const networks = new BlockList()
   for (const text of texts) {

@@ -1,4 +1,4 @@
-/** What came of an attempt is noted, counted and told in the log. */
+/** Records, counts and logs the result of an attempt. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../../store/log.ts'
@@ -12,7 +12,7 @@ export interface SettleOptions extends OutcomeOptions {
   meter: DeliveryMeter
 }
 
-/** Rejects where PostgreSQL is away for as long as the claim holds: it is sent once more then. */
+/** Rejects when PostgreSQL is unavailable until the claim expires: the notification is sent once more then. */
 export type Settle = (claimed: Claimed, result: AttemptResult, closing: AbortSignal) => Promise<Noted>
 
 const retryMs = 1000
@@ -32,7 +32,7 @@ export function createSettle(options: SettleOptions): Settle {
     }
   }
 
-  function tell({ id, channel, attempts }: Claimed, result: AttemptResult, noted: Noted): void {
+  function report({ id, channel, attempts }: Claimed, result: AttemptResult, noted: Noted): void {
     meter.count(channel.kind, result.outcome)
     const what = { notification: id, channel: channel.id, kind: channel.kind, attempts: attempts + 1 }
     if (noted.isGivenUp) {
@@ -46,7 +46,7 @@ export function createSettle(options: SettleOptions): Settle {
 
   return async (claimed, result, closing) => {
     const noted = await note(claimed, result, closing)
-    tell(claimed, result, noted)
+    report(claimed, result, noted)
     return noted
   }
 }

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 
-/** What a channel of kind `webhook` signs with; encrypted where it is kept. */
+/** Signing secret of a `webhook` channel. Stored encrypted. */
 export interface SigningSecrets {
   secret: string
   previous?: { secret: string; endsMs: number } | undefined

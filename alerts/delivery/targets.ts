@@ -28,7 +28,7 @@ export interface TargetCheck {
   connectorTo(url: URL, signal: AbortSignal): buildConnector.connector
 }
 
-/** Said without the address: it may be of a network that is nobody else's business. */
+/** The text omits the resolved address, which may reveal a private network. */
 class TargetRefused extends Error {
   readonly code = 'TARGET_REFUSED'
 
@@ -109,7 +109,7 @@ function isOrigin(entry: string): boolean {
   return entry.includes('://')
 }
 
-/** Without the brackets of IPv6. A URL holds an address in one spelling only, whichever it was written in. */
+/** Removes the brackets of IPv6. A URL normalizes the spelling of an address. */
 function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '')
 }

@@ -1,4 +1,4 @@
-/** Leaving a channel of mails by a link (RFC 8058), which cannot be guessed: 256 random bits, of which a digest is kept. */
+/** Unsubscribes from a mail channel by a link (RFC 8058) with 256 random bits. Only a digest is stored. */
 
 import { hash, randomBytes } from 'node:crypto'
 import type pg from 'pg'
@@ -13,7 +13,7 @@ export function createUnsubscribeToken(): string {
   return randomBytes(tokenBytes).toString('base64url')
 }
 
-/** Of a channel that mails goes to, in place of the one before. Without an address or a token nothing changes. */
+/** Replaces the token of a mail channel. Without an address or a token nothing changes. */
 export async function saveUnsubscribe(
   transaction: Transaction,
   saved: { channel: number; address: unknown; token: string | undefined; nowMs: number },

@@ -1,10 +1,10 @@
-/** What an alert has seen, in a few words. */
+/** Value of an alert in a few words. */
 
 import type { Condition } from '../core/condition.ts'
 import { countText, durationText, type MetricWords } from '../core/condition-text.ts'
 
 interface SeenValue {
-  /** As the condition counts it: of its metric, a share, seconds, days or a number of things. */
+  /** In the condition's unit: that of its metric, a share, seconds, days or a count. */
   value: number | null
   metric: string | null
   unit: string | null
@@ -52,7 +52,7 @@ function metricText(value: number, metric: string | null, unit: string | null): 
   return `${metric === null ? '' : `${nameOf(metric)} `}${measureText(value, unit)}`
 }
 
-/** Of a condition on a metric of this unit. */
+/** For a condition on a metric with this unit. */
 export function wordsIn(unit: string | null): MetricWords {
   const measure = (value: number) => measureText(value, unit)
   const name = (metric: string) => metric.slice(0, 1).toUpperCase() + nameOf(metric).slice(1)

@@ -8,7 +8,7 @@ import type { NotificationKind } from './notification-rows.ts'
 
 export interface ComposeOptions {
   rule: Pick<Rule, 'id' | 'name' | 'severity' | 'note' | 'condition' | 'group_by'>
-  /** Of the tag by which the group's alerts are told apart. */
+  /** Value of the tag that separates groups of the rule. */
   value: string
   nowMs: number
   publicUrl: string

@@ -23,11 +23,11 @@ export async function readNextDueMs(database: Database): Promise<number> {
 export interface DueGroup {
   channel: { id: number; name: string; kind: string }
   rule: Pick<Rule, 'id' | 'name' | 'owner' | 'selector' | 'condition' | 'severity' | 'note' | 'group_by'>
-  /** Of the tag by which alerts are told apart. */
+  /** Value of the tag that separates groups of the rule. */
   value: string
   /** NaN for none. */
   lastSentMs: number
-  /** Whether its channel is enabled. */
+  /** True while its channel is enabled. */
   isOpen: boolean
 }
 
@@ -42,7 +42,7 @@ interface Record extends Omit<DueGroup['rule'], 'id' | 'name'> {
   last_sent_at: Date | null
 }
 
-/** Undefined where it is not due any more, or another transaction has it. Nobody else changes what it owes until the end. */
+/** Undefined where the group is no longer due, or another transaction holds it. Locks its pending alerts until the end. */
 export async function lockDueGroup(transaction: Transaction, id: string, nowMs: number): Promise<DueGroup | undefined> {
   const { rows } = await transaction.query<Record>(
     `SELECT channel_id, c.name AS channel, kind, c.enabled AND c.removed_at IS NULL AS is_open, rule_id, r.name AS rule, r.owner,
@@ -96,7 +96,7 @@ export async function hastenFirst(
   )
 }
 
-/** After the clock was set back: what is owed and would wait longer than it ever has to is due now. */
+/** After the clock was set back, a pending group that would wait longer than any delay is due now. */
 export async function hastenGroups(database: Database, nowMs: number, waitMsMax: number): Promise<void> {
   await database.query(
     `UPDATE alert_groups SET due_at = to_timestamp($1::float8 / 1000)

@@ -1,4 +1,4 @@
-/** Takes devices that are erased, or what they have measured, out of alerts, notifications and files of mails. */
+/** Removes erased devices, or their measured values, from alerts, notifications and mail files. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
@@ -9,12 +9,12 @@ import { alertsHeader } from '../delivery/kinds/email.ts'
 import { noteAlerts } from '../store/alert-feed.ts'
 
 export interface ErasedDevices {
-  /** Of the registry, which gives none to another device. */
+  /** Registry numbers, which are never assigned twice. */
   numbers: readonly number[]
-  /** What they were called, and up to when nothing else was. */
+  /** Their names, and the time until which no other device had the name. */
   name: string
   untilMs: number
-  /** Of which alone the values are erased; null for the devices as a whole. */
+  /** Metric whose values are erased; null erases the whole devices. */
   metric: string | null
 }
 
@@ -109,7 +109,7 @@ const readClaims = `
   SELECT FROM alert_notifications AS n JOIN unnest($1::bigint[], $2::float8[]) AS claim (id, ms) ON n.id = claim.id
   WHERE claimed_until = to_timestamp(ms / 1000) AND ms > $3::float8 LIMIT 1`
 
-/** Of the numbered devices, or of the name before it could be that of another one; names also tell what no alert is left of. */
+/** Matches numbered devices, or the name before another device could have it. Names also match notifications without an alert. */
 const isErased = `((told->>'id')::bigint IN (SELECT id FROM alerts WHERE device = ANY($2::int[]))
   OR (told->>'device' = $3 AND created_at <= to_timestamp($4::float8 / 1000)))
   AND ($5::text IS NULL OR told->>'metric' = $5)`

@@ -1,4 +1,4 @@
-/** Makes the notification of one group that is due, in the transaction that notes what it has told. */
+/** Creates the notification of one due group, in the transaction that records its notified alerts. */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { bounds, type Waits } from '../core/bounds.ts'
@@ -9,10 +9,10 @@ import { type ComposeOptions, composeMessage, groupOf } from './compose.ts'
 import { type DueGroup, lockDueGroup, postponeGroup, saveGroup } from './due-groups.ts'
 import { readHold } from './hold.ts'
 import {
-  forgetDebts,
+  dropPending,
   heldBefore,
   type Member,
-  markTold,
+  markNotified,
   noteHeld,
   readMembers,
   removeMembers,
@@ -20,11 +20,11 @@ import {
 } from './member-rows.ts'
 import { type DueRules, type GroupState, isRepeatDue, nextDueMs, reviewMs } from './next-due.ts'
 import { cancelRepeats, insertNotification, type NotificationKind, readNewsMs } from './notification-rows.ts'
+import { NotifiedList } from './notified-list.ts'
 import { devicesNamed } from './removed-devices.ts'
 import { type SortedMembers, sortMembers } from './sort-members.ts'
-import { ToldList } from './told-list.ts'
 
-/** What a kind of channels is like. */
+/** Properties of a kind of channels. */
 interface KindRules {
   /** Each alert is to be in a notification, and again while it fires. */
   wantsAll: boolean
@@ -59,7 +59,7 @@ export async function flushGroup(
   const group = await lockDueGroup(transaction, id, nowMs)
   if (group === undefined) return undefined
   if (!group.isOpen) {
-    await forgetDebts(transaction, id)
+    await dropPending(transaction, id)
     return { channel: undefined }
   }
   const { wantsAll = false, refreshMs } = options.kindOf(group.channel.kind) ?? {}
@@ -81,10 +81,10 @@ export async function flushGroup(
   const told: Told = { group: id, channel: group.channel, nowMs }
   const writer = createWriter(transaction, group, wantsAll, options)
   for await (const members of readMembers(transaction, id)) {
-    const untold = members.filter(member => member.state === 'resolved' && member.told === 'nothing')
+    const unnotified = members.filter(member => member.state === 'resolved' && member.told === 'nothing')
     const wasHeld = await heldBefore(
       transaction,
-      untold.map(member => member.id),
+      unnotified.map(member => member.id),
     )
     const sorted = sortMembers(members, hold, wasHeld, state)
     await note(transaction, told, sorted)
@@ -101,12 +101,12 @@ export async function flushGroup(
   return { channel: isSent ? group.channel.id : undefined }
 }
 
-/** What is critical never waits for longer than usual, nor what is told anyway. */
+/** Critical alerts never wait longer than usual, nor do channels that refresh each alert. */
 function mayBackOff({ rule }: DueGroup, refreshMs: number | undefined): boolean {
   return refreshMs === undefined && rule.severity !== 'critical'
 }
 
-/** Until when a group that tells something new all the time waits. */
+/** Backoff of a group with frequent news. */
 async function backoffOf(
   transaction: Transaction,
   { channel, rule, value, lastSentMs }: DueGroup,
@@ -119,15 +119,15 @@ async function backoffOf(
 
 async function note(transaction: Transaction, told: Told, sorted: SortedMembers): Promise<void> {
   const ids = (members: readonly Member[]) => members.map(({ id }) => id)
-  await markTold(transaction, told, ids(sorted.news))
+  await markNotified(transaction, told, ids(sorted.news))
   await removeMembers(transaction, told, ids(sorted.ended), true)
-  await removeMembers(transaction, told, sorted.untold, false)
+  await removeMembers(transaction, told, sorted.unnotified, false)
   await noteHeld(transaction, sorted.held, told.nowMs)
 }
 
 interface Writer {
   add(sorted: SortedMembers): Promise<void>
-  /** Whether there was something to tell. */
+  /** True when a notification was created. */
   end(isRepeatDue: boolean): Promise<boolean>
 }
 
@@ -138,7 +138,7 @@ function createWriter(
   { nowMs, publicUrl, unitOf, deviceOf }: FlushOptions,
 ): Writer {
   const max = wantsAll ? sliceMax : bounds.namedDevicesMax
-  let list = new ToldList(max)
+  let list = new NotifiedList(max)
   let kind: NotificationKind | undefined
   let isSent = false
 
@@ -161,7 +161,7 @@ function createWriter(
     if (!wantsAll || list.size() < sliceMax) return
     kind ??= 'refresh'
     await send()
-    list = new ToldList(max)
+    list = new NotifiedList(max)
     kind = undefined
   }
 
@@ -179,7 +179,7 @@ function createWriter(
   }
 }
 
-/** What fires comes before what flaps, and that before what is over; by what was told before, nothing is news. */
+/** Firing precedes flapping, and flapping precedes resolved. An ongoing alert is not news. */
 function newsOf(kind: NotificationKind | undefined, { owes, state }: Member): NotificationKind | undefined {
   if (state === 'resolved') return kind ?? 'resolved'
   if (owes === null || kind === 'firing') return kind

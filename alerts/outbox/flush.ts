@@ -19,17 +19,17 @@ export interface FlusherOptions extends Omit<FlushOptions, 'nowMs' | 'publicUrl'
 
 /** In a run. */
 const groupsMax = 100
-/** Of the largest group, in pieces. */
+/** The largest group is flushed in pieces of this size. */
 const stepMs = 30_000
 
 export interface FlushRun {
   /** For which notifications were made. */
   channels: readonly number[]
-  /** Whether there may be more that is due. */
+  /** True when more groups may be due. */
   hasMore: boolean
 }
 
-/** Those that were due at that time. Rejects as PostgreSQL does when it is away; what is flushed before stays so. */
+/** Flushes groups that were due at that time. Rejects while PostgreSQL is unavailable; flushed groups stay flushed. */
 export async function flushDue(options: FlusherOptions, dueMs: number): Promise<FlushRun> {
   const groups = await readDueGroups(options.pool, dueMs, groupsMax)
   const channels = new Set<number>()
@@ -43,7 +43,7 @@ export async function flushDue(options: FlusherOptions, dueMs: number): Promise<
   return { channels: [...channels], hasMore: count > 0 && groups.length === groupsMax }
 }
 
-/** A group of which no notification can be made keeps no other one back. */
+/** A group whose notification cannot be created does not hold back other groups. */
 async function flushOrPostpone(options: FlusherOptions, id: string): Promise<Flushed | undefined> {
   const { pool, log, nowMs, leads } = options
   try {

@@ -1,21 +1,21 @@
 /**
- * What groups owe: rows that are written in the transaction of the change that they tell of. Rules, then channels, then alerts, then
- * groups are locked, and of a group its row before what it owes, so that no two transactions wait for each other.
+ * Pending notifications of groups: rows written in the transaction of their change. Rules, then channels, then alerts, then
+ * groups are locked, and a group's row before its pending alerts, so that no two transactions wait for each other.
  */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import type { Waits } from '../core/bounds.ts'
 
-/** When a group is due at the latest once it owes something. */
+/** Latest due time of a group with pending alerts. */
 export interface Due {
   nowMs: number
   waits: Pick<Waits, 'groupWaitMs' | 'groupIntervalMs'>
 }
 
-export interface NewDebt {
+export interface NewPending {
   alert: number
   rule: number
-  /** Of the tag by which the rule's alerts are told apart. */
+  /** Value of the tag that separates groups of the rule. */
   value: string
   owes: 'firing' | 'flapping'
 }
@@ -29,7 +29,7 @@ export async function lockChannels(transaction: Transaction, rules: readonly num
   )
 }
 
-/** What was sent later than now was sent before the clock was set back. */
+/** A last notification after the present time was sent before the clock was set back. */
 const dueSql = (now: string, wait: string, interval: string) =>
   `least(alert_groups.due_at, greatest(${moment(now)} + ${length(wait)},
      ${lastSent(moment(now))} + ${length(interval)}))`
@@ -38,14 +38,14 @@ const lastSent = (now: string) =>
 const moment = (parameter: string) => `to_timestamp(${parameter}::float8 / 1000)`
 const length = (parameter: string) => `${parameter}::float8 * interval '1 ms'`
 
-/** To each channel of the rule, or to these of them. */
-export async function owe(
+/** Adds the alerts to the groups of each channel of the rule, or of these channels. */
+export async function queuePending(
   transaction: Transaction,
-  debts: readonly NewDebt[],
+  pending: readonly NewPending[],
   { nowMs, waits }: Due,
   channels: readonly number[] | null = null,
 ): Promise<void> {
-  if (debts.length === 0) return
+  if (pending.length === 0) return
   await transaction.query(
     `WITH targets AS MATERIALIZED (
        SELECT alert, owes, rule, value, channel_id FROM jsonb_to_recordset($1::jsonb)
@@ -64,18 +64,18 @@ export async function owe(
        ON grouped.channel_id = targets.channel_id AND rule_id = rule AND grouped.value = targets.value
      ORDER BY 1, 2
      ON CONFLICT (group_id, alert_id) DO UPDATE SET owes = EXCLUDED.owes`,
-    [JSON.stringify(debts), nowMs, waits.groupWaitMs, waits.groupIntervalMs, channels],
+    [JSON.stringify(pending), nowMs, waits.groupWaitMs, waits.groupIntervalMs, channels],
   )
 }
 
 export interface Ended {
   alert: number
-  /** Whether it is told even where nothing was told of it. */
+  /** True for alerts whose end is notified even without a notified start. */
   isTellable: boolean
 }
 
-/** To whom their firing was told, or their flapping, is told of their end. */
-export async function oweEnds(transaction: Transaction, ended: readonly Ended[], due: Due): Promise<void> {
+/** Receivers of a firing or flapping notification are notified of its end. */
+export async function queueEnds(transaction: Transaction, ended: readonly Ended[], due: Due): Promise<void> {
   const groups = await lockGroupsOf(
     transaction,
     ended.map(({ alert }) => alert),
@@ -93,8 +93,8 @@ export async function oweEnds(transaction: Transaction, ended: readonly Ended[],
   await makeDue(transaction, groups, due)
 }
 
-/** To whom their firing was told, or is still to be, is told that they flap. */
-export async function oweFlapping(transaction: Transaction, alerts: readonly number[], due: Due): Promise<void> {
+/** Receivers of a sent or pending firing notification are notified of flapping. */
+export async function queueFlapping(transaction: Transaction, alerts: readonly number[], due: Due): Promise<void> {
   const groups = await lockGroupsOf(transaction, alerts)
   if (groups.length === 0) return
   const text = `UPDATE alert_group_alerts SET owes = 'flapping' WHERE alert_id = ANY($1::bigint[])`
@@ -142,7 +142,7 @@ export async function reviewHeld(
   )
 }
 
-/** What was to be told of a rule to a channel is not told any more. */
+/** Drops pending notifications of a rule to a channel. */
 export async function deleteGroups(transaction: Transaction, rule: number, channels: readonly number[]): Promise<void> {
   if (channels.length === 0) return
   const text = 'DELETE FROM alert_groups WHERE rule_id = $1 AND channel_id = ANY($2::int[])'

@@ -1,4 +1,4 @@
-/** What holds notifications of alerts: silences, and an alert for a whole selector in place of those of its devices. */
+/** Finds holds on notifications: silences, and a site alert that replaces the alerts of its devices. */
 
 import { createSelection, type Selector } from '../../auth/devices/selector.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'

@@ -1,4 +1,4 @@
-/** The alerts of a group, with what was told of them and what is to be. */
+/** Alerts of a group, with their notified and pending states. */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
 
@@ -35,7 +35,7 @@ export async function* readMembers(transaction: Transaction, group: string): Asy
   }
 }
 
-/** Those of these alerts of which notifications were held at some time. */
+/** Those of these alerts whose notifications were held at some time. */
 export async function heldBefore(transaction: Transaction, alerts: readonly number[]): Promise<ReadonlySet<number>> {
   if (alerts.length === 0) return new Set()
   const { rows } = await transaction.query<{ id: string }>(
@@ -51,25 +51,25 @@ export interface Told {
   nowMs: number
 }
 
-/** Of these the group has said that they fire or flap. */
-export async function markTold(transaction: Transaction, told: Told, alerts: readonly number[]): Promise<void> {
+/** Records that the group has notified the firing or flapping of these alerts. */
+export async function markNotified(transaction: Transaction, told: Told, alerts: readonly number[]): Promise<void> {
   if (alerts.length === 0) return
   const text = `UPDATE alert_group_alerts SET told = 'firing', owes = NULL WHERE group_id = $1 AND alert_id = ANY($2::bigint[])`
   await transaction.query(text, [told.group, alerts])
   await noteEvents(transaction, alerts, 'notified', { channel: told.channel.id, name: told.channel.name }, told.nowMs)
 }
 
-/** Of these the group has nothing more to say. `isTold`: it has said that they are over. */
+/** Removes alerts whose notifications are complete. `isNotified`: their end was notified. */
 export async function removeMembers(
   transaction: Transaction,
   told: Told,
   alerts: readonly number[],
-  isTold: boolean,
+  isNotified: boolean,
 ): Promise<void> {
   if (alerts.length === 0) return
   const text = 'DELETE FROM alert_group_alerts WHERE group_id = $1 AND alert_id = ANY($2::bigint[])'
   await transaction.query(text, [told.group, alerts])
-  if (!isTold) return
+  if (!isNotified) return
   const details = { channel: told.channel.id, name: told.channel.name, state: 'resolved' }
   await noteEvents(transaction, alerts, 'notified', details, told.nowMs)
 }
@@ -108,8 +108,8 @@ export async function noteHeld(transaction: Transaction, held: readonly HeldMemb
   )
 }
 
-/** Nothing is told to a channel that is disabled. */
-export async function forgetDebts(transaction: Transaction, group: string): Promise<void> {
+/** Drops pending alerts of a disabled channel. */
+export async function dropPending(transaction: Transaction, group: string): Promise<void> {
   await transaction.query(
     `DELETE FROM alert_group_alerts USING alerts
      WHERE group_id = $1 AND alerts.id = alert_id AND (state = 'resolved' OR told = 'nothing')`,

@@ -4,25 +4,25 @@ import type { Waits } from '../core/bounds.ts'
 
 export interface GroupState {
   nowMs: number
-  /** Of the last notification, the one that is made now included; NaN for none. */
+  /** Time of the last notification, including the present one; NaN without one. */
   lastSentMs: number
   /** When the first of the holds on something that it owes is over; Infinity for none. */
   holdEndsMs: number
-  /** Whether something that it has told fires and is not held. */
+  /** True while a notified alert fires and is not held. */
   hasFiring: boolean
-  /** Whether such a one is not acknowledged. */
+  /** True while one of these is not acknowledged. */
   hasUnacknowledged: boolean
-  /** Whether something that it has told fires unacknowledged, and is held. */
+  /** True while a notified alert fires unacknowledged and is held. */
   hasHeldUnacknowledged: boolean
 }
 
 export interface DueRules {
   waits: Waits
-  /** Of kinds of channels that forget what they are not told again. */
+  /** Repeat interval of kinds whose receivers expire an alert without repeats. */
   refreshMs: number | undefined
 }
 
-/** What is held is looked at again after so long at the latest. */
+/** Longest time between checks of a held alert. */
 export const reviewMs = 300_000
 
 /** Undefined where it has nothing more to say. */
@@ -39,7 +39,7 @@ export function nextDueMs(state: GroupState, { waits, refreshMs }: DueRules): nu
   return dueMs === Number.POSITIVE_INFINITY ? undefined : dueMs
 }
 
-/** Whether it says again what it has told. */
+/** True where the group repeats its notification. */
 export function isRepeatDue({ nowMs, lastSentMs, hasUnacknowledged }: GroupState, { waits }: DueRules): boolean {
   return hasUnacknowledged && nowMs >= lastSentMs + waits.repeatMs
 }

@@ -1,4 +1,4 @@
-/** Notifications that are to be delivered: made with what they tell, under an id that stays the same however often it is sent. */
+/** Notifications to deliver: stored with their content, under an id that all attempts share. */
 
 import { randomInt } from 'node:crypto'
 import type { Transaction } from '../../store/postgres/transaction.ts'
@@ -35,10 +35,10 @@ export async function insertNotification(
   )
 }
 
-/** Of all groups of its channel; what is older counts no more. */
+/** The latest notifications of a channel that are read, over all its groups. Older ones are ignored. */
 const latestMax = 500
 
-/** When a group has told something new, the oldest first; of times before now. */
+/** Times of a group's notifications with news before now, oldest first. */
 export async function readNewsMs(
   transaction: Transaction,
   { channel, rule, value }: { channel: number; rule: number; value: string },
@@ -74,7 +74,7 @@ export async function cancelRepeats(
   )
 }
 
-/** What fired is not told any more, but where it is being sent; ends are. */
+/** Drops waiting firing notifications, except those being sent. Ends are still delivered. */
 export async function cancelOfRule(transaction: Transaction, rule: number, nowMs: number): Promise<void> {
   await transaction.query(
     `UPDATE alert_notifications SET state = 'cancelled', ended_at = to_timestamp($2::float8 / 1000)

@@ -1,4 +1,4 @@
-/** Makes notifications of what groups owe, when they are due. One node does it for all. */
+/** Creates the notifications of due groups. One node does it for all. */
 
 import type { Log } from '../../store/log.ts'
 import { bounds } from '../core/bounds.ts'
@@ -16,7 +16,7 @@ export interface OutboxOptions extends FlusherOptions {
 }
 
 export interface Outbox {
-  /** There may be something to tell. */
+  /** Groups may be due. */
   wake(): void
   /** Notifications that were given up because too many waited. */
   givenUp(): number
@@ -27,7 +27,7 @@ export interface Outbox {
 const idleMs = 5_000
 const retryMs = 1_000
 const soonMs = 50
-/** So long a group waits for what is found and not committed. */
+/** Longest time for which a group waits for uncommitted transitions. */
 const backlogMsMax = 30_000
 /** A step of the clock back, not a correction of it. */
 const backMs = 1_000
@@ -80,13 +80,13 @@ export function createOutbox(options: OutboxOptions): Outbox {
     const waitMsMax = Math.max(waits.groupWaitMs, waits.groupIntervalMs) + backMs
     if (atMs < lastMs - backMs) await hastenGroups(pool, atMs, waitMsMax)
     if (lastMs === Number.POSITIVE_INFINITY) {
-      // Not even for what is found and not committed.
+      // Nor for uncommitted transitions.
       await hastenFirst(pool, { startMs: atMs, dueMs: atMs - backlogMsMax, groupWaitMs: waits.groupWaitMs })
     }
     lastMs = atMs
   }
 
-  /** Whether there may be more. */
+  /** True when more groups may be due. */
   async function flush(): Promise<boolean> {
     const dueMs = nowMs() - (backlog() > 0 ? backlogMsMax : 0)
     const { channels, hasMore } = await flushDue({ ...options, leads }, dueMs)

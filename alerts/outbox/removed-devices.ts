@@ -1,4 +1,4 @@
-/** Names of devices that alerts are told of, those included that were removed meanwhile, unless to be erased. */
+/** Names of devices in notifications, including removed devices unless they are to be erased. */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import type { AlertDevice } from '../core/devices.ts'

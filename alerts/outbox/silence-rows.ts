@@ -12,11 +12,11 @@ import { reviewHeld } from './group-rows.ts'
 
 /** All reject as PostgreSQL does when it is away. */
 export interface AlertSilences {
-  /** Those that are not over, newest first. */
+  /** Present and future silences, newest first. */
   list(who: Owner, page: SilencePage): Promise<Silence[]>
   get(who: Owner, id: number): Promise<Silence | undefined>
   add(who: Owner, silence: NewSilence, actor: string): Promise<Outcome<Silence>>
-  /** What it has held is told, where it still holds. */
+  /** Held alerts that still fire are notified. */
   remove(who: Owner, id: number, actor: string): Promise<Outcome>
 }
 
@@ -30,11 +30,11 @@ export interface AlertSilencesOptions {
   pool: pg.Pool
   feed: ChangeFeed
   nowMs: () => number
-  /** Of the service's time zone. */
+  /** The service's time zone. */
   offsetMs: OffsetMs
   waits: Pick<Waits, 'groupWaitMs' | 'groupIntervalMs'>
   audit: WriteAudit
-  /** There may be something to tell. */
+  /** Groups may be due. */
   wake: () => void
 }
 
@@ -172,7 +172,7 @@ function silencingOf({ id, owner, selector, rule_id, from_at, until_at, weekly }
   return { id, owner, selector, ruleId: rule_id, fromMs: from_at.getTime(), untilMs, weekly }
 }
 
-/** That may hold notifications of rules of these owners now, those of administrators with them. */
+/** Silences that may hold rules of these owners now, including silences of administrators. */
 export async function readSilencings(
   database: Pick<pg.Pool, 'query'>,
   owners: readonly (number | null)[],

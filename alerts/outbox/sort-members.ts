@@ -1,29 +1,29 @@
-/** What is said of each alert of a group now: which are told, which are held, and of which there is nothing more to say. */
+/** Sorts the alerts of a group: those to notify now, those on hold, and those whose notifications are complete. */
 
 import type { Hold } from './hold.ts'
 import type { HeldMember, Member } from './member-rows.ts'
 import type { GroupState } from './next-due.ts'
 
 export interface SortedMembers {
-  /** To be told for the first time, that they fire or flap. */
+  /** First notification of firing or flapping. */
   news: Member[]
-  /** Over, which is to be told. */
+  /** Resolved; the end is notified. */
   ended: Member[]
   /** Told before, still so. */
   ongoing: Member[]
-  /** Over before anything was told, and held now or before. */
-  untold: number[]
+  /** Resolved without a notification, and held now or before. */
+  unnotified: number[]
   held: HeldMember[]
 }
 
-/** `wasHeld`: those that were held at some time. What it finds is noted in the state of the group too. */
+/** `wasHeld`: alerts that were held at some time. The state of the group is updated too. */
 export function sortMembers(
   members: readonly Member[],
   hold: Hold,
   wasHeld: ReadonlySet<number>,
   group: GroupState,
 ): SortedMembers {
-  const sorted: SortedMembers = { news: [], ended: [], ongoing: [], untold: [], held: [] }
+  const sorted: SortedMembers = { news: [], ended: [], ongoing: [], unnotified: [], held: [] }
   for (const member of members) {
     if (member.state === 'resolved') sortEnded(member, hold, wasHeld, sorted)
     else sortFiring(member, hold, group, sorted)
@@ -31,12 +31,12 @@ export function sortMembers(
   return sorted
 }
 
-/** Who was told that it fires is told its end, whatever holds. */
+/** A notified alert's end is always notified, despite holds. */
 function sortEnded(member: Member, hold: Hold, wasHeld: ReadonlySet<number>, sorted: SortedMembers): void {
   const held = member.told === 'firing' ? undefined : hold(member.device)
   if (held !== undefined) sorted.held.push({ alert: member.id, by: held.by })
-  const isUntold = held !== undefined || (member.told === 'nothing' && wasHeld.has(member.id))
-  if (isUntold) sorted.untold.push(member.id)
+  const isUnnotified = held !== undefined || (member.told === 'nothing' && wasHeld.has(member.id))
+  if (isUnnotified) sorted.unnotified.push(member.id)
   else sorted.ended.push(member)
 }
 

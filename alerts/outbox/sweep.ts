@@ -1,4 +1,4 @@
-/** Removes what is over. Nothing depends on when that happens. */
+/** Removes ended rows. Its time has no effect on alerts. */
 
 import type pg from 'pg'
 import type { Log } from '../../store/log.ts'
@@ -20,19 +20,19 @@ const intervalMs = 3_600_000
 /** In a statement, so that none keeps rows locked for long. */
 const rowsMax = 5_000
 
-const untold = 'NOT EXISTS (SELECT FROM alert_group_alerts WHERE alert_id = alerts.id)'
+const unnotified = 'NOT EXISTS (SELECT FROM alert_group_alerts WHERE alert_id = alerts.id)'
 
 /** Table, key and which rows, by the time at $1. What belongs to a row goes with it. */
 const steps: readonly { table: string; from?: string; where: string }[] = [
   { table: 'alert_notifications', where: "state <> 'waiting' AND ended_at <= $1::timestamptz - interval '30 days'" },
   {
     table: 'alerts',
-    where: `state = 'resolved' AND resolved_at <= $1::timestamptz - interval '366 days' AND ${untold}`,
+    where: `state = 'resolved' AND resolved_at <= $1::timestamptz - interval '366 days' AND ${unnotified}`,
   },
   {
     table: 'alerts',
     from: 'devices JOIN alerts ON device = number',
-    where: `removed_at <= $1 AND state = 'resolved' AND ${untold}`,
+    where: `removed_at <= $1 AND state = 'resolved' AND ${unnotified}`,
   },
   {
     table: 'alert_groups',
@@ -51,7 +51,7 @@ const steps: readonly { table: string; from?: string; where: string }[] = [
   { table: 'alert_silences', where: "least(removed_at, until_at) <= $1::timestamptz - interval '30 days'" },
 ]
 
-/** Of those that have nothing open, what is remembered is for two hours. */
+/** An idle pair keeps its state for two hours after its last change. */
 const idlePairs = `DELETE FROM alert_pairs WHERE (rule_id, device) IN (
   SELECT rule_id, device FROM alert_pairs
   WHERE changed_at <= $1::timestamptz - interval '2 hours' AND state->>'phase' = 'idle' AND state->>'flapping' = 'false'

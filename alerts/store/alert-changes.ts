@@ -1,4 +1,4 @@
-/** What transitions make of alerts: which are new, which change, and what is to be told of them. No database here. */
+/** Turns transitions into alerts: new ones, changed ones, and pending notifications. Pure, without a database. */
 
 import type { Severity } from '../core/rule.ts'
 import type { Effect } from '../core/transition.ts'
@@ -30,17 +30,17 @@ export interface AlertChange extends PairOfAlert {
   id: number | undefined
   state: 'pending' | 'firing' | 'resolved'
   flapping: boolean
-  /** Of a new one. NaN: none. */
+  /** Value of a new alert; NaN without one. */
   openedMs: number
   firedMs: number
-  /** Of one that fires. */
+  /** Set for a firing alert. */
   firedValue: number
   resolvedMs: number
   reason: string | null
   value: number
   /** Pending, and over before it fired. */
   isDropped: boolean
-  /** What it has just become. */
+  /** New state. */
   events: AlertEvent[]
   hasChanged: boolean
 }
@@ -50,7 +50,7 @@ export function changesOf(
   pair: PairOfAlert,
   effects: readonly Effect[],
   open: OpenAlert | undefined,
-  /** When an alert was opened of which nothing is stored. */
+  /** Opening time of an alert that is not stored yet. */
   openedMs: number,
 ): AlertChange[] {
   const changes = open === undefined ? [] : [known(pair, open)]
@@ -96,7 +96,7 @@ function empty(pair: PairOfAlert): AlertChange {
   }
 }
 
-/** What is so already changes nothing: of the same effect a second time nobody is told. */
+/** Repeated effects change nothing, so that a retried batch notifies once. */
 function apply(change: AlertChange, effect: Effect): void {
   switch (effect.kind) {
     case 'opened':
@@ -161,14 +161,14 @@ export function historyOf(change: AlertChange): AlertEvent[] {
   return [{ kind: 'firing', atMs: firedMs, details: valued(firedValue) }, ...rows]
 }
 
-/** Whether it has just become so. */
+/** True for a new state. */
 export function hasBecome({ events }: AlertChange, kind: AlertEvent['kind']): boolean {
   return events.some(event => event.kind === kind)
 }
 
 const tellableMs = 60_000
 
-/** Whether one that is over before anybody was told of it is told all the same. */
+/** True where an end without a notified start is notified. */
 export function isTellable({
   firedMs,
   resolvedMs,

@@ -54,7 +54,7 @@ export async function readAlertPage(
   return (await database.query<AlertRecord>(text, [...few, Math.min(limit, limitMax)])).rows
 }
 
-/** Undefined for one that is not there, or of somebody else. */
+/** Undefined for an unknown alert, and for an alert of another owner. */
 export async function readAlert(database: Database, who: Owner, id: string): Promise<AlertRecord | undefined> {
   if (!isAlertId(id)) return undefined
   const text = `SELECT ${alertColumns} FROM ${alertTables} WHERE a.id = $1 AND ($2::integer IS NULL OR owner = $2)`
@@ -84,7 +84,7 @@ export async function readEvents(
   return [pending, { at: fired_at, kind: 'firing', details: value === null ? {} : { value } }, ...later]
 }
 
-/** Of those that are not resolved. */
+/** Counts unresolved alerts. */
 export async function readCounts(database: Database): Promise<AlertCount[]> {
   const { rows } = await database.query<AlertCount>(
     "SELECT state, severity, count(*)::int AS count FROM alerts WHERE state <> 'resolved' GROUP BY 1, 2 ORDER BY 1, 2",

@@ -41,7 +41,7 @@ export interface AlertList {
   byIds(ids: readonly number[]): Promise<AlertRow[]>
   /** The devices on which alerts fire, by their tags of a key; of those with all of `tag`. */
   firing(who: Owner, key: string, tag: readonly string[]): Promise<FiringGroups>
-  /** Of those that are not resolved; at most ten seconds old. */
+  /** Counts of unresolved alerts, at most ten seconds old. */
   counts(): Promise<AlertCount[]>
 }
 
@@ -49,10 +49,10 @@ export interface AlertListOptions {
   pool: pg.Pool
   feed: ChangeFeed
   nowMs: () => number
-  /** Of the service's time zone. */
+  /** The service's time zone. */
   offsetMs: OffsetMs
   devices: { all(): Iterable<AlertDevice>; byNumber(number: number): AlertDevice | undefined }
-  /** Told of what is changed here, after its commit. */
+  /** Called with the changed alerts after the commit. */
   changed?: (ids: readonly number[]) => void
 }
 

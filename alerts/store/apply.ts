@@ -9,7 +9,15 @@ import type { Transaction } from '../../store/postgres/transaction.ts'
 import type { PairState } from '../core/pair.ts'
 import type { Severity } from '../core/rule.ts'
 import type { Effect } from '../core/transition.ts'
-import { type Due, lockChannels, type NewDebt, owe, oweEnds, oweFlapping, reviewHeld } from '../outbox/group-rows.ts'
+import {
+  type Due,
+  lockChannels,
+  type NewPending,
+  queueEnds,
+  queueFlapping,
+  queuePending,
+  reviewHeld,
+} from '../outbox/group-rows.ts'
 import { type AlertChange, changesOf, hasBecome, isTellable } from './alert-changes.ts'
 import { noteAlerts } from './alert-feed.ts'
 import { newestAlerts, openAlerts, type WrittenChange, writeChanges } from './alert-writes.ts'
@@ -28,7 +36,7 @@ export interface Transition {
 }
 
 export interface TransitionBatch extends Due {
-  /** Greater than that of each batch before; the same where one is sent again. */
+  /** Greater than in each earlier batch; equal where a batch is sent again. */
   batch: number
   /** In their order; of a pair there may be several. */
   transitions: readonly Transition[]
@@ -36,12 +44,12 @@ export interface TransitionBatch extends Due {
   evaluatedUntilMs?: number
   requireLead: (transaction: Transaction) => Promise<void>
   feed: ChangeFeed
-  /** Of the tag by which alerts of the rule are told apart. */
+  /** Value of the tag that separates groups of the rule. */
   groupValueOf: (rule: number, device: number) => string
 }
 
 export interface Applied {
-  /** Those that have changed, in the order of their ids. */
+  /** Ids of changed alerts, ascending. */
   alertIds: number[]
   /** Rules that are there no more: they went with their account. */
   unknownRules: number[]
@@ -107,7 +115,7 @@ async function write(
   // Of a rule that is disabled or removed nothing begins any more, and all has ended with it.
   const written = await writeChanges(transaction, planned.filter(isLive), nowMs)
   await savePairs(transaction, pairs.filter(isLive), nowMs)
-  await tell(transaction, written, groupValueOf, { nowMs, waits })
+  await queueChanges(transaction, written, groupValueOf, { nowMs, waits })
   await reviewStoodBack(transaction, written, rules, { nowMs, waits })
   return written.map(({ id }) => id)
 }
@@ -116,7 +124,7 @@ interface PairTransition extends Transition {
   openedMs: number
 }
 
-/** With the effects of all transitions of the pair, and its last state. */
+/** Merges the effects of all transitions of a pair, and keeps its last state. */
 function lastOfEachPair(transitions: readonly Transition[]): PairTransition[] {
   const pairs = new Map<string, PairTransition>()
   for (const transition of transitions) {
@@ -133,14 +141,14 @@ function keyOf({ rule, device }: { rule: number; device: number }): string {
   return `${rule} ${device}`
 }
 
-/** Of what fires, and of what has ended, to those whom it concerns. */
-async function tell(
+/** Adds firing and ended alerts to the groups of their channels. */
+async function queueChanges(
   transaction: Transaction,
   written: readonly WrittenChange[],
   groupValueOf: TransitionBatch['groupValueOf'],
   due: Due,
 ): Promise<void> {
-  const debts: NewDebt[] = []
+  const pending: NewPending[] = []
   const flapping: number[] = []
   const ended: { alert: number; isTellable: boolean }[] = []
   for (const change of written) {
@@ -148,16 +156,16 @@ async function tell(
     const isOver = change.state === 'resolved'
     if (hasBecome(change, 'firing') && (!isOver || isTellable(change))) {
       const owes = change.flapping ? 'flapping' : 'firing'
-      debts.push({ alert, rule, value: groupValueOf(rule, device), owes })
+      pending.push({ alert, rule, value: groupValueOf(rule, device), owes })
     } else if (isOver) {
       ended.push({ alert, isTellable: isTellable(change) })
     } else if (change.flapping && hasBecome(change, 'flapping')) {
       flapping.push(alert)
     }
   }
-  await oweEnds(transaction, ended, due)
-  await oweFlapping(transaction, flapping, due)
-  await owe(transaction, debts, due)
+  await queueEnds(transaction, ended, due)
+  await queueFlapping(transaction, flapping, due)
+  await queuePending(transaction, pending, due)
 }
 
 /** Alerts of single devices stand back while the one for all of them fires. */

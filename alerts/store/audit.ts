@@ -1,4 +1,4 @@
-/** How the audit is written: in the transaction of the change that it tells of. */
+/** Writes the audit in the transaction of the audited change. */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
 

@@ -85,7 +85,7 @@ export function createChannelChanges(options: ChannelChangesOptions): ChannelCha
   }
 }
 
-/** Of a channel that somebody may change. */
+/** Result for a channel that the caller may change. */
 function update<Value>(
   { pool, audit }: ChannelChangesOptions,
   action: string,
@@ -160,7 +160,7 @@ function movedSecrets(own: OwnSecrets, before: Settings, after: Settings): OwnSe
   return after['to'] === before['to'] ? own : { ...own, unsubscribe: createUnsubscribeToken() }
 }
 
-/** Whoever enables it has seen to what was wrong, and whoever disables it has a reason of their own. */
+/** Enabling or disabling by a person clears the automatic reason. */
 function changedRow(row: ChannelRow, { name = row.name, enabled }: ChannelChange): ChannelRow {
   if (enabled === undefined) return { ...row, name }
   return { ...row, name, enabled, disabled_reason: null, failing_since: enabled ? null : row.failing_since }

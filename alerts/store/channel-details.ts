@@ -1,4 +1,4 @@
-/** A channel as somebody sees it: whether it is theirs, and without what is secret. */
+/** A channel without its secrets, as its reader sees it. */
 
 import type { SecretBox } from '../../auth/secret-box.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
@@ -11,7 +11,7 @@ import { createUnsubscribeToken } from '../delivery/unsubscribe.ts'
 import { type ChannelRow, openSealed, readChannel, type Sealed } from './channel-rows.ts'
 import { type TargetRules, targetFault, targetOf } from './channel-settings.ts'
 
-/** Undefined for one of somebody else, too. */
+/** Undefined for an unknown channel, and for a channel of another owner. */
 export async function findChannel(
   database: Transaction,
   who: Owner,
@@ -43,7 +43,7 @@ export async function shownChannel(rules: ShownRules, row: ChannelRow): Promise<
   }
 }
 
-/** Of one whose key was another one, nothing: its owner sets it anew, or removes it. */
+/** Empty where another key encrypted the secrets: the owner sets them again, or removes the channel. */
 export function openedChannel(box: SecretBox, row: ChannelRow): Sealed {
   try {
     return openSealed(box, row)
@@ -52,7 +52,7 @@ export function openedChannel(box: SecretBox, row: ChannelRow): Sealed {
   }
 }
 
-/** What the service makes for a new channel. */
+/** Secrets that the service creates for a new channel. */
 export function ownSecretsOf(kind: ChannelRow['kind']): OwnSecrets {
   if (kind === 'webhook') return { signing: { secret: createSigningSecret() } }
   return kind === 'email' ? { unsubscribe: createUnsubscribeToken() } : {}

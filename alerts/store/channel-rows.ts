@@ -1,4 +1,4 @@
-/** The rows of channels: what may be shown of one, and what is encrypted. */
+/** Rows of channels, with public and encrypted settings. */
 
 import type { SecretBox } from '../../auth/secret-box.ts'
 import { bug } from '../../store/limits/bug.ts'
@@ -12,7 +12,7 @@ export interface ChannelRow {
   owner: number | null
   name: string
   kind: ChannelKindName
-  /** Those that may be shown. */
+  /** Public settings. */
   settings: Record<string, string | boolean>
   sealed: Buffer
   enabled: boolean
@@ -22,7 +22,7 @@ export interface ChannelRow {
   created_at: Date
 }
 
-/** What is encrypted: the secret ones among the settings, and what the service has made. */
+/** Encrypted part: secret settings, and secrets that the service created. */
 export interface Sealed {
   settings: Record<string, string | boolean>
   own: OwnSecrets
@@ -35,7 +35,7 @@ export function sealChannel(box: SecretBox, id: number, sealed: Sealed): Buffer 
   return box.seal(JSON.stringify(sealed), contextOf(id))
 }
 
-/** Throws for what was encrypted with another key, of a data directory that is another one, say. */
+/** Throws where another key encrypted it, for instance of another data directory. */
 export function openSealed(box: SecretBox, { id, sealed }: Pick<ChannelRow, 'id' | 'sealed'>): Sealed {
   return JSON.parse(box.open(sealed, contextOf(id))) as Sealed
 }
@@ -44,7 +44,7 @@ function contextOf(id: number): string {
   return `alert channel ${id}`
 }
 
-/** One that is not removed. Of a lock, nobody else changes it until the end of the transaction. */
+/** A channel that is not removed. A lock holds until the end of the transaction. */
 export async function readChannel(
   database: Transaction,
   id: number,
@@ -115,7 +115,7 @@ export async function insertChannel(
   return only(rows)
 }
 
-/** Of a row that is locked. */
+/** The caller has locked the row. */
 export async function saveChannel(transaction: Transaction, channel: ChannelRow): Promise<ChannelRow> {
   const { id, name, settings, sealed, enabled, disabled_reason, failing_since } = channel
   const { rows } = await transaction.query<ChannelRow>(
@@ -127,7 +127,7 @@ export async function saveChannel(transaction: Transaction, channel: ChannelRow)
   return only(rows)
 }
 
-/** Its row stays for what was sent to it, without its secrets; what is to be told by it is not. */
+/** Keeps the row for its history without secrets, and drops pending notifications. */
 export async function removeChannel(transaction: Transaction, id: number, nowMs: number): Promise<void> {
   await transaction.query(
     `UPDATE alert_channels SET removed_at = to_timestamp($2::float8 / 1000), enabled = false, settings = '{}', sealed = ''

@@ -1,4 +1,4 @@
-/** The settings of a channel: checked as its kind asks for, and parted into what may be shown and what is encrypted. */
+/** Settings of a channel: checked by the schema of its kind, and split into public and encrypted ones. */
 
 import { type ChannelKindName, type ChannelSettings, channelSettings } from '../core/channel.ts'
 import type { ChannelRefusal } from '../delivery/channel-outcome.ts'
@@ -39,7 +39,7 @@ export function changedSettings(
   return { ok: true, value: settingsOf(parsed.data) }
 }
 
-/** Without those that are not set. */
+/** Excludes settings without a value. */
 export function settingsOf(settings: ChannelSettings<ChannelKindName>): Settings {
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as Settings
 }
@@ -59,12 +59,12 @@ export async function targetFault(
   if (hasUrl) return targets.faultOf(String(settings['url']))
   if (kind === 'email') return await mailFault(owner, String(settings['to']), recipientOf)
   if (!isOfService) return undefined
-  if (!hasBroker) return 'there is no broker: see MQTT_BROKER_URL'
+  if (!hasBroker) return 'no broker is configured: set MQTT_BROKER_URL'
   const isAllowed = owner === null || (await recipientOf(owner))?.isAdministrator === true
   return isAllowed ? undefined : 'only administrators publish at the broker of the service'
 }
 
-/** Which channel it is, without what is secret. */
+/** Identifies the channel without its secrets. */
 export function targetOf(kind: ChannelKindName, { shown, secret }: PartedSettings): string {
   if (channelKinds[kind].hasUrl) return URL.parse(String(secret['url']))?.host ?? ''
   return String(shown['to'] ?? shown['topic'] ?? '')

@@ -1,4 +1,4 @@
-/** Channels of people and of the service: what is shown of them, and a test of one. How they change: channel-changes.ts. */
+/** Channels of people and of the service: lists, details and tests. channel-changes.ts has their changes. */
 
 import type { Channel } from '../core/channel.ts'
 import type { Owner } from '../core/outcome.ts'
@@ -13,13 +13,13 @@ export interface AlertChannels extends ChannelChanges {
   /** By their ids, ascending. */
   list(who: Owner, page: { after?: number | undefined; limit: number }): Promise<Channel[]>
   get(who: Owner, id: number): Promise<Channel | undefined>
-  /** Sends one now, and tells what came of it. */
+  /** Sends a test now and returns its result. */
   test(who: Owner, id: number): Promise<ChannelOutcome<AttemptResult>>
 }
 
 export interface AlertChannelsOptions extends ChannelChangesOptions {
   byHand: Pick<ByHand, 'test'>
-  /** Whether somebody may send one more by hand now. */
+  /** Rate limit of sends by hand: false rejects this one. */
   takeToken: (who: Owner) => boolean
 }
 

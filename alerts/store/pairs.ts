@@ -39,7 +39,7 @@ async function readPiece(database: Pick<pg.Pool, 'query'>, { rule, device }: Pai
   return rows.map(({ state_us, state, ...key }) => ({ ...key, state: pairFromJson(state), stateUs: state_us }))
 }
 
-/** Of each pair the last one counts; one that has nothing to be remembered has no row. */
+/** The last state of each pair counts. A pair in its initial state has no row. */
 export async function savePairs(
   transaction: Transaction,
   pairs: readonly (PairKey & { state: PairState })[],

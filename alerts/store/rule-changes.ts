@@ -20,7 +20,7 @@ import {
   updateRule,
 } from './rule-rows.ts'
 
-/** What a change is made with. */
+/** Context of a change. */
 export interface Asked {
   transaction: Transaction
   who: Owner
@@ -42,10 +42,10 @@ export interface RuleChangesOptions {
   feed: ChangeFeed
   nowMs: () => number
   waits: Pick<Waits, 'groupWaitMs' | 'groupIntervalMs'>
-  /** The value of the tag by which alerts of a rule are told apart. */
+  /** Value of the tag that separates groups of the rule. */
   groupValueOf: (groupBy: string | null, device: number) => string
   audit: WriteAudit
-  /** What else speaks against a rule. `id` is that of the one that is changed. */
+  /** Other faults of a rule. `id` is the changed rule's. */
   refusalOf?: (rule: NewRule, owner: number | null, id: number | undefined) => AlertErrorCode | undefined
 }
 
@@ -132,7 +132,7 @@ export function createRuleChanges(options: RuleChangesOptions): RuleChanges {
   return { add, change, disable: (asked, id) => disableRule(options, asked, id), remove, importAll }
 }
 
-/** As it stands, which the schema of rules may refuse by now. */
+/** The stored rule, which the present schema may refuse. */
 async function disableRule(
   { feed, nowMs, waits, audit }: RuleChangesOptions,
   { transaction, who, actor, touched }: Asked,
@@ -147,7 +147,7 @@ async function disableRule(
   return accepted(undefined)
 }
 
-/** What evaluation depends on. */
+/** Fields that evaluation depends on. */
 const evaluated = ['selector', 'condition', 'for_seconds', 'keep_firing_seconds'] as const
 const fields = [
   'name',

@@ -1,16 +1,16 @@
-/** What follows for alerts when a rule is changed or removed. */
+/** Consequences for alerts when a rule is changed or removed. */
 
 import type { ChangeFeed } from '../../auth/nodes/change-feed.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import type { EndReason } from '../core/observation.ts'
 import type { NewRule, Rule } from '../core/rule.ts'
-import { type Due, deleteGroups, type NewDebt, owe, oweEnds, reviewHeld } from '../outbox/group-rows.ts'
+import { type Due, deleteGroups, type NewPending, queueEnds, queuePending, reviewHeld } from '../outbox/group-rows.ts'
 import { cancelOfRule } from '../outbox/notification-rows.ts'
 import { noteAlerts } from './alert-feed.ts'
 import { deletePairsOfRule } from './pairs.ts'
 import { addChannels, takeOffChannels } from './rule-rows.ts'
 
-/** Of the rule, which is locked, no alert is open any more; to whom their firing was told, their end is. */
+/** Resolves all open alerts of the locked rule. Receivers of their firing are notified of the end. */
 export async function endRule(
   transaction: Transaction,
   feed: ChangeFeed,
@@ -21,7 +21,7 @@ export async function endRule(
   await transaction.query("DELETE FROM alerts WHERE rule_id = $1 AND state = 'pending'", [id])
   const ended = await resolveAll(transaction, id, reason, due.nowMs)
   await deletePairsOfRule(transaction, id)
-  await oweEnds(
+  await queueEnds(
     transaction,
     ended.map(alert => ({ alert, isTellable: false })),
     due,
@@ -49,13 +49,13 @@ async function resolveAll(transaction: Transaction, rule: number, reason: string
 
 export interface RuleFollowed {
   before: Rule
-  /** As it is now. */
+  /** The present rule. */
   rule: NewRule
-  /** The value of the tag by which alerts are told apart. */
+  /** Value of the tag that separates groups of the rule. */
   groupOf: (device: number) => string
 }
 
-/** Who is new among the channels is told what fires; who is not any more is told nothing. */
+/** New channels are notified of firing alerts. Pending notifications of removed channels are dropped. */
 export async function followChange(
   transaction: Transaction,
   feed: ChangeFeed,
@@ -69,11 +69,15 @@ export async function followChange(
   if (before.enabled && !rule.enabled) await endRule(transaction, feed, before, 'rule_disabled', due)
   await deleteGroups(transaction, before.id, gone)
   if (rule.enabled && added.length > 0) {
-    await owe(transaction, await openDebts(transaction, before.id, groupOf), due, added)
+    await queuePending(transaction, await pendingOf(transaction, before.id, groupOf), due, added)
   }
 }
 
-async function openDebts(transaction: Transaction, rule: number, groupOf: RuleFollowed['groupOf']): Promise<NewDebt[]> {
+async function pendingOf(
+  transaction: Transaction,
+  rule: number,
+  groupOf: RuleFollowed['groupOf'],
+): Promise<NewPending[]> {
   const { rows } = await transaction.query<{ id: string; device: number; flapping: boolean }>(
     "SELECT id, device, flapping FROM alerts WHERE rule_id = $1 AND state = 'firing' ORDER BY id FOR NO KEY UPDATE",
     [rule],

@@ -22,7 +22,7 @@ export class ImportRefused extends Error {
 
 export interface ImportSteps {
   add(rule: NewRule): Promise<Outcome<Rule>>
-  /** Whether something differs. */
+  /** True where the import changes the rule. */
   change(before: Rule, rule: NewRule): Promise<Outcome<boolean>>
   remove(rule: Rule): Promise<Outcome>
 }

@@ -99,7 +99,7 @@ export async function insertRule(
   return rows[0]?.id ?? 0
 }
 
-/** `isNew`: whether it is to be evaluated anew. */
+/** `isNew`: evaluation of the rule starts again. */
 export async function updateRule(
   transaction: Transaction,
   id: number,

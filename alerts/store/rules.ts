@@ -1,4 +1,4 @@
-/** Rules: who makes, changes and removes them. What they have found ends with them, in the same transaction. */
+/** Adds, changes and removes rules. Their alerts end with them, in the same transaction. */
 
 import type pg from 'pg'
 import { isUniqueViolation } from '../../store/postgres/postgres-errors.ts'
@@ -29,7 +29,7 @@ export interface AlertRules {
 
 export interface AlertRulesOptions extends RuleChangesOptions {
   pool: pg.Pool
-  /** There may be something to tell. */
+  /** Groups may be due. */
   wake: () => void
 }
 
@@ -48,7 +48,7 @@ export function createAlertRules(options: AlertRulesOptions): AlertRules {
   }
   feed.onChange('alert-rule', changed)
 
-  /** One at a time, so that what is counted stays so. */
+  /** One change at a time, so that counts stay valid. */
   async function commit<Value>(
     who: Owner,
     actor: string,

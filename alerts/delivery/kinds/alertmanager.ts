@@ -44,7 +44,7 @@ function alertOf(alert: Message['alerts'][number], { rule, group, timestamp }: M
     ...(location === '' ? {} : { location }),
     ...(value === null ? {} : { value: String(value) }),
   }
-  // By the time of the message: one that comes late starts nothing anew.
+  // The time of the message counts: a late message must not restart an alert.
   const endsAt = resolvedAt ?? new Date(Date.parse(timestamp) + endsAfterMs).toISOString()
   return { labels, annotations, startsAt: alert.fired_at, endsAt, generatorURL: alert.url }
 }

@@ -1,4 +1,4 @@
-/** What each kind of channel brings with it. */
+/** Interface of a kind of channel. */
 
 import type { ChannelKindName, ChannelSettings } from '../../core/channel.ts'
 import type { Message } from '../../core/message.ts'
@@ -51,13 +51,13 @@ export interface Sending<Settings> {
 export interface ChannelKind<Name extends ChannelKindName> {
   /** Settings that are encrypted and never shown. */
   secrets: readonly (keyof ChannelSettings<Name>)[]
-  /** That is posted to, and checked. */
+  /** URL that deliveries are posted to, which is checked. */
   hasUrl: boolean
   /** Gets all alerts, in slices, instead of the first few. */
   wantsAll?: boolean
   /** While an alert fires it is sent again and again. */
   refreshMs?: number
-  /** Of somebody who is signed in with the credentials of the service: only for administrators. */
+  /** Uses credentials of the service, so only administrators may create it. */
   isOfService?: boolean
   deliver(sending: Sending<ChannelSettings<Name>>, signal: AbortSignal): Promise<AttemptResult>
 }

@@ -9,7 +9,7 @@ export const mqtt: ChannelKind<'mqtt'> = {
   wantsAll: true,
   isOfService: true,
   async deliver({ message, webhookId, settings: { topic, retain }, tools }, signal) {
-    if (tools.publish === undefined) return failed('there is no broker: see MQTT_BROKER_URL', 0)
+    if (tools.publish === undefined) return failed('no broker is configured: set MQTT_BROKER_URL', 0)
     const { alerts, ...common } = message
     const payload = (extra: object) => JSON.stringify({ id: webhookId, ...common, ...extra })
     // Names of devices are levels of topics as they are.

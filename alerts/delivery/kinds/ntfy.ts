@@ -23,7 +23,7 @@ export const ntfy: ChannelKind<'ntfy'> = {
   },
 }
 
-/** The topic is the last step of the path; the server takes JSON at what is before it. */
+/** The topic is the last step of the path. The server accepts JSON at the path before it. */
 function placeOf(text: string): { server: string; topic: string } | undefined {
   const url = URL.parse(text)
   const steps = url?.pathname.split('/').filter(step => step !== '') ?? []

@@ -44,7 +44,7 @@ function lineByLine(lines: readonly (string | undefined)[]): string {
   return text
 }
 
-/** As Slack asks for it; and nobody is called by a name of a device, by @here of Mattermost, say. */
+/** Escapes by Slack's rules, and keeps a device's name from mentioning people, as @here does in Mattermost. */
 function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('@', '@\u200b')
 }

@@ -4,7 +4,7 @@ import type { Message } from '../core/message.ts'
 import { stateOf } from './compose.ts'
 import type { Member } from './member-rows.ts'
 
-/** Of those that are too many to be named, the latest are. */
+/** The list names this many alerts, the latest ones. */
 class Latest {
   readonly #max: number
   #members: Member[] = []
@@ -23,7 +23,7 @@ class Latest {
   }
 }
 
-export class ToldList {
+export class NotifiedList {
   readonly #max: number
   readonly #news: Latest
   readonly #ended: Latest
@@ -46,12 +46,12 @@ export class ToldList {
     else this.#news.add(member)
   }
 
-  /** Of those that are told. */
+  /** Of all notified alerts. */
   size(): number {
     return this.counts.firing + this.counts.flapping + this.counts.resolved
   }
 
-  /** What is new first, then the latest. */
+  /** News first, then by time, latest first. */
   named(): Member[] {
     return [this.#news, this.#ended, this.#others].flatMap(list => list.newestFirst()).slice(0, this.#max)
   }
