@@ -3,7 +3,6 @@
 import { subjectOf } from './accounts/account.ts'
 import type { Principal } from './policy.ts'
 
-/** Any holder of the local admin token. */
 const localAdmin = 'local admin token'
 
 export function actorOf(principal: Principal): string {

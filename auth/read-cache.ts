@@ -10,7 +10,6 @@ export interface ReadCacheOptions<Key, Value> {
 }
 
 export interface ReadCache<Key, Value> {
-  /** Cached value. */
   peek(key: Key): Value | undefined
   get(key: Key): Promise<Value | undefined>
   /** A read in progress may have seen the old record, so its callers read again. */

@@ -48,7 +48,6 @@ export function createRecordCache<Key extends string | number, Value extends obj
   options: RecordCacheOptions<Key, Value>,
 ): RecordCache<Key, Value> {
   const { recordsMax, read, hasEnded, isCurrent = () => true } = options
-  /** Transactions with unknown outcomes. */
   const inDoubt = new Map<Key, Set<string>>()
   const records = createReadCache<Key, Value>({
     recordsMax,

@@ -3,10 +3,7 @@
 import { hash } from 'node:crypto'
 import type { Transaction } from '../store/postgres/transaction.ts'
 
-/**
- * One statement, so that only one of several concurrent requests with the token gets true. The caller refuses expired
- * tokens.
- */
+/** One statement, so that only one of concurrent requests gets true. The caller refuses expired tokens. */
 export async function useToken(
   database: Transaction,
   purpose: string,

@@ -59,7 +59,6 @@ export interface CredentialWriter extends Writer {
 }
 
 export interface Writers {
-  /** Undefined for an invalid credential. */
   ofDevice(name: string, password: string): CredentialWriter | undefined
   /** `again` finds the principal of the same credential; without it, a writer is not renewed. */
   ofPrincipal(principal: Principal | undefined, again?: FindAgain): CredentialWriter | NoWriter

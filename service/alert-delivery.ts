@@ -36,7 +36,7 @@ export function alertDelivery(
     async queueOwnerMail(transaction, owner, channelName) {
       const account = owner === null ? undefined : await accounts.find(owner)
       if (owner === null || account === undefined) {
-        log.warn({ channel: channelName }, 'a channel of alerts is disabled: nothing has reached it for days')
+        log.warn({ channel: channelName }, 'channel of alerts disabled: deliveries have failed for days')
         return
       }
       const { email } = account

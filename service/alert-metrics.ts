@@ -29,13 +29,13 @@ export function addAlertMetrics(registry: Registry, { alerts, meter }: Pick<Aler
   counter(
     registry,
     'barograph_alert_readings_deferred_total',
-    'Readings that too many others were before; they are evaluated from QuestDB.',
+    'Readings beyond the queue of the evaluation, which are evaluated from QuestDB.',
     () => engine().dropped,
   )
   counter(
     registry,
     'barograph_alert_transitions_merged_total',
-    'Alerts that came and went before they could be written.',
+    'Alerts that ended before they were written.',
     () => engine().merged,
   )
   counter(
@@ -47,7 +47,7 @@ export function addAlertMetrics(registry: Registry, { alerts, meter }: Pick<Aler
   counter(
     registry,
     'barograph_alert_notifications_given_up_total',
-    'Notifications that were given up because too many waited.',
+    'Notifications dropped because too many were pending.',
     meter.givenUp,
   )
 }

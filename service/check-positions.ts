@@ -12,7 +12,6 @@ import type { ContentCheck } from '../store/questdb/content-guard.ts'
 
 interface DiskJournal {
   table: TableDescription
-  /** Its own directory. */
   directory: string
   path: ForwardingIngest | ForwardingPointsIngest
   /** Undefined until QuestDB is ready for rows. */

@@ -160,7 +160,6 @@ function secondsBehind({ behindMs, current }: ServiceParts['readReplicas']): num
   return (behindMs()[current() - 1] ?? 0) / 1000
 }
 
-/** Reports missing rows of the replica for reads; undefined if none are missing. */
 function missingIn({ replicas, readReplicas }: Pick<ServiceParts, 'replicas' | 'readReplicas'>): string | undefined {
   const { isLost, reason } = questdbRead(replicas, readReplicas)
   return isLost ? reason : undefined

@@ -1,7 +1,4 @@
-/**
- * Runs a process with the role `forward`: sends the topics to QuestDB, or stands by while another process does. It
- * listens only for probes and Prometheus.
- */
+/** Runs the role `forward`: sends the topics to QuestDB or stands by, and listens only for probes and Prometheus. */
 
 import { Gauge, type Registry } from 'prom-client'
 import { createTokenCheck } from '../api/admin/admin-token.ts'
@@ -139,6 +136,10 @@ function addForwarders(registry: Registry, forwarders: readonly Pick<NumberedFor
   add('fetched_offset', 'Offset of the next record to be fetched.', ({ applied, spool }) => spool?.next ?? applied)
   add('rows', 'Rows that QuestDB has taken.', ({ forwarder }) => forwarder.rows)
   add('table_suspended', '1 while QuestDB has suspended the table.', ({ forwarder }) => (forwarder.suspended ? 1 : 0))
-  add('damaged_groups', 'Records of the topic that were no groups.', ({ spool }) => spool?.damagedGroups ?? 0)
-  add('lost_groups', 'Records that the topic had removed too early.', ({ spool }) => spool?.lostGroups ?? 0)
+  add('damaged_groups', 'Records of the topic that are not groups of rows.', ({ spool }) => spool?.damagedGroups ?? 0)
+  add(
+    'lost_groups',
+    'Records that the topic removed before they were forwarded.',
+    ({ spool }) => spool?.lostGroups ?? 0,
+  )
 }

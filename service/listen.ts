@@ -150,6 +150,6 @@ function loadingOf({
   retention,
   replicas,
 }: Pick<ServiceParts, 'live' | 'retention' | 'replicas'>): string | undefined {
-  if (!replicas.some(({ number }) => retention.isKnown(number))) return 'it is being looked up which days have expired'
+  if (!replicas.some(({ number }) => retention.isKnown(number))) return 'expired days are being read'
   return live.isLoaded() ? undefined : 'the state of the fleet is being loaded'
 }

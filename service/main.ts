@@ -1,7 +1,4 @@
-/**
- * Starts `barograph start` and `npm start`. Handles signals before it loads the service: the first process of a
- * container has no default handlers.
- */
+/** Starts the service. Handles signals before loading: a container's first process has no default handlers. */
 
 import { enableCompileCache, flushCompileCache } from 'node:module'
 import { join } from 'node:path'

@@ -15,7 +15,6 @@ export interface Meters {
   meter: ReadingMeter
   bulkMeter: BulkMeter
   eventMeter: EventMeter
-  /** Interval of the meters of readings. */
   interval: IntervalMeter
   rejections: Rejections
   senderLog: SenderLog

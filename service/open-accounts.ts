@@ -45,7 +45,6 @@ export interface ServiceAccountsOptions {
   feed: ChangeFeed
   /** True if this process runs the work that one node does for all. */
   leads: () => boolean
-  /** Checks a request for the local admin token. */
   isAdminToken: TokenCheck
   /** Public address of the service. */
   publicUrl: () => string

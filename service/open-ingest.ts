@@ -36,14 +36,13 @@ export interface ServiceIngest {
   pointsIngest: PointsIngest
   /** Readings and points are accepted before QuestDB is ready, and forwarded from then on. */
   forward(store: Pick<Store, 'questdb' | 'postgres'>, metrics: Pick<Metrics, 'seriesPairs'>): void
-  /** From replica 2 on; undefined with a single one. */
+  /** Replicas from 2 on; undefined with a single one. */
   customReplicas?: readonly QuestdbReplica[] | undefined
   /** Kafka topics that serve as journals; undefined with journals on disk. */
   topicStates?: (() => TopicState[]) | undefined
   close(): Promise<void>
 }
 
-/** With journals on disk. */
 export interface DiskIngest extends ServiceIngest {
   /** Call it before anything is accepted: receipt times continue above those assigned with Kafka. */
   passStamps(pool: Store['postgres']): Promise<void>

@@ -21,10 +21,7 @@ export interface ServiceKafka {
   close(): Promise<void>
 }
 
-/**
- * Throws a StartError if Kafka is unreachable, if its topics have weaker guarantees than required, or if PostgreSQL has
- * noted another one.
- */
+/** Throws a StartError if Kafka is unreachable, too weakly configured, or not the one in PostgreSQL. */
 export async function openServiceKafka(config: Config, { postgres }: Pick<Store, 'postgres'>): Promise<ServiceKafka> {
   const settings = kafkaSettings(config)
   if (settings === undefined) throw new StartError('KAFKA_BROKERS is not set.')

@@ -87,10 +87,7 @@ export function openServiceLive(config: Config, log: Log, parts: LiveParts): Liv
   }
 }
 
-/**
- * QuestDB's rows are returned after the live state has received all of their readings: a reading that arrives later
- * would be counted twice.
- */
+/** Delays QuestDB's rows until the live state has received their readings, which would count twice otherwise. */
 function receivedFleetRows(ask: LiveOptions['ask'], shared: LiveParts['ingest']['shared']): LiveOptions['ask'] {
   if (shared === undefined) return ask
   return async (name, query, signal) => {

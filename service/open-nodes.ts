@@ -68,10 +68,7 @@ const equalSettings = [
   'RANGE_BATTERY_PERCENTAGE',
 ] as const satisfies (keyof Config)[]
 
-/**
- * Settings of a process or its machine. All others should be equal: a node with another rate would grant senders more
- * than intended.
- */
+/** Settings of a process or its machine. Others should be equal: different rates would grant senders more. */
 const ownSettings: ReadonlySet<string> = new Set<keyof Config>([
   ...(['HOST', 'PORT', 'DATA_DIR', 'SECRETS_DIR', 'PARENT_PID', 'LOG_LEVEL', 'LOG_FORMAT'] as const),
   ...(['DATABASE_URL', 'QUESTDB_HTTP', 'QUESTDB_PG', 'QUESTDB_COMMIT_MODE', 'QUESTDB_PG_PORT'] as const),
@@ -143,7 +140,7 @@ function requireNodeSettings({ DATABASE_URL, PUBLIC_URL }: Config): void {
     throw new StartError('A node needs the PostgreSQL that all nodes share: set DATABASE_URL.')
   }
   if (PUBLIC_URL === undefined) {
-    throw new StartError('A node is not where links in mails may lead: set PUBLIC_URL to the address of the service.')
+    throw new StartError('Links in mails must not lead to a single node: set PUBLIC_URL to the address of the service.')
   }
 }
 

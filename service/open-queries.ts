@@ -10,7 +10,6 @@ import type { Retention } from './lifecycle/retention/retention.ts'
 import type { ServiceReplica } from './replicas.ts'
 import type { Config } from './settings/config.ts'
 
-/** Before any reading. */
 const everUs = Number.NEGATIVE_INFINITY
 
 interface QueryParts {
@@ -71,10 +70,7 @@ function openServiceQuery(config: Config, log: Log, parts: QueryParts): Query {
   })
 }
 
-/**
- * Revision of the replica for reads. Cached answers of another replica are invalid, so a change of the replica changes
- * all revisions.
- */
+/** Answers of another replica are invalid, so a change of the replica changes all revisions. */
 function revisionOf({ readReplicas, replicas }: QueryParts, rows: 'readings' | 'points'): (series: number) => number {
   return series => {
     const revision = replicas[readReplicas.current() - 1]?.[rows].revision(series) ?? 0

@@ -35,10 +35,7 @@ const execTimeoutMs = 60_000
 /** Shorter for nodes, since a node without PostgreSQL receives no notifications of expired days. */
 const nodeCheckEveryMs = 20_000
 const knownMs = 45_000
-/**
- * An import may take this long from the check of a piece to the journal, and a clock may be wrong by this, without
- * harm.
- */
+/** Bounds the time of an import between check and journal, and the error of a clock. */
 const marginMs = 60 * minuteMs
 
 export function openServiceRetention(

@@ -1,7 +1,4 @@
-/**
- * Opens the write paths on topics of Kafka. This process forwards them with the role `all`, or a separate one with the
- * role `forward`.
- */
+/** Opens the write paths on Kafka topics. The roles `all` and `forward` forward them. */
 
 import type { ChangeFeed } from '../auth/nodes/change-feed.ts'
 import { watchClock } from '../ingest/clock-watch.ts'

@@ -28,17 +28,13 @@ export interface TopicsOptions {
   onFatal: (error: Error) => void
 }
 
-/** Number and QuestDB of a replica. */
 type OpenReplica = QuestdbReplica<Store['questdb']>
 
 export interface ServiceTopics extends ServiceKafka {
-  /** Replicas from 2 on. */
   customReplicas: readonly OpenReplica[]
-  /** Numbers of all replicas, from 1 on. */
   replicas: readonly [number, ...number[]]
   /** State in a process that does not forward. */
   state: ReplicaState
-  /** Tables by topic. */
   tables: ReadonlyMap<string, TableDescription>
 }
 
@@ -69,7 +65,6 @@ export async function openTopics({
 }
 
 export interface ForwardersOptions {
-  /** QuestDB of replica 1. */
   questdb: Store['questdb']
   /** Present pairs in PostgreSQL, as `startForwarding` takes them. */
   seriesPairs: () => Promise<Uint32Array>

@@ -6,7 +6,6 @@ import type { TopicState } from '../ingest/kafka/topic-watch.ts'
 import type { QuestdbState } from '../store/questdb/questdb-monitor.ts'
 
 export interface ReadinessOptions {
-  /** Status of the readings. */
   ingest: () => IngestStatus
   points: () => IngestStatus
   questdb: () => QuestdbState

@@ -49,7 +49,6 @@ interface CompareParts {
 
 const execTimeoutMs = 60_000
 
-/** State of the QuestDB for reads. */
 export function questdbRead(
   replicas: readonly ServiceReplica[],
   { current }: Pick<Replicas, 'current'>,
@@ -59,7 +58,7 @@ export function questdbRead(
   return replica.questdb.state()
 }
 
-/** In the form of `GET /api/admin/status`. */
+/** Shows replicas as in `GET /api/admin/status`. */
 export function replicaStatuses(
   replicas: readonly ServiceReplica[],
   { current, behindMs }: Pick<Replicas, 'current' | 'behindMs'>,

@@ -23,7 +23,6 @@ const stopMsMax = 10_000
 const exitUsage = 2
 
 export interface RunOptions {
-  /** The arguments. */
   words: string[]
   environment: Record<string, string | undefined>
   /** Registers the handler of signals from now on. */

@@ -15,7 +15,6 @@ export interface ServiceMetricsOptions extends IngestMetricsOptions {
   devices: () => number
   /** One for each replica. */
   questdbs: readonly { readonly number: number; readonly isUp: () => boolean }[]
-  /** Number of queued queries by pool. */
   queriesQueued: () => Readonly<Record<string, number>>
   cache: () => CacheStatus
   /** Devices by state; undefined while it is unknown. */
@@ -69,9 +68,9 @@ function addQueries(registry: Registry, waiting: ServiceMetricsOptions['queriesQ
 }
 
 function addCache(registry: Registry, status: ServiceMetricsOptions['cache']): void {
-  counter(registry, 'barograph_cache_hits_total', 'Answers given from memory.', () => status().hits)
-  counter(registry, 'barograph_cache_misses_total', 'Answers that had to be made.', () => status().misses)
-  gauge(registry, 'barograph_cache_bytes', 'Memory that kept answers take.', () => status().bytes)
+  counter(registry, 'barograph_cache_hits_total', 'Answers from the cache.', () => status().hits)
+  counter(registry, 'barograph_cache_misses_total', 'Answers that were computed.', () => status().misses)
+  gauge(registry, 'barograph_cache_bytes', 'Memory of cached answers.', () => status().bytes)
 }
 
 function addStates(registry: Registry, states: ServiceMetricsOptions['states']): void {
@@ -125,7 +124,7 @@ function addRetention(registry: Registry, state: Retention['state']): void {
     'Days whose raw readings were removed.',
     () => state().expiredDays,
   )
-  const run = 'When it was last looked which days have to expire; NaN before, and when they never do.'
+  const run = 'Time of the last check for expiring days; NaN before, and if readings never expire.'
   gauge(registry, 'barograph_retention_run_seconds', run, () => seconds(state().lastRunMs))
   const waiting = 'Days whose raw readings are due and stay until a person confirms, or newer readings come.'
   gauge(registry, 'barograph_retention_waiting_partitions', waiting, () => state().waiting?.days ?? 0)
@@ -157,7 +156,7 @@ function addNode(registry: Registry, { count, several }: Pick<ServiceNodes, 'cou
   gauge(registry, 'barograph_nodes', 'Nodes that take requests, with this one.', count)
   const lease = '1 while this node may authorize from memory.'
   gauge(registry, 'barograph_node_lease_valid', lease, () => Number(own().isLeaseValid))
-  const age = 'Since the lease of this node was renewed; +Inf once it has been given up.'
+  const age = 'Age of the lease of this node; +Inf once it was released.'
   gauge(registry, 'barograph_node_lease_age_seconds', age, () => own().leaseAgeMs / 1000)
   const applied = 'Number of the last change of a registry that this node has applied.'
   gauge(registry, 'barograph_node_applied_change', applied, () => own().applied)
@@ -171,7 +170,7 @@ function addKafka(registry: Registry, states: () => TopicState[]): void {
   const add = (name: string, help: string, value: (state: TopicState) => number | undefined) => {
     new Gauge({
       name: `barograph_kafka_topic_${name}`,
-      help: `${help} NaN until it was looked at.`,
+      help: `${help} NaN until it was read.`,
       labelNames: ['topic'],
       registers: [registry],
       collect() {
@@ -186,12 +185,12 @@ function addKafka(registry: Registry, states: () => TopicState[]): void {
   seen('end_offset', 'Offset of the next record to come.', ({ end }) => end)
   seen('committed_offset', 'Offset before which everything is in QuestDB.', ({ applied }) => applied)
   seen('lag_records', 'Records that wait for QuestDB, each a group of rows.', lagOf)
-  seen('replicas', 'Brokers that the topic is to be on.', ({ replicas }) => replicas)
+  seen('replicas', 'Replicas of the topic.', ({ replicas }) => replicas)
   seen('in_sync_replicas', 'Brokers that have all of its records.', ({ inSync }) => inSync)
   seen('under_replicated', '1 while a replica is not in sync.', ({ inSync, replicas }) => Number(inSync < replicas))
   seen('retention_seconds', 'How long Kafka keeps records; +Inf for ever.', ({ retentionMs }) => retentionMs / 1000)
   add('retention_used_ratio', 'Part of that which the oldest waiting record has used.', ({ share }) => share)
-  add('unreachable', '1 while it cannot be looked at.', ({ problems }) => {
+  add('unreachable', '1 while the topic cannot be read.', ({ problems }) => {
     return Number(problems.some(({ kind }) => kind === 'unreachable' || kind === 'other'))
   })
 }
@@ -201,7 +200,6 @@ function lagOf({ start, end, applied }: TopicSight): number {
 }
 
 interface IngestMetricsOptions {
-  /** Status of the readings. */
   ingest: () => IngestStatus
   points: () => IngestStatus
 }
@@ -210,7 +208,7 @@ interface IngestMetricsOptions {
 function addIngest(registry: Registry, { ingest, points }: IngestMetricsOptions): void {
   addWritePath(registry, 'readings', '', ingest)
   addWritePath(registry, 'points', 'points_', points)
-  counter(registry, 'barograph_clock_steps_total', 'How often the clock was set, by more than a second.', () => {
+  counter(registry, 'barograph_clock_steps_total', 'Clock steps of more than a second.', () => {
     return ingest().clock.steps
   })
 }

@@ -27,7 +27,6 @@ export interface ServiceParts extends ServiceQueries, Registries {
   store: Store
   /** The first one has the QuestDB of the store. */
   replicas: readonly ServiceReplica[]
-  /** Selects the replica for reads. */
   readReplicas: Replicas
   ingest: Ingest
   pointsIngest: PointsIngest

@@ -1,7 +1,6 @@
 /** Starts the parts of a process one after the other, and closes them in the opposite order. */
 
 export interface Service {
-  /** Listening address. */
   url: string
   /** Stops all started parts. Idempotent. */
   close(): Promise<void>

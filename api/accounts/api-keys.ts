@@ -1,7 +1,4 @@
-/**
- * Lists, creates and revokes the API keys of the signed-in account. Only a browser session is accepted: no key makes a
- * key.
- */
+/** Lists, creates and revokes API keys of the signed-in account, only in a browser session: no key makes a key. */
 
 import { z } from 'zod'
 import { Tags } from '../../auth/devices/tag.ts'

@@ -21,8 +21,7 @@ export const PreferencesUpdate = record('PreferencesUpdate', {
 
 const success = {
   status: 200,
-  description:
-    'Units by their UCUM codes; null where nothing is chosen: the units of the metrics, the zone of the service',
+  description: 'Units as UCUM codes. Null means the unit of the metric, or the time zone of the service.',
   json: Preferences.meta({ id: 'Preferences', title: 'Preferences' }),
 } as const
 
@@ -32,7 +31,7 @@ export function preferencesOperations({ accounts }: AccountService): AccountOper
       method: 'GET',
       path: '/me/preferences',
       name: 'get_my_preferences',
-      summary: 'How the pages show values and times to the current user',
+      summary: 'Units and time zone of the current user on the pages',
       permission: 'profile.read',
       success,
       refusals: ['UNAUTHENTICATED', 'UNAVAILABLE'],
@@ -42,9 +41,8 @@ export function preferencesOperations({ accounts }: AccountService): AccountOper
       method: 'PATCH',
       path: '/me/preferences',
       name: 'update_my_preferences',
-      summary: 'Change how the pages show values and times to the current user',
-      description:
-        'A field that is left out stays; null takes one away. Answers of the API have the same units for everybody.',
+      summary: 'Change the units and the time zone of the current user on the pages',
+      description: 'Missing fields stay unchanged; null resets one. Answers of the API do not depend on them.',
       permission: 'account.manage',
       body: { json: PreferencesUpdate },
       success,

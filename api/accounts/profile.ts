@@ -60,7 +60,7 @@ export function profileOperations(service: AccountService): AccountOperation[] {
       name: 'delete_me',
       summary: 'Delete the account of the current user for good',
       permission: 'account.manage',
-      success: { status: 204, description: 'It is gone' },
+      success: { status: 204, description: 'The account is deleted' },
       refusals: [
         'UNAUTHENTICATED',
         'FORBIDDEN',
@@ -90,7 +90,7 @@ export function passwordAndSessionOperations(service: AccountService): AccountOp
       summary: 'Set a new password with the current one; ends all other sessions',
       permission: 'account.manage',
       body: { json: PasswordChangeRequest },
-      success: { status: 200, description: 'The password is set; a fresh session cookie comes along', json: Message },
+      success: { status: 200, description: 'The password is set; the answer has a new session cookie', json: Message },
       refusals: ['PASSWORD_WRONG', 'UNAUTHENTICATED', 'FORBIDDEN', 'CROSS_SITE', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
       async handle({ principal, body: { current_password, new_password }, client }) {
         const account = accountOf(principal)
@@ -112,7 +112,7 @@ export function passwordAndSessionOperations(service: AccountService): AccountOp
       name: 'get_session_info',
       summary: 'The current user and session',
       permission: 'session.read',
-      success: { status: 200, description: 'In the form of Auth.js', json: SessionInfo },
+      success: { status: 200, description: 'The session in the form of Auth.js', json: SessionInfo },
       refusals: ['UNAUTHENTICATED', 'UNAVAILABLE'],
       async handle({ principal }) {
         if (principal?.kind !== 'session' && principal?.kind !== 'bearer') return { ok: false, code: 'UNAUTHENTICATED' }

@@ -33,7 +33,7 @@ export const UserCreate = record('UserCreate', {
   email: email(),
   password: newPassword(),
   name: name(),
-  token: text({ max: 200, description: 'Of an invitation, which SIGN_UP=invited asks for' }).nullish(),
+  token: text({ max: 200, description: 'Token of an invitation; required with SIGN_UP=invited' }).nullish(),
 })
 export const LoginCredentials = record('LoginCredentials', { email: email(), password: knownPassword() })
 export const EmailVerificationRequest = record('EmailVerificationRequest', { email: email() })

@@ -24,7 +24,7 @@ export function signInOperations(service: AccountService): AccountOperation[] {
       name: 'register',
       summary: 'Register a user with e-mail and password',
       body: { json: UserCreate },
-      success: { status: 201, description: 'The user that was made', json: UserResponse },
+      success: { status: 201, description: 'The new user', json: UserResponse },
       refusals: [
         'TOKEN_INVALID',
         'REGISTRATION_INVITED',
@@ -56,10 +56,10 @@ export function signInOperations(service: AccountService): AccountOperation[] {
       method: 'POST',
       path: '/logout',
       name: 'logout',
-      summary: 'End the session that the request brings',
+      summary: 'End the session of the request',
       success: {
         status: 200,
-        description: 'Whether or not there was a session; one of a cookie stays if a page of another site asks',
+        description: 'Also without a session. Pages of other sites cannot end the session of a cookie.',
         json: Message,
       },
       refusals: [],

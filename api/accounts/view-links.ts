@@ -16,7 +16,7 @@ const CreateViewLinkRequest = record('CreateViewLinkRequest', {
   expires_in_days: integer({ min: 1, max: linkDaysMax }),
 })
 const CreateViewLinkResponse = ViewLink.extend({
-  token: z.string().meta({ description: 'Shown this once. The link is `/shared#<token>`.' }),
+  token: z.string().meta({ description: 'Shown only once. The link is `/shared#<token>`.' }),
   embed_origins: z.array(z.string()).meta({
     description: 'Origins whose pages may show `/embed#<token>` in a frame, from the setting `EMBED_ORIGINS`.',
   }),

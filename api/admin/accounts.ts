@@ -50,7 +50,7 @@ export const NewAccount = z.strictObject({
   email_verified: z
     .boolean()
     .default(false)
-    .meta({ description: 'Whether the administrator answers for the address.' }),
+    .meta({ description: 'True if the administrator vouches for the address.' }),
   /** Without a password, the answer has a link that sets one. */
   password: Password.nullable().default(null),
 })
@@ -59,7 +59,9 @@ export const AccountChange = z
     role: z.enum(roles),
     viewer: z.boolean(),
     is_active: z.boolean(),
-    email_verified: z.literal(true).meta({ description: 'The administrator answers for the address; it stays so.' }),
+    email_verified: z
+      .literal(true)
+      .meta({ description: 'The administrator vouches for the address. This cannot be undone.' }),
   })
   .partial()
   .refine(change => Object.keys(change).length > 0, 'must name at least one field to change')
@@ -88,7 +90,7 @@ export function accountOperations({ accounts, publicUrl }: AdminAccountsOptions)
     addition({
       name: 'admin_add_account',
       summary: 'Add an account',
-      description: 'Without a password, the answer has a link that sets one, good once and for an hour.',
+      description: 'Without a password, the answer has a link that sets one: once, within an hour.',
       body: NewAccount.meta({ id: 'AdminNewAccount' }),
       answer: 'The account',
       json: AddedAccount.meta({ id: 'AdminAddedAccount' }),
@@ -110,7 +112,7 @@ export function accountOperations({ accounts, publicUrl }: AdminAccountsOptions)
     }),
     change({
       name: 'admin_change_account',
-      summary: 'Its role, whether it is a viewer, and on and off',
+      summary: 'Change an account',
       body: AccountChange.meta({ id: 'AdminAccountChange' }),
       answer: 'The changed account',
       json: Account,
@@ -150,12 +152,13 @@ function hasGoodLength(password: string): boolean {
 }
 
 const details: Partial<Record<AdministrationErrorCode, string>> = {
-  OPERATOR_STAYS: 'the operator is neither demoted nor switched off: make another account the operator first',
-  OPERATOR_OTHER: 'there is an operator, or another one than a moment ago: look, and try again',
-  OPERATOR_ONLY: 'only the operator, signed in, or the local admin token says who the operator is',
-  OWN_ACCOUNT: 'you cannot change your own role or switch yourself off: ask another administrator',
-  LAST_ADMINISTRATOR: 'the last active administrator stays one: make another account an administrator first',
-  ROLE_IMPOSSIBLE: 'a user of a tenant has no other role, and an account that is off does not become the operator',
+  OPERATOR_STAYS: 'the operator cannot be demoted or disabled: make another account the operator first',
+  OPERATOR_OTHER: 'there is an operator already, or it has changed: reload and try again',
+  OPERATOR_ONLY: 'only the signed-in operator or the local admin token may appoint the operator',
+  OWN_ACCOUNT: 'you cannot change your own role or disable yourself: ask another administrator',
+  LAST_ADMINISTRATOR:
+    'the last active administrator cannot be demoted or disabled: make another account an administrator first',
+  ROLE_IMPOSSIBLE: 'a user of a tenant cannot have another role, and a disabled account cannot become the operator',
 }
 
 function sendRefusal(reply: FastifyReply, { code }: { ok: false; code: AdministrationErrorCode }): FastifyReply {

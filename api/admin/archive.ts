@@ -95,8 +95,8 @@ export function archiveOperations({ archive, audit }: ArchiveRouteOptions): Admi
         path: '/archive/restore',
         name: 'admin_restore_archive',
         summary: 'Restore an archived file',
-        description: 'Its rows come to `readings_restored` or `measurements_restored` in QuestDB.',
-        success: { status: 200, description: 'Its rows are there', json: Restored.meta({ id: 'ArchiveRestored' }) },
+        description: 'Its rows are copied to `readings_restored` or `measurements_restored` in QuestDB.',
+        success: { status: 200, description: 'Its rows are restored', json: Restored.meta({ id: 'ArchiveRestored' }) },
         refusals: ['ARCHIVE_FAILED'],
       },
       async (noted, reply, actor) => {
@@ -115,7 +115,7 @@ export function archiveOperations({ archive, audit }: ArchiveRouteOptions): Admi
       name: 'admin_drop_restored',
       summary: 'Remove the restored rows of a day',
       body: { json: RestoredDay.meta({ id: 'RestoredDay' }) },
-      success: { status: 200, description: 'They are gone', json: Dropped.meta({ id: 'RestoredDropped' }) },
+      success: { status: 200, description: 'The rows are removed', json: Dropped.meta({ id: 'RestoredDropped' }) },
       async handle({ body: { day }, actor }, reply) {
         await archive.dropRestored(Date.parse(day))
         await audit({ actor, action: 'archive.drop_restored', subject: day })

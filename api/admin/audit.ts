@@ -11,7 +11,7 @@ export function auditOperation(postgres: pg.Pool): AdminOperation {
     method: 'GET',
     path: '/audit',
     name: 'admin_read_audit',
-    summary: 'Who did what, newest first',
+    summary: 'The audit log, newest first',
     parameters: { query: PageQuery },
     success: { status: 200, description: 'A page of it', json: AuditPage.meta({ id: 'AuditPage' }) },
     handle: async ({ query }, reply) => reply.send(await auditPage(postgres, query.page)),

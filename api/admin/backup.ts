@@ -73,7 +73,7 @@ export function backupGroup({ parts, whileNoDayExpires, audit }: BackupOptions):
     description: 'Needs the local admin token. The answer reports its progress as lines of JSON.',
     isTokenOnly: true,
     body: { json: BackupRequest.meta({ id: 'BackupRequest' }) },
-    success: { status: 200, description: 'done or error is in the last line', text: ['application/x-ndjson'] },
+    success: { status: 200, description: 'The last line has done or error', text: ['application/x-ndjson'] },
     refusals: ['BACKUP_RUNNING'],
     async handle({ body: { directory }, actor }, reply) {
       if (running !== undefined) return sendProblem(reply, 'BACKUP_RUNNING', { detail: 'one backup at a time' })

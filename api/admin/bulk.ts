@@ -33,7 +33,6 @@ export interface BulkOptions extends TimeLimits, Pick<GuardOptions, 'findPrincip
   retention: Pick<Retention, 'whileNoDayExpires'>
   /** Imported readings have the same ranges as single readings. */
   ranges: Ranges
-  /** Counts imported readings. */
   meter: BulkMeter
   rejections: Rejections
 }

@@ -64,7 +64,7 @@ function importOperation(importer: ContentFileImporter): AdminOperation {
     path: '/content-files/import',
     name: 'admin_import_files',
     summary: 'Import content files',
-    success: { status: 200, description: 'What became of the lines', json },
+    success: { status: 200, description: 'Outcome of the lines', json },
     handle: (asked, reply) => take(asked, reply, importer.importFiles),
   })
 }
@@ -76,7 +76,7 @@ function changeOperation(importer: ContentFileImporter, action: NameAction): Adm
     path: `/content-files/${action}`,
     name: `admin_${action}_files`,
     summary: `${action === 'remove' ? 'Remove' : 'Unpublish'} content files`,
-    success: { status: 200, description: 'What became of the lines', json },
+    success: { status: 200, description: 'Outcome of the lines', json },
     handle: (asked, reply) => take(asked, reply, (lines, by) => importer.changeNamed(action, lines, by)),
   })
 }

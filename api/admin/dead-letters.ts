@@ -101,7 +101,7 @@ function replayOperation({ deadLetters, audit }: DeadLettersOptions): AdminOpera
     method: 'POST',
     path: '/dead-letters/replay',
     name: 'admin_replay',
-    summary: 'Send them again',
+    summary: 'Replay dead letters',
     body: { json: Replay.meta({ id: 'DeadLetterReplay' }), isOptional: true },
     bodyBytesMax,
     success: { status: 200, description: 'How many', json: Replayed.meta({ id: 'DeadLettersReplayed' }) },
@@ -110,7 +110,7 @@ function replayOperation({ deadLetters, audit }: DeadLettersOptions): AdminOpera
       const { replayed, damaged, outcome } = await replay(table === undefined ? letterTables : [table], ids)
       await audit({ actor, action: 'dead-letters.replay', subject: table ?? '', details: { replayed } })
       if (outcome === 'stored') return reply.send({ replayed, damaged } satisfies Replayed)
-      const detail = `${replayed} were sent again, the others are still there`
+      const detail = `${replayed} were replayed, the others are still stored`
       return sendProblem(reply, errorCodes[outcome], { detail })
     },
   })
@@ -121,7 +121,7 @@ function discardOperation({ deadLetters, audit }: DeadLettersOptions): AdminOper
     method: 'POST',
     path: '/dead-letters/discard',
     name: 'admin_discard',
-    summary: 'Give them up',
+    summary: 'Discard dead letters',
     body: { json: Discard.meta({ id: 'DeadLetterDiscard' }) },
     bodyBytesMax,
     success: { status: 200, description: 'How many', json: Discarded.meta({ id: 'DeadLettersDiscarded' }) },

@@ -25,7 +25,7 @@ export function deviceAdditionOperation(options: AdminDevicesOptions): AdminOper
     path: '/devices',
     name: 'admin_add_devices',
     summary: 'Add a device, or up to 10,000',
-    description: 'Of several, all are added or none. Their passwords are shown this once.',
+    description: 'Of several, all are added or none. Their passwords are shown only once.',
     body: { json: z.union([Addition, z.array(Addition).min(1).max(additionsMax)]), check: checkAdditions },
     bodyBytesMax: additionsBytesMax,
     success: { status: 201, description: 'The names and passwords', json: z.union([Issued, z.array(Issued)]) },

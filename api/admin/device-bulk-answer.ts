@@ -11,6 +11,6 @@ export const notTried = 'not tried'
 export const DeviceBulkAnswer = z.object({
   done: z.int().meta({ description: 'Changed devices' }),
   failed: z.array(z.object({ device: z.string(), reason: z.string() })),
-  issued: z.array(Rotated).meta({ description: 'The new passwords, this once' }),
+  issued: z.array(Rotated).meta({ description: 'The new passwords, shown only once' }),
 })
 export type DeviceBulkAnswer = z.infer<typeof DeviceBulkAnswer>

@@ -26,12 +26,12 @@ const DeviceBulk = z.discriminatedUnion('action', [
   z.strictObject({
     action: z.literal('rotate'),
     devices,
-    now: z.boolean().default(false).meta({ description: 'Whether the old passwords end at once' }),
+    now: z.boolean().default(false).meta({ description: 'True revokes the old passwords at once' }),
   }),
   z.strictObject({
     action: z.literal('tag'),
     devices,
-    tag: Tag.meta({ description: 'In place of a tag of the same key' }),
+    tag: Tag.meta({ description: 'Replaces a tag of the same key' }),
   }),
   z.strictObject({ action: z.literal('untag'), devices, tag: TagMatch }),
 ])
@@ -46,7 +46,7 @@ export function deviceBulkOperation(registry: Changing): AdminOperation {
     name: 'admin_change_devices',
     summary: `One change of up to ${bulkDevicesMax} devices`,
     description:
-      'Each change is made and recorded in the audit by itself: some may be made and others not. While PostgreSQL does not answer, and once the client has left, no further one is begun.',
+      'Each change is made and audited separately: some may succeed and others fail. Without PostgreSQL, and after the client has disconnected, no further change begins.',
     body: { json: DeviceBulk.meta({ id: 'AdminDeviceBulk' }) },
     success: {
       status: 200,

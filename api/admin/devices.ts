@@ -107,7 +107,7 @@ function deviceEnds({ devices }: AdminDevicesOptions): AdminOperation[] {
     deviceRecords.removal({
       name: 'admin_remove_device',
       summary: 'Remove a device',
-      description: 'It logs no more at once. Its readings stay until they are erased.',
+      description: 'Its further readings are refused at once. Stored readings stay until they are erased.',
       answer: 'It is removed',
       async run({ path, actor }) {
         const device = devices.get(path.name)
@@ -119,7 +119,7 @@ function deviceEnds({ devices }: AdminDevicesOptions): AdminOperation[] {
       name: 'admin_rotate_password',
       summary: 'A new password',
       query: RotateQuery,
-      answer: 'The password, this once',
+      answer: 'The password, shown only once',
       json: Rotated.meta({ id: 'RotatedPassword' }),
       run: ({ path, query, actor }) => devices.rotate(path.name, query.now, actor),
     }),

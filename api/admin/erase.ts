@@ -1,7 +1,4 @@
-/**
- * Erases a device with all its readings, or its values of one metric. A request starts the erasure; later ones report
- * its progress.
- */
+/** Erases a device with its readings, or its values of one metric: one request starts it, others report progress. */
 
 import { z } from 'zod'
 import type { EraseJobs } from '../../service/lifecycle/erasure/erase-jobs.ts'
@@ -25,7 +22,7 @@ function deviceOperations(jobs: EraseJobs): AdminOperation[] {
     deviceRecords.one({
       below: '/erase',
       name: 'admin_get_erase',
-      summary: 'How an erase job goes',
+      summary: 'Progress of an erase job',
       answer: 'Its report',
       json: Report,
       async read({ path }) {
@@ -39,7 +36,7 @@ function deviceOperations(jobs: EraseJobs): AdminOperation[] {
       name: 'admin_erase',
       summary: 'Remove a device and its readings',
       parameters: { path: DevicePath },
-      success: { status: 202, description: 'The job, which goes on', json: Report },
+      success: { status: 202, description: 'The job, which continues in the background', json: Report },
       refusals: ['DEVICE_UNKNOWN', 'OUTCOME_UNKNOWN'],
       async handle({ path, actor }, reply) {
         const name = composed(path.name)
@@ -60,7 +57,7 @@ function metricOperations(jobs: EraseJobs): AdminOperation[] {
       method: 'GET',
       path,
       name: 'admin_get_metric_erase',
-      summary: 'How an erase job of a metric goes',
+      summary: 'Progress of an erase job of a metric',
       parameters: { path: MetricPath },
       success: { status: 200, description: 'Its report', json: MetricReport },
       refusals: ['METRIC_UNKNOWN'],
@@ -75,9 +72,9 @@ function metricOperations(jobs: EraseJobs): AdminOperation[] {
       path,
       name: 'admin_erase_metric',
       summary: 'Erase the values of a metric of a device',
-      description: 'A device that sends the metric again has it as a new one.',
+      description: 'If the device sends the metric again, it is a new one.',
       parameters: { path: MetricPath },
-      success: { status: 202, description: 'The job, which goes on', json: MetricReport },
+      success: { status: 202, description: 'The job, which continues in the background', json: MetricReport },
       refusals: ['DEVICE_UNKNOWN', 'METRIC_UNKNOWN', 'METRIC_BUILT_IN', 'TOO_BUSY', 'OUTCOME_UNKNOWN'],
       async handle({ path: { name, metric }, actor }, reply) {
         const device = composed(name)
@@ -90,7 +87,7 @@ function metricOperations(jobs: EraseJobs): AdminOperation[] {
   ]
 }
 
-const noJob = { detail: 'nothing was erased of a metric of this name of a device of this name' }
+const noJob = { detail: 'no erase job of this metric of this device' }
 
 const details = {
   DEVICE_UNKNOWN: {},

@@ -137,9 +137,9 @@ const errors = {
   TIMED_OUT: ['DATABASE_AWAY', 'QuestDB does not answer in time'],
   QUEUE_FULL: ['TOO_BUSY', 'too many exports at a time'],
   CLOSING: ['CLOSING', undefined],
-  INCOMPLETE: ['DATABASE_AWAY', 'QuestDB has not given all readings'],
+  INCOMPLETE: ['DATABASE_AWAY', 'QuestDB did not return all readings'],
   // There are more readings with one time than devices.
-  TOO_LARGE: ['DATABASE_AWAY', 'QuestDB has given more readings than there can be'],
+  TOO_LARGE: ['DATABASE_AWAY', 'QuestDB returned impossibly many readings'],
   // The client has disconnected.
   CANCELLED: ['DATABASE_AWAY', undefined],
   DATE_INVALID: ['QUERY_INVALID', undefined],

@@ -11,7 +11,7 @@ import { sendProblem } from './problem.ts'
 
 const details: Partial<Record<ServerErrorCode, string>> = {
   JSON_INVALID: 'the body is not JSON in UTF-8',
-  TIMEOUT: 'the body did not come in time',
+  TIMEOUT: 'the body did not arrive in time',
   MEDIA_TYPE_UNSUPPORTED: 'send application/json in UTF-8, not compressed',
 }
 
@@ -35,7 +35,7 @@ export function sendFailure(reply: FastifyReply, error: unknown, log: Log): Fast
     return sendProblem(reply, 'DATABASE_AWAY', { detail })
   }
   if (error instanceof ChangeInDoubt) {
-    return sendProblem(reply, 'DATABASE_AWAY', { detail: 'it is not known yet what came of the last change' })
+    return sendProblem(reply, 'DATABASE_AWAY', { detail: 'the outcome of the last change is not known yet' })
   }
   if (error instanceof TooBusy) return sendProblem(setRetryAfter(reply, error.retryAfterSeconds), 'TOO_BUSY')
   if (isConflict(error)) return sendProblem(reply, 'DATABASE_AWAY', { detail: 'the same data are being changed' })

@@ -25,7 +25,6 @@ export interface GuardOptions {
 
 const requesters = new WeakMap<IncomingMessage, Principal>()
 
-/** Principal of an admitted request. */
 export function requesterOf({ raw }: FastifyRequest): Principal {
   const requester = requesters.get(raw)
   if (requester === undefined) throw bug('the guard has let in an unknown caller')
@@ -91,17 +90,17 @@ const crossSite = 'a page of another site may not change anything'
 const details: Record<FamilyPermission, Record<GuardRefusal, string>> = {
   admin: {
     UNAUTHORIZED: `${token}, or the session cookie of an administrator`,
-    FORBIDDEN: 'this needs the role administrator, and of an API key also the scope admin',
+    FORBIDDEN: 'this needs the role administrator; an API key also needs the scope admin',
     CROSS_SITE: crossSite,
   },
   alerts: {
     UNAUTHORIZED: `${token}, or a session cookie`,
-    FORBIDDEN: 'this needs of an API key the scope alerts',
+    FORBIDDEN: 'an API key needs the scope alerts for this',
     CROSS_SITE: crossSite,
   },
   annotations: {
     UNAUTHORIZED: `${token}, or a session cookie`,
-    FORBIDDEN: 'this needs of an API key the scope ingest',
+    FORBIDDEN: 'an API key needs the scope ingest for this',
     CROSS_SITE: crossSite,
   },
 }

@@ -110,7 +110,7 @@ export function importGroup(
     summary,
     parameters: { query: ImportQuery },
     body: { text: [...formats.keys()] },
-    success: { status: 200, description: 'What became of the lines', json: Answer },
+    success: { status: 200, description: 'Outcome of the lines', json: Answer },
     refusals: [...refusalsOfImports, noRowsCode, 'STORAGE_FAILED'],
     error: ImportProblem,
     handle: take,
@@ -139,8 +139,8 @@ async function refusalOf(request: FastifyRequest, findPrincipal: FindPrincipal):
 }
 
 const refusals = {
-  UNAUTHENTICATED: { code: 'UNAUTHORIZED', reason: 'the credential is not good any more' },
-  FORBIDDEN: { code: 'FORBIDDEN', reason: 'the credential may not do this any more' },
+  UNAUTHENTICATED: { code: 'UNAUTHORIZED', reason: 'the credential is no longer valid' },
+  FORBIDDEN: { code: 'FORBIDDEN', reason: 'the credential is no longer authorized' },
   later: { code: 'DATABASE_AWAY', reason: 'the credential cannot be looked up at present' },
 } as const satisfies Record<string, Failure>
 
@@ -180,7 +180,7 @@ function answer(
   if (failure === undefined) return reply.send(members)
   // The rest of a long body is not worth the connection.
   if (!request.complete) reply.header('connection', 'close')
-  const detail = `${failure.reason}; stored are ${members.accepted} ${kind}, of the lines up to ${report.linesDone}`
+  const detail = `${failure.reason}; ${members.accepted} ${kind} of the lines up to ${report.linesDone} are stored`
   const code = failure.code === 'NO_ROWS' ? noRowsCode : failure.code
   return sendProblem(reply, code, { detail, members: { ...members, lines_done: report.linesDone } })
 }

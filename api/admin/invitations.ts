@@ -25,10 +25,7 @@ export const NewInvitation = z.strictObject({
   email: Email,
   role: z.enum(invitedRoles).default('user'),
   viewer: z.boolean().default(false),
-  mail: z
-    .boolean()
-    .default(true)
-    .meta({ description: 'Whether the person also gets a mail with a link. That one verifies the address, too.' }),
+  mail: z.boolean().default(true).meta({ description: 'True also mails a link, which verifies the address, too.' }),
 })
 
 export function invitationOperations(options: AdminInvitationsOptions): AdminOperation[] {
@@ -49,7 +46,7 @@ export function invitationOperations(options: AdminInvitationsOptions): AdminOpe
       name: 'admin_invite',
       summary: 'Invite a person to make an account',
       description:
-        'For this address, good once and for 7 days. A newer one for the same address replaces it. The link in the answer is shown this once.',
+        'For this address, good once and for 7 days. A newer one for the same address replaces it. The link in the answer is shown only once.',
       body: { json: NewInvitation.meta({ id: 'AdminNewInvitation' }) },
       success: {
         status: 201,

@@ -44,7 +44,6 @@ export interface AdminKeysOptions {
 }
 
 export function keyOperations({ accounts, keys }: AdminKeysOptions): AdminOperation[] {
-  /** Finds an account by id or address. */
   function findAccount(text: string): Promise<Account | undefined> {
     const id = recordId.safeParse(text)
     return id.success ? accounts.find(id.data) : accounts.findByEmail(text)
@@ -81,7 +80,7 @@ export function keyOperations({ accounts, keys }: AdminKeysOptions): AdminOperat
       method: 'GET',
       path: '/keys',
       name: 'admin_list_keys',
-      summary: 'The API keys of all',
+      summary: 'The API keys of all accounts',
       parameters: { query: ListQuery },
       success: { status: 200, description: 'A page of them', json: AdminKeyPage.meta({ id: 'AdminKeyPage' }) },
       refusals: ['ACCOUNT_UNKNOWN'],

@@ -1,7 +1,4 @@
-/**
- * Writes audit entries after the work is done. A failed entry does not fail the answer, which reports the stored
- * readings.
- */
+/** Audits completed work. A failed entry does not fail the answer, which reports the stored readings. */
 
 import type pg from 'pg'
 import { type AuditEntry, writeAudit } from '../../auth/audit.ts'

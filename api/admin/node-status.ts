@@ -43,6 +43,6 @@ function nodeStatus(state: NodeState, ownId: string, isReplaced: boolean): NodeS
 }
 
 function problemsOf({ isLeaseValid, clockAheadMs, differing }: NodeState): string[] {
-  if (!isLeaseValid) return ['its lease has expired: it has ended without a word, or PostgreSQL does not answer it']
+  if (!isLeaseValid) return ['its lease has expired: it ended without leaving, or PostgreSQL does not answer it']
   return [clockFault(clockAheadMs), advisedFault(differing)].filter(fault => fault !== undefined)
 }

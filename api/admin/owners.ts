@@ -6,7 +6,6 @@ import type { OwnerName } from '../../auth/devices/device.ts'
 /** Ids of ordinary accounts by the keys of their addresses. */
 export type FindAccounts = (emails: readonly string[]) => Promise<Map<string, number>>
 
-/** Ids in the order of the owners, or the positions of unknown owners. */
 export type OwnerIds = { ok: true; ids: (number | null)[] } | { ok: false; unknownAt: number[] }
 
 /** The insert checks whether an account with the id exists. */

@@ -12,7 +12,6 @@ export function wholeNumber(minimum: 0 | 1, maximum: number, error: string) {
     .meta({ type: 'integer', minimum, maximum, pattern: undefined })
 }
 
-/** Pages count from 1. */
 export const pageNumber = wholeNumber(1, 999_999_999, 'must be a whole number from 1')
   .prefault('1')
   .meta({ description: 'Of 100 rows.' })

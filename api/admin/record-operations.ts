@@ -1,7 +1,4 @@
-/**
- * Declares the operations on records of one kind, such as partners or alert channels: list, read, add, change and
- * remove.
- */
+/** Declares the operations on records of one kind, such as partners: list, read, add, change and remove. */
 
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'

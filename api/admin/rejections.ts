@@ -1,7 +1,4 @@
-/**
- * `GET /rejections`: lists rejected readings, newest first. The list is in memory, so it is available without both
- * databases.
- */
+/** `GET /rejections`: lists rejected readings from memory, also without the databases, newest first. */
 
 import { z } from 'zod'
 import { type NodeState, shortNodeId } from '../../auth/nodes/node-states.ts'
@@ -42,7 +39,7 @@ export function rejectionsOperation(
     name: 'admin_list_rejections',
     summary: 'Readings that were rejected, newest first',
     description:
-      'Since the start of the service, on the node that answers. Rejections with the same way, sender, device and reason are one entry with a count.',
+      'Since the start of the service, on the node that answers. Rejections with the same protocol, sender, device and reason are one entry with a count.',
     parameters: { query: RejectionsQuery },
     success: { status: 200, description: 'A page of them', json: RejectionPage.meta({ id: 'RejectionPage' }) },
     refusals: ['NODE_OTHER'],
@@ -50,7 +47,7 @@ export function rejectionsOperation(
       const answering = own && nodeOf(own())
       if (node !== undefined && node !== answering?.id) {
         const who = answering === undefined ? 'no node' : `node ${answering.id}`
-        const detail = `${who} answers, which does not have the list of node ${node}: begin at the first page, or ask that one`
+        const detail = `${who} answers, which does not have the list of node ${node}: start at the first page, or ask that node`
         return sendProblem(reply, 'NODE_OTHER', { detail })
       }
       const { entries, hasMore } = rejections.list({ before: after, limit, device, way })

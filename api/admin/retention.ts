@@ -23,7 +23,7 @@ export function retentionOperation({ retention, audit }: RetentionRouteOptions):
     method: 'POST',
     path: '/retention/confirm',
     name: 'admin_confirm_retention',
-    summary: 'Let waiting days of raw readings expire',
+    summary: 'Confirm pending deletion of expired raw readings',
     description: 'Their raw readings are removed within two hours; their hours stay.',
     body: { json: Confirmation.meta({ id: 'RetentionConfirmation' }) },
     success: {
@@ -34,7 +34,7 @@ export function retentionOperation({ retention, audit }: RetentionRouteOptions):
     refusals: ['NO_WAITING_DAYS'],
     async handle({ body: { before }, actor }, reply) {
       if (!(await retention.confirm(Date.parse(before)))) {
-        return sendProblem(reply, 'NO_WAITING_DAYS', { detail: `no days before ${before} wait for a confirmation` })
+        return sendProblem(reply, 'NO_WAITING_DAYS', { detail: `no days before ${before} are pending` })
       }
       await audit({ actor, action: 'retention.confirm', subject: before })
       return reply.send({ before } satisfies z.infer<typeof Confirmed>)

@@ -42,7 +42,6 @@ export interface StateOptions extends Pick<TimeLimits, 'aheadMsMax'> {
   /** Kafka topics that serve as journals; undefined with journals on disk. */
   topics?: (() => TopicState[]) | undefined
   replicas?: StatusOptions['replicas']
-  /** Address of the replica for reads; by default the store's. */
   questdbRead?: Pick<Store['questdb'], 'address'>
   /** Undefined for a single process. */
   nodes?: Pick<Nodes, 'own' | 'states'> | undefined

@@ -71,7 +71,7 @@ function stationReads({ stations, eraseJobs }: AdminStationsOptions): AdminOpera
     one({
       below: '/erase',
       name: 'admin_get_station_erase',
-      summary: 'How that job goes',
+      summary: 'Progress of the erase job of a removed station',
       answer: 'Its report',
       json: StationEraseReport.meta({ id: 'StationEraseReport' }),
       read: ({ path: { sn } }) => eraseJobs.stationReport(sn),
@@ -126,7 +126,7 @@ function changeOperation({ stations, findAccounts }: AdminStationsOptions): Admi
 function removeOperation({ stations, eraseJobs }: AdminStationsOptions): AdminOperation {
   return removal({
     name: 'admin_remove_station',
-    summary: 'Remove a station and its points, or erase those again of a removed one whose erase failed',
+    summary: 'Remove a station and its points, or retry the failed erasure of a removed station',
     answer: 'It is removed; its points are being erased',
     refusals: ['OPERATOR_ONLY'],
     async run({ path: { sn }, principal, actor }) {

@@ -89,7 +89,6 @@ export type NodeStatus = z.infer<typeof NodeStatus>
 
 export const Status = z.object({
   versions: z.object({ barograph: z.string(), node: z.string(), java: z.string().nullable() }),
-  /** Uptime of the process. */
   uptime_s: z.number(),
   devices: z.int(),
   questdb: Database.extend({
@@ -108,7 +107,6 @@ export const Status = z.object({
   }),
   /** Readings in the journal that are not yet visible to queries, and the age of the oldest. */
   lag: z.object({ readings: z.number(), seconds: z.number() }),
-  /** Dead letters of readings. */
   dead_letters: z.int(),
   /** The same for points of air-quality stations, which have their own journal and table. */
   points: z.object({
@@ -146,7 +144,6 @@ export const Status = z.object({
   set_aside: z
     .array(z.object({ kind: z.string(), id: z.string(), at: z.iso.datetime(), problem: z.string() }))
     .optional(),
-  /** Retention of raw readings. */
   retention: z.object({
     /** RETENTION_DAYS; null if readings never expire, which disables the check. */
     days: z.int().nullable(),
@@ -154,7 +151,6 @@ export const Status = z.object({
     /** Days removed since the start. */
     expired_days: z.int(),
     last_run: z.iso.datetime().nullable(),
-    /** Error of that run. */
     fault: z.string().nullable(),
     /** Due days that stay until a person confirms their deletion, or newer readings arrive. */
     waiting: z

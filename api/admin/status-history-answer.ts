@@ -7,12 +7,8 @@ const value = z.number().nullable()
 
 export const StatusHistory = z.object({
   hours: z.int(),
-  /** Interval between two points. */
   step_s: z.int(),
-  /**
-   * Oldest first, without points while the service did not run. A step has its worst value, or the sum of `stored` and
-   * `rejected`.
-   */
+  /** Oldest first, without points of downtime. A step has its worst value, or a sum. */
   points: z.array(
     z.object({
       time: z.iso.datetime(),

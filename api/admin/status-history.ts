@@ -30,7 +30,7 @@ export function statusHistoryOperation(questdb: Pick<Questdb, 'address'>): Admin
     method: 'GET',
     path: '/status/history',
     name: 'admin_read_status_history',
-    summary: 'Its own figures over time',
+    summary: 'Measurements of the service over time',
     parameters: { query: HistoryQuery },
     success: { status: 200, description: 'At most 361 points', json: StatusHistory.meta({ id: 'AdminStatusHistory' }) },
     refusals: ['DATABASE_AWAY'],

@@ -49,7 +49,7 @@ export function statusOperation(options: StatusOptions): AdminOperation {
     method: 'GET',
     path: '/status',
     name: 'admin_read_status',
-    summary: 'How the service is',
+    summary: 'State of the service',
     success: { status: 200, description: 'Its state', json: Status.meta({ id: 'AdminStatus' }) },
     handle: async (_asked, reply) => reply.send(await readStatus(options)),
   })
@@ -198,7 +198,6 @@ function forwarderOf({ forwarder }: IngestStatus) {
   return { suspended: forwarder.suspended, fault: forwarder.issue ?? null }
 }
 
-/** Undefined if PostgreSQL answers. */
 async function askPostgres(pool: pg.Pool): Promise<string | undefined> {
   try {
     await pool.query('SELECT 1')

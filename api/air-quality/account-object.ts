@@ -5,7 +5,8 @@ import { utcText } from '../../analytics/time/iso-text.ts'
 import type { Account } from '../../auth/accounts/account.ts'
 import { roles } from '../../auth/accounts/role.ts'
 
-const utcTime = () => z.string().meta({ description: 'UTC without a mark', examples: ['2016-05-30T02:20:00'] })
+const utcTime = () =>
+  z.string().meta({ description: 'UTC without a zone designator', examples: ['2016-05-30T02:20:00'] })
 
 export const AccountObject = z
   .object({

@@ -1,7 +1,4 @@
-/**
- * Declares the shared answers of this API. Shapes of one file are declared there: a device, the meta of a list, an
- * account.
- */
+/** Declares the shared answers of this API. Each file declares its own shapes. */
 
 import { z } from 'zod'
 import { parameters } from '../../auth/stations/station.ts'
@@ -18,7 +15,7 @@ export const DeviceDropped = z
   .object({ 'device dropped': z.literal('success') })
   .meta({ id: 'AirQualityDeviceDropped' })
 
-const utcTime = 'UTC without a mark; microseconds only if they are not zero.'
+const utcTime = 'UTC without a zone designator; microseconds only if they are not zero.'
 const mean = (minutes: number, least: number) =>
   z
     .number()
@@ -50,7 +47,7 @@ export const StoredDataPoints = z
   .object({
     stored: z.int(),
     rejected: z.int(),
-    errors: z.array(z.object({ index: z.int().meta({ description: 'In the array.' }), message: z.string() })),
+    errors: z.array(z.object({ index: z.int().meta({ description: 'Position in the array.' }), message: z.string() })),
   })
   .meta({ id: 'StoredDataPoints' })
 

@@ -1,7 +1,4 @@
-/**
- * Serves addresses of other servers of this family that list nothing here: an empty envelope for clients that may see
- * the device.
- */
+/** Serves addresses that list nothing here: an empty envelope for clients that may see the device. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { mayUse } from '../../auth/stations/permissions.ts'

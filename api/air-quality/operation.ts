@@ -41,7 +41,6 @@ export interface AirQualityOperation extends Operation<AirQualityErrorCode> {
   handle(asked: Asked, request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply>
 }
 
-/** Declaration of an operation without its handler. */
 export type Declared = Omit<AirQualityOperation, 'handle'>
 
 /** Adds the parts of the contract that follow from the method, the path and the permission. */
@@ -70,7 +69,7 @@ const readers: Record<string, string> = {
 
 const fieldsOfPaths: Record<string, z.ZodType> = {
   sn: NewStationFields.shape.sn.meta({ description: 'Serial number of the device' }),
-  id: z.int().min(0).meta({ description: 'Of the data point' }),
+  id: z.int().min(0).meta({ description: 'Id of the data point' }),
   which: z.string().meta({ description: 'Serial number of a device, or a number' }),
 }
 
@@ -83,7 +82,7 @@ const tags = z.string().optional().meta({ description: 'ETags, or *' })
 const conditions = z.object({ 'If-None-Match': tags, 'If-Match': tags })
 
 const header = (description: string) => ({ description, schema: { type: 'string' } })
-const etag = { ETag: header('Of the answer; not with CSV and NDJSON') }
+const etag = { ETag: header('Tag of the answer; not with CSV and NDJSON') }
 const unchanged = { description: 'If-None-Match has the ETag of this resource', headers: etag }
 
 /** Header of operations that add a record. */

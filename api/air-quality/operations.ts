@@ -59,7 +59,7 @@ const formatArgument = {
   format: z
     .enum(Object.keys(typeOf) as (keyof typeof typeOf)[])
     .optional()
-    .meta({ description: 'Counts before Accept.' }),
+    .meta({ description: 'Takes precedence over Accept.' }),
 }
 
 export const checkKey = declare({
@@ -68,8 +68,8 @@ export const checkKey = declare({
   slash: 'required',
   permission: 'read',
   name: 'check_key',
-  summary: 'Whether the API key is good',
-  success: { status: 200, description: 'It is', json: KeyCheck },
+  summary: 'Check the API key',
+  success: { status: 200, description: 'The key is valid', json: KeyCheck },
 })
 
 export const getAccount = declare({

@@ -43,7 +43,7 @@ function someOf<const Word extends string>(words: readonly Word[]) {
 const tags = z
   .preprocess(given => (typeof given === 'string' ? [given] : given), z.array(TagMatch).max(tagsMax))
   .optional()
-  .meta({ description: 'Of devices with this tag, or with `key:*` with any of the key; of several, with all' })
+  .meta({ description: 'Of devices with this tag; `key:*` stands for any value. Several tags must all match.' })
 
 const GroupsQuery = z.strictObject({
   key: TagKey.meta({ description: 'Groups are by the tags of this key' }),
@@ -70,7 +70,7 @@ export const AlertPage = z
   .object({
     alerts: z.array(ShownAlert),
     next: z.string().nullable(),
-    time_zone: z.string().meta({ description: 'Of the service, for weekly windows of silences' }),
+    time_zone: z.string().meta({ description: 'Time zone of the service, for weekly windows of silences' }),
   })
   .meta({ id: 'AlertPage' })
 
@@ -86,7 +86,7 @@ function listOperation({ alerts: { alerts }, numberOf, timeZone }: AlertOptions)
     summary: 'Alerts, newest first',
     parameters: { query: AlertsQuery },
     success: { status: 200, description: 'A page of them', json: AlertPage, headers: etagHeader },
-    others: { 304: { description: 'As the client has it' } },
+    others: { 304: { description: 'Unchanged' } },
     async handle(asked, reply) {
       const { device, limit } = asked.query
       const number = device === undefined ? undefined : numberOf(device)
@@ -115,7 +115,7 @@ function groupsOperation(alerts: AlertList): AdminOperation {
       json: FiringGroups.meta({ id: 'FiringGroups' }),
       headers: etagHeader,
     },
-    others: { 304: { description: 'As the client has it' } },
+    others: { 304: { description: 'Unchanged' } },
     async handle(asked, reply) {
       const { key, tag = [] } = asked.query
       return sendTagged(asked.request, reply, await alerts.firing(ownerIn(asked), key, tag))
@@ -156,7 +156,7 @@ function ofOne(alerts: AlertList): AdminOperation[] {
       below: '/acknowledge',
       name: 'acknowledge_alert',
       summary: 'Acknowledge an alert',
-      description: 'Nothing is repeated from then on. One that is acknowledged already stays as it is.',
+      description: 'Stops repeated notifications. Idempotent.',
       answer: 'The alert',
       json: ShownAlert,
       refusals: ['ALERT_RESOLVED'],

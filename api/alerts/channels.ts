@@ -63,7 +63,7 @@ function changes(channels: AlertChannels): AdminOperation[] {
       name: 'add_alert_channel',
       summary: 'Add a channel',
       body: NewChannel.meta({ id: 'NewAlertChannel' }),
-      answer: 'The channel; of a webhook with its secret, this once',
+      answer: 'The channel; a webhook with its secret, shown only once',
       json: Issued,
       refusals: ['NAME_TAKEN', 'TARGET_REFUSED', 'TOO_MANY_CHANNELS'],
       run: asked => channels.add(ownerIn(asked), asked.body, asked.actor),
@@ -72,7 +72,7 @@ function changes(channels: AlertChannels): AdminOperation[] {
       name: 'change_alert_channel',
       summary: 'Change a channel',
       description:
-        'Of a new address, the password or token must be sent as well. One that is disabled loses what waits for it.',
+        'A new address requires the password or token again. Disabling a channel drops its pending notifications.',
       body: ChannelChange.meta({ id: 'AlertChannelChange' }),
       answer: 'The changed channel',
       json: Details,
@@ -82,7 +82,7 @@ function changes(channels: AlertChannels): AdminOperation[] {
     removal({
       name: 'remove_alert_channel',
       summary: 'Remove a channel',
-      description: 'It is taken off its rules, and what waits for it is not sent.',
+      description: 'Rules stop notifying it. Pending notifications are dropped.',
       answer: 'It is removed',
       run: asked => channels.remove(ownerIn(asked), asked.path.id, asked.actor),
     }),
@@ -95,8 +95,8 @@ function secrets(channels: AlertChannels): AdminOperation[] {
       below: '/rotate',
       name: 'rotate_alert_channel',
       summary: 'A new secret',
-      description: 'Of a webhook. For 24 hours notifications are signed with the old secret as well.',
-      answer: 'The channel with its secret, this once',
+      description: 'Webhooks only. For 24 hours notifications are signed with the old secret, too.',
+      answer: 'The channel with its secret, shown only once',
       json: Issued,
       refusals: ['CHANNEL_WITHOUT_SECRET'],
       run: asked => channels.rotate(ownerIn(asked), asked.path.id, asked.actor),
@@ -124,7 +124,7 @@ const details = {
   TOO_MANY_CHANNELS: `an owner has at most ${bounds.channelsPerOwner} channels`,
   TOO_MANY_REQUESTS: 'it is being sent already, or too many are sent by hand; try again in a minute',
   CHANNEL_WITHOUT_SECRET: 'only webhooks are signed',
-  CHANNEL_DISABLED: 'it gets nothing while it is disabled',
+  CHANNEL_DISABLED: 'a disabled channel gets no notifications',
 } as const
 
 export function sendChannelRefusal(reply: FastifyReply, refusal: ChannelRefusal): FastifyReply {

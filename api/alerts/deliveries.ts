@@ -16,7 +16,7 @@ export interface DeliveriesOptions {
 export const DeliveryList = z
   .object({
     deliveries: z.array(Delivery.meta({ id: 'AlertDelivery' })),
-    next: z.string().nullable().meta({ description: '`after` of the page behind it' }),
+    next: z.string().nullable().meta({ description: '`after` of the next page' }),
   })
   .meta({ id: 'AlertDeliveryList' })
 
@@ -57,7 +57,7 @@ export function deliveryOperations({ alerts: { deliveries } }: DeliveriesOptions
       below: '/replay',
       name: 'replay_alert_delivery',
       summary: 'Send a notification again',
-      description: 'Now, once, with the same id, whatever came of it before.',
+      description: 'One attempt, with the same id, regardless of earlier outcomes.',
       answer: 'Its outcome',
       json: AttemptAnswer.meta({ id: 'AlertReplayAnswer' }),
       refusals: ['CHANNEL_DISABLED', 'TOO_MANY_REQUESTS'],

@@ -33,7 +33,10 @@ const AskedPreview = z
   .meta({ id: 'AlertPreviewRequest' })
 
 const PreviewProblem = Problem.extend({
-  days: z.int().optional().meta({ description: 'Of a preview that is too large: so many would have been few enough' }),
+  days: z
+    .int()
+    .optional()
+    .meta({ description: 'For a preview that is too large, the number of days that would be accepted' }),
 }).meta({ id: 'AlertPreviewProblem' })
 
 export function previewOperation({ alerts: { preview }, nowMs }: PreviewOperationOptions): AdminOperation {

@@ -28,7 +28,7 @@ export const RuleFile = z.strictObject({
     .array(FileChannel)
     .max(bounds.channelsPerOwner)
     .default([])
-    .meta({ description: 'Those that the rules name, without their secrets' }),
+    .meta({ description: 'Channels of the rules, without their secrets' }),
 })
 export type RuleFile = z.infer<typeof RuleFile>
 

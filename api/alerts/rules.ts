@@ -18,7 +18,7 @@ export const RuleDetails = z
     id: z.int(),
     owner: z.int().nullable().meta({ description: 'An account; null for a rule of the service' }),
     ...NewRule.shape,
-    version: z.int().meta({ description: 'It grows with each change of the evaluated condition' }),
+    version: z.int().meta({ description: 'Increases with each change of the evaluated condition' }),
     created_at: z.iso.datetime(),
     covered: z.int().nullable().meta({
       description: 'Devices on which it is evaluated; null where this process evaluates no rules, or not yet this one',
@@ -128,7 +128,7 @@ function changes(rules: AlertRules, shown: (rule: Rule) => RuleDetails): AdminOp
     addition({
       name: 'add_alert_rule',
       summary: 'Add a rule',
-      description: 'It is of the account that asks, or with the admin token of the service.',
+      description: 'It belongs to the requesting account, or with the admin token to the service.',
       body: NewRuleBody,
       answer: 'The rule',
       json: RuleDetails,
@@ -143,8 +143,7 @@ function changes(rules: AlertRules, shown: (rule: Rule) => RuleDetails): AdminOp
     change({
       name: 'change_alert_rule',
       summary: 'Change a rule',
-      description:
-        'What fires by it goes on until the next observation, or ends where its device is not covered any more.',
+      description: 'Firing alerts continue until the next observation, or end if their device is no longer covered.',
       body: RuleChangeBody,
       answer: 'The changed rule',
       json: RuleDetails,
@@ -167,7 +166,7 @@ function changes(rules: AlertRules, shown: (rule: Rule) => RuleDetails): AdminOp
     removal({
       name: 'remove_alert_rule',
       summary: 'Remove a rule',
-      description: 'What fires by it is resolved.',
+      description: 'Its firing alerts are resolved.',
       answer: 'It is removed',
       refusals: ['OPERATOR_ONLY'],
       async run(asked) {

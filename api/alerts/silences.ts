@@ -45,8 +45,8 @@ export function silenceOperations({ alerts: { silences } }: SilenceOptions): Adm
       name: 'add_silence',
       summary: 'Silence alerts',
       description:
-        'Alerts fire as before, without notifications; those that still fire at its end are notified then. The end of an alert ' +
-        'that was notified is sent all the same. A silence of an administrator covers alerts of all rules.',
+        'Alerts fire without notifications. Alerts that still fire at its end are notified then. The end of an alert ' +
+        'that was notified is sent in any case. A silence of an administrator covers alerts of all rules.',
       body: NewSilence.meta({ id: 'NewSilence' }),
       answer: 'The silence',
       json,

@@ -1,7 +1,4 @@
-/**
- * Serves the chart annotations that a principal may change, and their changes. `api/read/` lists the annotations of a
- * device.
- */
+/** Serves annotations that a principal may change, and their changes. `api/read/` lists them by device. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
@@ -106,7 +103,7 @@ function annotationOperations({ annotations, devices }: AnnotationsApiOptions): 
     addition({
       name: 'add_annotation',
       summary: 'Write an annotation',
-      description: 'Who may read the device reads it; charts show it.',
+      description: 'Readers of the device see it, also on charts.',
       body: NewAnnotation.meta({ id: 'NewAnnotation' }),
       answer: 'The annotation',
       json,

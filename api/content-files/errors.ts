@@ -1,7 +1,4 @@
-/**
- * Declares the errors of the content files, with the texts and shape of Django REST framework: `{"detail": text,
- * "error_type": type}`.
- */
+/** Declares the errors of the content files as in Django REST framework: `{"detail": text, "error_type": type}`. */
 
 import type { ErrorTable } from '../http/errors.ts'
 import { argumentsMax } from '../http/query-limits.ts'

@@ -8,12 +8,11 @@ import { type Query, valueCharactersMax } from './query-string.ts'
 export type FilterErrors = Partial<Record<FilterName, readonly [string]>>
 
 export interface FiltersRead {
-  /** Valid filters. */
   filters: Filters
   errors: FilterErrors
 }
 
-/** In the order of their errors. */
+/** Their order is the order of errors. */
 export const filterNames = [
   'run_id',
   'resource_id',
@@ -79,10 +78,7 @@ const decimalNumber = /^([+-]?)(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:e([+-]?\d+))?$/i
 const noId = -1
 const digitsMax = 16
 
-/**
- * Cuts decimal numbers to integers. Numbers too large for an id become `noId` without being computed, since
- * `1e999999999` has a billion digits.
- */
+/** Cuts decimals to integers without computing large numbers: `1e999999999` has a billion digits. */
 function readNumber(text: string): number | undefined {
   const parts = decimalNumber.exec(text.trim())
   if (parts === null) return undefined

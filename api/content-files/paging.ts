@@ -39,7 +39,6 @@ export interface Links {
   previous: string | null
 }
 
-/** `address` is the address of the list, without a query. */
 export function linksOf(address: string, query: Query, { limit, offset }: Paging, count: number): Links {
   const size = BigInt(limit)
   const link = (at: bigint) => `${address}?${queryAt(query, limit, at)}`

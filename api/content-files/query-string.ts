@@ -32,10 +32,7 @@ export class Query {
     return this.#byName.get(name)?.at(-1)?.value
   }
 
-  /**
-   * Sorts by name and keeps the order of values. Each name in `values` (ASCII only) gets the value given there, or none
-   * if undefined.
-   */
+  /** Sorts by name and keeps the order of values. `values` replaces or removes arguments (ASCII only). */
   write(values: Readonly<Record<string, string | undefined>> = {}): string {
     this.#encoded ??= encodeByName(this.#byName)
     const names = this.#encoded.filter(({ name }) => !Object.hasOwn(values, name))
@@ -48,7 +45,6 @@ export class Query {
   }
 }
 
-/** Encoded arguments of one name. */
 interface EncodedName {
   name: string
   text: string

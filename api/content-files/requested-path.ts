@@ -1,7 +1,4 @@
-/**
- * Rewrites the two routes for the router. The router decodes strictly and bounds parameters, while the interface takes
- * any bytes of any length as an id.
- */
+/** Rewrites paths for the router: it decodes strictly, while an id may be any bytes of any length. */
 
 import { decodeBytes } from './query-string.ts'
 

@@ -13,7 +13,7 @@ export const ContentFile = ContentFileLine.omit({ created_on: true, published: t
 
 export const ContentFileList = z
   .object({
-    count: z.int().meta({ description: 'Of all files that the filters let through.' }),
+    count: z.int().meta({ description: 'Number of files that match the filters.' }),
     next: z.string().nullable(),
     previous: z.string().nullable(),
     results: z.array(ContentFile),

@@ -5,7 +5,6 @@ export type Json = Record<string, unknown>
 /** A family's part of the contract. */
 export interface Contract {
   tags: readonly Tag[]
-  /** By path, then by method in lower case. */
   paths: Record<string, Record<string, PublishedOperation>>
   schemas: Json
   securitySchemes: Json
@@ -42,7 +41,6 @@ export interface PublishedResponse extends Json {
   content?: Content
 }
 
-/** Schemas by media type. */
 export type Content = Record<string, { schema: Json }>
 
 export interface OpenApiDocument extends Json {

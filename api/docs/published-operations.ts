@@ -137,7 +137,6 @@ function byStatus(a: ErrorEntry, b: ErrorEntry): number {
 type Direction = 'input' | 'output'
 
 interface Components {
-  /** All schemas so far, by id. */
   schemas: Json
   reference(schema: z.ZodType, direction: Direction): Json
   /** One parameter for each member of the object. */

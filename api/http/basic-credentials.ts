@@ -1,7 +1,4 @@
-/**
- * Parses the credentials of HTTP Basic authentication (RFC 7617) strictly: a text other than one name and one password
- * is refused.
- */
+/** Parses HTTP Basic credentials (RFC 7617) strictly: exactly one name and one password. */
 
 import { isUtf8 } from 'node:buffer'
 import { onlyAuthorization } from './authorization-header.ts'

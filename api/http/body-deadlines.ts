@@ -41,6 +41,6 @@ function giveUp(request: IncomingMessage): void {
   // The connection may be at another request by now.
   if (request.complete) return
   // The reader of the body stops at the error and answers. Without a reader the answer was sent before.
-  if (request.listenerCount('error') > 0) request.emit('error', new BodyError(408, 'the body did not come in time'))
+  if (request.listenerCount('error') > 0) request.emit('error', new BodyError(408, 'the body did not arrive in time'))
   else request.destroy()
 }

@@ -6,10 +6,7 @@ import { finished, PassThrough } from 'node:stream'
 /** Sent as `Accept-Encoding` with the answer to an unknown coding (RFC 9110, 12.5.3). */
 export const knownCodings = 'gzip, zstd'
 
-/**
- * Copies the sent bytes to a separate stream. A pipeline would destroy the request, and the connection with it, as soon
- * as the body is dropped.
- */
+/** Copies the sent bytes to a separate stream: dropping a pipeline would close the connection, too. */
 export function bodyOf(request: IncomingMessage): PassThrough {
   const body = new PassThrough()
   const stopWatching = finished(request, { writable: false }, error => {

@@ -8,7 +8,7 @@ const Readiness = z
     z.object({ status: z.literal('ok') }),
     z.object({ status: z.enum(['degraded', 'unavailable']), reasons: z.array(z.string()) }),
   ])
-  .meta({ id: 'Readiness', description: 'degraded: readings are taken, and something else is not right.' })
+  .meta({ id: 'Readiness', description: 'degraded: readings are accepted, with faults elsewhere.' })
 
 /**
  * `ok`: no faults. `degraded`: readings are accepted, with faults elsewhere. `unavailable`: no readings are accepted.
@@ -21,17 +21,17 @@ export function healthOperations(readiness: () => Readiness): ServerOperation[] 
       method: 'GET',
       path: '/health/live',
       name: 'is_live',
-      summary: 'Whether the process answers',
-      success: { status: 200, description: 'It does', json: z.object({ status: z.literal('ok') }) },
+      summary: 'Liveness of the process',
+      success: { status: 200, description: 'The process is alive', json: z.object({ status: z.literal('ok') }) },
       handler: (_request, reply) => reply.header('cache-control', 'no-store').send({ status: 'ok' }),
     },
     {
       method: 'GET',
       path: '/health/ready',
       name: 'is_ready',
-      summary: 'Whether readings are taken',
-      success: { status: 200, description: 'They are', json: Readiness },
-      others: { 503: { description: 'No readings can be taken', json: Readiness } },
+      summary: 'Readiness for readings',
+      success: { status: 200, description: 'Readings are accepted', json: Readiness },
+      others: { 503: { description: 'Readings are refused', json: Readiness } },
       handler(_request, reply) {
         const current = readiness()
         const status = current.status === 'unavailable' ? 503 : 200

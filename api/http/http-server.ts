@@ -130,7 +130,6 @@ function createLingeringClose(): LingeringClose {
 
 type MessageError = Extract<ServerErrorCode, 'BAD_REQUEST' | 'NOT_IMPLEMENTED'>
 
-/** Undefined for a valid message. */
 function messageErrorOf({ headers, rawHeaders, httpVersionMinor }: IncomingMessage): MessageError | undefined {
   const coding = headers['transfer-encoding']
   if (coding !== undefined) {

@@ -11,7 +11,6 @@ import type { ServerOperation } from './server-operation.ts'
 export interface Metrics {
   /** Other parts add their metrics here. */
   registry: Registry
-  /** Measures all requests. */
   measure(app: FastifyInstance): void
   operation: ServerOperation
 }

@@ -39,7 +39,6 @@ export interface Representation {
   json?: z.ZodType
   text?: readonly string[]
   bytes?: readonly string[]
-  /** Schema of one event. */
   events?: z.ZodType
 }
 
@@ -54,7 +53,6 @@ export interface RequestBody<Body = unknown> extends Representation {
 
 export type Checked<Value> = { success: true; data: Value } | { success: false; error: Invalid }
 
-/** Issues of a schema. */
 export interface Invalid {
   readonly issues: readonly z.core.$ZodIssue[]
 }

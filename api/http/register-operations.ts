@@ -62,7 +62,6 @@ export function createFamily<Declared extends Operation>(
   }
 }
 
-/** Registers a group in its own scope. */
 export function registerGroup<Declared extends Operation>(
   scope: FastifyInstance,
   { operations, prepare }: OperationGroup<Declared>,

@@ -1,7 +1,4 @@
-/**
- * Measures durations of requests by route as a Prometheus histogram. The library's labels take 2.5 µs a request; plain
- * arrays take less than one.
- */
+/** Measures requests by route for Prometheus. The library takes 2.5 µs a request, plain arrays less than one. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Histogram, Registry } from 'prom-client'
@@ -40,7 +37,7 @@ export function measureRequests(app: FastifyInstance, registry: Registry): void 
 
 class Durations {
   readonly name = 'barograph_http_request_duration_seconds'
-  readonly help = 'From the head of a request to its answer, by route, method and class of the status.'
+  readonly help = 'Duration from the request head to the answer, by route, method and status class.'
   readonly type = 'histogram'
   /** Bounded: routes are fixed, and unknown methods and paths share one name each. */
   readonly #series = new Map<string, Series>()

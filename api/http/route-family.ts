@@ -18,7 +18,6 @@ export interface RouteFamily {
   refusePath?: (request: FastifyRequest, reply: FastifyReply, code: number) => void
 }
 
-/** Finds the family of a path. */
 export function createFamilyFinder(families: readonly RouteFamily[]): (url: string) => RouteFamily | undefined {
   const byLength = families
     .map(family => ({ family, folder: `${family.prefix}/` }))

@@ -21,7 +21,6 @@ import { boundSending } from './send-budget.ts'
 export interface ServerOptions {
   config: Pick<Config, 'TLS_CERT' | 'TLS_KEY' | 'TRUST_PROXY' | 'CACHE_BYTES_MAX'>
   connections: Connections
-  /** Measures all requests. */
   measure: (app: FastifyInstance) => void
   families: readonly RouteFamily[]
   /** Reason why reads find no database, if known. Each family writes it in its own shape. */

@@ -19,7 +19,6 @@ export interface WriteOperation extends Handled {
 export interface ReadOperation extends Handled {
   method: 'GET'
   subject: { readonly of: 'device' | 'devices' | 'fleet' | 'station' }
-  /** Answers OPTIONS. */
   preflight: RouteHandlerMethod
 }
 

@@ -40,7 +40,6 @@ import { refuse, sendAnswer } from './read-answers.ts'
 import { jsonRead, type Read } from './read-operation.ts'
 import { msOf, windowOf } from './window-parameter.ts'
 
-/** The subject of an analysis and its metrics. */
 export interface Analysed<About> extends Pick<Read<About>, 'subject'> {
   readonly pathShape: z.ZodObject
   /** True if the given interface ignores unknown parameters. */
@@ -194,8 +193,8 @@ export function analysesOfOne<About>(
     analysis({
       path: pathOf('domain'),
       name: nameOf('domain_figures'),
-      summary: `Figures by what the ${noun} is for`,
-      description: 'Of its profile; local days. Their definitions are at /docs/statistics.',
+      summary: `Figures for the domain of the ${noun}`,
+      description: 'Domain of its profile; local days. Their definitions are at /docs/statistics.',
       query: DomainParameters,
       answer: DomainFigures.meta({ id: 'DomainFigures' }),
       ask(about, asked, client) {
@@ -216,7 +215,7 @@ function gaugesOf<About>(access: ReadAccess, query: AnalysesQuery, of: AnalysedO
     analysis({
       path: pathOf('changes'),
       name: nameOf('level_changes'),
-      summary: 'When the level of each gauge has changed for good',
+      summary: 'Lasting changes of the level of each gauge',
       description: 'Local days up to yesterday. The definition is at /docs/statistics.',
       query: ChangesParameters,
       answer: LevelChanges.meta({ id: 'LevelChanges' }),
@@ -228,7 +227,7 @@ function gaugesOf<About>(access: ReadAccess, query: AnalysesQuery, of: AnalysedO
     analysis({
       path: pathOf('normal'),
       name: nameOf('normal_values'),
-      summary: 'Whether what each gauge shows is usual for the hour of day',
+      summary: 'Whether each gauge is usual for the hour of day',
       query: MomentParameters,
       answer: NormalValues.meta({ id: 'NormalValues' }),
       ask: (about, { end, metrics: names }, client) =>

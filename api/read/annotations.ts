@@ -25,8 +25,8 @@ export interface AnnotationReadOptions {
 const readingMax = 8
 
 const Parameters = z.object({
-  start: moment('start', 'Without those that end before this moment'),
-  end: moment('end', 'Without those that begin at this moment or later'),
+  start: moment('start', 'Leaves out annotations that end before this moment'),
+  end: moment('end', 'Leaves out annotations that begin at this moment or later'),
   format: z.enum(['json', 'ndjson', 'csv'], 'format must be one of json, ndjson, csv').optional(),
 })
 
@@ -70,7 +70,7 @@ export function annotationsGroup(
     path: '/device/:name/annotations',
     publishedPath: '/device/{device}/annotations',
     name: 'read_annotations',
-    summary: 'What people have written about a device',
+    summary: 'The annotations of a device',
     description: 'With the annotations of all devices.',
     subject: deviceInPath('name'),
     parameters: { path: DevicePath, query: Parameters },

@@ -16,7 +16,7 @@ export const AnomaliesParameters = z
     after: parameter(afterInvalid)
       .refine(text => AnomalyId.safeParse(text).success, afterInvalid)
       .optional()
-      .meta(published({ type: 'string', description: 'next of the page before; those behind it are answered' })),
+      .meta(published({ type: 'string', description: 'next of the previous page' })),
     metrics: MetricNames,
   })
   .superRefine(checkWindow)

@@ -38,10 +38,7 @@ export function absentMetric(
   return names.find(name => !there.has(name))
 }
 
-/**
- * Ordered as named. Without names, the device's metrics in their shown order. The answer has the metrics in `always` in
- * any case.
- */
+/** Ordered as named; by default, the device's metrics as shown. The answer always has those in `always`. */
 export function customMetrics(
   metrics: AnalysedMetrics,
   device: MetricDevice,

@@ -5,7 +5,6 @@ import { isMetricName } from '../../store/metrics/metric-name.ts'
 import { parameter, wholeNumber } from './parameter-kit.ts'
 import { checkRange, moment } from './window-parameter.ts'
 
-/** One week. */
 const forSecondsMax = 604_800
 
 const metricInvalid = 'metric must be the name of a metric'

@@ -5,7 +5,6 @@ import { customMetricsOf, type DeviceMetrics } from '../../auth/metrics/device-m
 import { builtInMetrics, type ExportMetric } from '../../query/export/export-columns.ts'
 import { noSeries, type SeriesTable, seriesEmpty, seriesTable } from '../../query/export/series-table.ts'
 
-/** Metrics of a range. */
 interface RangeMetrics {
   readonly metrics: readonly ExportMetric[]
   /** Series of the custom metrics. */

@@ -24,7 +24,6 @@ export interface ReadAccess {
   readonly isOpen: boolean
   /** Requires credentials for all reads of a scope, including answers from memory. */
   guard(scope: Scope): void
-  /** Reader of an admitted request. */
   readerOf(request: FastifyRequest): Reader
   /** True if the guard would admit the request again, or cannot find out at the moment. */
   isAllowed(request: FastifyRequest): Promise<boolean>

@@ -26,7 +26,6 @@ export type Resolved<About> =
 
 type Query = Readonly<Record<string, string | string[] | undefined>>
 
-/** The device in the path. */
 export function deviceInPath(parameter: string): Subject<Device> {
   return {
     of: 'device',
@@ -38,7 +37,6 @@ export function deviceInPath(parameter: string): Subject<Device> {
   }
 }
 
-/** Devices, each in its own query parameter. */
 export function devicesInQuery(...parameters: readonly string[]): Subject<readonly Device[]> {
   const text = `${parameters.join(' and ')} must each name a device`
   return {

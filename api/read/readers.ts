@@ -10,7 +10,6 @@ export interface Reader {
   device(name: string): Device | undefined
   /** Finds a device for the last 24 hours in a list of the fleet; by default like `device`. */
   readonly listed?: (name: string) => Device | undefined
-  /** Refusal for such a device. */
   readonly refusal: 'DEVICE_UNKNOWN' | 'DEVICE_MISMATCH'
   /** Undefined for a reader that may not read about the fleet. */
   readonly fleet: Fleet | undefined

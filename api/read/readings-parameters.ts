@@ -28,7 +28,7 @@ const formats: Record<string, RangeFormat> = {
   parquet: { layout: 'parquet', mediaType: 'application/vnd.apache.parquet', extension: 'parquet' },
 }
 const json = formats['json'] as RangeFormat
-/** By media type. At equal preference, the first one is sent. */
+/** At equal preference, the first one is sent. */
 const formatsByMediaType = new Map([
   ['application/json', json],
   ['application/x-ndjson', formats['ndjson']],
@@ -55,7 +55,7 @@ export const RangeParameters = z.object({
   start: moment('The first moment'),
   end: moment('Before this moment, without it before now').optional(),
   step: z.int().min(stepMin).max(stepMax).optional().meta({ description: 'Buckets of so many seconds' }),
-  format: z.enum(rangeFormats).optional().meta({ description: 'Counts before Accept.' }),
+  format: z.enum(rangeFormats).optional().meta({ description: 'Takes precedence over Accept.' }),
   metrics: z
     .string()
     .optional()

@@ -43,10 +43,7 @@ const addresses = [
   '/wall',
 ]
 
-/**
- * Scripts and styles come from here alone, and none stands in the document: a text of a device that came through as
- * markup could run nothing.
- */
+/** Scripts and styles are separate files, so that an injected text of a device cannot run anything. */
 const policyWithin = (ancestors: string) =>
   [
     "default-src 'none'",

@@ -13,7 +13,6 @@ export interface BatchHead {
   format: Format
   coding: Coding
   isStrict: boolean
-  /** The idempotency key. */
   key: string | undefined
 }
 
@@ -50,7 +49,6 @@ export function readBatchHead(request: FastifyRequest, bodyBytesMax: number): Ba
   return { format, coding, isStrict, key: given?.key }
 }
 
-/** Allowed values of `strict`. */
 const strictWords = ['0', '1', 'false', 'true'] as const
 export const BatchParameters = z.object({
   strict: z.enum(strictWords).optional().meta({ description: '1 or true stores all readings or none.' }),

@@ -163,8 +163,8 @@ function digestOf(series: readonly Series[]): string {
 }
 
 const failures = {
-  UNAUTHENTICATED: { code: 'UNAUTHORIZED', reason: 'the credential is not good any more' },
-  FORBIDDEN: { code: 'FORBIDDEN', reason: 'the credential may not write these devices any more' },
+  UNAUTHENTICATED: { code: 'UNAUTHORIZED', reason: 'the credential is no longer valid' },
+  FORBIDDEN: { code: 'FORBIDDEN', reason: 'the credential may no longer write these devices' },
   later: { code: 'DATABASE_AWAY', reason: 'a device was changed meanwhile, or PostgreSQL does not answer' },
 } as const satisfies Record<string, Failure>
 

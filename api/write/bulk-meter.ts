@@ -13,10 +13,7 @@ export interface BulkSource extends RejectionSource {
   way: BulkWay
 }
 
-/**
- * `leftOut`: lines stored without some of their values; `assumed`: entities with an assumed unit; `ignored`: fields
- * that are not stored.
- */
+/** `leftOut`: lines that lack some of their values; `assumed`: entities with an assumed unit. */
 interface BulkLines extends RejectedLines {
   leftOut: RejectedLines
   assumed?: RejectedLines
@@ -42,11 +39,11 @@ export function createBulkMeter(
   }
   const storedTotal = ofWays(
     'barograph_bulk_readings_stored_total',
-    'Readings of batches, line protocol and imports that are on disk, by way in.',
+    'Readings of batches, line protocol and imports that are on disk, by source.',
   )
   const rejectedTotal = ofWays(
     'barograph_bulk_readings_rejected_total',
-    'Readings and lines of batches, line protocol and imports that were rejected, by way in.',
+    'Readings and lines of batches, line protocol and imports that were rejected, by source.',
   )
   return {
     taken(source, stored, lines) {

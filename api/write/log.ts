@@ -31,7 +31,6 @@ export interface LogOptions extends FindWriterOptions {
   meter: ReadingMeter
   /** Accepted values of a reading. */
   ranges: Ranges
-  /** Limits failed attempts. */
   authRateLimit: AuthRateLimit
 }
 

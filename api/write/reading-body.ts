@@ -33,7 +33,7 @@ export function readingBody(ranges: Ranges) {
 }
 
 const time =
-  'Of the measurement: ISO 8601 with a zone, or seconds, milliseconds, microseconds or nanoseconds since 1970; from 2000' +
+  'Time of the measurement: ISO 8601 with a zone, or seconds, milliseconds, microseconds or nanoseconds since 1970; from 2000' +
   ' on, and little ahead of our clock. Also as ts, time, datetime, date_time, epoch or unixtime. Without it, the reading' +
   ' has the time of its receipt.'
 const description =

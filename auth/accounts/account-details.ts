@@ -9,7 +9,7 @@ export const AccountDetails = z.object({
   email: z.string(),
   name: z.string().nullable(),
   role: z.enum(roles),
-  viewer: z.boolean().meta({ description: 'Whether it reads all devices where reads are private.' }),
+  viewer: z.boolean().meta({ description: 'True if it reads all devices with private reads.' }),
   is_active: z.boolean(),
   email_verified: z.iso.datetime().nullable(),
   /** Partner of the user; null for an ordinary account. */

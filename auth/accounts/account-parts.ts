@@ -33,7 +33,6 @@ export interface AccountParts {
   mailDue: () => void
 }
 
-/** Origin of a request. */
 export interface Client {
   address: string
   /** The address, or the /64 of an IPv6 address. Limits count by it. */

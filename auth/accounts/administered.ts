@@ -27,7 +27,6 @@ export type AdministrationErrorCode =
 export type Administered<Value> = { ok: true; value: Value } | { ok: false; code: AdministrationErrorCode }
 
 export interface Requester {
-  /** Name for the audit. */
   actor: string
   /** Undefined for the local admin token. */
   accountId: number | undefined

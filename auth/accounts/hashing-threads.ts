@@ -1,7 +1,4 @@
-/**
- * Hashes passwords in threads of the lowest priority, so that logins do not delay acknowledgements. libuv's threads
- * serve files and share one priority.
- */
+/** Hashes passwords in threads of the lowest priority, so that logins do not delay acknowledgements. */
 
 import type { Options } from '@node-rs/argon2'
 import { Piscina } from 'piscina'

@@ -11,8 +11,8 @@ export const Invitation = z.object({
   id: z.int(),
   email: z.string(),
   role: z.enum(invitedRoles),
-  viewer: z.boolean().meta({ description: 'Whether the account is to read all devices where reads are private.' }),
-  invited_by: z.string().meta({ description: 'As in the audit.' }),
+  viewer: z.boolean().meta({ description: 'True if the account reads all devices with private reads.' }),
+  invited_by: z.string().meta({ description: 'Name in the audit.' }),
   created_at: z.iso.datetime(),
   expires_at: z.iso.datetime(),
 })

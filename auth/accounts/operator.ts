@@ -1,7 +1,4 @@
-/**
- * Moves the role of the operator. There is exactly one, and only the operator or the local admin token appoints the
- * next.
- */
+/** Moves the role of the only operator, by the operator or the local admin token. */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import type { AccountDetails } from './account-details.ts'

@@ -24,7 +24,6 @@ export interface Hashing {
   close: () => Promise<void>
 }
 
-/** Length of a new password in characters. */
 export const passwordLength = { min: 8, max: 128 }
 
 const argon2id = 2

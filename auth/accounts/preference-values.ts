@@ -1,7 +1,4 @@
-/**
- * Declares a person's preferences for values and times on pages: units and time zone. The API uses the metrics' units
- * for everybody.
- */
+/** Declares a person's units and time zone on pages. The API uses the metrics' units for everybody. */
 
 import { z } from 'zod'
 

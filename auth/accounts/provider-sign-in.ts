@@ -9,7 +9,6 @@ import { emailKeyOf } from './email-address.ts'
 import { insertAccount } from './insert-account.ts'
 import { type Admission, orTaken, readNew, writeRegistration } from './registration.ts'
 
-/** Identity at a listed provider. */
 export interface ProviderIdentity {
   provider: string
   providerAccountId: string
@@ -49,7 +48,6 @@ async function trySignIn(
 }
 
 interface Holders {
-  /** Account of the identity. */
   linkedId: number | undefined
   /** Ordinary account with the address. */
   owner: { id: number; isVerified: boolean } | undefined

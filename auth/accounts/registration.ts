@@ -22,7 +22,6 @@ export interface Admitted {
   isViewer: boolean
   /** True if the address is verified. */
   isVerified: boolean
-  /** Redeemed invitation. */
   invitation?: { id: number }
 }
 

@@ -65,7 +65,7 @@ export function createSetup(parts: AccountParts, secret: string): Setup {
   }
 }
 
-/** In microseconds. */
+/** Returns microseconds. */
 async function setUpTime(database: Transaction): Promise<string> {
   const { rows } = await database.query<{ time: string }>(
     'SELECT (extract(epoch FROM min(applied_at)) * 1000000)::bigint::text AS time FROM schema_migrations',

@@ -108,7 +108,6 @@ async function renewHash(
   await pool.query('UPDATE accounts SET password_hash = $3 WHERE id = $1 AND password_hash = $2', [id, old, renewed])
 }
 
-/** Hash of a signed-in account; undefined without a password. */
 export async function passwordHashOf({ pool }: AccountParts, id: number): Promise<string | undefined> {
   const { rows } = await pool.query<{ password_hash: string | null }>(
     'SELECT password_hash FROM accounts WHERE id = $1',

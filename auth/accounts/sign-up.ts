@@ -1,7 +1,4 @@
-/**
- * Decides who may create an account: everybody, invited people, or none. The first sign-in by a provider counts as a
- * sign-up.
- */
+/** Decides who may create an account. The first sign-in by a provider counts as a sign-up. */
 
 import { accepted, type Outcome, refused } from '../outcome.ts'
 import type { RateLimit } from '../rate-limits.ts'

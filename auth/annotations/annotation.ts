@@ -14,8 +14,8 @@ const text = plainText({ min: 1, max: bounds.textMax })
   .refine(given => given.trim() !== '', 'must not be blank')
 const device = z.string().min(1).max(512).overwrite(composed)
 
-const from = time.meta({ description: 'The moment, or the first one' })
-const to = time.nullable().meta({ description: 'Before this moment; null: a moment' })
+const from = time.meta({ description: 'The moment, or the start of the range' })
+const to = time.nullable().meta({ description: 'Exclusive end; null for a single moment' })
 
 export const NewAnnotation = z
   .strictObject({
@@ -48,9 +48,9 @@ export const Annotation = z.object({
   id: z.int(),
   device: z.string().nullable().meta({ description: 'Null: all devices' }),
   from: z.iso.datetime(),
-  to: z.iso.datetime().nullable().meta({ description: 'Null: a moment' }),
+  to: z.iso.datetime().nullable().meta({ description: 'Null for a single moment' }),
   text: z.string(),
-  by: z.string().nullable().meta({ description: 'The name of who wrote it; null where it is not known' }),
+  by: z.string().nullable().meta({ description: 'Name of the author; null if unknown' }),
   written_at: z.iso.datetime(),
 })
 export type Annotation = z.infer<typeof Annotation>
@@ -61,7 +61,7 @@ export const DeviceAnnotations = z.object({
   may_annotate: z
     .boolean()
     .meta({ description: 'Whether the caller may add, change and remove annotations of this device' }),
-  may_annotate_all: z.boolean().meta({ description: 'The same of those about all devices' }),
+  may_annotate_all: z.boolean().meta({ description: 'Whether the caller may change annotations of all devices' }),
   annotations: z
     .array(Annotation)
     .meta({ description: 'Ascending by `from`. Only signed-in callers see the authors.' }),

@@ -24,11 +24,9 @@ export type AnnotationRefusal = {
 }
 type AnnotationOutcome<Value> = { readonly ok: true; readonly value: Value } | AnnotationRefusal
 
-/** Author of a change. */
 export interface Author {
   /** Undefined for the local admin token. */
   account: number | undefined
-  /** Name for the audit. */
   actor: string
 }
 
@@ -44,7 +42,6 @@ export interface Annotations {
     devices: readonly number[] | undefined,
     page: { limit: number; after?: number | undefined },
   ): Promise<Annotation[]>
-  /** `device` is the number of the annotation's device. */
   add(annotation: NewAnnotation, device: number | null, by: Author): Promise<AnnotationOutcome<Annotation>>
   change(id: number, change: AnnotationChange, may: MayAnnotate, by: Author): Promise<AnnotationOutcome<Annotation>>
   remove(id: number, may: MayAnnotate, by: Author): Promise<AnnotationOutcome<undefined>>

@@ -42,10 +42,7 @@ export interface CommitOptions {
 export interface Commits {
   /** Runs a change that depends on memory while the mutex is held. */
   inTurn: Turns['run']
-  /**
-   * Runs one change at a time, so that memory changes in the order of the commits. `names` are the names that it
-   * assigns.
-   */
+  /** Runs one change at a time, so that memory follows the commits. `names` are the names that it assigns. */
   exclusively<Value>(names: readonly string[], work: () => Promise<Changed<Value>>): Promise<Changed<Value>>
   /** Runs a change in PostgreSQL while the mutex is held. `revokes` are the records whose credentials it ends. */
   transact<Result>(

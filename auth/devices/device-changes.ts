@@ -37,16 +37,12 @@ export interface DeviceChanges {
   rotate(name: string, endOld: boolean, by: string): Promise<Changed<Rotated>>
   /** Takes the number, so that a repeated call never removes a newer device of the same name. */
   remove(number: number, by: string): Promise<Changed<undefined>>
-  /**
-   * Removes the device with the name in one transaction with `write`, which covers all present and former devices of
-   * the name.
-   */
+  /** Removes the device in one transaction with `write`, which covers all present and former devices of the name. */
   removeNamed<Value>(
     name: string,
     write: (transaction: Transaction, namesakes: readonly Namesake[]) => Promise<Value>,
     by: string,
   ): Promise<Changed<Value>>
-  /** Removes an account. */
   withHandOver: WithHandOver
 }
 

@@ -1,7 +1,4 @@
-/**
- * Holds all devices in memory: by name for authentication, and ordered by name for lists of all devices and of each
- * owner.
- */
+/** Holds all devices in memory, by name for authentication and sorted by name for lists. */
 
 import { LRUCache } from 'lru-cache'
 import { bug } from '../../store/limits/bug.ts'

@@ -132,10 +132,7 @@ export function readNumbered(database: Database, numbers: readonly number[]): Pr
   return ask(database, `SELECT ${columns} FROM devices WHERE number = ANY($1::int[])`, [numbers])
 }
 
-/**
- * The first devices that have changed after a sequence number, in the order of changes. After 0, removed ones are left
- * out.
- */
+/** Devices that changed after a sequence number, in the order of changes; after 0 without removed ones. */
 export async function readNamesSince(database: Database, sequence: number, rowsMax: number): Promise<NamedDevice[]> {
   const text = `SELECT number, symbol, name, location_short, removed_at IS NOT NULL AS removed, auth_seq::float8 AS sequence
     FROM devices WHERE auth_seq > $1 AND ($1 > 0 OR removed_at IS NULL) ORDER BY auth_seq LIMIT $2`
@@ -349,10 +346,7 @@ export async function readLastSeen(
   return (await database.query<{ number: number; lastSeenMs: number }>(text, [numbers])).rows
 }
 
-/**
- * Saves that devices have used these passwords, if they are still the newer ones of two. Not a change of the record
- * either.
- */
+/** Saves used passwords that are still the newer ones of two. Not a change of the record either. */
 export async function saveNextUsed(database: Database, numbers: number[], digests: Buffer[]): Promise<void> {
   const text = `${lockedInOrder} UPDATE devices SET next_used = true
     FROM unnest($1::int[], $2::bytea[]) AS used (number, digest) JOIN locked USING (number)

@@ -69,10 +69,7 @@ export function nameFault(name: string): string | undefined {
   return name === '.' || name === '..' ? 'must not be "." or ".."' : undefined
 }
 
-/**
- * Composed and decomposed spellings are one name. Only new names are checked; devices with older names continue to
- * work.
- */
+/** Composed and decomposed spellings are one name. Only new names are checked. */
 export const DeviceName = z
   .string()
   .transform(composed)
@@ -94,7 +91,6 @@ export const QualityLimits = z
   .partial()
 export type QualityLimits = z.infer<typeof QualityLimits>
 
-/** The owner's account. */
 const accountId = z.int().min(1).max(2_147_483_647)
 /** A request may name an ordinary account by its address. */
 export const ownerName = z.union(
@@ -111,7 +107,6 @@ const DeviceMetrics = z
   .refine(names => new Set(names).size === names.length, 'must name each metric once')
   .nullable()
 
-/** Settings for administrators. */
 const settings = {
   location_short: plainText({ max: 128 }),
   location_desc: plainText({ max: 1024 }),
@@ -151,7 +146,6 @@ const newDevice = z.strictObject({
 export const NewDevice = withBothOrNone(newDevice)
 export type NewDevice = z.infer<typeof NewDevice>
 
-/** A request may name the owner by address. */
 export const DeviceRequest = withBothOrNone(newDevice.extend({ owner: ownerName.nullable().default(null) }))
 export type DeviceRequest = z.infer<typeof DeviceRequest>
 
@@ -167,7 +161,6 @@ function changeOf<Owner extends z.ZodType>(owner: Owner) {
 export const DeviceChange = changeOf(settings.owner)
 export type DeviceChange = z.infer<typeof DeviceChange>
 
-/** A request may name the owner by address. */
 export const DeviceChangeRequest = changeOf(ownerName.nullable())
 export type DeviceChangeRequest = z.infer<typeof DeviceChangeRequest>
 
@@ -191,7 +184,6 @@ export type Device = Readonly<z.infer<typeof Device>> & {
   readonly authSeq?: number
 }
 
-/** Name of a device, or its last name. */
 export interface NamedDevice {
   number: number
   symbol: string

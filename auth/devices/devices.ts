@@ -37,7 +37,6 @@ export interface Devices extends DeviceChanges, PasswordCheck, Pick<SeenDevices,
     tags: readonly string[],
     owner?: number,
   ): { readonly all: readonly Device[]; readonly active: readonly Device[] }
-  /** Increases with each change. */
   version(): number
   /** The highest committed sequence number, from PostgreSQL. */
   sequence(): Promise<number>
@@ -46,7 +45,6 @@ export interface Devices extends DeviceChanges, PasswordCheck, Pick<SeenDevices,
   /** Calls the listener after each change in PostgreSQL and memory; it must not throw. */
   onChange(listener: (device: Device, isRemoved: boolean) => void): void
   size(): number
-  /** Number of the account's devices. */
   ownedBy(account: number): number
   /** The last-seen time is the later one of memory and PostgreSQL, or memory's while PostgreSQL does not answer. */
   details(name: string): Promise<DeviceDetails | undefined>
@@ -181,7 +179,6 @@ async function load(pool: pg.Pool, memory: DeviceMemory): Promise<void> {
   }
 }
 
-/** A page with devices as records. */
 interface RecordPage extends Omit<DevicePage, 'devices'> {
   records: readonly DeviceRecord[]
 }

@@ -38,7 +38,7 @@ export function createHandOver({ memory, mutex, reconciler, feed, commits }: Han
         return { value }
       })
     })
-    if (done === 'full') throw new TooBusy('too many changes of devices wait', 1)
+    if (done === 'full') throw new TooBusy('too many pending changes of devices', 1)
     return done.value
   }
 }

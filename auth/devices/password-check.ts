@@ -13,10 +13,7 @@ import { digestEquals, digestOf } from './password.ts'
 export interface PasswordCheck {
   /** Reads memory, with equal work for an unknown name. Throws LeaseExpired. */
   authenticate(name: string, password: string): Device | undefined
-  /**
-   * Returns a check for a long connection: whether this password of the device is still valid. The check throws
-   * LeaseExpired.
-   */
+  /** Returns a check for long connections: whether this password is still valid. It throws LeaseExpired. */
   credentialCheck(device: Pick<Device, 'number'>, password: string): () => boolean
 }
 

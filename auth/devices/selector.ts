@@ -5,7 +5,7 @@ import { composed } from '../../store/plain-text.ts'
 import { createTagMatcher, type Tagged, TagMatch, tagsMax } from './tag.ts'
 
 const namesMax = 1000
-/** In UTF-16 units, with any spelling and names of older devices. */
+/** Counts UTF-16 units, with any spelling and names of older devices. */
 const nameLengthMax = 512
 
 export const Selector = z.union(

@@ -1,11 +1,8 @@
-/**
- * Generates the two codes of a request (RFC 8628): the device code is a secret of 256 bits for polling; the user code
- * is short, because a person types it.
- */
+/** Generates the codes of a request (RFC 8628): a secret device code, and a short user code for typing. */
 
 import { hash, randomBytes, randomInt } from 'node:crypto'
 
-/** Without vowels, which avoids words, and without characters that look alike. */
+/** Vowels would form words, and the other missing characters look alike. */
 const letters = 'BCDFGHJKLMNPQRSTVWXZ'
 const typedLetters = `${letters}${letters.toLowerCase()}`
 const userCodeLength = 8

@@ -1,4 +1,4 @@
-/** Bounds device authorization. */
+/** Bounds the requests of device authorization. */
 
 import type { RateLimit } from '../rate-limits.ts'
 

@@ -16,7 +16,6 @@ export interface GrantInfo {
   userCode: string
   /** The device's untrusted name for itself. */
   clientName: string
-  /** Address of the device. */
   address: string
   status: Exclude<GrantState, 'consumed' | 'expired'>
   createdMs: number

@@ -51,7 +51,7 @@ export function createKeyCheck({ pool, nowMs, memory, log }: AccountParts, flush
       const ids = records.map(({ id }) => id)
       return saveLastUsed(pool, ids, timesMs)
     },
-    failed: error => log.warn({ err: error }, 'could not save when API keys were last used, retrying'),
+    failed: error => log.warn({ err: error }, 'could not save last-used times of API keys, retrying'),
     flushMs,
     batchMax: usedPerStatement,
     unsavedMax: holdersInMemoryMax,

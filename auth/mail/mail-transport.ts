@@ -94,10 +94,7 @@ async function textOf(path: string): Promise<string> {
   })
 }
 
-/**
- * Values of a header, separated by spaces. A folded header continues in lines that begin with a space (RFC 5322,
- * 2.2.3).
- */
+/** Values of a header, separated by spaces. Folded lines begin with a space (RFC 5322, 2.2.3). */
 function listedIn(text: string, header: string): string[] {
   const lines = text.slice(0, text.indexOf('\n\n')).split('\n')
   const start = lines.findIndex(line => line.toLowerCase().startsWith(`${header}: `))

@@ -69,7 +69,7 @@ export function createMailer({ pool, nowMs, log, publicUrl, send, idleMs = 30_00
         }
       }
     } catch (error) {
-      log.warn({ err: error }, 'the outbox of mails cannot be read or written at present')
+      log.warn({ err: error }, 'cannot read or write the outbox of mails, retrying')
     }
   }
 
@@ -79,10 +79,10 @@ export function createMailer({ pool, nowMs, log, publicUrl, send, idleMs = 30_00
     if (error === undefined) return await removeMail(pool, due.id)
     const what = { mail: due.kind, account: due.account_id, attempts: due.attempts + 1, reason: error }
     if (due.attempts + 1 >= attemptsMax) {
-      log.error(what, 'a mail could not be sent for a day and is given up')
+      log.error(what, 'could not send a mail for a day, dropped')
       return await removeMail(pool, due.id)
     }
-    log.warn(what, 'a mail could not be sent and is tried again')
+    log.warn(what, 'could not send a mail, retrying')
     await postponeMail(pool, due, nowMs() + Math.min(retryMsFirst * 2 ** due.attempts, retryMsMax))
   }
 

@@ -34,7 +34,7 @@ export async function queueMail(
      WHERE (SELECT count(*) FROM (SELECT 1 FROM mail_outbox LIMIT $5) AS waiting) < $5`,
     [kind, email, accountId, nowMs, waitingMax],
   )
-  if (rowCount === 0) throw new TooBusy('too much mail waits to be sent', 60)
+  if (rowCount === 0) throw new TooBusy('too many pending mails', 60)
 }
 
 export interface DueMail {

@@ -11,9 +11,8 @@ interface SentField {
 }
 
 export interface BulkFields {
-  /** In the order of `sent`. Undefined for a field that is not stored; `later` while nothing can be made. */
+  /** Results follow `sent`. Undefined for a field that is not stored; `later` while nothing can be made. */
   resolve(sent: readonly SentField[], by: string): Promise<(DeviceField | undefined)[] | 'later'>
-  /** Metric names of the fields. */
   metricsOf(fields: readonly string[]): Promise<(string | undefined)[]>
 }
 

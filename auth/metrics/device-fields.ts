@@ -20,12 +20,8 @@ export type FieldDevice = Pick<Device, 'number' | 'metrics' | 'owner'>
 export interface DeviceFields {
   /** Reads memory. Undefined for a field that is not stored, and for a missing one. */
   find(device: FieldDevice, field: string): DeviceField | undefined
-  /**
-   * Fields whose metric or series the registry's `ensure` has to make; then `find` finds them, within the limits. Reads
-   * memory.
-   */
+  /** Fields whose metric or series `ensure` has to make, before `find` finds them. Reads memory. */
   missing(device: FieldDevice, fields: readonly string[]): Sighting[]
-  /** Checks one field; undefined if nothing is missing. */
   missingOne(device: FieldDevice, field: string): Sighting | undefined
 }
 

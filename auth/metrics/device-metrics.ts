@@ -9,10 +9,7 @@ export type DeviceMetrics = Pick<Metrics, 'get' | 'metricsOf' | 'series'>
 
 export type MetricDevice = Pick<Device, 'number' | 'metrics'>
 
-/**
- * Custom metrics: the device's listed ones in that order, then its others by position. Reads memory; devices without
- * any share one empty list.
- */
+/** Custom metrics: the listed ones in that order, then others by position. Empty lists are shared. */
 export function customMetricsOf(metrics: DeviceMetrics, { number, metrics: listed }: MetricDevice): readonly Metric[] {
   const sent = metrics.metricsOf(number)
   const isListed = (listed?.length ?? 0) > 0

@@ -22,7 +22,6 @@ import {
 export type MetricRefusal =
   /** `aliasOf`: the catalogue has it as another name of this metric. */
   | { ok: false; code: 'NAME_TAKEN'; aliasOf?: string }
-  /** Immutable fields of a built-in metric. */
   | { ok: false; code: 'METRIC_BUILT_IN'; fields: string[] }
   /** `RANGE_EMPTY`: combined with the present values, `min` is not below `max`. */
   | { ok: false; code: 'METRIC_UNKNOWN' | 'METRIC_IN_USE' | 'REGISTRY_FULL' | 'RANGE_EMPTY' }

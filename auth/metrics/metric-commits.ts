@@ -52,7 +52,7 @@ export function createMetricCommits(options: MetricCommitsOptions): MetricCommit
         if (!(await reconciler.reconcile())) throw new ChangeInDoubt('a change of a metric is not confirmed')
         return { value: await turns.run(work) }
       })
-      if (done === 'full') throw new TooBusy('too many changes of metrics wait', 1)
+      if (done === 'full') throw new TooBusy('too many pending changes of metrics', 1)
       return done.value
     },
     async transact(work) {

@@ -28,7 +28,6 @@ import {
 
 /** A field that a device has sent. */
 export interface Sighting {
-  /** The registry's number of the device. */
   device: number
   field: string
   /** The account of the device; null or undefined for a device without one. */
@@ -80,7 +79,6 @@ const missingMax = 10_000
 
 export function createMetricDiscovery(options: MetricDiscoveryOptions): MetricDiscovery {
   const { memory, commits, isOpen, perOwner, failed } = options
-  /** The batch of the next transaction. */
   let next: Batch | undefined
 
   function isThere({ device, field }: Sighting): boolean {
@@ -241,7 +239,6 @@ function accountOf(name: string, owner: number | null): number | null {
   return catalogueEntry(name) === undefined ? owner : null
 }
 
-/** The catalogue's name for the field, if any. */
 function newNameOf(field: string): string | undefined {
   const name = metricNameOf(field)
   return name === undefined ? undefined : (catalogueEntry(name)?.name ?? name)

@@ -5,16 +5,12 @@ import type { Metric } from '../../store/metrics/metric.ts'
 import { metricNameOf } from '../../store/metrics/metric-name.ts'
 import type { MetricRow, SeriesRow } from './metric-rows.ts'
 
-/** Configured ranges of built-in metrics, by name. */
 export type BuiltInRanges = { readonly [name: string]: { readonly min: number; readonly max: number } }
 
 export class MetricMemory {
   readonly #byName = new Map<string, Metric>()
   readonly #byId = new Map<number, Metric>()
-  /**
-   * Metric and number of each series by device, interleaved: at most 64 pairs, which are scanned. A map for each device
-   * takes six times the memory.
-   */
+  /** Metric and number of at most 64 series by device, interleaved. Maps would take six times the memory. */
   readonly #series = new Map<number, number[]>()
   readonly #owned = new OwnedMetrics()
   readonly #versions = new Map<number, number>()
@@ -148,7 +144,6 @@ export class MetricMemory {
     return undefined
   }
 
-  /** Metric id of a series of a device. */
   metricOf(device: number, series: number): number | undefined {
     const pairs = this.#series.get(device)
     if (pairs === undefined) return undefined
@@ -176,7 +171,6 @@ export class MetricMemory {
     return found
   }
 
-  /** Number of a device's series. */
   seriesCount(device: number): number {
     return (this.#series.get(device)?.length ?? 0) / 2
   }

@@ -11,7 +11,6 @@ export type MetricDetails = z.infer<typeof MetricDetails>
 
 export const MetricPage = z.object({
   metrics: z.array(MetricDetails),
-  /** Number of matches. */
   total: z.int().nonnegative(),
   /** Argument for `?after=`, or null on the last page. */
   next: z.int().nonnegative().nullable(),

@@ -49,10 +49,7 @@ export async function lockMetricsNamed(transaction: Transaction, names: readonly
 // An arbitrary fixed number: "barometr" in ASCII.
 export const metricsLock = '7089073111360173170'
 
-/**
- * Locks metrics against changes of other nodes until the end of the transaction. Always taken before the rows, which
- * avoids deadlocks.
- */
+/** Blocks other nodes' changes until the end of the transaction. Taken before the rows, against deadlocks. */
 export async function lockMetrics(transaction: Transaction): Promise<void> {
   await transaction.query('SELECT pg_advisory_xact_lock($1::bigint)', [metricsLock])
 }
@@ -151,10 +148,7 @@ export async function deleteMetric(transaction: Transaction, id: number): Promis
   await transaction.query('DELETE FROM metrics WHERE id = $1', [id])
 }
 
-/**
- * Returns the series' former number; undefined if it does not exist. Waits for transactions that make series of the
- * device.
- */
+/** Returns the former number; undefined without a series. Waits for transactions that make series. */
 export async function deleteSeries(
   transaction: Transaction,
   { device, metric }: Pick<SeriesRow, 'device' | 'metric'>,
@@ -199,13 +193,11 @@ export async function readSeriesGiven(database: Database): Promise<number> {
   return (await database.query<{ number: number }>(text)).rows[0]?.number ?? 0
 }
 
-/** Series of these devices. */
 export async function readSeriesOf(database: Database, devices: readonly number[]): Promise<SeriesRow[]> {
   const text = 'SELECT number, device, metric FROM metric_series WHERE device = ANY($1::int[]) ORDER BY number'
   return (await database.query<SeriesRow>(text, [devices])).rows
 }
 
-/** Pages of series by number. */
 export async function readSeriesAfter(database: Database, number: number, rowsMax: number): Promise<SeriesRow[]> {
   const text = 'SELECT number, device, metric FROM metric_series WHERE number > $1 ORDER BY number LIMIT $2'
   // Rows as arrays: objects with repeated keys take twice the time and memory at the start.
@@ -217,10 +209,7 @@ export async function readSeriesAfter(database: Database, number: number, rowsMa
   return rows.map(([number, device, metric]) => ({ number, device, metric }))
 }
 
-/**
- * Makes missing series in the given order, up to `perDeviceMax` in total for a device. The result includes series that
- * others have made meanwhile.
- */
+/** Makes missing series in the given order, up to `perDeviceMax` for a device. Returns others' series, too. */
 export async function insertSeries(
   transaction: Transaction,
   wanted: readonly Pick<SeriesRow, 'device' | 'metric'>[],

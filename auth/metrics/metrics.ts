@@ -40,13 +40,11 @@ export interface Metrics extends MetricChanges, MetricDiscovery, SeriesRemoval {
   series(device: number, metric: Pick<Metric, 'id'>): number | undefined
   /** Device numbers and series numbers, alternating, of all series. */
   seriesPairs(): Uint32Array
-  /** The highest series number so far. */
   seriesMax(): number
   /** At least the highest series number of all processes, from PostgreSQL. */
   seriesGiven(): Promise<number>
   /** Devices and metrics of the series after this number, from PostgreSQL. */
   namedSeries(after: number, rowsMax: number): Promise<NamedSeries[]>
-  /** Metric of a device's series. */
   metricOf(device: number, series: number): Metric | undefined
   /** Custom metrics that the device has sent, oldest first. */
   metricsOf(device: number): Metric[]

@@ -48,10 +48,7 @@ interface CommitOptions {
 }
 
 export interface ChangeFeed {
-  /**
-   * False while this node may lack changes of others; memory must not admit requests then. Cheap enough for each
-   * request.
-   */
+  /** False while memory may lack changes of others and must not admit requests. Cheap enough for each request. */
   isCurrent(): boolean
   /** Shortest remaining time of `isCurrent` in milliseconds; at most 0 if it is false. */
   currentForMs(): number

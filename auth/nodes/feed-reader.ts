@@ -59,12 +59,12 @@ export function createFeedReader(start: FeedHead): FeedReader {
 function requireUnbroken(applied: FeedHead, head: FeedHead, next: number | undefined): void {
   if (head.epoch !== applied.epoch || head.seq < applied.seq) {
     throw new FeedBroken(
-      'The PostgreSQL of this node was restored from a backup, or used by a service that is not a node: start the node again.',
+      'PostgreSQL was restored from a backup, or used by a service other than a node: restart this node.',
     )
   }
   if (head.seq > applied.seq && next !== applied.seq + 1) {
     throw new FeedBroken(
-      'This node was without PostgreSQL for so long that changes of others are gone: start the node again.',
+      'This node was disconnected from PostgreSQL for longer than changes are kept: restart this node.',
     )
   }
 }

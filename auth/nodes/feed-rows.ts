@@ -11,10 +11,7 @@ export interface Change {
 /** Nodes listen to it. */
 export const feedChannel = 'barograph_feed'
 
-/**
- * The last statement before the commit: it locks the row of the head, for at most `idleMsMax` if this node freezes.
- * Each change gets the next number.
- */
+/** Runs last before the commit: it locks the row of the head, for `idleMsMax` if this node freezes. */
 export async function appendChanges(
   transaction: Transaction,
   changes: readonly Change[],
@@ -47,7 +44,7 @@ export async function readHead(database: Transaction): Promise<FeedHead> {
 
 export interface FeedPage {
   head: FeedHead
-  /** In the order of their commits. */
+  /** Ordered by commit. */
   changes: (Change & { seq: number })[]
 }
 

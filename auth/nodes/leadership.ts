@@ -20,7 +20,6 @@ export interface Leadership {
 }
 
 export interface LeadershipOptions {
-  /** Id of the node. */
   id: string
   connect: () => Promise<pg.Client>
   lease: Pick<Lease, 'isValid'>
@@ -83,7 +82,6 @@ export function createLeadership({ id, connect, lease, log }: LeadershipOptions)
   }
 }
 
-/** An abort ends the pause. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal, ref: false }).catch(() => undefined)
 }

@@ -3,10 +3,7 @@
 /** A node that freezes while it holds locks loses them before the leases of others end. */
 export const idleMsMaxOf = (leaseMs: number): number => Math.min(1_000, Math.round(leaseMs / 3))
 
-/**
- * Ends by the monotonic clock or by the wall clock, whichever is earlier. The monotonic clock stops while a machine is
- * suspended.
- */
+/** Ends by the monotonic or the wall clock. The monotonic clock stops while a machine is suspended. */
 export class Lease {
   readonly #lengthMs: number
   readonly #wallMs: () => number

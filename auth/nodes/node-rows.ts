@@ -26,7 +26,6 @@ export interface RenewedLease {
   postgresMs: number
   /** Number of other nodes that take requests. */
   others: number
-  /** Advised settings of nodes that differ. */
   differing: NodeSettings[]
 }
 

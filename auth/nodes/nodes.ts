@@ -38,10 +38,7 @@ export interface Nodes {
   count(): number
   /** State of this node, in memory. */
   own(): NodeState
-  /**
-   * States of all nodes, including those that ended recently without leaving; only this node while PostgreSQL does not
-   * answer.
-   */
+  /** Includes nodes that ended recently without leaving. Only this node while PostgreSQL does not answer. */
   states(): Promise<NodeState[]>
   /** Undefined if clients have no sessions. */
   sessions: SessionNotices | undefined

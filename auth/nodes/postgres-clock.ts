@@ -51,7 +51,6 @@ export class ForwardStep {
     this.#monotonicMs = monotonicMs
   }
 
-  /** Arguments as in `PostgresClock.note`. */
   note(startMs: number, postgresMs: number): void {
     if (this.#monotonicMs() >= this.#stretchEndMs) {
       this.#leastBefore = this.#least

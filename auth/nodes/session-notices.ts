@@ -21,7 +21,6 @@ type SessionListener = (name: string, agoMs: number) => void
 
 export interface SessionNoticesOptions {
   pool: Pick<pg.Pool, 'query'>
-  /** Id of this node. */
   id: string
   /** The same at all nodes; without it, no node sends notifications. */
   secret: string | undefined

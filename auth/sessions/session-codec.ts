@@ -1,7 +1,4 @@
-/**
- * Encodes session tokens as Auth.js does. Their form is a setting and never read from the token; the name of the cookie
- * is part of the key.
- */
+/** Encodes session tokens as Auth.js does. A setting decides their form; the cookie's name is part of the key. */
 
 import { createHash, hkdfSync } from 'node:crypto'
 import { decodeProtectedHeader, EncryptJWT, type JWTPayload, jwtDecrypt, jwtVerify, SignJWT } from 'jose'

@@ -26,7 +26,6 @@ export interface Sessions {
   start(account: Account, client: Client): Promise<KnownSession>
   /** Begins a separate session with a token for API clients. */
   issueBearer(account: Account, client: Client): Promise<string>
-  /** Issues a cookie's token for a present session. */
   issueCookie(account: Account, session: KnownSession): Promise<CookieToken>
   /** Renews the token of a session in use; undefined while the present one is fresh. */
   renewCookie(signedIn: SignedIn): Promise<CookieToken | undefined>

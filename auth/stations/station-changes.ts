@@ -12,7 +12,7 @@ export type StationChanged<Value> = { ok: true; value: Value } | StationRefusal
 export interface StationChanges {
   /** `by` is the principal for the audit. */
   add(station: NewStation, by: string): Promise<StationChanged<Station>>
-  /** By id, so that a repeated call never changes a newer station with the same `sn`. */
+  /** The id keeps a repeated call from changing a newer station with the same `sn`. */
   change(id: number, change: StationChange, by: string): Promise<StationChanged<Station>>
   /** Its points become unreachable, also for a new station with the same `sn`. `write` runs in the same transaction. */
   remove(

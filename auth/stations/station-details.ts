@@ -28,7 +28,6 @@ export const StationDetails = z.object({
   owner: z.int().nullable(),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
-  /** Time of its newest data. */
   last_data_at: z.iso.datetime().nullable(),
 })
 export type StationDetails = z.infer<typeof StationDetails>

@@ -57,7 +57,6 @@ const StationFields = z.object({
 /** Leaves out optional fields. */
 export const NewStationFields = StationFields.partial().required({ sn: true, model: true })
 export type NewStation = z.infer<typeof NewStationFields> & {
-  /** The owner's account. */
   owner: number | null
 }
 
@@ -82,7 +81,6 @@ export interface Station {
   readonly updatedMs: number
   /** Saved time of its newest data; `Stations.lastDataMs` is more recent. */
   readonly savedLastDataMs: number | null
-  /** Number of each series. */
   readonly series: ReadonlyMap<Parameter, number>
 }
 

@@ -25,7 +25,7 @@ export type HandStationsOver = (transaction: Transaction, owner: number, by: str
 
 /** Reads and changes reject like PostgreSQL while it is unavailable. */
 export interface Stations extends StationChanges {
-  /** From memory unless something has changed. */
+  /** Reads memory unless something has changed. */
   registry(): Promise<StationRegistry>
   find(sn: string): Promise<Station | undefined>
   /** Updates the time in memory; PostgreSQL is updated later in a batch, sooner for a station's first data. */
@@ -77,7 +77,7 @@ export function openStations(options: StationsOptions): Stations {
         const isFirst = await saveLastData(transaction, idsOf(times), timesMs)
         if (isFirst) feed.note(transaction, 'station')
       }),
-    failed: error => log.warn({ err: error }, 'could not save when data of stations came, retrying'),
+    failed: error => log.warn({ err: error }, 'could not save times of station data, retrying'),
     flushMs,
     batchMax: 5_000,
     unsavedMax: stationsMax,

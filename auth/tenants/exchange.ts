@@ -42,10 +42,7 @@ export async function exchangeToken(
 /** Rolls back the exchange. */
 class TokenReplayed extends Error {}
 
-/**
- * The subject decides, not the address. Undefined if the account could not be created, perhaps because a concurrent
- * request has created it.
- */
+/** The subject decides, not the address. Undefined if a concurrent request may have created the account. */
 async function tryExchange(
   parts: AccountParts,
   tenant: TenantKeys,

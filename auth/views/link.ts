@@ -16,7 +16,6 @@ export interface LiveLink {
   expiresMs: number
 }
 
-/** Shape for the owner. */
 export const ViewLink = z
   .object({
     id: z.int(),

@@ -20,9 +20,7 @@ import { lockViews } from './view-rows.ts'
 type LinkPrincipal = Extract<Principal, { kind: 'view-link' }>
 
 export interface ViewLinks {
-  /** Undefined for an invalid token. */
   find(token: string): Promise<LinkPrincipal | undefined>
-  /** Links of all views of the account. */
   list(account: Account): Promise<LinkDetails[]>
   create(account: Account, viewId: number, days: number): Promise<Outcome<LinkDetails & { token: string }>>
   /** Takes effect before it returns. Idempotent. */

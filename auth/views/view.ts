@@ -2,13 +2,12 @@
 
 import { z } from 'zod'
 
-/** Shape for the owner. */
 export const View = z
   .object({
     id: z.int(),
     name: z.string(),
     address: z.string(),
-    is_start: z.boolean().meta({ description: 'Whether the pages begin there for its owner' }),
+    is_start: z.boolean().meta({ description: 'True for the start page of its owner' }),
     created_at: z.iso.datetime(),
   })
   .meta({ id: 'SavedView', title: 'SavedView' })

@@ -12,7 +12,6 @@ export interface BackupParts {
   ingest: Record<RowsOf, Pick<Ingest | PointsIngest, 'files' | 'status'>>
   /** The journal refuses writes with less free space, so a backup ends at twice as much. */
   reserveBytes: number
-  /** Version of the service. */
   version: string
   log: Log
 }
@@ -23,6 +22,5 @@ export interface BackupRun {
   /** Also aborts waiting for the end of QuestDB's checkpoint mode. */
   closing: AbortSignal
   onStep: (step: string) => void
-  /** Counts copied bytes. */
   bytes: BigInt64Array
 }

@@ -14,7 +14,7 @@ export function checkBackup(folder: string, version: string, onBytes: (count: nu
   const wanted = new Map<string, Content>(manifest.files.map(file => [file.path, file]))
   for (const path of listFiles(folder, '')) {
     if (path === manifestName) continue
-    if (!wanted.has(path)) throw new BackupError(`${join(folder, path)} is not of this backup: remove it.`)
+    if (!wanted.has(path)) throw new BackupError(`${join(folder, path)} does not belong to this backup: remove it.`)
   }
   for (const [path, content] of wanted) checkContent(folder, path, content, read(folder, path, onBytes))
   return manifest
@@ -42,7 +42,7 @@ function checkVersion({ head }: Manifest, version: string): void {
     throw new BackupError(`The backup is of the newer version ${head.version}: restore it with that version.`)
   }
   if (migrations.every((name, at) => name === known[at])) return
-  throw new BackupError('The migrations that the manifest names are not in their order: use another backup.')
+  throw new BackupError('The migrations in the manifest are out of order: use another backup.')
 }
 
 /** Compares three numbers and ignores suffixes. */

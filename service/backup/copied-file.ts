@@ -5,7 +5,6 @@ import { closeSync, fsyncSync, ftruncateSync, openSync, readSync, writeSync } fr
 
 export interface Content {
   bytes: number
-  /** Hexadecimal. */
   sha256: string
 }
 
@@ -19,10 +18,7 @@ export function digestFile(from: string, onBytes: (count: number) => void): Cont
   })
 }
 
-/**
- * Copies the first `bytesMax` bytes to the file `to`, which must not exist. Zero blocks, which are common in QuestDB's
- * files, become holes.
- */
+/** Copies the first `bytesMax` bytes to the new file `to`. QuestDB's many zero blocks become holes. */
 export function copyFile(from: string, to: string, bytesMax: number, onBytes: (count: number) => void): Content {
   return withFile(from, 'r', source =>
     withFile(to, 'wx', target => {

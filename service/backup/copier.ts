@@ -17,7 +17,7 @@ export interface CopierOptions {
   leaveBytes: number
   /** Aborts a copy at once. */
   signal: AbortSignal
-  /** In shared memory; counts copied bytes. */
+  /** Counts copied bytes in shared memory. */
   bytes: BigInt64Array
 }
 

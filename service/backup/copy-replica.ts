@@ -36,7 +36,6 @@ export interface CopyReplicaOptions {
   from: NumberedQuestdb
   to: NumberedQuestdb
   postgres: pg.Client
-  /** Table of each topic. */
   tables: ReadonlyMap<string, TableDescription>
   /** Copies QuestDB's files from `from` to `to` while the checkpoint is held. */
   copyFiles(): Promise<void>
@@ -57,10 +56,7 @@ interface CopiedTopic {
 const execTimeoutMs = 30_000
 const pauseMs = 500
 
-/**
- * Resolves to the offsets at which the topics' replay to the replica begins. Rejects with a BackupError if an operator
- * can correct the cause.
- */
+/** Resolves to the offsets of the replay. Rejects with a BackupError if an operator can correct the cause. */
 export async function copyReplica(options: CopyReplicaOptions): Promise<{ topic: string; offset: number }[]> {
   const { from, to, postgres, copyFiles, signal, onStep, log } = options
   await assertInUse(postgres, from.number)

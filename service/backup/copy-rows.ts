@@ -22,7 +22,6 @@ export interface CopiedRows {
   ends: Record<RowsOf, number>
 }
 
-/** Folders of the journals in a backup. */
 export const journalFolders: Record<RowsOf, 'journal' | 'points-journal'> = {
   readings: 'journal',
   points: 'points-journal',

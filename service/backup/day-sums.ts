@@ -1,7 +1,4 @@
-/**
- * Sums a table of QuestDB by day: the number of rows, and a sum of each column. Integer sums do not depend on the order
- * of addition.
- */
+/** Sums a table of QuestDB by day. Integer sums do not depend on the order of addition. */
 
 import pg from 'pg'
 import Cursor from 'pg-cursor'
@@ -106,10 +103,7 @@ export async function openDaySums(
   }
 }
 
-/**
- * A statement reads a snapshot of its start, which has passed when its first row arrives. That row is free; the days
- * follow it and are computed on demand.
- */
+/** The first row is free and arrives after the snapshot is taken. The days are computed on demand. */
 function daySumsSql(table: string, rows: SummedRows | undefined): string {
   const where = rows === undefined ? '' : whereSql(table, rows)
   const terms = ['count()', ...(summed[table] ?? []).map(term => `sum(${term})`)]

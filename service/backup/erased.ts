@@ -15,7 +15,6 @@ import { Tombstones, tombstonesName } from '../../ingest/journal/tombstones.ts'
 
 export type RowsOf = 'readings' | 'points'
 
-/** Ids of done jobs. */
 export async function listDone(client: pg.ClientBase): Promise<number[]> {
   const { rows } = await client.query<{ id: number }>(
     "SELECT id::float8 FROM erase_jobs WHERE state IN ('done', 'failed') AND rows IS NOT NULL",

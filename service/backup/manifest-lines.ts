@@ -41,7 +41,6 @@ const Sequence = z.object({
 
 export const ManifestHead = z.object({
   format: z.literal(formatVersion),
-  /** Version of the service. */
   version,
   createdAt: z.iso.datetime(),
   questdb: z.object({

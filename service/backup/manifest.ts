@@ -113,7 +113,6 @@ function readText(file: string): string {
   }
 }
 
-/** Hexadecimal. */
 function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex')
 }

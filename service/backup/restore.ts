@@ -19,10 +19,8 @@ import type { ManifestHead } from './manifest-lines.ts'
 import { assertEmptyDatabase, fillPostgres, refusalOf } from './restore-postgres.ts'
 
 export interface RestoreOptions {
-  /** Folder of the backup. */
   folder: string
   dataDirectory: string
-  /** Version of this program. */
   version: string
   store: Omit<StoreOptions, 'directory' | 'lastMigration' | 'migrationsFolder' | 'lock'>
   onStep: (step: string) => void
@@ -136,7 +134,6 @@ async function checkQuestdb(store: Store, { days: wanted }: ManifestHead['questd
   }
 }
 
-/** First differing day, or undefined. */
 function firstDifference(wanted: readonly (readonly unknown[])[], found: readonly (readonly unknown[])[]) {
   const length = Math.max(wanted.length, found.length)
   for (let at = 0; at < length; at++) {

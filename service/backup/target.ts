@@ -7,10 +7,10 @@ import { BackupError } from './backup-error.ts'
 import { manifestName } from './manifest.ts'
 import { partNames } from './manifest-lines.ts'
 
-/** By error codes of the operating system. */
+/** Reasons by error code of the operating system. */
 const reasons = new Map([
-  ['ENOENT', 'the folder that it is to be in is not there'],
-  ['EACCES', 'the user of the service may not write there'],
+  ['ENOENT', 'its parent folder does not exist'],
+  ['EACCES', 'the user of the service has no write permission'],
   [
     'EROFS',
     'the service may only read there; under systemd, ReadWritePaths of its unit names the folders that it may write',
@@ -21,10 +21,7 @@ function reasonOf(error: NodeJS.ErrnoException): string {
   return reasons.get(error.code ?? '') ?? error.code ?? String(error)
 }
 
-/**
- * Creates the folder, or takes an empty one, and returns its real path. It must be outside the data directory, if there
- * is one.
- */
+/** Creates the folder, or takes an empty one outside the data directory, and returns its real path. */
 export function prepareTarget(path: string, dataDirectory: string | undefined): string {
   if (!isAbsolute(path)) throw new BackupError(`${path} is not an absolute path.`)
   try {

@@ -41,7 +41,6 @@ export interface TopicsBackupOptions {
   copyQuestdb(folder: string): Promise<void>
   /** Folder of secrets that the restored service needs. */
   secrets: string | undefined
-  /** Version of this program. */
   version: string
   signal: AbortSignal
   onStep: (step: string) => void
@@ -51,10 +50,7 @@ export interface TopicsBackupOptions {
 const execTimeoutMs = 120_000
 const pauseMs = 500
 
-/**
- * Resolves to the number of files and bytes in the folder. Rejects with a BackupError if an operator can correct the
- * cause; then no files are left.
- */
+/** Resolves to files and bytes. Rejects with a BackupError if an operator can correct the cause. */
 export async function backUpTopics(options: TopicsBackupOptions): Promise<{ files: number; bytes: number }> {
   const { postgres, replica, signal, onStep } = options
   if (replica > 1) await assertInUse(postgres, replica)

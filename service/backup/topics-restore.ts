@@ -1,7 +1,4 @@
-/**
- * Restores the rows of PostgreSQL from a backup of a service with Kafka into an empty database. The operator puts
- * QuestDB's files in place.
- */
+/** Restores PostgreSQL's rows from a backup with Kafka. The operator puts QuestDB's files in place. */
 
 import type pg from 'pg'
 import type { Log } from '../../store/log.ts'
@@ -13,10 +10,8 @@ import type { ManifestHead } from './manifest-lines.ts'
 import { assertEmptyDatabase, fillPostgres, refusalOf } from './restore-postgres.ts'
 
 export interface TopicsRestoreOptions {
-  /** Folder of the backup. */
   folder: string
   databaseUrl: string
-  /** Version of this program. */
   version: string
   onStep: (step: string) => void
   log: Log
@@ -30,10 +25,7 @@ export interface RestoredTopics {
   topics: NonNullable<ManifestHead['topics']>
 }
 
-/**
- * Rejects with a BackupError, or with a StartError of a migration; then the database is unchanged except for the
- * schema.
- */
+/** Rejects with a BackupError or a StartError; then only the schema of the database has changed. */
 export async function restoreTopics(options: TopicsRestoreOptions): Promise<RestoredTopics> {
   const { folder, databaseUrl, onStep } = options
   onStep('checking the backup')

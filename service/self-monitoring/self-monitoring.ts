@@ -1,7 +1,4 @@
-/**
- * Writes a row of the service's own measurements to each QuestDB replica every ten seconds. A failed row is dropped
- * without a retry.
- */
+/** Writes the service's own measurements to each QuestDB replica every ten seconds, without retries. */
 
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { IngestStatus } from '../../ingest/ingest.ts'

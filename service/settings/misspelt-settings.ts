@@ -4,7 +4,6 @@ import { Settings } from './settings.ts'
 
 export interface MisspeltSetting {
   name: string
-  /** The intended setting. */
   meant: string
 }
 

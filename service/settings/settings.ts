@@ -68,9 +68,7 @@ export const Settings = z.object({
     .datetime({ error: 'must be a time in UTC as the message has it, such as 2026-11-28T09:30:00Z' })
     .transform(text => Date.parse(text))
     .optional()
-    .describe(
-      'Goes on without the rows that a QuestDB has lost up to this time, which the log and `doctor` name; needed once.',
-    ),
+    .describe('Accepts the loss of rows by a QuestDB up to this time, which the log and `doctor` report; needed once.'),
   DATABASE_URL: databaseUrl(/^postgres(ql)?:$/, 'postgresql://user:password@host:5432/barograph')
     .optional()
     .describe(
@@ -98,18 +96,16 @@ export const Settings = z.object({
     .string()
     .regex(/^true$|[./]/, 'must be true or the path of a file with CA certificates (PEM)')
     .optional()
-    .describe('TLS to the brokers: true, or the path of a file (PEM) with the CA certificates that are trusted.'),
+    .describe('TLS to the brokers: true, or the path of a file (PEM) with trusted CA certificates.'),
   KAFKA_TLS_CERT: z
     .string()
     .optional()
     .describe('File with the certificate of this client for the brokers (PEM), for mutual TLS; needs KAFKA_TLS.'),
-  KAFKA_TLS_KEY: z.string().optional().describe('File with its private key (PEM).'),
+  KAFKA_TLS_KEY: z.string().optional().describe('File with the private key of that certificate (PEM).'),
   KAFKA_SASL_MECHANISM: z
     .enum(saslMechanisms, { error: `must be ${saslMechanisms.slice(0, -1).join(', ')} or ${saslMechanisms.at(-1)}` })
     .optional()
-    .describe(
-      'How the service signs in at the brokers: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER; default is not at all.',
-    ),
+    .describe('SASL mechanism for the brokers: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER; default is none.'),
   KAFKA_SASL_USERNAME: z
     .string()
     .optional()
@@ -124,7 +120,7 @@ export const Settings = z.object({
     .string()
     .regex(/^[A-Za-z0-9._-]{1,100}$/, 'must be 1 to 100 letters, digits, dots, underscores and hyphens')
     .default('barograph-')
-    .describe('Beginning of the names of the topics.'),
+    .describe('Prefix of the topic names.'),
   KAFKA_REPLICATION: wholeNumber(1, 9)
     .default(3)
     .describe('Replication factor of each topic; from 2 on, at least two brokers have each acknowledged reading.'),
@@ -134,7 +130,7 @@ export const Settings = z.object({
   NODE_LEASE_SECONDS: wholeNumber(1, 60)
     .default(3)
     .describe(
-      'How long a node of several on one PostgreSQL goes on without it, and how long a change waits for a node that does not answer.',
+      'How long a node continues without PostgreSQL, and how long a change waits for a node that does not answer.',
     ),
   SECRETS_DIR: z
     .string()
@@ -207,7 +203,7 @@ export const Settings = z.object({
     .describe('Maximum size of a body of POST /api/log/batch, without its compression.'),
   DEVICES_PER_OWNER: wholeNumber(0, 1_000_000)
     .default(100)
-    .describe('Devices of an account up to which its API keys add more.'),
+    .describe('Maximum number of devices of an account for additions by its API keys.'),
   DEVICES_PER_ADMINISTRATOR: wholeNumber(0, 1_000_000)
     .default(10_000)
     .describe('The same for administrators and the operator.'),
@@ -258,7 +254,7 @@ export const Settings = z.object({
   LINE_PROTOCOL_UNKNOWN_FIELDS: z
     .enum(['reject', 'ignore'], { error: 'must be reject or ignore' })
     .default('reject')
-    .describe('What to do with lines that have fields which become no metric: reject them, or ignore those fields.'),
+    .describe('Handling of lines with fields that become no metric: reject the lines, or ignore the fields.'),
   AUTH_HOST: z
     .enum(['on', 'off'], { error: 'must be on or off' })
     .default('on')
@@ -294,7 +290,7 @@ export const Settings = z.object({
     ),
   EVENTS_WINDOW_MINUTES: wholeNumber(0, 1440)
     .default(5)
-    .describe('How far back a client of /api/events may go on after its connection broke.'),
+    .describe('How far back a client of /api/events may resume after a disconnection.'),
   EVENTS_WINDOW_BYTES: bytes
     .refine(value => value >= 1024 ** 2 && value <= gibibyte, 'must be from 1MiB to 1GiB')
     .default(16 * 1024 ** 2)
@@ -389,7 +385,7 @@ export const Settings = z.object({
   RETENTION_DAYS: wholeNumber(1, 36_500)
     .optional()
     .describe(
-      'Whole days (UTC) that readings are kept, besides today; then only their hours are, and older ones are refused. Points of stations do not expire. Default: for ever.',
+      'Whole days (UTC) that readings are kept, besides today. Then only their hours stay, and older readings are refused. Points of stations do not expire. Default: for ever.',
     ),
   ROTATION_GRACE_HOURS: wholeNumber(0, 8760)
     .default(24)

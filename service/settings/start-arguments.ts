@@ -8,7 +8,6 @@ import { parseArgs } from 'node:util'
 const roles = ['all', 'api', 'forward'] as const
 export type Role = (typeof roles)[number]
 
-/** Describes the wrong argument. */
 export class UsageError extends Error {}
 
 /** Throws a UsageError. */

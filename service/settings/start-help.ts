@@ -13,7 +13,6 @@ process does both.
 Settings are environment variables, as in: PORT=8081 DATA_DIR=/srv/barograph barograph start
 `
 
-/** The name, the default and the description of every setting. */
 export function settingRows(): [name: string, defaultValue: string, description: string][] {
   return Object.entries(Settings.shape).map(([name, schema]) => [
     name,

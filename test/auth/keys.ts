@@ -337,7 +337,7 @@ t.test('a PostgreSQL that is away is in the log, and stations in memory are stil
   t.equal((await behind.registry()).all, all)
   behind.noteData(station, clock.ms)
   await waitFor('a failure to save is in the log', () => texts.length > 0)
-  t.match(texts, [/could not save when data of stations came/])
+  t.match(texts, [/could not save times of station data/])
   await gate.open()
   // The next statement is not one of the save, which is tried again.
   await waitFor('it is saved', async () => {

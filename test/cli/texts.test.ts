@@ -73,7 +73,7 @@ t.test('what is wrong with nodes', async t => {
   t.strictSame(nodeProblemsOf(nodes), [
     "node 01234567: the clock of this node is 2.1 s behind PostgreSQL's clock",
     "node 01234567: the clock of this node is 65.0 s ahead of PostgreSQL's clock",
-    'node 01234567: its lease has expired: it has ended without a word, or PostgreSQL does not answer it',
+    'node 01234567: its lease has expired: it ended without leaving, or PostgreSQL does not answer it',
     'node 01234567: nodes have different values of A, B: give all nodes the same',
   ])
   const killed = { isLeaseValid: false, leaseAgeMs: 60_000 }

@@ -44,7 +44,7 @@ function deviceOperations({ accounts, publicUrl }: DeviceAuthorizationService): 
       method: 'POST',
       path: '/device/start',
       name: 'start_device_authorization',
-      summary: 'Ask for an API key; a person approves it by the user code',
+      summary: 'Request an API key, which a person approves by the user code',
       body: { json: StartRequest },
       success: { status: 200, description: 'The codes, and how to poll', json: StartResponse },
       refusals: ['TOO_MANY_REQUESTS', 'UNAVAILABLE'],
@@ -92,7 +92,7 @@ function approvalOperations({ accounts }: DeviceAuthorizationService): AccountOp
       path: '/device/info',
       name: 'get_device_authorization',
       permission: 'account.manage',
-      summary: 'The request that a user code belongs to; from then on it belongs to this session',
+      summary: 'Look up the request of a user code and bind it to this session',
       parameters: { query: InfoQuery },
       success: { status: 200, description: 'The request', json: InfoResponse },
       refusals: [
@@ -120,9 +120,9 @@ function approvalOperations({ accounts }: DeviceAuthorizationService): AccountOp
       path: '/device/approve',
       name: 'approve_device',
       permission: 'account.manage',
-      summary: 'Give the device an API key of this account that may read',
+      summary: 'Approve the device, which gets an API key that may read',
       body: { json: ApproveRequest },
-      success: { status: 200, description: 'The key is there for the device', json: ApproveResponse },
+      success: { status: 200, description: 'The key is ready for the device', json: ApproveResponse },
       refusals: [...decisionRefusals, 'TOO_MANY_KEYS', 'ACCOUNT_INACTIVE'],
       async handle({ body: { user_code, name }, principal, client }) {
         const approved = await approveGrant(accounts, user_code, viewerOf(principal, client), { name })
@@ -136,7 +136,7 @@ function approvalOperations({ accounts }: DeviceAuthorizationService): AccountOp
       path: '/device/deny',
       name: 'deny_device',
       permission: 'account.manage',
-      summary: 'Refuse the device, for good',
+      summary: 'Deny the device',
       body: { json: DenyRequest },
       success: { status: 200, description: 'It gets no key', json: DenyResponse },
       refusals: decisionRefusals,

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { record, text } from '../kit/fields.ts'
 
-const userCode = () => text({ max: 40, description: 'As the device shows it; case and hyphens do not matter' })
+const userCode = () => text({ max: 40, description: 'Code that the device shows; case and hyphens are ignored' })
 
 export const StartRequest = record('StartRequest', { client_name: text({ max: 64 }).optional() })
 export const PollRequest = record('PollRequest', { device_code: text({ max: 200 }) })

@@ -1,7 +1,4 @@
-/**
- * Calls the provider of the drive: builds the address of its consent page and exchanges a code for a refresh token (RFC
- * 6749).
- */
+/** Builds the address of the drive's consent page and exchanges a code for a refresh token (RFC 6749). */
 
 import type { Log } from '../../../store/log.ts'
 

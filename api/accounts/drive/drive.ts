@@ -32,7 +32,7 @@ export interface Drive {
   states: DriveStates
 }
 
-/** By account: each round may end in a request to the provider. */
+/** Limits an account: each round may end in a request to the provider. */
 const starts: RateLimit = { kind: 'drive start', countMax: 30, windowMs: 600_000 }
 
 const CallbackQuery = record('DriveCallbackQuery', {
@@ -51,7 +51,7 @@ export function driveOperations(service: DriveService): AccountOperation[] {
       name: `start_${operationName}`,
       permission: 'account.manage',
       summary: "Send the popup to the provider's consent page",
-      success: { status: 302, description: 'To the provider' },
+      success: { status: 302, description: 'Redirect to the provider' },
       refusals: ['UNAUTHENTICATED', 'FORBIDDEN', 'TOO_MANY_REQUESTS', 'DRIVE_NOT_CONFIGURED', 'UNAVAILABLE'],
       async handle({ principal }) {
         if (client === undefined) return { ok: false, code: 'DRIVE_NOT_CONFIGURED' }
@@ -63,14 +63,14 @@ export function driveOperations(service: DriveService): AccountOperation[] {
       method: 'GET',
       path: `/${name}/callback`,
       name: `finish_${operationName}`,
-      summary: 'Where the provider sends the popup back to; hands the refresh token to its opener',
+      summary: 'Callback of the provider, which passes the refresh token to the opener of the popup',
       parameters: { query: CallbackQuery },
       success: {
         status: 200,
-        description: 'A page; also with status 400 when something went wrong',
+        description: 'A page; with status 400 after an error',
         text: ['text/html'],
       },
-      others: { 400: { description: 'A page that says why not', text: ['text/html'] } },
+      others: { 400: { description: 'A page with the error', text: ['text/html'] } },
       refusals: ['DRIVE_NOT_CONFIGURED', 'UNAVAILABLE'],
       async handle(asked) {
         if (client === undefined) return { ok: false, code: 'DRIVE_NOT_CONFIGURED' }

@@ -1,7 +1,4 @@
-/**
- * Fields of requests, with Pydantic's conversions and error texts. Each is a zod type, so one schema gives the type,
- * the check and the published contract.
- */
+/** Declares fields of requests as zod types, with Pydantic's conversions and error texts. */
 
 import { z } from 'zod'
 import { emailForm, parseEmailAddress } from '../../../auth/accounts/email-address.ts'

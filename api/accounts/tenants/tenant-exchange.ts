@@ -1,7 +1,4 @@
-/**
- * `POST /v1/auth/tenant-exchange`: the page of a partner gets a token for the user that the partner's server vouches
- * for.
- */
+/** `POST /v1/auth/tenant-exchange`: a partner's page gets a token for the user that its server vouches for. */
 
 import { exchangeToken } from '../../../auth/tenants/exchange.ts'
 import type { Tenants } from '../../../auth/tenants/tenants.ts'

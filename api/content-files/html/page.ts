@@ -51,10 +51,7 @@ function step(sign: string, name: string, rel: 'prev' | 'next', href: string | u
   return html`<a href="${href}" rel="${rel}" aria-label="${name}">${sign}</a>`
 }
 
-/**
- * Renders the buttons beside the title. They open popovers without a script; a browser without popovers shows all of
- * them in place.
- */
+/** Renders the buttons beside the title, whose popovers need no script. */
 function actions({ get, options, filters }: BrowsablePage): Html {
   const formats = get.formats.map(({ name, href }) => html`<li><a href="${href}">${name}</a></li>\n`)
   return html`<div class="actions">
@@ -149,7 +146,6 @@ function inputs({ kind, name, label, values, error }: ValuesField): Html[] {
   })
 }
 
-/** Renders a request and its answer: request line, status, headers and JSON. */
 function exchange({ requestLine, statusLine, headers, json }: BrowsablePage['options']): Html {
   const space = requestLine.indexOf(' ')
   const status = /^HTTP [1-3]/.test(statusLine) ? 'good' : 'bad'

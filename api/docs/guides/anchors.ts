@@ -1,7 +1,4 @@
-/**
- * Makes anchors of headings as GitHub does: `Expected interval` is `expected-interval`, a second one
- * `expected-interval-1`.
- */
+/** Makes anchors as GitHub does: `Expected interval` is `expected-interval`, then `expected-interval-1`. */
 
 import type { Tokens } from 'marked'
 import { plainText } from './plain-text.ts'

@@ -1,7 +1,4 @@
-/**
- * Reads the guides: the Markdown files of `docs/`, listed by the tables of `docs/README.md`, with their pictures and
- * files.
- */
+/** Reads the guides in `docs/`, as listed by the tables of `docs/README.md`, and their files. */
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
@@ -15,10 +12,7 @@ const index = 'README.md'
 export interface Guide {
   /** Path below `docs/`: `clients/python.md`. */
   file: string
-  /**
-   * Path from the root of the service, without the extension. The README of a folder has the folder's path:
-   * `docs/clients`.
-   */
+  /** Path from the root, without the extension. A README has the path of its folder: `docs/clients`. */
   path: string
   title: string
   /** Its subject in the index, or empty. */

@@ -18,7 +18,7 @@ export interface FamilyOperation {
   operation: PublishedOperation
 }
 
-/** In the order of their first operations. */
+/** Ordered by their first operations. */
 export function familiesOf({ paths, tags }: OpenApiDocument): Family[] {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),

@@ -6,7 +6,6 @@ export interface Section {
   /** Address from the root: `docs/statistics#trend`. */
   address: string
   title: string
-  /** Title of its page. */
   page: string
   text: string
 }

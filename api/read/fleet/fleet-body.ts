@@ -20,10 +20,7 @@ const freshMs = 1000
 /** At most some 300 kB each. */
 const bodiesMax = 64
 
-/**
- * `head` begins the JSON text and depends on the moment only, so the tag covers only the rest. It is weak, since the
- * bytes differ.
- */
+/** `head` depends on the moment only, so the tag covers the rest. It is weak, since the bytes differ. */
 export function fleetBodyOf(head: string, rest: string): FleetBody {
   const bytes = Buffer.from(head + rest)
   const tag = `W/"${createHash('sha256').update(rest).digest('base64url').slice(0, 22)}"`

@@ -16,7 +16,7 @@ const afterLengthMax = 300
 const statesInvalid = `state must be one of ${liveStates.join(', ')}, or several with commas`
 const orderInvalid = 'order must be state or name'
 const searchInvalid = `q must be a text of 1 to ${searchLengthMax} characters`
-const afterInvalid = 'after must be what next was in the answer before'
+const afterInvalid = 'after must be next of the previous answer'
 
 const oneState = `(?:${liveStates.join('|')})`
 const states = z
@@ -50,7 +50,7 @@ const tags = z
   .default([])
   .meta({
     default: undefined,
-    description: 'Only devices with this tag, or with `key:*` with any of the key; of several, with all',
+    description: 'Only devices with this tag; `key:*` stands for any value. Several tags must all match.',
   })
 
 export const FleetQuery = z.object({

@@ -11,7 +11,7 @@ export interface DescribedMetrics {
   get(name: string): Metric | undefined
 }
 
-/** In the order of the interface, or as named. */
+/** Ordered as in the interface, or as named. */
 export function stationMetrics(
   metrics: DescribedMetrics,
   { series }: Station,

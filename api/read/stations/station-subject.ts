@@ -17,7 +17,6 @@ export interface StationSubjectOptions {
   authRateLimit: AuthRateLimit
 }
 
-/** The station in the path. */
 export function stationInPath(options: StationSubjectOptions): AwaitedSubject<Station> {
   const { stations, findPrincipal, authRateLimit } = options
 

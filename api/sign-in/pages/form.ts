@@ -10,7 +10,6 @@ import type { FormFields } from './page.ts'
 export interface FormState {
   /** Values to fill in again; never a password. */
   values: FormFields
-  /** Errors by field name. */
   faults: Readonly<Record<string, string>>
   /** Error of the whole form. */
   alert?: string

@@ -21,7 +21,6 @@ import { homePage } from './visits.ts'
 export interface PagesOptions extends Omit<ServeOptions, 'sessions' | 'codec'> {
   service: AccountService
   setup: Setup
-  /** Secret of the tokens in forms. */
   formSecret: string
 }
 

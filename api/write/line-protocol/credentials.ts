@@ -1,7 +1,4 @@
-/**
- * Finds the writer: an API key or a device, with any credential form of InfluxDB clients. A key replaces a token or a
- * password, with any user name.
- */
+/** Finds the writer by any credential form of InfluxDB clients. API keys replace tokens or passwords. */
 
 import type { FastifyRequest } from 'fastify'
 import type { Keys } from '../../../auth/keys/keys.ts'

@@ -1,7 +1,4 @@
-/**
- * Declares the errors of the InfluxDB paths in the shapes that its clients parse: `{"error": text}` for version 1,
- * `{"code", "message"}` for version 2.
- */
+/** Declares InfluxDB errors: `{"error": text}` for version 1, `{"code", "message"}` for version 2. */
 
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'

@@ -79,7 +79,7 @@ const codeNames: Record<string, string> = { '': 'default', µ: 'micro' }
 /** Other arguments, such as `bucket` and `db`, are ignored. */
 function queryOf(version: Version) {
   const names = [...precisions[version].keys()].filter(name => typeof name === 'string')
-  const description = 'Of the timestamps; nanoseconds without it.'
+  const description = 'Unit of the timestamps; nanoseconds by default.'
   // For generators that keep only the ASCII characters of names.
   const varnames = names.map(name => codeNames[name] ?? name)
   return z.object({

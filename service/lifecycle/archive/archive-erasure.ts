@@ -27,10 +27,7 @@ export type EraseInArchive = (name: ArchivedName, keys: readonly Key[]) => Promi
 const execTimeoutMs = 60_000
 /** Keys per statement: QuestDB bounds the length of a URL. */
 const keysMax = 500
-/**
- * Hours per statement: all rows of a range are read, as there is no index, and QuestDB ends a statement after 30
- * seconds.
- */
+/** Bounds a statement, which scans all rows of the range: QuestDB ends it after 30 seconds. */
 const rangeMs = 30 * dayMs
 
 export function createArchiveErasure({ pool, questdbs, files, note }: ArchiveErasureOptions): EraseInArchive {

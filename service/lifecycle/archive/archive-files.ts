@@ -101,10 +101,7 @@ function folderOf(table: ArchivedName, ms: number): string {
   return `${table}/day=${dayText(ms)}/`
 }
 
-/**
- * Exports rows of QuestDB to a local file and returns its digest. An interrupted answer has no footer and cannot be
- * read.
- */
+/** Exports rows to a local file and returns its digest. An interrupted file has no footer. */
 export async function exportRows(
   client: Pick<QuestdbClient, 'get'>,
   { table, range, rows }: { table: ArchivedTable; range: HoursRange; rows: number },

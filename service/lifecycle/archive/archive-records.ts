@@ -17,7 +17,6 @@ export interface ArchivedFile extends FileFacts {
 export interface ArchivedDay {
   /** Epoch milliseconds. */
   readonly startMs: number
-  /** Increases with each change. */
   readonly revision: number
   /** Sums of the rows in QuestDB that the files contain. */
   readonly source: Readonly<Record<ArchivedName, Sums>>

@@ -148,10 +148,7 @@ export function createArchive(options: ArchiveOptions): Archive {
 
 const idKey = 'barograph-archive'
 
-/**
- * Throws for a folder that is not mounted, and for the archive of another service, whose files would look like
- * left-overs.
- */
+/** Throws for an unmounted folder, and for another service's archive, whose files would look like left-overs. */
 function createOwnCheck(target: ArchiveTarget, pool: pg.Pool, spool: Spool): () => Promise<void> {
   return async () => {
     const [id, stream] = [await readArchiveId(pool), await target.get(idKey)]

@@ -106,10 +106,7 @@ function daysUntilExpiry({ days, oldestDayMs }: RetentionState, nowMs: number): 
 
 const blockBytes = 512
 
-/**
- * Size of the files on disk, read one after the other to leave the disk to others. Files that are removed meanwhile do
- * not count.
- */
+/** Reads sizes one after the other, to leave the disk to others. Removed files do not count. */
 async function bytesIn(folder: string, signal: AbortSignal): Promise<number> {
   let bytes = 0
   for (const entry of await readdir(folder, { withFileTypes: true }).catch(noEntries)) {

@@ -17,7 +17,6 @@ export interface EraseLoop {
   ended(): Promise<void>
 }
 
-/** Another node leads now. */
 export class NotLeading extends Error {}
 
 const retryMsMin = 1_000

@@ -51,13 +51,11 @@ export interface EraseJob {
   /** Device and metric of an erased metric; null for all others. */
   device: number | null
   metric: string | null
-  /** Symbols of the devices. */
   symbols: string[]
   /** Series of custom metrics: of the devices, or of the metric. */
   customSeries: number[]
 }
 
-/** Series to erase. */
 export type ErasedSeries = Pick<EraseJob, 'numbers' | 'symbols' | 'customSeries'>
 
 const reportColumns = `id::float8, name, metric, symbols, state, CASE state WHEN 'done' THEN rows::float8 END AS rows, requested_at, started_at,
@@ -100,7 +98,6 @@ function progressOf({
   }
 }
 
-/** An added job with its report. */
 export interface AddedJob<Report> {
   id: number
   report: Report
@@ -129,7 +126,6 @@ export async function insertJob(
   return { id: row.id, report: reportOf(row) }
 }
 
-/** A metric of a device to erase. */
 export interface MetricToErase {
   device: { number: number; name: string }
   metric: string
@@ -138,10 +134,7 @@ export interface MetricToErase {
   by: string
 }
 
-/**
- * For the values of a metric that is being removed from a device, and values of its failed jobs that no later job
- * covers. Undefined without either.
- */
+/** Covers a metric that is being removed, and its failed jobs without a later one. Undefined without either. */
 export async function insertMetricJob(
   database: Database,
   { device, metric, series, by }: MetricToErase,
@@ -279,10 +272,7 @@ export async function setJobAside(database: Database, id: string): Promise<void>
   await database.query(text, [id])
 }
 
-/**
- * Series of all jobs that have erased all rows, including those that failed for damaged dead letters. They must not
- * have rows any more.
- */
+/** Series of all jobs that have erased all rows, also with damaged dead letters. They must have no rows. */
 export async function readErased(database: Database, rowsOf: ErasedRows): Promise<ErasedSeries> {
   const column = (name: 'numbers' | 'symbols') =>
     `ARRAY(SELECT DISTINCT unnest(${name}) AS item FROM erase_jobs WHERE rows_of = $1 AND state IN ('done', 'failed') AND rows IS NOT NULL
@@ -293,10 +283,7 @@ export async function readErased(database: Database, rowsOf: ErasedRows): Promis
   return rows[0] ?? { numbers: [], symbols: [], customSeries: [] }
 }
 
-/**
- * For jobs of devices: their present series, and removed series whose own jobs may have failed. The numbers of a
- * station's series are different ones.
- */
+/** Devices have their present series, and removed ones whose own jobs may have failed. Stations have none. */
 function customSeriesOf(row: 'erase_jobs' | 'done'): string {
   const ofDevices = `ARRAY(
       SELECT number FROM metric_series WHERE device = ANY(${row}.numbers)

@@ -21,25 +21,16 @@ import {
 } from './erase-records.ts'
 
 export interface EraseRequests {
-  /**
-   * Requests the erasure of readings of every device that has the name or had it when it was removed. A present one is
-   * removed before this resolves.
-   */
+  /** Requests the erasure for every device that has or had the name, and removes a present one before it resolves. */
   request(name: string, by: string): Promise<Changed<EraseReport>>
   /**
    * Removes a metric from the device of this name and requests the erasure of its values, including values of failed
    * jobs. If the device sends it again, it is a new one. Rejects like `Metrics.removeSeries`.
    */
   requestMetric(name: string, metric: string, by: string): Promise<SeriesRemoved<MetricEraseReport> | DeviceUnknown>
-  /**
-   * Removes a station and requests the erasure of its points, including points of failed jobs of its `sn`. Rejects like
-   * `Stations.remove`.
-   */
+  /** Removes a station and requests the erasure of its points, also of failed jobs. Rejects like `Stations.remove`. */
   removeStation(station: Station, by: string): Promise<StationChanged<undefined>>
-  /**
-   * Requests the erasure of a removed station's points after a failed job; STATION_UNKNOWN without one. Rejects like
-   * `removeStation`.
-   */
+  /** Repeats a failed erasure of a removed station; STATION_UNKNOWN without one. Rejects like `removeStation`. */
   eraseStationAgain(sn: string, by: string): Promise<StationChanged<undefined>>
 }
 

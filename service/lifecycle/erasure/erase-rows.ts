@@ -35,7 +35,6 @@ export interface ErasedTable {
   unit: 'd' | 'M'
   /** Writes the key in a statement. */
   keyOf(value: string): string
-  /** Selects the keys of a job's series. */
   keysOf(series: ErasedSeries): string[]
 }
 

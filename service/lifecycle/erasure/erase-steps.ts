@@ -18,7 +18,6 @@ import { createUntilUp } from './until-up.ts'
 /** The part of a table's write path that an erasure uses. */
 type ErasingIngest = Pick<Ingest | PointsIngest, 'status' | 'erase' | 'onLost' | 'files'>
 
-/** By the table of their journals. */
 type ErasingPaths = Record<'readings' | 'points', ErasingIngest>
 
 export interface EraseStepsOptions {
@@ -35,10 +34,7 @@ export interface EraseStepsOptions {
   noteValues: (id: number, values: number) => Promise<number>
   /** Notes the reason of a job's delay; null without one. */
   noteDelay?: (job: EraseJob, reason: string | null) => Promise<void>
-  /**
-   * Runs work during which no day expires, as its kept hours would include a device that is being erased. Undefined if
-   * readings never expire.
-   */
+  /** Runs work during which no day expires: its kept hours would include series that are being erased. */
   whileNoDayExpires?: SharedLock['shared'] | undefined
   /**
    * Resolves when names of removed devices can no longer reach a replica's QuestDB; undefined if names are not copied.
@@ -119,10 +115,7 @@ export function createEraseSteps(options: EraseStepsOptions): EraseSteps {
     return await unlessAborted(path.erase(keys), signal)
   }
 
-  /**
-   * With a QuestDB that does not sync, the journal keeps its bytes for hours and skips erased rows; a topic keeps them
-   * for its retention.
-   */
+  /** If QuestDB does not sync, the journal keeps its bytes for hours and skips erased rows. */
   async function untilJournalIsBehind(rowsOf: ErasedRows, end: number): Promise<void> {
     const { files, status } = options.ingest[rowsOf === 'points' ? 'points' : 'readings']
     const holds = () => {

@@ -17,7 +17,6 @@ const pauseMs = 100
 export interface UntilUp {
   /** Resolves when the QuestDB of the replica is up; rejects when the replica is lost. */
   untilUp(replica: ErasedReplica, job?: EraseJob): Promise<void>
-  /** Notes unavailable replicas. */
   noteAway(job: EraseJob): Promise<void>
 }
 

@@ -21,7 +21,6 @@ export interface NameSource<Name> {
   readonly table: string
   /** Creates the table if it is missing. */
   ensure(client: Pick<QuestdbClient, 'exec'>): Promise<void>
-  /** Column of the sequence number. */
   readonly sequenceColumn: string
   /** Increases with each change. */
   version(): number
@@ -147,10 +146,7 @@ function whileLeading(client: QuestdbClient, leads: () => boolean): Pick<Questdb
   }
 }
 
-/**
- * Sequence number of the table's names. It is a copy, so a wrong one is recreated: a suspended table, or one ahead of
- * the registry, as after a restore.
- */
+/** A wrong copy is recreated: a suspended table, or one ahead of the registry, as after a restore. */
 async function findBrought<Name>(
   { table, sequenceColumn, ensure, sequence }: NameSource<Name>,
   client: Pick<QuestdbClient, 'exec'>,

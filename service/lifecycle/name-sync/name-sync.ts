@@ -21,7 +21,6 @@ export interface NamesOptions extends Omit<NameCopyOptions<never>, 'source' | 'q
 }
 
 export interface Names {
-  /** Syncs the names of one replica. */
   sync(replica: number): Promise<void>
   close(): Promise<void>
 }

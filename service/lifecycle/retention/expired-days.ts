@@ -99,10 +99,7 @@ async function noteHours(
   await untilTableApplied(exec, daysTable, pause)
 }
 
-/**
- * True if a day has all of its noted hours, which a QuestDB that does not sync may have lost. Undefined if none were
- * noted.
- */
+/** False if QuestDB, without sync, has lost noted hours of the day. Undefined if none were noted. */
 export async function hasAllHours(
   exec: Exec,
   { hoursTable, daysTable }: ExpiringTable,
@@ -116,10 +113,7 @@ export async function hasAllHours(
   return Number(kept?.[0]) >= Number(mark[0])
 }
 
-/**
- * Removes the rows of all days before this one. For readings, this invalidates the hourly view, which QuestDB then
- * rebuilds.
- */
+/** Removes earlier days. For readings, this invalidates the hourly view, which QuestDB then rebuilds. */
 export async function dropDays(exec: Exec, { name }: ExpiringTable, beforeMs: number, pause: Pause): Promise<void> {
   if (beforeMs % dayMs !== 0) throw bug(`${name} before ${beforeMs} are to go, which begins no day`)
   await exec(`ALTER TABLE ${name} DROP PARTITION WHERE ts < '${timeText(beforeMs)}'`)
@@ -134,7 +128,6 @@ export function dayText(startMs: number): string {
 const readingsPerStatement = 20_000_000
 const hourMs = 3_600_000
 
-/** Ranges of whole hours. */
 export function piecesOf(startMs: number, readings: number): HoursRange[] {
   const hours = Math.max(1, Math.floor(24 / Math.ceil(Math.max(1, readings) / readingsPerStatement)))
   const lengthMs = hours * hourMs

@@ -124,7 +124,6 @@ export class Expiry {
     }
   }
 
-  /** Days to mark. */
   async #daysBefore(beforeMs: number): Promise<RawDay[]> {
     const { exec, marksEmptyDays = false } = this.#options
     const days = (await listRawDays(exec)).filter(({ startMs }) => startMs < beforeMs)

@@ -9,10 +9,7 @@ export function horizonMs(nowMs: number, days: number): number {
   return (Math.floor(nowMs / dayMs) - days) * dayMs
 }
 
-/**
- * Delays the horizon by a margin: readings checked just before are stored by then, and a clock that is wrong for less
- * than the margin expires nothing.
- */
+/** Delays the horizon by a margin, which covers readings in flight and clocks that are slightly wrong. */
 export class DelayedHorizon {
   readonly #marginMs: number
   #pending: { horizonMs: number; sinceMs: number } | undefined
@@ -38,10 +35,7 @@ export class DelayedHorizon {
   }
 }
 
-/**
- * Checks that the horizon passes the days one by one. A clock that steps, or was not observed for days, passes several
- * at once.
- */
+/** Checks that the horizon passes the days one by one. A clock that steps passes several at once. */
 export class ObservedHorizon {
   #lastMs: number | undefined
   #fromMs = Number.NEGATIVE_INFINITY
@@ -57,7 +51,6 @@ export class ObservedHorizon {
 
 /** The clock at one moment. Epoch milliseconds. */
 export interface ClockHorizon {
-  /** Horizon of now. */
   horizonMs: number
   /** Delayed by the margin. */
   steadyMs: number

@@ -49,10 +49,7 @@ export interface RetentionReplica {
   rawDays(): readonly RawDay[] | undefined
   /** Time of the newest reading, epoch milliseconds. */
   newestMs(): Promise<number>
-  /**
-   * Marks the days before this; removes days marked before the grace time and returns them. Rejects with NotLeading if
-   * another node leads.
-   */
+  /** Marks earlier days, and removes and returns days marked before the grace time. Rejects with NotLeading. */
   expire(beforeMs: number): Promise<readonly RawDay[]>
   /** Epoch milliseconds. */
   expiredBeforeMs(): number

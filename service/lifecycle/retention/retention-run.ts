@@ -19,7 +19,6 @@ export interface RetentionRunOptions {
   days: number | undefined
   acceptedFrom: AcceptedFrom
   nodes: RetentionNodes | undefined
-  /** Updated by each run. */
   state: RetentionState
   log: Log
 }

@@ -29,7 +29,7 @@ export const stateAtStart = (days: number | undefined): RetentionState => ({
 
 export function logWaiting(log: Log, waiting: WaitingDays | undefined): void {
   if (waiting === undefined) {
-    log.info('no raw readings wait to expire any more')
+    log.info('no raw readings are pending expiry any more')
     return
   }
   const { fromMs, beforeMs, days, reason } = waiting

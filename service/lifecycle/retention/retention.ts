@@ -23,18 +23,12 @@ export interface Retention {
    * replica: in any of them, so that all have the rows after it. Epoch microseconds.
    */
   expiredBeforeUs(replica?: number): number
-  /**
-   * True if the bound is known; queries may not read the replica without it. Without a replica: true if any may be
-   * read.
-   */
+  /** True if the bound is known; queries may not read the replica without it. Without a replica: of any. */
   isKnown(replica?: number): boolean
   /** Runs work during which no day expires. */
   whileNoDayExpires: SharedLock['shared']
   state(): Readonly<RetentionState>
-  /**
-   * Confirms pending days before this moment, the start of a day in epoch milliseconds. Durable when it resolves; false
-   * without such days.
-   */
+  /** Confirms pending days before the start of a day in epoch milliseconds. False without such days. */
   confirm(beforeMs: number): Promise<boolean>
   close(): Promise<void>
 }

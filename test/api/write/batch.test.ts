@@ -559,7 +559,7 @@ for (const query of ['', '?strict=1']) {
     for (let part = 0; part < 3; part++) await send('kitchen')
     sent.end()
     const { status, headers, body } = await answered
-    const refusal = { status: 'unauthorized', stored: before, detail: /not good any more/ }
+    const refusal = { status: 'unauthorized', stored: before, detail: /no longer valid/ }
     t.match({ status, body }, { status: 401, body: refusal })
     t.match(headers['www-authenticate'], /^Basic realm="logger"/)
     t.equal(stored.length, before)

@@ -159,12 +159,12 @@ t.test('a node that finds another database, or the changes that it lacks gone, c
   await waitFor('it says so', () => restored.fatal.length > 0)
   t.match(
     restored.fatal[0]?.message,
-    /was restored from a backup, or used by a service that is not a node: start the node again/,
+    /was restored from a backup, or used by a service other than a node: restart this node/,
   )
   const late = await open(t, 600)
   await pool.query('UPDATE feed_head SET seq = seq + 5')
   await waitFor('it says so', () => late.fatal.length > 0)
-  t.match(late.fatal[0]?.message, /without PostgreSQL for so long/)
+  t.match(late.fatal[0]?.message, /disconnected from PostgreSQL for longer/)
 })
 
 t.test('each node knows how many take requests, and the states of all', async t => {

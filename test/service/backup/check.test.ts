@@ -109,11 +109,11 @@ t.test('a missing, an additional, a longer and a linked file are refused', async
   const token = 'secrets/admin-token'
   const refusals: [change: (folder: string) => void, refusal: RegExp][] = [
     [folder => rmSync(join(folder, token)), /admin-token cannot be read \(ENOENT\)/],
-    [folder => writeFileSync(join(folder, 'journal/dead'), ''), /dead is not of this backup/],
-    [folder => writeFileSync(join(folder, `${manifestName}.new`), ''), /is not of this backup/],
-    [folder => fs.symlinkSync('/', join(folder, 'questdb/root')), /root is not of this backup/],
+    [folder => writeFileSync(join(folder, 'journal/dead'), ''), /dead does not belong to this backup/],
+    [folder => writeFileSync(join(folder, `${manifestName}.new`), ''), /does not belong to this backup/],
+    [folder => fs.symlinkSync('/', join(folder, 'questdb/root')), /root does not belong to this backup/],
     [folder => fs.appendFileSync(join(folder, token), ' '), /changed or cut short/],
-    [folder => fs.renameSync(join(folder, token), join(folder, 'secrets/b')), /b is not of this backup/],
+    [folder => fs.renameSync(join(folder, token), join(folder, 'secrets/b')), /b does not belong to this backup/],
     [folder => rmSync(join(folder, manifestName)), /not a backup, or one that was cut short/],
   ]
   for (const [change, refusal] of refusals) t.match(refusalOf(change), refusal)
@@ -188,7 +188,7 @@ test('a folder that cannot be taken is refused with the reason', t => {
   refuses(join(data, 'monday'), `${join(data, 'monday')} is in the data directory: give another folder.`)
   refuses(full, `${realpathSync(full)} is not empty: give a new or an empty folder.`)
   const lost = join(folder, 'missing', 'monday')
-  refuses(lost, `${lost} cannot be made: the folder that it is to be in is not there.`)
+  refuses(lost, `${lost} cannot be made: its parent folder does not exist.`)
   refuses(join(file, 'monday'), `${join(file, 'monday')} cannot be made: ENOTDIR.`)
   t.end()
 })

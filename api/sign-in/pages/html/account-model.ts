@@ -8,7 +8,6 @@ import type { FormState } from '../form.ts'
 
 export interface AccountView {
   account: Account
-  /** Rejected forms by name. */
   forms: Readonly<Record<string, FormState>>
   notice: string | undefined
   keys: readonly KeyDetails[]

@@ -10,7 +10,6 @@ export interface Field {
   /** Value for browsers and password managers. */
   autocomplete: string
   hint?: string
-  /** Unit of a number. */
   unit?: string
   isOptional?: boolean
   /** A fixed field is shown and sent, and cannot be changed. */
@@ -65,13 +64,10 @@ const hasFaults = ({ faults }: FormState): boolean => Object.keys(faults).length
 
 export interface FormMarkup {
   name: string
-  /** Target page. */
   action: string
   state: FormState
-  /** Hidden fields. */
   hidden?: Readonly<Record<string, string>>
   fields: Html | readonly Html[]
-  /** Text of the button. */
   submit: string
   tone?: 'strong' | 'plain' | 'danger'
   isCard?: boolean

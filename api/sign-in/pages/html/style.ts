@@ -60,5 +60,4 @@ h3 { margin: 20px 0 12px; font-size: 16px; }
 `
 
 export const { element: styleElement, contentSecurityPolicy } = createPageStyle(own)
-/** Policy of a page with a text to copy. */
 export const { contentSecurityPolicy: copyingPolicy } = createPageStyle(own, copyScript)
