@@ -1,0 +1,217 @@
+/** Reads a message by the declaration of its family: pure, in bounded time, and without a judgement on values. */
+
+import { catalogueEntry } from '../../store/metrics/catalogue.ts'
+import { timeFieldOf } from '../../store/metrics/metric-name.ts'
+import { type Convert, conversion, unchanged } from '../../store/metrics/units.ts'
+import type { Fields } from '../field-names.ts'
+import { timeIn } from '../reading.ts'
+import { type Family, type FieldRule, type Message, readingsMax } from './family.ts'
+import { isLeaf, type Leaf, leavesOf, pathPattern, topicPattern, valueAt } from './json-path.ts'
+
+/** Bodies of readings as `PUT /api/log` takes them, a message that has none, or the reason of a refusal. */
+type Decoded =
+  | { readonly kind: 'readings'; readonly readings: readonly Fields[] }
+  | { readonly kind: 'nothing'; readonly reason: string }
+  | { readonly kind: 'rejected'; readonly reason: string }
+
+export type Decode = (message: Message) => Decoded
+
+const topicLengthMax = 256
+
+interface Rule {
+  readonly pattern: RegExp
+  readonly metric: string | null
+  /** Undefined for a value that is in the unit of its metric. */
+  readonly convert: ((message: Message) => Convert) | undefined
+  readonly inverts: boolean
+}
+
+type Topic = Readonly<Record<string, string>>
+
+const nothing = (reason: string): Decoded => ({ kind: 'nothing', reason })
+
+export function createDecoder(family: Family): Decode {
+  const { name, needs = [], split, values = [''], also = [], dropsOthers = false, hasTexts = false } = family
+  const readTopic = createTopicReader(family)
+  const rules = (family.fields ?? []).map(compileRule)
+  const extras = also.map(rule => ({ pointer: rule[0], rule: compileRule(rule) }))
+
+  const rejected = (reason: string): Decoded => ({ kind: 'rejected', reason: `${name}: ${reason}` })
+
+  function addField(fields: Map<string, Leaf>, path: string, leaf: Leaf, message: Message): void {
+    const rule = rules.find(({ pattern }) => pattern.test(path))
+    if (rule !== undefined) addByRule(fields, rule, path, leaf, message)
+    else if (!dropsOthers) addOther(fields, path, leaf)
+  }
+
+  function addOther(fields: Map<string, Leaf>, path: string, leaf: Leaf): void {
+    const field = path.replaceAll('/', '_')
+    const value = typeof leaf === 'string' ? (stateOf(leaf) ?? (hasTexts ? numberOf(leaf) : undefined)) : leaf
+    if (value === undefined || field === 'device' || timeFieldOf(field) !== undefined) return
+    fields.set(field, value)
+  }
+
+  function fieldsOf(message: Message, { metric }: Topic): Map<string, Leaf> {
+    const fields = new Map<string, Leaf>()
+    const { body } = message
+    const roots = metric === undefined ? values.map(pointer => valueAt(body, pointer)) : [{ [metric]: body }]
+    for (const root of roots) for (const [path, leaf] of leavesOf(root)) addField(fields, path, leaf, message)
+    for (const { pointer, rule } of extras) {
+      const leaf = valueAt(body, pointer)
+      if (isLeaf(leaf)) addByRule(fields, rule, pointer, leaf, message)
+    }
+    return fields
+  }
+
+  /** Why a message has no reading; undefined for one that may have one. */
+  function lackOf({ body }: Message): Decoded | undefined {
+    for (const [pointer, reason] of needs) {
+      if ((valueAt(body, pointer) ?? null) !== null) continue
+      return reason === undefined ? nothing(`no ${pointer}`) : rejected(reason)
+    }
+    return undefined
+  }
+
+  function decodeOne(message: Message, topic: Topic): Decoded {
+    const lack = lackOf(message)
+    if (lack !== undefined) return lack
+    const fields = fieldsOf(message, topic)
+    if (fields.size === 0) return nothing('no values')
+    const device = deviceOf(family.device, message, topic)
+    if (device === undefined) return rejected('the message names no device (webhooks: add ?device=NAME)')
+    const timestamp = timeOf(family.time ?? [], message.body)
+    const time = timestamp === undefined ? {} : { timestamp }
+    return { kind: 'readings', readings: [{ ...Object.fromEntries(fields), ...time, device }] }
+  }
+
+  function decodeAll(parts: readonly Message[], topic: Topic): Decoded {
+    if (parts.length > readingsMax) return rejected(`more than ${readingsMax} readings in a message`)
+    const readings: Fields[] = []
+    let last = nothing('no values')
+    for (const part of parts) {
+      last = decodeOne(part, topic)
+      if (last.kind === 'rejected') return last
+      if (last.kind === 'readings') readings.push(...last.readings)
+    }
+    return readings.length === 0 ? last : { kind: 'readings', readings }
+  }
+
+  return message => {
+    const topic = readTopic(message.topic)
+    if (topic === undefined) return nothing('a topic without readings')
+    if (split !== undefined) return decodeAll(split(message), topic)
+    const isValue = topic['metric'] !== undefined
+    const isObject = typeof message.body === 'object' && message.body !== null
+    return isValue || isObject ? decodeOne(message, topic) : rejected('must be a JSON object')
+  }
+}
+
+/** What a topic names; undefined for one without readings. */
+function createTopicReader({ topics, noReadings = [] }: Family): (topic: string | undefined) => Topic | undefined {
+  const wanted = topics?.map(topicPattern)
+  const unwanted = noReadings.map(topicPattern)
+  return topic => {
+    if (topic === undefined || wanted === undefined) return {}
+    if (topic.length > topicLengthMax || unwanted.some(pattern => pattern.test(topic))) return undefined
+    for (const pattern of wanted) {
+      const found = pattern.exec(topic)
+      if (found !== null) return found.groups ?? {}
+    }
+    return undefined
+  }
+}
+
+/** Two fields of one metric, such as temperatures of two sensors: the first has its name, the others keep their own. */
+function addByRule(
+  fields: Map<string, Leaf>,
+  { pattern, metric, convert, inverts }: Rule,
+  path: string,
+  leaf: Leaf,
+  message: Message,
+): void {
+  if (metric === null) return
+  const [, ...numbers] = pattern.exec(path) ?? []
+  const named = metric.replace(/#/g, () => numbers.shift() ?? '')
+  const field = fields.has(named) ? path.replaceAll('/', '_') : named
+  const value = typeof leaf === 'string' ? (stateOf(leaf) ?? numberOf(leaf)) : leaf
+  // The intake refuses a text that is not a number, and names its field.
+  if (value === undefined) {
+    if (!missing.has((leaf as string).trim().toLowerCase())) fields.set(field, leaf)
+  } else if (inverts) fields.set(field, !value)
+  else fields.set(field, convert === undefined ? value : convert(message)(Number(value)))
+}
+
+function compileRule([path, metric, unit]: FieldRule): Rule {
+  const inverts = unit === 'not'
+  const convert = metric === null || unit === undefined || inverts ? undefined : compileUnit(metric, unit)
+  return { pattern: pathPattern(path), metric, convert, inverts }
+}
+
+/** Throws for a declaration with a unit that cannot be converted. */
+function compileUnit(metric: string, unit: string): Rule['convert'] {
+  const [from = '', to = catalogueEntry(metric)?.unit ?? ''] = unit.split('>')
+  if (from.startsWith('/')) return message => convertFrom(valueAt(message.body, from), to)
+  const found = conversion(from, to)
+  if (!found.ok) throw new Error(`${metric}: ${found.reason}`)
+  return () => found.convert
+}
+
+/** By a unit that the message states. */
+function convertFrom(unit: unknown, to: string): Convert {
+  const found = typeof unit === 'string' ? conversion(unit, to) : undefined
+  return found?.ok === true ? found.convert : unchanged
+}
+
+/** Names of devices have no `:`, `/`, `+` and `#` (`DeviceName`), so `A4:C1:38:00:00:01` is written without colons. */
+function deviceOf(templates: readonly string[], { body, parameters = {} }: Message, topic: Topic): string | undefined {
+  const textOf = (place: string): string => {
+    const found = place.startsWith('/') ? valueAt(body, place) : placeOf(place, parameters, topic)
+    return typeof found === 'string' || typeof found === 'number' ? String(found) : ''
+  }
+  for (const template of ['{?device}', ...templates]) {
+    let isWhole = true
+    const name = template.replace(/\{([^}]+)\}/g, (_, place: string) => {
+      const text = textOf(place)
+      isWhole &&= text !== ''
+      return text
+    })
+    const clean = name.replaceAll(':', '').replace(/[/+#]/g, '-')
+    if (isWhole && clean !== '') return clean
+  }
+  return undefined
+}
+
+function placeOf(place: string, parameters: Readonly<Record<string, string>>, topic: Topic): string | undefined {
+  if (!place.startsWith('?')) return topic[place]
+  const name = place.slice(1)
+  return Object.hasOwn(parameters, name) ? parameters[name] : undefined
+}
+
+/** Epoch milliseconds; undefined for the time of receipt. */
+function timeOf(pointers: readonly string[], body: unknown): number | undefined {
+  for (const declared of pointers) {
+    const [pointer = '', zone] = declared.split(' ')
+    const value = valueAt(body, pointer)
+    const text = typeof value === 'string' ? value.replace(/^(\d{4})\/(\d{2})\//, '$1-$2-') : value
+    const timeMs = timeIn(zone === undefined || typeof text !== 'string' ? text : `${text}Z`) ?? timeIn(text)
+    if (timeMs !== undefined) return timeMs
+  }
+  return undefined
+}
+
+const decimal = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i
+const decimalLengthMax = 32
+/** Texts that senders write in place of a value. */
+const missing: ReadonlySet<string> = new Set(['', '-', '--', 'n/a', 'nan', 'none', 'null', 'unavailable', 'unknown'])
+
+function numberOf(text: string): number | undefined {
+  const trimmed = text.trim()
+  return trimmed.length <= decimalLengthMax && decimal.test(trimmed) ? Number(trimmed) : undefined
+}
+
+/** Words of a switch; undefined for another text. */
+function stateOf(text: string): boolean | undefined {
+  const word = text.toLowerCase()
+  if (word === 'on' || word === 'true') return true
+  return word === 'off' || word === 'false' ? false : undefined
+}

@@ -1,0 +1,49 @@
+/** Declaration of a family of messages: where device, time and values stand in them, and in which units. */
+
+/** Of a message. More of them are a batch, which has a way in of its own. */
+export const readingsMax = 1000
+
+/** A message as its way in has parsed it. */
+export interface Message {
+  /** JSON, the fields of a form, or a text where a payload is not JSON. */
+  readonly body: unknown
+  /** MQTT alone. */
+  readonly topic?: string | undefined
+  /** Query string of HTTP. */
+  readonly parameters?: Readonly<Record<string, string>> | undefined
+}
+
+/**
+ * The path of a field below its values, its metric, and the unit in which it is sent. In the path `*` is any text within a level and
+ * `#` a number, which `#` in the metric repeats. A metric of null drops the field. The unit is converted to the one that the
+ * catalogue has, or to the one behind `>`; a pointer such as `/TempUnit` names a field with the unit, and `not` inverts a state.
+ */
+export type FieldRule = readonly [path: string, metric: string | null, unit?: string]
+
+export interface Family {
+  readonly name: string
+  /**
+   * Topics with readings: `+` is a level, `**` one or more; `{device}` and `{metric}` are levels that name these, and `{device+}`
+   * takes several levels. All other topics have no readings.
+   */
+  readonly topics?: readonly string[]
+  /** Exceptions from `topics`. */
+  readonly noReadings?: readonly string[]
+  /** Pointers that a message needs, with the reason why it is refused without one; without a reason it has no reading. */
+  readonly needs?: readonly (readonly [pointer: string, reason?: string])[]
+  /** Parts of a message that are messages of their own. */
+  readonly split?: (message: Message) => readonly Message[]
+  /** The first of these with all its parts: `{/pointer}`, `{?parameter}`, `{device}` of the topic. */
+  readonly device: readonly string[]
+  /** Pointers; the first with a time counts. `UTC` behind one: its text has no zone. */
+  readonly time?: readonly string[]
+  /** Pointers to objects with values; default is the whole message. */
+  readonly values?: readonly string[]
+  readonly fields?: readonly FieldRule[]
+  /** Values elsewhere in the message, by pointers. */
+  readonly also?: readonly FieldRule[]
+  /** Whether fields without a rule are dropped. Otherwise they keep their names. */
+  readonly dropsOthers?: boolean
+  /** Whether numbers without a rule come as texts. */
+  readonly hasTexts?: boolean
+}
