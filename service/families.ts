@@ -18,6 +18,7 @@ import type { EventsOptions } from '../api/read/events/events.ts'
 import { openReads, privateReads } from '../api/read/read-access.ts'
 import { webFamily } from '../api/web/web.ts'
 import { lineProtocolFamilies } from '../api/write/line-protocol/line-protocol.ts'
+import { webhookFamilies } from '../api/write/webhooks.ts'
 import { createBulkFields } from '../auth/metrics/bulk-fields.ts'
 import type { Log } from '../store/log.ts'
 import { checkOptionsOf } from './check-options.ts'
@@ -57,6 +58,7 @@ export function createFamilies(inputs: FamilyInputs): RouteFamily[] {
     accounts.family,
     createAirQuality(inputs, eraseJobs),
     ...createLineProtocol(inputs),
+    ...createWebhooks(inputs),
     contentFilesFamily({ postgres: store.postgres, publicUrl, log, ...visits }),
     createAdmin(inputs, eraseJobs),
     ...createAlerts(inputs),
@@ -275,6 +277,12 @@ function createLineProtocol({ config, log, parts, ingress, readiness }: FamilyIn
     meter: bulkMeter,
     fairShare,
   })
+}
+
+function createWebhooks({ log, parts, ingress }: FamilyInputs): RouteFamily[] {
+  const { intake, meter, writers, authRateLimit } = ingress
+  const { findPrincipal, keys } = parts.accounts
+  return webhookFamilies({ intake, meter, writers, authRateLimit, findPrincipal, keys, log })
 }
 
 function eventsOptions(

@@ -158,7 +158,7 @@ function logReading(ranges: Ranges): Declared<WriteOperation> {
 }
 
 /** A key may have expired while the body, a registry or an idempotency key was awaited. */
-async function renewed(writer: CredentialWriter): Promise<Writer | Refusal> {
+export async function renewed(writer: CredentialWriter): Promise<Writer | Refusal> {
   try {
     const now = await writer.renewed()
     if (typeof now !== 'string') return now
@@ -173,8 +173,8 @@ function keyOf(given: { key: string } | undefined, writer: CredentialWriter): Re
   return given && { key: given.key, renewed: () => renewed(writer) }
 }
 
-const unauthorized: Refusal = { reason: 'unauthorized', code: 'UNAUTHORIZED' }
-const forbidden: Refusal = {
+export const unauthorized: Refusal = { reason: 'unauthorized', code: 'UNAUTHORIZED' }
+export const forbidden: Refusal = {
   reason: 'unauthorized',
   code: 'FORBIDDEN',
   members: { detail: 'the API key lacks the scope ingest' },

@@ -5,6 +5,7 @@ export const rejectionWays = [
   'batch',
   'line_protocol',
   'mqtt',
+  'webhook',
   'import',
   'import_points',
   'air_quality',

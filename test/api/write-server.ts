@@ -3,6 +3,7 @@
 import { createServer } from '../../api/http/server.ts'
 import { serverFamily } from '../../api/http/server-family.ts'
 import { loggerFamily } from '../../api/logger/logger.ts'
+import { webhookFamilies } from '../../api/write/webhooks.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
 import type { Metrics } from '../../auth/metrics/metrics.ts'
 import { createClaims } from '../../ingest/idempotency/claims.ts'
@@ -79,7 +80,8 @@ export async function startWriteServer(t: TestHooks, settings: Record<string, st
     stations: {} as never,
     reads: { readings: {} } as never,
   })
-  const families = [logger, serverFamily({ readiness: () => ({ status: 'ok' }), metrics: scraped })]
+  const webhooks = webhookFamilies({ ...people, intake, meter, writers, authRateLimit, log: silentLog })
+  const families = [logger, ...webhooks, serverFamily({ readiness: () => ({ status: 'ok' }), metrics: scraped })]
   const app = createServer({ config, connections, measure: scraped.measure, families, log: silentLog })
   holdToContract(t, app)
   t.teardown(() => app.close())

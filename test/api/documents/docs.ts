@@ -114,7 +114,8 @@ t.test('the contract has the parts of all families', async t => {
   for (const { paths } of contracts) {
     for (const path of Object.keys(paths)) t.ok(path in document.paths, path)
   }
-  const families = 'logger,stations,accounts,device authorization,drive,tenants,air quality,line protocol,content files'
+  const families =
+    'logger,stations,accounts,device authorization,drive,tenants,air quality,line protocol,webhooks,content files'
   const tags = document.tags.map(({ name }: { name: string }) => name)
   t.equal(tags.join(), `${families},admin,alerts,annotations,server`)
   t.match(document.components.securitySchemes, { basicKey: { type: 'http', scheme: 'basic' } })

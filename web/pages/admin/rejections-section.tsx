@@ -21,6 +21,10 @@ const ways: Record<Rejection['way'], { name: string; sentence: string }> = {
     name: 'MQTT',
     sentence: 'One reading a message. Only clients of MQTT 5 get the reason.',
   },
+  webhook: {
+    name: 'Webhook',
+    sentence: 'A message of a sensor in a format of its own, to /in. The answer holds the reason.',
+  },
   import: { name: 'Import of readings', sentence: 'Files of an administrator. The command line prints the reasons.' },
   import_points: { name: 'Import of points', sentence: 'Files with points of stations, by an administrator.' },
   air_quality: {

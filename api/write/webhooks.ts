@@ -1,0 +1,281 @@
+/**
+ * `/in`: messages that sensors and networks send in formats of their own, decoded by their family and taken as readings of
+ * `PUT /api/log` are. Many senders can set an address and nothing else, so an API key may stand in the path.
+ */
+
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import type { AuthRateLimit } from '../../auth/auth-rate-limit.ts'
+import type { Keys } from '../../auth/keys/keys.ts'
+import { isPassing } from '../../auth/passing-errors.ts'
+import type { CredentialWriter, NoWriter } from '../../auth/writers.ts'
+import { decoderOf, familyNames } from '../../ingest/decoders/decoders.ts'
+import { databaseAway, type Intake } from '../../ingest/intake/intake.ts'
+import type { ReadingMeter } from '../../ingest/intake/reading-meter.ts'
+import { type Refusal, refusalText } from '../../ingest/intake/refusal.ts'
+import { sourceOf } from '../../ingest/intake/rejection-source.ts'
+import type { Log } from '../../store/log.ts'
+import { parseJson } from '../../store/strict-json.ts'
+import { BodyError } from '../http/body-deadlines.ts'
+import { errorCodeOf, leavesBodyUnread } from '../http/errors.ts'
+import { addJsonBody, invalidJson } from '../http/json-body.ts'
+import { refuseMethod } from '../http/method-not-allowed.ts'
+import type { Operation } from '../http/operation.ts'
+import { createFamily, type PublishedFamily } from '../http/register-operations.ts'
+import type { Scope } from '../http/scope.ts'
+import { LoggerError, type LoggerErrorCode, loggerErrors, sendError } from '../http/status-errors.ts'
+import { refusalOf, takeReadings } from './decoded-readings.ts'
+import { createFindWriter, type FindWriterOptions } from './find-writer.ts'
+import { forbidden, unauthorized } from './log.ts'
+import { refusalsOfWrites, writeCredentials } from './published-writes.ts'
+
+export interface WebhookOptions extends Pick<FindWriterOptions, 'findPrincipal'> {
+  writers: FindWriterOptions['writers']
+  keys: Pick<Keys, 'find'>
+  intake: Intake
+  meter: ReadingMeter
+  /** Of failing credentials. */
+  authRateLimit: AuthRateLimit
+  log: Log
+}
+
+type WebhookOperation = Operation<LoggerErrorCode>
+
+const bodyBytesMax = 256 * 1024
+const parametersMax = 500
+
+/** Addresses are shown to more people than headers, so a key in one must not be able to do more. */
+const widerKey: Refusal = {
+  ...forbidden,
+  members: { detail: 'a key in an address must have the scope ingest and no other' },
+}
+
+export function webhookFamilies(options: WebhookOptions): PublishedFamily<WebhookOperation>[] {
+  return [
+    webhookFamily('/in', ['/:family/:key', '/:family'].flatMap(operationsOf), options),
+    // Many stations can be given another host, and no other path.
+    webhookFamily('/weatherstation', operationsOf('/updateweatherstation.php'), options),
+  ]
+}
+
+function webhookFamily(
+  prefix: string,
+  operations: readonly WebhookOperation[],
+  options: WebhookOptions,
+): PublishedFamily<WebhookOperation> {
+  const { log } = options
+  const { authenticate, take, refuseBroken } = createWebhooks(options)
+  return createFamily<WebhookOperation>({
+    prefix,
+    tag: { name: 'webhooks', description: 'Messages of sensors in formats of their own, by family.' },
+    groups: [{ operations, prepare: addBodies }],
+    rules: {
+      // A HEAD would store.
+      head: 'refused',
+      onRequest: () => authenticate,
+      handler: () => take,
+      refuseMethod: (_request, reply, allowed) => refuseMethod(reply, allowed),
+    },
+    error: { schema: LoggerError },
+    refusalsOf: ({ refusals = [] }) =>
+      [...refusals, 'INTERNAL' as const, 'BAD_REQUEST' as const, 'URI_TOO_LONG' as const].map(
+        code => loggerErrors[code],
+      ),
+    prepare(scope) {
+      scope.addHook('onError', (request, _reply, error, done) => {
+        refuseBroken(request, error)
+        done()
+      })
+      scope.setErrorHandler((error: FastifyError, _request, reply) => {
+        const code = errorCodeOf(error)
+        if (code === 'INTERNAL') log.error({ err: error }, 'webhook failed')
+        if (leavesBodyUnread(code)) reply.header('connection', 'close')
+        return sendError(reply, code)
+      })
+    },
+  })
+}
+
+type Parameters = Record<string, string>
+
+function createWebhooks({ writers, findPrincipal, keys, intake, meter, authRateLimit }: WebhookOptions) {
+  const findByHeader = createFindWriter({ writers, findPrincipal })
+  const admitted = new WeakMap<FastifyRequest, CredentialWriter>()
+
+  async function findWriter(request: FastifyRequest): Promise<CredentialWriter | NoWriter | Refusal> {
+    const text = keyInAddress(request)
+    if (text === undefined) return await findByHeader(request.raw)
+    const find = () => keys.find(text)
+    const principal = await find()
+    if (principal?.kind === 'key' && principal.scopes.some(scope => scope !== 'ingest')) return widerKey
+    return writers.ofPrincipal(principal, find)
+  }
+
+  /** Before the body is read. */
+  async function authenticate(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
+    if (decoderOf(familyOf(request)) === undefined) return refuseFamily(reply)
+    let found: CredentialWriter | NoWriter | Refusal
+    try {
+      found = await findWriter(request)
+    } catch (error) {
+      if (!isPassing(error)) throw error
+      found = databaseAway
+    }
+    if (typeof found === 'object' && !('code' in found)) {
+      admitted.set(request, found)
+      return undefined
+    }
+    return refuse(reply.header('connection', 'close'), refusalOfCredential(found, request.ip))
+  }
+
+  function refusalOfCredential(found: NoWriter | Refusal, address: string): Refusal {
+    if (typeof found === 'object') return found
+    if (found === 'FORBIDDEN') return forbidden
+    return authRateLimit.isExceeded(address) ? { reason: 'throttled', code: 'TOO_MANY_ATTEMPTS' } : unauthorized
+  }
+
+  function refuse(reply: FastifyReply, { reason, code, members }: Refusal): FastifyReply {
+    note(reply.request, reason, refusalText({ code, members }))
+    return sendError(reply, code, members)
+  }
+
+  function note(request: FastifyRequest, reason: Refusal['reason'], text: string, device?: string): void {
+    const source = sourceOf('webhook', admitted.get(request), request.ip)
+    meter.rejected(reason, { ...source, device: device ?? source.device, reason: `${familyOf(request)}: ${text}` })
+  }
+
+  async function take(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const writer = admitted.get(request) as CredentialWriter
+    const query = parametersOf(request)
+    const { body = query } = request
+    // A device that sends by its own credential need not name itself.
+    const parameters = writer.device === undefined ? query : { ...query, device: writer.device.name }
+    const decoded = decoderOf(familyOf(request))?.({ body, parameters })
+    if (decoded === undefined) return refuseFamily(reply)
+    if (decoded.kind === 'nothing') return reply.send({ status: 'success', stored: 0, detail: decoded.reason })
+    if (decoded.kind === 'rejected') {
+      note(request, 'invalid', decoded.reason)
+      return sendError(reply, 'PAYLOAD_INVALID', { detail: decoded.reason })
+    }
+    const taken = await takeReadings(intake, writer, decoded.readings)
+    for (const { device, refusal } of taken.refused) note(request, refusal.reason, refusalText(refusal), device)
+    for (const { device, part, reason } of taken.leftOut) {
+      meter.leftOut({ ...sourceOf('webhook', writer, request.ip), device, reason, part })
+    }
+    const refusal = refusalOf(taken)
+    if (refusal !== undefined) return sendError(reply, refusal.code, refusal.members)
+    const rejected = taken.refused.map(({ device, refusal }) => ({ device, reason: refusalText(refusal) }))
+    return reply.send({ status: 'success', stored: taken.stored, ...(rejected.length > 0 && { rejected }) })
+  }
+
+  /** A body that the framework or a parser refuses. */
+  function refuseBroken(request: FastifyRequest, error: FastifyError): void {
+    const code = errorCodeOf(error)
+    note(request, code === 'PAYLOAD_TOO_LARGE' ? 'too_large' : 'invalid', loggerErrors[code].text)
+  }
+
+  return { authenticate, take, refuseBroken }
+}
+
+function refuseFamily(reply: FastifyReply): FastifyReply {
+  return sendError(reply.header('connection', 'close'), 'NOT_FOUND', {
+    detail: `the families are ${familyNames.join(', ')}`,
+  })
+}
+
+function familyOf(request: FastifyRequest): string {
+  return (request.params as Parameters)['family'] ?? 'wunderground'
+}
+
+/** In the path, or where the protocol of Weather Underground has its password. */
+function keyInAddress(request: FastifyRequest): string | undefined {
+  const { key } = request.params as Parameters
+  return key ?? (familyOf(request) === 'wunderground' ? parametersOf(request)['PASSWORD'] : undefined)
+}
+
+function parametersOf({ originalUrl }: FastifyRequest): Parameters {
+  const at = originalUrl.indexOf('?')
+  return at === -1 ? {} : Object.fromEntries([...new URLSearchParams(originalUrl.slice(at))].slice(0, parametersMax))
+}
+
+/** JSON whatever its type is called, and forms. */
+function addBodies(scope: Scope): void {
+  addJsonBody(scope)
+  scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => {
+    try {
+      done(null, parseJson(body as Buffer))
+    } catch {
+      done(invalidJson())
+    }
+  })
+  scope.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'buffer' }, (_request, body, done) => {
+    const form = new URLSearchParams(body.toString())
+    // In place of bytes that are not UTF-8.
+    if (form.toString().includes('%EF%BF%BD')) done(new BodyError(400, 'the form is not UTF-8'))
+    else done(null, Object.fromEntries([...form].slice(0, parametersMax)))
+  })
+}
+
+const Taken = z
+  .object({
+    status: z.literal('success'),
+    stored: z.int().meta({ description: 'Readings on disk; 0 for a message without any, such as a join.' }),
+    detail: z.string().optional(),
+    rejected: z
+      .array(z.object({ device: z.string(), reason: z.string() }))
+      .optional()
+      .meta({ description: 'Readings of the message that are not stored.' }),
+  })
+  .meta({ id: 'TakenMessage' })
+
+const PathParameters = {
+  family: z.enum(familyNames).meta({ description: 'The family of the sender.' }),
+  key: z.string().meta({ description: 'An API key that has the scope ingest and no other.' }),
+}
+const MessageQuery = z.object({
+  device: z.string().optional().meta({ description: 'The device, in place of the one that the message names.' }),
+})
+
+function operationsOf(path: string): WebhookOperation[] {
+  const names = { '/:family/:key': 'by_address', '/:family': 'by_header' } as Record<string, string>
+  const name = names[path] ?? 'of_weather_station'
+  const { family, key } = PathParameters
+  const shape = { ...(path.includes(':family') && { family }), ...(path.includes(':key') && { key }) }
+  const shared = {
+    path,
+    ...(path === '/:family' && { credentials: writeCredentials }),
+    parameters: { query: MessageQuery, ...(path.includes(':') && { path: z.object(shape) }) },
+    bodyBytesMax,
+    success: { status: 200, description: 'Its readings are on disk', json: Taken },
+    refusals,
+  }
+  const description = 'In the format of its family (docs/sensors.md): JSON, a form or a query string.'
+  return [
+    {
+      ...shared,
+      method: 'POST',
+      name: `post_message_${name}`,
+      summary: 'Take a message of a sensor',
+      description,
+      body: { json: z.unknown(), text: ['application/x-www-form-urlencoded'], isOptional: true },
+    },
+    {
+      ...shared,
+      method: 'GET',
+      name: `get_message_${name}`,
+      summary: 'Take a message of a sensor in the query string',
+      description,
+    },
+  ]
+}
+
+const refusals: readonly LoggerErrorCode[] = [
+  ...refusalsOfWrites,
+  'FORBIDDEN',
+  'NOT_FOUND',
+  'DEVICE_MISMATCH',
+  'LOGGING_DISABLED',
+  'TOO_MANY_OF_OWNER',
+  'DEVICE_UNKNOWN',
+  'DEVICE_SUSPENDED',
+]
