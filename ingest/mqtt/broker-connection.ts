@@ -7,6 +7,7 @@ import type { ReadingMeter } from '../intake/reading-meter.ts'
 import { senderOf } from '../intake/rejection-source.ts'
 import { type BrokerAddress, connectPacket, openBrokerSocket, type SessionOptions } from './broker-socket.ts'
 import type { ProtocolVersion } from './connect-packet.ts'
+import { createDecodeMessage, type Subscription } from './decoded-message.ts'
 import { Deliveries, type DeliveriesOptions } from './deliveries.ts'
 import { PacketChannel } from './packet-channel.ts'
 import { PacketError } from './packet-error.ts'
@@ -22,6 +23,8 @@ export interface BrokerConnectionOptions extends BrokerAddress {
   intake: Pick<Intake, 'take' | 'prepare'>
   meter: Pick<ReadingMeter, 'rejected' | 'leftOut'>
   writer: Writer
+  /** Filters with their decoders, in place of `readings/+`. */
+  subscriptions?: readonly Subscription[] | undefined
   /** The broker has granted the subscription. */
   onSubscribed: () => void
   /** A message was acknowledged. */
@@ -47,11 +50,12 @@ const session: SessionOptions = {
   properties: { receiveMaximum, sessionExpiryInterval: neverExpires, maximumPacketSize: publishBytesMax },
 }
 /** MQTT 5: the broker sends retained messages only for a new subscription (1), and clears RETAIN in newly published ones. */
-const subscription: Packet = {
-  cmd: 'subscribe',
-  messageId: 1,
-  subscriptions: [{ topic: `${topicPrefix}+`, qos: 1, rh: 1, rap: false, nl: false }],
+function subscriptionTo({ subscriptions: own }: Pick<BrokerConnectionOptions, 'subscriptions'>): Packet {
+  const filters = own?.map(({ filter }) => filter) ?? [`${topicPrefix}+`]
+  const subscriptions = filters.map(topic => ({ topic, qos: 1 as const, rh: 1, rap: false, nl: false }))
+  return { cmd: 'subscribe', messageId: 1, subscriptions }
 }
+
 /** Codes of a SUBACK from here on are refusals. */
 const refusedMin = 0x80
 
@@ -68,14 +72,14 @@ export function openBrokerConnection(options: BrokerConnectionOptions): BrokerCo
 
   const deliveries = new Deliveries({
     intake,
-    ...always(writer),
+    ...readingOf(options),
     send(answer) {
       send(answer)
       options.onAcknowledged()
     },
     onSettled: settled,
-    onRejected: ({ reason, text }, topic) => meter.rejected(reason, rejectionOf(senderOf(writer), text, topic)),
-    onLeftOut: ({ part, reason }, topic) => meter.leftOut({ ...rejectionOf(senderOf(writer), reason, topic), part }),
+    onRejected: ({ reason, text }, ...of) => meter.rejected(reason, rejectionOf(senderOf(writer), text, ...of)),
+    onLeftOut: ({ part, reason }, ...of) => meter.leftOut({ ...rejectionOf(senderOf(writer), reason, ...of), part }),
     onRefused: () => end('a reading could not be stored'),
     onFailed: error => end(`failed: ${String(error)}`),
   })
@@ -92,7 +96,7 @@ export function openBrokerConnection(options: BrokerConnectionOptions): BrokerCo
 
   const send = (packet: Packet) => channel.send(generate(packet, { protocolVersion }))
   function take(packet: BrokerPacket): void {
-    if (packet.cmd === 'connack' && packet.code === 0) send(subscription)
+    if (packet.cmd === 'connack' && packet.code === 0) send(subscriptionTo(options))
     else if (packet.cmd === 'connack') end(`the broker refuses the connection with code ${packet.code}`)
     else if (packet.cmd === 'suback') subscribed(packet.code >= refusedMin)
     else if (packet.cmd === 'publish') deliveries.take(packet)
@@ -146,9 +150,13 @@ export function openBrokerConnection(options: BrokerConnectionOptions): BrokerCo
   }
 }
 
-/** A writer whose credential does not end. */
-function always(writer: Writer): Pick<DeliveriesOptions, 'writer' | 'refresh' | 'rules'> {
-  return { writer: () => writer, refresh: async () => undefined, rules }
+/** How messages are read, as a writer whose credential does not end. */
+function readingOf({
+  writer,
+  subscriptions,
+}: BrokerConnectionOptions): Pick<DeliveriesOptions, 'writer' | 'refresh' | 'rules' | 'decode'> {
+  const decode = subscriptions && createDecodeMessage(subscriptions)
+  return { writer: () => writer, refresh: async () => undefined, rules, decode }
 }
 
 /*
@@ -177,7 +185,8 @@ function readBrokerPacket(raw: RawPacket, version: ProtocolVersion): BrokerPacke
     case packetTypes.suback:
       fields.packetId()
       if (version === 5) skipProperties(fields)
-      return { cmd: 'suback', code: fields.byte() }
+      // Of several filters, one that is refused counts.
+      return { cmd: 'suback', code: Math.max(fields.byte(), ...fields.rest()) }
     case packetTypes.pingresp:
       return { cmd: 'pingresp' }
     case packetTypes.disconnect:

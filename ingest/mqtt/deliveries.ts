@@ -4,10 +4,12 @@
  */
 
 import type { Writer } from '../../auth/writers.ts'
+import type { Fields } from '../field-names.ts'
 import type { Intake, LeftOut, StoredReading } from '../intake/intake.ts'
 import type { Refusal } from '../intake/refusal.ts'
 import { type Acknowledgement, Acknowledgements } from './acknowledgements.ts'
 import type { CloseReason } from './close-reasons.ts'
+import type { DecodeMessage } from './decoded-message.ts'
 import { MessageIds } from './message-ids.ts'
 import { isRetryable, type MessageRefusal, refusalOfDevice, refusalOfReading, refusals } from './message-refusal.ts'
 import type { Publish, PublishHead } from './packets.ts'
@@ -21,13 +23,15 @@ export interface DeliveriesOptions {
   /** Closes the connection when the lookup fails. */
   refresh: () => Promise<void>
   rules: DeliveryRules
+  /** Of a connection whose messages are in formats of sensors. */
+  decode?: DecodeMessage | undefined
   send: (answer: Acknowledgement) => void
   /** Called after each outcome: more messages may be accepted. */
   onSettled: () => void
   /** A reading was rejected. */
-  onRejected: (refusal: MessageRefusal, topic: string) => void
+  onRejected: (refusal: MessageRefusal, topic: string, device?: string) => void
   /** A reading is stored without some of its values or fields. */
-  onLeftOut: (leftOut: LeftOut, topic: string) => void
+  onLeftOut: (leftOut: LeftOut, topic: string, device?: string) => void
   /** The connection must be closed, since this message is not acknowledged. */
   onRefused: (reason: Fault, refusal: MessageRefusal, topic: string) => void
   /** An internal error leaves the outcome of a message unknown. The connection must be closed. */
@@ -40,6 +44,8 @@ export type Fault = Extract<CloseReason, 'revoked' | 'topic' | 'not_stored' | 'r
 /** Kept until the outcome, so without the payload. */
 interface Message {
   head: PublishHead
+  /** Where the topic does not name it. */
+  device?: string
   answer: (acknowledgement: Acknowledgement | undefined) => void
 }
 
@@ -80,7 +86,8 @@ export class Deliveries {
   #takeAs(writer: Writer, publish: Publish): void {
     if (publish.qos === 2 && this.#unreleased.has(publish.messageId)) this.#takeAgain(publish)
     else if (publish.qos > 0 && this.#isFull()) this.#refuse('receive_maximum', refusals.tooManyInFlight, publish)
-    else this.#takeOf(writer, publish)
+    else if (this.#options.decode === undefined) this.#takeOf(writer, publish)
+    else this.#takeDecoded(writer, publish, this.#options.decode)
   }
 
   async #takeLater(publish: Publish): Promise<void> {
@@ -151,9 +158,50 @@ export class Deliveries {
       this.#settle(message, read.refusal)
       return
     }
-    const preparing = this.#options.intake.prepare(writer, read.body)
-    if (preparing === undefined) this.#store(writer, read.body, message)
-    else this.#own(this.#storePrepared(preparing, deviceName, read.body, message))
+    this.#takeBody(writer, read.body, deviceName, message)
+  }
+
+  #takeBody(writer: Writer, body: Fields, deviceName: string, message: Message): void {
+    const preparing = this.#options.intake.prepare(writer, body)
+    if (preparing === undefined) this.#store(writer, body, message)
+    else this.#own(this.#storePrepared(preparing, deviceName, body, message))
+  }
+
+  #takeDecoded(writer: Writer, publish: Publish, decode: DecodeMessage): void {
+    const { topic, qos, messageId } = publish
+    if (qos === 2) this.#unreleased.add(messageId)
+    const message: Message = { head: { topic, qos, messageId }, answer: this.#acknowledgements.add(publish) }
+    const decoded = decode(publish)
+    if ('refusal' in decoded) {
+      this.#settle(message, decoded.refusal)
+      return
+    }
+    const isStored = publish.retain && !this.#options.rules.takesRetained
+    const bodies = isStored ? decoded.bodies.filter(hasTime) : decoded.bodies
+    if (bodies.length < decoded.bodies.length) {
+      this.#options.onLeftOut({ part: 'field', reason: retainedReason }, topic)
+    }
+    const [body] = bodies
+    if (body === undefined) this.#settle(message, undefined)
+    else if (bodies.length > 1) this.#own(this.#takeEach(bodies, message))
+    else this.#takeBody(writer, body, nameIn(body), { ...message, device: nameIn(body) })
+  }
+
+  /** Of one message, which is answered when all have an outcome. A device or metric is made once, so in turns. */
+  async #takeEach(bodies: readonly Fields[], message: Message): Promise<void> {
+    this.#isHeld = true
+    const answer = whenAll(message.answer, bodies.length)
+    for (const body of bodies) {
+      const writer = await this.#currentWriter()
+      if (writer === undefined) return
+      const refused = await this.#options.intake.prepare(writer, body)
+      const part = { ...message, answer, device: nameIn(body) }
+      if (this.#isClosed) return
+      if (refused === undefined) this.#store(writer, body, part)
+      else this.#settle(part, refusalOfReading(refused))
+    }
+    this.#isHeld = false
+    this.#options.onSettled()
   }
 
   /** Acknowledged, since the broker would send it again otherwise. */
@@ -197,7 +245,7 @@ export class Deliveries {
       this.#settle(message, refusalOfReading(outcome))
       return
     }
-    for (const leftOut of outcome.leftOut) this.#options.onLeftOut(leftOut, message.head.topic)
+    for (const leftOut of outcome.leftOut) this.#options.onLeftOut(leftOut, message.head.topic, message.device)
     this.#settle(message, undefined)
   }
 
@@ -205,14 +253,14 @@ export class Deliveries {
     work.catch(this.#options.onFailed)
   }
 
-  #settle({ head, answer }: Message, refusal: MessageRefusal | undefined): void {
+  #settle({ head, device, answer }: Message, refusal: MessageRefusal | undefined): void {
     const { rules, onRejected, onSettled } = this.#options
     // At QoS 0 the sender would not send it again.
     if (refusal !== undefined && head.qos > 0 && isRetryable(refusal)) {
       this.#refuse('not_stored', refusal, head)
       return
     }
-    if (refusal !== undefined) onRejected(refusal, head.topic)
+    if (refusal !== undefined) onRejected(refusal, head.topic, device)
     const acknowledgement = rules.acknowledgement(head, refusal)
     if (head.qos === 2 && isError(acknowledgement)) this.#unreleased.delete(head.messageId)
     answer(acknowledgement)
@@ -222,6 +270,20 @@ export class Deliveries {
   #refuse(fault: Fault, refusal: MessageRefusal, { topic }: PublishHead): void {
     this.#options.onRejected(refusal, topic)
     if (!this.#isClosed) this.#options.onRefused(fault, refusal, topic)
+  }
+}
+
+/** A decoder names the device of each reading. */
+function nameIn(body: Fields): string {
+  return String(body['device'])
+}
+
+/** Gives the answer at the last of so many calls. */
+function whenAll(answer: Message['answer'], count: number): Message['answer'] {
+  let left = count
+  return acknowledgement => {
+    left--
+    if (left === 0) answer(acknowledgement)
   }
 }
 

@@ -10,13 +10,21 @@ import { type BrokerLink, type BrokerLinkOptions, openBrokerLink } from './broke
 import type { BrokerAddress } from './broker-socket.ts'
 import { type CloseReason, closeReasons } from './close-reasons.ts'
 import { type CredentialsOptions, createCredentials } from './credentials.ts'
+import type { Subscription } from './decoded-message.ts'
 import { type Listener, type ListenerOptions, openListener } from './listener.ts'
+
+/** A broker whose messages are in formats of sensors. */
+export interface DecodedBroker {
+  readonly url: string
+  readonly subscriptions: readonly Subscription[]
+}
 
 export interface MqttSettings {
   readonly HOST: string
   readonly MQTT_PORT?: number | undefined
   readonly MQTT_BROKER_URL?: string | undefined
   readonly MQTT_BROKER_CLIENT_ID: string
+  readonly MQTT_BROKERS?: readonly DecodedBroker[] | undefined
   readonly MQTT_BROKER_VERSION: '3.1.1' | '5'
   readonly TLS_CERT?: string | undefined
   readonly TLS_KEY?: string | undefined
@@ -44,37 +52,54 @@ export interface Mqtt {
 /** Address of the outside broker. Undefined without one. */
 export function brokerAddressOf(settings: MqttSettings): BrokerAddress | undefined {
   const { MQTT_BROKER_URL: url, MQTT_BROKER_CLIENT_ID: clientId, MQTT_BROKER_VERSION: version } = settings
-  return url === undefined ? undefined : { url, clientId, protocolVersion: version === '5' ? 5 : 4 }
+  return url === undefined ? undefined : { url, clientId, protocolVersion: versions[version] }
 }
 
+const versions = { '3.1.1': 4, '5': 5 } as const
+
 export async function openMqtt(options: MqttOptions): Promise<Mqtt> {
-  const { settings, writers, brokerIntake, meter, registry, leads, log } = options
-  if (settings.MQTT_PORT === undefined && settings.MQTT_BROKER_URL === undefined) {
+  const { settings, registry, log } = options
+  const brokers = brokersOf(settings)
+  if (settings.MQTT_PORT === undefined && brokers.length === 0) {
     return { brokerFault: () => undefined, close: async () => undefined }
   }
   let listener: Listener | undefined
-  let link: BrokerLink | undefined
+  const links: BrokerLink[] = []
+  const isConnected = () => links.length > 0 && links.every(link => link.isConnected())
   const onClosed = addMqttMetrics(registry, {
     connections: () => listener?.sessions() ?? 0,
-    isBrokerConnected: settings.MQTT_BROKER_URL === undefined ? undefined : () => link?.isConnected() === true,
+    isBrokerConnected: brokers.length === 0 ? undefined : isConnected,
   })
   if (settings.MQTT_PORT !== undefined) {
     listener = await listen(options, settings.MQTT_PORT, onClosed)
     log.info({ host: settings.HOST, port: listener.port }, 'MQTT listening')
   }
-  const broker = brokerAddressOf(settings)
-  if (broker !== undefined) {
-    link = openBrokerLink({ ...broker, meter, leads, log, intake: brokerIntake, writer: writers.ofTrustedBroker() })
-  }
+  for (const broker of brokers) links.push(openLink(options, broker))
   return {
     brokerFault() {
-      const fault = link?.fault()
+      const fault = links.map(link => link.fault()).find(fault => fault !== undefined)
       return fault === undefined ? undefined : `no readings from the MQTT broker: ${fault}`
     },
     async close() {
-      await Promise.all([listener?.close(), link?.close()])
+      await Promise.all([listener?.close(), ...links.map(link => link.close())])
     },
   }
+}
+
+type Broker = BrokerAddress & Pick<BrokerLinkOptions, 'subscriptions'>
+
+/** Each has a session of its own, also at the same broker. */
+function brokersOf(settings: MqttSettings): Broker[] {
+  const address = brokerAddressOf(settings)
+  const { MQTT_BROKERS: decoded = [], MQTT_BROKER_CLIENT_ID: clientId, MQTT_BROKER_VERSION: version } = settings
+  const others = decoded.map(({ url, subscriptions }, index) => {
+    return { url, subscriptions, clientId: `${clientId}-${index + 1}`, protocolVersion: versions[version] }
+  })
+  return address === undefined ? others : [address, ...others]
+}
+
+function openLink({ writers, brokerIntake, meter, leads, log }: MqttOptions, broker: Broker): BrokerLink {
+  return openBrokerLink({ ...broker, meter, leads, log, intake: brokerIntake, writer: writers.ofTrustedBroker() })
 }
 
 async function listen(options: MqttOptions, port: number, onClosed: ListenerOptions['onClosed']): Promise<Listener> {
@@ -110,7 +135,7 @@ function addMqttMetrics(registry: Registry, options: MqttMetricsOptions): (reaso
   const { connections, isBrokerConnected } = options
   gauge(registry, 'barograph_mqtt_connections', 'Clients of the MQTT listener.', connections)
   if (isBrokerConnected !== undefined) {
-    gauge(registry, 'barograph_mqtt_broker_connected', '1 while readings come from the outside MQTT broker.', () => {
+    gauge(registry, 'barograph_mqtt_broker_connected', '1 while readings come from the outside MQTT brokers.', () => {
       return isBrokerConnected() ? 1 : 0
     })
   }

@@ -18,9 +18,9 @@ export function deviceOfTopic(topic: string): string | undefined {
     : undefined
 }
 
-/** For a message whose reading was rejected. */
-export function rejectionOf(sender: RejectedSender, reason: string, topic: string): Rejection {
-  return { way: 'mqtt', sender, device: deviceOfTopic(topic), reason }
+/** For a message whose reading was rejected; `device` where its payload names it. */
+export function rejectionOf(sender: RejectedSender, reason: string, topic: string, device?: string): Rejection {
+  return { way: 'mqtt', sender, device: device ?? deviceOfTopic(topic), reason }
 }
 
 export type Body = { body: Fields } | { refusal: MessageRefusal }

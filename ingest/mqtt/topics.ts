@@ -19,3 +19,15 @@ export function isTopicFilter(filter: string): boolean {
 export function isShared(filter: string): boolean {
   return filter.startsWith(sharedPrefix)
 }
+
+/** Whether a subscription to the filter gets messages of the topic. Wildcards at the beginning leave out `$SYS` and its like. */
+export function matchesFilter(filter: string, topic: string): boolean {
+  const wanted = filter.split('/')
+  const levels = topic.split('/')
+  if (topic.startsWith('$') && hasWildcard(wanted[0] ?? '')) return false
+  for (const [index, level] of wanted.entries()) {
+    if (level === '#') return true
+    if (index >= levels.length || (level !== '+' && level !== levels[index])) return false
+  }
+  return wanted.length === levels.length
+}

@@ -6,6 +6,7 @@ import { parseEmailAddress } from '../../auth/accounts/email-address.ts'
 import { signUpModes } from '../../auth/accounts/sign-up.ts'
 import { isTimeZone } from '../../auth/time-zone.ts'
 import { defaultDeviceTags } from '../../ingest/formats/line-protocol-names.ts'
+import { mqttBrokers } from './mqtt-brokers.ts'
 import { questdbReplicas } from './questdb-replicas.ts'
 import {
   archiveUrl,
@@ -159,15 +160,22 @@ export const Settings = z.object({
   MQTT_BROKER_URL: serverUrl(/^mqtts?:$/, 'mqtts://user:password@host:8883')
     .optional()
     .describe('Outside MQTT broker whose messages to readings/+ are stored; its access lists are trusted.'),
+  MQTT_BROKERS: mqttBrokers
+    .optional()
+    .describe(
+      'Outside MQTT brokers of sensors: addresses, each with its decoders and topic filters, with blanks between all of them.',
+    ),
   MQTT_BROKER_VERSION: z
     .enum(['3.1.1', '5'], { error: 'must be 3.1.1 or 5' })
     .default('3.1.1')
-    .describe('Protocol version spoken with that broker: 3.1.1 or 5.'),
+    .describe('Protocol version spoken with these brokers: 3.1.1 or 5.'),
   MQTT_BROKER_CLIENT_ID: z
     .string()
     .regex(/^[0-9A-Za-z_-]{1,64}$/, 'must be 1 to 64 letters, digits, hyphens and underscores')
     .default('barograph')
-    .describe('Client identifier of the session at that broker; each service needs one of its own.'),
+    .describe(
+      'Client identifier of the session at MQTT_BROKER_URL; each service needs one of its own. At MQTT_BROKERS a number is behind it.',
+    ),
   PARENT_PID: wholeNumber(1, 4_194_304)
     .optional()
     .describe('Process id of the parent; the service stops when it exits. Set by npm start.'),

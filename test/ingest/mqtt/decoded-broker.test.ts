@@ -1,0 +1,135 @@
+/** Messages of sensors in formats of their own, from an outside broker in a process of its own. */
+
+import { fork } from 'node:child_process'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { createWriters } from '../../../auth/writers.ts'
+import { openBrokerLink } from '../../../ingest/mqtt/broker-link.ts'
+import { matchesFilter } from '../../../ingest/mqtt/topics.ts'
+import type { Rejection } from '../../../ingest/rejections/rejection.ts'
+import { mqttBrokers } from '../../../service/settings/mqtt-brokers.ts'
+import { perOwner } from '../../support/accounts.ts'
+import { silentLog } from '../../support/databases.ts'
+import { connectClient, createIntakeParts, type IntakeParts } from '../../support/mqtt.ts'
+import { messageOf, until } from '../../support/processes.ts'
+
+const broker = fork(join(import.meta.dirname, '..', '..', 'support', 'mqtt-broker.ts'), { stdio: 'inherit' })
+t.teardown(() => broker.kill())
+const brokerUrl = `mqtt://127.0.0.1:${await messageOf<number>(broker)}`
+
+const subscriptions = [
+  { filter: 'zigbee2mqtt/#', family: 'zigbee2mqtt' },
+  { filter: 'tele/+/SENSOR', family: 'tasmota' },
+  { filter: 'v1/gateway/telemetry', family: 'thingsboard' },
+]
+
+async function link(t: Test, parts: IntakeParts) {
+  const registry = { get: (name: string) => parts.devices.get(name), isCurrent: () => true } as never
+  const writer = createWriters(registry, perOwner).ofTrustedBroker()
+  const own = { url: brokerUrl, clientId: t.name.slice(0, 20), protocolVersion: 4, writer, log: silentLog } as const
+  const opened = openBrokerLink({ ...parts, ...own, subscriptions })
+  t.teardown(() => opened.close())
+  await until('it is connected', () => opened.fault() === undefined)
+  return opened
+}
+
+/** Keeps what was rejected or left out. */
+function keepingParts() {
+  const kept: Rejection[] = []
+  return { kept, parts: createIntakeParts(undefined, { add: (rejection: Rejection) => void kept.push(rejection) }) }
+}
+
+t.test('each filter has its decoder', async t => {
+  const { kept, parts } = keepingParts()
+  await link(t, parts)
+  const sender = await connectClient(t, brokerUrl)
+  const publish = (topic: string, body: unknown) =>
+    sender.publishAsync(topic, typeof body === 'string' ? body : JSON.stringify(body), { qos: 1 })
+  await publish('zigbee2mqtt/porch', { temperature: 1, battery: 90 })
+  await publish('tele/barn/SENSOR', { AM2301: { Temperature: 2 }, TempUnit: 'C' })
+  await publish('v1/gateway/telemetry', {
+    porch: [{ values: { temperature: 3 } }],
+    barn: [{ values: { temperature: 4 } }],
+  })
+  await publish('zigbee2mqtt/bridge/state', { state: 'online' })
+  await publish('zigbee2mqtt/nobody', { temperature: 99 })
+  await publish('zigbee2mqtt/porch', 'no JSON')
+  await publish('zigbee2mqtt/silent', { temperature: 99 })
+  await until('all have an outcome', () => parts.journal.stored.length === 4 && kept.length === 3)
+  t.strictSame(parts.journal.stored, [1, 2, 3, 4])
+  t.strictSame(
+    kept.map(({ device, reason }) => [device, reason]),
+    [
+      ['nobody', 'device unknown'],
+      [undefined, 'zigbee2mqtt: must be a JSON object'],
+      ['silent', 'logging disabled'],
+    ],
+  )
+})
+
+t.test('a message is acknowledged when each of its readings is stored, and comes again before that', async t => {
+  // The second reading waits for the rate of its device.
+  const parts = createIntakeParts({ perSecond: 0.001, burst: 1 })
+  const opened = await link(t, parts)
+  const sender = await connectClient(t, brokerUrl)
+  const two = { porch: [{ values: { temperature: 5 } }, { values: { temperature: 6 } }] }
+  await sender.publishAsync('v1/gateway/telemetry', JSON.stringify(two), { qos: 1 })
+  await until('the first one is stored', () => parts.journal.stored.length === 1)
+  await opened.close()
+  const again = createIntakeParts()
+  await link(t, again)
+  await until('it comes to the next service', () => again.journal.stored.length === 2)
+  t.strictSame(again.journal.stored, [5, 6])
+})
+
+t.test('a retained message is a reading only with a time of its own', async t => {
+  const { kept, parts } = keepingParts()
+  const sender = await connectClient(t, brokerUrl)
+  const retain = (topic: string, body: object) =>
+    sender.publishAsync(topic, JSON.stringify(body), { qos: 1, retain: true })
+  await retain('zigbee2mqtt/porch', { temperature: 7 })
+  await retain('zigbee2mqtt/barn', { temperature: 8, last_seen: new Date().toISOString() })
+  await link(t, parts)
+  await until('both have an outcome', () => parts.journal.stored.length === 1 && kept.length === 1)
+  t.strictSame(parts.journal.stored, [8])
+  t.match(kept, [{ part: 'field', reason: /retained message/ }])
+  await sender.publishAsync('zigbee2mqtt/porch', JSON.stringify({ temperature: 9 }), { qos: 1 })
+  await until('a new one is stored', () => parts.journal.stored.length === 2)
+})
+
+t.test('topic filters', async t => {
+  const yes = ['a/#:a', 'a/#:a/b/c', '#:a', '+/b:a/b', 'a/+/c:a//c', 'a:a', '$SYS/#:$SYS/x']
+  const no = ['a:b', 'a/+:a', 'a/+:a/b/c', 'a/b:a', '#:$SYS/x', '+/x:$SYS/x', 'A:a']
+  const matches = (pair: string) => matchesFilter(...(pair.split(':') as [string, string]))
+  for (const pair of yes) t.ok(matches(pair), pair)
+  for (const pair of no) t.notOk(matches(pair), pair)
+})
+
+t.test('MQTT_BROKERS', async t => {
+  const text =
+    'mqtt://10.0.0.5 zigbee2mqtt=zigbee2mqtt/#  tasmota=tele/+/SENSOR mqtts://u:p@host:8883 the-things-stack=v3/+/devices/+/up'
+  t.strictSame(mqttBrokers.parse(text), [
+    {
+      url: 'mqtt://10.0.0.5',
+      subscriptions: [
+        { family: 'zigbee2mqtt', filter: 'zigbee2mqtt/#' },
+        { family: 'tasmota', filter: 'tele/+/SENSOR' },
+      ],
+    },
+    { url: 'mqtts://u:p@host:8883', subscriptions: [{ family: 'the-things-stack', filter: 'v3/+/devices/+/up' }] },
+  ])
+  const wrong = [
+    '',
+    'tasmota=a',
+    'mqtt://h',
+    'mqtt://h none=a',
+    'mqtt://h tasmota=a/#/b',
+    'mqtt://h tasmota',
+    'http://u:secret@h tasmota=a',
+  ]
+  for (const one of wrong) {
+    const { success, error } = mqttBrokers.safeParse(one)
+    t.notOk(success, one)
+    t.notOk(error?.message.includes('secret'))
+  }
+})
