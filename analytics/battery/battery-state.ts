@@ -53,7 +53,7 @@ const chargeFallMin = 2
 const intervalError = 0.05
 /** Temperature moves the voltage of a cell by this much. */
 const temperatureVolts = 0.03
-/** A voltage this many times higher than a full cell's contradicts the configured type and number. */
+/** A voltage above this multiple of a full cell's contradicts the configured type and number. */
 const fullMax = 1.15
 
 /**

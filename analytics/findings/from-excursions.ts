@@ -74,8 +74,8 @@ function worstOf(episodes: readonly Excursion[]): Excursion | undefined {
 /** The most runs of that length expected by chance; an excursion has to be rarer. */
 const expectedMax = 0.05
 /**
- * Where a reading beyond the limit is followed by another one as often, most brief excursions have several readings,
- * and a long one is complete.
+ * If a larger share of the readings beyond the limit is followed by another one, brief excursions have several
+ * readings, and a long one is complete.
  */
 const followedShareMax = 0.5
 

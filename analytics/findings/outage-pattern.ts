@@ -37,7 +37,7 @@ export interface OutagePattern {
 
 interface Outage {
   readonly gap: Gap
-  /** The local day number of its beginning, and the minute of the clock from which it lasts `minutes`. */
+  /** The local day number of its beginning, and the minute of the clock at which it begins. */
   readonly day: number
   readonly fromMinute: number
   readonly lengthMinutes: number

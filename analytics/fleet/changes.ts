@@ -131,9 +131,9 @@ function gainOf(changes: Float64Array, common: Float64Array): { gain: number; sq
 }
 
 /**
- * Scale of the usual days. A single measure often halves the scatter of fourteen days. So the larger one counts of the
- * median absolute deviation and the standard deviation without the three farthest days, each scaled for a normal
- * distribution.
+ * Scale of the usual days. A single measure often underestimates the scatter of fourteen days by half. So the larger
+ * one counts of the median absolute deviation and the standard deviation without the three farthest days, each scaled
+ * for a normal distribution.
  */
 function scaleOf({ byDay }: Deviations): number {
   const usual = Array.from(byDay.subarray(0, comparedDays - 1)).filter(value => !Number.isNaN(value))

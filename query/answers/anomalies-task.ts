@@ -29,7 +29,10 @@ export async function answerAnomalies(query: AnomaliesQuery, context: TaskContex
   const samples = await customSamples(custom, { afterUs, throughUs }, series, context)
   // Custom metrics may have as many numbers as the readings themselves.
   if (series.timesMs.length * custom.length > rowsMax * columns.length) {
-    throw new QueryFailed('TOO_LARGE', `${custom.length} metrics of ${series.timesMs.length} readings are too many`)
+    throw new QueryFailed(
+      'TOO_LARGE',
+      `${custom.length} metrics of ${series.timesMs.length} readings exceed the limit of values`,
+    )
   }
   const cadence = deviceCadence(device, earlierMs, series.timesMs)
   const beforeMs = beforeUs === undefined ? undefined : beforeUs / 1000

@@ -47,5 +47,5 @@ export async function buildDay(query: DayQuery, context: DayContext): Promise<Ui
     const bytes = writer.finish()
     if (bytes !== undefined) return bytes
   }
-  throw new QueryFailed('TOO_LARGE', `the day takes ${bodyBytesMax} bytes or more`)
+  throw new QueryFailed('TOO_LARGE', `day exceeds the limit of ${bodyBytesMax} bytes`)
 }

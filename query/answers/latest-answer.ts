@@ -53,7 +53,7 @@ export async function buildLatest(
     const bytes = writer.finish()
     if (bytes !== undefined) return bytes
   }
-  throw new QueryFailed('TOO_LARGE', `not even means over a day stay under ${bodyBytesMax} bytes`)
+  throw new QueryFailed('TOO_LARGE', `means over a day exceed ${bodyBytesMax} bytes`)
 }
 
 const noRows: Counted = { points: 0, rows: 0, rowsOfOthers: 0 }

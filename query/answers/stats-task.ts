@@ -30,7 +30,10 @@ export async function answerStats(
   const custom = await customSamples(metrics, { afterUs, throughUs }, series, context)
   // Custom metrics may have as many numbers as the readings themselves.
   if (series.timesMs.length * metrics.length > rowsMax * columns.length) {
-    throw new QueryFailed('TOO_LARGE', `${metrics.length} metrics of ${series.timesMs.length} readings are too many`)
+    throw new QueryFailed(
+      'TOO_LARGE',
+      `${metrics.length} metrics of ${series.timesMs.length} readings exceed the limit of values`,
+    )
   }
   const predecessorMs = beforeUs === undefined ? undefined : beforeUs / 1000
   const { head, live, tail } = buildStats({

@@ -24,7 +24,7 @@ export function encodeBody(bytes: Uint8Array<ArrayBuffer>): EncodedBody {
 /** The same for an answer that is one text. */
 export function encodeText(text: string, bytesMax: number): EncodedBody {
   const bytes = new TextEncoder().encode(text)
-  if (bytes.length >= bytesMax) throw new QueryFailed('TOO_LARGE', `the answer takes ${bytesMax} bytes or more`)
+  if (bytes.length >= bytesMax) throw new QueryFailed('TOO_LARGE', `answer exceeds the limit of ${bytesMax} bytes`)
   return encodeBody(bytes)
 }
 

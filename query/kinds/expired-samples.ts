@@ -21,7 +21,7 @@ export function expiredSamples(kind: MetricKind, hours: KeptHours, samplesMax: n
   const { count, first_ts, last_ts } = hours.columns
   const valuesOf = valuesOfKind[kind]
   const length = valuesOf === undefined ? 0 : count.reduce((sum, one) => sum + one, 0)
-  if (length > samplesMax) throw new QueryFailed('TOO_LARGE', `there are more than ${samplesMax} expired values`)
+  if (length > samplesMax) throw new QueryFailed('TOO_LARGE', `more than ${samplesMax} expired values`)
   const samples = { timesMs: new Float64Array(length), values: new Float64Array(length) }
   if (valuesOf === undefined) return samples
   let at = 0

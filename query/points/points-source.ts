@@ -93,7 +93,7 @@ export function createPointsSource(
           ? await readOverPg(selectSql(textColumnsSql, asked, rowsMax), signal)
           : await readMany(asked, rowsMax, signal)
       if (!isCut && rows.length > asked.rowsMax) {
-        throw new QueryFailed('TOO_LARGE', `there are more than ${asked.rowsMax} points`)
+        throw new QueryFailed('TOO_LARGE', `more than ${asked.rowsMax} points`)
       }
       return rows
     },

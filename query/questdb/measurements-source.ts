@@ -94,7 +94,7 @@ export function createValuesSource(
       const limit = rowsMax + 1
       const sql = customValuesSql({ fromUs: afterUs + 1, toUs: throughUs + 1, series, table }, limit)
       const [timesUs, ...others] = await reader.read({ sql, columnCount: 3, rowsMax: limit }, signal)
-      if (timesUs.length > rowsMax) throw new QueryFailed('TOO_LARGE', `there are more than ${rowsMax} values`)
+      if (timesUs.length > rowsMax) throw new QueryFailed('TOO_LARGE', `more than ${rowsMax} values`)
       const parts = bySeries(timesUs, others)
       return mapValues(parts, ([timesMs, values]) => ({ timesMs, values: values as Float64Array }))
     },

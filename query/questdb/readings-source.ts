@@ -84,7 +84,7 @@ export function createReadingsSource(
       const limit = whole(rowsMax) + 1
       const sql = `SELECT ${columns} FROM ${readingsTable} WHERE ${where} LIMIT ${limit}`
       const [timesMs, ...values] = await read({ sql, columnCount: 1 + metrics.length, rowsMax: limit }, signal)
-      if (timesMs.length > rowsMax) throw new QueryFailed('TOO_LARGE', `there are more than ${rowsMax} readings`)
+      if (timesMs.length > rowsMax) throw new QueryFailed('TOO_LARGE', `more than ${rowsMax} readings`)
       return { timesMs, values: byName(metrics, metric => values[metrics.indexOf(metric)] as Float64Array) }
     },
     async hourly(asked, signal) {

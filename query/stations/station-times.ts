@@ -40,7 +40,7 @@ export function createStationTimes(
   return {
     async series({ afterUs, throughUs, rowsMax }, signal) {
       const timesUs = series.length === 0 ? none : await readColumn({ afterUs, throughUs, rowsMax }, signal)
-      if (timesUs.length > rowsMax) throw new QueryFailed('TOO_LARGE', `there are points of more than ${rowsMax} times`)
+      if (timesUs.length > rowsMax) throw new QueryFailed('TOO_LARGE', `points at more than ${rowsMax} times`)
       const values = new Float64Array(timesUs.length).fill(Number.NaN)
       return { timesMs: timesUs.map(timeUs => timeUs / 1000), values: mapColumns(metrics, () => values.slice()) }
     },
