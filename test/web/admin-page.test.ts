@@ -56,7 +56,7 @@ onDesk('a device is added, sends by the programs that are shown, and comes into 
   await becomes(t, () => record(page, 'img src').innerText(), within(markup), 'markup is text')
   await press(page, 'Add a device')
   await fill(page, { Name: "porch's", Place: 'Porch' })
-  await page.getByLabel('It has a battery').check()
+  await page.getByLabel('Sends battery').check()
   await inspect(t, page, 'devices, a new one')
   await page.keyboard.press('Enter')
   await said(page, "porch's is added.")
@@ -296,7 +296,7 @@ onDesk('rejected readings are shown with way, device, sender and reason, and fou
   await becomes(t, () => first.innerText(), /Import of readings · <img src=x>/, 'the newest is first')
   const shed = /temperature must be between -90 and 85\s+.*UTC · PUT · shed · by device shed · 2 times since/
   await becomes(t, () => record(page, 'by device shed').innerText(), shed)
-  await page.getByLabel('By way').selectOption('PUT')
+  await page.getByLabel('Way').selectOption('PUT')
   await page.waitForURL(`${url}/admin/rejections?way=put`)
   await becomes(t, () => record(page, 'Import of readings').count(), 0)
 })

@@ -69,7 +69,7 @@ onPhone('what fires is listed with its state, by device and by severity', async 
 
 onDesk('an event shows an alert at once, a link those of one rule, and the fleet marks the rows', async (page, t) => {
   await page.goto(`${server.url}/alerts`)
-  await page.getByText('Nothing fires.').waitFor()
+  await page.getByText('No firing alerts.').waitFor()
   const info = madeAlert({ severity: 'info' })
   server.alerts = [info]
   server.tell(info)

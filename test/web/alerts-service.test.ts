@@ -35,7 +35,7 @@ onDesk('a rule is added with its preview, and its alert is on every page at once
   const record = /Door open[\s\S]*Temperature above −15\.0 °C · alerts-freezer · 1 channel/
   await becomes(t, () => textOf(page.locator('.records > li')), record)
   await page.getByRole('link', { name: 'Alerts' }).first().click()
-  await page.getByText('Nothing fires.').waitFor()
+  await page.getByText('No firing alerts.').waitFor()
   const firing = page.getByRole('region', { name: 'Firing' })
   // Rules may not be evaluated yet when the first one comes.
   await waitFor('it fires', async () => {

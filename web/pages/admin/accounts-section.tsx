@@ -23,7 +23,7 @@ const fields: FormField[] = [
 
 const roleTexts = [
   ['Operator', 'Has full control; there is only one. Alone removes stations and makes alert rules about the service.'],
-  ['Administrator', 'Manages the devices, accounts, API keys and stations of everybody.'],
+  ['Administrator', 'Manages all devices, accounts, API keys and stations.'],
   ['User', 'Has API keys, alerts, and the devices and stations that are theirs.'],
   ['Viewer', 'A user who may read all devices where reads are private.'],
 ] as const
@@ -127,7 +127,7 @@ interface ChangeProps {
 }
 
 const roles = {
-  administrator: 'Administrators manage the devices, accounts, API keys and stations of everybody.',
+  administrator: 'Administrators manage all devices, accounts, API keys and stations.',
   user: 'Users manage only their own devices. Their API keys lose the permission to administer the service for good.',
 }
 

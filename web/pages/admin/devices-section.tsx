@@ -63,17 +63,17 @@ const settings: (FormField & { name: keyof Omit<DeviceDetails, 'quality_limits' 
   { name: 'latitude', label: 'Latitude (°)', kind: 'number', hint: 'South is negative' },
   { name: 'longitude', label: 'Longitude (°)', kind: 'number', hint: 'West is negative' },
   { name: 'profile', label: 'Profile', kind: 'choice', choices: profileChoices, hint: 'Adds statistics' },
-  { name: 'battery', label: 'It has a battery and sends its voltage and charge', kind: 'check' },
-  { name: 'battery_type', label: 'Type of its battery', kind: 'choice', choices: batteryChoices },
+  { name: 'battery', label: 'Sends battery voltage and charge', kind: 'check' },
+  { name: 'battery_type', label: 'Battery type', kind: 'choice', choices: batteryChoices },
   { name: 'battery_cells', label: 'Cells in series', kind: 'number', hint: 'One if empty' },
 ]
 
 const metricsField: FormField = {
   name: 'metrics',
   label: 'Metrics',
-  hint: 'For example co2, temperature. If empty, everything that it sends.',
+  hint: 'Stores only these, for example co2, temperature. If empty, all.',
 }
-const tagsField: FormField = { name: 'tags', label: 'Tags', hint: 'As site:berlin, room:kitchen' }
+const tagsField: FormField = { name: 'tags', label: 'Tags', hint: 'For example site:berlin, room:kitchen' }
 
 /** A text that is left empty is one, and no null. */
 function settingsOf({ location_short, location_desc, metrics, tags, ...rest }: FormValues): object {

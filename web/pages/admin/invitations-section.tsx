@@ -14,7 +14,7 @@ const fields: FormField[] = [
   { name: 'viewer', label: 'Viewer: may read all devices where reads are private', kind: 'check' },
   {
     name: 'administrator',
-    label: 'Administrator: manages the devices, accounts, API keys and stations of everybody',
+    label: 'Administrator: manages all devices, accounts, API keys and stations',
     kind: 'check',
   },
   { name: 'mail', label: 'Send a mail with a link', kind: 'check', value: true },

@@ -149,7 +149,7 @@ function MetricRow({ metric, actions, units }: { metric: MetricDetails; actions:
         >
           <p class="soft">
             {metric.built_in
-              ? 'The pages show this metric with a title and digits of their own: these are for other programs.'
+              ? 'For other programs: the pages have a fixed title and fixed digits for this metric.'
               : 'Stored values are not converted: they mean the new unit from then on.'}
           </p>
         </AddForm>

@@ -77,7 +77,7 @@ function Filters({ way, device }: { way: string; device: string }) {
   return (
     <div class="fields">
       <label class="field">
-        By way
+        Way
         <select
           value={way}
           onChange={({ currentTarget }) =>
@@ -93,7 +93,7 @@ function Filters({ way, device }: { way: string; device: string }) {
         </select>
       </label>
       <label class="field">
-        Of a device or station
+        Device or station
         <input
           type="search"
           value={device}

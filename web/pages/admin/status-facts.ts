@@ -50,7 +50,9 @@ export function statusGroups(status: Status): StatusGroup[] {
       title: 'Databases',
       facts: [
         { name: 'QuestDB', text: databaseText(status.questdb), isBad: status.questdb.state !== 'up' },
-        ...(status.questdb.suspended ? [{ name: 'Table', text: 'suspended: it shows nothing new', isBad: true }] : []),
+        ...(status.questdb.suspended
+          ? [{ name: 'Table', text: 'suspended: new rows are not visible', isBad: true }]
+          : []),
         ...faults([status.questdb.fault]),
         { name: 'PostgreSQL', text: databaseText(status.postgres), isBad: status.postgres.state !== 'up' },
       ],

@@ -53,9 +53,9 @@ export function AlertsSection() {
       {isShown ? <AlertFilters severity={severity} device={device} isByDevice={isByDevice} /> : null}
       {isShown ? (
         <>
-          <List title="Firing" none="Nothing fires." state={firing.state} {...lists} />
+          <List title="Firing" none="No firing alerts." state={firing.state} {...lists} />
           <List title="Pending" none="" state={pending.state} {...lists} />
-          <List title="Resolved" none="Nothing has ended yet." state={ended.state} {...lists} isByDevice={false}>
+          <List title="Resolved" none="No resolved alerts." state={ended.state} {...lists} isByDevice={false}>
             <Pager after={after} next={lastValue(ended.state)?.next ?? null} />
           </List>
         </>

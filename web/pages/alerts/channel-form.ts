@@ -35,7 +35,7 @@ const settings: Record<ChannelKind, readonly Setting[]> = {
     { name: 'password', label: 'Password', isSecret: true },
   ],
   mqtt: [
-    { name: 'topic', label: 'Topic', hint: 'At the broker of the service.', isRequired: true },
+    { name: 'topic', label: 'Topic', hint: 'On the broker of the service.', isRequired: true },
     { name: 'retain', label: 'One retained message a device', kind: 'check' },
   ],
 }
@@ -50,7 +50,7 @@ export function kindFields(kind: ChannelKind): FormField[] {
 export function changeFields({ kind, name, settings: shown }: Channel): FormField[] {
   const fields = settings[kind].map(({ isSecret = false, ...field }) => {
     if (!isSecret) return { ...field, value: shown[field.name] ?? null }
-    return { ...field, isRequired: false, hint: 'Left empty, it stays as it is.' }
+    return { ...field, isRequired: false, hint: 'Unchanged if empty.' }
   })
   return [{ ...nameField, value: name }, ...fields]
 }

@@ -40,7 +40,7 @@ export function ChannelsSection() {
           {issued === undefined ? null : (
             <SecretOnce
               title={`Secret of ${issued.name}`}
-              text="By it a receiver verifies the signatures (Standard Webhooks). It is shown this once."
+              text="Receivers verify signatures with it (Standard Webhooks). It is shown only once."
               parts={[{ name: 'Secret', text: issued.secret }]}
               onDone={() => setIssued(undefined)}
             />

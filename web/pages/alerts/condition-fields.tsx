@@ -21,14 +21,14 @@ export function ConditionFields(props: ConditionFieldsProps) {
       />
       <KindFields {...props} />
       <DurationField
-        label="For at least"
-        hint={isOfHours ? 'From the end of an hour to the end of another one.' : 'The condition must hold this long.'}
+        label="Fires after"
+        hint={isOfHours ? 'Counted between the ends of hours.' : 'The condition must hold this long.'}
         seconds={form.forSeconds}
         onChange={forSeconds => onChange({ forSeconds })}
       />
       <DurationField
-        label="Back for at least"
-        hint="Before it counts as resolved."
+        label="Resolves after"
+        hint="The condition must be over this long."
         seconds={form.keepSeconds}
         onChange={keepSeconds => onChange({ keepSeconds })}
       />

@@ -30,13 +30,13 @@ export function KindFields(props: ConditionFieldsProps) {
     case 'battery':
       return <BatteryFields {...props} />
     case 'completeness':
-      return <ShareField label="Less of its readings than" {...props} />
+      return <ShareField label="Share of readings below" {...props} />
     case 'suspect':
       return (
         <>
           <ShareField
-            label="More of the readings than"
-            hint="Share of the readings of an hour. One reading in a flat line is enough."
+            label="Share of readings above"
+            hint="Counts the readings of an hour. One reading in a flat line is enough."
             {...props}
           />
           <MetricField {...props} all="all that are built in" />
@@ -47,8 +47,8 @@ export function KindFields(props: ConditionFieldsProps) {
     case 'site_silent':
       return (
         <>
-          <ShareField label="More of the devices than" {...props} />
-          <NumberField label="And at least so many" value={form.count} min={1} onInput={count => onChange({ count })} />
+          <ShareField label="Share of devices above" {...props} />
+          <NumberField label="Minimum devices" value={form.count} min={1} onInput={count => onChange({ count })} />
           <AfterFields {...props} />
         </>
       )
@@ -94,7 +94,7 @@ function LimitFields({ form, fleet, onChange, metric, label }: LimitFieldsProps)
       <NumberField {...{ label, unit }} isRequired value={form.value} onInput={value => onChange({ value })} />
       <NumberField
         label="Hysteresis"
-        hint="How far back before it counts as resolved."
+        hint="Resolves this far back."
         unit={unit}
         min={0}
         value={form.hysteresis}
@@ -116,12 +116,12 @@ function ChangeFields(props: ConditionFieldsProps) {
     <>
       <MetricField {...props} />
       <ChoiceField
-        label="It"
+        label="Direction"
         value={form.direction}
         names={directions}
         onChange={(direction: Direction) => onChange({ direction })}
       />
-      <LimitFields {...props} metric={form.metric} label="By more than" />
+      <LimitFields {...props} metric={form.metric} label="Change above" />
       <DurationField
         label="Within"
         seconds={form.windowSeconds}
@@ -171,7 +171,7 @@ function ServiceFields(props: ConditionFieldsProps) {
       <ChoiceField label="Problem" value={form.fact} names={factNames} onChange={fact => onChange({ fact })} />
       {form.fact === 'disk_full' ? (
         <NumberField
-          label="Full within"
+          label="Days until full"
           unit="days"
           min={0}
           max={365}
@@ -179,7 +179,7 @@ function ServiceFields(props: ConditionFieldsProps) {
           onInput={days => onChange({ days })}
         />
       ) : null}
-      {form.fact === 'journal_full' ? <ShareField label="More of the journal than" {...props} /> : null}
+      {form.fact === 'journal_full' ? <ShareField label="Share of the journal above" {...props} /> : null}
     </>
   )
 }

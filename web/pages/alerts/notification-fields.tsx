@@ -45,8 +45,10 @@ export function NotificationFields({ form, channels, isNew, mailTo, onMailTo, on
           onChange={severity => onChange({ severity })}
         />
         <label class="field">
-          One message for each value of a tag
-          <span class="soft">Its key, as site; else one message for all devices.</span>
+          Tag of groups
+          <span class="soft">
+            Sends one message for each value of the tag, such as site. Empty: one message for all devices.
+          </span>
           <input
             value={form.groupBy}
             maxLength={32}
@@ -78,8 +80,8 @@ export function NotificationFields({ form, channels, isNew, mailTo, onMailTo, on
         {channels.length === 0 ? <MailToMe {...{ isNew, mailTo, onMailTo }} /> : null}
       </fieldset>
       <label class="field">
-        What to do
-        <span class="soft">Stands in the message.</span>
+        Instructions
+        <span class="soft">Included in every notification.</span>
         <textarea
           class="prose"
           value={form.note}
@@ -94,7 +96,7 @@ export function NotificationFields({ form, channels, isNew, mailTo, onMailTo, on
           checked={form.enabled}
           onChange={({ currentTarget }) => onChange({ enabled: currentTarget.checked })}
         />
-        The rule is on
+        Enabled
       </label>
     </>
   )
@@ -112,9 +114,9 @@ function MailToMe({ isNew, mailTo, onMailTo }: Pick<NotificationFieldsProps, 'is
   const email = isConfirmed ? profile?.email : undefined
   useEffect(() => (isNew ? onMailTo(email) : undefined), [email, isNew])
   if (!isConfirmed) {
-    return <p class="soft">No mail goes to {profile?.email} before the address is confirmed: see the account page.</p>
+    return <p class="soft">Confirm {profile?.email} on the account page to get mail.</p>
   }
-  if (email === undefined) return <p class="soft">There is no channel yet: the alert shows on the pages alone.</p>
+  if (email === undefined) return <p class="soft">Without a channel, alerts only show on the pages.</p>
   return (
     <label class="check">
       <input

@@ -7,7 +7,7 @@ import { emptyForm, type RuleForm } from './rule-form.ts'
 export const presets = {
   silent: {
     title: 'Notify me when a device goes silent',
-    form: { name: 'A device is silent', kind: 'silent', note: 'Look whether it has power and a connection.' },
+    form: { name: 'A device is silent', kind: 'silent', note: 'Check its power and its connection.' },
   },
   battery: {
     title: 'Notify me when a battery runs low',

@@ -66,7 +66,7 @@ function RuleRow({ rule, quantities, actions }: { rule: Rule; quantities: Quanti
       <RowButton name={name} text={enabled ? 'Switch off' : 'Switch on'} onClick={enable} />
       <ConfirmedButton
         title={`Remove ${name}?`}
-        text="What fires by it is resolved, and its alerts go with it."
+        text="Firing alerts are resolved. All alerts of the rule are removed."
         name={name}
         verb="Remove"
         onConfirm={() => void actions.change('DELETE', `/${id}`, undefined, `${name} is removed.`)}

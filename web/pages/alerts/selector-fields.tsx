@@ -25,7 +25,7 @@ export function SelectorFields({ form, onChange }: SelectorFieldsProps) {
       {form.covers === 'tags' ? (
         <label class="field">
           Tags
-          <span class="soft">With commas between them; all must hold. site:* is any site.</span>
+          <span class="soft">Requires all tags, separated by commas. site:* is any site.</span>
           <input
             value={form.tags}
             required

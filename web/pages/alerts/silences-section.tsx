@@ -75,8 +75,8 @@ const weeklyFields: FormField[] = [
     value: '6, 7',
     isRequired: true,
   },
-  { name: 'from', label: 'From', hint: 'As 22:00, in the time zone of the service.', isRequired: true },
-  { name: 'until', label: 'Until', hint: 'On the next day where it is not later.', isRequired: true },
+  { name: 'from', label: 'From', hint: 'For example 22:00, in the time zone of the service.', isRequired: true },
+  { name: 'until', label: 'Until', hint: 'On the next day if it is not later.', isRequired: true },
 ]
 
 function NewSilenceForm({ actions }: { actions: Actions }) {
