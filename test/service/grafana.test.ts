@@ -112,7 +112,7 @@ t.test('every statement gives the rows of the readings', async t => {
   const panels = await readPanels(t, read)
   /** Columns of a row by commas, and rows by semicolons; without the moment of an interval. */
   const expected: Record<string, string> = {
-    'fleet: Devices heard': '2',
+    'fleet: Devices reporting': '2',
     'fleet: Devices': '2',
     'fleet: Readings': '4',
     'fleet: Readings per interval': '3; 1',
