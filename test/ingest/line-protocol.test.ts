@@ -10,14 +10,52 @@ import { createLineImporter, type LineImporterOptions } from '../../ingest/impor
 import { createLineThread } from '../../ingest/import/line-protocol-thread.ts'
 import type { ReadLinesTask } from '../../ingest/import/line-protocol-worker.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
-import { offsetOf, readRecord } from '../../ingest/journal/record.ts'
+import {
+  layoutOf,
+  offsetOf,
+  type RecordWriter,
+  readRecord,
+  type Timed,
+  writeHeader,
+  writeSymbol,
+} from '../../ingest/journal/record.ts'
+import { escapeText } from '../../ingest/line-protocol.ts'
 import { defaultRanges } from '../../ingest/reading.ts'
 import { readingLengthMax, readings, writeReading } from '../../ingest/readings-table.ts'
 import { symbolColumns, type TableDescription } from '../../ingest/table.ts'
 import { metrics, readingsTable } from '../../store/tables.ts'
 import { runs } from '../support/runs.ts'
 import { openTestIngest } from './open-ingest.ts'
-import { pointWriter, seriesOf } from './points-table.ts'
+
+interface SeriesRef {
+  number: number
+  /** Escaped once. */
+  symbols: readonly Uint8Array[]
+}
+
+function seriesOf(number: number, symbols: readonly string[]): SeriesRef {
+  return { number, symbols: symbols.map(escapeText) }
+}
+
+interface PointValues extends Timed {
+  /** In the order of the table's columns, NaN for a missing one. */
+  values: readonly number[]
+}
+
+function pointWriter(table: TableDescription): RecordWriter<SeriesRef, PointValues> {
+  const { kind, lengthMin, symbolsAt } = layoutOf(table)
+  const length = ({ symbols }: SeriesRef) => symbols.reduce((sum, symbol) => sum + symbol.length, lengthMin)
+  return {
+    length,
+    write(view, offset, series, timeUs, isBackfill, { values }) {
+      writeHeader(view, offset, length(series), kind, series.number, timeUs, isBackfill)
+      for (const [index, value] of values.entries()) {
+        view.setFloat64(offset + offsetOf.values + 8 * index, value, true)
+      }
+      return series.symbols.reduce((at, symbol) => writeSymbol(view, at, symbol), offset + symbolsAt)
+    },
+  }
+}
 
 const options = await SenderOptions.fromConfig('http::addr=127.0.0.1:9000;protocol_version=2;auto_flush=off')
 

@@ -1,6 +1,7 @@
 /** Two nodes of one service on one PostgreSQL, each a process of its own, of which one loses PostgreSQL. */
 
 import { readFileSync } from 'node:fs'
+import { createServer, request } from 'node:http'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { connectAsync } from 'mqtt'
@@ -11,12 +12,41 @@ import { createRandom } from '../faults/seeded-random.ts'
 import { startTcpProxy } from '../faults/tcp-proxy.ts'
 import { basicOf } from '../support/air-quality.ts'
 import { barograph } from '../support/command-line.ts'
+import type { TestHooks } from '../support/databases.ts'
 import { eventOf } from '../support/mqtt.ts'
 import { openCluster } from '../support/nodes.ts'
 import { makePerson, password } from '../support/people.ts'
 import { basic, type Service } from '../support/service.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { startAlternatingProxy } from './alternating-proxy.ts'
+
+interface AlternatingProxy {
+  url: string
+  /** How many requests each of the nodes has got. */
+  counts: number[]
+}
+
+/** Listens on the port. `urls` are those of the nodes. */
+async function startAlternatingProxy(t: TestHooks, port: number, urls: readonly string[]): Promise<AlternatingProxy> {
+  const counts = urls.map(() => 0)
+  let at = 0
+  const server = createServer((asked, answer) => {
+    const node = at++ % urls.length
+    counts[node] = (counts[node] ?? 0) + 1
+    const { method, url = '', headers } = asked
+    const forwarded = request(new URL(url, urls[node]), { method, headers }, answered => {
+      answer.writeHead(answered.statusCode ?? 502, answered.rawHeaders)
+      answered.pipe(answer)
+    })
+    forwarded.on('error', () => answer.destroy())
+    asked.pipe(forwarded)
+  })
+  await new Promise<void>(resolve => server.listen(port, '127.0.0.1', resolve))
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { url: `http://localhost:${port}`, counts }
+}
 
 const attemptsMax = 20
 const port = await freePort()

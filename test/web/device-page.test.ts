@@ -1,6 +1,6 @@
 /** The page of a device in a browser: what it measures, failures of its reads, and the range of its charts. */
 
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { localMinute } from '../../web/charts/custom-range.ts'
 import type { Detail } from '../../web/pages/device/answers.ts'
@@ -9,9 +9,48 @@ import { becomes } from '../support/becomes.ts'
 import { charts, inspect, lookAgain, region, spoken, textOf, unfold } from '../support/browser-page.ts'
 import { sharedService } from '../support/service.ts'
 import { pageTests, showTable } from './page-tests.ts'
-import { type Colour, colourOf, columnsOf, difference } from './pixels.ts'
 import { air, dayMs, dayWave, hourMs, minuteMs, seed, times } from './seed.ts'
 import { gestures, nextRange, plot, press, type ShownRange, shownRange, windowIn } from './shown-range.ts'
+
+type Colour = readonly [red: number, green: number, blue: number]
+
+/** Columns of a screenshot of a place, at shares of its width: from top to bottom. Another page, without a policy, decodes it. */
+async function columnsOf(place: Locator, shares: readonly number[]): Promise<Colour[][]> {
+  const png = (await place.screenshot({ animations: 'disabled' })).toString('base64')
+  const decoder = await place.page().context().newPage()
+  try {
+    return (await decoder.evaluate(`(async () => {
+      const blob = await (await fetch('data:image/png;base64,${png}')).blob()
+      const bitmap = await createImageBitmap(blob)
+      const { width, height } = bitmap
+      const context = new OffscreenCanvas(width, height).getContext('2d')
+      context.drawImage(bitmap, 0, 0)
+      return ${JSON.stringify(shares)}.map(share => {
+        const { data } = context.getImageData(Math.round(share * width), 0, 1, height)
+        return Array.from({ length: height }, (_, row) => [...data.slice(4 * row, 4 * row + 3)])
+      })
+    })()`)) as Colour[][]
+  } finally {
+    await decoder.close()
+  }
+}
+
+/** Of a custom property, as `--accent`. */
+async function colourOf(page: Page, name: string): Promise<Colour> {
+  return (await page.evaluate(`(() => {
+    const probe = document.createElement('span')
+    probe.style.color = 'var(${name})'
+    document.body.append(probe)
+    const { color } = getComputedStyle(probe)
+    probe.remove()
+    return color.match(/\\d+/g).map(Number)
+  })()`)) as unknown as Colour
+}
+
+/** 0 for the same. */
+function difference(one: Colour, other: Colour): number {
+  return Math.hypot(one[0] - other[0], one[1] - other[1], one[2] - other[2])
+}
 
 const markup = '<img src=x onerror=alert(1)>'
 

@@ -2,21 +2,18 @@
 
 import type { Page } from 'playwright-core'
 import t from 'tap'
-import { buildWeb } from '../../web/build.ts'
 import { localMinute } from '../../web/charts/custom-range.ts'
 import { type Comparison, customOf } from '../../web/pages/compare/answers.ts'
 import { createZone } from '../../web/text/zone.ts'
 import { becomes, within } from '../support/becomes.ts'
-import { openBrowser } from '../support/browser.ts'
-import { charts, desk, inBrowser, inspect, phone, region, spoken, textOf, unfold } from '../support/browser-page.ts'
+import { charts, inspect, region, spoken, textOf, unfold } from '../support/browser-page.ts'
 import { sharedService } from '../support/service.ts'
+import { pageTests, showTable } from './page-tests.ts'
 import { addMetric, air, dayMs, dayWave, hourMs, minuteMs, type SeedReadings, seed, times } from './seed.ts'
 import { press } from './shown-range.ts'
 
-await buildWeb()
 const service = await sharedService(t)
-const browser = await openBrowser()
-t.teardown(() => browser.close())
+const { onDesk, onPhone } = await pageTests(t)
 const { url } = service
 
 const everyMs = 10 * minuteMs
@@ -109,69 +106,62 @@ const now = (page: Page) => textOf(page.locator('dl.now'))
 const panels = (page: Page) => page.locator('.panel h3').allInnerTexts()
 const captions = (page: Page) => region(page, 'Readings').locator('table caption').allInnerTexts()
 const kindsOf = (page: Page) => region(page, 'Amounts, directions and states')
-const showTable = (page: Page, section: string) =>
-  region(page, section)
-    .getByRole('button', { name: /Show as table/ })
-    .click()
 
-t.test('a weather station', async t => {
-  await inBrowser(t, browser, desk, async page => {
-    // Whatever the hour is, today has readings.
-    await page.route('**/api/past_window_data/*', async route => {
-      const response = await route.fetch()
-      const past = (await response.json()) as { yesterday: object }
-      await route.fulfill({ response, json: { ...past, today: past.yesterday } })
-    })
-    await openDevice(page, 'kinds-station')
-    await becomes(t, () => now(page), /Wind direction\s+[NESW]{1,3}\s+\d+°/, 'an arrow with its words')
-    await becomes(t, () => now(page), /Rain\s+[\d.]+ mm\s+[\d.]+ mm today/, 'what has come today')
-    const titles = ['Temperature °C', 'Humidity %', 'Pressure hPa', 'Wind direction', 'Wind speed m/s', 'Rain mm']
-    await becomes(t, () => panels(page), [...titles, 'Illuminance lx'], 'a chart for each, in the order of the device')
-    const kinds = () => textOf(kindsOf(page))
-    await becomes(t, kinds, /On average wind direction is (?:N|NNE|NNW) \d+°, and \w+ varies|varies little/)
-    await becomes(t, kinds, /Rain sums up to 37\.5 mm since its oldest reading\./)
-    await becomes(t, kinds, /The most in an hour was 3\.0 mm/)
-    await becomes(
-      t,
-      () =>
-        kindsOf(page)
-          .getByRole('img', { name: /^Rose of Wind direction/ })
-          .count(),
-      1,
-    )
-    await unfold(region(page, 'Seasonality'))
-    await becomes(t, () => says(page, 'Seasonality'), /Wind speed.*Illuminance/s, 'gauges have seasons')
-    await unfold(region(page, 'Correlations'))
-    await showTable(page, 'Correlations')
-    const pairs = page.getByRole('table', { name: 'Correlations of all pairs' })
-    await becomes(t, () => textOf(pairs), /illuminance/)
+onDesk('a weather station', async (page, t) => {
+  // Whatever the hour is, today has readings.
+  await page.route('**/api/past_window_data/*', async route => {
+    const response = await route.fetch()
+    const past = (await response.json()) as { yesterday: object }
+    await route.fulfill({ response, json: { ...past, today: past.yesterday } })
   })
+  await openDevice(page, 'kinds-station')
+  await becomes(t, () => now(page), /Wind direction\s+[NESW]{1,3}\s+\d+°/, 'an arrow with its words')
+  await becomes(t, () => now(page), /Rain\s+[\d.]+ mm\s+[\d.]+ mm today/, 'what has come today')
+  const titles = ['Temperature °C', 'Humidity %', 'Pressure hPa', 'Wind direction', 'Wind speed m/s', 'Rain mm']
+  await becomes(t, () => panels(page), [...titles, 'Illuminance lx'], 'a chart for each, in the order of the device')
+  const kinds = () => textOf(kindsOf(page))
+  await becomes(t, kinds, /On average wind direction is (?:N|NNE|NNW) \d+°, and \w+ varies|varies little/)
+  await becomes(t, kinds, /Rain sums up to 37\.5 mm since its oldest reading\./)
+  await becomes(t, kinds, /The most in an hour was 3\.0 mm/)
+  await becomes(
+    t,
+    () =>
+      kindsOf(page)
+        .getByRole('img', { name: /^Rose of Wind direction/ })
+        .count(),
+    1,
+  )
+  await unfold(region(page, 'Seasonality'))
+  await becomes(t, () => says(page, 'Seasonality'), /Wind speed.*Illuminance/s, 'gauges have seasons')
+  await unfold(region(page, 'Correlations'))
+  await showTable(page, 'Correlations')
+  const pairs = page.getByRole('table', { name: 'Correlations of all pairs' })
+  await becomes(t, () => textOf(pairs), /illuminance/)
 })
 
-t.test('a meter: increases and resets, never the total as a line', async t => {
-  await inBrowser(t, browser, desk, async page => {
-    await openDevice(page, 'kinds-meter')
-    await becomes(t, () => now(page), /Energy\s+7\.20 kWh/)
-    await showTable(page, 'Readings')
-    await becomes(t, () => captions(page), ['Readings, the newest first', 'Increases and sums, the newest first'])
-    const rows = page.getByRole('region', { name: /^Increases/ }).locator('tbody tr')
-    await becomes(t, () => rows.nth(2).locator('data').innerText(), '0.36', 'of a full hour')
-    await becomes(t, () => textOf(kindsOf(page)), /It started again once between .* after 1236\.00 kWh\./)
-    await showTable(page, 'Amounts, directions and states')
-    await kindsOf(page).getByText('Energy: when it started again').waitFor()
-    await charts(page).focus()
-    await page.keyboard.press('End')
-    // The last value may begin an hour of which no increase is known yet.
-    const last = await spoken(page)
-    await page.keyboard.press('ArrowLeft')
-    await becomes(t, () => spoken(page, last), /Power \d+ W, Energy 0\.\d\d kWh \(\d\d:00–\d\d:00\)$/, 'the cursor')
-    await press(page, '30 days')
-    await becomes(t, () => rows.first().locator('th').innerText(), /^\d+ \w+ \d{4}$/, 'local days')
-  })
+onDesk('a meter: increases and resets, never the total as a line', async (page, t) => {
+  await openDevice(page, 'kinds-meter')
+  await becomes(t, () => now(page), /Energy\s+7\.20 kWh/)
+  await showTable(page, 'Readings')
+  await becomes(t, () => captions(page), ['Readings, the newest first', 'Increases and sums, the newest first'])
+  const rows = page.getByRole('region', { name: /^Increases/ }).locator('tbody tr')
+  await becomes(t, () => rows.nth(2).locator('data').innerText(), '0.36', 'of a full hour')
+  await becomes(t, () => textOf(kindsOf(page)), /It started again once between .* after 1236\.00 kWh\./)
+  await showTable(page, 'Amounts, directions and states')
+  await kindsOf(page).getByText('Energy: when it started again').waitFor()
+  await charts(page).focus()
+  await page.keyboard.press('End')
+  // The last value may begin an hour of which no increase is known yet.
+  const last = await spoken(page)
+  await page.keyboard.press('ArrowLeft')
+  await becomes(t, () => spoken(page, last), /Power \d+ W, Energy 0\.\d\d kWh \(\d\d:00–\d\d:00\)$/, 'the cursor')
+  await press(page, '30 days')
+  await becomes(t, () => rows.first().locator('th').innerText(), /^\d+ \w+ \d{4}$/, 'local days')
 })
 
-t.test('a phone: a contact that sends its changes alone, and a device with nothing but a temperature', async t => {
-  await inBrowser(t, browser, phone, async page => {
+onPhone(
+  'a phone: a contact that sends its changes alone, and a device with nothing but a temperature',
+  async (page, t) => {
     await openDevice(page, 'kinds-ds18b20')
     await becomes(t, () => panels(page), ['Temperature °C'])
     await becomes(t, () => page.locator('dl.now dt').allInnerTexts(), ['Temperature'])
@@ -200,38 +190,36 @@ t.test('a phone: a contact that sends its changes alone, and a device with nothi
     const body = { device: 'kinds-contact', timestamp: new Date(Date.now() - 1000).toISOString(), door: 1 }
     t.equal((await service.put('kinds-contact', passwords['kinds-contact'] ?? '', body)).status, 200)
     await becomes(t, () => now(page), /Door open\s+on\s+for \d+ (?:s|min)/, 'a change that comes')
-  })
-})
+  },
+)
 
-t.test('a mode of four states, and of 14 metrics twelve until others are chosen', async t => {
-  await inBrowser(t, browser, desk, async page => {
-    await openDevice(page, 'kinds-heating')
-    const panel = page.locator('.panel', { hasText: 'Heating mode' })
-    await becomes(t, () => textOf(panel.locator('.panel-values')), /0\s*1\s*2\s*3/)
-    await becomes(t, () => textOf(kindsOf(page)), /state \d for .*its state is not known\./s)
-    await press(page, '7 days')
-    await becomes(t, () => textOf(panel), /share of each hour/)
+onDesk('a mode of four states, and of 14 metrics twelve until others are chosen', async (page, t) => {
+  await openDevice(page, 'kinds-heating')
+  const panel = page.locator('.panel', { hasText: 'Heating mode' })
+  await becomes(t, () => textOf(panel.locator('.panel-values')), /0\s*1\s*2\s*3/)
+  await becomes(t, () => textOf(kindsOf(page)), /state \d for .*its state is not known\./s)
+  await press(page, '7 days')
+  await becomes(t, () => textOf(panel), /share of each hour/)
 
-    const asking = page.waitForRequest(/\/api\/detail_data\/kinds-many/)
-    await openDevice(page, 'kinds-many')
-    t.match((await asking).url(), /metrics=kinds_01,.*kinds_12$/)
-    await becomes(t, () => page.locator('dl.now').first().locator('dt').count(), 12)
-    await page.getByText('2 more values').click()
-    await page.locator('dl.now').getByText('Probe 14').waitFor()
-    await becomes(t, () => page.locator('canvas').count(), 12)
-    await page.getByText('12 of 14 metrics are shown').click()
-    await page.getByLabel('Probe 01', { exact: true }).uncheck()
-    await page.getByLabel('Probe 14', { exact: true }).check()
-    await becomes(t, async () => (await panels(page)).at(-1), 'Probe 14 °C')
-    await page.waitForURL(/metrics=kinds_02.*kinds_14/)
-    await inspect(t, page, 'many')
+  const asking = page.waitForRequest(/\/api\/detail_data\/kinds-many/)
+  await openDevice(page, 'kinds-many')
+  t.match((await asking).url(), /metrics=kinds_01,.*kinds_12$/)
+  await becomes(t, () => page.locator('dl.now').first().locator('dt').count(), 12)
+  await page.getByText('2 more values').click()
+  await page.locator('dl.now').getByText('Probe 14').waitFor()
+  await becomes(t, () => page.locator('canvas').count(), 12)
+  await page.getByText('12 of 14 metrics are shown').click()
+  await page.getByLabel('Probe 01', { exact: true }).uncheck()
+  await page.getByLabel('Probe 14', { exact: true }).check()
+  await becomes(t, async () => (await panels(page)).at(-1), 'Probe 14 °C')
+  await page.waitForURL(/metrics=kinds_02.*kinds_14/)
+  await inspect(t, page, 'many')
 
-    const comparing = page.waitForRequest(/\/api\/compare_data/)
-    await page.goto(`${url}/compare?a=kinds-many&b=kinds-many&preset=24h`)
-    t.match((await comparing).url(), /&metrics=kinds_01,.*kinds_12$/)
-    await region(page, 'Probe 12').waitFor()
-    await page.getByText('12 of 14 metrics are shown').waitFor()
-  })
+  const comparing = page.waitForRequest(/\/api\/compare_data/)
+  await page.goto(`${url}/compare?a=kinds-many&b=kinds-many&preset=24h`)
+  t.match((await comparing).url(), /&metrics=kinds_01,.*kinds_12$/)
+  await region(page, 'Probe 12').waitFor()
+  await page.getByText('12 of 14 metrics are shown').waitFor()
 })
 
 const pair = '/compare?a=kinds-roof&b=kinds-porch&preset=3d'
@@ -240,91 +228,85 @@ async function comparison(): Promise<Comparison> {
   return (await answer.json()) as Comparison
 }
 
-t.test('a phone: every metric that both have, by its kind', async t => {
-  await inBrowser(t, browser, phone, async page => {
-    await page.goto(`${url}${pair}`)
-    const reads = (section: string, pattern: RegExp) => becomes(t, () => says(page, section), pattern, section)
-    await reads('CO₂', /kinds-roof reads 40 ppm less than kinds-porch on average\./)
-    await reads('Wind direction', /kinds-roof points 20° anticlockwise of kinds-porch on average\./)
-    await reads('Rain in total: increase by hour', /kinds-roof has 1\.0 mm less an hour than kinds-porch on average\./)
-    await reads('Rain: sum by hour', /kinds-roof and kinds-porch have the same on average\./)
-    await reads('Door open', /Both were in the same state 0 % of the 3 days/)
-    await reads('Door open', /off\s+50 %\s*1 day 12 hours/)
-    await becomes(t, () => region(page, 'Pressure').count(), 0, 'what neither has is not there')
-    await showTable(page, 'Wind direction')
-    const { metric } = customOf(await comparison()).find(one => one.name === 'wind_direction') ?? {}
-    const newest = metric !== undefined && 'diff' in metric ? metric.diff.at(-1)?.v : undefined
-    const cell = region(page, 'Wind direction').locator('tbody tr td data').nth(2)
-    await becomes(t, () => cell.getAttribute('value'), String(newest))
-    await inspect(t, page, 'compare by kind')
-  })
+onPhone('a phone: every metric that both have, by its kind', async (page, t) => {
+  await page.goto(`${url}${pair}`)
+  const reads = (section: string, pattern: RegExp) => becomes(t, () => says(page, section), pattern, section)
+  await reads('CO₂', /kinds-roof reads 40 ppm less than kinds-porch on average\./)
+  await reads('Wind direction', /kinds-roof points 20° anticlockwise of kinds-porch on average\./)
+  await reads('Rain in total: increase by hour', /kinds-roof has 1\.0 mm less an hour than kinds-porch on average\./)
+  await reads('Rain: sum by hour', /kinds-roof and kinds-porch have the same on average\./)
+  await reads('Door open', /Both were in the same state 0 % of the 3 days/)
+  await reads('Door open', /off\s+50 %\s*1 day 12 hours/)
+  await becomes(t, () => region(page, 'Pressure').count(), 0, 'what neither has is not there')
+  await showTable(page, 'Wind direction')
+  const { metric } = customOf(await comparison()).find(one => one.name === 'wind_direction') ?? {}
+  const newest = metric !== undefined && 'diff' in metric ? metric.diff.at(-1)?.v : undefined
+  const cell = region(page, 'Wind direction').locator('tbody tr td data').nth(2)
+  await becomes(t, () => cell.getAttribute('value'), String(newest))
+  await inspect(t, page, 'compare by kind')
 })
 
-t.test('devices are chosen by name, and dates choose the hours that are compared', async t => {
-  await inBrowser(t, browser, desk, async page => {
-    await page.goto(`${url}/compare?a=kinds-roof`)
-    await page.getByText('Choose two devices.').waitFor()
-    const second = page.getByLabel('Second device')
-    await second.pressSequentially('kinds-porc')
-    await becomes(t, () => second.inputValue(), 'kinds-porc', 'what was typed stays')
-    await page.locator('datalist option[value=kinds-porch]').first().waitFor({ state: 'attached' })
-    await second.pressSequentially('h')
-    await second.press('Enter')
-    await page.waitForURL(found => found.searchParams.get('b') === 'kinds-porch')
-    await region(page, 'Temperature').waitFor()
-    await press(page, 'Dates')
-    const [fromMs, toMs] = [hourEndMs - 48 * hourMs, hourEndMs - 24 * hourMs]
-    await page.getByLabel('From', { exact: true }).fill(localMinute(fromMs, createZone('UTC')))
-    await page.getByLabel('To', { exact: true }).fill(localMinute(toMs, createZone('UTC')))
-    await press(page, 'Show')
-    const doors = () => says(page, 'Door open')
-    await becomes(t, doors, /Both were in the same state 0 % of the (?:1 day|24 hours) in which both are known/)
-    t.equal(Date.parse(new URL(page.url()).searchParams.get('from') ?? ''), fromMs)
-    await press(page, '3 days')
-    await becomes(t, doors, /0 % of the 3 days/)
-  })
+onDesk('devices are chosen by name, and dates choose the hours that are compared', async (page, t) => {
+  await page.goto(`${url}/compare?a=kinds-roof`)
+  await page.getByText('Choose two devices.').waitFor()
+  const second = page.getByLabel('Second device')
+  await second.pressSequentially('kinds-porc')
+  await becomes(t, () => second.inputValue(), 'kinds-porc', 'what was typed stays')
+  await page.locator('datalist option[value=kinds-porch]').first().waitFor({ state: 'attached' })
+  await second.pressSequentially('h')
+  await second.press('Enter')
+  await page.waitForURL(found => found.searchParams.get('b') === 'kinds-porch')
+  await region(page, 'Temperature').waitFor()
+  await press(page, 'Dates')
+  const [fromMs, toMs] = [hourEndMs - 48 * hourMs, hourEndMs - 24 * hourMs]
+  await page.getByLabel('From', { exact: true }).fill(localMinute(fromMs, createZone('UTC')))
+  await page.getByLabel('To', { exact: true }).fill(localMinute(toMs, createZone('UTC')))
+  await press(page, 'Show')
+  const doors = () => says(page, 'Door open')
+  await becomes(t, doors, /Both were in the same state 0 % of the (?:1 day|24 hours) in which both are known/)
+  t.equal(Date.parse(new URL(page.url()).searchParams.get('from') ?? ''), fromMs)
+  await press(page, '3 days')
+  await becomes(t, doors, /0 % of the 3 days/)
 })
 
-t.test('in other units and another zone files stay as they are measured, values and times follow', async t => {
-  await inBrowser(t, browser, desk, async page => {
-    await page.goto(`${url}${pair}`)
-    const link = page.getByRole('link', { name: 'Download kinds-porch by hour as CSV' })
-    const linesOf = async () => {
-      const file = await fetch(new URL((await link.getAttribute('href')) ?? '', url))
-      return (await file.text()).trim().split('\r\n')
-    }
-    await link.waitFor()
-    const before = await linesOf()
-    const columns = [
-      'temperature_mean',
-      'co2_mean',
-      'wind_direction_mean',
-      'rain_total_increase',
-      'rain_sum',
-      'door_last',
-    ]
-    t.strictSame(
-      columns.filter(column => !before[0]?.split(',').includes(column)),
-      [],
-    )
-    t.equal(before.length, 1 + 72)
-    await becomes(t, () => page.locator('.file-note').count(), 0)
-    await press(page, 'Units')
-    const dialog = page.getByRole('dialog')
-    await dialog.getByLabel('Temperature', { exact: true }).selectOption({ label: '°F' })
-    await dialog.getByLabel('Times', { exact: true }).selectOption('Asia/Tokyo')
-    await press(page, 'Close')
-    await becomes(t, () => says(page, 'Temperature'), within('°F'))
-    await page.locator('.file-note').waitFor()
-    await becomes(t, linesOf, before, 'the same file')
+onDesk('in other units and another zone files stay as they are measured, values and times follow', async (page, t) => {
+  await page.goto(`${url}${pair}`)
+  const link = page.getByRole('link', { name: 'Download kinds-porch by hour as CSV' })
+  const linesOf = async () => {
+    const file = await fetch(new URL((await link.getAttribute('href')) ?? '', url))
+    return (await file.text()).trim().split('\r\n')
+  }
+  await link.waitFor()
+  const before = await linesOf()
+  const columns = [
+    'temperature_mean',
+    'co2_mean',
+    'wind_direction_mean',
+    'rain_total_increase',
+    'rain_sum',
+    'door_last',
+  ]
+  t.strictSame(
+    columns.filter(column => !before[0]?.split(',').includes(column)),
+    [],
+  )
+  t.equal(before.length, 1 + 72)
+  await becomes(t, () => page.locator('.file-note').count(), 0)
+  await press(page, 'Units')
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Temperature', { exact: true }).selectOption({ label: '°F' })
+  await dialog.getByLabel('Times', { exact: true }).selectOption('Asia/Tokyo')
+  await press(page, 'Close')
+  await becomes(t, () => says(page, 'Temperature'), within('°F'))
+  await page.locator('.file-note').waitFor()
+  await becomes(t, linesOf, before, 'the same file')
 
-    await openDevice(page, 'kinds-roof')
-    await becomes(t, () => now(page), /Temperature\s+6[68]\.\d °F/)
-    await becomes(t, () => textOf(page.locator('.zone-note')), /zone Asia\/Tokyo\. .* UTC, the zone of the service/)
-    await showTable(page, 'Readings')
-    const readings = region(page, 'Readings')
-    await becomes(t, () => textOf(readings.locator('thead').first()), within('Temperature, °F'))
-    await becomes(t, () => textOf(readings.locator('tbody th').first()), /GMT\+9/)
-    await becomes(t, () => says(page, 'Today and earlier days'), within('Temperature, °F'))
-  })
+  await openDevice(page, 'kinds-roof')
+  await becomes(t, () => now(page), /Temperature\s+6[68]\.\d °F/)
+  await becomes(t, () => textOf(page.locator('.zone-note')), /zone Asia\/Tokyo\. .* UTC, the zone of the service/)
+  await showTable(page, 'Readings')
+  const readings = region(page, 'Readings')
+  await becomes(t, () => textOf(readings.locator('thead').first()), within('Temperature, °F'))
+  await becomes(t, () => textOf(readings.locator('tbody th').first()), /GMT\+9/)
+  await becomes(t, () => says(page, 'Today and earlier days'), within('Temperature, °F'))
 })
