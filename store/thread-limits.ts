@@ -25,6 +25,6 @@ export const threadLimits = {
   lightQueries: { maxOldGenerationSizeMb, maxYoungGenerationSizeMb: 32 },
   /** A small limit makes V8 free used typed arrays soon: a thread grows by 50 MB, and by 90 with 32. */
   analyses: { maxOldGenerationSizeMb, maxYoungGenerationSizeMb: 8 },
-  /** States of firing pairs, and their transitions while PostgreSQL is unavailable. */
-  alerts: { maxOldGenerationSizeMb, maxYoungGenerationSizeMb: 16 },
+  /** A million pairs take up to 300 MB. Firing ones have states, and transitions while PostgreSQL is unavailable. */
+  alerts: { maxOldGenerationSizeMb: 1024, maxYoungGenerationSizeMb: 16 },
 } as const satisfies Record<string, ResourceLimits>

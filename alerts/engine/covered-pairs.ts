@@ -1,7 +1,7 @@
-/** Rules with the devices that they cover: pairs of both, which the rest of the evaluation knows by their numbers. */
+/** Rules with the devices that they cover: a pair of both is what fires. */
 
+import type { PairState } from '../core/pair.ts'
 import { customColumn, type EngineRule } from './engine-rule.ts'
-import { PairTable } from './pair-table.ts'
 
 /** Values of a reading, where they stand in it. */
 export interface ReadingValues {
@@ -11,69 +11,110 @@ export interface ReadingValues {
   custom(series: number): number
 }
 
+export interface CoveredRule {
+  /** A changed rule takes the place of the one before. */
+  rule: EngineRule
+  /** For a rule on a whole site: its devices, and how many of them are silent or not known. */
+  readonly site: { silent: number; unknown: number; devices: number }
+}
+
+/** Times in epoch milliseconds, NaN before the first reading. */
+export interface CoveredDevice {
+  readonly number: number
+  /** Of the newest reading as the device has it, epoch microseconds. */
+  seenUs: number
+  /** Of the newest reading, at most its receipt. */
+  lastMs: number
+  /** Age from which the device counts as silent; Infinity for one that never does. */
+  lateMs: number
+  /** Age up to which it is as expected. */
+  freshMs: number
+  pairs: readonly CoveredPair[]
+}
+
+/** `unknown`: no reading has come since the service itself was away, and none is overdue yet. */
+export type SiteState = 'alive' | 'silent' | 'unknown'
+
+export interface CoveredPair {
+  readonly of: CoveredRule
+  readonly device: CoveredDevice
+  /** For a custom metric: the device's own series; -1 without. */
+  series: number
+  /** Undefined of a pair that is idle, has not changed for two hours and keeps no samples. */
+  state: PairState | undefined
+  /** For a rule on a whole site. */
+  site: SiteState
+  /** Its place among the deadlines; -1 before the first one. */
+  slot: number
+}
+
 export class CoveredPairs {
-  readonly table = new PairTable()
-  readonly #rules: (EngineRule | undefined)[] = []
-  /** By the id of the rule. */
-  readonly #places = new Map<number, number>()
-  /** Of pairs with a custom metric. */
-  readonly #series = new Map<number, number>()
+  readonly #rules = new Map<number, CoveredRule>()
+  readonly #devices = new Map<number, CoveredDevice>()
+  #count = 0
 
-  /** In place of the one of this id, whose pairs stay. */
-  setRule(rule: EngineRule): void {
-    const place = this.#places.get(rule.id) ?? this.#freePlace()
-    this.#rules[place] = rule
-    this.#places.set(rule.id, place)
+  get count(): number {
+    return this.#count
   }
 
-  #freePlace(): number {
-    const free = this.#rules.indexOf(undefined)
-    return free === -1 ? this.#rules.length : free
+  rule(id: number): CoveredRule | undefined {
+    return this.#rules.get(id)
   }
 
-  /** It covers nothing any more. */
+  addRule(rule: EngineRule): void {
+    this.#rules.set(rule.id, { rule, site: { silent: 0, unknown: 0, devices: 0 } })
+  }
+
   removeRule(id: number): void {
-    const place = this.#places.get(id)
-    if (place === undefined) return
-    this.#rules[place] = undefined
-    this.#places.delete(id)
+    this.#rules.delete(id)
   }
 
-  /** Undefined for a rule that is not there. */
-  placeOf(id: number): number | undefined {
-    return this.#places.get(id)
+  /** Undefined for a device that no rule covers. */
+  device(number: number): CoveredDevice | undefined {
+    return this.#devices.get(number)
   }
 
-  ruleOf(pair: number): EngineRule {
-    return this.#rules[this.table.ruleOf(pair)] as EngineRule
+  devices(): Iterable<CoveredDevice> {
+    return this.#devices.values()
   }
 
-  /** Those that are there, by their places. */
-  *rules(): Generator<readonly [place: number, rule: EngineRule]> {
-    for (const [place, rule] of this.#rules.entries()) if (rule !== undefined) yield [place, rule]
+  /** Pairs may be removed meanwhile. */
+  *pairs(of?: CoveredRule): Generator<CoveredPair> {
+    for (const { pairs } of this.#devices.values()) {
+      for (const pair of pairs) if (of === undefined || pair.of === of) yield pair
+    }
   }
 
-  /** -1 where the rule does not cover the device. */
-  find(id: number, device: number): number {
-    const place = this.#places.get(id)
-    return place === undefined ? -1 : this.table.find(place, device)
+  find(id: number, device: number): CoveredPair | undefined {
+    return this.#devices.get(device)?.pairs.find(({ of }) => of.rule.id === id)
   }
 
-  eachOf(place: number, call: (pair: number) => void): void {
-    for (let pair = 0; pair < this.table.end; pair++) if (this.table.ruleOf(pair) === place) call(pair)
+  /** The rule does not cover the device yet. */
+  add(of: CoveredRule, number: number): CoveredPair {
+    const device = this.#devices.get(number) ?? this.#addDevice(number)
+    const pair: CoveredPair = { of, device, series: -1, state: undefined, site: 'alive', slot: -1 }
+    // An array of just this length: one that a push makes has room for 16 more.
+    device.pairs = device.pairs.concat(pair)
+    this.#count++
+    return pair
   }
 
-  remove(pair: number): void {
-    this.#series.delete(pair)
-    this.table.remove(pair)
+  #addDevice(number: number): CoveredDevice {
+    const times = { seenUs: Number.NaN, lastMs: Number.NaN, lateMs: Number.POSITIVE_INFINITY, freshMs: 0 }
+    const device: CoveredDevice = { number, ...times, pairs: [] }
+    this.#devices.set(number, device)
+    return device
   }
 
-  /** The device's own of the rule's metric. */
-  setSeries(pair: number, series: number): void {
-    this.#series.set(pair, series)
+  remove(pair: CoveredPair): void {
+    const { device } = pair
+    device.pairs = device.pairs.filter(other => other !== pair)
+    if (device.pairs.length === 0) this.#devices.delete(device.number)
+    this.#count--
   }
+}
 
-  valueOf(pair: number, column: number, reading: ReadingValues): number {
-    return column === customColumn ? reading.custom(this.#series.get(pair) ?? -1) : reading.value(column)
-  }
+export function readingValue({ of, series }: CoveredPair, reading: ReadingValues): number {
+  const { column } = of.rule
+  return column === customColumn ? reading.custom(series) : reading.value(column)
 }

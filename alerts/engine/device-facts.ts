@@ -1,11 +1,33 @@
-/** What the live state knows of devices, as the evaluation of their silence needs it. */
+/** Facts of the live state on devices, for the evaluation of their silence. */
 
 import type { DeviceSilence } from '../../query/live/silence.ts'
-import type { DeviceFacts } from './device-times.ts'
+
+/** As they stand in a row of `facts`, five numbers a device. */
+export interface DeviceFacts {
+  readonly number: number
+  /** Of the newest reading as the device has it, epoch microseconds; NaN without. */
+  readonly seenUs: number
+  /** Of the newest reading, at most its receipt, epoch milliseconds; NaN without. */
+  readonly lastMs: number
+  /** Age from which the device counts as silent; Infinity for one that never does. */
+  readonly lateSeconds: number
+  /** Age up to which it is as expected. */
+  readonly freshSeconds: number
+}
+
+export const factsLength = 5
+
+export function packFacts(devices: readonly DeviceFacts[]): Float64Array<ArrayBuffer> {
+  const packed = new Float64Array(devices.length * factsLength)
+  devices.forEach(({ number, seenUs, lastMs, lateSeconds, freshSeconds }, index) => {
+    packed.set([number, seenUs, lastMs, lateSeconds, freshSeconds], index * factsLength)
+  })
+  return packed
+}
 
 /**
- * No reading was heard later than now: one that was is of before our clock was set back, and what comes is not late after it.
- * `queuedUs`: of the oldest reading of the device that the evaluation is still to be told; the live state knows it already. Null for
+ * No reading counts as received later than now: one that was is of before our clock was set back, and later ones are not late after it.
+ * `queuedUs`: of the oldest reading of the device that is still in the intake; the live state knows it already. Null for
  * a device that is not there.
  */
 export function deviceFactsOf(

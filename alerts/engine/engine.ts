@@ -1,6 +1,6 @@
 /** Runs the evaluation by messages: commands in, transitions out, some at a time, of which two lots may be on their way. */
 
-import { factsLength } from './device-times.ts'
+import { factsLength } from './device-facts.ts'
 import type { EngineCommand, EngineMessage, EngineState } from './engine-messages.ts'
 import { Evaluator } from './evaluator.ts'
 import { PackedReader } from './packed-readings.ts'

@@ -1,34 +1,22 @@
 /**
- * Which pairs of rules on silence time alone may change, and when: a heap of deadlines. A reading moves none of them, as most
- * devices are heard long before: one that has passed is computed again.
+ * When time alone may change pairs of rules on silence: a heap of deadlines. A reading moves none of them, as most devices send
+ * long before: a deadline that has passed is computed again.
  */
 
 import { Deadlines } from '../../query/live/deadlines.ts'
+import { stillFromMs } from '../core/flapping.ts'
 import type { Observation } from '../core/observation.ts'
 import type { PairState } from '../core/pair.ts'
-import { noDevice } from '../core/rule.ts'
-import type { DeviceTimes } from './device-times.ts'
-import type { EngineRule } from './engine-rule.ts'
-import type { PairTable } from './pair-table.ts'
-import { nextLookMs, nextSiteLookMs, silentFromMs } from './silence-deadlines.ts'
-import { alive, SiteCounts, silent, unknown } from './site-counts.ts'
+import { noDevice, type RuleCore } from '../core/rule.ts'
+import type { CoveredDevice, CoveredPair, SiteState } from './covered-pairs.ts'
 
 export class SilenceWatch {
-  readonly #pairs: PairTable
-  readonly #times: DeviceTimes
-  /** Of a pair. */
-  readonly #ruleOf: (pair: number) => EngineRule
   readonly #deadlines = new Deadlines()
-  readonly #sites = new SiteCounts()
+  readonly #bySlot: (CoveredPair | undefined)[] = []
+  readonly #freeSlots: number[] = []
   #outageEndMs = Number.NEGATIVE_INFINITY
   #isOut = false
   #hasSiteChanged = false
-
-  constructor(pairs: PairTable, times: DeviceTimes, ruleOf: (pair: number) => EngineRule) {
-    this.#pairs = pairs
-    this.#times = times
-    this.#ruleOf = ruleOf
-  }
 
   /** While it goes on, no silence is due; afterwards readings have time to come. */
   outage(isOut: boolean, nowMs: number): void {
@@ -41,62 +29,70 @@ export class SilenceWatch {
     this.#outageEndMs = nowMs
   }
 
-  #isOfSite(pair: number): boolean {
-    return this.#ruleOf(pair).core.condition.kind === 'site_silent' && this.#pairs.deviceOf(pair) !== noDevice
+  added(pair: CoveredPair): void {
+    if (isOfSite(pair)) {
+      pair.of.site.devices++
+      setSite(pair, this.#siteStateOf(pair.device))
+    }
+    this.schedule(pair)
   }
 
-  added(pair: number): void {
-    if (this.#isOfSite(pair)) this.#sites.add(this.#pairs.ruleOf(pair), pair, this.#flagOf(pair))
-    this.schedule(pair, undefined)
+  removed(pair: CoveredPair): void {
+    if (pair.slot >= 0) {
+      this.#deadlines.set(pair.slot, Number.POSITIVE_INFINITY)
+      this.#bySlot[pair.slot] = undefined
+      this.#freeSlots.push(pair.slot)
+    }
+    if (!isOfSite(pair)) return
+    setSite(pair, 'alive')
+    pair.of.site.devices--
   }
 
-  removed(pair: number): void {
-    this.#deadlines.set(pair, Number.POSITIVE_INFINITY)
-    if (this.#isOfSite(pair)) this.#sites.remove(this.#pairs.ruleOf(pair), pair)
+  #siteStateOf({ lastMs }: CoveredDevice): SiteState {
+    return lastMs < this.#outageEndMs ? 'unknown' : 'alive'
   }
 
-  ruleRemoved(place: number): void {
-    this.#sites.removeRule(place)
+  /** The last reading of the device became known. */
+  learned(pair: CoveredPair): void {
+    if (isOfSite(pair)) setSite(pair, this.#siteStateOf(pair.device))
   }
 
-  /** Its device was not heard since we were away ourselves, or it was. */
-  #flagOf(pair: number): number {
-    const lastMs = this.#times.lastMs[this.#slotOf(pair)] as number
-    return lastMs < this.#outageEndMs ? unknown : alive
-  }
-
-  /** It became known when the device was heard for the first time. */
-  learned(pair: number): void {
-    if (this.#isOfSite(pair)) this.#sites.set(this.#pairs.ruleOf(pair), pair, this.#flagOf(pair))
-  }
-
-  /** A new reading of a device: in its sites it is silent no longer. By its first one it becomes known when it will be. */
-  heard(slot: number, isFirst: boolean): void {
-    for (let pair = this.#pairs.firstOf(slot); pair >= 0; pair = this.#pairs.nextOf(pair)) {
-      const isBack = this.#isOfSite(pair) && this.#sites.flagOf(pair) !== alive
+  /** A new reading of a device ends its silence in a site. By the first one its deadlines become known. */
+  received({ pairs }: CoveredDevice, isFirst: boolean): void {
+    for (const pair of pairs) {
+      const isBack = pair.site !== 'alive'
       this.#hasSiteChanged ||= isBack
-      if (isBack) this.#sites.set(this.#pairs.ruleOf(pair), pair, alive)
-      if (isBack || isFirst) this.schedule(pair, undefined)
+      if (isBack) setSite(pair, 'alive')
+      if (isBack || isFirst) this.schedule(pair)
     }
   }
 
-  /** From when on the device of the pair counts as silent. */
-  dueMs(pair: number): number {
-    return silentFromMs(this.#ruleOf(pair).core, this.#times, this.#slotOf(pair), this.#outageEndMs)
+  /**
+   * From when on the device of the pair counts as silent: so long after its last reading, and after the end of an outage of ours at
+   * which one might have been missed, with the time that it may take to the next one. Infinity without a reading, or while it does not log.
+   */
+  dueMs({ of, device: { lastMs, lateMs, freshMs } }: CoveredPair): number {
+    if (Number.isNaN(lastMs) || lateMs === Number.POSITIVE_INFINITY) return Number.POSITIVE_INFINITY
+    const { condition } = of.rule.core
+    const seconds = 'after_seconds' in condition ? condition.after_seconds : undefined
+    return Math.max(lastMs, this.#outageEndMs + freshMs) + (seconds === undefined ? lateMs : seconds * 1000)
   }
 
   /** When time alone changes the pair next, if ever. */
-  schedule(pair: number, state: PairState | undefined): void {
-    const { core } = this.#ruleOf(pair)
-    if (core.condition.kind === 'silent') this.#deadlines.set(pair, nextLookMs(core, state, this.dueMs(pair)))
-    else if (this.#isOfSite(pair)) {
-      const isCounted = this.#sites.flagOf(pair) === silent
-      this.#deadlines.set(pair, isCounted ? Number.POSITIVE_INFINITY : this.dueMs(pair))
-    } else if (core.condition.kind === 'site_silent') this.#deadlines.set(pair, nextSiteLookMs(core, state))
+  schedule(pair: CoveredPair): void {
+    const { core } = pair.of.rule
+    if (core.condition.kind === 'silent') this.setDeadline(pair, nextLookMs(core, pair.state, this.dueMs(pair)))
+    else if (isOfSite(pair))
+      this.setDeadline(pair, pair.site === 'silent' ? Number.POSITIVE_INFINITY : this.dueMs(pair))
+    else if (core.condition.kind === 'site_silent') this.setDeadline(pair, nextSiteLookMs(core, pair.state))
   }
 
-  lookAgain(pair: number, timeMs: number): void {
-    this.#deadlines.set(pair, timeMs)
+  setDeadline(pair: CoveredPair, timeMs: number): void {
+    if (pair.slot < 0) {
+      pair.slot = this.#freeSlots.pop() ?? this.#bySlot.length
+      this.#bySlot[pair.slot] = pair
+    }
+    this.#deadlines.set(pair.slot, timeMs)
   }
 
   /** Infinity when time alone changes nothing, -Infinity when a site is to be evaluated. */
@@ -112,31 +108,56 @@ export class SilenceWatch {
     return !this.#isOut && this.#deadlines.nextMs() <= nowMs
   }
 
-  /** The pair that is due; -1 for one of a site or of its devices: sites are evaluated after all deadlines. */
-  take(nowMs: number): number {
-    const pair = this.#deadlines.nextSlot()
-    if (this.#ruleOf(pair).core.condition.kind === 'silent') return pair
-    if (!this.#isOfSite(pair)) {
-      this.#deadlines.set(pair, Number.POSITIVE_INFINITY)
-      return -1
-    }
-    if (this.dueMs(pair) <= nowMs) this.#sites.set(this.#pairs.ruleOf(pair), pair, silent)
-    this.schedule(pair, undefined)
-    return -1
+  /** The pair that is due; undefined for a site or one of its devices: sites are evaluated after all deadlines. */
+  take(nowMs: number): CoveredPair | undefined {
+    const pair = this.#bySlot[this.#deadlines.nextSlot()] as CoveredPair
+    if (pair.of.rule.core.condition.kind === 'silent') return pair
+    if (isOfSite(pair)) {
+      if (this.dueMs(pair) <= nowMs) setSite(pair, 'silent')
+      this.schedule(pair)
+    } else this.setDeadline(pair, Number.POSITIVE_INFINITY)
+    return undefined
   }
 
-  /** What is to be said of a site; undefined as long as it is not certain: devices may be silent, or not heard yet. */
-  siteOf(pair: number, nowMs: number): Observation | undefined {
-    const { condition } = this.#ruleOf(pair).core
+  /** The observation of a site; undefined while it is not certain: devices may be silent, or not known yet. */
+  siteOf({ of }: CoveredPair, nowMs: number): Observation | undefined {
+    const { condition } = of.rule.core
     if (this.#isOut || condition.kind !== 'site_silent') return undefined
     const { count, share } = condition
-    const { silent: least, unknown: more, devices } = this.#sites.of(this.#pairs.ruleOf(pair))
+    const { silent, unknown, devices } = of.site
     const isBeyond = (number: number) => devices > 0 && number >= count && number / devices > share
-    if (isBeyond(least) !== isBeyond(least + more)) return undefined
-    return { kind: 'site', nowMs, silent: least, devices }
+    if (isBeyond(silent) !== isBeyond(silent + unknown)) return undefined
+    return { kind: 'site', nowMs, silent, devices }
   }
+}
 
-  #slotOf(pair: number): number {
-    return this.#pairs.slotOf(this.#pairs.deviceOf(pair))
+/** The pair of a device, not the alerting one of the site. */
+function isOfSite({ of, device }: CoveredPair): boolean {
+  return of.rule.core.condition.kind === 'site_silent' && device.number !== noDevice
+}
+
+function setSite(pair: CoveredPair, state: SiteState): void {
+  const { site } = pair.of
+  if (pair.site !== 'alive') site[pair.site]--
+  if (state !== 'alive') site[state]++
+  pair.site = state
+}
+
+/** When time alone changes a pair of a rule on silence, which becomes silent at `dueMs`. */
+export function nextLookMs({ for_seconds }: RuleCore, state: PairState | undefined, dueMs: number): number {
+  switch (state?.phase ?? 'idle') {
+    case 'pending':
+      return dueMs + for_seconds * 1000
+    case 'firing':
+      return state?.flapping ? stillFromMs(state.changesMs) : Number.POSITIVE_INFINITY
+    default:
+      return dueMs
   }
+}
+
+/** When time alone changes the alert of a site of which no device changes. */
+function nextSiteLookMs({ for_seconds, keep_firing_seconds }: RuleCore, state: PairState | undefined): number {
+  if (state?.phase === 'pending') return state.sinceMs + for_seconds * 1000
+  const stillMs = state?.flapping ? stillFromMs(state.changesMs) : Number.POSITIVE_INFINITY
+  return state?.phase === 'clearing' ? Math.min(stillMs, state.sinceMs + keep_firing_seconds * 1000) : stillMs
 }

@@ -4,10 +4,9 @@ import { bounds } from '../core/bounds.ts'
 import type { Observation } from '../core/observation.ts'
 import { idlePair, type PairState } from '../core/pair.ts'
 import { withSample } from '../core/samples.ts'
-import type { CoveredPairs, ReadingValues } from './covered-pairs.ts'
-import type { DeviceTimes } from './device-times.ts'
-import { type EngineRule, noColumn } from './engine-rule.ts'
-import type { PairStates } from './pair-states.ts'
+import { type CoveredDevice, type CoveredPair, type ReadingValues, readingValue } from './covered-pairs.ts'
+import { noColumn } from './engine-rule.ts'
+import { type PairStates, remainsIdle } from './pair-states.ts'
 
 /** One at a time: it is read where it stands. */
 export interface EngineReading extends ReadingValues {
@@ -29,85 +28,70 @@ export interface Replay {
 /** Readings of so long ago may be read again after a start, with some time in which the end of the evaluation was not written. */
 const readAgainMs = 2 * bounds.replaySlackMs
 
-export class ValueWatch {
-  readonly #covered: CoveredPairs
-  readonly #times: DeviceTimes
-  readonly #states: PairStates
-
-  constructor(covered: CoveredPairs, times: DeviceTimes, states: PairStates) {
-    this.#covered = covered
-    this.#times = times
-    this.#states = states
+/** `isAlive`: no reading of the device was later before. */
+export function takeReading(states: PairStates, device: CoveredDevice, reading: EngineReading, isAlive: boolean): void {
+  const { timeUs } = reading
+  const isNewest = !(timeUs <= device.seenUs)
+  const isReadAgain = timeUs / 1000 >= states.nowMs - readAgainMs
+  if (!isNewest && !isAlive && !isReadAgain) return
+  for (const pair of device.pairs) {
+    const isOfValues = pair.of.rule.column !== noColumn
+    if (isOfValues && (isNewest || isReadAgain)) takeValue(states, pair, reading, isNewest)
+    if (!isOfValues && isAlive) takeAlive(states, pair, reading)
   }
+  if (isNewest) device.seenUs = timeUs
+}
 
-  /** `isAlive`: the device was not heard later before. */
-  take(slot: number, reading: EngineReading, isAlive: boolean): void {
-    const { seenUs } = this.#times
-    const { table } = this.#covered
-    const { timeUs } = reading
-    const isNewest = !(timeUs <= (seenUs[slot] as number))
-    const isReadAgain = timeUs / 1000 >= this.#states.nowMs - readAgainMs
-    if (!isNewest && !isAlive && !isReadAgain) return
-    for (let pair = table.firstOf(slot); pair >= 0; pair = table.nextOf(pair)) {
-      const rule = this.#covered.ruleOf(pair)
-      if (rule.column === noColumn) {
-        if (isAlive) this.#takeAlive(pair, rule, slot, reading)
-      } else if (isNewest) this.#take(pair, slot, this.#observationOf(pair, rule, reading))
-      else if (isReadAgain) this.#passLate(pair, slot, this.#observationOf(pair, rule, reading))
-    }
-    if (isNewest) seenUs[slot] = timeUs
-  }
+function takeValue(states: PairStates, pair: CoveredPair, reading: EngineReading, isNewest: boolean): void {
+  const observation = observationOf(pair, reading)
+  if (remainsIdle(pair, observation)) return
+  const before = pair.state ?? idleOf(pair.device)
+  if (isNewest) states.observe(pair, observation, before)
+  else states.passLate(pair, observation, before)
+}
 
-  #observationOf(pair: number, { column }: EngineRule, reading: EngineReading): Observation {
-    const { timeUs, receiptMs } = reading
-    return { kind: 'reading', timeUs, receiptMs, value: this.#covered.valueOf(pair, column, reading) }
-  }
+/** A reading changes a rule on silence only while that is pending or fires. */
+function takeAlive(states: PairStates, pair: CoveredPair, reading: EngineReading): void {
+  if (pair.of.rule.core.condition.kind !== 'silent' || pair.state === undefined) return
+  states.observe(pair, { ...observationOf(pair, reading), value: Number.NaN })
+}
 
-  #takeAlive(pair: number, rule: EngineRule, slot: number, { timeUs, receiptMs }: EngineReading): void {
-    if (rule.core.condition.kind !== 'silent' || !this.#states.has(pair)) return
-    this.#take(pair, slot, { kind: 'reading', timeUs, receiptMs, value: Number.NaN })
-  }
+function observationOf(pair: CoveredPair, reading: EngineReading): Extract<Observation, { kind: 'reading' }> {
+  const { timeUs, receiptMs } = reading
+  return { kind: 'reading', timeUs, receiptMs, value: readingValue(pair, reading) }
+}
 
-  #take(pair: number, slot: number, observation: Observation): void {
-    const state = this.#states.of(pair)
-    if (state === undefined && this.#states.staysIdle(pair, observation)) return
-    this.#states.observe(pair, observation, state ?? this.#idleOf(slot))
-  }
+/** A pair without a state has seen what its device has. */
+function idleOf({ seenUs, lastMs }: CoveredDevice): PairState {
+  return { ...idlePair, seenUs, atMs: lastMs }
+}
 
-  #passLate(pair: number, slot: number, observation: Observation): void {
-    const state = this.#states.of(pair)
-    if (state === undefined && this.#states.staysIdle(pair, observation)) return
-    this.#states.passLate(pair, observation, state ?? this.#idleOf(slot))
+/**
+ * A stored reading, each device's in the order of time, before any reading of later: what is committed already is known by the
+ * states that were restored.
+ */
+export function replayReading(
+  states: PairStates,
+  { pairs }: CoveredDevice,
+  reading: EngineReading,
+  { rules, warmBeforeUs, fromMs = Number.NaN }: Replay,
+): void {
+  const idle = { ...idlePair, atMs: fromMs }
+  for (const pair of pairs) {
+    const { id, column } = pair.of.rule
+    if (column === noColumn || (rules !== undefined && !rules.has(id))) continue
+    if (reading.timeUs < warmBeforeUs) warm(pair, reading)
+    else states.observeUnlessIdle(pair, observationOf(pair, reading), idle)
   }
+}
 
-  /** A pair without a state has seen what its device has. */
-  #idleOf(slot: number): PairState {
-    return { ...idlePair, seenUs: this.#times.seenUs[slot] as number, atMs: this.#times.lastMs[slot] as number }
-  }
-
-  /**
-   * A stored reading, each device's in the order of time, before any reading of later: what is committed already is known by the
-   * states that were restored.
-   */
-  replay(slot: number, reading: EngineReading, { rules, warmBeforeUs, fromMs = Number.NaN }: Replay): void {
-    const { table } = this.#covered
-    const idle = { ...idlePair, atMs: fromMs }
-    for (let pair = table.firstOf(slot); pair >= 0; pair = table.nextOf(pair)) {
-      const rule = this.#covered.ruleOf(pair)
-      if (rule.column === noColumn || (rules !== undefined && !rules.has(rule.id))) continue
-      if (reading.timeUs < warmBeforeUs) this.#warm(pair, rule, reading)
-      else this.#states.observeUnlessIdle(pair, this.#observationOf(pair, rule, reading), idle)
-    }
-  }
-
-  #warm(pair: number, { core: { condition }, column }: EngineRule, reading: EngineReading): void {
-    if (condition.kind !== 'change') return
-    const { timeUs, receiptMs } = reading
-    const value = this.#covered.valueOf(pair, column, reading)
-    const state = this.#states.of(pair) ?? idlePair
-    if (Number.isNaN(value) || timeUs <= state.seenUs) return
-    const atMs = Math.min(timeUs / 1000, receiptMs)
-    const samples = withSample(state.samples, atMs, value, condition.window_seconds * 1000)
-    this.#states.set(pair, { ...state, samples, seenUs: timeUs, atMs })
-  }
+function warm(pair: CoveredPair, reading: EngineReading): void {
+  const { condition } = pair.of.rule.core
+  if (condition.kind !== 'change') return
+  const { timeUs, receiptMs, value } = observationOf(pair, reading)
+  const state = pair.state ?? idlePair
+  if (Number.isNaN(value) || timeUs <= state.seenUs) return
+  const atMs = Math.min(timeUs / 1000, receiptMs)
+  const samples = withSample(state.samples, atMs, value, condition.window_seconds * 1000)
+  pair.state = { ...state, samples, seenUs: timeUs, atMs }
 }

@@ -1,6 +1,6 @@
 import { test } from 'tap'
 import { Condition } from '../../../alerts/core/condition.ts'
-import { packFacts } from '../../../alerts/engine/device-times.ts'
+import { packFacts } from '../../../alerts/engine/device-facts.ts'
 import { Engine } from '../../../alerts/engine/engine.ts'
 import type { EngineMessage } from '../../../alerts/engine/engine-messages.ts'
 import { noColumn } from '../../../alerts/engine/engine-rule.ts'
