@@ -17,7 +17,7 @@ import { createDelivery, type Delivery, type DeliveryOptions } from './delivery/
 import { kindOf } from './delivery/kinds/kinds.ts'
 import type { BatteryDays } from './engine/battery-days.ts'
 import { createEngineHost, type EngineHostState } from './engine/engine-host.ts'
-import type { TakenReadings } from './engine/reading-intake.ts'
+import type { TakenReadings } from './engine/packed-readings.ts'
 import type { Coverage } from './engine/rule-coverage.ts'
 import type { UnusualShifts } from './engine/unusual-hours.ts'
 import { type ErasedDevices, forgetErased, openErasedMails } from './outbox/erased-devices.ts'

@@ -1,4 +1,4 @@
-/** Tells rules on batteries how many days each has left at least. */
+/** Feeds rules on batteries with the days that each lasts at least. */
 
 import type { Live } from '../../query/live/live.ts'
 import type { AlertDevice, AlertDevices } from '../core/devices.ts'
@@ -21,12 +21,8 @@ export interface BatteryDaysOptions {
 
 /** Devices that are computed at once. */
 const devicesMax = 200
-/** Of a device that has not been heard for longer, what is not known says nothing of its battery. */
-const heardMsMax = 86_400_000
-
-export function isOfDays({ condition }: Pick<Rule, 'condition'>): boolean {
-  return condition.kind === 'battery' && condition.days !== undefined
-}
+/** Without a reading for longer, a missing estimate says nothing about the battery. */
+const silentMsMax = 86_400_000
 
 export async function observeDays({ id }: Pick<Rule, 'id'>, options: BatteryDaysOptions): Promise<void> {
   const { run, coverage, batteryDays, nowMs, signal } = options
@@ -43,5 +39,5 @@ export async function observeDays({ id }: Pick<Rule, 'id'>, options: BatteryDays
 /** A battery that was changed does not run down as far as one can see. */
 function daysWithout(number: number, { live, nowMs }: BatteryDaysOptions): number {
   const lastMs = live.silenceOf(number)?.lastMs ?? Number.NaN
-  return lastMs >= nowMs() - heardMsMax ? Number.POSITIVE_INFINITY : Number.NaN
+  return lastMs >= nowMs() - silentMsMax ? Number.POSITIVE_INFINITY : Number.NaN
 }

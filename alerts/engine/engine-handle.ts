@@ -51,6 +51,5 @@ export function startEngineThread({ onMessage, onError }: EngineHandleOptions): 
 
 function buffersOf(command: EngineCommand): ArrayBuffer[] {
   if (command.kind !== 'readings' && command.kind !== 'replay') return []
-  const { numbers, custom } = command.packed
-  return [numbers.buffer, custom.buffer]
+  return [command.packed.numbers.buffer]
 }

@@ -5,8 +5,8 @@ import type { Log } from '../../store/log.ts'
 import { EngineRun, type EngineRunOptions } from './engine-run.ts'
 import { KnownRules, type KnownRulesOptions } from './known-rules.ts'
 import { Observers, type ObserversOptions } from './observers.ts'
+import type { TakenReadings } from './packed-readings.ts'
 import { ruleOfFault } from './pair-states.ts'
-import type { TakenReadings } from './reading-intake.ts'
 import type { Coverage, SelectingRule } from './rule-coverage.ts'
 
 export interface EngineHostOptions
@@ -23,7 +23,7 @@ export interface EngineHostOptions
 export interface EngineHost {
   /** Readings that became durable. */
   take(readings: TakenReadings, receiptMs: number): void
-  /** Some did that it was not told. */
+  /** Some did that were not passed on. */
   missed(): void
   /** Rules have changed. */
   rulesChanged(): void

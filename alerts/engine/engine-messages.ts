@@ -1,4 +1,4 @@
-/** What the engine's thread and its host tell each other. Times are epoch milliseconds. */
+/** Messages between the engine's thread and its host. Times are epoch milliseconds. */
 
 import type { EndReason, Observation } from '../core/observation.ts'
 import type { PairState } from '../core/pair.ts'
@@ -33,7 +33,7 @@ export type EngineCommand =
   /** As `packFacts` makes them. */
   | { readonly kind: 'devices'; readonly facts: Float64Array }
   | { readonly kind: 'restore'; readonly pairs: readonly RestoredPair[] }
-  /** Readings that were taken; all that came up to `untilMs` was told. */
+  /** Readings that were taken; all that came up to `untilMs` was posted. */
   | { readonly kind: 'readings'; readonly packed: PackedReadings; readonly untilMs: number }
   /** Readings that are stored, in the order of time. */
   | ({ readonly kind: 'replay'; readonly packed: PackedReadings } & Replay)
@@ -53,16 +53,16 @@ export type EngineCommand =
   | { readonly kind: 'clock'; readonly deltaMs: number; readonly nowMs: number }
   /** The oldest transitions that are on their way are committed: the next ones may follow. */
   | { readonly kind: 'applied' }
-  /** All that waits is to be told, short phases too. */
+  /** All that waits is to be posted, short phases too. */
   | { readonly kind: 'flush' }
   /** Answered with the same word. */
   | { readonly kind: 'ping'; readonly id: number }
   | { readonly kind: 'stop' }
 
 export interface EngineState {
-  /** Up to then all that was received is evaluated and told to the host. */
+  /** Up to then all that was received is evaluated and posted to the host. */
   readonly untilMs: number
-  /** Transitions that were not told yet. */
+  /** Transitions that were not posted yet. */
   readonly waiting: number
   readonly pairs: number
   /** Alerts that came and went while they could not be written. */

@@ -13,11 +13,11 @@ import { BatchWriter, type EngineStore } from './batch-writer.ts'
 import { type EngineHandle, startEngineThread } from './engine-handle.ts'
 import type { EngineMessage, EngineState } from './engine-messages.ts'
 import { createOutageWatch } from './outage-watch.ts'
-import type { PackedReadings } from './packed-readings.ts'
-import { createPatience, type Patience } from './patience.ts'
-import { packedMax, ReadingIntake, type TakenReadings } from './reading-intake.ts'
+import type { TakenReadings } from './packed-readings.ts'
+import { packedMax, ReadingIntake } from './reading-intake.ts'
+import { createRetryPolicy, type RetryPolicy } from './retry-policy.ts'
 import type { CoverageChange } from './rule-coverage.ts'
-import { RuleTelling } from './rule-telling.ts'
+import { RuleFeed } from './rule-feed.ts'
 import { StoredReplay, type StoredReplayOptions } from './stored-replay.ts'
 
 export interface EngineRunOptions extends StoredReplayOptions {
@@ -44,40 +44,40 @@ export class EngineRun {
   readonly #intake = new ReadingIntake(readingBytesMax)
   readonly #outages: ReturnType<typeof createOutageWatch>
   readonly #thread: EngineHandle
-  readonly #telling: RuleTelling
-  readonly #patience: Patience
+  readonly #feed: RuleFeed
+  readonly #retries: RetryPolicy
   readonly #replay: StoredReplay
   readonly #running: Promise<void>
   readonly #timer: NodeJS.Timeout
   #writer: BatchWriter | undefined
   #isRestored = false
   #isLive = false
-  /** All that was taken up to then was told. */
-  #heardMs: number
+  /** All that was taken up to then is in the intake or on its way. */
+  #receivedMs: number
   #state: EngineState = { untilMs: Number.NEGATIVE_INFINITY, waiting: 0, pairs: 0, merged: 0 }
   #isMissing = false
   #lastOutageMs: number
 
-  /** From now on it is told all readings. */
+  /** From now on it gets all readings. */
   constructor(options: EngineRunOptions) {
     const { nowMs, failed } = options
     this.#options = options
-    this.#heardMs = nowMs()
-    this.#lastOutageMs = this.#heardMs
+    this.#receivedMs = nowMs()
+    this.#lastOutageMs = this.#receivedMs
     this.#outages = createOutageWatch(options)
-    this.#thread = startEngineThread({ onMessage: message => this.#heard(message), onError: failed })
+    this.#thread = startEngineThread({ onMessage: message => this.#receive(message), onError: failed })
     const [thread, { signal }] = [this.#thread, this.#closing]
-    this.#telling = new RuleTelling({ ...options, thread, intake: this.#intake })
-    this.#patience = createPatience(signal, options.log)
-    this.#replay = new StoredReplay(options, { thread, signal, patience: this.#patience })
-    this.#thread.post({ kind: 'outage', isOut: true, nowMs: this.#heardMs })
+    this.#feed = new RuleFeed({ ...options, thread, intake: this.#intake })
+    this.#retries = createRetryPolicy(signal, options.log)
+    this.#replay = new StoredReplay(options, { thread, signal, retries: this.#retries })
+    this.#thread.post({ kind: 'outage', isOut: true, nowMs: this.#receivedMs })
     this.#timer = setInterval(() => this.#tick(), tickMs)
     this.#running = this.#run().catch(error => {
       if (!this.#closing.signal.aborted) failed(error as Error)
     })
   }
 
-  /** Whether the states of the last run are known: what is no reading may be told. */
+  /** Whether the states of the last run are known, and observations other than readings are taken. */
   get isRestored(): boolean {
     return this.#isRestored
   }
@@ -112,24 +112,24 @@ export class EngineRun {
 
   async #run(): Promise<void> {
     const { store, log, rules, coverage, applied } = this.#options
-    const { evaluatedUntilMs, batch } = await this.#patience.retried(() => store.readRow())
-    const told = (unknownRules: readonly number[]) => {
+    const { evaluatedUntilMs, batch } = await this.#retries.retried(() => store.readRow())
+    const committed = (unknownRules: readonly number[]) => {
       this.#thread.post({ kind: 'applied' })
       applied(unknownRules)
     }
-    this.#writer = new BatchWriter({ store, log, lastBatch: batch, applied: told, signal: this.#closing.signal })
+    this.#writer = new BatchWriter({ store, log, lastBatch: batch, applied: committed, signal: this.#closing.signal })
     for (const rule of rules.values()) {
       this.setRule(rule, { added: coverage.devicesOf(rule.id), removed: [], reason: 'not_selected' })
     }
     await this.#replay.restoreStates()
     this.#isRestored = true
-    let fromMs = evaluatedUntilMs ?? this.#heardMs
+    let fromMs = evaluatedUntilMs ?? this.#receivedMs
     for (;;) {
       await this.#catchUp(fromMs)
-      await this.#patience.until(() => this.#isMissing || this.#intake.takeDropped())
+      await this.#retries.until(() => this.#isMissing || this.#intake.takeDropped())
       this.#isMissing = false
       this.#isLive = false
-      // Until all is known again, nobody is silent.
+      // Silence is not evaluated until missed readings are replayed.
       this.#thread.post({ kind: 'outage', isOut: true, nowMs: this.#options.nowMs() })
       if (Number.isFinite(this.#state.untilMs)) fromMs = this.#state.untilMs
       log.warn({ from: new Date(fromMs) }, 'missed readings; alerts are evaluated again from stored readings')
@@ -140,7 +140,7 @@ export class EngineRun {
   async #catchUp(sinceMs: number): Promise<void> {
     const { log, nowMs, isOut, rules, coverage } = this.#options
     await this.#replay.since(sinceMs)
-    this.#telling.facts([...new Set([...rules.keys()].flatMap(id => coverage.devicesOf(id)))])
+    this.#feed.facts([...new Set([...rules.keys()].flatMap(id => coverage.devicesOf(id)))])
     this.#thread.post({ kind: 'outage', isOut: isOut(), nowMs: nowMs() })
     this.#isLive = true
     this.#send()
@@ -153,30 +153,31 @@ export class EngineRun {
     const now = nowMs()
     if (isOut || hasPaused || steppedMs !== 0 || !this.#isLive) this.#lastOutageMs = now
     if (steppedMs !== 0) {
-      // Readings that are still to be told may have come since.
+      // Readings that are still in the intake may have come since.
       this.#thread.post({ kind: 'clock', deltaMs: steppedMs, nowMs: beforeMs })
-      this.#heardMs = Math.min(this.#heardMs, now)
+      this.#receivedMs = Math.min(this.#receivedMs, now)
     }
     if (this.#isLive) {
       if (hasPaused) this.#thread.post({ kind: 'outage', isOut: true, nowMs: now })
       this.#thread.post({ kind: 'outage', isOut, nowMs: now })
       this.#send()
     } else this.#intake.hold()
-    // What came while nothing else ran is still on its way, so that a moment counts as heard when the next one is here.
-    this.#heardMs = now
+    // Readings that came while nothing else ran are still on their way: a moment is complete when the next one is here.
+    this.#receivedMs = now
     this.#writer?.look(monotonicMs())
   }
 
   #send(): void {
     let isSent = false
     for (const packed of this.#intake.take()) {
-      this.#thread.post({ kind: 'readings', packed, untilMs: this.#heardMs })
+      this.#thread.post({ kind: 'readings', packed, untilMs: this.#receivedMs })
       isSent = true
     }
-    if (!isSent) this.#thread.post({ kind: 'readings', packed: noReadings(), untilMs: this.#heardMs })
+    const packed = { count: 0, numbers: new Float64Array(0) }
+    if (!isSent) this.#thread.post({ kind: 'readings', packed, untilMs: this.#receivedMs })
   }
 
-  #heard(message: EngineMessage): void {
+  #receive(message: EngineMessage): void {
     if (message.kind === 'pong') return
     this.#state = message.state
     if (message.kind === 'transitions') this.#writer?.write(message.transitions, message.state.untilMs)
@@ -193,30 +194,30 @@ export class EngineRun {
     else this.#intake.hold()
   }
 
-  /** There were readings that it was not told. */
+  /** There were readings that it did not get. */
   missed(): void {
     this.#isMissing = true
   }
 
   /** New, or changed in what its evaluation depends on. */
   setRule(rule: Rule, change: CoverageChange): void {
-    this.#telling.rule(rule)
+    this.#feed.rule(rule)
     this.coverageChanged(rule, change)
   }
 
   coverageChanged(rule: Rule, change: CoverageChange): void {
     const { added } = change
-    this.#telling.coverage(rule, change)
+    this.#feed.coverage(rule, change)
     if (added.length === 0 || !this.#isLive) return
-    this.#telling.facts(added)
+    this.#feed.facts(added)
     void this.#replay.lastOf(rule, added).catch(this.#options.failed)
   }
 
   removeRule(id: number, reason: EndReason): void {
-    this.#telling.removal(id, reason)
+    this.#feed.removal(id, reason)
   }
 
-  /** What the service knows of itself needs no readings; everything else is for the time when they are known. */
+  /** Facts of the service need no readings; everything else waits until they are known. */
   observe(rule: number, device: number, observation: Observation): void {
     if (this.#isLive || (this.#isRestored && observation.kind === 'fact'))
       this.#thread.post({ kind: 'observe', rule, device, observation })
@@ -225,8 +226,8 @@ export class EngineRun {
   /** Of devices that a rule covers: cadences change, and a device may have got a series for the rule's metric. */
   refresh(rule: Rule, devices: readonly number[]): void {
     if (!this.#isLive) return
-    this.#telling.series(rule, devices)
-    this.#telling.facts(devices)
+    this.#feed.series(rule, devices)
+    this.#feed.facts(devices)
   }
 
   /**
@@ -241,7 +242,7 @@ export class EngineRun {
       const covered = new Set(coverage.devicesOf(rule.id))
       // Readings of the erased series, should some follow, are not read any more.
       const remaining = devices.filter(device => covered.has(device))
-      this.#telling.series(rule, remaining)
+      this.#feed.series(rule, remaining)
     }
     this.#send()
     this.#thread.post({ kind: 'eraseValues', devices, metric })
@@ -261,7 +262,7 @@ export class EngineRun {
   }
 
   async #finish(deadlineMs: number): Promise<void> {
-    this.#heardMs = this.#options.nowMs()
+    this.#receivedMs = this.#options.nowMs()
     this.#send()
     this.#thread.post({ kind: 'flush' })
     await this.#thread.settled()
@@ -272,8 +273,4 @@ export class EngineRun {
     }
     if (this.backlog === 0) await this.#writer?.finish()
   }
-}
-
-function noReadings(): PackedReadings {
-  return { count: 0, numbers: new Float64Array(0), customCount: 0, custom: new Float64Array(0) }
 }

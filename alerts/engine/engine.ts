@@ -24,9 +24,9 @@ export class Engine {
   readonly #options: EngineOptions
   readonly #handlers: Handlers = createHandlers(this, this.#evaluator)
   #untilMs = Number.NEGATIVE_INFINITY
-  /** Up to then all that was received has been told to the host. */
-  #toldUntilMs = Number.NEGATIVE_INFINITY
-  /** Lots that were told and are not committed. */
+  /** Up to then all that was received has been posted to the host. */
+  #postedUntilMs = Number.NEGATIVE_INFINITY
+  /** Lots that were posted and are not committed. */
   #onTheirWay = 0
   #isBehind = false
   #forgottenMs = Number.NEGATIVE_INFINITY
@@ -38,7 +38,7 @@ export class Engine {
   take(command: EngineCommand): void {
     const handle = this.#handlers[command.kind] as (command: EngineCommand) => void
     handle(command)
-    this.tell()
+    this.postTransitions()
     if (command.kind !== 'readings') return
     this.#options.post({ kind: 'state', state: this.#state(), readings: command.packed.count })
   }
@@ -69,15 +69,15 @@ export class Engine {
   #advanceFurther(): void {
     if (!this.#isBehind) return
     this.#advance()
-    this.tell()
+    this.postTransitions()
   }
 
   /** While one is on its way, what changes joins the next one; only a full one follows at once, for PostgreSQL not to wait for it. */
-  tell(all = false): void {
+  postTransitions(all = false): void {
     const isFull = this.#evaluator.queue.length >= transitionsMax
     if (this.#onTheirWay >= (isFull ? 2 : 1)) return
     const transitions = this.#evaluator.takeTransitions(transitionsMax, all)
-    if (this.#evaluator.isDrained() && !this.#isBehind) this.#toldUntilMs = this.#untilMs
+    if (this.#evaluator.isDrained() && !this.#isBehind) this.#postedUntilMs = this.#untilMs
     if (transitions.length === 0) return
     this.#onTheirWay++
     this.#options.post({ kind: 'transitions', transitions, state: this.#state() })
@@ -85,7 +85,7 @@ export class Engine {
 
   #state(): EngineState {
     const { queue, pairCount } = this.#evaluator
-    return { untilMs: this.#toldUntilMs, waiting: queue.length, pairs: pairCount, merged: queue.merged }
+    return { untilMs: this.#postedUntilMs, waiting: queue.length, pairs: pairCount, merged: queue.merged }
   }
 }
 
@@ -113,7 +113,7 @@ function createHandlers(engine: Engine, evaluator: Evaluator): Handlers {
     clock: ({ deltaMs, nowMs }) => evaluator.clockStepped(deltaMs, nowMs),
     eraseValues: ({ devices, metric }) => evaluator.eraseValues(devices, metric),
     applied: () => engine.applied(),
-    flush: () => engine.tell(true),
+    flush: () => engine.postTransitions(true),
     ping: ({ id }) => engine.post({ kind: 'pong', id }),
     stop: () => undefined,
   }

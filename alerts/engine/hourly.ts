@@ -1,4 +1,4 @@
-/** Tells rules on completeness how much of each full hour there is, some minutes after its end. */
+/** Feeds rules on completeness with the share of each full hour, some minutes after its end. */
 
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Live } from '../../query/live/live.ts'
@@ -19,7 +19,7 @@ const hourMs = 3_600_000
 const afterMs = 300_000
 const devicesPerTurn = 1000
 
-/** The begin of the last hour that can be told of. */
+/** Begin of the last hour that can be observed. */
 export function lastFullHourMs(nowMs: number): number {
   return Math.floor((nowMs - afterMs) / hourMs) * hourMs - hourMs
 }

@@ -9,7 +9,7 @@ import { RuleCoverage } from './rule-coverage.ts'
 export interface KnownRulesOptions {
   readonly devices: AlertDevices
   readonly readRules: () => Promise<readonly Rule[]>
-  /** Of those that are there: it tells of changes that nobody was told of. */
+  /** Of those that are there: it shows changes that were missed. */
   readonly readVersions: () => Promise<readonly { id: number; version: number; enabled: boolean }[]>
   /** Has in memory what `devices.mayRead` asks of an account, and resolves to a text that changes with it. */
   readonly learnOwner: (account: number) => Promise<string>
@@ -18,11 +18,11 @@ export interface KnownRulesOptions {
   readonly signal: AbortSignal
 }
 
-/** Who is told of changes. */
+/** Follows changes. */
 export type RuleFollower = Pick<EngineRun, 'setRule' | 'removeRule' | 'coverageChanged' | 'refresh'>
 
 const versionsEveryMs = 60_000
-/** Devices whose cadence is told anew in a second. */
+/** Devices whose cadence is posted again in a second. */
 const devicesPerLook = 5000
 
 export class KnownRules {

@@ -1,20 +1,18 @@
-/** Tells rules what is no reading: facts of the service, full hours, and how long batteries last. Each has a time of its own. */
+/** Feeds rules with observations other than readings: facts of the service (every 10 s), full hours, and battery estimates (every 6 h). */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Live } from '../../query/live/live.ts'
 import type { Log } from '../../store/log.ts'
 import type { AlertDevices } from '../core/devices.ts'
-import type { Fact } from '../core/fact.ts'
+import { type Fact, holds } from '../core/fact.ts'
 import type { ReadAlertReadings } from '../core/readings.ts'
-import type { Rule } from '../core/rule.ts'
+import { noDevice, type Rule } from '../core/rule.ts'
 import { hourMs as hourLengthMs } from '../core/suspect-share.ts'
-import { BackgroundJob } from './background-job.ts'
-import { type BatteryDays, isOfDays, observeDays } from './battery-days.ts'
+import { type BatteryDays, observeDays } from './battery-days.ts'
 import type { EngineRun } from './engine-run.ts'
-import { observeFacts } from './facts.ts'
 import { lastFullHourMs, observeHour } from './hourly.ts'
 import type { RuleCoverage } from './rule-coverage.ts'
-import { isOfSuspects, observeSuspects } from './suspect-hours.ts'
+import { observeSuspects } from './suspect-hours.ts'
 import { observeUnusual, type UnusualShifts } from './unusual-hours.ts'
 
 export interface ObserversOptions {
@@ -34,7 +32,7 @@ export interface ObserversOptions {
   readonly signal: AbortSignal
 }
 
-/** What is evaluated, and by what. */
+/** The rules that are evaluated, and by which run. */
 export interface Observed {
   readonly run: Pick<EngineRun, 'isLive' | 'observe' | 'lastOutageMs'>
   /** By their ids. It changes while something goes on beside. */
@@ -52,117 +50,90 @@ export class Observers {
   readonly #options: ObserversOptions
   #factsMs = 0
   #hourMs = Number.NaN
-  readonly #days = new BackgroundJob()
-  /** When a rule was told of batteries. One that has changed is another one, here and below. */
-  readonly #daysMs = new WeakMap<Rule, number>()
-  readonly #suspects = new BackgroundJob()
-  /** Of which hour a rule was told last. */
-  readonly #suspectHours = new WeakMap<Rule, number>()
-  #suspectsFromMs = Number.NEGATIVE_INFINITY
-  readonly #unusual = new BackgroundJob()
-  /** The same bound as for suspect readings. */
-  readonly #unusualHours = new WeakMap<Rule, number>()
-  #unusualFromMs = Number.NEGATIVE_INFINITY
+  readonly #days: BackgroundFeed
+  readonly #suspects: BackgroundFeed
+  readonly #unusual: BackgroundFeed
 
   constructor(options: ObserversOptions) {
+    const { log, signal, suspectsRetryMs = suspectsRetryUsualMs } = options
     this.#options = options
+    const feed = (kind: string, retryMs: number, given: Pick<FeedOptions, 'takes' | 'rulesMax' | 'observe'>) =>
+      new BackgroundFeed({
+        ...given,
+        retryMs,
+        failed(error) {
+          if (!signal.aborted) log.warn({ err: error }, `rules on ${kind} postponed`)
+        },
+      })
+    this.#days = feed('batteries', daysRetryMs, {
+      takes: ({ condition }) => condition.kind === 'battery' && condition.days !== undefined,
+      rulesMax: 1,
+      async observe({ rules }, observed) {
+        for (const rule of rules) await observeDays(rule, { ...options, ...observed })
+      },
+    })
+    this.#suspects = feed('suspect readings', suspectsRetryMs, {
+      takes: ({ condition }) => condition.kind === 'suspect',
+      rulesMax: Number.POSITIVE_INFINITY,
+      observe: (due, observed) => this.#observeSuspects(due, observed),
+    })
+    this.#unusual = feed('unusual values', suspectsRetryMs, {
+      takes: ({ condition }) => condition.kind === 'unusual',
+      rulesMax: 1,
+      observe: async (due, observed) => {
+        await this.#untilShown()
+        for (const rule of due.rules) await observeUnusual(rule, this.#hourEndOf(due), { ...options, ...observed })
+      },
+    })
   }
 
-  /** To be called often. Facts of the service are told also while stored readings cannot be read. */
+  /** To be called often. Facts of the service are passed on also while stored readings cannot be read. */
   async look(observed: Observed): Promise<void> {
     await this.#lookAtFacts(observed)
     if (!observed.run.isLive) return
-    this.#lookAtBatteries(observed)
-    this.#lookAtSuspects(observed)
-    this.#lookAtUnusual(observed)
-    await this.#lookAtHour(observed)
+    const hourMs = lastFullHourMs(this.#options.nowMs())
+    this.#days.look(observed, Math.floor(performance.now() / daysEveryMs))
+    this.#suspects.look(observed, hourMs)
+    this.#unusual.look(observed, hourMs)
+    await this.#lookAtHour(hourMs, observed)
   }
 
   async #lookAtFacts({ run, rules }: Observed): Promise<void> {
-    const { facts, nowMs, factsEveryMs = factsEveryUsualMs } = this.#options
+    const { nowMs, factsEveryMs = factsEveryUsualMs } = this.#options
     const now = performance.now()
     const ofService = [...rules.values()].filter(({ condition }) => condition.kind === 'service')
     if (now - this.#factsMs < factsEveryMs || ofService.length === 0) return
     this.#factsMs = now
-    observeFacts(run, ofService, await facts(), nowMs())
+    const facts = await this.#options.facts()
+    for (const { id, condition } of ofService) {
+      const fact = facts.find(({ fact }) => condition.kind === 'service' && fact === condition.fact)
+      if (fact === undefined || condition.kind !== 'service') continue
+      const { value, text } = fact
+      run.observe(id, noDevice, { kind: 'fact', nowMs: nowMs(), holds: holds(condition, fact), value, text })
+    }
   }
 
-  async #lookAtHour({ run, rules, coverage }: Observed): Promise<void> {
-    const { nowMs, live, signal } = this.#options
-    const hourMs = lastFullHourMs(nowMs())
+  async #lookAtHour(hourMs: number, { run, rules, coverage }: Observed): Promise<void> {
     if (hourMs === this.#hourMs) return
     this.#hourMs = hourMs
     if (run.lastOutageMs >= hourMs) return
+    const { live, signal } = this.#options
     await observeHour(hourMs, { run, rules: rules.values(), coverage, live, signal })
   }
 
-  /** Of many devices it takes minutes. */
-  #lookAtBatteries(observed: Observed): void {
-    if (this.#days.isRunning) return
-    const { log, signal } = this.#options
-    const now = performance.now()
-    const lastMs = (rule: Rule) => this.#daysMs.get(rule) ?? Number.NEGATIVE_INFINITY
-    const due = [...observed.rules.values()].find(rule => isOfDays(rule) && lastMs(rule) <= now - daysEveryMs)
-    if (due === undefined) return
-    this.#days.start(async () => {
-      try {
-        await observeDays(due, { ...this.#options, ...toPresent([due], observed) })
-        this.#daysMs.set(due, now)
-      } catch (error) {
-        this.#daysMs.set(due, now - daysEveryMs + daysRetryMs)
-        if (!signal.aborted) log.warn({ err: error, rule: due.id }, 'a rule on batteries waits')
-      }
-    })
+  async #observeSuspects(due: DueRules, observed: FedRules): Promise<void> {
+    await this.#untilShown()
+    const { nowMs, log } = this.#options
+    const hour = { beginMs: due.period, atMs: this.#hourEndOf(due) }
+    const unknown = await observeSuspects(hour, due.rules, { ...this.#options, ...observed })
+    const isLate = lastFullHourMs(nowMs()) - due.period > hourLengthMs
+    if (!isLate && unknown.length === 0) return
+    log.warn({ hour: new Date(due.period), devices: unknown.length, isLate }, 'suspect readings not judged completely')
   }
 
-  /** Rules that are new here, as all are after a start, are told of the last full hour at once, as of now. */
-  #lookAtSuspects(observed: Observed): void {
-    if (this.#suspects.isRunning || performance.now() < this.#suspectsFromMs) return
-    const { log, signal, nowMs, suspectsRetryMs = suspectsRetryUsualMs } = this.#options
-    const hourMs = lastFullHourMs(nowMs())
-    const ofSuspects = [...observed.rules.values()].filter(isOfSuspects)
-    const added = ofSuspects.filter(rule => !this.#suspectHours.has(rule))
-    const due = added.length > 0 ? added : ofSuspects.filter(rule => this.#suspectHours.get(rule) !== hourMs)
-    if (due.length === 0) return
-    this.#suspects.start(async () => {
-      try {
-        await this.#untilShown()
-        const atMs = added.length > 0 ? nowMs() : hourMs + hourLengthMs
-        const unknown = await observeSuspects({ beginMs: hourMs, atMs }, due, {
-          ...this.#options,
-          ...toPresent(due, observed),
-        })
-        for (const rule of due) this.#suspectHours.set(rule, hourMs)
-        const isLate = lastFullHourMs(nowMs()) - hourMs > hourLengthMs
-        if (isLate || unknown.length > 0) {
-          log.warn({ hour: new Date(hourMs), devices: unknown.length, isLate }, 'not all is known of suspect readings')
-        }
-      } catch (error) {
-        this.#suspectsFromMs = performance.now() + suspectsRetryMs
-        if (!signal.aborted) log.warn({ err: error }, 'rules on suspect readings wait')
-      }
-    })
-  }
-
-  /** One rule at a time; of many devices it takes a while. */
-  #lookAtUnusual(observed: Observed): void {
-    if (this.#unusual.isRunning || performance.now() < this.#unusualFromMs) return
-    const { log, signal, nowMs, suspectsRetryMs = suspectsRetryUsualMs } = this.#options
-    const hourMs = lastFullHourMs(nowMs())
-    const isDue = (rule: Rule) => rule.condition.kind === 'unusual' && this.#unusualHours.get(rule) !== hourMs
-    const due = [...observed.rules.values()].find(isDue)
-    if (due === undefined) return
-    this.#unusual.start(async () => {
-      try {
-        await this.#untilShown()
-        const atMs = this.#unusualHours.has(due) ? hourMs + hourLengthMs : nowMs()
-        await observeUnusual(due, atMs, { ...this.#options, ...toPresent([due], observed) })
-        this.#unusualHours.set(due, hourMs)
-      } catch (error) {
-        this.#unusualFromMs = performance.now() + suspectsRetryMs
-        if (!signal.aborted) log.warn({ err: error, rule: due.id }, 'rules on unusual values postponed')
-      }
-    })
+  /** For rules that are new here, as all are after a start, the last full hour counts as of now. */
+  #hourEndOf({ isFirst, period }: DueRules): number {
+    return isFirst ? this.#options.nowMs() : period + hourLengthMs
   }
 
   async #untilShown(): Promise<void> {
@@ -170,17 +141,76 @@ export class Observers {
     while (!isShown()) await sleep(shownPollMs, undefined, { signal: this.#options.signal })
   }
 
-  /** What goes on beside has ended. */
+  /** Feeds that run in the background have ended. */
   async close(): Promise<void> {
     await Promise.all([this.#days.ended(), this.#suspects.ended(), this.#unusual.ended()])
   }
 }
 
-/** A rule that has changed meanwhile is told nothing of what was found for the one before. */
-function toPresent(
-  due: readonly Rule[],
-  { run, rules, coverage }: Observed,
-): Pick<Observed, 'coverage'> & { run: Pick<EngineRun, 'observe'> } {
+interface DueRules {
+  readonly rules: readonly Rule[]
+  readonly period: number
+  /** They have not been fed before. */
+  readonly isFirst: boolean
+}
+
+interface FedRules {
+  readonly coverage: Observed['coverage']
+  readonly run: Pick<EngineRun, 'observe'>
+}
+
+interface FeedOptions {
+  readonly takes: (rule: Rule) => boolean
+  /** At once. */
+  readonly rulesMax: number
+  readonly retryMs: number
+  readonly observe: (due: DueRules, observed: FedRules) => Promise<void>
+  readonly failed: (error: unknown) => void
+}
+
+/** Feeds rules once a period, beside all else: of many devices it takes minutes. */
+class BackgroundFeed {
+  readonly #options: FeedOptions
+  /** The last period that a rule was fed with. A rule that has changed is another object. */
+  readonly #periods = new WeakMap<Rule, number>()
+  #running: Promise<void> | undefined
+  #notBeforeMs = Number.NEGATIVE_INFINITY
+
+  constructor(options: FeedOptions) {
+    this.#options = options
+  }
+
+  look(observed: Observed, period: number): void {
+    if (this.#running !== undefined || performance.now() < this.#notBeforeMs) return
+    const all = [...observed.rules.values()].filter(this.#options.takes)
+    const added = all.filter(rule => !this.#periods.has(rule))
+    const isFirst = added.length > 0
+    const due = isFirst ? added : all.filter(rule => this.#periods.get(rule) !== period)
+    const rules = due.slice(0, this.#options.rulesMax)
+    if (rules.length === 0) return
+    this.#running = this.#feed({ rules, period, isFirst }, presentOnly(rules, observed)).finally(() => {
+      this.#running = undefined
+    })
+  }
+
+  async #feed(due: DueRules, observed: FedRules): Promise<void> {
+    const { observe, retryMs, failed } = this.#options
+    try {
+      await observe(due, observed)
+      for (const rule of due.rules) this.#periods.set(rule, due.period)
+    } catch (error) {
+      this.#notBeforeMs = performance.now() + retryMs
+      failed(error)
+    }
+  }
+
+  async ended(): Promise<void> {
+    await this.#running
+  }
+}
+
+/** A rule that has changed meanwhile gets no observations that were made for the one before. */
+function presentOnly(due: readonly Rule[], { run, rules, coverage }: Observed): FedRules {
   const asked = new Map(due.map(rule => [rule.id, rule]))
   return {
     coverage,

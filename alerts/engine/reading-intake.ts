@@ -1,18 +1,6 @@
 /** Readings on their way to the engine: packed some at a time, kept while it is not ready for them, and bounded. */
 
-import { bytesOf, PackedReader, type PackedReadings, ReadingsBuffer } from './packed-readings.ts'
-
-/** What a listener to stored readings is told. */
-export interface TakenReadings {
-  next(): boolean
-  /** The device's number. */
-  readonly series: number
-  readonly timeUs: number
-  value(column: number): number
-  readonly customCount: number
-  customSeries(place: number): number
-  customValue(place: number): number
-}
+import { bytesOf, PackedReader, type PackedReadings, ReadingsBuffer, type TakenReadings } from './packed-readings.ts'
 
 /** More than 100 ms of them go on their way at once. */
 export const packedMax = 8000
@@ -52,7 +40,7 @@ export class ReadingIntake {
     while (readings.next()) {
       if (!isWanted(readings.series)) continue
       const waiting = this.#unansweredBytes + this.#heldBytes + this.#buffer.bytes
-      if (waiting + bytesOf(1, readings.customCount) > this.#bytesMax) {
+      if (waiting + bytesOf(readings.customCount) > this.#bytesMax) {
         this.#dropped++
         this.#hasDropped = true
       } else this.#buffer.add(readings, receiptMs)
@@ -70,7 +58,7 @@ export class ReadingIntake {
   *take(): Generator<PackedReadings> {
     this.hold()
     for (let packed = this.#held.shift(); packed !== undefined; packed = this.#held.shift()) {
-      const bytes = bytesOf(packed.count, packed.customCount)
+      const bytes = packed.numbers.byteLength
       this.#heldBytes -= bytes
       this.#unansweredBytes += bytes
       this.#unanswered.push(bytes)

@@ -5,7 +5,6 @@ import { bounds } from '../core/bounds.ts'
 import type { AlertDevice, AlertDevices } from '../core/devices.ts'
 import type { EndReason } from '../core/observation.ts'
 import { isOfWhole, noDevice, type Rule } from '../core/rule.ts'
-import { NumberList } from './number-list.ts'
 
 /** What has come to a rule's devices, and what has gone. */
 export interface CoverageChange {
@@ -20,7 +19,7 @@ export type SelectingRule = Pick<Rule, 'owner' | 'selector' | 'condition'>
 interface Covered {
   readonly rule: SelectingRule
   readonly selects: (device: AlertDevice) => boolean
-  readonly devices: NumberList
+  readonly devices: Set<number>
   isWhole: boolean
 }
 
@@ -46,7 +45,7 @@ export class RuleCoverage {
   readonly #rules = new Map<number, Covered>()
   readonly #devices: AlertDevices
   readonly #limits: PairLimits
-  /** How many rules cover a device, by its number: as many as there are rules of all accounts. */
+  /** How many rules cover a device, by its number. */
   #counts = new Uint32Array(1024)
   #pairCount = 0
   readonly #owners = new Map<number | null, OwnedPairs>()
@@ -70,16 +69,16 @@ export class RuleCoverage {
 
   of(id: number): Coverage | undefined {
     const covered = this.#rules.get(id)
-    return covered && { covered: covered.devices.length, isWhole: covered.isWhole }
+    return covered && { covered: covered.devices.size, isWhole: covered.isWhole }
   }
 
   devicesOf(id: number): readonly number[] {
-    return this.#rules.get(id)?.devices.toArray() ?? []
+    return [...(this.#rules.get(id)?.devices ?? [])]
   }
 
   /** Of a rule that covers many, so many from a place on. */
   someOf(id: number, from: number, count: number): readonly number[] {
-    return this.#rules.get(id)?.devices.slice(from, from + count) ?? []
+    return this.devicesOf(id).slice(from, from + count)
   }
 
   /** A new rule, a changed one, or one whose owner may read other devices than before. */
@@ -87,10 +86,10 @@ export class RuleCoverage {
     const before = this.#rules.get(rule.id)
     this.#learn(rule.owner)
     const selects = this.#selectionOf(rule)
-    const covered: Covered = { rule, selects, devices: before?.devices ?? new NumberList(), isWhole: true }
+    const covered: Covered = { rule, selects, devices: before?.devices ?? new Set(), isWhole: true }
     this.#rules.set(rule.id, covered)
     const wanted = this.#wantedOf(covered)
-    const removed = covered.devices.toArray().filter(number => !wanted.has(number))
+    const removed = [...covered.devices].filter(number => !wanted.has(number))
     for (const number of removed) this.#remove(covered, number)
     const added = [...wanted].toSorted((a, b) => a - b).filter(number => this.#add(covered, number))
     return { added, removed, reason: 'not_selected' }
@@ -102,7 +101,7 @@ export class RuleCoverage {
     return device => device.log_switch && selects(device) && this.#devices.mayRead(owner, device)
   }
 
-  #wantedOf({ rule, selects }: Covered): Set<number> {
+  #wantedOf({ rule, selects }: Pick<Covered, 'rule' | 'selects'>): Set<number> {
     const wanted = new Set<number>(isOfWhole(rule.condition) ? [noDevice] : [])
     if (rule.selector === null) return wanted
     for (const device of this.#devices.all()) if (selects(device)) wanted.add(device.number)
@@ -112,7 +111,7 @@ export class RuleCoverage {
   removeRule(id: number): void {
     const covered = this.#rules.get(id)
     if (covered === undefined) return
-    for (const number of covered.devices.toArray()) this.#remove(covered, number)
+    for (const number of covered.devices) this.#remove(covered, number)
     this.#rules.delete(id)
   }
 
@@ -162,14 +161,9 @@ export class RuleCoverage {
 
   #hasRoomForPairs(rule: SelectingRule, before: number | undefined): boolean {
     const covered = before === undefined ? undefined : this.#rules.get(before)
-    const freed = covered?.devices.length ?? 0
+    const freed = covered?.devices.size ?? 0
     const freedOfOwner = covered?.rule.owner === rule.owner ? freed : 0
-    const count = this.#wantedOf({
-      rule,
-      selects: this.#selectionOf(rule),
-      devices: new NumberList(),
-      isWhole: true,
-    }).size
+    const count = this.#wantedOf({ rule, selects: this.#selectionOf(rule) }).size
     if (this.#pairCount - freed + count > this.#limits.pairsMax) return false
     const owned = this.#learn(rule.owner)
     const ofOrdinary =
@@ -211,7 +205,7 @@ export class RuleCoverage {
   }
 
   #remove({ rule, devices }: Covered, number: number): void {
-    devices.remove(number)
+    devices.delete(number)
     this.#count(rule.owner, number, -1)
   }
 

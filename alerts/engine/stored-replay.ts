@@ -1,17 +1,37 @@
 /** Brings the engine's thread to the present: by the states of the last run, and by the readings that were stored since. */
 
+import { setImmediate as turn } from 'node:timers/promises'
+import type { Live } from '../../query/live/live.ts'
+import { metrics } from '../../store/tables.ts'
 import { bounds } from '../core/bounds.ts'
 import { metricOf } from '../core/condition.ts'
+import type { AlertDevices } from '../core/devices.ts'
+import { type AlertReadings, type AskedReadings, askedColumns, type ReadAlertReadings } from '../core/readings.ts'
 import type { Rule } from '../core/rule.ts'
+import { memoryMs } from '../core/samples.ts'
 import type { EngineHandle } from './engine-handle.ts'
 import type { RestoredPair } from './engine-messages.ts'
-import type { PackedReadings } from './packed-readings.ts'
-import type { Patience } from './patience.ts'
-import { lastReadings, type ReplayParts, storedReadings } from './replay.ts'
-import { replayPlans } from './replay-plan.ts'
+import { isOfValues } from './engine-rule.ts'
+import { type PackedReadings, ReadingsBuffer } from './packed-readings.ts'
+import type { RetryPolicy } from './retry-policy.ts'
 import type { RuleCoverage } from './rule-coverage.ts'
-import { isOfValues } from './value-columns.ts'
 import type { Replay } from './value-watch.ts'
+
+/** Metrics whose values are wanted of some devices. */
+interface ReplayPlan {
+  readonly devices: readonly number[]
+  readonly metrics: readonly string[]
+  /** Epoch milliseconds. */
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+interface ReplayParts {
+  readonly devices: AlertDevices
+  readonly live: Pick<Live, 'latest'>
+  readonly readings: ReadAlertReadings
+  readonly nowMs: () => number
+}
 
 export interface StoredReplayOptions extends ReplayParts {
   /** Whether QuestDB answers, and the state of the fleet is known. */
@@ -25,11 +45,12 @@ export interface StoredReplayOptions extends ReplayParts {
 
 export interface StoredReplayParts {
   readonly thread: Pick<EngineHandle, 'post' | 'settled'>
-  readonly patience: Patience
+  readonly retries: RetryPolicy
   readonly signal: AbortSignal
 }
 
 const dayMs = 86_400_000
+const devicesPerTurn = 500
 
 export class StoredReplay {
   readonly #options: StoredReplayOptions
@@ -41,8 +62,8 @@ export class StoredReplay {
   }
 
   async restoreStates(): Promise<void> {
-    const { patience, thread } = this.#parts
-    await patience.retried(async () => {
+    const { retries, thread } = this.#parts
+    await retries.retried(async () => {
       for await (const pairs of this.#options.store.readPairs()) thread.post({ kind: 'restore', pairs })
     })
   }
@@ -50,12 +71,12 @@ export class StoredReplay {
   /** What was received since then, as soon as QuestDB shows all that was taken. */
   async since(sinceMs: number): Promise<void> {
     const { nowMs, isSettled, markTaken } = this.#options
-    const { patience } = this.#parts
+    const { retries } = this.#parts
     const isShown = markTaken()
-    await patience.until(() => isSettled() && isShown())
+    await retries.until(() => isSettled() && isShown())
     // Our clock may have been set back meanwhile.
     const fromMs = Math.min(Math.max(sinceMs, nowMs() - dayMs), nowMs()) - bounds.replaySlackMs
-    await patience.retried(() => this.#from(fromMs))
+    await retries.retried(() => this.#from(fromMs))
   }
 
   async #from(fromMs: number): Promise<void> {
@@ -83,4 +104,95 @@ export class StoredReplay {
       await thread.settled()
     }
   }
+}
+
+/** From then on all is evaluated. Devices that a rule on a change covers are read from further back, by what it measures against. */
+function replayPlans(
+  rules: Iterable<Rule>,
+  devicesOf: (rule: number) => readonly number[],
+  { fromMs, toMs }: { fromMs: number; toMs: number },
+): ReplayPlan[] {
+  const ofValues = [...rules].filter(isOfValues)
+  const metrics = [...new Set(ofValues.map(({ condition }) => metricOf(condition) as string))]
+  const windowMs = (rule: Rule) => ('window_seconds' in rule.condition ? rule.condition.window_seconds * 1000 : 0)
+  const changes = ofValues.filter(rule => windowMs(rule) > 0)
+  const early = new Set(changes.flatMap(({ id }) => devicesOf(id)))
+  const plain = new Set(ofValues.flatMap(({ id }) => devicesOf(id)).filter(number => !early.has(number)))
+  const beginMs = fromMs - memoryMs(Math.max(0, ...changes.map(windowMs)))
+  return [
+    { devices: [...plain], metrics, fromMs, toMs },
+    { devices: [...early], metrics, fromMs: beginMs, toMs },
+  ].filter(({ devices }) => devices.length > 0)
+}
+
+/** The last values of devices whose newest reading is older than the plan's range. Of others they are in it. */
+async function* lastReadings(plan: ReplayPlan, parts: ReplayParts): AsyncGenerator<PackedReadings> {
+  const buffer = new ReadingsBuffer()
+  for (const [index, number] of plan.devices.entries()) {
+    if (index % devicesPerTurn === devicesPerTurn - 1) {
+      if (buffer.count > 0) yield buffer.take()
+      await turn()
+    }
+    packLast(buffer, number, plan, parts)
+  }
+  if (buffer.count > 0) yield buffer.take()
+}
+
+/** A value of an older time than others is a reading of its own. */
+function packLast(
+  buffer: ReadingsBuffer,
+  number: number,
+  { metrics: wanted, fromMs }: ReplayPlan,
+  parts: ReplayParts,
+): void {
+  const latest = parts.live.latest(number)
+  if (latest === undefined) return
+  const byTime = new Map<number, Map<string, number>>()
+  for (const name of wanted) {
+    const last = latest.values[name]
+    if (last === undefined || last.ts >= fromMs) continue
+    const values = byTime.get(last.ts) ?? new Map<string, number>()
+    byTime.set(last.ts, values.set(name, last.v))
+  }
+  const nowMs = parts.nowMs()
+  for (const [timeMs, values] of [...byTime].toSorted(([a], [b]) => a - b)) {
+    const custom = [...values].flatMap(([name, value]): [number, number][] => {
+      const place = parts.devices.seriesOf(number, name)
+      return place !== undefined && 'series' in place ? [[place.series, value]] : []
+    })
+    const columnValue = (column: number) => values.get(metrics[column] as string) ?? Number.NaN
+    buffer.addStored(number, timeMs * 1000, nowMs, columnValue, custom)
+  }
+}
+
+/** Of each device in the order of time. Rejects when QuestDB is away. */
+async function* storedReadings(
+  plan: ReplayPlan,
+  parts: ReplayParts,
+  signal: AbortSignal,
+): AsyncGenerator<PackedReadings> {
+  const asked = askOf(plan, parts.devices)
+  if (asked.devices.length === 0) return
+  for await (const piece of parts.readings(asked, signal)) yield pack(piece, asked, parts.nowMs())
+}
+
+export function askOf({ devices, metrics: wanted, fromMs, toMs }: ReplayPlan, registry: AlertDevices): AskedReadings {
+  const found = devices.flatMap(number => registry.byNumber(number) ?? [])
+  return { ...askedColumns(wanted, found, registry), fromUs: fromMs * 1000, toUs: toMs * 1000 }
+}
+
+function pack(piece: AlertReadings, asked: AskedReadings, nowMs: number): PackedReadings {
+  const buffer = new ReadingsBuffer()
+  const places = metrics.map(metric => asked.columns.indexOf(metric))
+  const seriesOf = new Map(asked.devices.map(({ number, series }) => [number, series]))
+  for (let row = 0; row < piece.length; row++) {
+    const valueAt = (place: number) => piece.values[place]?.[row] ?? Number.NaN
+    const device = piece.device[row] as number
+    const custom = (seriesOf.get(device) ?? []).flatMap((series, place): [number, number][] => {
+      return series === undefined || Number.isNaN(valueAt(place)) ? [] : [[series, valueAt(place)]]
+    })
+    const columnValue = (column: number) => valueAt(places[column] as number)
+    buffer.addStored(device, piece.timesUs[row] as number, nowMs, columnValue, custom)
+  }
+  return buffer.take()
 }

@@ -1,18 +1,24 @@
 /**
- * Tells rules on suspect readings how much of a full hour is suspect. The stored readings of three hours are read once for all devices
+ * Feeds rules on suspect readings with the suspect share of a full hour. The stored readings of three hours are read once for all devices
  * of all these rules, and those of a day for the devices of which three hours do not say that nothing is: some devices at a time.
  */
 
 import { setImmediate as turn } from 'node:timers/promises'
 import type { AlertDevices } from '../core/devices.ts'
-import type { ReadAlertReadings } from '../core/readings.ts'
+import type { AlertReadings, ReadAlertReadings } from '../core/readings.ts'
 import type { Rule } from '../core/rule.ts'
 import { SuspectScreen } from '../core/suspect-screen.ts'
-import { type DeviceQuality, hourMs, suspectMetrics, suspectShare, suspectWindowMs } from '../core/suspect-share.ts'
-import { readWindows } from './device-windows.ts'
+import {
+  type DeviceQuality,
+  hourMs,
+  type SuspectWindow,
+  suspectMetrics,
+  suspectShare,
+  suspectWindowMs,
+} from '../core/suspect-share.ts'
 import type { EngineRun } from './engine-run.ts'
-import { askOf } from './replay.ts'
 import type { RuleCoverage } from './rule-coverage.ts'
+import { askOf } from './stored-replay.ts'
 
 export interface SuspectParts {
   readonly run: Pick<EngineRun, 'observe'>
@@ -35,10 +41,6 @@ const usualLimits: SuspectLimits = { devicesPerRead: 200, rowsPerRead: 500_000, 
 /** Between two turns of others: of days, a millisecond each. */
 const devicesPerTurn = 8
 const rowsPerTurn = 10_000
-
-export function isOfSuspects({ condition }: Pick<Rule, 'condition'>): boolean {
-  return condition.kind === 'suspect'
-}
 
 export interface JudgedHour {
   readonly beginMs: number
@@ -122,7 +124,7 @@ class SuspectHour {
     return screen
   }
 
-  /** Tells what is certain of the others; those that are to be looked at. */
+  /** Observes the shares that are certain; returns the devices that are to be looked at. */
   async screen(): Promise<number[]> {
     const screen = await this.#readScreen()
     const suspected: number[] = []
@@ -131,7 +133,7 @@ class SuspectHour {
       const quality = this.#qualityOf(device)
       if (quality === undefined) continue
       const shares = this.#judgings(device).map(({ columns }) => screen.share(place, columns, quality))
-      this.#tell(device, shares)
+      this.#observe(device, shares)
       this.#rulesOf.set(
         device,
         this.#judgings(device).filter((_, index) => shares[index] === undefined),
@@ -154,8 +156,8 @@ class SuspectHour {
     return this.#parts.devices.qualityOf(device, this.#metrics)
   }
 
-  /** By rule; what is undefined is told later. */
-  #tell(device: number, shares: readonly (number | undefined)[]): void {
+  /** By rule; undefined ones are observed later. */
+  #observe(device: number, shares: readonly (number | undefined)[]): void {
     for (const [index, { rule }] of this.#judgings(device).entries()) {
       const share = shares[index]
       if (share !== undefined) this.#parts.run.observe(rule, device, { kind: 'hour', hourMs: this.#atMs, share })
@@ -192,8 +194,32 @@ class SuspectHour {
         const limits = columns.map(column => quality.limits[column] as DeviceQuality['limits'][number])
         return suspectShare({ timesMs: window.timesMs, values }, this.#beginMs, { ...quality, limits })
       }
-      this.#tell(device, this.#judgings(device).map(shareOf))
+      this.#observe(device, this.#judgings(device).map(shareOf))
     }
     return true
   }
+}
+
+/** By the number of the device; undefined where there are more rows than that. Rejects when QuestDB is away. */
+async function readWindows(
+  pieces: AsyncIterable<AlertReadings>,
+  rowsMax: number,
+): Promise<ReadonlyMap<number, SuspectWindow> | undefined> {
+  const windows = new Map<number, { readonly timesMs: number[]; readonly values: readonly number[][] }>()
+  let rows = 0
+  for await (const { device, timesUs, values, length } of pieces) {
+    rows += length
+    if (rows > rowsMax) return undefined
+    for (let row = 0; row < length; row++) {
+      const number = device[row] as number
+      const window = windows.get(number) ?? { timesMs: [], values: values.map(() => []) }
+      windows.set(number, window)
+      window.timesMs.push((timesUs[row] as number) / 1000)
+      for (const [column, of] of values.entries()) window.values[column]?.push(of[row] as number)
+    }
+  }
+  const columnsOf = ({ timesMs, values }: { timesMs: number[]; values: readonly number[][] }): SuspectWindow => {
+    return { timesMs: Float64Array.from(timesMs), values: values.map(column => Float64Array.from(column)) }
+  }
+  return new Map([...windows].map(([number, window]) => [number, columnsOf(window)]))
 }

@@ -48,7 +48,7 @@ export type PreviewCommand = { readonly id: number } & (
   | { readonly kind: 'begin'; readonly job: PreviewJob }
   | { readonly kind: 'readings'; readonly readings: AlertReadings }
   | { readonly kind: 'end' }
-  /** Nobody waits for it any more. */
+  /** Its caller has left. */
   | { readonly kind: 'leave' }
 )
 

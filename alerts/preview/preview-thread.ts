@@ -10,7 +10,7 @@ export interface PreviewSession {
   /** Resolves when they are evaluated. The buffers change hands. */
   take(readings: AlertReadings): Promise<void>
   end(): Promise<PreviewResult>
-  /** To be called when nobody waits for it any more; after an end it does nothing. */
+  /** To be called when its caller has left; after an end it does nothing. */
   leave(): void
 }
 

@@ -118,7 +118,7 @@ function readings(count: number, customCount: number) {
 }
 
 test('readings that wait are bounded by their bytes, whatever they hold', t => {
-  const intake = new ReadingIntake(64_000)
+  const intake = new ReadingIntake(72_000)
   const add = (count: number, customCount: number) => intake.add(readings(count, customCount), 1, () => true)
   add(990, 0)
   t.equal(intake.dropped, 0)

@@ -23,7 +23,7 @@ test('two full lots may be on their way; what is less waits for the one before',
   const facts = numbers.map(number => ({ number, seenUs: 0, lastMs: 0, lateSeconds: 10, freshSeconds: 0 }))
   engine.take({ kind: 'devices', facts: packFacts(facts) })
   const look = (untilMs: number) => {
-    const empty = { count: 0, numbers: new Float64Array(0), customCount: 0, custom: new Float64Array(0) }
+    const empty = { count: 0, numbers: new Float64Array(0) }
     engine.take({ kind: 'readings', packed: empty, untilMs })
   }
   look(20_000)

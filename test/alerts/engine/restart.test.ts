@@ -39,7 +39,9 @@ const createDisk = () => ({ pairs: new Map<string, RestoredPair>(), told: [] as 
 function pack(readings: readonly Came[], receiptOf = (came: Came) => came.receiptMs): PackedReadings {
   const buffer = new ReadingsBuffer()
   for (const came of readings) {
-    buffer.addRow(came.device, came.timeMs * 1000, receiptOf(came), column => (column === 0 ? came.value : Number.NaN))
+    buffer.addStored(came.device, came.timeMs * 1000, receiptOf(came), column =>
+      column === 0 ? came.value : Number.NaN,
+    )
   }
   return buffer.take()
 }

@@ -1,4 +1,4 @@
-/** Waits of the evaluation: for what is not there yet, until it is ended. */
+/** How the evaluation retries and waits until it is ended. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../../store/log.ts'
@@ -6,14 +6,14 @@ import type { Log } from '../../store/log.ts'
 const pollMs = 100
 const retryMs = 1000
 
-export interface Patience {
-  /** Again and again, until it does not reject. */
+export interface RetryPolicy {
+  /** Repeats the work until it does not reject. */
   retried<Result>(work: () => Promise<Result>): Promise<Result>
   until(isSo: () => boolean): Promise<void>
 }
 
 /** Both reject when the signal aborts. */
-export function createPatience(signal: AbortSignal, log: Pick<Log, 'warn'>): Patience {
+export function createRetryPolicy(signal: AbortSignal, log: Pick<Log, 'warn'>): RetryPolicy {
   return {
     async retried(work) {
       for (;;) {
@@ -21,7 +21,7 @@ export function createPatience(signal: AbortSignal, log: Pick<Log, 'warn'>): Pat
           return await work()
         } catch (error) {
           if (signal.aborted) throw error
-          log.warn({ err: error }, 'alerts cannot be evaluated yet; it is tried again')
+          log.warn({ err: error }, 'alerts cannot be evaluated yet, retrying')
           await sleep(retryMs, undefined, { signal })
         }
       }

@@ -1,4 +1,4 @@
-/** Tells the engine's thread of rules, of the devices that each covers, and of what is known of those. */
+/** Posts rules, the devices that each covers and facts about these to the engine's thread. */
 
 import type { Live } from '../../query/live/live.ts'
 import { metricOf } from '../core/condition.ts'
@@ -7,12 +7,11 @@ import type { EndReason } from '../core/observation.ts'
 import type { Rule } from '../core/rule.ts'
 import { deviceFactsOf, packFacts } from './device-facts.ts'
 import type { EngineHandle } from './engine-handle.ts'
-import { customColumn } from './engine-rule.ts'
+import { customColumn, customSeriesOf, engineRuleOf } from './engine-rule.ts'
 import type { ReadingIntake } from './reading-intake.ts'
 import type { CoverageChange } from './rule-coverage.ts'
-import { customSeriesOf, engineRuleOf } from './value-columns.ts'
 
-export interface RuleTellingOptions {
+export interface RuleFeedOptions {
   readonly thread: Pick<EngineHandle, 'post'>
   readonly intake: Pick<ReadingIntake, 'oldest'>
   readonly devices: AlertDevices
@@ -22,10 +21,10 @@ export interface RuleTellingOptions {
 
 const factsPerMessage = 2000
 
-export class RuleTelling {
-  readonly #options: RuleTellingOptions
+export class RuleFeed {
+  readonly #options: RuleFeedOptions
 
-  constructor(options: RuleTellingOptions) {
+  constructor(options: RuleFeedOptions) {
     this.#options = options
   }
 
