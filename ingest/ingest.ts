@@ -23,7 +23,7 @@ export interface IngestStatus {
   /** Rows in the journal that are not yet visible to queries, and the age of the oldest. */
   lag: { rows: number; seconds: number }
   /** How long rows stored by other nodes may be missing here, and why. Undefined for a single node. */
-  untold: { seconds: number; reason: string | undefined } | undefined
+  unread: { seconds: number; reason: string | undefined } | undefined
   /** Clock steps since the start, and how far the newest timestamp is ahead of the clock. */
   clock: { steps: number; aheadSeconds: number }
 }
@@ -65,12 +65,12 @@ function statusOf(
   clock: WallClock,
 ): IngestStatus {
   const { journal, forwarder } = status()
-  const untold = shared && { seconds: shared.untoldSeconds(), reason: shared.issue() }
+  const unread = shared && { seconds: shared.unreadSeconds(), reason: shared.issue() }
   const nowUs = clock.nowUs()
   const rows = Math.max(0, journal.ordinal - forwarder.appliedOrdinal)
   const sinceUs = rows > 0 ? forwarder.pendingSinceUs : undefined
   const seconds = sinceUs === undefined ? 0 : Math.max(0, (nowUs - sinceUs) / 1_000_000)
   const aheadUs = journal.highestStampUs - nowUs
   const aheadSeconds = aheadUs > clockStepUs ? aheadUs / 1_000_000 : 0
-  return { journal, forwarder, lag: { rows, seconds }, untold, clock: { steps: clock.steps(), aheadSeconds } }
+  return { journal, forwarder, lag: { rows, seconds }, unread, clock: { steps: clock.steps(), aheadSeconds } }
 }

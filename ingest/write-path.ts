@@ -51,14 +51,14 @@ export interface SharedJournal {
   /** Listeners have received all records before this position, the `place` of StoredRecords, or never will. */
   nextPosition(): number
   /** How long records stored by others may be missing from listeners; 0 while that is normal. */
-  untoldSeconds(): number
+  unreadSeconds(): number
   /** Why records cannot be passed to listeners at present. */
   issue(): string | undefined
   /**
    * Resolves when listeners have received all records stored at the call. Rejects while that is unknown, and when the signal
    * aborts.
    */
-  untilTold(signal: AbortSignal): Promise<void>
+  untilNotified(signal: AbortSignal): Promise<void>
 }
 
 export interface ErasedRecords {

@@ -74,7 +74,7 @@ export function openServiceAlerts(config: Config, log: Log, parts: AlertParts): 
     learnOwner,
     live,
     onStored: ingest.onStored,
-    isOut: () => ingest.status().journal.issue !== undefined || (ingest.shared?.untoldSeconds() ?? 0) > 0,
+    isOut: () => ingest.status().journal.issue !== undefined || (ingest.shared?.unreadSeconds() ?? 0) > 0,
     isSettled: () =>
       questdbRead(replicas, parts.readReplicas).state === 'up' && live.isLoaded() && !live.isCatchingUp(),
     markTaken: () => appliedMark(ingest),

@@ -40,8 +40,8 @@ export function openServiceLive(config: Config, log: Log, parts: LiveParts): Liv
     ask: receivedFleetRows(query.fleetRows, shared),
     hourSources: query.hourSources,
     nowMs: clockMs,
-    receivedUntilMs: shared && (() => clockMs() - shared.untoldSeconds() * 1000),
-    isCatchingUp: () => isUnapplied() || (shared?.untoldSeconds() ?? 0) > 0,
+    receivedUntilMs: shared && (() => clockMs() - shared.unreadSeconds() * 1000),
+    isCatchingUp: () => isUnapplied() || (shared?.unreadSeconds() ?? 0) > 0,
     ordinals,
     metricsOf: createLiveMetrics(metrics, devices),
     log,
@@ -94,7 +94,7 @@ function receivedFleetRows(ask: LiveOptions['ask'], shared: LiveParts['ingest'][
     const rows = await ask(name, query, signal)
     if (!rows.ok) return rows
     try {
-      await shared.untilTold(signal)
+      await shared.untilNotified(signal)
       return rows
     } catch {
       // The caller retries.

@@ -73,11 +73,11 @@ export function databaseFaultOf({
 }
 
 /** Faults of a write path that accepts rows. */
-function faultsOf(rows: 'readings' | 'points', { journal, forwarder, lag, untold, clock }: IngestStatus): string[] {
+function faultsOf(rows: 'readings' | 'points', { journal, forwarder, lag, unread, clock }: IngestStatus): string[] {
   const faults: string[] = []
-  if (untold !== undefined && untold.seconds > 0) {
-    const why = untold.reason === undefined ? 'they are being read' : untold.reason
-    faults.push(`${rows} that other nodes took in the last ${Math.ceil(untold.seconds)} s are not known here: ${why}`)
+  if (unread !== undefined && unread.seconds > 0) {
+    const why = unread.reason === undefined ? 'they are being read' : unread.reason
+    faults.push(`${rows} that other nodes took in the last ${Math.ceil(unread.seconds)} s are not known here: ${why}`)
   }
   if (forwarder.suspended) faults.push(`QuestDB has suspended the table ${rows}`)
   if (lag.seconds > lagSecondsMax) faults.push(`${rows} become visible to queries after ${Math.round(lag.seconds)} s`)

@@ -5,7 +5,7 @@ import type { ChangeFeed } from '../auth/nodes/change-feed.ts'
 import type { Nodes } from '../auth/nodes/nodes.ts'
 import type { Log } from '../store/log.ts'
 import type { QuestdbReplica } from '../store/questdb/questdb-replicas.ts'
-import { type SharedView, type ToldView, watchSharedHourlyView } from '../store/questdb/shared-hourly-view.ts'
+import { type SharedView, type ViewReport, watchSharedHourlyView } from '../store/questdb/shared-hourly-view.ts'
 
 export interface SharedViewOptions extends Pick<Nodes, 'leads' | 'requireLead'> {
   pool: pg.Pool
@@ -68,8 +68,8 @@ export async function openSharedView({
       await reload()
       return row === nothing ? undefined : viewOf(row)
     },
-    told: () => (feed.isCurrent() ? viewOf(row) : { ...viewOf(row), validThroughTxn: undefined }),
-    async tell({ validThroughTxn, builds }: ToldView) {
+    report: () => (feed.isCurrent() ? viewOf(row) : { ...viewOf(row), validThroughTxn: undefined }),
+    async publish({ validThroughTxn, builds }: ViewReport) {
       await change(publishSql, [replica, validThroughTxn ?? null, builds])
       if (validThroughTxn === undefined) await feed.settle()
     },
@@ -78,7 +78,7 @@ export async function openSharedView({
   }
 }
 
-function viewOf({ valid_through, builds }: Row): ToldView {
+function viewOf({ valid_through, builds }: Row): ViewReport {
   return { validThroughTxn: valid_through ?? undefined, builds }
 }
 

@@ -35,10 +35,10 @@ function readShared(path: string): string {
     const { code = String(error) } = error as NodeJS.ErrnoException
     throw new StartError(
       code === 'ENOENT'
-        ? `The secret ${path} is missing: make it with "openssl rand -hex 32", the same for all nodes.`
+        ? `The secret ${path} is missing: create it with "openssl rand -hex 32", the same for all nodes.`
         : `The secret ${path} cannot be read (${code}): grant this user read permission.`,
     )
   }
-  if (text === '') throw new StartError(`The secret ${path} is empty: make it with "openssl rand -hex 32".`)
+  if (text === '') throw new StartError(`The secret ${path} is empty: create it with "openssl rand -hex 32".`)
   return text
 }

@@ -49,7 +49,7 @@ class SendBudget {
   readonly #bytes: Capacity<Held>
 
   constructor({ bytesMax, nowMs }: SendBudgetOptions) {
-    const eviction = { patienceMs, nowMs, evict: (held: Held) => this.#cutOff(held) }
+    const eviction = { waitMsMax: patienceMs, nowMs, evict: (held: Held) => this.#cutOff(held) }
     this.#bytes = new Capacity({ max: bytesMax, eviction })
   }
 

@@ -42,7 +42,7 @@ const patienceMs = 10_000
 
 export function createStreamSlots(options: StreamSlotsOptions): StreamSlots {
   const { slotsMax, slotsOfOneMax, processes = oneProcess, nowMs } = options
-  const eviction = { patienceMs, nowMs, evict: (response: ServerResponse) => void response.destroy() }
+  const eviction = { waitMsMax: patienceMs, nowMs, evict: (response: ServerResponse) => void response.destroy() }
   const slots = new Capacity<ServerResponse>({ max: slotsMax, eviction })
   const isFull = (sharer: string | undefined) =>
     sharer !== undefined && slots.amountOf(sharer) >= sharedCount(slotsOfOneMax, processes)

@@ -1,8 +1,8 @@
 /** Guesses the format of an invalid bulk body by its first bytes, and names a format that works. */
 
 const signatures: [bytes: readonly number[], sentence: string][] = [
-  [[0x1f, 0x8b], 'it is compressed with gzip, which was not said; send it with Content-Encoding: gzip'],
-  [[0x28, 0xb5, 0x2f, 0xfd], 'it is compressed with zstd, which was not said; send it with Content-Encoding: zstd'],
+  [[0x1f, 0x8b], 'it is compressed with gzip; send it with Content-Encoding: gzip'],
+  [[0x28, 0xb5, 0x2f, 0xfd], 'it is compressed with zstd; send it with Content-Encoding: zstd'],
   [[0x50, 0x4b, 0x03, 0x04], 'it is a ZIP archive, as XLSX and ODS are; save the sheet as CSV'],
   [[0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1], 'it is a workbook of Excel (XLS); save the sheet as CSV'],
   [[0x37, 0x7a, 0xbc, 0xaf, 0x27, 0x1c], 'it is a 7z archive; unpack it'],
@@ -32,7 +32,7 @@ export function foreignContent(start: Uint8Array): string | undefined {
     case undefined:
       return 'it is empty'
     case opening.array:
-      return "it is a JSON array; send one object a line (NDJSON), as jq -c '.[]' makes of it"
+      return "it is a JSON array; send one object a line (NDJSON), for instance by jq -c '.[]'"
     case opening.element:
       return 'it is XML or HTML; send CSV or NDJSON'
     default:

@@ -343,7 +343,7 @@ function textReason(name: string): string {
 }
 
 function timeFieldReason(name: string): string {
-  return `field ${shortenedName(name)} is a time and no metric: the timestamp of a line stands at its end`
+  return `field ${shortenedName(name)} is a time, not a metric: the timestamp of a line stands at its end`
 }
 
 const words = new Map([

@@ -56,7 +56,7 @@ const fileTasks = {
   rewind: 'cannot read the journal for a replay',
   trim: 'cannot trim the journal',
   letters: 'cannot read or write the dead letters',
-  tombstones: 'the tombstones of erased readings cannot be written',
+  tombstones: 'cannot write the tombstones of erased readings',
 } as const
 export type FileTask = keyof typeof fileTasks
 

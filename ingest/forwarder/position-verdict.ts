@@ -39,7 +39,7 @@ export function verdictText(rows: string, verdict: Verdict): string | undefined 
   if (verdict.kind === 'whole' || (verdict.kind === 'again' && !verdict.isMissing)) return undefined
   if (verdict.kind !== 'lost') return `QuestDB has lost ${rows}, which are being sent again`
   const { fromMs, toMs, isOfOthers } = verdict
-  const what = isOfOthers ? 'is of another service' : 'is empty or an older copy'
+  const what = isOfOthers ? 'belongs to another service' : 'is empty or an older copy'
   const missing = `${rows} that were received from ${timeText(fromMs)} to ${timeText(toMs)}`
   const remedy = `put its files back, or set QUESTDB_ACCEPT_LOSS=${timeText(toMs)} to go on without them`
   return `QuestDB ${what}: it lacks ${missing}. Readings wait in the journal: ${remedy}`

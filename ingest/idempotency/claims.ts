@@ -146,7 +146,7 @@ function createStoredMarks({ rows, mutex, waitingMax, log }: StoredMarksOptions)
     try {
       await rows.mark(marks)
     } catch (error) {
-      log.warn({ err: error, keys: marks.length }, 'stored requests with idempotency keys could not be marked')
+      log.warn({ err: error, keys: marks.length }, 'cannot mark stored requests with idempotency keys')
     }
   }
 
@@ -182,7 +182,7 @@ function createSweep(options: SweepOptions): { close(): Promise<void> } {
 
   const timer = setInterval(() => {
     running = removeAll().catch((error: unknown) => {
-      log.warn({ err: error }, 'expired idempotency keys could not be removed; the next run tries again')
+      log.warn({ err: error }, 'cannot remove expired idempotency keys, retrying at the next run')
     })
   }, intervalMs)
   timer.unref()

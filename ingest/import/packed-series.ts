@@ -33,11 +33,11 @@ export function packSeries(resolved: readonly (Series | Unresolved)[], textIndex
     reasons.set(key, known)
     refusalOf[index] = known
   }
-  const told = textIndexes.map(index => resolved[index] as Series | Unresolved)
+  const inTexts = textIndexes.map(index => resolved[index] as Series | Unresolved)
   return {
     numbers,
-    symbols: packTexts(told.map(each => ('number' in each ? each.symbol : ''))),
-    authSeqs: Float64Array.from(told, each => ('number' in each ? (each.authSeq ?? Number.NaN) : Number.NaN)),
+    symbols: packTexts(inTexts.map(each => ('number' in each ? each.symbol : ''))),
+    authSeqs: Float64Array.from(inTexts, each => ('number' in each ? (each.authSeq ?? Number.NaN) : Number.NaN)),
     refusals,
     refusalOf,
   }
@@ -54,9 +54,9 @@ export function unpackSeries(
   for (let index = 0; index < numbers.length; index++) {
     const number = numbers[index] as number
     const place = placeOf(index)
-    const told = place === -1 ? text++ : -1
+    const textIndex = place === -1 ? text++ : -1
     if (Number.isNaN(number)) resolved.push(refusals[refusalOf[index] as number] as Unresolved)
-    else resolved.push({ number, symbol: told === -1 ? (known?.symbol(place) ?? '') : textAt(symbols, told) })
+    else resolved.push({ number, symbol: textIndex === -1 ? (known?.symbol(place) ?? '') : textAt(symbols, textIndex) })
   }
   return resolved
 }

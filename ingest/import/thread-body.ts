@@ -154,13 +154,13 @@ async function resolveAll(
 ): Promise<Resolved> {
   const { found, changed } = await findKnown(names, known)
   const asTexts = { resolve, fields, isTaken: sightings?.isTaken, found }
-  const told = textIndexes(names)
-  await resolveTexts(names, told, asTexts)
+  const inTexts = textIndexes(names)
+  await resolveTexts(names, inTexts, asTexts)
   if (changed.length > 0) await resolveTexts(await textsOf(changed), changed, asTexts)
   const resolved = found as (Series | Unresolved)[]
   const series = resolved.filter((each, index) => isKnown(each, sightings?.isTaken[index] !== 0))
   const packed = sightings === undefined ? undefined : await resolveFields(resolved, sightings, fields)
-  const texts = [...told, ...changed].sort((a, b) => a - b)
+  const texts = [...inTexts, ...changed].sort((a, b) => a - b)
   detachBuffers([...arraysOfNames(names), ...(sightings === undefined ? [] : arraysOfSightings(sightings))])
   return { known: series as Series[], series: packSeries(resolved, texts), fields: packed }
 }

@@ -172,7 +172,7 @@ function storedWithout(ignored: readonly string[], { outOfRange }: StoredFields)
 export function timesLeftOut(ignored: readonly string[]): LeftOut[] {
   return ignored.flatMap(name => {
     const role = roleOf(name)
-    if (role === 'record time') return [{ part: 'field', reason: `${name} is a time and no metric` }]
+    if (role === 'record time') return [{ part: 'field', reason: `${name} is a time, not a metric` }]
     if (role !== 'reading time') return []
     return [{ part: 'field', reason: `${name} is not the time of the reading: ${timeFieldReason}` }]
   })

@@ -49,7 +49,7 @@ export function createReadingMeter(
 ): ReadingMeter {
   const ack = new Histogram({
     name: 'barograph_ack_seconds',
-    help: 'From the whole request to the acknowledgement of a reading that is on disk.',
+    help: 'Time from the complete request to the acknowledgement of a reading on disk.',
     buckets: ackSeconds,
     registers: [registry],
   })

@@ -49,7 +49,7 @@ export function threadHandle(
   // Registered now, as the thread may end before stop().
   const exited = new Promise<void>(resolve => {
     worker.once('exit', status => {
-      if (!mayEnd) hooks.onError(new Error(`the thread of the journal has ended by itself, with status ${status}`))
+      if (!mayEnd) hooks.onError(new Error(`the journal's thread ended unexpectedly, with status ${status}`))
       resolve()
     })
   })

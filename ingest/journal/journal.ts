@@ -237,7 +237,7 @@ export class Journal<Series, Values extends Timed> {
 
   async #syncOrThrow(): Promise<void> {
     const outcome = await this.#sync()
-    if (outcome !== 'stored') throw new Error(`the journal takes nothing at present: ${this.#issue() ?? outcome}`)
+    if (outcome !== 'stored') throw new Error(`the journal accepts no writes at present: ${this.#issue() ?? outcome}`)
   }
 
   /** Resolves when all earlier records, and the last stamp, are on disk. It needs no room, so it waits for none. */

@@ -57,7 +57,7 @@ export class LeasedStamper implements Stamper {
 
   issue(): string | undefined {
     if (!this.#isRefused) return undefined
-    return 'no times of receipt are left to this process, until PostgreSQL has taken its next claim'
+    return 'no receive timestamps are left until PostgreSQL has reserved more'
   }
 
   /** Sets the classes and their bounds. `isOther`: some of them restart above their floors. */

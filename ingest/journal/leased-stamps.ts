@@ -38,7 +38,7 @@ export async function openLeasedStamps({ rows, nowUs, log }: LeasedStampsOptions
   async function renew(): Promise<void> {
     try {
       await lease.renew()
-      if (hasFailed) log.info({}, 'times of receipt are claimed again')
+      if (hasFailed) log.info({}, 'receive timestamps are reserved in PostgreSQL again')
       hasFailed = false
     } catch (error) {
       if (!hasFailed) log.warn({ err: error }, 'cannot reserve receive timestamps in PostgreSQL, retrying')

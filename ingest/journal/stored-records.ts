@@ -97,10 +97,10 @@ export interface StoredListeners {
 export function createStoredListeners(log: Pick<Log, 'error'>): StoredListeners {
   const listeners: Listener[] = []
 
-  function each(tell: (listener: Listener) => void): void {
+  function each(call: (listener: Listener) => void): void {
     for (const listener of listeners) {
       try {
-        tell(listener)
+        call(listener)
         listener.hasFailed = false
       } catch (error) {
         if (!listener.hasFailed) log.error({ err: error }, 'a listener to stored records failed')

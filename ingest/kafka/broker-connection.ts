@@ -99,7 +99,9 @@ export function createBrokerConnection(library: Library, settings: ConnectionSet
     if (clusterId === undefined) return
     const { clusterId: found } = await library.metadataV12.api.async(to, [], false)
     if (found === clusterId) return
-    throw new OtherKafka(`${nameOf(broker)} is of the cluster ${found}, and the journal is in the cluster ${clusterId}`)
+    throw new OtherKafka(
+      `${nameOf(broker)} belongs to the cluster ${found}, but the journal is in the cluster ${clusterId}`,
+    )
   }
 
   return {
@@ -224,7 +226,7 @@ export function createTokenProvider({ tokenUrl, clientId, clientSecret, scope }:
     })
     if (!response.ok) throw new Error(`${tokenUrl} answers ${response.status}`)
     const parsed = Token.safeParse(await response.json())
-    if (!parsed.success) throw new Error(`${tokenUrl} gives no token`)
+    if (!parsed.success) throw new Error(`${tokenUrl} returns no token`)
     const { access_token: text, expires_in = 0 } = parsed.data
     token = { text, untilMs: nowMs + 1000 * usedShare * expires_in }
     return text

@@ -19,9 +19,7 @@ export async function checkTopics(
 ): Promise<void> {
   const problems = await topicWeaknesses(admin, topics, requirements)
   if (problems.length === 0) return
-  throw new StartError(
-    `Kafka does not keep what would be acknowledged: ${problems.join('; ')}. Run barograph kafka prepare.`,
-  )
+  throw new StartError(`The topics do not meet the requirements: ${problems.join('; ')}. Run barograph kafka prepare.`)
 }
 
 /** Returns the same as clauses, for a check without a running service. Throws a `StartError` without Kafka. */

@@ -38,6 +38,6 @@ export class DamagedGroups {
       this.#files++
     }
     this.#count++
-    log.error({ topic, offset, isKept }, 'group in the topic corrupted; passed over')
+    log.error({ topic, offset, isKept }, 'group in the topic corrupted; skipped')
   }
 }

@@ -75,9 +75,9 @@ export class ForwardedReplica {
     while (!this.#ended.aborted) {
       const reason = await this.#tick(forwarder)
       if (this.#ended.aborted) return
-      if (reason === undefined && issue !== undefined) log.info({ topic }, 'the state of the topic is kept again')
+      if (reason === undefined && issue !== undefined) log.info({ topic }, 'storing the state of the topic again')
       if (reason !== undefined && reason !== issue) {
-        log.warn({ topic, reason }, 'cannot keep the state of the topic, retrying')
+        log.warn({ topic, reason }, 'cannot store the state of the topic, retrying')
       }
       issue = reason
       await sleep(tickMs, undefined, { signal: this.#ended }).catch(() => undefined)
@@ -111,15 +111,12 @@ export class ForwardedReplica {
     for (;;) {
       try {
         await this.#state.requestRewind(topic, offset)
-        log.warn({ topic, offset }, 'replica lost with rows in flight; its next holder is asked to send them again')
+        log.warn({ topic, offset }, 'replica lost with rows in flight; requested a resend from its next holder')
         return
       } catch (error) {
         if (!isUnavailable(error)) throw error
         if (this.#closing.aborted) {
-          log.error(
-            { topic, offset },
-            'replica lost with rows in flight; asking its next holder to send them again failed',
-          )
+          log.error({ topic, offset }, 'replica lost with rows in flight; cannot request a resend from its next holder')
           return
         }
       }
@@ -132,7 +129,7 @@ export class ForwardedReplica {
     const stopped = await Promise.all(this.#forwarded.map(({ forwarder }) => forwarder.stop(false)))
     for (const { topic, forwarder } of this.#forwarded) {
       await forwarder.commitLast().catch((error: unknown) => {
-        const text = 'the last offset is not committed; records after the committed one are sent again'
+        const text = 'cannot commit the last offset; records after the committed one are sent again'
         this.#options.log.warn({ err: error, topic }, text)
       })
     }

@@ -17,7 +17,7 @@ export interface GroupTakerOptions {
   /** Table of its records. */
   readonly table: TableDescription
   /** Groups before this offset are not passed to listeners. */
-  readonly tellFrom: number
+  readonly notifyFrom: number
   readonly listeners: Pick<StoredListeners, 'notify'>
   readonly visibility: Pick<TopicVisibility, 'take'>
   readonly monotonicMs: () => number
@@ -41,7 +41,7 @@ export class GroupTaker {
     this.#options = options
     this.#layout = topicLayout(options.table)
     this.#sliceStartMs = options.monotonicMs()
-    this.#nextId = letterId(options.tellFrom, 0)
+    this.#nextId = letterId(options.notifyFrom, 0)
   }
 
   /** Number of skipped groups. */
@@ -66,19 +66,19 @@ export class GroupTaker {
   }
 
   async #takeGroup(offset: number, value: Buffer): Promise<void> {
-    const { topic, tellFrom, visibility, log } = this.#options
+    const { topic, notifyFrom, visibility, log } = this.#options
     if (!isTopicGroup(value, this.#layout)) {
-      if (this.#damaged++ === 0) log.error({ topic, offset }, 'a group of a topic is damaged and passed over')
+      if (this.#damaged++ === 0) log.error({ topic, offset }, 'damaged group in the topic skipped')
       return
     }
     const group = new DataView(value.buffer, value.byteOffset, value.length)
     // Visibility gets the whole group before other work: a query may see the rows at any time.
     visibility.take(offset, group)
-    if (offset >= tellFrom) await this.#tell(offset, group)
+    if (offset >= notifyFrom) await this.#notify(offset, group)
     else await this.#giveWay()
   }
 
-  async #tell(offset: number, group: DataView): Promise<void> {
+  async #notify(offset: number, group: DataView): Promise<void> {
     const { listeners, signal } = this.#options
     const receiptMs = Math.floor(receiptUsOf(group) / 1000)
     this.#nextId = letterId(offset, 0)

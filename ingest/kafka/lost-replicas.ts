@@ -40,7 +40,7 @@ export function watchLostReplicas(options: LostReplicasOptions): { close(): Prom
     for (const topic of topics) {
       for (const [replica, reason] of await lostIn(topic, options.nowMs())) {
         if (signal.aborted || !leads() || !(await markLost(replica, reason))) continue
-        log.error({ replica, reason }, 'replica lost, it has to be made as a new copy of another one')
+        log.error({ replica, reason }, 'replica lost; replace it by a copy of another one')
       }
     }
   }
@@ -53,7 +53,7 @@ export function watchLostReplicas(options: LostReplicasOptions): { close(): Prom
       } catch (error) {
         const reason = messageOf(error)
         if (!signal.aborted && reason !== fault)
-          log.warn({ reason }, 'replicas cannot be compared with their topics, retrying')
+          log.warn({ reason }, 'cannot compare replicas with their topics, retrying')
         fault = reason
       }
       await sleep(everyMs, undefined, { signal, ref: false }).catch(() => undefined)

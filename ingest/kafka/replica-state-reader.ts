@@ -99,8 +99,9 @@ export function createReplicaStateReader<State extends PublishedState>(
 
   function note(reason: string | undefined): void {
     if (isClosed) return
-    if (reason !== undefined && issue === undefined) log.warn({ reason }, 'what forwarders publish cannot be read')
-    if (reason === undefined && issue !== undefined) log.info({}, 'what forwarders publish is read again')
+    if (reason !== undefined && issue === undefined)
+      log.warn({ reason }, 'cannot read the state of forwarders in PostgreSQL')
+    if (reason === undefined && issue !== undefined) log.info({}, 'reading the state of forwarders again')
     issue = reason
   }
 

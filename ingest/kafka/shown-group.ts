@@ -40,12 +40,13 @@ export function showGroup(options: ShownGroupOptions): { close(): Promise<void> 
   async function tryCommit(): Promise<void> {
     try {
       await commit()
-      if (isFailing) log.info({ group }, 'Kafka has the offsets of the group again')
+      if (isFailing) log.info({ group }, 'committing offsets to the consumer group again')
       isFailing = false
     } catch (error) {
       if (signal.aborted) return
       const reason = messageOf(error)
-      if (!isFailing) log.warn({ group, reason }, "Kafka's tools do not show the lag: the offsets cannot be committed")
+      if (!isFailing)
+        log.warn({ group, reason }, "cannot commit offsets to the consumer group; Kafka's tools do not show the lag")
       isFailing = true
     }
   }

@@ -81,7 +81,7 @@ export class SpoolReader {
       const from = Math.min(start, Math.max(next, appliedBefore))
       this.#lostGroups += start - from
       this.#next = start
-      if (from < start) log.error({ topic, from, to: start }, 'the topic has removed groups that were not forwarded')
+      if (from < start) log.error({ topic, from, to: start }, 'the topic deleted groups before they were forwarded')
       return
     }
     if (this.#endsAt === undefined) {

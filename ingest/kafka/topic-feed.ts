@@ -35,12 +35,12 @@ export interface TopicFeedOptions {
   /** Start offset: the first one that QuestDB may lack, the committed one, or else the start of the topic. */
   readonly from: number
   /** The first offset passed to listeners; at least `from`. */
-  readonly tellFrom: number
+  readonly notifyFrom: number
   readonly published: PublishedSource
   /** Their numbers. Default: a single one. */
   readonly replicas?: readonly [number, ...number[]] | undefined
   readonly log: Log
-  /** Reading starts with the first listener, so that it receives everything from `tellFrom` on. */
+  /** Reading starts with the first listener, so that it receives everything from `notifyFrom` on. */
   readonly waitsForListener?: boolean
   /** Called when an assertion failed. Listeners receive nothing afterwards. */
   readonly onFatal: (error: Error) => void
@@ -76,7 +76,7 @@ export interface TopicFeed {
   /** In the order of `replicas`. */
   readonly replicas: readonly [TopicReplica, ...TopicReplica[]]
   /**
-   * Calls the listener with the records of each group from `tellFrom` on, in the order of the topic, in one or more pieces. Calls
+   * Calls the listener with the records of each group from `notifyFrom` on, in the order of the topic, in one or more pieces. Calls
    * `onMissed` when the listener missed records for good.
    */
   onStored(listener: StoredListener, onMissed?: () => void): void
@@ -90,7 +90,7 @@ export interface TopicFeed {
    * Resolves when listeners have received everything in the topic at the call. Rejects while no broker answers, and when the
    * signal aborts.
    */
-  untilTold(signal: AbortSignal): Promise<void>
+  untilNotified(signal: AbortSignal): Promise<void>
   status(): TopicFeedStatus
   close(): Promise<void>
 }
@@ -100,7 +100,7 @@ export interface TopicFeed {
  * again. A hand-over without the wait, and a loss, are known after a notification or a poll; then all revisions are raised.
  */
 const stateAgeMsMax = 3000
-const toldPollMs = 10
+const positionPollMs = 10
 
 export function openTopicFeed(options: TopicFeedOptions): TopicFeed {
   const { topic, partition, from, published, replicas: numbers = [1], log, onFatal } = options
@@ -161,9 +161,9 @@ export function openTopicFeed(options: TopicFeedOptions): TopicFeed {
     isBehind: () => reader.isBehind(),
     lagSeconds,
     nextId: () => groups.nextId,
-    async untilTold(until) {
+    async untilNotified(until) {
       const { end } = await partition.offsets()
-      while (reader.position < end) await sleep(toldPollMs, undefined, { signal: AbortSignal.any([until, signal]) })
+      while (reader.position < end) await sleep(positionPollMs, undefined, { signal: AbortSignal.any([until, signal]) })
     },
     status: () => ({
       position: reader.position,

@@ -139,7 +139,7 @@ export class TopicReader {
     const { topic, partition, onGap, log } = this.#options
     const { start } = await partition.offsets().catch(() => ({ start: 0 }))
     if (start <= this.#position) return false
-    log.error({ topic, from: this.#position, to: start }, 'records of a topic are gone unread, by its retention')
+    log.error({ topic, from: this.#position, to: start }, 'the topic deleted unread records by its retention')
     this.#seen = undefined
     this.#position = start
     this.#end = Math.max(this.#end, start)
@@ -158,7 +158,8 @@ export class TopicReader {
   /** Logs one line when an issue begins, and one when it ends. */
   #note(issue: string | undefined): void {
     const { topic, log } = this.#options
-    if (issue !== undefined && this.#issue === undefined) log.warn({ topic, reason: issue }, 'a topic cannot be read')
+    if (issue !== undefined && this.#issue === undefined)
+      log.warn({ topic, reason: issue }, 'cannot read the topic, retrying')
     if (issue === undefined && this.#issue !== undefined) log.info({ topic }, 'the topic is read again')
     this.#issue = issue
   }

@@ -91,7 +91,8 @@ function settingDifferences(topic: TopicDescription, requirements: TopicRequirem
 }
 
 function obstacleOf({ name, isSafe, wanted }: TopicSetting, topic: TopicDescription): string | undefined {
-  if (!isSafe) return 'Kafka would delete records of it: it is a topic of another purpose, or has to be changed by hand'
+  if (!isSafe)
+    return 'Kafka would delete records of it: it belongs to another application, or has to be changed by hand'
   return isOutOfReach(name, wanted, topic) ? 'nothing could be written with so few replicas' : undefined
 }
 

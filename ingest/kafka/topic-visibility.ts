@@ -118,9 +118,9 @@ export class TopicVisibility {
     const isOther = state.tenure !== before.tenure
     // Another process starts counting at 0.
     const isLost = isOther ? state.losses > 0 : state.losses !== before.losses
-    const isAnew = isLost || isOther
-    this.#watermark.published(state, isAnew)
-    this.#series.applied(state.applied, isAnew)
+    const isRepeated = isLost || isOther
+    this.#watermark.published(state, isRepeated)
+    this.#series.applied(state.applied, isRepeated)
     this.#rows.show(state.applied)
     if (isLost) for (const listener of this.#lostListeners) listener(lostReason)
   }
@@ -195,11 +195,11 @@ export class TopicWatermark {
     this.#completeFrom = Math.max(this.#completeFrom, offset)
   }
 
-  /** `isAnew`: records after the committed offset are sent again. */
-  published({ committed, sequenced }: PublishedState, isAnew: boolean): void {
+  /** `isRepeated`: records after the committed offset are sent again. */
+  published({ committed, sequenced }: PublishedState, isRepeated: boolean): void {
     // Records committed before this state was known may have been sent again as well.
     const from = Math.min(committed, this.#committed)
-    if (isAnew || committed < this.#committed) this.#lower(from)
+    if (isRepeated || committed < this.#committed) this.#lower(from)
     this.#committed = committed
     if (sequenced !== undefined) this.#pair(sequenced)
   }

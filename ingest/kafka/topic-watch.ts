@@ -103,14 +103,14 @@ export interface TopicProblem {
 
 const kinds = {
   other: { level: 'error', message: 'refusing writes: Kafka is not the journal of this database' },
-  unreachable: { level: 'warn', message: 'cannot look at the topic' },
-  weak: { level: 'error', message: 'the topic keeps less than was acknowledged' },
+  unreachable: { level: 'warn', message: 'cannot check the topic' },
+  weak: { level: 'error', message: 'the topic guarantees less than was acknowledged' },
   underReplicated: { level: 'warn', message: 'replicas of the topic are not in sync' },
   late: { level: 'warn', message: 'QuestDB lacks records for longer than a minute' },
   unforwarded: { level: 'error', message: 'no process forwards the topic' },
   retention: { level: 'warn', message: 'records wait for QuestDB for a large part of the retention' },
   refused: { level: 'error', message: 'refusing writes until QuestDB has caught up' },
-  deleted: { level: 'error', message: 'Kafka has deleted records that QuestDB has not taken' },
+  deleted: { level: 'error', message: 'Kafka has deleted records that QuestDB lacks' },
 } as const satisfies Record<string, { level: keyof Log; message: string }>
 
 export interface ProblemInputs {
@@ -142,7 +142,7 @@ export function topicProblems({
   const problems: TopicProblem[] = []
   if (fault !== undefined) {
     problems.push(
-      isOther ? { kind: 'other', text: fault } : { kind: 'unreachable', text: `cannot be looked at: ${fault}` },
+      isOther ? { kind: 'other', text: fault } : { kind: 'unreachable', text: `cannot be checked: ${fault}` },
     )
   }
   if (sight === undefined) return problems
@@ -159,15 +159,15 @@ export function topicProblems({
     problems.push({ kind: 'unforwarded', text })
   }
   if (share >= alarmShare) {
-    const text = `the oldest record that QuestDB has not taken has used ${percentText(share)} of the retention`
+    const text = `the oldest record that QuestDB lacks has used ${percentText(share)} of the retention`
     problems.push({ kind: 'retention', text })
   }
   if (share >= refusalShare) {
-    const text = `nothing is taken until QuestDB has caught up, for the retention ends soon`
+    const text = `writes are refused until QuestDB has caught up, since the retention ends soon`
     problems.push({ kind: 'refused', text })
   }
   if (start > applied) {
-    const text = `Kafka has deleted records ${applied} to ${start - 1}, which QuestDB has not taken`
+    const text = `Kafka has deleted records ${applied} to ${start - 1}, which QuestDB lacks`
     problems.push({ kind: 'deleted', text })
   }
   return problems

@@ -48,8 +48,8 @@ export async function openTopicWritePath<Series, Values extends Timed>(
   const journal = new Journal({ writer, medium, liveWindowUs, nowUs, log, onFatal })
   // The first listener receives all records that the most advanced replica may lack: the others are not read before they have
   // caught up.
-  const tells = { from: committed, tellFrom: committed, waitsForListener: true }
-  const feed = openTopicFeed({ topic, table, partition, ...tells, published, replicas, log, onFatal })
+  const range = { from: committed, notifyFrom: committed, waitsForListener: true }
+  const feed = openTopicFeed({ topic, table, partition, ...range, published, replicas, log, onFatal })
   const latest = new Map<number, PublishedStatus>()
   for (const replica of replicas) published.onState(stateKey(topic, replica), found => latest.set(replica, found))
   const append = (records: Uint8Array, term?: number) => appendInPieces(journal, records, term)
@@ -116,9 +116,9 @@ function sharedJournal(topicId: string, feed: TopicFeed): SharedJournal {
   return {
     journalId: topicId,
     nextPosition: feed.nextId,
-    untoldSeconds: feed.lagSeconds,
+    unreadSeconds: feed.lagSeconds,
     issue: () => feed.status().issue,
-    untilTold: feed.untilTold,
+    untilNotified: feed.untilNotified,
   }
 }
 
@@ -141,20 +141,20 @@ function statusOf(
   const end = Math.max(status.end, read.end)
   // The number of rows in an unread group is unknown: at least one.
   const unread = Math.max(0, end - position)
-  const told = latest?.forwarder ?? statusBefore('no forwarder has begun')
+  const reported = latest?.forwarder ?? statusBefore('no forwarder has started')
   const { applied = 0, committed = 0, spool } = latest ?? {}
   return {
     journal: { ...status, end, ordinal: rows.read + unread },
     forwarder: {
-      ...told,
+      ...reported,
       deadLetters,
       live: applied,
       backfill: applied,
       applied,
       start: committed,
       appliedOrdinal: rows.applied,
-      damagedBytes: told.damagedBytes + damagedGroups,
-      issue: told.issue ?? spool?.issue ?? issue,
+      damagedBytes: reported.damagedBytes + damagedGroups,
+      issue: reported.issue ?? spool?.issue ?? issue,
     },
   }
 }

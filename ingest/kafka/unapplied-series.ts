@@ -49,11 +49,11 @@ export class UnappliedSeries {
   }
 
   /**
-   * QuestDB shows all rows before this offset. `isAnew`: visible rows may have disappeared, and return one after the other, older
+   * QuestDB shows all rows before this offset. `isRepeated`: visible rows may have disappeared, and return one after the other, older
    * values first.
    */
-  applied(offset: number, isAnew: boolean): void {
-    if (isAnew || offset < this.#applied) this.doubtBefore(this.#applied)
+  applied(offset: number, isRepeated: boolean): void {
+    if (isRepeated || offset < this.#applied) this.doubtBefore(this.#applied)
     else if (offset > this.#applied && this.#applied < this.#anyBefore) this.#allRevision++
     this.#applied = offset
     const count = this.#count

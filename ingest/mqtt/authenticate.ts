@@ -16,7 +16,7 @@ export interface AuthenticateOptions {
 }
 
 const texts = {
-  unauthorized: 'no good credential',
+  unauthorized: 'no valid credential',
   forbidden: 'the API key lacks the scope ingest',
   throttled: 'too many failed attempts',
 } as const

@@ -135,7 +135,7 @@ function addMqttMetrics(registry: Registry, options: MqttMetricsOptions): (reaso
   const { connections, isBrokerConnected } = options
   gauge(registry, 'barograph_mqtt_connections', 'Clients of the MQTT listener.', connections)
   if (isBrokerConnected !== undefined) {
-    gauge(registry, 'barograph_mqtt_broker_connected', '1 while readings come from the outside MQTT brokers.', () => {
+    gauge(registry, 'barograph_mqtt_broker_connected', '1 while readings arrive from the outside MQTT brokers.', () => {
       return isBrokerConnected() ? 1 : 0
     })
   }

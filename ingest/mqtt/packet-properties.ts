@@ -65,7 +65,7 @@ export function readProperties(fields: FieldReader, { names, userPropertiesMax }
   while (part.hasMore) {
     const property = byId.get(part.variable())
     if (property === undefined || !names.has(property.name)) {
-      throw new PacketError('malformed', 'a property that this packet does not have')
+      throw new PacketError('malformed', 'a property that this packet must not have')
     }
     const { name, read } = property
     if (name === 'userProperty') userProperties++

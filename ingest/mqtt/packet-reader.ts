@@ -141,7 +141,7 @@ export class PacketReader {
 
 /** MQTT 5 requires the shortest form of the length. */
 export function checkLength({ bytes, start }: RawPacket): void {
-  if (start > 2 && bytes[start - 1] === 0) throw new PacketError('malformed', 'the length has more bytes than it takes')
+  if (start > 2 && bytes[start - 1] === 0) throw new PacketError('malformed', 'the length is not in its shortest form')
 }
 
 /** The remaining length of a packet, and the offset after it. */

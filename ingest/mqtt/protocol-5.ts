@@ -39,11 +39,11 @@ const inDisconnect: Partial<Record<ReasonCode, ReasonCode>> = { serverUnavailabl
 
 /** Uses the properties of the CONNECT. */
 export function createMqtt5(properties: Properties, aliasBudget: ByteBudget): Protocol {
-  const tellsReasons = properties.requestProblemInformation !== 0
+  const sendsReasons = properties.requestProblemInformation !== 0
   const bytesMax = properties.maximumPacketSize ?? Number.POSITIVE_INFINITY
   const aliases = new TopicAliases(topicAliasMaximum, aliasBudget)
   const reasonOf = (text: string | undefined) => {
-    return tellsReasons && text !== undefined ? { properties: { reasonString: text } } : {}
+    return sendsReasons && text !== undefined ? { properties: { reasonString: text } } : {}
   }
   return {
     // One more message is accepted, so that it can be rejected as excess.
@@ -105,12 +105,12 @@ export function createMqtt5(properties: Properties, aliasBudget: ByteBudget): Pr
 /** CONNACK has announced that these features are not available. */
 function checkSubscription({ filters, properties }: Subscribe): void {
   if (properties.subscriptionIdentifier !== undefined) {
-    throw new PacketError('subscription_identifier', 'there are no subscription identifiers')
+    throw new PacketError('subscription_identifier', 'subscription identifiers are not supported')
   }
   for (const filter of filters) {
-    if (isShared(filter)) throw new PacketError('shared_subscription', 'there are no shared subscriptions')
+    if (isShared(filter)) throw new PacketError('shared_subscription', 'shared subscriptions are not supported')
     if (isTopicFilter(filter) && hasWildcard(filter)) {
-      throw new PacketError('wildcard_subscription', 'there are no wildcard subscriptions')
+      throw new PacketError('wildcard_subscription', 'wildcard subscriptions are not supported')
     }
   }
 }

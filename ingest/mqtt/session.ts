@@ -136,10 +136,12 @@ export class MqttSession {
   #overdue(nowMs: number): string | undefined {
     if (this.#state !== 'open') return nowMs - this.#connectedAtMs > connectMsMax ? 'no CONNECT' : undefined
     const { partialSinceMs, packetAtMs } = this.#channel
-    if (partialSinceMs !== undefined && nowMs - partialSinceMs > packetMsMax) return 'a packet does not end'
+    if (partialSinceMs !== undefined && nowMs - partialSinceMs > packetMsMax) return 'incomplete packet'
     const keepAliveSeconds = this.#connect?.keepAliveSeconds || keepAliveSecondsWithout
     // A client is not blamed for its silence while this side does not read.
-    return this.#canTake() && nowMs - packetAtMs > keepAliveSeconds * 1500 ? 'nothing within the keep-alive' : undefined
+    return this.#canTake() && nowMs - packetAtMs > keepAliveSeconds * 1500
+      ? 'no packet within the keep-alive'
+      : undefined
   }
 
   #checkCredential(): void {
@@ -223,7 +225,7 @@ export class MqttSession {
   /** A session that ends with its connection cannot be prolonged (MQTT 5, 3.14.2.2.2). */
   #checkExpiry(seconds: number): void {
     const atConnect = this.#connect?.properties.sessionExpiryInterval ?? 0
-    if (seconds > 0 && atConnect === 0) throw new PacketError('protocol_error', 'the session does not outlive its end')
+    if (seconds > 0 && atConnect === 0) throw new PacketError('protocol_error', 'the session ends with its connection')
   }
 
   #start(connect: Connect): void {
@@ -250,7 +252,7 @@ export class MqttSession {
     this.#sender = credential.sender
     this.#deliveries = this.#deliver(protocol)
     if (!this.#send(protocol.connected(connect, clientId))) {
-      this.close('too_large', { text: 'the client takes no CONNACK of this size' })
+      this.close('too_large', { text: 'the CONNACK exceeds the maximum packet size of the client' })
       return
     }
     this.#state = 'open'

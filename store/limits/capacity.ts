@@ -10,7 +10,7 @@ export interface CapacityOptions<Holder> {
   /** No holder is evicted without it. */
   eviction?: {
     /** A holder that has kept the service waiting for this long may be evicted. */
-    patienceMs: number
+    waitMsMax: number
     nowMs: () => number
     /** Called with a holder after its release. */
     evict: (holder: Holder) => void
@@ -87,7 +87,7 @@ export class Capacity<Holder> {
   #makeRoom(amount: number): void {
     const { eviction } = this.#options
     for (const [holder, sinceMs] of this.#waitingSinceMs) {
-      if (eviction === undefined || !this.isFull(amount) || eviction.nowMs() - sinceMs < eviction.patienceMs) return
+      if (eviction === undefined || !this.isFull(amount) || eviction.nowMs() - sinceMs < eviction.waitMsMax) return
       this.release(holder)
       eviction.evict(holder)
     }

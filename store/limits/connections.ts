@@ -106,12 +106,12 @@ interface Incident {
 /** An event that may happen a thousand times a second: logged the first time, then once a minute. */
 function createIncident(report: (detail: string) => void): Incident {
   let notedMs = Number.NEGATIVE_INFINITY
-  let toldMs = Number.NEGATIVE_INFINITY
+  let loggedMs = Number.NEGATIVE_INFINITY
   return {
     note(detail) {
       notedMs = performance.now()
-      if (notedMs - toldMs < recentMs) return
-      toldMs = notedMs
+      if (notedMs - loggedMs < recentMs) return
+      loggedMs = notedMs
       report(detail)
     },
     isRecent: () => performance.now() - notedMs < recentMs,

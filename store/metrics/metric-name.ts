@@ -99,7 +99,7 @@ export const MetricName = z
   .refine(name => !reserved.has(name), 'is a name that the service itself uses')
 
 /** Rule for new metrics. Older metrics may have other names. */
-export const NewMetricName = MetricName.refine(name => !isTimeName(name), 'is a name of a time, which no metric has')
+export const NewMetricName = MetricName.refine(name => !isTimeName(name), 'is reserved for times')
 
 /** A longer text cannot be a name. */
 const fieldLengthMax = 64

@@ -117,12 +117,11 @@ async function untilReady(
     if (how !== undefined) return `ended at its start (${how})`
     const answer = await tryConnect(address)
     if (answer === 'ready') return undefined
-    if (answer !== 'starting')
-      return `refuses the secret "postgres", which it was not made with (restore it): ${answer}`
+    if (answer !== 'starting') return `rejects the secret "postgres" (restore the one from its creation): ${answer}`
     if (performance.now() > deadlineMs) return `was not ready after ${startTimeoutMs / 1000} s`
     await sleep(20)
   }
-  return 'start given up'
+  return 'start aborted'
 }
 
 async function tryConnect(address: PostgresAddress): Promise<string> {

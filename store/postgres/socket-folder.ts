@@ -45,7 +45,7 @@ function makeShort(prefix: string, name: string): string {
     return mkdtempSync(prefix)
   } catch (error) {
     throw new StartError(
-      `The path ${name} is too long for a Unix socket, and there is none to be made in ${shortRoot} ` +
+      `The path ${name} is too long for a Unix socket, and a shorter one cannot be created in ${shortRoot} ` +
         `(${(error as NodeJS.ErrnoException).code}): move DATA_DIR to a shorter path, or make ${shortRoot} writable.`,
     )
   }

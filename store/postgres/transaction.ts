@@ -71,15 +71,15 @@ export async function beginTransaction(pool: pg.Pool, options: TransactionOption
   const { stepMs, isSnapshot = false } = options
   const client = await pool.connect()
   // The statement in progress reports a broken connection too. Without a listener the error event would end the process.
-  const heard = () => undefined
-  client.on('error', heard)
+  const ignore = () => undefined
+  client.on('error', ignore)
   const transaction = limited(client, stepMs)
   let isOpen = true
   /** A failed connection may be broken or in the middle of a transaction, so it is closed, and may fail again. */
   const release = (hasFailed: boolean) => {
     if (!isOpen) return
     isOpen = false
-    if (!hasFailed) client.off('error', heard)
+    if (!hasFailed) client.off('error', ignore)
     client.release(hasFailed)
   }
   const end = async (work: () => Promise<unknown>) => {

@@ -17,14 +17,14 @@ interface ContentFault {
 
 const checkTimeoutMs = 10_000
 const remindMsUsual = 60_000
-const beingChecked: ContentFault = { state: 'starting', reason: 'what QuestDB has is being checked' }
+const beingChecked: ContentFault = { state: 'starting', reason: 'the content of QuestDB is being checked' }
 
 export function createContentGuard(
   client: Pick<QuestdbClient, 'exec'>,
   { name, log, remindMs = remindMsUsual }: { name: string; log: Log; remindMs?: number },
 ) {
   const reminder = createReminder(
-    reason => log.warn({ reason }, `what ${name} has cannot be checked, retrying`),
+    reason => log.warn({ reason }, `cannot check the content of ${name}, retrying`),
     remindMs,
   )
   let check: ContentCheck | undefined
@@ -63,15 +63,15 @@ export function createContentGuard(
 
 /** Reports at once and then repeatedly: a wrong address stays wrong until an operator reads the log. */
 export function createReminder(report: (reason: string | undefined) => void, everyMs: number) {
-  let toldMs = Number.NEGATIVE_INFINITY
+  let reportedMs = Number.NEGATIVE_INFINITY
   return {
     remind(reason: string | undefined): void {
-      if (performance.now() - toldMs < everyMs) return
-      toldMs = performance.now()
+      if (performance.now() - reportedMs < everyMs) return
+      reportedMs = performance.now()
       report(reason)
     },
     reset(): void {
-      toldMs = Number.NEGATIVE_INFINITY
+      reportedMs = Number.NEGATIVE_INFINITY
     },
   }
 }

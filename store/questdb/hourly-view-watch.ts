@@ -86,7 +86,7 @@ export class ViewWatch {
   /** Returns the action for the observed state. The state is undefined without a view. */
   check(seen: ViewState | undefined): ViewAction {
     const fault = this.#suspicion ?? this.#faultOf(seen)
-    if (seen === undefined || fault !== undefined) return this.#rebuild(fault ?? 'there is none')
+    if (seen === undefined || fault !== undefined) return this.#rebuild(fault ?? 'it is missing')
     this.#validate(seen)
     return this.#refresh(seen)
   }
@@ -98,7 +98,7 @@ export class ViewWatch {
     if (seen.isSuspended) return 'it is suspended'
     // The table was lost in part or replaced.
     const { refreshedTxn, sequencedTxn } = seen
-    if (refreshedTxn > sequencedTxn || sequencedTxn < (this.#neededTxn ?? 0)) return 'its table has gone back'
+    if (refreshedTxn > sequencedTxn || sequencedTxn < (this.#neededTxn ?? 0)) return 'its table has lost transactions'
     const isStuck = this.#asked !== undefined && this.#options.monotonicMs() - this.#asked.firstMs > stuckMs
     return isStuck ? 'it is not refreshed' : undefined
   }

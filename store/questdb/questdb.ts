@@ -87,7 +87,7 @@ async function openManaged(options: StoreOptions, signal: AbortSignal): Promise<
     log,
     monotonicMs: options.monotonicMs,
     onSilent() {
-      log.warn({ silentSeconds: 60 }, 'QuestDB runs but gives no answer')
+      log.warn({ silentSeconds: 60 }, 'QuestDB runs but does not answer')
       void server.restart()
     },
   })

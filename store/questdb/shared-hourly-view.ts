@@ -10,7 +10,7 @@ import { type HourlyView, type HourlyViewOptions, viewCheck, viewTiming } from '
 import { ViewWatch } from './hourly-view-watch.ts'
 
 /** The leader's report. */
-export interface ToldView {
+export interface ViewReport {
   /** Undefined while the view must not be used. */
   validThroughTxn: number | undefined
   /** How often the view was rebuilt. */
@@ -21,11 +21,11 @@ export interface SharedView {
   /** True while this process may change the view. False at once when another one may. */
   leads(): boolean
   /** Returns the report of earlier leaders, who report nothing any more, or undefined. Leader only. */
-  takeOver(): Promise<ToldView | undefined>
+  takeOver(): Promise<ViewReport | undefined>
   /** The last report. Invalid while this process may lack a later one. */
-  told(): Readonly<ToldView>
+  report(): Readonly<ViewReport>
   /** Resolves when every process that plans queries has the report. Leader only. */
-  tell(view: ToldView): Promise<void>
+  publish(view: ViewReport): Promise<void>
   /** This build and earlier ones may contain readings that the table has lost; -1 without any. */
   suspectBuild(): number
   /** Raises that number for the present leader and later ones. */
@@ -41,7 +41,7 @@ interface Leading {
   watch: ViewWatch
   builds: number
   /** Undefined while unknown. */
-  told: ToldView | undefined
+  published: ViewReport | undefined
   check: () => Promise<void>
 }
 
@@ -64,12 +64,12 @@ export function watchSharedHourlyView(options: SharedHourlyViewOptions): Omit<Ho
     }
     leading ??= await takeOver(options, client)
     // The previous leader's report expires, since its basis is unknown here.
-    await tell(leading, shared)
+    await publish(leading, shared)
     if (Math.max(suspectBuild, shared.suspectBuild()) >= leading.builds)
-      leading.watch.markSuspect('it may have too much')
+      leading.watch.markSuspect('it may contain rows that the table has lost')
     if (isUp()) await leading.check()
     else leading.watch.invalidate()
-    await tell(leading, shared)
+    await publish(leading, shared)
   }
 
   async function tryRound(): Promise<void> {
@@ -93,13 +93,13 @@ export function watchSharedHourlyView(options: SharedHourlyViewOptions): Omit<Ho
   const running = run()
   return {
     validThroughTxn() {
-      const { validThroughTxn, builds } = shared.told()
+      const { validThroughTxn, builds } = shared.report()
       const isDoubtful =
         suspectBuild >= builds || (leading !== undefined && leading.watch.validThroughTxn === undefined)
       return isDoubtful ? undefined : validThroughTxn
     },
     markSuspect(reason) {
-      suspectBuild = Math.max(suspectBuild, leading?.builds ?? shared.told().builds)
+      suspectBuild = Math.max(suspectBuild, leading?.builds ?? shared.report().builds)
       leading?.watch.markSuspect(reason)
     },
     async close() {
@@ -114,7 +114,7 @@ async function takeOver(options: SharedHourlyViewOptions, client: QuestdbClient)
   const { timing = viewTiming, shared, log } = options
   const watch = new ViewWatch({ ...timing, monotonicMs: () => performance.now() })
   const exec: QuestdbClient['exec'] = (sql, timeoutMs) => {
-    if (!shared.leads()) throw new Error('another node sees to the hourly view')
+    if (!shared.leads()) throw new Error('another node maintains the hourly view')
     return client.exec(sql, timeoutMs)
   }
   const before = await shared.takeOver()
@@ -122,20 +122,20 @@ async function takeOver(options: SharedHourlyViewOptions, client: QuestdbClient)
     watch,
     builds: before?.builds ?? 0,
     // An earlier report may have allowed queries, even if a later one has denied them.
-    told: before === undefined ? { validThroughTxn: undefined, builds: 0 } : undefined,
+    published: before === undefined ? { validThroughTxn: undefined, builds: 0 } : undefined,
     check: viewCheck({ client: { exec }, watch, log, onRebuilt: () => leading.builds++ }),
   }
   return leading
 }
 
 /** Sends the report if it differs from the last one. */
-async function tell(leading: Leading, shared: SharedView): Promise<void> {
-  const { watch, builds, told } = leading
+async function publish(leading: Leading, shared: SharedView): Promise<void> {
+  const { watch, builds, published } = leading
   const { validThroughTxn } = watch
-  if (told?.validThroughTxn === validThroughTxn && told?.builds === builds) return
+  if (published?.validThroughTxn === validThroughTxn && published?.builds === builds) return
   // Unknown while the report is in flight, and after a failure.
-  leading.told = undefined
-  await shared.tell({ validThroughTxn, builds })
-  leading.told = { validThroughTxn, builds }
+  leading.published = undefined
+  await shared.publish({ validThroughTxn, builds })
+  leading.published = { validThroughTxn, builds }
   if (validThroughTxn === undefined) watch.usedUntilNow()
 }

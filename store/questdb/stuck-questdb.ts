@@ -91,7 +91,7 @@ export function watchStatements(options: StatementsWatchOptions): () => Promise<
     }
     const found = await oldest()
     if (found !== undefined && found !== overdue) {
-      log.warn({ statement: found }, `a statement of ${name} outlives its time limit`)
+      log.warn({ statement: found }, `a statement of ${name} exceeds its time limit`)
     }
     overdue = found
     return overdue !== undefined

@@ -37,7 +37,7 @@ export class ForwardedTopic {
   #tell: (state: PublishedState) => void = () => undefined
   #delivered: PublishedState | undefined
   #from = 0
-  #tellFrom = 0
+  #notifyFrom = 0
   #told: number[] = []
   /** All series may be raised since then. */
   #isDoubted = false
@@ -58,7 +58,7 @@ export class ForwardedTopic {
       topic: 'readings',
       partition: this.#partition,
       from: this.#from,
-      tellFrom: this.#tellFrom,
+      notifyFrom: this.#notifyFrom,
       published: {
         onState: (_, listener) => {
           this.#tell = listener
@@ -186,9 +186,9 @@ export class ForwardedTopic {
     this.#tell(next)
     const isOther = before !== undefined && before.tenure !== next.tenure
     const isLost = isOther ? next.losses > 0 : before !== undefined && before.losses !== next.losses
-    const isAnew = isLost || isOther
+    const isRepeated = isLost || isOther
     if (this.#losses - losses !== (isLost ? 1 : 0)) throw new Error('a loss was told wrongly')
-    if (isAnew) {
+    if (isRepeated) {
       this.#isDoubted = true
       this.#assertRaised(revisions, seriesNumbers, 'when rows come anew')
     }
@@ -201,7 +201,7 @@ export class ForwardedTopic {
   async restartFeed(): Promise<void> {
     await this.#feed.close()
     this.#from = Math.max(this.#state.committed, this.#partition.start)
-    this.#tellFrom = this.#partition.values.length
+    this.#notifyFrom = this.#partition.values.length
     this.#feed = this.#openFeed()
   }
 
@@ -231,7 +231,9 @@ export class ForwardedTopic {
   #assertTold(position: number): void {
     const told = this.#told.join()
     const skipped = this.#missed > 0
-    const wanted = this.#rows.filter(({ offset }) => offset >= this.#tellFrom && offset < position).map(({ id }) => id)
+    const wanted = this.#rows
+      .filter(({ offset }) => offset >= this.#notifyFrom && offset < position)
+      .map(({ id }) => id)
     const isRight = skipped ? isSubsequence(this.#told, wanted) : told === wanted.join()
     if (!isRight) throw new Error(`told ${told} instead of ${wanted.join()}`)
   }

@@ -63,7 +63,7 @@ test('what is wrong with a topic is told, each by itself', async t => {
     topicProblems({ sight: sight && { ...well, ...sight }, share, fault })
   t.strictSame(told({}, 0.49), [])
   t.strictSame(told(undefined, undefined), [])
-  t.match(told(undefined, undefined, 'away'), [{ kind: 'unreachable', text: 'cannot be looked at: away' }])
+  t.match(told(undefined, undefined, 'away'), [{ kind: 'unreachable', text: 'cannot be checked: away' }])
   t.match(told({ inSync: 2 }, 0), [{ kind: 'underReplicated', text: '2 of 3 replicas' }])
   t.match(told({ weaknesses: ['b', 'c'] }, 0), [{ kind: 'weak', text: 'b; c' }])
   const late = topicProblems({
@@ -79,7 +79,7 @@ test('what is wrong with a topic is told, each by itself', async t => {
   ])
   t.match(told({}, 0.5), [{ kind: 'retention', text: /has used 50 % of the retention/ }])
   t.match(told({}, 0.8), [{ kind: 'retention' }, { kind: 'refused' }])
-  t.match(told({ applied: 7 }, 0), [{ kind: 'deleted', text: /deleted records 7 to 9, which QuestDB has not taken/ }])
+  t.match(told({ applied: 7 }, 0), [{ kind: 'deleted', text: /deleted records 7 to 9, which QuestDB lacks/ }])
 })
 
 test('replicas that are not in sync are seen', async t => {
@@ -217,7 +217,7 @@ test('the check names all that is missing or weaker at once', async t => {
   await t.resolves(check(() => topicWith({})))
   const settings = { 'retention.bytes': '1', 'segment.ms': '604800000' }
   const message =
-    'Kafka does not keep what would be acknowledged: topic a: partitions is 2, 1 is needed; ' +
+    'The topics do not meet the requirements: topic a: partitions is 2, 1 is needed; ' +
     'topic a: retention.bytes is 1, -1 is needed; there is no topic b. Run barograph kafka prepare.'
   const refused = check(name => (name === 'a' ? topicWith({ partitions: 2, settings }) : undefined))
   await t.rejects(refused, { name: 'StartError', message })

@@ -341,7 +341,7 @@ t.test('a damaged group is kept and passed over, with an alarm', async t => {
   await opened.close()
   t.equal(readSpool(opened, 0).length, 1)
   t.equal(opened.damaged.count, 1)
-  t.strictSame(texts, ['group in the topic corrupted; passed over'])
+  t.strictSame(texts, ['group in the topic corrupted; skipped'])
   const kept = openDisk(join(folder, `damaged-${folders}`), false)
   t.strictSame(kept.list(), ['topic-0000000000000000.damaged'])
   const file = kept.open(kept.list()[0] ?? '', false)

@@ -206,7 +206,7 @@ t.test('processes have classes of their own, and give no stamp out before it is 
   t.equal(one.readings.next(), undefined, 'before there are classes')
   await Promise.all([one.lease.renew(), other.lease.renew()])
   t.equal(one.readings.next(), undefined, 'before there is a bound')
-  t.match(one.readings.issue?.(), /no times of receipt are left/)
+  t.match(one.readings.issue?.(), /no receive timestamps are left/)
   await Promise.all([one.lease.renew(), other.lease.renew()])
   t.equal(one.readings.issue?.(), undefined)
   const stamps = [one, other].flatMap(({ readings, clock }) => {

@@ -24,7 +24,7 @@ function open(t: Test, options: Partial<TopicFeedOptions> = {}) {
     topic: 'readings',
     partition,
     from: 0,
-    tellFrom: 0,
+    notifyFrom: 0,
     published: {
       onState(_topic, listener) {
         publish = listener
@@ -55,7 +55,7 @@ function open(t: Test, options: Partial<TopicFeedOptions> = {}) {
 const numbers = (count: number, from = 0) => Array.from({ length: count }, (_, index) => from + index)
 
 test('each record has its id as its position, whoever tells it in whichever pieces', async t => {
-  const { feed, partition, append } = open(t, { tellFrom: 1 })
+  const { feed, partition, append } = open(t, { notifyFrom: 1 })
   t.equal(feed.nextId(), letterId(1, 0))
   const positions: number[] = []
   const nextIds: number[] = []
@@ -77,7 +77,7 @@ test('each record has its id as its position, whoever tells it in whichever piec
 test('nothing is read before somebody listens, where that is asked', async t => {
   const partition = new FakePartition()
   const published = { onState: () => undefined, ageMs: () => 0 }
-  const common = { table: readings, topic: 'readings', from: 0, tellFrom: 0, published, log: silentLog }
+  const common = { table: readings, topic: 'readings', from: 0, notifyFrom: 0, published, log: silentLog }
   const feed = openTopicFeed({ ...common, partition, waitsForListener: true, onFatal: error => t.fail(error.message) })
   t.teardown(() => feed.close())
   partition.values.push(groupOf([{ id: 7, series: 7, timeUs: 1000 }]))
@@ -97,7 +97,7 @@ test('whoever waits for all that is in the topic waits until it is told, and not
   append([1])
   append([2])
   let isTold = false
-  const waiting = feed.untilTold(signal).then(() => {
+  const waiting = feed.untilNotified(signal).then(() => {
     isTold = true
   })
   await partition.serve(1)
@@ -108,7 +108,7 @@ test('whoever waits for all that is in the topic waits until it is told, and not
   await waiting
   t.strictSame(told, [1, 2])
   const ended = new AbortController()
-  const aborted = feed.untilTold(ended.signal)
+  const aborted = feed.untilNotified(ended.signal)
   ended.abort()
   await t.rejects(aborted, { name: 'AbortError' })
 })
@@ -124,7 +124,7 @@ test('damaged groups are counted, logged once, and passed over', async t => {
   await partition.serve(3)
   t.strictSame(told, [3])
   t.equal(feed.status().damagedGroups, 2)
-  t.strictSame(texts, ['a group of a topic is damaged and passed over'])
+  t.strictSame(texts, ['damaged group in the topic skipped'])
 })
 
 test('while Kafka is away the feed tries again, says so once, and is behind', async t => {
@@ -145,7 +145,7 @@ test('while Kafka is away the feed tries again, says so once, and is behind', as
   await partition.serve(1)
   t.match(feed.status(), { position: 2, end: 2, lagGroups: 0, lagSeconds: 0, issue: undefined })
   t.strictSame(told, [1, 2])
-  t.strictSame(texts, ['a topic cannot be read'])
+  t.strictSame(texts, ['cannot read the topic, retrying'])
 })
 
 test('records that are gone unread are logged, and listeners know that they missed some', async t => {
@@ -164,7 +164,7 @@ test('records that are gone unread are logged, and listeners know that they miss
   t.ok(feed.replicas[0].revision(200) > before, 'a row that was not read may have been applied')
   await partition.serve(9)
   t.strictSame(told, [0, 4, 5])
-  t.strictSame(texts, ['records of a topic are gone unread, by its retention'])
+  t.strictSame(texts, ['the topic deleted unread records by its retention'])
 })
 
 test('what is not known is said to be any time', async t => {

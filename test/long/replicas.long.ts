@@ -52,7 +52,7 @@ let holder: Service
 let standby: Service
 
 t.test('before anything is forwarded, the event of a reading is sent by both nodes, in one order', async t => {
-  t.match(await one.admin('GET', '/status'), { body: { questdb: { fault: 'no forwarder has begun' } } })
+  t.match(await one.admin('GET', '/status'), { body: { questdb: { fault: 'no forwarder has started' } } })
   for (const { url } of nodes) {
     await waitFor('the fleet is loaded', async () => (await fetch(`${url}/api/fleet`)).status === 200)
   }

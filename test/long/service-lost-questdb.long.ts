@@ -100,7 +100,7 @@ t.test('external ones: an empty one, and one of another service', async t => {
   await askPostgres(own.postgresUrl, 'UPDATE applied_journals SET id = gen_random_uuid()')
   await untilLost(
     await startService(t, { environment: elsewhere, dataDirectory }),
-    'is of another service: it lacks readings',
+    'belongs to another service: it lacks readings',
   )
 })
 
@@ -173,7 +173,7 @@ t.test('a topic: another QuestDB at the address, which serves another service', 
 
   const elsewhere = { ...environment, ...questdbSettings(others.questdb) }
   const exchanged = await startService(t, { environment: elsewhere, dataDirectory })
-  await untilLost(exchanged, 'is of another service: it lacks readings')
+  await untilLost(exchanged, 'belongs to another service: it lacks readings')
   await put(exchanged, password, 21)
   t.strictSame(await others.sql('SELECT count() FROM readings'), [[1]], 'nothing is sent there')
   await exchanged.end('SIGTERM')

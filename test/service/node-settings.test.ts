@@ -48,7 +48,7 @@ t.test('a node with other secrets is refused, and one that lacks one is told how
   const folder = temporaryFolder(t)
   await t.rejects(join(settings, withSharedSecrets({ secret: own }, folder).secret), {
     name: 'StartError',
-    message: new RegExp(`^The secret ${folder}/[a-z-]+ is missing: make it with "openssl rand -hex 32"`),
+    message: new RegExp(`^The secret ${folder}/[a-z-]+ is missing: create it with "openssl rand -hex 32"`),
   })
 })
 

@@ -65,11 +65,11 @@ async function untilValid(t: Test, viewers: readonly Viewer[], isDone: () => boo
   const follows = (viewer: Viewer) => isValid(viewer) && !viewer.nodes.leads()
   const folders = new Map<number, string | undefined>()
   await waitFor('the view is valid at all nodes', async () => {
-    const before = viewers.map(viewer => ({ isValid: follows(viewer), builds: viewer.shared.told().builds }))
+    const before = viewers.map(viewer => ({ isValid: follows(viewer), builds: viewer.shared.report().builds }))
     const folder = await folderOfView()
     for (const [place, viewer] of viewers.entries()) {
       const builds = before[place]?.builds ?? 0
-      if (before[place]?.isValid !== true || !follows(viewer) || viewer.shared.told().builds !== builds) continue
+      if (before[place]?.isValid !== true || !follows(viewer) || viewer.shared.report().builds !== builds) continue
       if (!folders.has(builds)) folders.set(builds, folder)
       if (folder === undefined || folders.get(builds) !== folder) t.fail(`a node uses a view that is gone: ${folder}`)
     }
@@ -115,7 +115,7 @@ t.test('what a node has heard of the view outlives the leader', async t => {
   const both = [await open(t), await open(t)] as const
   await untilValid(t, both, () => true)
   const [leader, follower] = leaderFirst(both)
-  const builds = leader.shared.told().builds
+  const builds = leader.shared.report().builds
   await leader.view.close()
   follower.view.markSuspect('a test')
   await waitFor('it is written', () => leader.shared.suspectBuild() === builds)
@@ -130,7 +130,7 @@ t.test('what a node has heard of the view outlives the leader', async t => {
   await slow.view.close()
   const next = await open(t)
   await slow.nodes.close()
-  await untilValid(t, [next], () => next.shared.told().builds === builds + 1)
+  await untilValid(t, [next], () => next.shared.report().builds === builds + 1)
   t.equal(rebuilds(next), 1)
 })
 
@@ -155,16 +155,16 @@ t.test('each replica has a view of its own', async t => {
   const one = await open(t)
   await untilValid(t, [one], () => true)
   await waitFor('it leads', () => one.nodes.leads())
-  const { builds } = one.shared.told()
+  const { builds } = one.shared.report()
   const second = await openSharedView({ ...one.nodes, pool: store.postgres, replica: 2 })
   t.equal(await second.takeOver(), undefined)
-  await second.tell({ validThroughTxn: 1_000_000, builds: 1000 })
+  await second.publish({ validThroughTxn: 1_000_000, builds: 1000 })
   await second.suspect(999)
   await waitFor('it is told', () => second.suspectBuild() === 999)
-  t.strictSame(second.told(), { validThroughTxn: 1_000_000, builds: 1000 })
-  t.strictSame([one.shared.told().builds, one.shared.suspectBuild() < builds], [builds, true])
+  t.strictSame(second.report(), { validThroughTxn: 1_000_000, builds: 1000 })
+  t.strictSame([one.shared.report().builds, one.shared.suspectBuild() < builds], [builds, true])
   // Who has just begun to lead looks at it first.
-  await untilValid(t, [one], () => one.shared.told().builds === builds)
+  await untilValid(t, [one], () => one.shared.report().builds === builds)
 })
 
 t.test('in another epoch nothing is known of the view', async t => {
@@ -172,5 +172,5 @@ t.test('in another epoch nothing is known of the view', async t => {
   await untilValid(t, [one], () => true)
   await store.postgres.query('UPDATE feed_head SET epoch = gen_random_uuid()')
   const shared = await openSharedView({ ...one.nodes, pool: store.postgres, replica: 1 })
-  t.strictSame(shared.told(), { validThroughTxn: undefined, builds: 0 })
+  t.strictSame(shared.report(), { validThroughTxn: undefined, builds: 0 })
 })

@@ -93,7 +93,7 @@ test('a statement that an external QuestDB does not end in time is reported', as
   const sql = 'SELECT count() FROM long_sequence(900000000000) WHERE rnd_double() > 2'
   client.exec(sql, hangMs).catch(() => undefined)
   await until('it is seen', () => monitor.state().isStatementOverdue === true)
-  t.strictSame(warnings, ['a statement of QuestDB elsewhere outlives its time limit'])
+  t.strictSame(warnings, ['a statement of QuestDB elsewhere exceeds its time limit'])
   // Nothing else ends it.
   process.kill(serverPid(directory, 'questdb'), 'SIGKILL')
   await until('it is up again', () => monitor.state().state === 'up' && monitor.state().isStatementOverdue === false)

@@ -70,7 +70,7 @@ function bytesOf(held: ReadonlyMap<string, number>): number {
 }
 
 const max = 10
-const patienceMs = 100
+const waitMsMax = 100
 const keys = ['a', 'b']
 
 interface Held {
@@ -98,7 +98,7 @@ class CapacityModel {
     while (this.isFull(amount)) {
       const waiting = this.held.filter(each => each.waitingSince !== undefined)
       const [longest] = waiting.sort((a, b) => (a.waitingSince?.order ?? 0) - (b.waitingSince?.order ?? 0))
-      if (longest === undefined || nowMs - (longest.waitingSince?.ms ?? 0) < patienceMs) return false
+      if (longest === undefined || nowMs - (longest.waitingSince?.ms ?? 0) < waitMsMax) return false
       this.release(longest.holder)
       this.evicted.push(longest.holder)
     }
@@ -136,7 +136,7 @@ test('it admits, refuses and evicts as the model does', async () => {
     let nowMs = 0
     const evicted: number[] = []
     const evict = (holder: number) => void evicted.push(holder)
-    const capacity = new Capacity<number>({ max, eviction: { patienceMs, nowMs: () => nowMs, evict } })
+    const capacity = new Capacity<number>({ max, eviction: { waitMsMax, nowMs: () => nowMs, evict } })
     const model = new CapacityModel()
     let holders = 0
     const agrees = ({ kind, keys, amount, back }: (typeof steps)[number]) => {

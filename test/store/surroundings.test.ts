@@ -92,8 +92,7 @@ test('a secret that does not fit its PostgreSQL any more', async t => {
   const { directory, store } = await startDatabases(t, nowhere)
   await store.close()
   writeFileSync(join(directory.secrets, 'postgres'), 'another\n')
-  const message =
-    /refuses the secret "postgres", which it was not made with \(restore it\): password authentication failed/
+  const message = /rejects the secret "postgres" \(restore the one from its creation\): password authentication failed/
   await t.rejects(openStore({ ...storeOptions(directory), ...nowhere }), { name: 'StartError', message })
   t.notOk(isRunning(serverPid(directory, 'postgres')))
 })

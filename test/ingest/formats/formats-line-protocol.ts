@@ -147,7 +147,7 @@ t.test('the field that is wrong is named, not one beside it', async t => {
     ['load5=NaN,load1=1', /^load5 must be a number$/],
     ['load1=1,temperature="x"', /^temperature must be a number$/],
     ['load1=1,state="on"', /^field state is a text: only numbers and booleans are stored/],
-    ['temperature=1,time=17i', /^field time is a time and no metric/],
+    ['temperature=1,time=17i', /^field time is a time, not a metric/],
     ['load1=1,load5=2', /^field load1 is not known/],
   ] as const)
     refuses(t, `w,device=k ${fields} ${ns}`, reason)

@@ -19,7 +19,7 @@ export async function append(partition: TopicPartition, ids: readonly number[], 
   if (outcome !== 'stored') throw new Error(`the group was not stored: ${outcome}`)
 }
 
-export async function openFeed(t: TestHooks, topic: string, tellFrom = 0) {
+export async function openFeed(t: TestHooks, topic: string, notifyFrom = 0) {
   const client = await kafka.connect({ requestTimeoutMs: 1000, appendDeadlineMs: 60_000 })
   let publish: (state: PublishedState) => void = () => undefined
   const feed = openTopicFeed({
@@ -27,7 +27,7 @@ export async function openFeed(t: TestHooks, topic: string, tellFrom = 0) {
     topic,
     partition: await answered(() => client.partition(topic)),
     from: 0,
-    tellFrom,
+    notifyFrom,
     published: {
       onState(_topic, listener) {
         publish = listener

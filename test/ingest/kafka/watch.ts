@@ -105,7 +105,7 @@ t.test('the start is refused with all that is weaker, and watches the topics onc
   t.teardown(() => watches.close())
   await waitFor('both were looked at', async () => watches.states().every(({ problems }) => problems.length > 0))
   const zeros = new Proxy({}, { get: () => undefined }) as never
-  const ingest = () => ({ journal: zeros, forwarder: zeros, lag: zeros, untold: undefined, clock: zeros })
+  const ingest = () => ({ journal: zeros, forwarder: zeros, lag: zeros, unread: undefined, clock: zeros })
   const customReplicas = () => [
     { number: 2, state: 'up' },
     { number: 3, state: 'away', reason: 'it is away' },
@@ -115,7 +115,7 @@ t.test('the start is refused with all that is weaker, and watches the topics onc
   /** Nothing is known of the others. */
   const all = new Proxy(parts, { get: (of, name) => Reflect.get(of, name) ?? (() => undefined) })
   const readiness = readinessOf(all as never)
-  const why = (topic: string) => `topic ${topic}: cannot be looked at: PostgreSQL is away`
+  const why = (topic: string) => `topic ${topic}: cannot be checked: PostgreSQL is away`
   t.match(readiness, { status: 'degraded' })
   t.match('reasons' in readiness && readiness.reasons, [why(topics.readings), why(topics.points)])
 })
@@ -152,7 +152,7 @@ t.test('nothing is appended where a new connection finds another cluster', async
   await until('its answer is lost with the connection', () => proxy.swallowed > 0)
   proxy.swallowsAnswers = false
   t.match(await lost, { outcome: 'unknown' })
-  const reason = new RegExp(`is of the cluster ${clusterId}, and the journal is in the cluster another`)
+  const reason = new RegExp(`belongs to the cluster ${clusterId}, but the journal is in the cluster another`)
   t.match(await appendText(partition, 'd'), { outcome: 'full', reason })
   await t.rejects(partition.offsets(), { name: 'OtherKafka' })
   identity.clusterId = clusterId
