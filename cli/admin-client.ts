@@ -16,7 +16,7 @@ export interface AdminClient {
   url(): string
   /**
    * Sends one request to the path below its prefix and hands back the answer, whatever its status is.
-   * Throws a CommandError only where there is no answer at all.
+   * Throws a CommandError only without an answer.
    */
   send(method: string, path: string, init?: RequestInit): Promise<Response>
   /** JSON there and back: the answer has the given shape, or a CommandError says what the server refused. */
@@ -85,7 +85,7 @@ async function readJson(response: Response): Promise<unknown> {
   }
 }
 
-/** Node wraps the reason in `cause`; a refused connection means that nobody listens, which has a remedy of its own. */
+/** Node wraps the reason in `cause`. A refused connection means that the server does not run, which has its own remedy. */
 function noAnswer(url: string, error: unknown): CommandError {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''

@@ -7,7 +7,7 @@ import { packageVersion } from '../store/version.ts'
 
 const { stdin, stdout, stderr } = process
 
-// Whoever reads our output may have seen enough, as `head` does.
+// The reader of our output may end early, as `head` does.
 stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit()
   throw error

@@ -7,7 +7,7 @@ import { type AdminClient, createAdminClient } from './admin-client.ts'
 import { CommandError } from './command-error.ts'
 import { findServer, type ServerOptions } from './find-server.ts'
 
-/** Those of the process, and its environment; a test hands in its own. */
+/** Streams and environment of the process, or of a test. */
 export interface Surroundings {
   stdin: Readable
   stdout: NodeJS.WriteStream

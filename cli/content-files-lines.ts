@@ -28,9 +28,9 @@ export interface LinesJob<Answer> {
   /** Below `/api/admin`. */
   path: string
   shape: z.ZodType<Answer>
-  /** The numbers that the answer adds to those of the lines. */
+  /** Names of counts in the answer, besides the counts of lines. */
   counts: readonly string[]
-  /** The first line of what a person is told. */
+  /** The first line of the text output. */
   summary: (counts: Record<string, number>) => string
 }
 
@@ -64,7 +64,7 @@ export async function sendLines<Answer extends LinesAnswer>(
   try {
     await sendFiles(source, job, totals, { client, progress, rejectsFile, signal: interrupt.signal })
   } catch (error) {
-    // Told behind the summary of what was done before it.
+    // It is thrown after the summary of the accepted batches.
     fault = error
   }
   interrupt.stop()
@@ -90,7 +90,7 @@ interface Sending {
   signal: AbortSignal
 }
 
-/** Fills `totals` while it goes, so that a command that fails half way can still say what it did. */
+/** Updates `totals` after each batch, so that the summary is right after a failure, too. */
 async function sendFiles<Answer extends LinesAnswer>(
   { files, stdin }: LinesSource,
   { path, shape }: LinesJob<Answer>,

@@ -10,7 +10,7 @@ const faultsShown = 20
 
 type Cell = (text: string) => unknown
 const text: Cell = cell => cell
-// What is no number or no yes or no goes on as it is, and the schema says what it should be.
+// Other text stays as it is, and the schema reports the expected type.
 const number: Cell = cell => (Number.isFinite(Number(cell)) ? Number(cell) : cell)
 const truths = new Map([
   ...['true', 'yes', '1'].map(word => [word, true] as const),

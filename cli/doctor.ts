@@ -28,7 +28,7 @@ import { problemsOf, type WritePath, waitingText, writePathsOf } from './write-p
 interface Check {
   name: string
   ok: boolean
-  /** What was found; with a problem, also what to do about it. */
+  /** The result of the check. A problem comes with its remedy. */
   finding: string
 }
 
@@ -59,7 +59,7 @@ async function examine(context: CommandContext): Promise<Check[]> {
   const settings = checkSettings(context.environment)
   const { config } = settings
   const checks = [{ name: 'Barograph', ok: true, finding: packageVersion() }, checkNode(), settings.check]
-  // Without settings there is no telling where to look for the rest.
+  // Other checks need the settings.
   if (config === undefined) return checks
   if (config.QUESTDB_HTTP === undefined) checks.push(await checkJava(config), checkMaven(config), checkJar(config))
   checks.push(...(await checkDatabases(config)))
@@ -160,7 +160,7 @@ async function checkService({ serverOptions }: CommandContext, config: Config): 
   }
 }
 
-/** Only those who have the token are told more than whether it is ready. */
+/** Without the token, the service reports only whether it is ready. */
 async function checkStatus(client: AdminClient): Promise<Check[]> {
   const name = 'admin token'
   try {

@@ -44,7 +44,7 @@ function hostOf(host: string): string {
   return isIPv6(host) ? `[${host}]` : host
 }
 
-/** The server's own certificate is good enough to reach it, whoever has signed it. */
+/** The certificate of the server itself is trusted, with any issuer. */
 function trust(certificateFile: string | undefined): void {
   if (certificateFile === undefined) return
   const certificate = readText(

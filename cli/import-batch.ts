@@ -6,7 +6,7 @@ import type { RejectCode } from '../ingest/formats/reject.ts'
 
 export interface Batch {
   format: Exclude<Format, 'json'>
-  /** What is sent: the header of the file if it has one, and then the lines. */
+  /** Bytes to send: the header of the file if it has one, and then the lines. */
   body: Buffer<ArrayBuffer>
   /** Where in the body the lines begin. */
   linesAt: number

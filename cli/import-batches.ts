@@ -20,7 +20,7 @@ import { createLineProtocolSource, createTableSource, surveyTable } from './mapp
 import { isMapped, type MappingOptions, noMapping } from './mapping/mapping-options.ts'
 import { printable } from './output.ts'
 
-/** As many rejects as the server lists, so a batch of nothing but faults is told line by line. */
+/** The server lists as many rejects, so it reports each line even if all are faulty. */
 const rowsShape = { linesMax: 20_000, chunkBytes: 1 << 20, lineBytesMax: 1 << 16 }
 
 export function shapeOf(kind: RowKindName, mapping: MappingOptions = noMapping): BatchShape {
@@ -29,7 +29,7 @@ export function shapeOf(kind: RowKindName, mapping: MappingOptions = noMapping):
 
 interface BatchShape extends LineLimits {
   linesMax: number
-  /** Of rows, the first bytes tell the format, and a CSV header is checked. */
+  /** The first bytes of rows determine the format, and a CSV header is checked. */
   content: 'ndjson' | RowKindName
   mapping?: MappingOptions
 }
@@ -250,7 +250,7 @@ function linesIn(lines: Uint8Array): number {
 
 const lineFeed = 0x0a
 
-/** The first bytes tell the format: a header does not begin with a brace. */
+/** The first bytes determine the format, because a CSV header does not begin with a brace. */
 function open(file: string, lines: Chunk, content: BatchShape['content']): Opening & { lines: Uint8Array } {
   if (content === 'ndjson' || looksLikeNdjson(lines))
     return { format: 'ndjson', header: new Uint8Array(), layout: undefined, lines }

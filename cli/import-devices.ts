@@ -15,7 +15,7 @@ export interface DeviceMaker {
   readonly made: readonly IssuedPassword[]
 }
 
-/** `onMade` gets the passwords as soon as the server has given them, because nobody can ask for them again. */
+/** `onMade` gets passwords at once, because they cannot be requested again. */
 export function createDeviceMaker(client: AdminClient, onMade: (made: IssuedPassword[]) => void): DeviceMaker {
   const made: IssuedPassword[] = []
   const tried = new Set<string>()

@@ -62,7 +62,7 @@ export interface ImportTotals extends Counts {
 
 const shownRejectsMax = 1_000
 
-/** Fills `totals` while it goes, so that an import that fails half way can still say what it did. */
+/** Updates `totals` after each batch, so that the summary is right after a failure, too. */
 export async function importFiles(
   files: readonly string[],
   totals: ImportTotals,

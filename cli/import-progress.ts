@@ -1,4 +1,4 @@
-/** The progress of an import on a terminal: by bytes, since nobody knows the rows of a compressed file beforehand. */
+/** The progress of an import on a terminal, in bytes: the number of rows in a compressed file is unknown. */
 
 import { statSync } from 'node:fs'
 import { SingleBar } from 'cli-progress'
@@ -17,7 +17,7 @@ export function createProgress(files: readonly string[], terminal: NodeJS.WriteS
   const bytesTotal = totalBytes(files)
   const startedMs = now()
   const bar = new SingleBar({
-    // How much there is to come through a pipe cannot be known, so there is no bar for it.
+    // The length of a pipe is unknown, so it has no bar.
     format:
       bytesTotal === undefined
         ? '{rows} rows, {rate} rows/s {note}'

@@ -15,7 +15,7 @@ export interface RejectsFile {
 
 const header = 'file,line,code,reason,text\n'
 
-/** `isContinued`: those of before stay in it. */
+/** `isContinued`: the file keeps its earlier rejects. */
 export function createRejectsFile(path: string, isContinued = false): RejectsFile {
   let descriptor: number
   try {

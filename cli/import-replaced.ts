@@ -1,4 +1,4 @@
-/** Counts the rows of a run that replaced an earlier one: the service knows those of one request alone. */
+/** Counts the rows of a run that replaced earlier rows, because the service compares rows of the same request only. */
 
 import type { Fields } from '../ingest/field-names.ts'
 import { createCsvReader, readCsvHeader } from '../ingest/formats/csv.ts'
@@ -43,7 +43,7 @@ export class RunRows {
     return replaced
   }
 
-  /** Of the columns that tell rows apart. */
+  /** Reads only the columns that identify a row. */
   #csvReader(body: Buffer, linesAt: number): LineReader | undefined {
     const header = readCsvHeader(body.toString('utf8', 0, linesAt).trimEnd(), this.#columns)
     if (!header.ok) return undefined

@@ -105,7 +105,7 @@ async function decompressed(pieces: AsyncGenerator<Buffer>): Promise<AsyncIterab
   const { start, all } = await startOf(pieces, bytes => bytes.length >= magicLength)
   const decoder = decoderFor(start)
   if (decoder === undefined) return all
-  // A fault of the file destroys the decoder, and so reaches whoever reads it.
+  // A fault of the file destroys the decoder, so its reader gets the error.
   pipeline(Readable.from(all), decoder, () => undefined)
   return decoder
 }
@@ -125,14 +125,14 @@ async function asLines(pieces: AsyncIterable<Uint8Array>): Promise<AsyncIterable
   return start.find(isMark) === bracket ? arrayBody(all) : all
 }
 
-/** The first pieces, as many as are needed to tell, and all of them together. */
+/** Reads pieces until the start is long enough. `all` has the start and the rest. */
 async function startOf(
   pieces: AsyncIterable<Uint8Array>,
-  tells: (start: Buffer) => boolean,
+  isEnough: (start: Buffer) => boolean,
 ): Promise<{ start: Buffer; all: AsyncGenerator<Buffer> }> {
   const iterator = pieces[Symbol.asyncIterator]()
   let start = Buffer.alloc(0)
-  while (!tells(start) && start.length < startBytesMax) {
+  while (!isEnough(start) && start.length < startBytesMax) {
     const next = await iterator.next()
     if (next.done === true) break
     start = Buffer.concat([start, next.value])

@@ -47,7 +47,7 @@ export function openImportState(path: string | undefined, options: string): Impo
   const files = read?.options === options ? read.files : {}
   const found = new Map<string, { size: number; modifiedMs: number }>()
 
-  /** A file that is not there is told of when it is read. */
+  /** A missing file is reported when it is read. */
   function identityOf(file: string): { size: number; modifiedMs: number } {
     const stats = statSync(file, { throwIfNoEntry: false })
     return { size: stats?.size ?? 0, modifiedMs: stats?.mtimeMs ?? 0 }

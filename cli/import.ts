@@ -144,7 +144,7 @@ async function runImport(
       signal: interrupt.signal,
     })
   } catch (error) {
-    // Told behind the summary, which holds passwords that nobody can ask for again.
+    // It is thrown after the summary, which has passwords that cannot be requested again.
     fault = error
   }
   if (fault === undefined && !interrupt.signal.aborted) state.remove()

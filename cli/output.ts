@@ -11,7 +11,7 @@ export function printable(text: string): string {
   return text.replace(unprintable, escaped)
 }
 
-/** The same for what has lines of its own. */
+/** The same for a text of several lines. */
 export function printableLines(text: string): string {
   return text.split('\n').map(printable).join('\n')
 }

@@ -32,8 +32,8 @@ export function defineRestore(command: Command, { streams, readSettings }: Comma
 }
 
 async function restoreTo(config: Config, folder: string, { stderr }: Streams) {
-  const tell = (_fields: unknown, text?: string) => printText(stderr, `${text ?? ''}\n`)
-  const log = { info: () => undefined, warn: tell, error: tell } as Log
+  const print = (_fields: unknown, text?: string) => printText(stderr, `${text ?? ''}\n`)
+  const log = { info: () => undefined, warn: print, error: print } as Log
   try {
     return await restore({
       folder,

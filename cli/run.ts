@@ -14,7 +14,7 @@ export async function runCommand(words: readonly string[], options: ProgramOptio
       printText(options.stderr, `barograph: ${error.message}\n`)
       return error.exitStatus
     }
-    // Commander has told what was wrong; 0 is that of --help and --version.
+    // Commander has printed the error. Its exit code is 0 for --help and --version.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitUsage
     throw error
   }

@@ -35,7 +35,7 @@ export class ValueColumns {
     }
   }
 
-  /** Those of the names, in their order. */
+  /** The names of columns with values, in the given order. */
   among(names: readonly string[]): string[] {
     return names.filter(name => this.#names.has(name))
   }

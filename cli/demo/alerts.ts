@@ -36,7 +36,7 @@ const rules: RuleFile['rules'] = [
   },
 ]
 
-/** What is there already stays. `email`: whose address gets the mails, where there is no channel yet. */
+/** Existing rules and channels stay. `email`: the recipient of the first channel. */
 export async function addRules({ admin, token }: Started, email: string): Promise<void> {
   async function send(method: 'GET' | 'POST', path: string, body?: object): Promise<unknown> {
     const json = { 'content-type': 'application/json' }

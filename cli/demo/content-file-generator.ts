@@ -31,7 +31,7 @@ const firstId = 17_000_000
 /** Time of the oldest file, and how much later the newest one may be. */
 const startMs = Date.UTC(2021, 0, 1)
 const spanMs = 5 * 365 * 86_400_000
-/** Files come in by the batch, and those of a batch have one time. */
+/** Files arrive in batches. All files of a batch have the same time. */
 const filesPerTime = 20
 
 /** A course run and all that its files have in common. */

@@ -1,4 +1,4 @@
-/** Sends a body to the service until it is stored: what is refused for now is sent again, the same. */
+/** Sends a body to the service until it is stored, and repeats it after temporary refusals. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 

@@ -85,7 +85,7 @@ function showAddress({ url, admin }: Started, { account }: DemoState): void {
   say('Ctrl-C stops all.')
 }
 
-/** Notes from time to time how far the history goes, in case nobody stops us in an orderly way. */
+/** Stores the end of the history from time to time, because the demo may be killed. */
 async function live(url: string, dataDirectory: string, { state, startedMs }: Begun): Promise<void> {
   const saving = setInterval(() => {
     state.filledUntilMs = Date.now()
@@ -181,7 +181,7 @@ function fail(sentence: string): void {
 try {
   await run()
 } catch (error) {
-  // What a stop cuts short is no fault.
+  // A stop interrupts requests, which is not an error.
   if (!stop.signal.aborted) fail(error instanceof Error ? error.message : String(error))
 } finally {
   stop.abort()

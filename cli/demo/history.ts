@@ -27,7 +27,7 @@ const columns = [
   'wind_direction',
 ]
 
-/** Oldest first, so that QuestDB appends what comes. */
+/** Oldest first, so that QuestDB appends rows. */
 export function historyCsv(stations: readonly PastStation[]): History {
   const stepMs = Math.min(...stations.map(station => station.stepMs))
   const firstMs = Math.min(...stations.map(({ afterMs }) => afterMs))

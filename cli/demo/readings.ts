@@ -35,7 +35,7 @@ export function createReadings(station: Station, startedMs: number): Readings {
   return 'file' in station ? recordedReadings(station) : modelledReadings(station, startedMs)
 }
 
-/** At the times of the record what was measured, and with the noise of a sensor in between. */
+/** Measured values at the times of the record, and interpolated values with sensor noise between them. */
 function recordedReadings(station: RecordedStation): Readings {
   const { name, fileStepMs, weather, isPressureModelled } = station
   const replay = createReplay(station)

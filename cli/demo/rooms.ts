@@ -30,7 +30,7 @@ const compressorMinutes = 46
 const doorOpenHoursAgo = 79
 const doorOpenMinutes = 65
 
-/** A compressor that goes on and off; some days before the demo is started somebody leaves the lid open. */
+/** The compressor goes on and off. Some days before the demo starts, the lid stays open. */
 export const freezer: Room = (timeMs, outdoors, startedMs) => {
   const hours = timeMs / hourMs
   const cycle = Math.sin((2 * Math.PI * timeMs) / (compressorMinutes * minuteMs))

@@ -1,4 +1,4 @@
-/** State of the demo between runs: credentials, and the ends of what is stored. */
+/** State of the demo between runs: credentials, and the ends of stored series. */
 
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -7,7 +7,7 @@ import { z } from 'zod'
 const DemoState = z.object({
   /** By device. */
   passwords: z.record(z.string(), z.string()),
-  /** When the demo was started for the first time: what is wrong with its devices goes by it. */
+  /** Time of the first start. Defects of devices begin relative to it. */
   startedMs: z.number().optional(),
   /** History is complete up to this moment. */
   filledUntilMs: z.number().optional(),

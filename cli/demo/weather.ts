@@ -1,6 +1,6 @@
 /**
  * A simple model of the weather of western Europe: the sun by its height, a daily and a yearly cycle, fronts that pass within
- * days, and wind. Times of the day are those of this machine.
+ * days, and wind. Times of day use the clock of this machine.
  */
 
 import { wanderAt } from './noise.ts'
@@ -53,7 +53,7 @@ export function weatherAt(altitudeM: number, timeMs: number, region = 0): Weathe
   }
 }
 
-/** That of the atmosphere: twice a day, highest at about 10 and 22 o'clock. */
+/** The atmospheric tide: twice a day, highest at about 10 and 22 o'clock. */
 function tide(hours: number): number {
   return Math.cos((4 * Math.PI * (hours - 10)) / 24)
 }

@@ -1,9 +1,9 @@
-/** Local times of a zone as moments, of which an hour that comes twice has two. */
+/** Local times of a zone as moments. A repeated hour has two. */
 
 import { ZoneOffsets } from '../../analytics/time/zone-offsets.ts'
 import { CommandError, exitUsage } from '../command-error.ts'
 
-/** Epoch microseconds, in order: none of a time that the clocks skip, two of one that comes twice. */
+/** Epoch microseconds, ascending: empty for a skipped time, two for a repeated time. */
 export type MomentsOf = (localUs: number) => readonly number[]
 
 const dayMs = 86_400_000

@@ -31,12 +31,12 @@ interface TakenLines {
 export interface LinesSource {
   /** Throws a CommandError for the file as a whole. */
   take(chunk: Buffer, firstLine: number): TakenLines
-  /** Throws a CommandError when there was no header. */
+  /** Throws a CommandError for a file without a header. */
   end(): void
   /** Whether a reading may be parted over several lines, so far. */
   isLong(): boolean
   ignoredColumns(): readonly string[]
-  /** Those of the ignored columns that hold numbers or times. */
+  /** Names of ignored columns that hold numbers or times. */
   unreadColumns(): readonly string[]
   /** How the file is read where it could be read otherwise. */
   notices(): readonly string[]
@@ -105,7 +105,7 @@ function shown(text: string): string {
   return text.slice(0, textLengthMax)
 }
 
-/** What is out of range the service says. */
+/** The service checks ranges. */
 const anyNumber: Range = { min: Number.NEGATIVE_INFINITY, max: Number.POSITIVE_INFINITY }
 const ranges = {
   temperature: anyNumber,
@@ -207,7 +207,7 @@ const headingBytesMax = 4096
 const lineFeed = 0x0a
 const numberSign = 0x23
 
-/** Metrics without a column, each with a number in place of that of a series. What is out of range the service says. */
+/** Metrics without a column, each with a number in place of that of a series. The service checks ranges. */
 class NumberedFields implements DeviceOfLine {
   readonly metrics = null
   readonly #names: string[] = []
@@ -243,7 +243,7 @@ class NumberedFields implements DeviceOfLine {
   }
 }
 
-/** Without `--map` a field that is no metric is a reject, as by HTTP; with it, it was left out on purpose. */
+/** Without `--map`, an unknown field is a reject, as by HTTP. With it, the field was left out on purpose. */
 function lineNames({ mapping }: MappingOptions): LineNames {
   const device = mapping.get('device')
   const fields = [...mapping].flatMap(([target, source]) =>

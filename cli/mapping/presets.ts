@@ -11,16 +11,16 @@ type Candidates = Readonly<Partial<Record<Target, readonly string[]>>>
 
 export interface Series {
   readonly metric: string
-  /** If the name of the series tells it. */
+  /** Undefined for a series without a device in its name. */
   readonly device: string | undefined
 }
 
-/** One value a line: which one, a column tells. */
+/** Each line has one value, and a column names its metric. */
 interface LongColumns {
   readonly series: readonly string[]
   readonly value: readonly string[]
   readonly unit: readonly string[]
-  /** Undefined for a series that is no metric. */
+  /** Undefined for a series without a metric. */
   readonly seriesOf: (name: string) => Series | undefined
 }
 

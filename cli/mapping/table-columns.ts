@@ -9,7 +9,7 @@ import type { Layout, Series } from './presets.ts'
 import { isClock, isTimeFormat, type TimeFormat } from './times.ts'
 import { conversionOf, type NamedColumn, readColumnName, unitsOf } from './units.ts'
 
-/** Its text, or what is wrong with the line. */
+/** The text of the cell, or the fault of the line. */
 export type Place = { readonly column: number } | { readonly text: string }
 type Convert = (value: number) => number
 
@@ -26,7 +26,7 @@ export interface TableColumns {
   readonly timeFormat: TimeFormat
   /** Whether the mapping states it. */
   readonly isFormatGiven: boolean
-  /** Undefined where the series tells it. */
+  /** Undefined where the series determines the device. */
   readonly device: Place | undefined
   readonly values: WideColumns | LongColumns
   /** Names of the columns that are not read. */

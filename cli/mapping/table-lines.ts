@@ -41,7 +41,7 @@ export class TableLines {
     this.#hadLong = this.#isAnnotated
   }
 
-  /** A row, what is wrong with the line, or undefined for a line that has none. Throws a CommandError for the file. */
+  /** A row, the fault of the line, or undefined for a line without cells. Throws a CommandError for the file. */
   next(text: string, line: number): TableRow | string | undefined {
     const isEmpty = text.trim() === ''
     if (this.#isAnnotated && (isEmpty || text.startsWith('#'))) {
@@ -69,7 +69,7 @@ export class TableLines {
     return this.#hadLong
   }
 
-  /** Throws a CommandError when there was no header. */
+  /** Throws a CommandError for a file without a header. */
   end(): void {
     if (!this.#hadHeader) throw this.#noHeader()
   }

@@ -1,4 +1,4 @@
-/** Reads a foreign file of lines and cells, line by line: what of it is a reading, and what is wrong with the others. */
+/** Reads a foreign table line by line, into readings and faults. */
 
 import { isMissing } from '../../ingest/formats/csv.ts'
 import { type DecimalMark, readMarkedNumber } from '../../ingest/formats/decimal-mark.ts'
@@ -18,14 +18,14 @@ import { createTimeReader, type ReadTime, type TimeFormat } from './times.ts'
 import { conversionOf } from './units.ts'
 
 export interface TableReader {
-  /** A reading, what is wrong with the line, or undefined for a line that has none. Throws a CommandError for the file. */
+  /** A reading, the fault of the line, or undefined for a line without values. Throws a CommandError for the file. */
   read(text: string, line: number): MappedReading | string | undefined
   /** Whether a reading may be parted over several lines. */
   isLong(): boolean
   ignoredColumns(): readonly string[]
-  /** Those of the ignored columns that hold numbers or times. */
+  /** Names of ignored columns that hold numbers or times. */
   unreadColumns(): readonly string[]
-  /** Throws a CommandError when there was no header. */
+  /** Throws a CommandError for a file without a header. */
   end(): void
 }
 
@@ -73,7 +73,7 @@ export function createTableReader(options: MappingOptions, settled: SettledTable
   }
 }
 
-/** Epoch microseconds, or what is wrong with the time. */
+/** Epoch microseconds, or the fault of the time. */
 function createRowTimeReader({ zone, ambiguous }: MappingOptions, { order, momentsOf, turnOf }: SettledTable) {
   const readers = new Map<TimeFormat, ReadTime>()
 
@@ -104,7 +104,7 @@ function createRowTimeReader({ zone, ambiguous }: MappingOptions, { order, momen
   }
 }
 
-/** Puts the values of a line into their places; says what is wrong with one. */
+/** Stores the values of a line, and returns the fault of an invalid one. */
 function putValues(
   { table: { columns }, cells }: TableRow,
   { mark }: SettledTable,

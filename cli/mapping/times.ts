@@ -11,7 +11,7 @@ export type TimeFormat = (typeof timeFormats)[number]
 export const dayOrders = ['mdy', 'dmy'] as const
 export type DayOrder = (typeof dayOrders)[number]
 
-/** Epoch microseconds: of a local time, as if the clock were that of UTC. */
+/** Epoch microseconds of a local time, as if its clock had UTC. */
 interface TimeRead {
   readonly us: number
   readonly isLocal: boolean
@@ -99,7 +99,7 @@ const digitsOf = [
 const date =
   /^(\d{1,4})[-/.](\d{1,2})[-/.](\d{1,4})(?:[ T]{1,2}(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(?: ?([ap])\.?m\.?)?)?$/i
 
-/** Epoch microseconds as if the clock were that of UTC. */
+/** Epoch microseconds, as if the clock had UTC. */
 function readDate(text: string, order: 'ymd' | 'mdy' | 'dmy'): number | undefined {
   const parts = date.exec(text)
   if (parts === null) return undefined

@@ -1,4 +1,4 @@
-/** Units of foreign files: found in the name of a column, and converted to those of the catalogue of metrics. */
+/** Units of foreign files, found in the names of columns and converted to the units of the catalogue of metrics. */
 
 import { catalogueEntry } from '../../store/metrics/catalogue.ts'
 import { signsLike } from '../../store/metrics/stated-units.ts'

@@ -26,7 +26,7 @@ async function isGood(url: string, key: string): Promise<boolean> {
 
 /** Returns its e-mail address. */
 async function addAccount(client: AdminClient, password: string): Promise<string> {
-  // The usual one may be there with a password that nobody knows any more.
+  // The usual account may exist with an unknown password.
   for (const email of [emailUsual, `demo-${randomBytes(4).toString('hex')}@example.com`]) {
     // The pages of administration are worth a look, too.
     const account = { email, password, name: 'Demo', role: 'administrator', email_verified: true }

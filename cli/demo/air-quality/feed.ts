@@ -1,4 +1,4 @@
-/** The data points of a station: the month before now, or what is missing of it, and then those of each minute. */
+/** Sends the data points of a station: missing points of the last month, and then new points each minute. */
 
 import { z } from 'zod'
 import { type DeliveryOptions, deliver, waited } from '../delivery.ts'
@@ -46,7 +46,7 @@ export async function runFeed(station: AirStation, options: FeedOptions): Promis
 
 const Stored = z.object({ stored: z.int(), errors: z.array(z.object({ message: z.string() })) })
 
-/** Returns how many points were stored; undefined when there is no use in going on. */
+/** Returns the number of stored points, or undefined after a final error. */
 async function send(
   station: AirStation,
   from: number,

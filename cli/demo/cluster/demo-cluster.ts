@@ -110,7 +110,7 @@ async function start(options: DemoClusterOptions, onOpen: (close: () => unknown)
   }
 }
 
-/** Settings of a single process, and those of databases and brokers that the demo starts itself. */
+/** Processes of the cluster do not share these settings, or the demo sets them itself. */
 const notPassedOn = /^(MQTT_PORT|TLS_.*|KAFKA_.*|QUESTDB_(?!ACCEPT).*)$/
 
 function passedOn(settings: Environment): Environment {
