@@ -1,7 +1,7 @@
 /** How the command line talks to a server: one address, one token, and every failure as a one-sentence error. */
 
 import { z } from 'zod'
-import { CommandError } from './command-error.ts'
+import { CommandError, messageOf } from './command-error.ts'
 import { printable } from './output.ts'
 
 export interface ServerAddress {
@@ -92,6 +92,6 @@ function noAnswer(url: string, error: unknown): CommandError {
   if (code === 'ECONNREFUSED') {
     return new CommandError(`no server at ${url}; start it with npm start, or set another address with --url`)
   }
-  const reason = cause instanceof Error ? cause.message : String(cause)
+  const reason = messageOf(cause)
   return new CommandError(`no response from ${url}: ${code === '' ? reason : `${reason} (${code})`}`)
 }

@@ -18,14 +18,6 @@ export function selectorOf({ device, tag, all }: SelectorOptions): Selector | un
   return all === true ? { all: true } : undefined
 }
 
-export function withFile<Result>(file: string, verb: string, work: () => Result): Result {
-  try {
-    return work()
-  } catch (error) {
-    throw new CommandError(`${file} cannot be ${verb}: ${error instanceof Error ? error.message : String(error)}`)
-  }
-}
-
 export function jsonObjectOf(file: string, text: string): Record<string, unknown> {
   const value = jsonObjectIn(text)
   if (value === undefined) throw new CommandError(`${file} is not a JSON object`)

@@ -15,3 +15,16 @@ export class CommandError extends Error {
     this.exitStatus = exitStatus
   }
 }
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** Reports a failure of the file system in one sentence. */
+export function withFile<Result>(file: string, verb: string, work: () => Result): Result {
+  try {
+    return work()
+  } catch (error) {
+    throw new CommandError(`${file} cannot be ${verb}: ${messageOf(error)}`)
+  }
+}

@@ -3,7 +3,7 @@
 import { parse } from 'csv-parse/sync'
 import { DeviceRequest } from '../auth/devices/device.ts'
 import { tagsIn } from '../auth/devices/tag.ts'
-import { CommandError } from './command-error.ts'
+import { CommandError, messageOf } from './command-error.ts'
 import { namesIn } from './option-values.ts'
 
 const faultsShown = 20
@@ -86,7 +86,7 @@ function parseRows(content: string, file: string): Row[] {
   try {
     return parse(content, { bom: true, columns: checkHeader, info: true, skip_empty_lines: true, trim: true }) as never
   } catch (error) {
-    throw new CommandError(`${file}: ${error instanceof Error ? error.message : String(error)}`)
+    throw new CommandError(`${file}: ${messageOf(error)}`)
   }
 }
 

@@ -8,7 +8,7 @@ import { createTagMatcher, TagMatch } from '../auth/devices/tag.ts'
 import { composed } from '../store/plain-text.ts'
 import type { AdminClient } from './admin-client.ts'
 import type { CommandContext, Define } from './command-context.ts'
-import { CommandError, exitUsage } from './command-error.ts'
+import { CommandError, exitUsage, messageOf } from './command-error.ts'
 import { type ArgumentRow, type CommandRow, command, commands, readAll } from './operation-commands.ts'
 import { collected, stepOf } from './option-values.ts'
 import { printText } from './output.ts'
@@ -169,7 +169,7 @@ async function changeAll(client: AdminClient, devices: readonly string[], change
 
 function failureOf({ failed, known, fault }: Result, count: number): string | undefined {
   if (fault !== undefined) {
-    const reason = fault instanceof Error ? fault.message : String(fault)
+    const reason = messageOf(fault)
     return known === 0 ? reason : `${reason}\n  the outcome of ${count - known} of ${count} devices is unknown`
   }
   return failed.length > 0 ? `not done for ${failed.length} of ${count} devices` : undefined

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { z } from 'zod'
 import { type DeviceRequest, IssuedPassword } from '../auth/devices/device.ts'
 import type { AdminClient } from './admin-client.ts'
-import { CommandError } from './command-error.ts'
+import { CommandError, messageOf } from './command-error.ts'
 import { readDeviceCsv } from './device-csv.ts'
 import { command } from './operation-commands.ts'
 import { printText } from './output.ts'
@@ -57,7 +57,7 @@ async function readFile(file: string, stdin: Readable): Promise<string> {
   try {
     return await text(file === '-' ? stdin : createReadStream(file))
   } catch (error) {
-    throw new CommandError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+    throw new CommandError(`${file} cannot be read: ${messageOf(error)}`)
   }
 }
 

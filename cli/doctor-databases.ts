@@ -5,6 +5,7 @@ import { parseQuestdbAddress } from '../store/questdb/client/questdb-address.ts'
 import { createQuestdbClient } from '../store/questdb/client/questdb-client.ts'
 import { identifyQuestdb } from '../store/questdb/questdb-identity.ts'
 import { StartError } from '../store/start-error.ts'
+import { messageOf } from './command-error.ts'
 
 export interface Finding {
   ok: boolean
@@ -34,10 +35,9 @@ export async function tryQuestdb(questdbHttp: string, questdbPg: string | undefi
       const { version } = await identifyQuestdb(client, address)
       return { ok: true, finding: `${version} at ${where}` }
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error)
       return {
         ok: false,
-        finding: `QuestDB at ${where} cannot be used (${why}): start it, or correct QUESTDB_HTTP and QUESTDB_PG`,
+        finding: `QuestDB at ${where} cannot be used (${messageOf(error)}): start it, or correct QUESTDB_HTTP and QUESTDB_PG`,
       }
     } finally {
       client.close()

@@ -4,7 +4,7 @@ import { createWriteStream, renameSync, rmSync } from 'node:fs'
 import { PassThrough, Readable, type Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip, createZstdCompress } from 'node:zlib'
-import { CommandError } from './command-error.ts'
+import { CommandError, messageOf } from './command-error.ts'
 import { printableLines } from './output.ts'
 
 /** Rejects when the answer breaks off. The end of a file's name says whether it is compressed. */
@@ -53,6 +53,6 @@ async function copy(
   try {
     await pipeline(body, encoder, to, options)
   } catch (error) {
-    throw new CommandError(`the export was cut off: ${error instanceof Error ? error.message : String(error)}`)
+    throw new CommandError(`the export was cut off: ${messageOf(error)}`)
   }
 }

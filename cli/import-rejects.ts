@@ -2,7 +2,7 @@
 
 import { closeSync, fstatSync, openSync, writeSync } from 'node:fs'
 import type { ImportAnswer } from '../api/admin/import-answer.ts'
-import { CommandError } from './command-error.ts'
+import { withFile } from './command-error.ts'
 import type { Batch } from './import-batch.ts'
 
 /** What every kind of reject has. */
@@ -17,14 +17,7 @@ const header = 'file,line,code,reason,text\n'
 
 /** `isContinued`: the file keeps its earlier rejects. */
 export function createRejectsFile(path: string, isContinued = false): RejectsFile {
-  let descriptor: number
-  try {
-    descriptor = openSync(path, isContinued ? 'a' : 'w')
-  } catch (error) {
-    throw new CommandError(
-      `the rejects file cannot be written: ${error instanceof Error ? error.message : String(error)}`,
-    )
-  }
+  const descriptor = withFile('the rejects file', 'written', () => openSync(path, isContinued ? 'a' : 'w'))
   if (fstatSync(descriptor).size === 0) writeSync(descriptor, header)
   return {
     add(file, batch, rejects) {

@@ -8,7 +8,7 @@ import { type Duplex, pipeline, Readable } from 'node:stream'
 import { createGunzip, createZstdDecompress } from 'node:zlib'
 import { arrayBody } from '../ingest/import/array-body.ts'
 import { bug } from '../store/limits/bug.ts'
-import { CommandError } from './command-error.ts'
+import { CommandError, messageOf } from './command-error.ts'
 import { printable } from './output.ts'
 
 export interface ImportSource {
@@ -88,7 +88,7 @@ export function unreadable(file: string, error: unknown): CommandError {
   if (code === 'ENOSPC')
     return new CommandError(`${tmpdir()} has no room for a copy of ${name}; save it as a file first`)
   if (code === 'Z_BUF_ERROR') return new CommandError(`${name} is truncated`)
-  return new CommandError(`${name} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+  return new CommandError(`${name} cannot be read: ${messageOf(error)}`)
 }
 
 async function* counted(stream: AsyncIterable<Buffer>, counter: { bytes: number }): AsyncGenerator<Buffer> {

@@ -6,7 +6,7 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { z } from 'zod'
-import { CommandError } from './command-error.ts'
+import { CommandError, messageOf, withFile } from './command-error.ts'
 
 const FileState = z.object({
   /** Of the file when it was read; another one is read from its beginning. */
@@ -77,7 +77,7 @@ function readState(path: string): z.infer<typeof State> | undefined {
     text = readFileSync(path, 'utf8')
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    throw new CommandError(`the state file cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+    throw new CommandError(`the state file cannot be read: ${messageOf(error)}`)
   }
   try {
     return State.parse(JSON.parse(text))
@@ -89,15 +89,11 @@ function readState(path: string): z.infer<typeof State> | undefined {
 /** Complete or as it was, also after a power cut. */
 function writeState(path: string, text: string): void {
   const unfinished = `${path}.part`
-  try {
+  withFile('the state file', 'written', () => {
     const descriptor = openSync(unfinished, 'w')
     writeSync(descriptor, text)
     fsyncSync(descriptor)
     closeSync(descriptor)
     renameSync(unfinished, path)
-  } catch (error) {
-    throw new CommandError(
-      `the state file cannot be written: ${error instanceof Error ? error.message : String(error)}`,
-    )
-  }
+  })
 }

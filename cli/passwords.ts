@@ -2,7 +2,7 @@
 
 import { openSync } from 'node:fs'
 import type { IssuedPassword } from '../auth/devices/device.ts'
-import { CommandError } from './command-error.ts'
+import { CommandError, messageOf } from './command-error.ts'
 
 export const passwordsHeader = 'device,password\n'
 
@@ -22,6 +22,6 @@ export function openForOwner(path: string): number {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') {
       throw new CommandError(`${path} already exists; choose another file for the passwords`)
     }
-    throw new CommandError(`${path} cannot be written: ${error instanceof Error ? error.message : String(error)}`)
+    throw new CommandError(`${path} cannot be written: ${messageOf(error)}`)
   }
 }
