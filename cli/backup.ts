@@ -5,8 +5,8 @@ import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import type { Command } from 'commander'
 import { BackupLine } from '../api/admin/backup.ts'
+import type { BackupResult } from '../service/backup/backup.ts'
 import { type AdminClient, refusal } from './admin-client.ts'
-import { backupSummary } from './backup-summary.ts'
 import type { CommandContext } from './command-context.ts'
 import { CommandError } from './command-error.ts'
 import { bytesText, printJson, printText, type Streams } from './output.ts'
@@ -49,4 +49,10 @@ async function backUp(client: AdminClient, { stderr }: Streams, directory: strin
     if (error instanceof CommandError) throw error
   }
   throw new CommandError('the server ended the connection before the backup was whole')
+}
+
+/** Sizes of a backup, as `backup` and `restore` print them. */
+export function backupSummary({ files, bytes, rows }: BackupResult): string {
+  const counts = Object.entries(rows).map(([table, count]) => `${count} ${table}`)
+  return `${files} files, ${bytesText(bytes)}; in QuestDB ${counts.join(' and ')}`
 }

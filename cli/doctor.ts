@@ -15,15 +15,22 @@ import { packageVersion } from '../store/version.ts'
 import type { AdminClient } from './admin-client.ts'
 import type { CommandContext } from './command-context.ts'
 import { CommandError, exitFailure } from './command-error.ts'
-import { diskText, isDiskFillingUp } from './disk-text.ts'
 import { tryPostgres, tryQuestdb } from './doctor-databases.ts'
 import { tryKafka } from './doctor-kafka.ts'
 import { findUrl } from './find-server.ts'
-import { topicText } from './kafka-text.ts'
-import { nodeText } from './node-text.ts'
 import { printJson, printTable } from './output.ts'
-import { retentionProblems, retentionText } from './retention-text.ts'
-import { problemsOf, type WritePath, waitingText, writePathsOf } from './write-paths.ts'
+import {
+  diskText,
+  isDiskFillingUp,
+  nodeText,
+  problemsOf,
+  retentionProblems,
+  retentionText,
+  topicText,
+  type WritePath,
+  waitingText,
+  writePathsOf,
+} from './status-text.ts'
 
 interface Check {
   name: string

@@ -1,5 +1,7 @@
 /** Backup and restore of a service with Kafka: the command asks PostgreSQL, Kafka and QuestDB themselves, by the settings. */
 
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type pg from 'pg'
@@ -7,15 +9,15 @@ import { BackupError } from '../service/backup/backup-error.ts'
 import { backUpTopics } from '../service/backup/topics-backup.ts'
 import { type RestoredTopics, restoreTopics } from '../service/backup/topics-restore.ts'
 import type { Log } from '../store/log.ts'
+import { type DatabaseLock, lockDatabase } from '../store/postgres/database-lock.ts'
+import { makeClient } from '../store/postgres/postgres-connect.ts'
 import { QuestdbError } from '../store/questdb/client/questdb-error.ts'
 import { StartError } from '../store/start-error.ts'
 import { packageVersion } from '../store/version.ts'
 import type { CommandContext } from './command-context.ts'
 import { CommandError, exitInterrupted } from './command-error.ts'
 import { createInterrupt } from './interrupt.ts'
-import { lockAlone } from './lock-alone.ts'
 import { printText } from './output.ts'
-import { runCopy } from './run-copy.ts'
 import { replicaAddress, topicEnds } from './with-kafka.ts'
 import { withPostgres } from './with-postgres.ts'
 
@@ -65,8 +67,9 @@ export async function restoreService(context: CommandContext, folder: string): P
   const { DATABASE_URL: databaseUrl } = config
   if (databaseUrl === undefined) throw new CommandError('DATABASE_URL is not set, and the rows go to that database')
   const lost = new AbortController()
-  const lock = await lockAlone(config, error => lost.abort(error))
+  let lock: DatabaseLock | undefined
   try {
+    lock = await lockAlone(databaseUrl, error => lost.abort(error))
     const onStep = (step: string) => printText(context.streams.stderr, `${step}\n`)
     const log = logTo(context)
     const restored = await restoreTopics({
@@ -81,8 +84,35 @@ export async function restoreService(context: CommandContext, folder: string): P
   } catch (error) {
     throw commandError(error)
   } finally {
-    await lock.close()
+    await lock?.close()
   }
+}
+
+/** Excludes any running service from the database. */
+async function lockAlone(databaseUrl: string, onLost: (error: Error) => void): Promise<DatabaseLock> {
+  const ignore = () => undefined
+  return await lockDatabase({
+    makeClient: name => makeClient({ connectionString: databaseUrl, application_name: name }),
+    mode: 'exclusive',
+    onLost,
+    log: { info: ignore, warn: ignore, error: ignore },
+  })
+}
+
+/** Exit status of rsync when files vanished: QuestDB removes later versions of files that the checkpoint keeps. */
+const vanished = 24
+
+/** Runs the command of an operator that copies the files of QuestDB. Rejects with a BackupError when it fails. */
+export async function runCopy(
+  { environment }: CommandContext,
+  command: string,
+  more: Record<string, string> = {},
+): Promise<void> {
+  // Standard output is reserved for the output of this program, such as JSON.
+  const child = spawn('sh', ['-c', command], { env: { ...environment, ...more }, stdio: ['ignore', 2, 2] })
+  const [status] = await once(child, 'close')
+  if (status !== 0 && status !== vanished)
+    throw new BackupError(`The command that copies QuestDB has ended with status ${status}.`)
 }
 
 /** Prints warnings and errors as lines. */

@@ -10,11 +10,11 @@ import { points } from '../ingest/points-table.ts'
 import { readings } from '../ingest/readings-table.ts'
 import type { CommandContext } from './command-context.ts'
 import { CommandError } from './command-error.ts'
-import { durationText } from './duration-text.ts'
 import { backUpService, restoreService } from './kafka-backup.ts'
 import { catTopic } from './kafka-cat.ts'
 import { countUpTo } from './option-values.ts'
 import { bytesText, printJson, printTable, printText, type Streams, writeJsonLine } from './output.ts'
+import { durationText } from './status-text.ts'
 import { withKafka } from './with-kafka.ts'
 
 const prepareHelp = `

@@ -1,26 +1,31 @@
 /** `barograph status`: the state of the service. */
 
-import type { Command } from 'commander'
 import { Status } from '../api/admin/status-answer.ts'
-import type { CommandContext } from './command-context.ts'
-import { diskText } from './disk-text.ts'
-import { durationText } from './duration-text.ts'
-import { replicaTexts, topicProblemsOf, topicText } from './kafka-text.ts'
-import { nodeProblemsOf, nodeText } from './node-text.ts'
-import { bytesText, printJson, printTable } from './output.ts'
-import { retentionProblems, retentionText } from './retention-text.ts'
-import { problemsOf, type WritePath, waitingText, writePathsOf } from './write-paths.ts'
+import { command } from './operation-commands.ts'
+import { bytesText } from './output.ts'
+import {
+  diskText,
+  durationText,
+  nodeProblemsOf,
+  nodeText,
+  problemsOf,
+  replicaTexts,
+  retentionProblems,
+  retentionText,
+  topicProblemsOf,
+  topicText,
+  type WritePath,
+  waitingText,
+  writePathsOf,
+} from './status-text.ts'
 
-export function defineStatus(command: Command, { client, streams }: CommandContext): void {
-  command
-    .option('--json', 'print as JSON')
-    .addHelpText('after', '\nExamples:\n  barograph status\n  barograph status --json | jq .lag.seconds')
-    .action(async ({ json }: { json?: boolean }) => {
-      const status = await client.json(Status, 'GET', '/status')
-      if (json === true) printJson(streams, status)
-      else printTable(streams, rowsOf(status, client.url()))
-    })
-}
+export const defineStatus = command('', '', {
+  examples: ['status', 'status --json | jq .lag.seconds'],
+  async run(_, { client }) {
+    const status = await client.json(Status, 'GET', '/status')
+    return { json: status, text: [rowsOf(status, client.url())] }
+  },
+})
 
 function rowsOf(status: Status, url: string): string[][] {
   const { versions, questdb, postgres, disk, retention, kafka, nodes } = status

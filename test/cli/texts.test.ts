@@ -5,10 +5,17 @@ import { nodeStatuses } from '../../api/admin/node-status.ts'
 import { topicStatus } from '../../api/admin/status.ts'
 import type { NodeStatus } from '../../api/admin/status-answer.ts'
 import type { NodeState } from '../../auth/nodes/node-states.ts'
-import { diskText, isDiskFillingUp } from '../../cli/disk-text.ts'
-import { replicaTexts, topicProblemsOf, topicText } from '../../cli/kafka-text.ts'
-import { nodeProblemsOf, nodeText } from '../../cli/node-text.ts'
-import { retentionProblems, retentionText } from '../../cli/retention-text.ts'
+import {
+  diskText,
+  isDiskFillingUp,
+  nodeProblemsOf,
+  nodeText,
+  replicaTexts,
+  retentionProblems,
+  retentionText,
+  topicProblemsOf,
+  topicText,
+} from '../../cli/status-text.ts'
 import type { TopicState } from '../../ingest/kafka/topic-watch.ts'
 
 const gibibyte = 1024 ** 3
