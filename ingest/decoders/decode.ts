@@ -8,7 +8,7 @@ import { timeIn } from '../reading.ts'
 import { type Family, type FieldRule, type Message, readingsMax } from './family.ts'
 import { isLeaf, type Leaf, leavesOf, pathPattern, topicPattern, valueAt } from './json-path.ts'
 
-/** Bodies of readings as `PUT /api/log` takes them, a message that has none, or the reason of a refusal. */
+/** Bodies of readings in the format of `PUT /api/log`, a message without readings, or the reason of a refusal. */
 type Decoded =
   | { readonly kind: 'readings'; readonly readings: readonly Fields[] }
   | { readonly kind: 'nothing'; readonly reason: string }

@@ -1,6 +1,6 @@
 /** Places in a parsed message: JSON pointers (RFC 6901) without escapes, topics, and the fields of an object with their paths. */
 
-/** Undefined for a place that is not there. Never a property that an object inherits. */
+/** Undefined for a missing place. Inherited properties are ignored. */
 export function valueAt(value: unknown, pointer: string): unknown {
   let found = value
   for (const level of pointer.split('/').slice(1)) {
@@ -12,7 +12,7 @@ export function valueAt(value: unknown, pointer: string): unknown {
 
 export type Leaf = string | number | boolean
 
-/** Deeper, further or longer ones are not looked at: a sensor has no such fields. */
+/** Limits of depth, number and length: fields of sensors stay below them. */
 const depthMax = 6
 const leavesMax = 300
 const nodesMax = 2000
@@ -50,12 +50,12 @@ export function isLeaf(value: unknown): value is Leaf {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
 }
 
-/** Of a pattern with `*` and `#`; the groups are the numbers. */
+/** Compiles a pattern with `*` and `#`. The groups are the numbers. */
 export function pathPattern(path: string): RegExp {
   return new RegExp(`^${escaped(path).replaceAll('\\*', '[^/]*').replaceAll('#', '(\\d+)')}$`)
 }
 
-/** Of a pattern as `Family` describes it. */
+/** Compiles a pattern of `Family`. */
 export function topicPattern(topic: string): RegExp {
   const levels = topic.split('/').map(level => {
     if (level === '+') return '[^/]+'

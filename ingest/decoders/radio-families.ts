@@ -30,7 +30,7 @@ export const theengs: Family = {
   ],
 }
 
-/** Also of OpenMQTTGateway, which has the same fields. Times without a zone are not taken. */
+/** Covers OpenMQTTGateway, which has the same fields. Times without a zone are ignored. */
 export const rtl433: Family = {
   name: 'rtl_433',
   topics: ['**/events', '**/RTL_433toMQTT', '**/RTL_433toMQTT/**'],
@@ -66,14 +66,14 @@ export const rtl433: Family = {
     ['depth_cm', 'distance', 'cm'],
     ['battery_V', 'battery_voltage'],
     ['battery_mV', 'battery_voltage', 'mV'],
-    // From 0 for empty to 1.
+    // Ranges from 0 (empty) to 1.
     ['battery_ok', 'battery_percentage', 'ratio'],
     ['id', null],
     ['channel', null],
     ['protocol', null],
     ['subtype', null],
     ['mod', null],
-    // Of the radio.
+    // Fields of the radio are not measurements.
     ['noise', null],
     ['freq*', null],
   ],

@@ -185,7 +185,7 @@ function readBrokerPacket(raw: RawPacket, version: ProtocolVersion): BrokerPacke
     case packetTypes.suback:
       fields.packetId()
       if (version === 5) skipProperties(fields)
-      // Of several filters, one that is refused counts.
+      // A refusal of one filter refuses the subscription.
       return { cmd: 'suback', code: Math.max(fields.byte(), ...fields.rest()) }
     case packetTypes.pingresp:
       return { cmd: 'pingresp' }
