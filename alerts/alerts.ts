@@ -7,6 +7,7 @@ import type { ChangeFeed } from '../auth/nodes/change-feed.ts'
 import type { Live } from '../query/live/live.ts'
 import type { Log } from '../store/log.ts'
 import type { Transaction } from '../store/postgres/transaction.ts'
+import { createAlertListeners } from './alert-listeners.ts'
 import type { AlertRow } from './core/alert.ts'
 import { bounds, type Waits } from './core/bounds.ts'
 import type { AlertDevices } from './core/devices.ts'
@@ -31,7 +32,6 @@ import type { WriteAudit } from './store/audit.ts'
 import { readEngineRow, writeEvaluatedUntil } from './store/engine-row.ts'
 import { readPairs } from './store/pairs.ts'
 import { type AlertRules, createAlertRules } from './store/rules.ts'
-import { createToldAlerts } from './told-alerts.ts'
 
 export interface AlertsOptions {
   pool: pg.Pool
@@ -130,8 +130,8 @@ export function openAlerts(options: AlertsOptions): Alerts {
     wake: outbox.wake,
     refusalOf: (rule, owner, id) => (host.hasRoomFor({ ...rule, owner }, id) ? undefined : 'TOO_MANY_PAIRS'),
   })
-  const told = createToldAlerts({ feed, log, byIds: ids => alerts.byIds(ids) })
-  const alerts = createAlertList({ ...shared, changed: told.changed })
+  const listeners = createAlertListeners({ feed, log, byIds: ids => alerts.byIds(ids) })
+  const alerts = createAlertList({ ...shared, changed: listeners.changed })
   const sweep = createAlertSweep(shared)
   const mails = openErasedMails({ ...shared, removeMails: options.removeMails })
   const host = createEngineHost({
@@ -157,7 +157,7 @@ export function openAlerts(options: AlertsOptions): Alerts {
           nowMs: nowMs(),
           groupValueOf: (rule, device) => groupValueOf(groupKeys.get(rule) ?? null, device),
         })
-        told.changed(alertIds)
+        listeners.changed(alertIds)
         outbox.wake()
         return { unknownRules }
       },
@@ -176,9 +176,9 @@ export function openAlerts(options: AlertsOptions): Alerts {
     unsubscribing: delivery.unsubscribing,
     preview: withOwner(preview, options.learnOwner),
     coverageOf: host.coverageOf,
-    onAlert: told.onAlert,
+    onAlert: listeners.onAlert,
     async forgetErased(erased) {
-      await host.eraseValues(erased.numbers, erased.metric, () => forgetErased(shared, erased).then(told.changed))
+      await host.eraseValues(erased.numbers, erased.metric, () => forgetErased(shared, erased).then(listeners.changed))
       await mails.removeEverywhere()
     },
     meter: { engine: host.state, givenUp: outbox.givenUp, delivery: delivery.meter },
@@ -186,7 +186,7 @@ export function openAlerts(options: AlertsOptions): Alerts {
       await preview.close()
       await host.close()
       await Promise.all([outbox.close(), sweep.close(), delivery.close(), mails.close()])
-      await told.close()
+      await listeners.close()
     },
   }
 }

@@ -2,7 +2,7 @@
 
 import type { Condition, ServiceFact } from './condition.ts'
 
-/** How a metric is called, and how its values are told. */
+/** How a metric is called, and how its values are written. */
 export interface MetricWords {
   /** As a sentence begins with it, and as it stands within one. */
   name(metric: string): string

@@ -1,4 +1,4 @@
-/** What alerts know of devices; the registry tells it. */
+/** Devices as alerts know them from the registry. */
 
 import type { DeviceQuality } from './suspect-share.ts'
 

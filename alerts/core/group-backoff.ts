@@ -1,10 +1,10 @@
-/** Groups that have something new to tell all the time: after seven notifications in an hour they wait longer for the next one. */
+/** Groups that have news all the time: after seven notifications in an hour they wait longer for the next one. */
 
 /** One more than an hour may have. */
 const sentMax = 7
 
 /**
- * Until when a group waits, by when it has told something new, oldest first; -Infinity where it may tell at once. Seven times in
+ * Until when a group waits, by when it has sent news, oldest first; -Infinity where it may send at once. Seven times in
  * the length of twelve intervals (an hour), it waits for six of them, and does so until it was still for eight.
  */
 export function backoffEndMs(sentMs: readonly number[], intervalMs: number): number {

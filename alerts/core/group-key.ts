@@ -1,6 +1,6 @@
-/** Which alerts are told together: of one channel and rule, those of devices with the same value of a tag. */
+/** Which alerts are notified together: of one channel and rule, those of devices with the same value of a tag. */
 
-/** The value of the tag `group_by`; empty without such a tag, and where alerts are not told apart. */
+/** The value of the tag `group_by`; empty without such a tag, and where alerts are not grouped by a tag. */
 export function groupValue(groupBy: string | null, tags: readonly string[]): string {
   if (groupBy === null) return ''
   const prefix = `${groupBy}:`

@@ -5,12 +5,12 @@ import type { Severity } from './rule.ts'
 
 export type MessageType = 'alert.firing' | 'alert.resolved' | 'alert.repeat' | 'alert.flapping' | 'alert.test'
 
-/** How an alert stands when it is told. */
-type ToldState = 'firing' | 'resolved' | 'flapping'
+/** State of an alert in a notification. */
+type ReportedState = 'firing' | 'resolved' | 'flapping'
 
 export interface MessageAlert {
   id: string
-  state: ToldState
+  state: ReportedState
   /** Null where it is about all devices of the rule, or about the service. */
   device: string | null
   location: string
@@ -30,7 +30,7 @@ export interface Message {
   /** When it was made. */
   timestamp: string
   rule: { id: number; name: string; severity: Severity; note: string; condition: Condition }
-  /** By which alerts are told apart; null where they are not. */
+  /** By which alerts are grouped; null where they are not. */
   group: { tag: string; value: string } | null
   /** Of the group; those that are silenced are in no other count. */
   counts: { firing: number; resolved: number; flapping: number; silenced: number }

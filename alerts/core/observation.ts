@@ -1,4 +1,4 @@
-/** What the evaluation of a rule is told, in the order in which it came to be known. */
+/** Inputs of the evaluation of a rule, in the order in which they became known. */
 
 /** Why an alert ends though it has not cleared. */
 export type EndReason =

@@ -1,4 +1,4 @@
-/** Rules: of which devices, on which condition, for how long, and who is told. */
+/** Rules: of which devices, on which condition, for how long, and which channels are notified. */
 
 import { z } from 'zod'
 import { Selector } from '../../auth/devices/selector.ts'
@@ -26,7 +26,7 @@ const fields = {
     .array(z.int().min(1))
     .max(bounds.channelsPerRule)
     .refine(ids => new Set(ids).size === ids.length, 'must not have a channel twice'),
-  /** The key of the tag by whose values notifications are told apart. */
+  /** The key of the tag by whose values notifications are grouped. */
   group_by: TagKey.nullable(),
   enabled: z.boolean(),
   /** What to do; it is shown in notifications. */

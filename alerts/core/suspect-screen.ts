@@ -28,7 +28,7 @@ export class SuspectScreen {
     }
   }
 
-  /** From when on it is told readings, those of each device in the order of time. */
+  /** From when on it takes readings, those of each device in the order of time. */
   get fromMs(): number {
     return this.#hourBeginMs + hourMs - flatMinMs
   }

@@ -28,7 +28,7 @@ export interface Step {
 const none: readonly Effect[] = []
 const daySeconds = 86_400
 
-/** It has no timers: missing readings change nothing but a rule on silence, which is told of its deadlines. */
+/** It has no timers: missing readings change nothing but a rule on silence, which gets a tick at its deadlines. */
 export function step(rule: RuleCore, before: PairState, observation: Observation): Step {
   if (observation.kind === 'end') return ended(before, observation.nowMs, observation.reason)
   const time = observedTime(rule, before, observation)

@@ -1,26 +1,26 @@
-/** Tells of alerts that have changed, wherever that was: of this process after the commit, of others when the feed has it. */
+/** Calls listeners with alerts that have changed: in this process after the commit, in others when the feed has it. */
 
 import type { ChangeFeed } from '../auth/nodes/change-feed.ts'
 import type { Log } from '../store/log.ts'
 import type { AlertRow } from './core/alert.ts'
 
-export interface ToldAlerts {
+export interface AlertListeners {
   changed(ids: readonly number[]): void
   onAlert(listener: (alerts: readonly AlertRow[]) => void): void
   close(): Promise<void>
 }
 
-export interface ToldAlertsOptions {
+export interface AlertListenersOptions {
   readonly feed: Pick<ChangeFeed, 'onChange'>
   readonly byIds: (ids: readonly number[]) => Promise<readonly AlertRow[]>
   readonly log: Pick<Log, 'warn'>
 }
 
 const idsPerRead = 1000
-/** More are not told: who listens sees them when the list is read again. */
+/** Beyond this, listeners see a change when they read the list again. */
 const waitingMax = 100_000
 
-export function createToldAlerts({ feed, byIds, log }: ToldAlertsOptions): ToldAlerts {
+export function createAlertListeners({ feed, byIds, log }: AlertListenersOptions): AlertListeners {
   const listeners: ((alerts: readonly AlertRow[]) => void)[] = []
   const waiting = new Set<number>()
   let isClosed = false
@@ -30,12 +30,12 @@ export function createToldAlerts({ feed, byIds, log }: ToldAlertsOptions): ToldA
   function changed(ids: readonly number[]): void {
     if (listeners.length === 0 || isClosed) return
     for (const id of ids) if (waiting.size < waitingMax) waiting.add(id)
-    running ??= tell().finally(() => {
+    running ??= notify().finally(() => {
       running = undefined
     })
   }
 
-  async function tell(): Promise<void> {
+  async function notify(): Promise<void> {
     while (waiting.size > 0 && !isClosed) {
       const ids = [...waiting].slice(0, idsPerRead)
       for (const id of ids) waiting.delete(id)

@@ -1,6 +1,6 @@
 import { test } from 'tap'
+import { createAlertListeners } from '../../alerts/alert-listeners.ts'
 import type { AlertRow } from '../../alerts/core/alert.ts'
-import { createToldAlerts } from '../../alerts/told-alerts.ts'
 import { recordingLog } from '../support/databases.ts'
 import { waitFor } from '../support/wait-for.ts'
 
@@ -9,7 +9,7 @@ test('changes of alerts are told as they are read, those of other processes too,
   const applied: ((ids: readonly number[]) => unknown)[] = []
   const asked: number[] = []
   let isAway = false
-  const told = createToldAlerts({
+  const told = createAlertListeners({
     feed: { onChange: (kind, apply) => void (kind === 'alert' && applied.push(apply)) },
     log,
     async byIds(ids) {
