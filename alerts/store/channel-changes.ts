@@ -40,7 +40,7 @@ export interface ChannelChangesOptions extends ShownRules {
   audit: WriteAudit
 }
 
-interface Asked {
+interface Context {
   who: Owner
   id: number
   actor: string
@@ -89,7 +89,7 @@ export function createChannelChanges(options: ChannelChangesOptions): ChannelCha
 function update<Value>(
   { pool, audit }: ChannelChangesOptions,
   action: string,
-  { who, id, actor }: Asked,
+  { who, id, actor }: Context,
   work: Work<Value>,
 ): Promise<ChannelOutcome<Value>> {
   const updated = inTransaction(pool, { stepMs }, async transaction => {

@@ -21,7 +21,7 @@ import {
 } from './rule-rows.ts'
 
 /** Context of a change. */
-export interface Asked {
+export interface Context {
   transaction: Transaction
   who: Owner
   actor: string
@@ -30,12 +30,12 @@ export interface Asked {
 }
 
 export interface RuleChanges {
-  add(asked: Asked, rule: NewRule): Promise<Outcome<Rule>>
-  change(asked: Asked, id: number, change: RuleChange): Promise<Outcome<Rule>>
-  disable(asked: Asked, id: number): Promise<Outcome>
-  remove(asked: Asked, id: number): Promise<Outcome>
+  add(context: Context, rule: NewRule): Promise<Outcome<Rule>>
+  change(context: Context, id: number, change: RuleChange): Promise<Outcome<Rule>>
+  disable(context: Context, id: number): Promise<Outcome>
+  remove(context: Context, id: number): Promise<Outcome>
   /** Throws ImportRefused. */
-  importAll(asked: Asked, rules: readonly NewRule[], prune: boolean): Promise<Outcome<Imported>>
+  importAll(context: Context, rules: readonly NewRule[], prune: boolean): Promise<Outcome<Imported>>
 }
 
 export interface RuleChangesOptions {
@@ -53,7 +53,7 @@ export function createRuleChanges(options: RuleChangesOptions): RuleChanges {
   const { feed, nowMs, waits, groupValueOf, audit, refusalOf = () => undefined } = options
   const due = () => ({ nowMs: nowMs(), waits })
 
-  async function add({ transaction, who, actor, touched }: Asked, rule: NewRule): Promise<Outcome<Rule>> {
+  async function add({ transaction, who, actor, touched }: Context, rule: NewRule): Promise<Outcome<Rule>> {
     if ((await countRules(transaction, who.account)) >= bounds.rulesPerOwner) return refused('TOO_MANY_RULES')
     const refusal = refusalOf(rule, who.account, undefined)
     if (refusal !== undefined) return refused(refusal)
@@ -66,7 +66,7 @@ export function createRuleChanges(options: RuleChangesOptions): RuleChanges {
   }
 
   async function change(
-    { transaction, who, actor, touched }: Asked,
+    { transaction, who, actor, touched }: Context,
     id: number,
     wanted: RuleChange,
   ): Promise<Outcome<Rule>> {
@@ -95,7 +95,7 @@ export function createRuleChanges(options: RuleChangesOptions): RuleChanges {
     return await found(transaction, who, id)
   }
 
-  async function remove({ transaction, who, actor, touched }: Asked, id: number): Promise<Outcome> {
+  async function remove({ transaction, who, actor, touched }: Context, id: number): Promise<Outcome> {
     const rule = await lockRule(transaction, { who, id })
     if (rule === undefined) return refused('RULE_UNKNOWN')
     await endRule(transaction, feed, rule, 'rule_removed', due())
@@ -110,16 +110,16 @@ export function createRuleChanges(options: RuleChangesOptions): RuleChanges {
     return accepted(undefined)
   }
 
-  async function importAll(asked: Asked, rules: readonly NewRule[], prune: boolean): Promise<Outcome<Imported>> {
-    const { transaction, who } = asked
+  async function importAll(context: Context, rules: readonly NewRule[], prune: boolean): Promise<Outcome<Imported>> {
+    const { transaction, who } = context
     const existing = await readOwned(transaction, who.account)
     const steps = {
-      add: (rule: NewRule) => add(asked, rule),
+      add: (rule: NewRule) => add(context, rule),
       async change({ id }: Rule, rule: NewRule): Promise<Outcome<boolean>> {
-        const outcome = await change(asked, id, rule)
-        return outcome.ok ? accepted(asked.touched.has(id)) : outcome
+        const outcome = await change(context, id, rule)
+        return outcome.ok ? accepted(context.touched.has(id)) : outcome
       },
-      remove: ({ id }: Rule) => remove(asked, id),
+      remove: ({ id }: Rule) => remove(context, id),
     }
     return accepted(await importRules(existing, rules, { prune, steps }))
   }
@@ -129,13 +129,13 @@ export function createRuleChanges(options: RuleChangesOptions): RuleChanges {
     return rule === undefined ? refused('RULE_UNKNOWN') : accepted(rule)
   }
 
-  return { add, change, disable: (asked, id) => disableRule(options, asked, id), remove, importAll }
+  return { add, change, disable: (context, id) => disableRule(options, context, id), remove, importAll }
 }
 
 /** The stored rule, which the present schema may refuse. */
 async function disableRule(
   { feed, nowMs, waits, audit }: RuleChangesOptions,
-  { transaction, who, actor, touched }: Asked,
+  { transaction, who, actor, touched }: Context,
   id: number,
 ): Promise<Outcome> {
   const rule = await lockRule(transaction, { who, id })

@@ -4,7 +4,7 @@ import type pg from 'pg'
 import { isUniqueViolation } from '../../store/postgres/postgres-errors.ts'
 import { type Outcome, type Owner, refused } from '../core/outcome.ts'
 import type { NewRule, Rule, RuleChange } from '../core/rule.ts'
-import { type Asked, createRuleChanges, type RuleChangesOptions } from './rule-changes.ts'
+import { type Context, createRuleChanges, type RuleChangesOptions } from './rule-changes.ts'
 import { type Imported, ImportRefused } from './rule-import.ts'
 import { type RuleVersion, readRule, readRules, readVersions } from './rule-rows.ts'
 
@@ -52,7 +52,7 @@ export function createAlertRules(options: AlertRulesOptions): AlertRules {
   async function commit<Value>(
     who: Owner,
     actor: string,
-    work: (asked: Asked) => Promise<Outcome<Value>>,
+    work: (context: Context) => Promise<Outcome<Value>>,
   ): Promise<Outcome<Value>> {
     const touched = new Set<number>()
     try {
@@ -86,11 +86,11 @@ export function createAlertRules(options: AlertRulesOptions): AlertRules {
       }
     },
     versions: () => readVersions(pool),
-    add: (who, rule, actor) => commit(who, actor, asked => changes.add(asked, rule)),
-    change: (who, id, change, actor) => commit(who, actor, asked => changes.change(asked, id, change)),
-    disable: (id, actor) => commit(everybody, actor, asked => changes.disable(asked, id)),
-    remove: (who, id, actor) => commit(who, actor, asked => changes.remove(asked, id)),
-    importAll: (who, rules, prune, actor) => commit(who, actor, asked => changes.importAll(asked, rules, prune)),
+    add: (who, rule, actor) => commit(who, actor, context => changes.add(context, rule)),
+    change: (who, id, change, actor) => commit(who, actor, context => changes.change(context, id, change)),
+    disable: (id, actor) => commit(everybody, actor, context => changes.disable(context, id)),
+    remove: (who, id, actor) => commit(who, actor, context => changes.remove(context, id)),
+    importAll: (who, rules, prune, actor) => commit(who, actor, context => changes.importAll(context, rules, prune)),
     onChange: listener => void listeners.push(listener),
   }
 }

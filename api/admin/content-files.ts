@@ -15,7 +15,7 @@ import {
 import { type NameAction, nameActions } from '../../query/content/import/named-files.ts'
 import { mediaTypeOf } from '../http/media-type.ts'
 import type { OperationGroup } from '../http/register-operations.ts'
-import { type AdminOperation, type Asked, operation } from './operation.ts'
+import { type AdminOperation, type OperationInput, operation } from './operation.ts'
 import { sendProblem } from './problem.ts'
 
 const mediaType = 'application/x-ndjson'
@@ -93,7 +93,7 @@ function exportOperation(postgres: pg.Pool, isClosing: () => boolean): AdminOper
 }
 
 async function take(
-  { request, actor }: Asked,
+  { request, actor }: OperationInput,
   reply: FastifyReply,
   run: (lines: Uint8Array, by: string) => Promise<object | Refused>,
 ): Promise<FastifyReply> {

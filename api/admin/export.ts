@@ -16,7 +16,7 @@ import { timeTextForm } from '../http/time-forms.ts'
 import type { AdminErrorCode } from './errors.ts'
 import { contentOf, customMax, type ExportRegistry } from './export-content.ts'
 import type { WriteLateAudit } from './late-audit.ts'
-import { type AdminOperation, type Asked, operation } from './operation.ts'
+import { type AdminOperation, type OperationInput, operation } from './operation.ts'
 import { sendProblem, sendQuestdbAway } from './problem.ts'
 
 export interface ExportOptions {
@@ -69,7 +69,7 @@ export function exportOperation(options: ExportOptions): AdminOperation {
   const { readingsExport, devices, metrics, nowMs, aheadMsMax, audit, log, stalledMsMax } = options
 
   async function send(
-    { query, actor, request }: Asked<undefined, ExportQuery>,
+    { query, actor, request }: OperationInput<undefined, ExportQuery>,
     reply: FastifyReply,
   ): Promise<FastifyReply> {
     // HTTP 1.0 marks the end of an answer by the end of the connection, so an interrupted export would look complete.

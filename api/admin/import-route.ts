@@ -24,7 +24,7 @@ import type { OperationGroup } from '../http/register-operations.ts'
 import type { AdminErrorCode } from './errors.ts'
 import { ImportAnswer } from './import-answer.ts'
 import type { WriteLateAudit } from './late-audit.ts'
-import { type AdminOperation, type Asked, operation } from './operation.ts'
+import { type AdminOperation, type OperationInput, operation } from './operation.ts'
 import { Problem, sendProblem } from './problem.ts'
 
 export interface ImportRouteOptions extends TimeLimits {
@@ -87,7 +87,7 @@ export function importGroup(
   const importer = createImporter({ kind, append: records => ingest.append(records), now, ...checks })
 
   async function take(
-    { request, query, actor }: Asked<unknown, ImportQuery>,
+    { request, query, actor }: OperationInput<unknown, ImportQuery>,
     reply: FastifyReply,
   ): Promise<FastifyReply> {
     const format = formats.get(mediaTypeOf(request))

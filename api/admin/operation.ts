@@ -10,7 +10,7 @@ import type { AdminErrorCode } from './errors.ts'
 import { requesterOf } from './guard.ts'
 import { sendInvalid, sendProblem } from './problem.ts'
 
-export interface Asked<Path = unknown, Query = unknown, Body = unknown> {
+export interface OperationInput<Path = unknown, Query = unknown, Body = unknown> {
   path: Path
   query: Query
   body: Body
@@ -35,7 +35,7 @@ export interface AdminOperation<Path = unknown, Query = unknown, Body = unknown>
   precondition?(request: FastifyRequest): Promise<PreconditionRefusal | undefined>
   /** Returned for a path that is invalid by its form. */
   pathError?: AdminErrorCode
-  handle(asked: Asked<Path, Query, Body>, reply: FastifyReply): FastifyReply | Promise<FastifyReply>
+  handle(asked: OperationInput<Path, Query, Body>, reply: FastifyReply): FastifyReply | Promise<FastifyReply>
 }
 
 const credentials = ['session', 'apiKey', 'bearerKey', 'adminToken']

@@ -3,7 +3,7 @@
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { AdminErrorCode } from './errors.ts'
-import { type AdminOperation, type Asked, operation } from './operation.ts'
+import { type AdminOperation, type OperationInput, operation } from './operation.ts'
 import { sendProblem } from './problem.ts'
 
 interface RecordKind<Key extends string, Id, Refusal> {
@@ -35,11 +35,11 @@ interface Described<Query, Body> {
 
 interface Read<Path, Query> extends Described<Query, undefined> {
   /** Undefined if the record does not exist. */
-  read(asked: Asked<Path, Query>): unknown
+  read(asked: OperationInput<Path, Query>): unknown
 }
 
 interface Change<Path, Query, Body, Value, Refusal> extends Described<Query, Body> {
-  run(asked: Asked<Path, Query, Body>): Promise<{ readonly ok: true; readonly value: Value } | Refusal>
+  run(asked: OperationInput<Path, Query, Body>): Promise<{ readonly ok: true; readonly value: Value } | Refusal>
   /** Selects the fields of the answer; all by default. */
   shown?(value: Value): unknown
 }

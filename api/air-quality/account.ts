@@ -3,15 +3,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { accountObject } from './account-object.ts'
 import { sendResource } from './etag.ts'
-import type { AirQualityOperation, Asked } from './operation.ts'
+import type { AirQualityOperation, OperationInput } from './operation.ts'
 import { checkKey, getAccount } from './operations.ts'
 
 export function accountOperations(nowMs: () => number): AirQualityOperation[] {
-  function check(_asked: Asked, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  function check(_asked: OperationInput, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     return sendResource(request, reply, { 'Authentication Check': 'All good!' })
   }
 
-  function account({ key }: Asked, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  function account({ key }: OperationInput, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     return sendResource(request, reply, accountObject(key.account, nowMs()))
   }
 

@@ -11,7 +11,7 @@ import type { Rejections } from '../../ingest/rejections/rejections.ts'
 import { unknownSender } from '../../store/limits/networks.ts'
 import { invalidJson } from '../http/json-body.ts'
 import { type AirQualityErrorCode, airQualityErrors, sendError } from './errors.ts'
-import { type AirQualityOperation, type Asked, stationIn } from './operation.ts'
+import { type AirQualityOperation, type OperationInput, stationIn } from './operation.ts'
 import { addPoints } from './operations.ts'
 import { pointsMax } from './point-body.ts'
 
@@ -37,7 +37,7 @@ export function addPointsOperation(options: AddPointsOptions): AirQualityOperati
     rejections.add({ ...sourceOf(request, key), reason })
   }
 
-  async function handle(asked: Asked, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  async function handle(asked: OperationInput, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const station = stationIn(asked)
     const { sn, series } = station
     const refuse = (code: AirQualityErrorCode, message: string = airQualityErrors[code].text) => {

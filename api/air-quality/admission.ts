@@ -10,7 +10,7 @@ import { argumentsMax, hasTooManyArguments } from '../http/query-limits.ts'
 import type { Rules } from '../http/register-operations.ts'
 import type { Authenticated } from './authenticate.ts'
 import { type AirQualityErrorCode, airQualityErrors, sendError } from './errors.ts'
-import type { AirQualityOperation, Asked } from './operation.ts'
+import type { AirQualityOperation, OperationInput } from './operation.ts'
 
 export interface AdmissionOptions {
   stations: Pick<Stations, 'find'>
@@ -22,7 +22,7 @@ export interface AdmissionOptions {
 }
 
 export const prefix = '/api/v1.0'
-const asked = new WeakMap<IncomingMessage, Asked>()
+const asked = new WeakMap<IncomingMessage, OperationInput>()
 const operations = new WeakMap<IncomingMessage, AirQualityOperation>()
 
 export function airQualityRules(options: AdmissionOptions): Rules<AirQualityOperation> {
@@ -110,7 +110,7 @@ async function identify(
   operation: AirQualityOperation,
   options: AdmissionOptions,
   request: FastifyRequest,
-): Promise<Asked | NotAdmitted> {
+): Promise<OperationInput | NotAdmitted> {
   const { stations, authenticate, addressOf } = options
   const { permission } = operation
   const authenticated = await authenticate(request)

@@ -12,7 +12,7 @@ import { readDeviceChange, readNewDevice } from './device-body.ts'
 import { type DeviceView, deviceColumns, deviceObject, deviceUrl } from './device-object.ts'
 import { type AirQualityErrorCode, sendError } from './errors.ts'
 import { sendResource } from './etag.ts'
-import { type AirQualityOperation, type Asked, stationIn } from './operation.ts'
+import { type AirQualityOperation, type OperationInput, stationIn } from './operation.ts'
 import { addDevice, changeDevice, getDevice, listDevices, removeDevice } from './operations.ts'
 import { metaOf } from './query/envelope.ts'
 import { readListQuery } from './query/list-query.ts'
@@ -28,9 +28,9 @@ export interface DevicesOptions {
 export type RemoveStation = (station: Station, by: string) => Promise<StationChanged<undefined>>
 
 export function deviceOperations({ stations, accounts, removeStation }: DevicesOptions): AirQualityOperation[] {
-  const viewOf = ({ base }: Asked): DeviceView => ({ base, lastDataMs: stations.lastDataMs })
+  const viewOf = ({ base }: OperationInput): DeviceView => ({ base, lastDataMs: stations.lastDataMs })
 
-  async function list(asked: Asked, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  async function list(asked: OperationInput, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const view = viewOf(asked)
     const columns = deviceColumns(view)
     const parsed = readListQuery(asked.query, columns, 'sn')
@@ -48,11 +48,11 @@ export function deviceOperations({ stations, accounts, removeStation }: DevicesO
     return sendResource(request, reply, { meta, data: rows.map(station => deviceObject(station, view)) })
   }
 
-  function get(asked: Asked, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  function get(asked: OperationInput, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     return sendResource(request, reply, deviceObject(stationIn(asked), viewOf(asked)))
   }
 
-  async function add(asked: Asked, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  async function add(asked: OperationInput, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const body = readNewDevice(request.body)
     if (!body.ok) return sendError(reply, 'BAD_REQUEST', body.message)
     const { owner: email, ...fields } = body.value
@@ -65,7 +65,7 @@ export function deviceOperations({ stations, accounts, removeStation }: DevicesO
     return sendJson(reply, 201, deviceObject(added.value, viewOf(asked)))
   }
 
-  async function change(asked: Asked, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  async function change(asked: OperationInput, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const station = stationIn(asked)
     const body = readDeviceChange(request.body)
     if (!body.ok) return sendError(reply, 'BAD_REQUEST', body.message)
@@ -80,7 +80,7 @@ export function deviceOperations({ stations, accounts, removeStation }: DevicesO
     return isChange ? stations.change(station.id, fields, by) : ({ ok: true, value: station } as const)
   }
 
-  async function remove(asked: Asked, _request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  async function remove(asked: OperationInput, _request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const removed = await removeStation(stationIn(asked), actorOf(asked.key))
     return removed.ok ? sendJson(reply, 202, { 'device dropped': 'success' }) : sendRefusal(reply, removed)
   }

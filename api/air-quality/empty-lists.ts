@@ -5,13 +5,13 @@ import { mayUse } from '../../auth/stations/permissions.ts'
 import type { Stations } from '../../auth/stations/stations.ts'
 import { sendError } from './errors.ts'
 import { sendResource } from './etag.ts'
-import type { AirQualityOperation, Asked } from './operation.ts'
+import type { AirQualityOperation, OperationInput } from './operation.ts'
 import { emptyLists, getLog } from './operations.ts'
 import { metaOf } from './query/envelope.ts'
 import { cutPage, readPaging } from './query/paging.ts'
 
 export function emptyListOperations(stations: Pick<Stations, 'find'>): AirQualityOperation[] {
-  async function log(asked: Asked, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  async function log(asked: OperationInput, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { which } = request.params as { which: string }
     const station = await stations.find(which)
     if (station !== undefined) {
@@ -23,7 +23,7 @@ export function emptyListOperations(stations: Pick<Stations, 'find'>): AirQualit
   return [...emptyLists.map(declared => ({ ...declared, handle: empty })), { ...getLog, handle: log }]
 }
 
-function empty(asked: Asked, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function empty(asked: OperationInput, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const paging = readPaging(asked.query)
   if (cutPage([], 0, paging) === undefined) return sendError(reply, 'PAGE_UNKNOWN')
   return sendResource(request, reply, { meta: metaOf({ ...paging, url: asked.url, kept: {}, total: 0 }), data: [] })

@@ -11,7 +11,7 @@ import type { ErrorEntry } from '../http/errors.ts'
 import { hasParameters, type Operation } from '../http/operation.ts'
 import { type AirQualityErrorCode, airQualityErrors } from './errors.ts'
 
-export interface Asked {
+export interface OperationInput {
   readonly key: KeyPrincipal
   /** Station of the path's `:sn`. The key is authorized for the operation. */
   readonly station: Station | undefined
@@ -25,7 +25,7 @@ export interface Asked {
 }
 
 /** Only for paths with `:sn`. */
-export function stationIn({ station }: Asked): Station {
+export function stationIn({ station }: OperationInput): Station {
   if (station === undefined) throw bug('the path names no station')
   return station
 }
@@ -38,7 +38,7 @@ export interface AirQualityOperation extends Operation<AirQualityErrorCode> {
   /** Called for a request that is refused or fails before it is handled. `key` is the valid credential, if any. */
   onRefused?(request: FastifyRequest, key: KeyPrincipal | undefined, reason: string): void
   /** The handler of GET answers HEAD, too. */
-  handle(asked: Asked, request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply>
+  handle(asked: OperationInput, request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply>
 }
 
 export type Declared = Omit<AirQualityOperation, 'handle'>

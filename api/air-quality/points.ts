@@ -14,7 +14,7 @@ import { disconnectSignalOf } from '../http/disconnect-signal.ts'
 import { type AddPointsOptions, addPointsOperation } from './add-points.ts'
 import { type AirQualityErrorCode, airQualityErrors, sendError } from './errors.ts'
 import { sendJsonBytes } from './etag.ts'
-import { type AirQualityOperation, type Asked, stationIn } from './operation.ts'
+import { type AirQualityOperation, type OperationInput, stationIn } from './operation.ts'
 import { getLatestPoint, getPoint, listPoints } from './operations.ts'
 import { type PointLines, pointFormat, typeOf } from './point-format.ts'
 import { metaOf } from './query/envelope.ts'
@@ -28,7 +28,7 @@ export interface PointsOptions extends AddPointsOptions {
 export function pointOperations(options: PointsOptions): AirQualityOperation[] {
   const { points, log } = options
 
-  async function list(asked: Asked, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  async function list(asked: OperationInput, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const parsed = readListQuery(asked.query, pointColumnTypes, 'id')
     if (!parsed.ok) return sendError(reply, 'BAD_REQUEST', parsed.message)
     const format = pointFormat(request.headers.accept, asked.query.get('format'))
@@ -41,7 +41,7 @@ export function pointOperations(options: PointsOptions): AirQualityOperation[] {
   }
 
   async function sendPage(
-    asked: Asked,
+    asked: OperationInput,
     { paging, kept }: ListQuery,
     pointList: PointList,
     bound: number | undefined,
@@ -74,7 +74,7 @@ export function pointOperations(options: PointsOptions): AirQualityOperation[] {
     return reply.send(lines)
   }
 
-  async function get(asked: Asked, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  async function get(asked: OperationInput, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { id } = request.params as { id: string }
     if (!/^\d{1,16}$/.test(id)) return sendError(reply, 'POINT_UNKNOWN')
     const answer = await points.point(pointStation(stationIn(asked)), Number(id), disconnectSignalOf(reply))
@@ -83,7 +83,7 @@ export function pointOperations(options: PointsOptions): AirQualityOperation[] {
     return point.length === 0 ? sendError(reply, 'POINT_UNKNOWN') : sendJsonBytes(request, reply, Buffer.from(point))
   }
 
-  async function latest(asked: Asked, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  async function latest(asked: OperationInput, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const answer = await points.latest(pointStation(stationIn(asked)), disconnectSignalOf(reply))
     if (!answer.ok) return sendFailure(reply, answer)
     return sendJsonBytes(request, reply, Buffer.from(answer.point.length === 0 ? '{}' : answer.point))

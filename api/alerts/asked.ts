@@ -6,13 +6,13 @@ import { bounds } from '../../alerts/core/bounds.ts'
 import type { AlertErrorCode, Owner } from '../../alerts/core/outcome.ts'
 import { bug } from '../../store/limits/bug.ts'
 import { composed } from '../../store/plain-text.ts'
-import type { Asked } from '../admin/operation.ts'
+import type { OperationInput } from '../admin/operation.ts'
 import { type Occurrence, sendProblem } from '../admin/problem.ts'
 import { rowCount } from '../admin/query-fields.ts'
 import { recordId } from '../admin/record-id.ts'
 import { ownerOf } from './guard-alerts.ts'
 
-export function ownerIn({ principal }: Pick<Asked, 'principal'>): Owner {
+export function ownerIn({ principal }: Pick<OperationInput, 'principal'>): Owner {
   const owner = ownerOf(principal)
   if (owner === undefined) throw bug('the guard has let in a caller without alerts')
   return owner

@@ -8,7 +8,7 @@ import { type Annotator, annotatorOf } from '../../auth/annotations/annotator.ts
 import type { Devices } from '../../auth/devices/devices.ts'
 import { bug } from '../../store/limits/bug.ts'
 import { type GuardOptions, requesterOf } from '../admin/guard.ts'
-import type { AdminOperation, Asked } from '../admin/operation.ts'
+import type { AdminOperation, OperationInput } from '../admin/operation.ts'
 import { sendProblem } from '../admin/problem.ts'
 import { problemFamily } from '../admin/problem-family.ts'
 import { rowCount } from '../admin/query-fields.ts'
@@ -134,13 +134,13 @@ function annotationOperations({ annotations, devices }: AnnotationsApiOptions): 
   ]
 }
 
-function annotatorIn({ principal }: Pick<Asked, 'principal'>): Annotator {
+function annotatorIn({ principal }: Pick<OperationInput, 'principal'>): Annotator {
   const annotator = annotatorOf(principal)
   if (annotator === undefined) throw bug('the guard has let in a caller who may not annotate')
   return annotator
 }
 
-function authorIn(asked: Pick<Asked, 'principal' | 'actor'>): Author {
+function authorIn(asked: Pick<OperationInput, 'principal' | 'actor'>): Author {
   return { account: annotatorIn(asked).account, actor: asked.actor }
 }
 

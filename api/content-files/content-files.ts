@@ -22,7 +22,7 @@ import { createPublicAddress } from '../http/public-address.ts'
 import { createFamily, type PublishedFamily } from '../http/register-operations.ts'
 import type { Scope } from '../http/scope.ts'
 import { contentFileErrors } from './errors.ts'
-import { type Asked, type ContentFileOperation, fileOperation, listOperation } from './operations.ts'
+import { type ContentFileOperation, fileOperation, listOperation, type OperationInput } from './operations.ts'
 import { apiPrefix, routedUrl } from './requested-path.ts'
 import { rulesOf } from './rules.ts'
 import { ContentFileError } from './schemas.ts'
@@ -40,7 +40,7 @@ export interface ContentFilesOptions {
 declare module 'fastify' {
   interface FastifyRequest {
     /** The negotiation sets it before any handler. */
-    asked: Asked | null
+    asked: OperationInput | null
   }
 }
 

@@ -16,14 +16,14 @@ import { listPath } from './requested-path.ts'
 import { ContentFile, ContentFileList, FileQuery, ListQuery } from './schemas.ts'
 
 /** Parsed parts of every request of the two routes, for any method. */
-export interface Asked {
+export interface OperationInput {
   kind: Shown['kind']
   query: Query
   form: Form
 }
 
 export type Found = Pick<Shown, 'answer' | 'part'>
-export type Find = (request: FastifyRequest, asked: Asked) => Found | Promise<Found>
+export type Find = (request: FastifyRequest, asked: OperationInput) => Found | Promise<Found>
 
 export interface ContentFileOperation extends Operation<ContentFileErrorCode> {
   kind: Shown['kind']

@@ -14,7 +14,7 @@ import { contentFileErrors, errorAnswer, methodNotAllowed } from './errors.ts'
 import { renderPage } from './html/page.ts'
 import { contentSecurityPolicy } from './html/style.ts'
 import { negotiate } from './negotiation.ts'
-import type { Asked, ContentFileOperation, Find, Found } from './operations.ts'
+import type { ContentFileOperation, Find, Found, OperationInput } from './operations.ts'
 import { allowedMethods, optionsAnswer } from './options.ts'
 import { createPage, type Shown } from './page-model.ts'
 import { Query } from './query-string.ts'
@@ -99,7 +99,7 @@ async function send(
   { indexHolder, findVisitor }: Parts,
   request: FastifyRequest,
   reply: FastifyReply,
-  { kind, query, form, answer, part }: Asked & Found,
+  { kind, query, form, answer, part }: OperationInput & Found,
 ): Promise<FastifyReply> {
   if (form.kind === 'json') return sendJson(reply, answer, form.indent)
   const { method, originalUrl: url } = request

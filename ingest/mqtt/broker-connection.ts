@@ -13,7 +13,7 @@ import { PacketChannel } from './packet-channel.ts'
 import { PacketError } from './packet-error.ts'
 import { FieldReader } from './packet-fields.ts'
 import { limitsOf, publishBytesMax } from './packet-limits.ts'
-import { ByteBudget, packetTypes, type RawPacket } from './packet-reader.ts'
+import { ByteAllowance, packetTypes, type RawPacket } from './packet-reader.ts'
 import { type Publish, readPublish } from './packets.ts'
 import type { DeliveryRules } from './protocol.ts'
 import { mqtt311 } from './protocol-311.ts'
@@ -85,7 +85,7 @@ export function openBrokerConnection(options: BrokerConnectionOptions): BrokerCo
   })
   const channel = new PacketChannel<BrokerPacket>({
     socket,
-    budget: new ByteBudget(publishBytesMax),
+    budget: new ByteAllowance(publishBytesMax),
     decode: raw => readBrokerPacket(raw, protocolVersion),
     limitOf,
     canTake: () => !isStopping && reason === undefined && deliveries.canTake(),

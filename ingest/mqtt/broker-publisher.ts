@@ -8,7 +8,7 @@ import { type BrokerAddress, connectPacket, openBrokerSocket } from './broker-so
 import { PacketError } from './packet-error.ts'
 import { FieldReader } from './packet-fields.ts'
 import { limitsOf } from './packet-limits.ts'
-import { ByteBudget, PacketReader, packetTypes, type RawPacket } from './packet-reader.ts'
+import { ByteAllowance, PacketReader, packetTypes, type RawPacket } from './packet-reader.ts'
 
 interface PublishedMessage {
   topic: string
@@ -37,7 +37,7 @@ export function createBrokerPublisher(address: BrokerAddress): PublishAtBroker {
       const socket = openBrokerSocket(address.url, () =>
         send(connectPacket({ ...address, clientId }, { clean: true, keepAliveSeconds })),
       )
-      const reader = new PacketReader(limitOf, new ByteBudget(bytesMax))
+      const reader = new PacketReader(limitOf, new ByteAllowance(bytesMax))
       let sent = 0
       let acknowledged = 0
 

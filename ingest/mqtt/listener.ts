@@ -9,7 +9,7 @@ import type { Connections } from '../../store/limits/connections.ts'
 import type { SenderLog } from '../rejections/sender-log.ts'
 import { type AuthenticateOptions, createAuthenticate } from './authenticate.ts'
 import type { CloseReason } from './close-reasons.ts'
-import { ByteBudget } from './packet-reader.ts'
+import { ByteAllowance } from './packet-reader.ts'
 import { MqttSession, type SessionOptions } from './session.ts'
 
 export interface ListenerOptions extends Pick<SessionOptions, 'intake' | 'meter'>, Omit<AuthenticateOptions, 'meter'> {
@@ -49,8 +49,8 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     intake,
     meter,
     authenticate: createAuthenticate(options),
-    budget: new ByteBudget(partialBytesMax),
-    aliasBudget: new ByteBudget(aliasBytesMax),
+    budget: new ByteAllowance(partialBytesMax),
+    aliasBudget: new ByteAllowance(aliasBytesMax),
     senderLog,
     onOpen: (session, name) => named.opened(session, name),
     onClosed(session, reason) {

@@ -2,14 +2,14 @@
 
 import type { Socket } from 'node:net'
 import { PacketError } from './packet-error.ts'
-import { type ByteBudget, type LimitOf, PacketReader, type RawPacket } from './packet-reader.ts'
+import { type ByteAllowance, type LimitOf, PacketReader, type RawPacket } from './packet-reader.ts'
 
 export interface ChannelOptions<Received> {
   socket: Socket
   /** Throws a `PacketError`. */
   decode: (raw: RawPacket) => Received
   limitOf: LimitOf
-  budget: ByteBudget
+  budget: ByteAllowance
   /** Reading stops while it is false. Call `resume` when it is true again. */
   canTake: () => boolean
   onPacket: (packet: Received) => void

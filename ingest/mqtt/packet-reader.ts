@@ -38,7 +38,7 @@ export interface PacketLimit {
 export type LimitOf = (type: number) => PacketLimit | undefined
 
 /** Memory shared by many connections. */
-export class ByteBudget {
+export class ByteAllowance {
   #left: number
 
   constructor(bytesMax: number) {
@@ -62,13 +62,13 @@ const lengthBytesMax = 4
 
 export class PacketReader {
   readonly #limitOf: LimitOf
-  readonly #budget: ByteBudget
+  readonly #budget: ByteAllowance
   /** Bytes read from the connection and not yet processed. */
   #rest: Buffer = empty
   /** An incomplete packet, allocated at its kept size. */
   #partial: { bytes: Buffer; filled: number; start: number; missing: number; isWhole: boolean } | undefined
 
-  constructor(limitOf: LimitOf, budget: ByteBudget) {
+  constructor(limitOf: LimitOf, budget: ByteAllowance) {
     this.#limitOf = limitOf
     this.#budget = budget
   }

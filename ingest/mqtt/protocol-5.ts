@@ -4,7 +4,7 @@ import { generate, type Packet } from 'mqtt-packet'
 import { PacketError } from './packet-error.ts'
 import { limitsAlike, publishBytesMax } from './packet-limits.ts'
 import type { Properties } from './packet-properties.ts'
-import type { ByteBudget } from './packet-reader.ts'
+import type { ByteAllowance } from './packet-reader.ts'
 import type { Publish, Subscribe } from './packets.ts'
 import { keepAliveSecondsWithout, type Protocol } from './protocol.ts'
 import { type ReasonCode, reasonCodes } from './reason-codes.ts'
@@ -38,7 +38,7 @@ const inConnack: Partial<Record<ReasonCode, ReasonCode>> = { serverShuttingDown:
 const inDisconnect: Partial<Record<ReasonCode, ReasonCode>> = { serverUnavailable: 'serverBusy' }
 
 /** Uses the properties of the CONNECT. */
-export function createMqtt5(properties: Properties, aliasBudget: ByteBudget): Protocol {
+export function createMqtt5(properties: Properties, aliasBudget: ByteAllowance): Protocol {
   const sendsReasons = properties.requestProblemInformation !== 0
   const bytesMax = properties.maximumPacketSize ?? Number.POSITIVE_INFINITY
   const aliases = new TopicAliases(topicAliasMaximum, aliasBudget)
@@ -130,11 +130,11 @@ const topicLengthMax = 1024
 /** The topic aliases of one connection (MQTT 5, 3.3.2.3.4). */
 export class TopicAliases {
   readonly #aliasMax: number
-  readonly #budget: ByteBudget
+  readonly #budget: ByteAllowance
   readonly #topics = new Map<number, string>()
   #bytesHeld = 0
 
-  constructor(aliasMax: number, budget: ByteBudget) {
+  constructor(aliasMax: number, budget: ByteAllowance) {
     this.#aliasMax = aliasMax
     this.#budget = budget
   }

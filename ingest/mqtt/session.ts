@@ -19,7 +19,7 @@ import { PacketChannel } from './packet-channel.ts'
 import { PacketError } from './packet-error.ts'
 import { limitsOf } from './packet-limits.ts'
 import { noProperties } from './packet-properties.ts'
-import type { ByteBudget, RawPacket } from './packet-reader.ts'
+import type { ByteAllowance, RawPacket } from './packet-reader.ts'
 import { type Received, readPacket } from './packets.ts'
 import { keepAliveSecondsWithout, type Protocol } from './protocol.ts'
 import { createMqtt5 } from './protocol-5.ts'
@@ -32,8 +32,8 @@ export interface SessionOptions {
   meter: Pick<ReadingMeter, 'rejected' | 'leftOut'>
   authenticate: Authenticate
   /** For incomplete packets. */
-  budget: ByteBudget
-  aliasBudget: ByteBudget
+  budget: ByteAllowance
+  aliasBudget: ByteAllowance
   senderLog: SenderLog
   /** The client was authenticated. `name` combines its credential and its client identifier. */
   onOpen: (session: MqttSession, name: string) => void

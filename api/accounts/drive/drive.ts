@@ -13,7 +13,7 @@ import type { SessionCodec } from '../../../auth/sessions/session-codec.ts'
 import { useToken } from '../../../auth/used-tokens.ts'
 import { html } from '../../http/html.ts'
 import { record, text } from '../kit/fields.ts'
-import { type AccountOperation, type Answer, type Asked, operation, type Page } from '../kit/operation.ts'
+import { type AccountOperation, type Answer, type OperationInput, operation, type Page } from '../kit/operation.ts'
 import { consentUrl, type DriveClient, type Exchanged, exchangeCode } from './drive-client.ts'
 import { challengeOf, type DriveStates, stateLifetimeSeconds, verifierOf } from './drive-state.ts'
 
@@ -96,7 +96,11 @@ type Message = { refresh_token: string } | { error: string }
 async function finish(
   service: DriveService,
   client: DriveClient,
-  asked: Asked<unknown, unknown, { state?: string | undefined; code?: string | undefined; error?: string | undefined }>,
+  asked: OperationInput<
+    unknown,
+    unknown,
+    { state?: string | undefined; code?: string | undefined; error?: string | undefined }
+  >,
 ): Promise<{ message: Message; cookies: string[] }> {
   const { accounts, drive } = service
   const { state = '', code, error } = asked.query

@@ -16,10 +16,10 @@ export interface AccountOperation<Body = unknown, Path = unknown, Query = unknow
   permission?: Permission
   aliases?: Aliases
   /** The result is JSON of the operation's schema, 204, a redirect (302) or a page for a browser. */
-  handle(asked: Asked<Body, Path, Query>): Promise<Answer>
+  handle(asked: OperationInput<Body, Path, Query>): Promise<Answer>
 }
 
-export interface Asked<Body = unknown, Path = unknown, Query = unknown> {
+export interface OperationInput<Body = unknown, Path = unknown, Query = unknown> {
   body: Body
   path: Path
   query: Query

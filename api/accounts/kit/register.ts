@@ -13,7 +13,7 @@ import type { Scope } from '../../http/scope.ts'
 import { type ErrorCode, sendError } from './errors.ts'
 import { failureOf } from './failure.ts'
 import { parseBody } from './json-body.ts'
-import type { AccountOperation, Answer, Asked, Page } from './operation.ts'
+import type { AccountOperation, Answer, OperationInput, Page } from './operation.ts'
 import { addRawBody, contentTypeOf } from './raw-body.ts'
 import { type Checked, check, errorAt, missing, type ValidationError, withoutSecrets } from './validation.ts'
 
@@ -77,7 +77,7 @@ async function answer(
     parsed?.kind === 'no-object' ? { ok: false, errors: [parsed.error] } : checkBody(operation, sent)
   const errors = [path, query, body].flatMap(part => (part.ok ? [] : part.errors))
   if (!path.ok || !query.ok || !body.ok) return sendInvalid(reply, errors)
-  const asked: Asked = {
+  const asked: OperationInput = {
     path: path.value,
     query: query.value,
     body: body.value,
@@ -99,7 +99,7 @@ function checkBody({ body, aliases }: AccountOperation, value: object | undefine
   return schema === undefined ? { ok: true, value: undefined } : check(schema, 'body', value ?? {}, aliases)
 }
 
-export function clientOf({ ip, headers }: FastifyRequest): Asked['client'] {
+export function clientOf({ ip, headers }: FastifyRequest): OperationInput['client'] {
   return { address: ip, network: networkOf(ip), userAgent: headers['user-agent'] }
 }
 

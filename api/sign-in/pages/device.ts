@@ -101,7 +101,7 @@ function grantView(grant: GrantInfo, { token, nowMs }: { token: string; nowMs: n
 <dl>
 <dt>Name it gives</dt><dd>“${clientName}”</dd>
 <dt>Address</dt><dd>${address}</dd>
-<dt>Asked</dt><dd>${ageOf(nowMs - createdMs)} ago</dd>
+<dt>OperationInput</dt><dd>${ageOf(nowMs - createdMs)} ago</dd>
 <dt>Code</dt><dd><code>${userCode}</code></dd>
 <dt>Receives</dt><dd>an API key with the permission to read, until you revoke it</dd>
 </dl>

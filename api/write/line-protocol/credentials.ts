@@ -16,7 +16,7 @@ export type FindWriter = (request: FastifyRequest) => Promise<CredentialWriter |
 /** Longer texts are refused. */
 const textLengthMax = 1024
 
-export function createFindWriter({ writers, keys }: CredentialsOptions): FindWriter {
+export function createFindLineWriter({ writers, keys }: CredentialsOptions): FindWriter {
   async function ofKey(text: string): ReturnType<FindWriter> {
     const find = () => keys.find(text)
     return writers.ofPrincipal(await find(), find)

@@ -6,7 +6,7 @@ import type { CredentialWriter } from '../../../auth/writers.ts'
 import { bug } from '../../../store/limits/bug.ts'
 import type { Operation } from '../../http/operation.ts'
 import type { Rules } from '../../http/register-operations.ts'
-import { type CredentialsOptions, createFindWriter, hasCredential } from './credentials.ts'
+import { type CredentialsOptions, createFindLineWriter, hasCredential } from './credentials.ts'
 import { type LineProtocolErrorCode, sendError, type Version } from './errors.ts'
 
 /** With credentials, it is handled for a known writer. */
@@ -42,7 +42,7 @@ async function letIn(): Promise<undefined> {}
 
 /** Admits writers of `findWriter` and refuses all others. */
 function createAuthenticate(version: Version, { writers: known, keys, authRateLimit }: RulesOptions) {
-  const findWriter = createFindWriter({ writers: known, keys })
+  const findWriter = createFindLineWriter({ writers: known, keys })
   const refuse = (operation: LineProtocolOperation, reply: FastifyReply, code: LineProtocolErrorCode) => {
     operation.onRefused?.(reply.request, code)
     return sendError(reply, version, code)

@@ -21,7 +21,8 @@ import {
   resetEvent,
   stateEvent,
 } from './event-text.ts'
-import { ReadingRing, type StoredReadings } from './reading-ring.ts'
+import { type ReadingGroup, ReadingRing } from './reading-ring.ts'
+
 import { type EventPlace, Resumption } from './resumption.ts'
 import { type StateChange, StateLog } from './state-log.ts'
 import { readingsPerTick, type TickTextsOptions, textOfStep, textsOfTick } from './tick-texts.ts'
@@ -87,7 +88,7 @@ export class EventHub {
     return this.#isClosed
   }
 
-  store(readings: StoredReadings): void {
+  store(readings: ReadingGroup): void {
     const { nowMs, windowMs, nextPosition } = this.#options
     this.#resumption.noteStates()
     // No client is connected, and none will resume from these readings.

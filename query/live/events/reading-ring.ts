@@ -6,7 +6,7 @@
 
 import { bug } from '../../../store/limits/bug.ts'
 import { metrics } from '../../../store/tables.ts'
-import type { StoredCustom } from '../stored-custom.ts'
+import type { StoredReadings } from '../live-fleet.ts'
 import { CustomRing, customRowBytes } from './custom-ring.ts'
 
 export interface RingOptions {
@@ -17,15 +17,11 @@ export interface RingOptions {
   nextPosition?: (() => number) | undefined
 }
 
-/** The fields of a group of readings that the ring copies; see ingest/journal/stored-records.ts. */
-export interface StoredReadings extends StoredCustom {
+/** A group of readings that the ring copies. */
+export interface ReadingGroup extends StoredReadings {
   readonly count: number
   /** Position of the first reading; the others follow one by one. */
   readonly place?: { readonly position: number } | undefined
-  next(): boolean
-  readonly series: number
-  readonly timeUs: number
-  value(column: number): number
 }
 
 const rowBytes = 4 + 2 * 8 + metrics.length * 8
@@ -80,7 +76,7 @@ export class ReadingRing {
     return this.#tail
   }
 
-  append(readings: StoredReadings): void {
+  append(readings: ReadingGroup): void {
     const hasPositions = this.#options.nextPosition !== undefined
     this.#columns ??= columnsOf(this.#rowsMax, hasPositions)
     let position = readings.place?.position ?? Number.NaN

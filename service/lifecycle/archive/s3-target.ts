@@ -26,7 +26,7 @@ const noBodySha256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b78
 const errorBytesMax = 4096
 const listBytesMax = 4 * 1024 * 1024
 
-interface Asked {
+interface S3Request {
   method: 'GET' | 'PUT' | 'DELETE'
   key: string
   query?: string
@@ -42,7 +42,7 @@ export function openBucket({ url, endpoint, region, keyId, secret, signal: closi
   const root = `${endpoint.replace(/\/$/, '')}/${bucket}`
 
   /** Undefined for a missing key. */
-  async function ask({ method, key, query = '', sha256 = noBodySha256, body, limitMs = timeoutMs }: Asked) {
+  async function ask({ method, key, query = '', sha256 = noBodySha256, body, limitMs = timeoutMs }: S3Request) {
     const headers = { 'x-amz-content-sha256': sha256 }
     // Stores differ in signing "=" or "%3D", so the path is sent as it is signed.
     const path = key.split('/').map(encodeURIComponent).join('/')

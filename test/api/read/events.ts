@@ -10,7 +10,7 @@ import type { Subscription } from '../../../query/live/events/event-client.ts'
 import { EventCursors } from '../../../query/live/events/event-cursor.ts'
 import { EventHub, type HubOptions } from '../../../query/live/events/event-hub.ts'
 import type { ChangedAlert } from '../../../query/live/events/event-text.ts'
-import type { StoredReadings } from '../../../query/live/events/reading-ring.ts'
+import type { ReadingGroup } from '../../../query/live/events/reading-ring.ts'
 import { createEventMeter } from '../../../service/meters.ts'
 import { createContractChecker } from '../../support/contract.ts'
 import { silentLog } from '../../support/databases.ts'
@@ -36,7 +36,7 @@ interface Made {
 
 let timeUs = 1_780_000_000_000_000
 
-function stored(made: readonly Made[]): StoredReadings {
+function stored(made: readonly Made[]): ReadingGroup {
   let at = -1
   const startUs = timeUs
   timeUs += made.length * 1000
@@ -522,7 +522,7 @@ async function openRoute(
   credential?: string,
   more: Partial<EventsOptions> = {},
 ) {
-  const listeners: ((readings: StoredReadings) => void)[] = []
+  const listeners: ((readings: ReadingGroup) => void)[] = []
   const devices = names.map((name, number) => ({ name, number }))
   const group = eventsGroup(
     { ...openReadsOf(devices), credentialOf: () => credential },

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { test } from 'tap'
 import { readConnect, readProtocolVersion } from '../../../ingest/mqtt/connect-packet.ts'
 import { PacketError } from '../../../ingest/mqtt/packet-error.ts'
-import { ByteBudget, PacketReader, packetTypes, type RawPacket } from '../../../ingest/mqtt/packet-reader.ts'
+import { ByteAllowance, PacketReader, packetTypes, type RawPacket } from '../../../ingest/mqtt/packet-reader.ts'
 import { readPacket } from '../../../ingest/mqtt/packets.ts'
 import { connectClient, openRawMqtt, reading, startListener } from '../../support/mqtt.ts'
 import { until } from '../../support/processes.ts'
@@ -60,7 +60,7 @@ test('whatever bytes come, the listener serves the next client', async t => {
 
 /** The packet that the bytes begin with, as the reader would cut it off. */
 function rawOf(bytes: Buffer): RawPacket | undefined {
-  const reader = new PacketReader(() => ({ bytesMax: 1000, beyond: 'refuse' }), new ByteBudget(1000))
+  const reader = new PacketReader(() => ({ bytesMax: 1000, beyond: 'refuse' }), new ByteAllowance(1000))
   reader.push(bytes)
   return reader.next()
 }
@@ -95,7 +95,7 @@ test('packets are the same however the bytes are cut', async () => {
     (payloads, cuts) => {
       const sent = payloads.map(payload => publish(4, { topic: 'a', qos: 0, payload: Buffer.from(payload) }))
       const bytes = Buffer.concat(sent)
-      const budget = new ByteBudget(200)
+      const budget = new ByteAllowance(200)
       const reader = new PacketReader(limitOf, budget)
       const received: Buffer[] = []
       for (let from = 0, turn = 0; from < bytes.length; turn++) {
@@ -115,7 +115,7 @@ test('packets are the same however the bytes are cut', async () => {
 })
 
 test('memory for incomplete packets has a bound over all connections', async t => {
-  const budget = new ByteBudget(300)
+  const budget = new ByteAllowance(300)
   const [first, second] = [new PacketReader(limitOf, budget), new PacketReader(limitOf, budget)]
   const begin = Buffer.from([0x30, 0xff, 0x7f, 0])
   first.push(begin)

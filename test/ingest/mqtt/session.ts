@@ -14,7 +14,7 @@ import type { CloseReason } from '../../../ingest/mqtt/close-reasons.ts'
 import { NamedSessions } from '../../../ingest/mqtt/listener.ts'
 import { MessageIds } from '../../../ingest/mqtt/message-ids.ts'
 import { PacketChannel } from '../../../ingest/mqtt/packet-channel.ts'
-import { ByteBudget } from '../../../ingest/mqtt/packet-reader.ts'
+import { ByteAllowance } from '../../../ingest/mqtt/packet-reader.ts'
 import { type Publish, readPacket } from '../../../ingest/mqtt/packets.ts'
 import { TopicAliases } from '../../../ingest/mqtt/protocol-5.ts'
 import { MqttSession } from '../../../ingest/mqtt/session.ts'
@@ -39,8 +39,8 @@ async function startSession(t: Test) {
   const session = new MqttSession(socket, {
     ...parts,
     authenticate: async () => ({ id: 'any', sender: senderOf(writer), writer: () => writer }),
-    budget: new ByteBudget(1_000_000),
-    aliasBudget: new ByteBudget(1_000_000),
+    budget: new ByteAllowance(1_000_000),
+    aliasBudget: new ByteAllowance(1_000_000),
     senderLog() {},
     onOpen() {},
     onClosed: (_session, reason) => void closed.push(reason),
@@ -172,7 +172,7 @@ test('one turn of the event loop works on few large messages of a connection', a
   })
   new PacketChannel<Publish>({
     socket: socket as never,
-    budget: new ByteBudget(1000),
+    budget: new ByteAllowance(1000),
     canTake: () => true,
     decode: raw => readPacket(raw, 4) as Publish,
     limitOf: () => ({ bytesMax: 100_000, beyond: 'refuse' }),
@@ -197,7 +197,7 @@ const aliased = (topicAlias: number, topic: string): Publish => ({
 })
 
 test('memory for topic aliases has a bound over all connections, and is given back', async t => {
-  const budget = new ByteBudget(30)
+  const budget = new ByteAllowance(30)
   const [one, other] = [new TopicAliases(10, budget), new TopicAliases(10, budget)]
   t.equal(one.topicOf(aliased(1, '0123456789')), '0123456789')
   t.throws(() => other.topicOf(aliased(1, '0123456789')), { message: 'too many topic aliases' })
@@ -205,7 +205,7 @@ test('memory for topic aliases has a bound over all connections, and is given ba
   t.equal(other.topicOf(aliased(1, '0123456789')), '0123456789')
   one.close()
   other.close()
-  const long = new TopicAliases(10, new ByteBudget(3000))
+  const long = new TopicAliases(10, new ByteAllowance(3000))
   long.topicOf(aliased(1, 'a'.repeat(5000)))
   t.equal(long.topicOf(aliased(1, '')), 'a'.repeat(1024), 'no more is kept of one that names no device')
   t.ok(budget.take(30))
@@ -218,7 +218,7 @@ test('of a topic that names no device no more is in memory than is counted', asy
     gc()
     return process.memoryUsage().heapUsed
   }
-  const aliases = new TopicAliases(100, new ByteBudget(1 << 20))
+  const aliases = new TopicAliases(100, new ByteAllowance(1 << 20))
   const before = heldBytes()
   for (let alias = 1; alias <= 100; alias++) aliases.topicOf(aliased(alias, Buffer.alloc(60_000, alias).toString()))
   t.ok(heldBytes() - before < 1 << 20, 'of 6 MB')

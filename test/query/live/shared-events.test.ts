@@ -4,7 +4,7 @@ import { Registry } from 'prom-client'
 import { type Test, test } from 'tap'
 import { EventCursors } from '../../../query/live/events/event-cursor.ts'
 import { EventHub, type HubOptions } from '../../../query/live/events/event-hub.ts'
-import type { StoredReadings } from '../../../query/live/events/reading-ring.ts'
+import type { ReadingGroup } from '../../../query/live/events/reading-ring.ts'
 import { createEventMeter } from '../../../service/meters.ts'
 import { waitFor } from '../../support/wait-for.ts'
 
@@ -34,7 +34,7 @@ function cursorAt(position: number): string {
   return new EventCursors(topicId).text(position)
 }
 
-function storedOf({ offset, from, count }: MadeGroup, first: number, length: number): StoredReadings {
+function storedOf({ offset, from, count }: MadeGroup, first: number, length: number): ReadingGroup {
   let at = first - 1
   return {
     count: length,
