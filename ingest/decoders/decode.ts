@@ -3,7 +3,7 @@
 import { catalogueEntry } from '../../store/metrics/catalogue.ts'
 import { timeFieldOf } from '../../store/metrics/metric-name.ts'
 import { type Convert, conversion, unchanged } from '../../store/metrics/units.ts'
-import type { Fields } from '../field-names.ts'
+import { type Fields, isColumnField } from '../field-names.ts'
 import { timeIn } from '../reading.ts'
 import { type Family, type FieldRule, type Message, readingsMax } from './family.ts'
 import { isLeaf, type Leaf, leavesOf, pathPattern, topicPattern, valueAt } from './json-path.ts'
@@ -33,22 +33,28 @@ const nothing = (reason: string): Decoded => ({ kind: 'nothing', reason })
 export function createDecoder(family: Family): Decode {
   const { name, needs = [], split, values = [''], also = [], dropsOthers = false, hasTexts = false } = family
   const readTopic = createTopicReader(family)
-  const rules = (family.fields ?? []).map(compileRule)
+  const findRule = createRuleFinder(family)
   const extras = also.map(rule => ({ pointer: rule[0], rule: compileRule(rule) }))
 
   const rejected = (reason: string): Decoded => ({ kind: 'rejected', reason: `${name}: ${reason}` })
 
   function addField(fields: Map<string, Leaf>, path: string, leaf: Leaf, message: Message): void {
-    const rule = rules.find(({ pattern }) => pattern.test(path))
+    const rule = findRule(path)
     if (rule !== undefined) addByRule(fields, rule, path, leaf, message)
     else if (!dropsOthers) addOther(fields, path, leaf)
   }
 
   function addOther(fields: Map<string, Leaf>, path: string, leaf: Leaf): void {
     const field = path.replaceAll('/', '_')
-    const value = typeof leaf === 'string' ? (stateOf(leaf) ?? (hasTexts ? numberOf(leaf) : undefined)) : leaf
+    const value = typeof leaf === 'string' ? otherText(field, leaf) : leaf
     if (value === undefined || field === 'device' || timeFieldOf(field) !== undefined) return
     fields.set(field, value)
+  }
+
+  /** A text that is not a number stays in the field of a column, so that the intake refuses it by name. */
+  function otherText(field: string, text: string): Leaf | undefined {
+    const value = stateOf(text) ?? (hasTexts ? numberOf(text) : undefined)
+    return value === undefined && isColumnField(field) && !isMissing(text) ? text : value
   }
 
   function fieldsOf(message: Message, { metric }: Topic): Map<string, Leaf> {
@@ -106,6 +112,21 @@ export function createDecoder(family: Family): Decode {
   }
 }
 
+/** Of the paths that were looked up last: senders repeat them, and patterns take most of the time of a message. */
+const pathsMax = 2000
+
+function createRuleFinder({ fields = [] }: Family): (path: string) => Rule | undefined {
+  const rules = fields.map(compileRule)
+  const found = new Map<string, Rule | undefined>()
+  return path => {
+    if (found.has(path)) return found.get(path)
+    const rule = rules.find(({ pattern }) => pattern.test(path))
+    if (found.size === pathsMax) found.clear()
+    found.set(path, rule)
+    return rule
+  }
+}
+
 /** What a topic names; undefined for one without readings. */
 function createTopicReader({ topics, noReadings = [] }: Family): (topic: string | undefined) => Topic | undefined {
   const wanted = topics?.map(topicPattern)
@@ -136,7 +157,7 @@ function addByRule(
   const value = typeof leaf === 'string' ? (stateOf(leaf) ?? numberOf(leaf)) : leaf
   // The intake refuses a text that is not a number, and names its field.
   if (value === undefined) {
-    if (!missing.has((leaf as string).trim().toLowerCase())) fields.set(field, leaf)
+    if (!isMissing(leaf as string)) fields.set(field, leaf)
   } else if (inverts) fields.set(field, !value)
   else fields.set(field, convert === undefined ? value : convert(message)(Number(value)))
 }
@@ -203,6 +224,10 @@ const decimal = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i
 const decimalLengthMax = 32
 /** Texts that senders write in place of a value. */
 const missing: ReadonlySet<string> = new Set(['', '-', '--', 'n/a', 'nan', 'none', 'null', 'unavailable', 'unknown'])
+
+function isMissing(text: string): boolean {
+  return missing.has(text.trim().toLowerCase())
+}
 
 function numberOf(text: string): number | undefined {
   const trimmed = text.trim()

@@ -31,7 +31,7 @@ interface Case {
   device?: 'hall' | 'listing' | 'supply'
   fields: Record<string, unknown>
   isRefused?: true
-  /** Nothing of it is written in line protocol, or ignored there: its lines are taken, and nothing is stored. */
+  /** Nothing of it is written in line protocol, or ignored there: its lines are taken, and nothing is stored. So are messages without values. */
   isLeftOut?: true
 }
 
@@ -69,7 +69,7 @@ t.test('the same readings have the same verdicts and the same rows by every way 
   const startOf = (way: number) => firstMs + way * dayMs
   for (const [way, [name, send]] of Object.entries(ways).entries()) {
     for (const [index, { what, device = 'hall', fields, isRefused = false, isLeftOut }] of cases.entries()) {
-      if (isLeftOut && name === 'line protocol') continue
+      if (isLeftOut && (name === 'line protocol' || name === 'webhook')) continue
       const reading = { timestamp: startOf(way) + index * 1000, device, ...fields }
       t.equal(await send(reading), !isRefused, `${name}: ${what}`)
     }
@@ -193,6 +193,7 @@ const send = (method: string, path: string, type: string) => async (authorizatio
   await (await fetch(`${url}${path}`, { method, body, headers })).text()
 }
 const put = send('PUT', '/api/log', 'application/json')
+const webhook = send('POST', '/in/thingsboard', 'application/json')
 const batch = send('POST', '/api/log/batch', 'text/csv')
 const lines = send('POST', '/api/v2/write', 'text/plain')
 const points = send('POST', '/api/v1.0/device/DEL-01/data/', 'application/json')
@@ -239,6 +240,9 @@ const rejected: Rejected[] = [
   { way: 'mqtt', send: () => publish(hot), entry: ofDevice(hotReason) },
   { way: 'mqtt', send: () => publish(cold), entry: ofDevice(coldReason), isPart },
   { way: 'mqtt', send: () => publish(hot, 'roof', 'no'), entry: { ...ofNobody, reason: 'no valid credential' } },
+  { way: 'webhook', send: () => webhook(byDevice, hot), entry: ofDevice(`thingsboard: ${hotReason}`) },
+  { way: 'webhook', send: () => webhook(byDevice, cold), entry: ofDevice(coldReason), isPart },
+  { way: 'webhook', send: () => webhook(basic('roof', 'no'), hot), entry: { ...ofNobody, reason: /unauthorized$/ } },
   { way: 'batch', send: () => batch(byKey, header + twoRows), entry: { ...ofKey('barn', noDevice), count: 2 } },
   { way: 'batch', send: () => batch(byKey, header + inRow(-127)), entry: ofKey('roof', coldReason), isPart },
   { way: 'batch', send: () => batch('Bearer no', header), entry: ofNobody },
@@ -270,6 +274,21 @@ t.test('what is rejected is listed with its way, sender, device and reason, and 
     t.match(rejections.at(0), { way, count: 1, ...entry }, name)
     t.equal(count, before.rejected + (isPart ? 0 : (entry.count ?? 1)), `${name}: each once`)
   }
+})
+
+t.test('a webhook stores no more once its key is revoked', async t => {
+  const { cookie, id } = await makePerson(service)
+  const webhookKey = await makeKey(url, cookie, ['ingest'], { create_devices: true })
+  const path = `/in/wunderground/${webhookKey}?ID=mast&tempf=-22`
+  const statusOf = async () => (await fetch(url + path)).status
+  t.equal(await statusOf(), 200)
+  const rows = () => questdb.sql(`SELECT temperature FROM ${readingsTable} WHERE temperature = -30`)
+  await until('it is stored', async () => (await rows()).length === 1)
+  const { body } = await service.admin('GET', `/keys?account=${id}`)
+  const { keys } = body as { keys: { id: number }[] }
+  await service.admin('DELETE', `/keys/${keys[0]?.id}`)
+  t.equal(await statusOf(), 401)
+  t.notOk(service.output().includes(webhookKey))
 })
 
 t.test('rejections come in pages, newest first, of a device or a way, and hold no credential', async t => {

@@ -63,6 +63,11 @@ export async function waysInto(t: TestHooks, service: Service, port: number): Pr
       const { status } = await post('/write?precision=ms', 'text/plain', lineOf(reading), reading)
       return status === 204
     },
+    async webhook({ timestamp: ts, device, ...values }) {
+      const body = JSON.stringify({ ts, values })
+      const response = await post('/in/thingsboard', 'application/json', body, { timestamp: ts, device })
+      return response.status === 200
+    },
     async mqtt(reading) {
       const client = clients[reading.device as keyof typeof clients]
       const published = client.publishAsync(`readings/${reading.device}`, JSON.stringify(reading), { qos: 1 })

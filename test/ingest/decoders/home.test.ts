@@ -86,6 +86,7 @@ decodes('zigbee2mqtt', [
   ],
   ['an address as a name', { co2: 612 }, { co2: 612, device: '0x00124b0006227235' }, zigbee('0x00124b0006227235')],
   ['null is no value', { temperature: null, humidity: 40 }, { humidity: 40, device: 'a' }, zigbee('a')],
+  ['a text in place of a value', { temperature: 'warm' }, { temperature: 'warm', device: 'a' }, zigbee('a')],
   ['a switch without values', { action: 'single' }, 'no values', zigbee('button')],
   ['the state of the bridge', { state: 'online' }, 'a topic without readings', 'zigbee2mqtt/bridge/state'],
   ['a command', { state: 'ON' }, 'a topic without readings', 'zigbee2mqtt/plug/set'],
