@@ -1,6 +1,7 @@
 /** Decides which devices a credential may write readings of, for all protocols. */
 
 import { composed } from '../store/plain-text.ts'
+import type { Account } from './accounts/account.ts'
 import type { Role } from './accounts/role.ts'
 import { actorOf } from './actor.ts'
 import { type Device, DeviceName, NewDevice, nameFault } from './devices/device.ts'
@@ -62,8 +63,11 @@ export interface Writers {
   ofDevice(name: string, password: string): CredentialWriter | undefined
   /** `again` finds the principal of the same credential; without it, a writer is not renewed. */
   ofPrincipal(principal: Principal | undefined, again?: FindAgain): CredentialWriter | NoWriter
-  /** A broker whose access lists decide about writes. */
-  ofTrustedBroker(): Writer
+  /**
+   * A broker whose access lists decide about writes. With `findOwner`, devices that are not there are added to those of the
+   * account, up to its limit.
+   */
+  ofTrustedBroker(findOwner?: () => Promise<Account | undefined>): Writer
 }
 
 type FindAgain = () => Promise<Principal | undefined>
@@ -97,18 +101,53 @@ export function createWriters(devices: WriterDevices, perOwner: DevicesPerOwner)
       return device && new DeviceWriter(device, password, devices)
     },
     ofPrincipal,
-    ofTrustedBroker: () => ({
+    ofTrustedBroker: findOwner => ({
       device: undefined,
-      id: 'broker',
+      id: brokerId,
       owner: null,
-      mayCreateDevices: false,
-      createDevices: async () => 'done' as const,
+      mayCreateDevices: findOwner !== undefined,
+      async createDevices(names) {
+        const owner = await findOwner?.()
+        if (owner === undefined || !owner.isActive) return 'done'
+        return await addDevices(devices, names, { owner, ownedMax: perOwner[owner.role], actor: brokerId })
+      },
       find(deviceName) {
         const device = devices.get(deviceName)
-        return device === undefined ? 'DEVICE_UNKNOWN' : writable(device, devices)
+        if (device !== undefined) return writable(device, devices)
+        const isRefused = findOwner !== undefined && nameFault(composed(deviceName)) !== undefined
+        return isRefused ? 'NAME_INVALID' : 'DEVICE_UNKNOWN'
       },
     }),
   }
+}
+
+const brokerId = 'broker'
+
+interface Addition {
+  owner: Account
+  ownedMax: number
+  actor: string
+  tags?: readonly string[] | undefined
+}
+
+function roomOf(devices: WriterDevices, { owner, ownedMax }: Pick<Addition, 'owner' | 'ownedMax'>): number {
+  return Math.max(0, ownedMax - devices.ownedBy(owner.id))
+}
+
+/** As far as there is room. */
+async function addDevices(
+  devices: WriterDevices,
+  deviceNames: readonly string[],
+  addition: Addition,
+): Promise<'done' | 'later'> {
+  const { owner, ownedMax, actor, tags = [] } = addition
+  const names = new Set(deviceNames.flatMap(name => DeviceName.safeParse(name).data ?? []))
+  const missing = [...names].filter(name => devices.get(name) === undefined).slice(0, roomOf(devices, addition))
+  if (missing.length === 0) return 'done'
+  const additions = missing.map(name => NewDevice.parse({ name, owner: owner.id, tags: [...tags] }))
+  const added = await devices.add(additions, actor, ownedMax)
+  // A concurrent request may have taken the room or a name: then no device of this call is added.
+  return added.ok || !passing.has(added.code) ? 'done' : 'later'
 }
 
 /** A class, because each reading of a device makes one. */
@@ -178,8 +217,7 @@ function createKeyWriter(
 ): Omit<CredentialWriter, 'renewed'> {
   const { account } = key
   const isInScope = createScopeCheck(writeScopeOf(key))
-  const ownedMax = perOwner[account.role]
-  const room = () => Math.max(0, ownedMax - devices.ownedBy(account.id))
+  const limit = { owner: account, ownedMax: perOwner[account.role] }
 
   function find(deviceName: string): Device | WriteRefusal {
     const device = devices.get(deviceName)
@@ -199,22 +237,11 @@ function createKeyWriter(
 
   function refusalOfNew(deviceName: string): WriteRefusal {
     if (nameFault(composed(deviceName)) !== undefined) return 'NAME_INVALID'
-    return room() === 0 ? 'TOO_MANY_DEVICES' : 'DEVICE_UNKNOWN'
+    return roomOf(devices, limit) === 0 ? 'TOO_MANY_DEVICES' : 'DEVICE_UNKNOWN'
   }
 
-  async function createDevices(deviceNames: readonly string[]): Promise<'done' | 'later'> {
-    const names = key.createDevices ? newNames(deviceNames).slice(0, room()) : []
-    if (names.length === 0) return 'done'
-    const additions = names.map(name => NewDevice.parse({ name, owner: account.id, tags: [...(key.tags ?? [])] }))
-    const added = await devices.add(additions, actorOf(key), ownedMax)
-    // A concurrent request may have taken the room or a name: then no device of this call is added.
-    return added.ok || !passing.has(added.code) ? 'done' : 'later'
-  }
-
-  function newNames(deviceNames: readonly string[]): string[] {
-    const names = new Set(deviceNames.flatMap(name => DeviceName.safeParse(name).data ?? []))
-    return [...names].filter(name => devices.get(name) === undefined)
-  }
+  const createDevices = async (names: readonly string[]) =>
+    key.createDevices ? await addDevices(devices, names, { ...limit, actor: actorOf(key), tags: key.tags }) : 'done'
 
   const id = `key ${key.keyId}`
   const create = { mayCreateDevices: key.createDevices, createDevices }

@@ -3,11 +3,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { createServer } from '../api/http/server.ts'
+import type { Account } from '../auth/accounts/account.ts'
 import { clockFault } from '../auth/nodes/clock-fault.ts'
 import { advisedFault } from '../auth/nodes/settings-differ.ts'
 import { type Mqtt, openMqtt } from '../ingest/mqtt/mqtt.ts'
 import { listenError } from '../store/listen-address.ts'
 import type { Log } from '../store/log.ts'
+import { StartError } from '../store/start-error.ts'
 import { packageVersion } from '../store/version.ts'
 import { addAlertMetrics } from './alert-metrics.ts'
 import { createFamilies, visitsOf } from './families.ts'
@@ -87,7 +89,19 @@ async function openServiceMqtt(
     keys: accounts.keys,
     registry: metrics.registry,
     leads: nodes.leads,
+    findOwner: await findOwnerOf(config, accounts),
   })
+}
+
+/** Throws a `StartError` where there is no such account. */
+async function findOwnerOf(
+  { DECODERS_CREATE_DEVICES: email }: Config,
+  { accounts }: ServiceParts['accounts'],
+): Promise<(() => Promise<Account | undefined>) | undefined> {
+  if (email === undefined) return undefined
+  const owner = await accounts.findByEmail(email)
+  if (owner === undefined) throw new StartError('DECODERS_CREATE_DEVICES is not the address of an account.')
+  return () => accounts.find(owner.id)
 }
 
 function createServiceServer(

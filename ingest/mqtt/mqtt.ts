@@ -1,6 +1,7 @@
 /** Entry point of this folder: readings by MQTT, published here or to an outside broker. Both are off by default. */
 
 import { Counter, type Registry } from 'prom-client'
+import type { Account } from '../../auth/accounts/account.ts'
 import type { Writers } from '../../auth/writers.ts'
 import { readCertificate } from '../../store/certificate.ts'
 import { listenError } from '../../store/listen-address.ts'
@@ -36,6 +37,8 @@ export interface MqttOptions
   settings: MqttSettings
   brokerIntake: BrokerLinkOptions['intake']
   writers: Writers
+  /** Finds the account to which messages of sensors add devices; without it they add none. */
+  findOwner?: (() => Promise<Account | undefined>) | undefined
   registry: Registry
   /** True on the node that does the work of one node. */
   leads: () => boolean
@@ -98,8 +101,10 @@ function brokersOf(settings: MqttSettings): Broker[] {
   return address === undefined ? others : [address, ...others]
 }
 
-function openLink({ writers, brokerIntake, meter, leads, log }: MqttOptions, broker: Broker): BrokerLink {
-  return openBrokerLink({ ...broker, meter, leads, log, intake: brokerIntake, writer: writers.ofTrustedBroker() })
+function openLink(options: MqttOptions, broker: Broker): BrokerLink {
+  const { writers, findOwner, brokerIntake, meter, leads, log } = options
+  const writer = writers.ofTrustedBroker(broker.subscriptions === undefined ? undefined : findOwner)
+  return openBrokerLink({ ...broker, meter, leads, log, intake: brokerIntake, writer })
 }
 
 async function listen(options: MqttOptions, port: number, onClosed: ListenerOptions['onClosed']): Promise<Listener> {

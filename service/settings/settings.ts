@@ -165,6 +165,13 @@ export const Settings = z.object({
     .describe(
       'Outside MQTT brokers of sensors: addresses, each with its decoders and topic filters, with blanks between all of them.',
     ),
+  DECODERS_CREATE_DEVICES: z
+    .string()
+    .refine(text => parseEmailAddress(text).ok, 'must be an e-mail address')
+    .optional()
+    .describe(
+      'Address of the account to which messages of MQTT_BROKERS add unknown devices, up to its limit; default is none.',
+    ),
   MQTT_BROKER_VERSION: z
     .enum(['3.1.1', '5'], { error: 'must be 3.1.1 or 5' })
     .default('3.1.1')

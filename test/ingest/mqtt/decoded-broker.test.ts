@@ -3,12 +3,13 @@
 import { fork } from 'node:child_process'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import type { Account } from '../../../auth/accounts/account.ts'
+import type { Device, NewDevice } from '../../../auth/devices/device.ts'
 import { createWriters } from '../../../auth/writers.ts'
 import { openBrokerLink } from '../../../ingest/mqtt/broker-link.ts'
 import { matchesFilter } from '../../../ingest/mqtt/topics.ts'
 import type { Rejection } from '../../../ingest/rejections/rejection.ts'
 import { mqttBrokers } from '../../../service/settings/mqtt-brokers.ts'
-import { perOwner } from '../../support/accounts.ts'
 import { silentLog } from '../../support/databases.ts'
 import { connectClient, createIntakeParts, type IntakeParts } from '../../support/mqtt.ts'
 import { messageOf, until } from '../../support/processes.ts'
@@ -23,14 +24,31 @@ const subscriptions = [
   { filter: 'v1/gateway/telemetry', family: 'thingsboard' },
 ]
 
-async function link(t: Test, parts: IntakeParts) {
-  const registry = { get: (name: string) => parts.devices.get(name), isCurrent: () => true } as never
-  const writer = createWriters(registry, perOwner).ofTrustedBroker()
+async function link(t: Test, parts: IntakeParts, writer = writersOf(parts).ofTrustedBroker()) {
   const own = { url: brokerUrl, clientId: t.name.slice(0, 20), protocolVersion: 4, writer, log: silentLog } as const
   const opened = openBrokerLink({ ...parts, ...own, subscriptions })
   t.teardown(() => opened.close())
   await until('it is connected', () => opened.fault() === undefined)
   return opened
+}
+
+/** The devices of the parts, to which those that are added belong. */
+function writersOf({ devices }: IntakeParts, ownedMax = 1) {
+  const added: string[] = []
+  const registry = {
+    get: (name: string) => devices.get(name),
+    isCurrent: () => true,
+    ownedBy: () => added.length,
+    async add(additions: readonly NewDevice[], actor: string) {
+      for (const { name, owner } of additions) {
+        added.push(`${name} of ${owner} by ${actor}`)
+        devices.set(name, { number: 100 + added.length, name, log_switch: true, metrics: null } as Device)
+      }
+      return { ok: true }
+    },
+  }
+  const perOwner = { user: ownedMax, administrator: ownedMax, operator: ownedMax }
+  return { added, ...createWriters(registry as never, perOwner) }
 }
 
 /** Keeps what was rejected or left out. */
@@ -80,6 +98,31 @@ t.test('a message is acknowledged when each of its readings is stored, and comes
   await link(t, again)
   await until('it comes to the next service', () => again.journal.stored.length === 2)
   t.strictSame(again.journal.stored, [5, 6])
+})
+
+t.test('devices that are not there are added to an account, up to its limit and while it is enabled', async t => {
+  const { kept, parts } = keepingParts()
+  const { added, ofTrustedBroker } = writersOf(parts)
+  let isActive = false
+  await link(
+    t,
+    parts,
+    ofTrustedBroker(async () => ({ id: 7, role: 'user', isActive }) as Account),
+  )
+  const sender = await connectClient(t, brokerUrl)
+  const publish = (device: string, body: object) =>
+    sender.publishAsync(`zigbee2mqtt/${device}`, JSON.stringify(body), { qos: 1 })
+  await publish('attic', { temperature: 1 })
+  await until('a disabled account adds none', () => kept.length === 1)
+  isActive = true
+  await publish('attic', { battery: 'low' })
+  await until('a reading that is not good adds none', () => kept.length === 2)
+  await publish('attic', { temperature: 2 })
+  await publish('cellar', { temperature: 3 })
+  await until('beyond the limit none is added', () => kept.length === 3)
+  await publish('porch', { temperature: 4 })
+  await until('both are stored', () => parts.journal.stored.length === 2)
+  t.strictSame([added, parts.journal.stored], [['attic of 7 by broker'], [2, 4]])
 })
 
 t.test('a retained message is a reading only with a time of its own', async t => {
