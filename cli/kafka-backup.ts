@@ -10,7 +10,7 @@ import { backUpTopics } from '../service/backup/topics-backup.ts'
 import { type RestoredTopics, restoreTopics } from '../service/backup/topics-restore.ts'
 import type { Log } from '../store/log.ts'
 import { type DatabaseLock, lockDatabase } from '../store/postgres/database-lock.ts'
-import { makeClient } from '../store/postgres/postgres-connect.ts'
+import { connectFailure, makeClient } from '../store/postgres/postgres-connect.ts'
 import { QuestdbError } from '../store/questdb/client/questdb-error.ts'
 import { StartError } from '../store/start-error.ts'
 import { packageVersion } from '../store/version.ts'
@@ -91,12 +91,18 @@ export async function restoreService(context: CommandContext, folder: string): P
 /** Excludes any running service from the database. */
 async function lockAlone(databaseUrl: string, onLost: (error: Error) => void): Promise<DatabaseLock> {
   const ignore = () => undefined
-  return await lockDatabase({
-    makeClient: name => makeClient({ connectionString: databaseUrl, application_name: name }),
-    mode: 'exclusive',
-    onLost,
-    log: { info: ignore, warn: ignore, error: ignore },
-  })
+  let client: pg.Client | undefined
+  try {
+    return await lockDatabase({
+      makeClient: name => (client = makeClient({ connectionString: databaseUrl, application_name: name })),
+      mode: 'exclusive',
+      onLost,
+      log: { info: ignore, warn: ignore, error: ignore },
+    })
+  } catch (error) {
+    if (error instanceof StartError || client === undefined) throw error
+    throw new CommandError(connectFailure(client, true, error))
+  }
 }
 
 /** Exit status of rsync when files vanished: QuestDB removes later versions of files that the checkpoint keeps. */

@@ -175,3 +175,9 @@ t.test('the doctor tells each problem with its remedy', async t => {
   const noFolder = await barograph(['doctor'], { environment: { DATA_DIR: join(file, 'data') } })
   t.match(noFolder.stdout, /problem +data directory +.*set DATA_DIR to another directory/)
 })
+
+t.test('a restore of topics without PostgreSQL ends with its reason', async t => {
+  const environment = { DATABASE_URL: 'postgresql://a:b@127.0.0.1:1/c', KAFKA_BROKERS: '127.0.0.1:1' }
+  const restored = await barograph(['kafka', 'restore', '/nowhere'], { environment })
+  t.match(restored, { status: 1, stderr: /^barograph: PostgreSQL at 127\.0\.0\.1:1, .*ECONNREFUSED[^\n]*\n$/ })
+})
