@@ -12,7 +12,7 @@ import { PreferencesMenu } from './parts/preferences-menu.tsx'
 import { ViewsMenu } from './parts/views-menu.tsx'
 import { countText } from './text/numbers.ts'
 import { preferences } from './text/preferences.ts'
-import { navigation, tracePath } from './theme/frame.ts'
+import { navigationFor, tracePath } from './theme/frame.ts'
 
 const route = computed(() => routeOf(path.value))
 
@@ -41,7 +41,7 @@ export function App() {
         <VisitorMenu />
       </header>
       <nav class="pages" aria-label="Pages">
-        {navigation.map(({ page, name, path }) => (
+        {navigationFor(visitor.value).map(({ page, name, path }) => (
           <a key={name} href={addressOf(path)} aria-current={page === shown?.page ? 'page' : undefined}>
             {name}
             {page === 'alerts' ? <FiringCount /> : null}

@@ -1,7 +1,7 @@
 /** Renders a page as one text in the common frame. Its style is inline, and it loads no font and no picture. */
 
 import type { IncomingMessage } from 'node:http'
-import { type NavigationPage, navigation, tracePath } from '../../web/theme/frame.ts'
+import { type NavigationPage, navigationFor, tracePath } from '../../web/theme/frame.ts'
 import { type Html, html } from './html.ts'
 
 /** The signed-in account in the frame. */
@@ -52,8 +52,8 @@ ${script}</body>
 `.markup
 }
 
-function navigationOf({ root, current }: PageFrame): Html {
-  const links = navigation.map(({ page, name, path }) => {
+function navigationOf({ root, current, visitor }: PageFrame): Html {
+  const links = navigationFor(visitor).map(({ page, name, path }) => {
     const isCurrent = page === current ? html` aria-current="page"` : undefined
     return html`<a href="${addressOf(root, path.slice(1))}"${isCurrent}>${name}</a>`
   })

@@ -170,7 +170,7 @@ onPhone('every section is there, also on a phone', async (page, t) => {
 
 onPhone('the navigation is the same on every page, says who is signed in, and has the way out', async (page, t) => {
   const links = "[...document.querySelectorAll('nav.pages a')].map(link => link.href)"
-  const names = ['', 'alerts', 'compare', 'admin', 'account', 'docs'].map(name => `${url}/${name}`)
+  const names = ['', 'charts', 'compare', 'alerts', 'admin', 'account', 'docs'].map(name => `${url}/${name}`)
   const pages = {
     '/admin/keys': 'Admin',
     '/device': 'Account',
@@ -195,6 +195,8 @@ onPhone('the navigation is the same on every page, says who is signed in, and ha
   await page.goto(`${url}/compare`)
   const back = page.getByRole('banner').getByRole('link', { name: 'Sign in' })
   await becomes(t, () => back.getAttribute('href'), '/sign-in?callbackUrl=%2Fcompare')
+  const open = ['', 'charts', 'compare', 'docs'].map(name => `${url}/${name}`)
+  await becomes(t, () => page.evaluate(links), open, 'a visitor without a session')
 })
 
 onDesk('stations, tenants and accounts are added and changed', async (page, t) => {

@@ -1,16 +1,34 @@
 /** The frame that every page has: where its navigation leads, and the line of its header. */
 
-/** Paths as seen from the root of the service. */
-export const navigation = [
-  { page: 'fleet', name: 'Fleet', path: '/' },
-  { page: 'alerts', name: 'Alerts', path: '/alerts' },
-  { page: 'compare', name: 'Compare', path: '/compare' },
-  { page: 'admin', name: 'Admin', path: '/admin' },
-  { page: 'account', name: 'Account', path: '/account' },
-  { page: 'docs', name: 'Docs', path: '/docs' },
-] as const
+interface NavigationEntry {
+  page: 'fleet' | 'charts' | 'compare' | 'alerts' | 'admin' | 'account' | 'docs'
+  name: string
+  /** As seen from the root of the service. */
+  path: string
+  /** Visitors without it do not see the entry. */
+  needs?: 'session' | 'administrator'
+}
 
-export type NavigationPage = (typeof navigation)[number]['page']
+export type NavigationPage = NavigationEntry['page']
+
+const navigation: readonly NavigationEntry[] = [
+  { page: 'fleet', name: 'Fleet', path: '/' },
+  { page: 'charts', name: 'Charts', path: '/charts' },
+  { page: 'compare', name: 'Compare', path: '/compare' },
+  { page: 'alerts', name: 'Alerts', path: '/alerts', needs: 'session' },
+  { page: 'admin', name: 'Admin', path: '/admin', needs: 'administrator' },
+  { page: 'account', name: 'Account', path: '/account', needs: 'session' },
+  { page: 'docs', name: 'Docs', path: '/docs' },
+]
+
+/** Entries that the visitor may use. Null: no session. Undefined: unknown, which shows all. */
+export function navigationFor(visitor: { role?: string | undefined } | null | undefined): readonly NavigationEntry[] {
+  if (visitor === undefined) return navigation
+  const isAdministrator = visitor?.role === 'administrator' || visitor?.role === 'operator'
+  return navigation.filter(
+    ({ needs }) => needs === undefined || (needs === 'session' ? visitor !== null : isAdministrator),
+  )
+}
 
 /** The line that a barograph draws on its paper, in a box of 1000 by 48. */
 export const tracePath =
