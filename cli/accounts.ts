@@ -136,7 +136,7 @@ async function readPassword({ stdin }: { stdin: Readable & { isTTY?: boolean } }
   return password
 }
 
-/** Digits alone are an id. An address is that of an ordinary account, because addresses of tenants need not be unique. */
+/** Digits alone are an id. An address names an ordinary account, because addresses of tenants need not be unique. */
 async function idOf(client: AdminClient, account: string): Promise<string | number> {
   if (/^\d+$/.test(account)) return account
   const key = emailKeyOf(account)

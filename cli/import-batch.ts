@@ -26,7 +26,7 @@ interface MappedLines {
   sourceLines: readonly number[]
   rejects: readonly LineReject[]
   ignoredColumns: readonly string[]
-  /** Those of them that hold numbers or times. */
+  /** Ignored columns that hold numbers or times. */
   unreadColumns: readonly string[]
   /** How the file is read where it could be read otherwise. */
   notices: readonly string[]

@@ -38,7 +38,7 @@ interface Counts {
 interface FileTotals extends Counts {
   file: string
   ignored_columns: string[]
-  /** Those of them that hold numbers or times. */
+  /** Ignored columns that hold numbers or times. */
   unread_columns: string[]
   /** How the file is read where it could be read otherwise. */
   notices: string[]

@@ -1,6 +1,6 @@
 /**
- * The state file of an import: how far each file was sent, so that the same command goes on there after it was killed. It is
- * written anew after each batch that was acknowledged; what was sent after the last write is sent again, and stored once.
+ * The state file of an import: the sent position of each file, where the same command continues after a kill. It is rewritten
+ * after each acknowledged batch. Batches after the last write are sent again, and stored once.
  */
 
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'

@@ -169,7 +169,7 @@ async function runImport(
   if (totals.rejected > 0) throw new CommandError(`rejected lines: ${totals.rejected}`, exitRejected)
 }
 
-/** What the batches of a file depend on stands in the state, so that another command begins anew. */
+/** The state includes the options that batches depend on, so that a different command starts from the beginning. */
 function openState(kind: RowKindName, files: readonly string[], options: ReadingsOptions): ImportState {
   if (options.state !== undefined && files.includes('-')) {
     throw new CommandError('an import from standard input cannot be continued; leave out --state', exitUsage)

@@ -11,7 +11,7 @@ type Side = ThresholdSide | 'unknown'
 
 export interface Sight {
   readonly side: Side
-  /** What is compared with the threshold; NaN where unknown. */
+  /** Value to compare with the threshold; NaN where unknown. */
   readonly value: number
   readonly samples?: Samples
 }

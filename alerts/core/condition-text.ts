@@ -8,7 +8,7 @@ export interface MetricWords {
   name(metric: string): string
   nameWithin(metric: string): string
   value(value: number, metric: string): string
-  /** Of what is between two values. */
+  /** A difference between two values. */
   difference(value: number, metric: string): string
   share(share: number): string
 }
@@ -81,7 +81,7 @@ const units = [
   ['minute', 60],
 ] as const
 
-/** In the largest unit of which it is a whole number. */
+/** A whole number of the largest possible unit. */
 export function durationText(seconds: number): string {
   const [name, length] = units.find(([, length]) => seconds % length === 0 && seconds >= length) ?? ['second', 1]
   return countText(seconds / length, name)

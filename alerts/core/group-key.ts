@@ -1,4 +1,4 @@
-/** Which alerts are notified together: of one channel and rule, those of devices with the same value of a tag. */
+/** Alerts of one channel, one rule and one value of a tag are notified together. */
 
 /** The value of the tag `group_by`; empty without such a tag, and where alerts are not grouped by a tag. */
 export function groupValue(groupBy: string | null, tags: readonly string[]): string {

@@ -16,7 +16,7 @@ export interface MessageAlert {
   location: string
   metric: string | null
   value: number | null
-  /** Of the value; null for a share and for what has none. */
+  /** Unit of the value; null for a share and for values without a unit. */
   unit: string | null
   fired_at: string
   resolved_at: string | null
@@ -36,7 +36,7 @@ export interface Message {
   counts: { firing: number; resolved: number; flapping: number; silenced: number }
   /** Those that are counted and not named. */
   devices_left_out: number
-  /** What is new first, then the latest. */
+  /** News first, then by time, latest first. */
   alerts: MessageAlert[]
   /** Of the page of the rule's alerts. */
   url: string

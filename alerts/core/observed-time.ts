@@ -9,11 +9,11 @@ export interface ObservedTime {
   readonly atMs: number
   /** Since when it is so at the latest: the same, but for a deadline that is noticed later. */
   readonly sinceMs: number
-  /** What stands for it in the order of readings; NaN for what is no reading. */
+  /** Its place in the order of readings; NaN for other observations. */
   readonly seenUs: number
 }
 
-/** Undefined for what is late: a reading that is no newer than the newest of its device changes nothing. */
+/** Undefined for a late reading: one that is not newer than the newest of its device changes nothing. */
 export function observedTime(rule: RuleCore, state: PairState, observation: Observation): ObservedTime | undefined {
   if (observation.kind === 'tick') return deadlineTime(rule, state, observation)
   const atMs = Math.max(rawTimeMs(observation), orLowest(state.atMs))

@@ -1,6 +1,6 @@
-/** Who asks for something of alerts, and what came of it: its value, or why it was refused. */
+/** Caller of an operation on alerts, and its outcome: a value, or the reason of a refusal. */
 
-/** Administrators and the local token see all, and `account` owns what they make (null: the service); others have what is theirs. */
+/** Administrators and the local token see all; others see their own. `account` owns new objects (null: the service). */
 export type Owner = { all: true; account: number | null } | { all: false; account: number }
 
 export type AlertErrorCode =

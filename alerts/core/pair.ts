@@ -1,11 +1,11 @@
-/** What is known of a rule on a device: its phase, and what the next one depends on. */
+/** State of a rule on a device: its phase, and the inputs of the next one. */
 
 import type { Samples } from './samples.ts'
 
 /** `clearing`: it fires, and has been back behind its threshold for less than `keep_firing_seconds`. */
 type Phase = 'idle' | 'pending' | 'firing' | 'clearing'
 
-/** Times in epoch milliseconds, NaN for none. They are those of observations, at most of their receipt, and never decrease. */
+/** Times in epoch milliseconds, NaN for none. They are observation times, at most the time of receipt, and never decrease. */
 export interface PairState {
   readonly phase: Phase
   /** When it became beyond (pending) or back (clearing). */

@@ -1,4 +1,4 @@
-/** Rules: of which devices, on which condition, for how long, and which channels are notified. */
+/** Rules: devices, condition, duration, and the channels to notify. */
 
 import { z } from 'zod'
 import { Selector } from '../../auth/devices/selector.ts'
@@ -53,7 +53,7 @@ export const NewRule = z
   })
 export type NewRule = z.infer<typeof NewRule>
 
-/** What it makes of a rule must be checked as a new one is: some fields depend on others. */
+/** The changed rule must pass the schema of a new one: some fields depend on others. */
 export const RuleChange = z.strictObject(fields).partial()
 export type RuleChange = z.infer<typeof RuleChange>
 

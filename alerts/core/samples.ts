@@ -12,7 +12,7 @@ const ageShareMax = 1.25
 /** So many tenths may lie between now and the oldest value that is compared with. */
 const samplesMax = 14
 
-/** From so long before, values have to be known for what is found now to be the same whenever it began. */
+/** Length of history that makes the result independent of the start of evaluation. */
 export function memoryMs(windowMs: number): number {
   return (ageShareMax + cellShare) * windowMs
 }

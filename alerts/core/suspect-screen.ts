@@ -1,7 +1,7 @@
 /**
- * Says of most devices that no reading of an hour is suspect, by a few numbers of three hours in place of the readings of a day: a
- * sensor of which no two successive readings are as far apart as any limit has no spike and no jump, and one that changes by more
- * than a flat line within two hours stands in none, which takes three. A sensor's own readings only raise the limits.
+ * Excludes most devices from the search for suspect readings, by a few numbers of three hours instead of the readings of a day.
+ * Without two successive readings as far apart as a limit, a sensor has no spike and no jump. A change by more than a flat line
+ * within two hours excludes a flat line, which takes three. A sensor's own readings only raise the limits.
  */
 
 import type { QualityLimits } from '../../analytics/quality/quality-limits.ts'
@@ -68,7 +68,7 @@ export class SuspectScreen {
     const change = this.#numbers[at + step] as number
     const { range, spike, rate } = limits
     if (range !== null && (least < range[0] || most > range[1])) return true
-    // That from a value to the mean of its neighbours is no larger than the larger one of the steps to them.
+    // The distance from a value to the mean of its neighbours is at most the larger step to them.
     if (spike !== null && change > spike) return true
     if (rate.some(([, allowed]) => change > allowed)) return true
     return this.#mayBeFlat(at, limits)

@@ -1,6 +1,6 @@
 /**
- * How much of an hour is suspect, as the analyses call a reading so. An hour is judged by the readings of the 24 hours up to its end:
- * by them a sensor shows what is usual for it.
+ * Share of suspect readings in an hour, by the rules of the analyses. An hour is judged by the 24 hours up to its end, which show
+ * the sensor's usual behaviour.
  */
 
 import { lowerBound } from '../../analytics/lower-bound.ts'
@@ -34,9 +34,8 @@ export function suspectMetrics({ metric }: Extract<Condition, { kind: 'suspect' 
 }
 
 /**
- * Of the readings since `fromMs` that have one of the metrics, the share of those of which one is suspect, and 1 with a flat line
- * among them. NaN without such readings, and for a sensor that stands still while nobody can say whether it usually does: one that
- * has for a whole day.
+ * Share of suspect readings among those since `fromMs` with one of the metrics, and 1 with a flat line among them. NaN without such
+ * readings, and for a sensor that has stood still for a whole day, since its usual behaviour is unknown.
  */
 export function suspectShare(window: SuspectWindow, fromMs: number, quality: DeviceQuality): number {
   const { timesMs, values } = window

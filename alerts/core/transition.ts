@@ -125,7 +125,7 @@ function changed(state: PairState, atMs: number, effects: Step['effects']): Step
   return { state: { ...state, changesMs, flapping: true }, effects: [...effects, { kind: 'flapping', atMs }] }
 }
 
-/** The end of flapping, by what was known before the observation at hand. */
+/** Ends flapping, by the state before the present observation. */
 function settle(state: PairState, atMs: number): Step {
   if (!state.flapping || state.phase === 'pending' || atMs < stillFromMs(state.changesMs))
     return { state, effects: none }

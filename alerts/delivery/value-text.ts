@@ -4,7 +4,7 @@ import type { Condition } from '../core/condition.ts'
 import { countText, durationText, type MetricWords } from '../core/condition-text.ts'
 
 interface SeenValue {
-  /** In the condition's unit: that of its metric, a share, seconds, days or a count. */
+  /** In the condition's unit: the unit of its metric, a share, seconds, days or a count. */
   value: number | null
   metric: string | null
   unit: string | null

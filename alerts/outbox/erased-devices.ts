@@ -30,9 +30,9 @@ const stepMs = 30_000
 const claimPollMs = 100
 
 /**
- * Their alerts stay, so that the counts are right, and say neither what was measured nor, in messages about a device that is erased as
- * a whole, of which one they are; what receivers answered is not kept either. Resolves with the ids of the alerts that had values, when
- * no delivery of an earlier message is in flight. Rejects as PostgreSQL does when it is away, and may be called again.
+ * Alerts stay for the counts, without their values and, for a device that is erased completely, without its name. Answers of
+ * receivers are removed. Resolves with the ids of the alerts that had values, once no delivery of an earlier message is in flight.
+ * Rejects while PostgreSQL is unavailable, and may be called again.
  */
 export async function forgetErased(options: ForgetOptions, erased: ErasedDevices): Promise<number[]> {
   const { pool, feed } = options

@@ -123,8 +123,8 @@ async function makeDue(transaction: Transaction, groups: readonly string[], { no
 }
 
 /**
- * What is held may be told: a silence is removed (`owner`: whose rules it silenced; null: all), or the alert for the whole selector has
- * ended, in whose place alerts of single devices stood back (`silentOnly`).
+ * Schedules groups with held alerts: a silence was removed (`owner`: owner of the silenced rules; null: all), or a site alert ended
+ * that had replaced alerts of single devices (`silentOnly`).
  */
 export async function reviewHeld(
   transaction: Transaction,

@@ -35,7 +35,7 @@ export async function* readMembers(transaction: Transaction, group: string): Asy
   }
 }
 
-/** Those of these alerts whose notifications were held at some time. */
+/** Returns the alerts whose notifications were held at some time. */
 export async function heldBefore(transaction: Transaction, alerts: readonly number[]): Promise<ReadonlySet<number>> {
   if (alerts.length === 0) return new Set()
   const { rows } = await transaction.query<{ id: string }>(

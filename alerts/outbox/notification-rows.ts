@@ -57,8 +57,8 @@ export async function readNewsMs(
 }
 
 /**
- * Repeats of a group that wait: what is made of it now says how it stands. Of what was made at the same time none is. A message of a kind
- * that wants all alerts is large, so it is read for those that wait, and once.
+ * Cancels waiting repeats of a group, which the new notification replaces. Notifications of the same time stay. Messages with all
+ * alerts are large, so only waiting ones are read, once.
  */
 export async function cancelRepeats(
   transaction: Transaction,

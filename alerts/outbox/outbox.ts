@@ -10,7 +10,7 @@ export interface OutboxOptions extends FlusherOptions {
   log: Pick<Log, 'warn' | 'error'>
   /** Transitions that are found and not committed. */
   backlog: () => number
-  /** Told of channels for which notifications were made. */
+  /** Called with channels that have new notifications. */
   delivered: (channels: readonly number[]) => void
   waitingMax?: number
 }

@@ -9,7 +9,7 @@ export interface SortedMembers {
   news: Member[]
   /** Resolved; the end is notified. */
   ended: Member[]
-  /** Told before, still so. */
+  /** Notified before, still firing. */
   ongoing: Member[]
   /** Resolved without a notification, and held now or before. */
   unnotified: number[]

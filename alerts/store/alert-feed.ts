@@ -1,4 +1,4 @@
-/** Tells other nodes which alerts have changed. */
+/** Notifies other nodes of changed alerts. */
 
 import type { ChangeFeed } from '../../auth/nodes/change-feed.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'

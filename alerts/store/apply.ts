@@ -1,6 +1,6 @@
 /**
- * Writes what the engine has found: alerts, their history, the states of pairs, and what is to be told of it, in one transaction. A
- * batch counts once, however often it is sent.
+ * Writes the engine's transitions in one transaction: alerts, their history, states of pairs, and pending notifications. A repeated
+ * batch counts once.
  */
 
 import type pg from 'pg'

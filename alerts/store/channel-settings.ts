@@ -24,8 +24,8 @@ export function partSettings(kind: ChannelKindName, settings: Settings): PartedS
 }
 
 /**
- * Those of before with a change. Of a new address the other secrets must be sent again: otherwise whoever may change a channel
- * would have its password sent wherever they like.
+ * Merges a change into the settings. A new address requires the other secrets again: otherwise a person who may change the channel
+ * could have its password sent to any address.
  */
 export function changedSettings(
   kind: ChannelKindName,

@@ -1,6 +1,6 @@
 /**
- * Numbers as PostgreSQL reads an array of them, NULL for what is not finite. One text of numbers costs both sides a fraction of JSON,
- * and of the driver's arrays, which quote each number.
+ * Numbers as the text of a PostgreSQL array, NULL for values that are not finite. It costs both sides a fraction of JSON, and of the
+ * driver's arrays, which quote each number.
  */
 export function numberArray<Row>(rows: readonly Row[], numberOf: (row: Row) => number): string {
   let text = ''

@@ -8,7 +8,7 @@ import { type Context, createRuleChanges, type RuleChangesOptions } from './rule
 import { type Imported, ImportRefused } from './rule-import.ts'
 import { type RuleVersion, readRule, readRules, readVersions } from './rule-rows.ts'
 
-/** All reject as PostgreSQL does when it is away. Somebody else's rule is as one that is not there. */
+/** All reject while PostgreSQL is unavailable. A rule of another owner counts as unknown. */
 export interface AlertRules {
   /** By their ids. */
   list(who: Owner, page: { after?: number | undefined; limit: number }): Promise<Rule[]>
@@ -23,7 +23,7 @@ export interface AlertRules {
   remove(who: Owner, id: number, actor: string): Promise<Outcome>
   /** Rules of who asks, by their names, all or none. `prune`: others of theirs are removed. */
   importAll(who: Owner, rules: readonly NewRule[], prune: boolean, actor: string): Promise<Outcome<Imported>>
-  /** Told after the commit, of changes by other nodes too. */
+  /** Called after the commit, for changes by other nodes too. */
   onChange(listener: (ids: readonly number[]) => void): void
 }
 

@@ -52,7 +52,7 @@ function recordedReadings(station: RecordedStation): Readings {
   }
 }
 
-/** A round of which the end meets the beginning: what the weather has changed from the one to the other is taken out. */
+/** Removes the drift over a period, so that its end meets its beginning. */
 function closedRound({ at, startMs, periodMs, stepMs }: Replay): Replay['at'] {
   const [first, last] = [at(startMs), at(startMs + periodMs - stepMs)]
   return timeMs => {

@@ -38,7 +38,7 @@ export function startDemoService(options: DemoServiceOptions): DemoService {
   const { dataDirectory, environment, signal, onLine } = options
   const child = spawn(process.execPath, ['service/main.ts'], {
     cwd: root,
-    // Its parent is the demo, whoever has started that; and the demo signs in to get an API key.
+    // The service ends with the demo, which signs in to get an API key.
     env: {
       ...environment,
       DATA_DIR: dataDirectory,

@@ -27,7 +27,7 @@ interface LongColumns {
 export interface Layout {
   readonly timeFormat: TimeFormat
   readonly columns: Candidates
-  /** Metrics by the names of other columns. What is not named here is called as the catalogue has it, or as it is. */
+  /** Metrics by the names of other columns. Columns that are not listed get their name in the catalogue, or keep their own. */
   readonly others?: Readonly<Record<string, string>>
   /** Names of columns that hold no metric. */
   readonly noMetrics?: readonly string[]

@@ -42,7 +42,7 @@ export interface TableColumns {
 interface WideColumns {
   readonly kind: 'wide'
   readonly metrics: readonly MetricColumn[]
-  /** Of columns that nobody has named: a text there is no value, and no fault of the line. */
+  /** Columns without a mapping: a text there is ignored and does not reject the line. */
   readonly others: readonly OtherColumn[]
 }
 
@@ -60,7 +60,7 @@ interface LongColumns {
 }
 
 export interface MappedSeries extends Series {
-  /** That the mapping says; it counts more than that of the line. */
+  /** Unit in the mapping; it takes precedence over the line's unit. */
   readonly unit: string | undefined
 }
 
@@ -217,7 +217,7 @@ class Header {
     return others
   }
 
-  /** A unit that is stated is converted to that of the catalogue; of what is not in there it is a part of the name. */
+  /** Converts a stated unit to the catalogue's. For a metric outside the catalogue, the unit is part of the name. */
   #otherIn(cell: string): { metric: string; convert?: Convert } | undefined {
     const { columns, others = {}, noMetrics = [] } = this.#layout
     const { name, unit } = readColumnName(cell, 'any')

@@ -93,7 +93,7 @@ export class TableLines {
       const cells = found.slice(0, cellCount(found))
       const columns = findColumns(cells, layoutOf(this.#options), this.#options)
       if (typeof columns !== 'string') return { columns, separator, names: new Set(columns.names.map(columnKey)) }
-      // The line with the most cells is most likely the header, and says best what is missing.
+      // The line with the most cells is most likely the header, so its fault is reported.
       if (cells.length > this.#problem.cells) this.#problem = { reason: columns, cells: cells.length }
     }
     return undefined
@@ -118,7 +118,7 @@ export class TableLines {
   }
 }
 
-/** Of a line that is no row: fewer may be words in a broken line. */
+/** Minimum of names in a header: a single one may be a word of a broken line. */
 const headerNamesMin = 2
 
 function beginsWithDigit(text: string): boolean {

@@ -52,7 +52,7 @@ export function readColumnName(text: string, any?: 'any'): NamedColumn {
   return unit === undefined ? { name, unit } : { name: name.slice(0, at).trim(), unit }
 }
 
-/** Its code. `Temperature (in)` is that of a room, and `Temperature (1)` that of the first sensor. */
+/** Code of the unit in a column name. `Temperature (in)` means indoors, and `Temperature (1)` the first sensor. */
 function columnUnit(text: string, any?: 'any'): string | undefined {
   const inner = text.replace(/^ - /, '').replace(/^[([]|[)\]]$/g, '')
   const unit = /^\d+$/.test(inner) ? undefined : unitOf(inner)

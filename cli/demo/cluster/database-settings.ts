@@ -10,7 +10,7 @@ export function postgresUrl({ options }: pg.Pool): string {
   return `postgresql://${user}:${password}@${encodeURIComponent(host)}:${port}/${database}`
 }
 
-/** `httpPort`: of whoever passes requests on to it. */
+/** `httpPort`: port of a proxy in front of QuestDB. */
 export function questdbSettings({ http, pg }: QuestdbAddress, httpPort: number = http.port): Record<string, string> {
   const credentials = Buffer.from((http.authorization ?? '').slice(6), 'base64').toString()
   return {

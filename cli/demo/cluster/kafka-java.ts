@@ -26,9 +26,8 @@ const logFlags = [
 ]
 
 /**
- * Fetches Kafka when it is not in the cache. `makeArchive` runs programs with what it is given until all classes that count
- * are loaded, and ends them by SIGTERM; false when one had to be killed. It is called when there is no archive of this Kafka and
- * this Java.
+ * Fetches Kafka when it is not in the cache. Without an archive of this Kafka and this Java, `makeArchive` is called: it runs
+ * programs with these options until their classes are loaded, ends them by SIGTERM, and returns false when one had to be killed.
  */
 export async function prepareKafkaJava(
   options: JarOptions,
