@@ -8,7 +8,7 @@ import type { Log } from '../../store/log.ts'
 import { isRefusal } from '../../store/postgres/postgres-errors.ts'
 import type { Transition } from '../store/apply.ts'
 
-/** What is written of the engine's work; each of these is one transaction. */
+/** Writes of the engine's work. Each of these is one transaction. */
 export interface EngineStore {
   /** A batch whose number was applied before changes nothing. */
   apply(batch: {
@@ -57,7 +57,7 @@ export class BatchWriter {
     return this.#pending
   }
 
-  /** Changes that PostgreSQL refuses for what they are. */
+  /** Changes whose content PostgreSQL refuses. */
   get refused(): number {
     return this.#refused
   }
@@ -81,8 +81,8 @@ export class BatchWriter {
   }
 
   /**
-   * What is refused is halved until it is one change alone, which is left out: it holds up no other. With the last part, up to when all
-   * is evaluated is written. Undefined when it is ended.
+   * Halves a refused batch until a single change is left, which is dropped, so that it does not block others. The last part also
+   * writes the time up to which all is evaluated. Undefined after the end.
    */
   async #applyAll(transitions: readonly Transition[], evaluatedUntilMs: number | undefined) {
     const unknownRules = new Set<number>()
@@ -99,7 +99,7 @@ export class BatchWriter {
     return { unknownRules, isWritten }
   }
 
-  /** As often as it takes; undefined when it is ended. */
+  /** Retries until it succeeds; undefined after the end. */
   async #applyPart(
     transitions: readonly Transition[],
     evaluatedUntilMs: number | undefined,

@@ -21,7 +21,7 @@ export interface BatteryDaysOptions {
 
 /** Devices that are computed at once. */
 const devicesMax = 200
-/** Without a reading for longer, a missing estimate says nothing about the battery. */
+/** After a longer silence, a missing estimate does not concern the battery. */
 const silentMsMax = 86_400_000
 
 export async function observeDays({ id }: Pick<Rule, 'id'>, options: BatteryDaysOptions): Promise<void> {

@@ -5,9 +5,9 @@ import { customColumn, type EngineRule } from './engine-rule.ts'
 
 /** Values of a reading, where they stand in it. */
 export interface ReadingValues {
-  /** Of a built-in metric by its column; NaN where missing. */
+  /** Value of a built-in metric by its column; NaN where missing. */
   value(column: number): number
-  /** Of the device's own series; NaN where missing. */
+  /** Value of the device's own series; NaN where missing. */
   custom(series: number): number
 }
 
@@ -21,9 +21,9 @@ export interface CoveredRule {
 /** Times in epoch milliseconds, NaN before the first reading. */
 export interface CoveredDevice {
   readonly number: number
-  /** Of the newest reading as the device has it, epoch microseconds. */
+  /** Time of the newest reading by the device's clock, epoch microseconds. */
   seenUs: number
-  /** Of the newest reading, at most its receipt. */
+  /** Time of the newest reading, at most its receipt. */
   lastMs: number
   /** Age from which the device counts as silent; Infinity for one that never does. */
   lateMs: number

@@ -2,12 +2,12 @@
 
 import type { DeviceSilence } from '../../query/live/silence.ts'
 
-/** As they stand in a row of `facts`, five numbers a device. */
+/** Columns of a row of `facts`: five numbers a device. */
 export interface DeviceFacts {
   readonly number: number
-  /** Of the newest reading as the device has it, epoch microseconds; NaN without. */
+  /** Time of the newest reading by the device's clock, epoch microseconds; NaN without one. */
   readonly seenUs: number
-  /** Of the newest reading, at most its receipt, epoch milliseconds; NaN without. */
+  /** Time of the newest reading, at most its receipt, epoch milliseconds; NaN without one. */
   readonly lastMs: number
   /** Age from which the device counts as silent; Infinity for one that never does. */
   readonly lateSeconds: number

@@ -31,7 +31,7 @@ export interface EngineHost {
   backlog(): number
   /** Undefined while this process does not evaluate it. */
   coverageOf(rule: number): Coverage | undefined
-  /** Whether there is room for the pairs of a rule, in place of one. */
+  /** True where the pairs of the rule fit, in place of those of an earlier one. */
   hasRoomFor(rule: SelectingRule, before: number | undefined): boolean
   state(): EngineHostState
   /**
@@ -52,7 +52,7 @@ export interface EngineHostState {
   readonly dropped: number
   /** Alerts that came and went before they could be written. */
   readonly merged: number
-  /** Changes that PostgreSQL has refused for what they are; they are left out. */
+  /** Changes whose content PostgreSQL has refused. They are dropped. */
   readonly refused: number
 }
 

@@ -30,7 +30,7 @@ export type EngineCommand =
       readonly reason: EndReason
       readonly nowMs: number
     }
-  /** As `packFacts` makes them. */
+  /** In the form of `packFacts`. */
   | { readonly kind: 'devices'; readonly facts: Float64Array }
   | { readonly kind: 'restore'; readonly pairs: readonly RestoredPair[] }
   /** Readings that were taken; all that came up to `untilMs` was posted. */
@@ -48,7 +48,7 @@ export type EngineCommand =
       readonly isOut: boolean
       readonly nowMs: number
     }
-  /** Values of these devices are erased; with a metric, those of its rules alone. */
+  /** Erases values of these devices; with a metric, only in its rules. */
   | { readonly kind: 'eraseValues'; readonly devices: readonly number[]; readonly metric: string | null }
   | { readonly kind: 'clock'; readonly deltaMs: number; readonly nowMs: number }
   /** The oldest transitions that are on their way are committed: the next ones may follow. */

@@ -11,7 +11,7 @@ export interface EngineRule {
   readonly core: RuleCore
   readonly severity: Severity
   readonly metric: string | null
-  /** Of the built-in metrics; `customColumn` for another one, and `noColumn` without a metric. */
+  /** Column of a built-in metric; `customColumn` for another one, and `noColumn` without a metric. */
   readonly column: number
 }
 
@@ -37,7 +37,7 @@ function columnOf(metric: string): number {
   return column === -1 ? customColumn : column
 }
 
-/** Of a metric that is not built in; -1 where the device has none. */
+/** Series of a custom metric; -1 where the device lacks it. */
 export function customSeriesOf(devices: AlertDevices, device: number, metric: string): number {
   const place = devices.seriesOf(device, metric)
   return place !== undefined && 'series' in place ? place.series : -1

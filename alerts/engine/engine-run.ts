@@ -23,7 +23,7 @@ import { StoredReplay, type StoredReplayOptions } from './stored-replay.ts'
 export interface EngineRunOptions extends StoredReplayOptions {
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>
   readonly monotonicMs: () => number
-  /** Whether no readings are taken, or those that are taken are not known here. */
+  /** True while no readings are accepted, or accepted readings are missing here. */
   readonly isOut: () => boolean
   readonly live: Pick<Live, 'latest' | 'silenceOf'>
   readonly store: StoredReplayOptions['store'] &
@@ -77,7 +77,7 @@ export class EngineRun {
     })
   }
 
-  /** Whether the states of the last run are known, and observations other than readings are taken. */
+  /** True once the states of the last run are loaded, and observations other than readings are accepted. */
   get isRestored(): boolean {
     return this.#isRestored
   }
@@ -105,7 +105,7 @@ export class EngineRun {
     return this.#intake.dropped
   }
 
-  /** Changes that PostgreSQL has refused for what they are. */
+  /** Changes whose content PostgreSQL has refused. */
   get refused(): number {
     return this.#writer?.refused ?? 0
   }
@@ -136,7 +136,7 @@ export class EngineRun {
     }
   }
 
-  /** Reads what was received since then, and goes on with what is taken. */
+  /** Replays stored readings since then, and continues with new ones. */
   async #catchUp(sinceMs: number): Promise<void> {
     const { log, nowMs, isOut, rules, coverage } = this.#options
     await this.#replay.since(sinceMs)
@@ -223,7 +223,7 @@ export class EngineRun {
       this.#thread.post({ kind: 'observe', rule, device, observation })
   }
 
-  /** Of devices that a rule covers: cadences change, and a device may have got a series for the rule's metric. */
+  /** Refreshes covered devices: cadences change, and a device may have received a series for the rule's metric. */
   refresh(rule: Rule, devices: readonly number[]): void {
     if (!this.#isLive) return
     this.#feed.series(rule, devices)
@@ -251,7 +251,7 @@ export class EngineRun {
     return this.#isLive && !this.#closing.signal.aborted
   }
 
-  /** What was taken is evaluated and committed, if PostgreSQL takes it soon; else it is found again at the next start. */
+  /** Evaluates and commits accepted readings if PostgreSQL answers soon. Otherwise the next start replays them. */
   async close(isLeading = true): Promise<void> {
     clearInterval(this.#timer)
     const deadlineMs = performance.now() + finishMsMax

@@ -1,11 +1,11 @@
-/** Runs the evaluation by messages: commands in, transitions out, some at a time, of which two lots may be on their way. */
+/** Runs the evaluation by messages: commands in, batches of transitions out. Two batches may be in flight. */
 
 import { factsLength } from './device-facts.ts'
 import type { EngineCommand, EngineMessage, EngineState } from './engine-messages.ts'
 import { Evaluator } from './evaluator.ts'
 import { PackedReader } from './packed-readings.ts'
 
-/** That are committed in one transaction. */
+/** Transitions in one transaction. */
 const transitionsMax = 5000
 const forgetEveryMs = 60_000
 

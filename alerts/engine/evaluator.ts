@@ -46,7 +46,7 @@ export class Evaluator {
     this.#covered.removeRule(id)
   }
 
-  /** Those that it covers already stay as they are. A series is the device's own of the rule's metric. */
+  /** Devices that the rule covers already keep their state. `series`: the device's series of the rule's metric. */
   cover(id: number, devices: Int32Array, series?: Int32Array): void {
     const rule = this.#covered.rule(id)
     if (rule === undefined) return
@@ -75,7 +75,7 @@ export class Evaluator {
     this.#covered.remove(pair)
   }
 
-  /** Of covered devices; of others nothing is kept. */
+  /** For covered devices; others are ignored. */
   setDevice(facts: DeviceFacts): void {
     const device = this.#covered.device(facts.number)
     if (device === undefined) return
@@ -96,7 +96,7 @@ export class Evaluator {
     }
   }
 
-  /** The state of the last run. What is not covered any more ends. */
+  /** Loads the state of the last run. Pairs that are no longer covered end. */
   restore(id: number, device: number, state: PairState): void {
     const rule = this.#covered.rule(id)
     if (rule === undefined) return
@@ -131,7 +131,7 @@ export class Evaluator {
     if (pair !== undefined) this.#states.observeUnlessIdle(pair, observation)
   }
 
-  /** Whether we were away ourselves; see SilenceWatch. */
+  /** True while this process was stopped itself; see SilenceWatch. */
   outage(isOut: boolean, nowMs: number): void {
     this.#silence.outage(isOut, nowMs)
     if (this.#states.nowMs === Number.NEGATIVE_INFINITY) this.#states.nowMs = nowMs
@@ -192,7 +192,7 @@ export class Evaluator {
     for (const pair of this.#covered.pairs()) forgetIdle(pair, nowMs)
   }
 
-  /** Values of erased devices leave memory; with a metric, those of its rules alone. */
+  /** Removes values of erased devices from memory; with a metric, only in its rules. */
   eraseValues(devices: readonly number[], metric: string | null): void {
     for (const pair of devices.flatMap(device => this.#covered.device(device)?.pairs ?? [])) {
       if (metric === null || pair.of.rule.metric === metric) eraseValues(pair)
@@ -204,7 +204,7 @@ export class Evaluator {
     return this.queue.take(countMax, this.#states.nowMs, all)
   }
 
-  /** Whether all that is to be written has been taken. */
+  /** True when no transition waits. */
   isDrained(): boolean {
     return !this.queue.isDue(this.#states.nowMs)
   }

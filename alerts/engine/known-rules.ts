@@ -9,7 +9,7 @@ import { RuleCoverage } from './rule-coverage.ts'
 export interface KnownRulesOptions {
   readonly devices: AlertDevices
   readonly readRules: () => Promise<readonly Rule[]>
-  /** Of those that are there: it shows changes that were missed. */
+  /** Changes of the present rules; it shows missed notifications. */
   readonly readVersions: () => Promise<readonly { id: number; version: number; enabled: boolean }[]>
   /** Has in memory what `devices.mayRead` asks of an account, and resolves to a text that changes with it. */
   readonly learnOwner: (account: number) => Promise<string>
@@ -30,12 +30,12 @@ export class KnownRules {
   /** Undefined while nothing is evaluated. */
   readonly #follower: () => RuleFollower | undefined
   readonly #rules = new Map<number, Rule>()
-  /** What the owner of a rule could read when its devices were selected. */
+  /** Devices that the owner of a rule could read at the selection. */
   readonly #readBy = new Map<number, string>()
   #coverage: RuleCoverage
   #hasChanged = true
   #versionsMs = 0
-  /** Of the look at rules one after the other. */
+  /** Position of the periodic check of rules. */
   readonly #next = { rule: 0, device: 0 }
 
   constructor(options: KnownRulesOptions, follower: () => RuleFollower | undefined) {
@@ -69,7 +69,7 @@ export class KnownRules {
     this.#hasChanged = true
   }
 
-  /** Reads what has changed. */
+  /** Reads changed rules. */
   async look(): Promise<void> {
     await this.#lookForChanges()
     if (this.#hasChanged) await this.#read()
@@ -148,7 +148,7 @@ export class KnownRules {
   }
 }
 
-/** Whether what fires of the one may go on firing for the other. */
+/** True where alerts of one rule may continue under the other. */
 function isAlike(a: Rule, b: Rule): boolean {
   return a.condition.kind === b.condition.kind && metricOf(a.condition) === metricOf(b.condition) && a.owner === b.owner
 }

@@ -21,7 +21,7 @@ export interface ObserversOptions {
   readonly live: Pick<Live, 'hourShareOf' | 'silenceOf'>
   readonly devices: AlertDevices
   readonly readings: ReadAlertReadings
-  /** Of all readings that were taken up to now: whether QuestDB shows them. */
+  /** Whether QuestDB shows all readings that were accepted up to now. */
   readonly markTaken: () => () => boolean
   readonly facts: () => Promise<readonly Fact[]>
   readonly batteryDays: BatteryDays

@@ -2,7 +2,7 @@
 
 export interface OutageWatchOptions {
   readonly nowMs: () => number
-  /** Of a monotonic clock. */
+  /** Reads a monotonic clock. */
   readonly monotonicMs: () => number
   /** Why no readings are taken, or that they are not known here. */
   readonly isOut: () => boolean

@@ -66,7 +66,7 @@ export class PairStates {
   }
 }
 
-/** Whether the pair has no state, and needs none for the observation. */
+/** True where the pair is idle and the observation leaves it idle. */
 export function remainsIdle({ of: { rule }, state }: CoveredPair, observation: Observation): boolean {
   if (state !== undefined) return false
   try {
@@ -120,7 +120,7 @@ export function shiftTimes(pair: CoveredPair, deltaMs: number, nowMs: number): v
   pair.state = { ...pair.state, changesMs, atMs: state.atMs + byMs, sinceMs: state.sinceMs + byMs }
 }
 
-/** Whether a reading's time is of a clock that is ahead of ours; a time that we stamped is the time of its receipt. */
+/** True where a device's clock is ahead of the server's. A stamped time equals the time of receipt. */
 export function isAhead(timeUs: number, receiptMs: number): boolean {
   return timeUs / 1000 - receiptMs > 1
 }

@@ -29,7 +29,7 @@ export class ReadingIntake {
     return this.#buffer.count
   }
 
-  /** Whether some were left out since it was asked last. */
+  /** True where readings were dropped since the last call. */
   takeDropped(): boolean {
     const hasDropped = this.#hasDropped
     this.#hasDropped = false

@@ -1,4 +1,4 @@
-/** Which devices each rule covers: those of its selector that log and that its owner may read, up to a bound for all rules. */
+/** Selects the devices of each rule: they match its selector, log, and its owner may read them. All rules share a bound. */
 
 import { createSelection } from '../../auth/devices/selector.ts'
 import { bounds } from '../core/bounds.ts'
@@ -6,14 +6,14 @@ import type { AlertDevice, AlertDevices } from '../core/devices.ts'
 import type { EndReason } from '../core/observation.ts'
 import { isOfWhole, noDevice, type Rule } from '../core/rule.ts'
 
-/** What has come to a rule's devices, and what has gone. */
+/** Devices that joined or left a rule. */
 export interface CoverageChange {
   readonly added: readonly number[]
   readonly removed: readonly number[]
   readonly reason: EndReason
 }
 
-/** What a selection of devices depends on. */
+/** Inputs of a selection of devices. */
 export type SelectingRule = Pick<Rule, 'owner' | 'selector' | 'condition'>
 
 interface Covered {
@@ -24,9 +24,9 @@ interface Covered {
 }
 
 export interface PairLimits {
-  /** Of all rules. */
+  /** Pairs of all rules. */
   readonly pairsMax: number
-  /** Of the rules of an ordinary account. */
+  /** Pairs of the rules of an ordinary account. */
   readonly pairsPerOwner: number
 }
 
@@ -36,7 +36,7 @@ interface OwnedPairs {
 }
 
 export interface Coverage {
-  /** Of the devices that it selects, and how many of them are covered. */
+  /** Number of selected devices, and of covered ones among them. */
   readonly covered: number
   readonly isWhole: boolean
 }
@@ -49,7 +49,7 @@ export class RuleCoverage {
   #counts = new Uint32Array(1024)
   #pairCount = 0
   readonly #owners = new Map<number | null, OwnedPairs>()
-  /** Of ordinary accounts. */
+  /** Pairs of ordinary accounts. */
   #ordinaryCount = 0
 
   constructor(devices: AlertDevices, limits: Partial<PairLimits> = {}) {
@@ -76,7 +76,7 @@ export class RuleCoverage {
     return [...(this.#rules.get(id)?.devices ?? [])]
   }
 
-  /** Of a rule that covers many, so many from a place on. */
+  /** A slice of a large rule's devices. */
   someOf(id: number, from: number, count: number): readonly number[] {
     return this.devicesOf(id).slice(from, from + count)
   }
@@ -171,13 +171,13 @@ export class RuleCoverage {
     return !owned.isOrdinary || this.#isWithin(owned.count - freedOfOwner + count, ofOrdinary + count)
   }
 
-  /** Whether an ordinary account may have so many pairs or names, and all of them together. */
+  /** True where this many pairs or names are within the bounds of the account and of all accounts. */
   #isWithin(ofOwner: number, ofOrdinary: number): boolean {
     const { pairsMax, pairsPerOwner } = this.#limits
     return ofOwner <= pairsPerOwner && ofOrdinary <= pairsMax * (1 - bounds.pairsReservedShare)
   }
 
-  /** What its owner is may have changed. */
+  /** The role of its owner may have changed. */
   #learn(owner: number | null): OwnedPairs {
     const isOrdinary = !this.#devices.isAdministrator(owner)
     const owned = this.#owners.get(owner) ?? { count: 0, isOrdinary }

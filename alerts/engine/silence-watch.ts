@@ -1,6 +1,6 @@
 /**
- * When time alone may change pairs of rules on silence: a heap of deadlines. A reading moves none of them, as most devices send
- * long before: a deadline that has passed is computed again.
+ * Heap of deadlines at which time alone may change pairs of rules on silence. A reading does not move its deadline, as most devices
+ * send long before: a passed deadline is computed again.
  */
 
 import { Deadlines } from '../../query/live/deadlines.ts'
@@ -155,7 +155,7 @@ export function nextLookMs({ for_seconds }: RuleCore, state: PairState | undefin
   }
 }
 
-/** When time alone changes the alert of a site of which no device changes. */
+/** Time at which the alert of a site changes without a change of its devices. */
 function nextSiteLookMs({ for_seconds, keep_firing_seconds }: RuleCore, state: PairState | undefined): number {
   if (state?.phase === 'pending') return state.sinceMs + for_seconds * 1000
   const stillMs = state?.flapping ? stillFromMs(state.changesMs) : Number.POSITIVE_INFINITY

@@ -34,9 +34,9 @@ interface ReplayParts {
 }
 
 export interface StoredReplayOptions extends ReplayParts {
-  /** Whether QuestDB answers, and the state of the fleet is known. */
+  /** True once QuestDB answers and the state of the fleet is loaded. */
   readonly isSettled: () => boolean
-  /** Of all readings that were taken up to now: whether QuestDB shows them. */
+  /** Whether QuestDB shows all readings that were accepted up to now. */
   readonly markTaken: () => () => boolean
   readonly store: { readonly readPairs: () => AsyncIterable<readonly RestoredPair[]> }
   readonly rules: ReadonlyMap<number, Rule>
@@ -68,7 +68,7 @@ export class StoredReplay {
     })
   }
 
-  /** What was received since then, as soon as QuestDB shows all that was taken. */
+  /** Replays readings received since then, once QuestDB shows all accepted ones. */
   async since(sinceMs: number): Promise<void> {
     const { nowMs, isSettled, markTaken } = this.#options
     const { retries } = this.#parts
@@ -106,7 +106,7 @@ export class StoredReplay {
   }
 }
 
-/** From then on all is evaluated. Devices that a rule on a change covers are read from further back, by what it measures against. */
+/** Start of evaluation. Devices of rules on changes are read from further back, by the length of their reference. */
 function replayPlans(
   rules: Iterable<Rule>,
   devicesOf: (rule: number) => readonly number[],
@@ -165,7 +165,7 @@ function packLast(
   }
 }
 
-/** Of each device in the order of time. Rejects when QuestDB is away. */
+/** Readings of each device in the order of time. Rejects while QuestDB is unavailable. */
 async function* storedReadings(
   plan: ReplayPlan,
   parts: ReplayParts,

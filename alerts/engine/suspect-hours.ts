@@ -1,6 +1,6 @@
 /**
- * Feeds rules on suspect readings with the suspect share of a full hour. The stored readings of three hours are read once for all devices
- * of all these rules, and those of a day for the devices of which three hours do not say that nothing is: some devices at a time.
+ * Feeds rules on suspect readings with the suspect share of a full hour. Three hours of stored readings are read once for all devices
+ * of these rules, and a whole day for devices that three hours do not clear: some devices at a time.
  */
 
 import { setImmediate as turn } from 'node:timers/promises'
@@ -29,10 +29,10 @@ export interface SuspectParts {
 }
 
 export interface SuspectLimits {
-  /** That are read together. */
+  /** Devices that are read together. */
   readonly devicesPerRead: number
   readonly rowsPerRead: number
-  /** Of a device with more, its day is not known. */
+  /** A device with more readings a day is not judged. */
   readonly rowsMax: number
 }
 
@@ -48,7 +48,7 @@ export interface JudgedHour {
   readonly atMs: number
 }
 
-/** Hands back the numbers of the devices of which there is too much to read. Rejects when QuestDB is away. */
+/** Returns the numbers of devices with too many readings. Rejects while QuestDB is unavailable. */
 export async function observeSuspects(
   judged: JudgedHour,
   rules: readonly Rule[],
@@ -77,7 +77,7 @@ class SuspectHour {
   readonly #parts: SuspectParts
   readonly #metrics: readonly string[]
   readonly #rulesOf = new Map<number, Judging[]>()
-  /** Of three hours, by the number of the device. */
+  /** Three hours, by the number of the device. */
   readonly #rows = new Map<number, number>()
   readonly devices: readonly number[]
 

@@ -6,7 +6,7 @@ import type { Transition } from '../store/apply.ts'
 
 const idle = 'idle'
 
-/** What a restart could not find again in the stored readings: a phase, since when, and when a pair that flaps has last changed. */
+/** State that stored readings do not show after a restart: phase, its beginning, and the last changes of a flapping pair. */
 function marksOf({ phase, sinceMs, flapping, changesMs }: PairState): string {
   return phase === 'idle' && !flapping ? idle : `${phase} ${sinceMs} ${changesMs.at(-1)}`
 }
@@ -20,14 +20,14 @@ interface Waiting extends Transition {
 
 /** A phase that has lasted for less costs no transaction: a restart finds it again in the stored readings. */
 const phaseMsMin = 5000
-/** Of a pair while PostgreSQL is away. */
+/** Most waiting effects of a pair while PostgreSQL is unavailable. */
 const effectsMax = 24
 /** Rules and devices of one number. */
 const devicesMax = 2 ** 32
 
 export class TransitionQueue {
   readonly #waiting = new Map<number, Waiting>()
-  /** As they were last taken; idle where nothing is here. */
+  /** States at the last batch; idle without an entry. */
   readonly #taken = new Map<number, string>()
   #merged = 0
 
@@ -40,7 +40,7 @@ export class TransitionQueue {
     return this.#merged
   }
 
-  /** What was read of the last run. */
+  /** States read from the last run. */
   restored(rule: number, device: number, state: PairState): void {
     this.#setTaken(keyOf(rule, device), state)
   }
@@ -72,7 +72,7 @@ export class TransitionQueue {
     this.#waiting.set(key, { ...transition, effects, notBeforeMs: Number.NEGATIVE_INFINITY, isRemembered: true })
   }
 
-  /** Those that are due, in the order in which they came. With `all`, also phases that are still short. */
+  /** Due transitions in the order of their arrival. With `all`, also short phases. */
   take(countMax: number, nowMs: number, all = false): Transition[] {
     const taken: Transition[] = []
     for (const [key, { notBeforeMs, isRemembered: _, ...transition }] of this.#waiting) {
@@ -85,7 +85,7 @@ export class TransitionQueue {
     return taken
   }
 
-  /** Waiting transitions of these devices lose their values; with a metric, those of its rules alone. */
+  /** Removes values from waiting transitions of these devices; with a metric, only in its rules. */
   eraseValues(devices: ReadonlySet<number>, erasedMetric: string | null): void {
     for (const [key, waiting] of this.#waiting) {
       const { device, metric, effects, state } = waiting
@@ -114,7 +114,7 @@ function keyOf(rule: number, device: number): number {
   return rule * devicesMax + device
 }
 
-/** Of an alert that was pending and is not written yet, nothing is. */
+/** A pending alert that ended before it was written leaves no row. */
 function withoutDropped(effects: Effect[]): Effect[] {
   const last = effects.length - 1
   const isWhole = effects[last]?.kind === 'dropped' && effects[last - 1]?.kind === 'opened'

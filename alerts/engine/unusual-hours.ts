@@ -1,4 +1,4 @@
-/** Feeds rules on unusual values with each full hour: how far the gauge is from what is usual for it. */
+/** Feeds rules on unusual values with each full hour: the gauge's distance from its usual values. */
 
 import type { AlertDevice, AlertDevices } from '../core/devices.ts'
 import type { Rule } from '../core/rule.ts'

@@ -17,11 +17,11 @@ export interface EngineReading extends ReadingValues {
 
 /** How stored readings are read again. */
 export interface Replay {
-  /** Of these rules alone. */
+  /** Restricts the observation to these rules. */
   readonly rules?: ReadonlySet<number> | undefined
   /** Older readings are what a change is measured against, and change no state. */
   readonly warmBeforeUs: number
-  /** They count as of then: what was beyond before a rule began opens an alert of now. Epoch milliseconds. */
+  /** Time of the observations, epoch milliseconds: a condition that held before its rule began opens an alert now. */
   readonly fromMs?: number | undefined
 }
 
@@ -67,8 +67,8 @@ function idleOf({ seenUs, lastMs }: CoveredDevice): PairState {
 }
 
 /**
- * A stored reading, each device's in the order of time, before any reading of later: what is committed already is known by the
- * states that were restored.
+ * Replays a stored reading, in the order of time for each device and before any later reading. Restored states include committed
+ * transitions.
  */
 export function replayReading(
   states: PairStates,

@@ -1,4 +1,4 @@
-/** What a preview is asked of, and what comes of it: plain data that crosses to the thread and back. */
+/** Input and result of a preview: plain data that is posted to the thread and back. */
 
 import type { AlertReadings } from '../core/readings.ts'
 import type { RuleCore } from '../core/rule.ts'
@@ -21,7 +21,7 @@ export interface PreviewJob {
   readonly timeZone: string
   readonly fromMs: number
   readonly toMs: number
-  /** Readings are read from here, a full hour: what was before the range has a say in how it begins. */
+  /** Start of reading, at a full hour: earlier readings decide the state at the start of the range. */
   readonly readFromMs: number
   readonly devices: readonly JobDevice[]
 }

@@ -1,4 +1,4 @@
-/** What a preview reads of which devices, and from when on. */
+/** Plans a preview: its devices, and the readings that it needs. */
 
 import { lateSeconds } from '../../analytics/reliability/freshness.ts'
 import { createSelection } from '../../auth/devices/selector.ts'
@@ -14,7 +14,7 @@ import type { JobDevice, PreviewJob } from './preview-job.ts'
 
 export interface PlanOptions {
   readonly devices: Pick<AlertDevices, 'all' | 'mayRead' | 'seriesOf' | 'qualityOf'>
-  /** Of a device, as the fleet page has it now. `expectedMs` is NaN where it is not regular. */
+  /** Present state of a device on the fleet page. `expectedMs` is NaN for an irregular one. */
   readonly silenceOf: (
     number: number,
   ) => { readonly lastMs: number; readonly lateSeconds: number; readonly expectedMs: number } | undefined
@@ -61,7 +61,7 @@ export function planPreview(options: PlanOptions, asked: AskedPreview): PreviewP
   }
 }
 
-/** Those that the rule would cover now, by number: of what its owner may read. A site is looked at as a whole. */
+/** Numbers of devices that the rule would cover now, among those that its owner may read. Sites are taken completely. */
 function coveredDevices(
   { devices }: Pick<PlanOptions, 'devices'>,
   { rule: { selector, condition }, owner }: AskedPreview,

@@ -15,7 +15,7 @@ import { type HourFeed, hourFeedOf } from './hour-feeds.ts'
 import type { FiringCounts, PreviewJob, PreviewResult } from './preview-job.ts'
 import { weekOf, weeksBetween } from './weeks.ts'
 
-/** Whether stored readings say when the condition held. */
+/** True where stored readings show when the condition held. */
 export function isPreviewed(condition: Condition): boolean {
   if (condition.kind === 'battery') return condition.metric !== undefined
   return condition.kind !== 'service'
@@ -175,7 +175,7 @@ class StoredReading implements EngineReading {
   }
 }
 
-/** Of one pair. */
+/** Listed episodes of one pair. */
 const intervalsMax = 500
 
 /** When a pair fires, by the effects of its observations. */

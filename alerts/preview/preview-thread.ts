@@ -30,7 +30,7 @@ export function createPreviewThread(): PreviewThread {
   let worker: Worker | undefined
   let lastId = 0
   let idle: NodeJS.Timeout | undefined
-  /** Of each session that goes on, what waits for its next reply. */
+  /** By running session: the resolver of its next reply. */
   const sessions = new Map<number, Waiting | undefined>()
 
   function start(): Worker {

@@ -20,7 +20,7 @@ port.on('message', (command: PreviewCommand) => {
     return
   }
   const run = runs.get(id)
-  if (run === undefined) throw bug(`there is no preview ${id}`)
+  if (run === undefined) throw bug(`unknown preview ${id}`)
   if (kind === 'readings') {
     run.take(command.readings)
     reply({ id, kind: 'taken' })

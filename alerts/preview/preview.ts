@@ -61,7 +61,7 @@ export function createPreview(options: PreviewOptions): Preview {
   }
 
   async function run(given: AskedPreview, signal: AbortSignal): Promise<PreviewOutcome> {
-    // Of what is still to come, nothing is known to be silent.
+    // Future hours do not count as silence.
     const asked = { ...given, toMs: Math.max(given.fromMs, Math.min(given.toMs, options.nowMs())) }
     if (!isPreviewed(asked.rule.condition)) return { ok: true, value: unsupported(asked, options.timeZone) }
     const { account } = asked.owner

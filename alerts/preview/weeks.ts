@@ -1,4 +1,4 @@
-/** Weeks of ISO 8601 by the clock of a zone, and what is counted in each. */
+/** Counts by week (ISO 8601) on the clock of a zone. */
 
 import { formatDate, parseDate, twoDigits } from '../../analytics/time/calendar.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
