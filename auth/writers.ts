@@ -64,8 +64,8 @@ export interface Writers {
   /** `again` finds the principal of the same credential; without it, a writer is not renewed. */
   ofPrincipal(principal: Principal | undefined, again?: FindAgain): CredentialWriter | NoWriter
   /**
-   * A broker whose access lists decide about writes. With `findOwner`, devices that are not there are added to those of the
-   * account, up to its limit.
+   * A broker whose access lists decide about writes. With `findOwner`, unknown devices are added to the account,
+   * up to its limit.
    */
   ofTrustedBroker(findOwner?: () => Promise<Account | undefined>): Writer
 }

@@ -46,7 +46,7 @@ Cells are separated by commas, semicolons or tabs; all numbers of the file have 
 ISO 8601 with a time zone, or epoch milliseconds. An empty cell is a missing value, as is NA. JSON arrays and line protocol are read
 too. ${idempotent}
 
-Files with other columns: --preset for those of another program, --map for any, --zone for times without a time zone:
+Files with other columns: --preset for files of another program, --map for any, --zone for times without a time zone:
   --map 'temperature="Outdoor Temp(°F)":F,humidity=RH,timestamp=Time:mdy,device==porch'
 Two equals signs stand before a constant, a colon before a unit (C F K, hPa inHg, m/s km/h mph kn, mm in, ppm, V mV, …) or
 a format of times (mdy, dmy, s, ms, us, ns); timestamp=Date+Time joins two columns. Nothing is sent while a file can be read in

@@ -47,7 +47,7 @@ interface Request<Answer> {
 }
 
 interface OperationRow<Answer, Fields> extends CommandRow, Request<Answer> {
-  /** Options that belong to the query. Those of GET all do. */
+  /** Options that belong to the query. All options of a GET do. */
   query?: readonly string[]
   /** Fields of the body by the names of their options. */
   fields?: Readonly<Record<string, string>>
@@ -138,7 +138,7 @@ export function list<Answer extends Page>(name: string, description: string, row
   })
 }
 
-/** The rows of all pages. Those of a numbered page follow by `page`, others by `after`. */
+/** The rows of all pages. Numbered pages continue by `page`, others by `after`. */
 export async function readAll<Answer extends Page>(
   client: AdminClient,
   answer: z.ZodType<Answer>,

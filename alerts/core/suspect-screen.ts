@@ -28,7 +28,7 @@ export class SuspectScreen {
     }
   }
 
-  /** From when on it takes readings, those of each device in the order of time. */
+  /** Start of the readings that it takes, in the order of time for each device. */
   get fromMs(): number {
     return this.#hourBeginMs + hourMs - flatMinMs
   }
@@ -82,7 +82,7 @@ export class SuspectScreen {
   }
 }
 
-/** What is before the three hours is not known. */
+/** Readings before the three hours are unknown. */
 function stepOf(value: number, before: number): number {
   return Number.isNaN(before) ? Number.POSITIVE_INFINITY : Math.abs(value - before)
 }

@@ -31,12 +31,12 @@ export interface EngineHost {
   backlog(): number
   /** Undefined while this process does not evaluate it. */
   coverageOf(rule: number): Coverage | undefined
-  /** True where the pairs of the rule fit, in place of those of an earlier one. */
+  /** True where the pairs of the rule fit, in place of an earlier version of the rule. */
   hasRoomFor(rule: SelectingRule, before: number | undefined): boolean
   state(): EngineHostState
   /**
-   * Removes values of erased devices, or of one metric of theirs, from memory, and then by `eraseStored` from PostgreSQL; repeated where the
-   * evaluation has restarted meanwhile, which reads what is stored.
+   * Removes values of erased devices, or of one metric, from memory, and then by `eraseStored` from PostgreSQL. Repeats both if
+   * evaluation has restarted meanwhile, since a restart reads stored values.
    */
   eraseValues(devices: readonly number[], metric: string | null, eraseStored: () => Promise<void>): Promise<void>
   close(): Promise<void>

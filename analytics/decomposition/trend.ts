@@ -102,8 +102,8 @@ function directionOf(signs: readonly number[]): Pick<Trend, 'direction' | 'reaso
  * Tests whether a level moves in one direction or only wanders: a random walk often ends far from its start. The test
  * concerns the mean Δ of the differences of neighbouring values: t = Δ/√(LRV/n) with their long-run variance LRV = γ₀ +
  * 2·Σ_{k≤L}(1 − k/(L + 1))·γ_k, L = ⌊√n⌋ (Bartlett's window), and 3n/(L + 1) degrees of freedom (Priestley, Spectral
- * Analysis and Time Series, 1981). Steps of a random walk are independent, so that LRV is their variance. Those of
- * noise about a line nearly cancel: then the test is as strong as one of the line.
+ * Analysis and Time Series, 1981). Steps of a random walk are independent, so that LRV is their variance. Steps
+ * of noise about a line nearly cancel: then the test is as strong as one of the line.
  */
 
 /** The same limit as in the test of Mann and Kendall. */

@@ -207,7 +207,7 @@ const headingBytesMax = 4096
 const lineFeed = 0x0a
 const numberSign = 0x23
 
-/** Metrics without a column, each with a number in place of that of a series. The service checks ranges. */
+/** Metrics without a column, numbered in place of a series. The service checks ranges. */
 class NumberedFields implements DeviceOfLine {
   readonly metrics = null
   readonly #names: string[] = []

@@ -38,7 +38,7 @@ export const deviceRow = {
   width: lastRow.width + 6 + 3 * deviceHours,
 }
 
-/** The buffer is transferred, like that of a body. */
+/** The buffer is transferred, like a body's. */
 export interface PackedRows {
   readonly bytes: Uint8Array<ArrayBuffer>
   readonly gzip: undefined
