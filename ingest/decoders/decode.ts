@@ -191,7 +191,7 @@ function deviceOf(templates: readonly string[], { body, parameters = {} }: Messa
   }
   for (const template of ['{?device}', ...templates]) {
     let isWhole = true
-    const name = template.replace(/\{([^}]+)\}/g, (_, place: string) => {
+    const name = template.replace(/\{([^{}]+)\}/g, (_, place: string) => {
       const text = textOf(place)
       isWhole &&= text !== ''
       return text
@@ -220,7 +220,7 @@ function timeOf(pointers: readonly string[], body: unknown): number | undefined 
   return undefined
 }
 
-const decimal = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i
+const decimal = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?$/i
 const decimalLengthMax = 32
 /** Texts that senders write in place of a value. */
 const missing: ReadonlySet<string> = new Set(['', '-', '--', 'n/a', 'nan', 'none', 'null', 'unavailable', 'unknown'])

@@ -1,14 +1,13 @@
 /** The ring of rejections against a plain model: bounds, folding, fairness, and what strangers write into it. */
 
 import assert from 'node:assert/strict'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { test } from 'tap'
 import type { Rejection } from '../../ingest/rejections/rejection.ts'
 import { RejectionRing } from '../../ingest/rejections/rejection-ring.ts'
 import { createRejections } from '../../ingest/rejections/rejections.ts'
 import { createSenderLog } from '../../ingest/rejections/sender-log.ts'
+import { memoryUsed } from '../support/memory-used.ts'
 
 const max = 12
 const senders = [
@@ -89,13 +88,6 @@ test('texts of strangers are bounded, in one line, and hold nothing of what was 
   ring.add({ way: 'put', sender: senders[0] as never, device: 'Ku\u0308che', reason: '' }, 1, 0)
   t.equal(ring.list({ limit: 9, device: 'Küche' }).entries.length, 1, 'in either form of Unicode')
 })
-
-function memoryUsed(): number {
-  setFlagsFromString('--expose-gc')
-  const gc = runInNewContext('gc') as NonNullable<typeof globalThis.gc>
-  gc()
-  return process.memoryUsage().heapUsed
-}
 
 test('of the text that a reason is a slice of nothing stays in memory', async t => {
   const ring = new RejectionRing()

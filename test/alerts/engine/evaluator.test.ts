@@ -5,6 +5,7 @@ import { isOfWhole, type RuleCore } from '../../../alerts/core/rule.ts'
 import { customColumn, noColumn } from '../../../alerts/engine/engine-rule.ts'
 import { Evaluator } from '../../../alerts/engine/evaluator.ts'
 import type { EngineReading } from '../../../alerts/engine/value-watch.ts'
+import { memoryUsed } from '../../support/memory-used.ts'
 
 const startMs = Date.UTC(2026, 0, 1)
 const never = { lateSeconds: 600, freshSeconds: 120, lastMs: Number.NaN, seenUs: Number.NaN }
@@ -317,7 +318,7 @@ test('what was open and is not covered any more ends with the next start', async
 test('idle pairs take less than 300 bytes each', async t => {
   const evaluator = new Evaluator()
   const devices = Int32Array.from({ length: 50_000 }, (_, index) => index + 1)
-  const before = process.memoryUsage()
+  const before = memoryUsed()
   for (const id of [1, 2, 3, 4]) {
     const condition = Condition.parse(id > 2 ? { kind: 'silent' } : warm)
     const core = { condition, for_seconds: 0, keep_firing_seconds: 0 }
@@ -330,8 +331,7 @@ test('idle pairs take less than 300 bytes each', async t => {
   }
   for (const device of devices) evaluator.take(readingOf(device, startMs + 1000, startMs + 1000, 20))
   evaluator.advance(startMs + 2000)
-  const after = process.memoryUsage()
-  const bytes = after.heapUsed + after.arrayBuffers - before.heapUsed - before.arrayBuffers
+  const bytes = memoryUsed() - before
   t.equal(evaluator.pairCount, 200_000)
   t.ok(bytes / 200_000 < 300, `${Math.round(bytes / 200_000)} bytes`)
 })
