@@ -1,6 +1,7 @@
 /** `barograph devices`: manages the device registry. */
 
 import { Option } from 'commander'
+import { UnknownDevicePage } from '../api/admin/rejection-answers.ts'
 import { DeviceDetails, IssuedPassword } from '../auth/devices/device.ts'
 import { DevicePage } from '../auth/devices/device-page.ts'
 import { BatteryType, Profile } from '../auth/devices/device-profile.ts'
@@ -71,6 +72,24 @@ export const defineDevices = commands(
       ['log', 'log_switch'],
       ['last seen', ({ last_seen }) => last_seen ?? 'never'],
       ['password', 'credential'],
+    ],
+  }),
+  list('unknown', 'list devices that send in a format of sensors and are not registered', {
+    help: 'Since the start of the service (of several nodes, of the one that answers). devices add registers one.',
+    examples: ['devices unknown'],
+    send: 'GET /admin/unknown-devices',
+    answer: UnknownDevicePage,
+    none: 'no unknown devices',
+    columns: [
+      'name',
+      'family',
+      'way',
+      'sender',
+      'owner',
+      ['last seen', 'at'],
+      ['first seen', 'first_at'],
+      'messages',
+      'metrics',
     ],
   }),
   operation('show', 'show a device', {

@@ -34,3 +34,30 @@ export const RejectionPage = z.object({
 })
 export type RejectionPage = z.infer<typeof RejectionPage>
 export type Rejection = RejectionPage['rejections'][number]
+
+export const UnknownDevicePage = z.object({
+  /** The answering node: each node keeps its own list. */
+  node: z.object({ id: z.string(), host: z.string() }).optional(),
+  /** Start of the service, which begins the list. */
+  since: z.string(),
+  devices: z.array(
+    z.object({
+      name: z.string(),
+      way: rejectionWay,
+      /** The key, or the broker. */
+      sender: z.string(),
+      /** The account of the key, which has to own the device. */
+      owner: z.int().nullable(),
+      /** The decoder of the latest message. */
+      family: z.string(),
+      /** Time of the latest message. */
+      at: z.string(),
+      first_at: z.string(),
+      messages: z.int().positive(),
+      metrics: z.array(z.string()),
+    }),
+  ),
+  /** The list has one page. */
+  next: z.null(),
+})
+export type UnknownDevicePage = z.infer<typeof UnknownDevicePage>

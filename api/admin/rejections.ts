@@ -60,7 +60,7 @@ export function rejectionsOperation(
   })
 }
 
-function nodeOf({ id, host }: Pick<NodeState, 'id' | 'host'>): RejectionPage['node'] {
+export function nodeOf({ id, host }: Pick<NodeState, 'id' | 'host'>): RejectionPage['node'] {
   return { id: shortNodeId(id), host }
 }
 

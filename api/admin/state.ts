@@ -25,6 +25,7 @@ import { retentionOperation } from './retention.ts'
 import { stationSeriesNames } from './stations.ts'
 import { type StatusOptions, statusOperation } from './status.ts'
 import { statusHistoryOperation } from './status-history.ts'
+import { unknownDevicesOperation } from './unknown-devices.ts'
 
 export interface StateOptions extends Pick<TimeLimits, 'aheadMsMax'> {
   devices: Devices
@@ -63,6 +64,7 @@ export function stateOperations(options: StateOptions, audit: WriteLateAudit): A
       audit,
     }),
     rejectionsOperation(options.rejections, options.nodes?.own),
+    unknownDevicesOperation(options.rejections, name => devices.get(name) !== undefined, options.nodes?.own),
     exportOperation({ readingsExport, devices, metrics, nowMs: Date.now, aheadMsMax, audit, log }),
     auditOperation(store.postgres),
     statusOperation({ ...options, dataDirectory: options.directory.path }),

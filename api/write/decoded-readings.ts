@@ -7,9 +7,10 @@ import type { Refusal } from '../../ingest/intake/refusal.ts'
 import { loggerErrors } from '../http/status-errors.ts'
 import { renewed } from './log.ts'
 
-interface RefusedReading {
+export interface RefusedReading {
   readonly device: string
   readonly refusal: Refusal
+  readonly fields: Fields
 }
 
 export interface TakenReadings {
@@ -52,8 +53,9 @@ function outcomeOf(readings: readonly Fields[], outcomes: readonly Outcome[]): T
   const refused: RefusedReading[] = []
   const leftOut: TakenReadings['leftOut'][number][] = []
   for (const [at, outcome] of outcomes.entries()) {
-    const device = String(readings[at]?.['device'])
-    if ('reason' in outcome) refused.push({ device, refusal: outcome })
+    const fields = readings[at] ?? {}
+    const device = String(fields['device'])
+    if ('reason' in outcome) refused.push({ device, refusal: outcome, fields })
     else leftOut.push(...outcome.leftOut.map(part => ({ ...part, device })))
   }
   return { stored: outcomes.length - refused.length, refused, leftOut }

@@ -13,7 +13,8 @@ import { decoderOf, familyNames } from '../../ingest/decoders/decoders.ts'
 import { databaseAway, type Intake } from '../../ingest/intake/intake.ts'
 import type { ReadingMeter } from '../../ingest/intake/reading-meter.ts'
 import { type Refusal, refusalText } from '../../ingest/intake/refusal.ts'
-import { sourceOf } from '../../ingest/intake/rejection-source.ts'
+import { sourceOf, withReading } from '../../ingest/intake/rejection-source.ts'
+import type { Rejection } from '../../ingest/rejections/rejection.ts'
 import type { Log } from '../../store/log.ts'
 import { parseJson } from '../../store/strict-json.ts'
 import { BodyError } from '../http/body-deadlines.ts'
@@ -24,7 +25,7 @@ import type { Operation } from '../http/operation.ts'
 import { createFamily, type PublishedFamily } from '../http/register-operations.ts'
 import type { Scope } from '../http/scope.ts'
 import { LoggerError, type LoggerErrorCode, loggerErrors, sendError } from '../http/status-errors.ts'
-import { refusalOf, takeReadings } from './decoded-readings.ts'
+import { type RefusedReading, refusalOf, takeReadings } from './decoded-readings.ts'
 import { createFindWriter, type FindWriterOptions } from './find-writer.ts'
 import { forbidden, unauthorized } from './log.ts'
 import { refusalsOfWrites, writeCredentials } from './published-writes.ts'
@@ -139,9 +140,9 @@ function createWebhooks({ writers, findPrincipal, keys, intake, meter, authRateL
     return sendError(reply, code, members)
   }
 
-  function note(request: FastifyRequest, reason: Refusal['reason'], text: string, device?: string): void {
+  function note(request: FastifyRequest, reason: Refusal['reason'], text: string): void {
     const source = sourceOf('webhook', admitted.get(request), request.ip)
-    meter.rejected(reason, { ...source, device: device ?? source.device, reason: `${familyOf(request)}: ${text}` })
+    meter.rejected(reason, { ...source, reason: `${familyOf(request)}: ${text}` })
   }
 
   async function take(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -158,7 +159,7 @@ function createWebhooks({ writers, findPrincipal, keys, intake, meter, authRateL
       return sendError(reply, 'PAYLOAD_INVALID', { detail: decoded.reason })
     }
     const taken = await takeReadings(intake, writer, decoded.readings)
-    for (const { device, refusal } of taken.refused) note(request, refusal.reason, refusalText(refusal), device)
+    for (const refused of taken.refused) meter.rejected(refused.refusal.reason, rejectionOf(request, writer, refused))
     for (const { device, part, reason } of taken.leftOut) {
       meter.leftOut({ ...sourceOf('webhook', writer, request.ip), device, reason, part })
     }
@@ -175,6 +176,14 @@ function createWebhooks({ writers, findPrincipal, keys, intake, meter, authRateL
   }
 
   return { authenticate, take, refuseBroken }
+}
+
+function rejectionOf(request: FastifyRequest, writer: CredentialWriter, refused: RefusedReading): Rejection {
+  const { device, refusal, fields } = refused
+  const family = familyOf(request)
+  const reason = `${family}: ${refusalText(refusal)}`
+  const rejection = { ...sourceOf('webhook', writer, request.ip), device, reason }
+  return withReading(refusal.reason, rejection, { family, owner: writer.owner, fields })
 }
 
 function refuseFamily(reply: FastifyReply): FastifyReply {

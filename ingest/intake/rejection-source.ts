@@ -2,7 +2,15 @@
 
 import type { Writer } from '../../auth/writers.ts'
 import { unknownSender } from '../../store/limits/networks.ts'
-import { deviceSender, type RejectedSender, type RejectionSource, type RejectionWay } from '../rejections/rejection.ts'
+import {
+  deviceSender,
+  type RejectedSender,
+  type Rejection,
+  type RejectionSource,
+  type RejectionWay,
+  type UnregisteredReading,
+} from '../rejections/rejection.ts'
+import type { RejectionReason } from './reading-meter.ts'
 
 export function sourceOf(
   way: RejectionWay,
@@ -15,4 +23,11 @@ export function sourceOf(
 
 export function senderOf({ id, device }: Pick<Writer, 'id' | 'device'>): RejectedSender {
   return { name: device === undefined ? id : deviceSender(device.name), isKnown: true }
+}
+
+const unregisteredReasons: ReadonlySet<RejectionReason> = new Set(['unknown_device', 'too_many_devices'])
+
+/** Adds the decoded reading to the rejection of a device that is not registered. */
+export function withReading(reason: RejectionReason, rejection: Rejection, reading: UnregisteredReading): Rejection {
+  return unregisteredReasons.has(reason) ? { ...rejection, unregistered: reading } : rejection
 }

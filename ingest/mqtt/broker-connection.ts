@@ -2,13 +2,16 @@
 
 import { generate, type Packet } from 'mqtt-packet'
 import type { Writer } from '../../auth/writers.ts'
+import type { Fields } from '../field-names.ts'
 import type { Intake } from '../intake/intake.ts'
 import type { ReadingMeter } from '../intake/reading-meter.ts'
-import { senderOf } from '../intake/rejection-source.ts'
+import { senderOf, withReading } from '../intake/rejection-source.ts'
+import type { Rejection } from '../rejections/rejection.ts'
 import { type BrokerAddress, connectPacket, openBrokerSocket, type SessionOptions } from './broker-socket.ts'
 import type { ProtocolVersion } from './connect-packet.ts'
-import { createDecodeMessage, type Subscription } from './decoded-message.ts'
+import { createDecodeMessage, familyOf, type Subscription } from './decoded-message.ts'
 import { Deliveries, type DeliveriesOptions } from './deliveries.ts'
+import type { MessageRefusal } from './message-refusal.ts'
 import { PacketChannel } from './packet-channel.ts'
 import { PacketError } from './packet-error.ts'
 import { FieldReader } from './packet-fields.ts'
@@ -78,7 +81,7 @@ export function openBrokerConnection(options: BrokerConnectionOptions): BrokerCo
       options.onAcknowledged()
     },
     onSettled: settled,
-    onRejected: ({ reason, text }, ...of) => meter.rejected(reason, rejectionOf(senderOf(writer), text, ...of)),
+    onRejected: (refusal, ...of) => meter.rejected(refusal.reason, rejectionIn(options, refusal, ...of)),
     onLeftOut: ({ part, reason }, ...of) => meter.leftOut({ ...rejectionOf(senderOf(writer), reason, ...of), part }),
     onRefused: () => end('a reading could not be stored'),
     onFailed: error => end(`failed: ${String(error)}`),
@@ -148,6 +151,19 @@ export function openBrokerConnection(options: BrokerConnectionOptions): BrokerCo
     },
     destroy: () => socket.destroy(),
   }
+}
+
+/** `fields` of a reading that the intake refuses. */
+function rejectionIn(
+  { writer, subscriptions }: BrokerConnectionOptions,
+  { reason, text }: MessageRefusal,
+  topic: string,
+  device?: string,
+  fields?: Fields,
+): Rejection {
+  const rejection = rejectionOf(senderOf(writer), text, topic, device)
+  if (subscriptions === undefined || fields === undefined) return rejection
+  return withReading(reason, rejection, { family: familyOf(subscriptions, topic), owner: writer.owner, fields })
 }
 
 /** How messages are read, as a writer whose credential does not end. */

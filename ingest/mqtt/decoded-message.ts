@@ -19,11 +19,14 @@ export interface Subscription {
 type DecodedMessage = { bodies: readonly Fields[] } | { refusal: MessageRefusal }
 export type DecodeMessage = (publish: Pick<Publish, 'topic' | 'payload'>) => DecodedMessage
 
-/** Of filters that overlap, the first one counts. */
+/** The first of overlapping filters decides. */
+export function familyOf(subscriptions: readonly Subscription[], topic: string): string {
+  return subscriptions.find(({ filter }) => matchesFilter(filter, topic))?.family ?? ''
+}
+
 export function createDecodeMessage(subscriptions: readonly Subscription[]): DecodeMessage {
   return ({ topic, payload }) => {
-    const family = subscriptions.find(({ filter }) => matchesFilter(filter, topic))?.family ?? ''
-    const decode = decoderOf(family)
+    const decode = decoderOf(familyOf(subscriptions, topic))
     // A session that the broker keeps may still have filters of earlier settings.
     if (decode === undefined)
       return { refusal: { ...refusals.topic, text: 'the topic has no decoder in MQTT_BROKERS' } }

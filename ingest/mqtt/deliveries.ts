@@ -28,8 +28,8 @@ export interface DeliveriesOptions {
   send: (answer: Acknowledgement) => void
   /** Called after each outcome: more messages may be accepted. */
   onSettled: () => void
-  /** A reading was rejected. */
-  onRejected: (refusal: MessageRefusal, topic: string, device?: string) => void
+  /** A reading was rejected; `fields` where the intake refuses it. */
+  onRejected: (refusal: MessageRefusal, topic: string, device?: string, fields?: Fields) => void
   /** A reading is stored without some of its values or fields. */
   onLeftOut: (leftOut: LeftOut, topic: string, device?: string) => void
   /** The connection must be closed, since this message is not acknowledged. */
@@ -214,7 +214,7 @@ export class Deliveries {
   async #storePrepared(
     preparing: Promise<Refusal | undefined>,
     deviceName: string,
-    body: unknown,
+    body: Fields,
     message: Message,
   ): Promise<void> {
     this.#isHeld = true
@@ -222,11 +222,11 @@ export class Deliveries {
     await this.#resume(message.head, writer => {
       const refusal = refused ? refusalOfReading(refused) : refusalOfDevice(writer.find(deviceName), deviceName)
       if (refusal === undefined) this.#store(writer, body, message)
-      else this.#settle(message, refusal)
+      else this.#settle(message, refusal, body)
     })
   }
 
-  #store(writer: Writer, body: unknown, message: Message): void {
+  #store(writer: Writer, body: Fields, message: Message): void {
     const taken = this.#options.intake.take(writer, body)
     if (taken instanceof Promise) {
       this.#own(taken.then(outcome => this.#settleOutcome(message, outcome)))
@@ -236,7 +236,7 @@ export class Deliveries {
       const retry = () => this.#own(this.#resume(message.head, again => this.#store(again, body, message)))
       this.#throttled = setTimeout(retry, throttledMs)
     } else {
-      this.#settle(message, refusalOfReading(taken))
+      this.#settle(message, refusalOfReading(taken), body)
     }
   }
 
@@ -253,14 +253,14 @@ export class Deliveries {
     work.catch(this.#options.onFailed)
   }
 
-  #settle({ head, device, answer }: Message, refusal: MessageRefusal | undefined): void {
+  #settle({ head, device, answer }: Message, refusal: MessageRefusal | undefined, fields?: Fields): void {
     const { rules, onRejected, onSettled } = this.#options
     // At QoS 0 the sender would not send it again.
     if (refusal !== undefined && head.qos > 0 && isRetryable(refusal)) {
       this.#refuse('not_stored', refusal, head)
       return
     }
-    if (refusal !== undefined) onRejected(refusal, head.topic, device)
+    if (refusal !== undefined) onRejected(refusal, head.topic, device, fields)
     const acknowledgement = rules.acknowledgement(head, refusal)
     if (head.qos === 2 && isError(acknowledgement)) this.#unreleased.delete(head.messageId)
     answer(acknowledgement)

@@ -1,5 +1,7 @@
 /** A rejected reading or request: its way in, its sender and the reason. */
 
+import type { Fields } from '../field-names.ts'
+
 export const rejectionWays = [
   'put',
   'batch',
@@ -37,8 +39,18 @@ export interface RejectionSource {
  */
 export type RejectedPart = 'value' | 'field'
 
+/** The reading of a device that is not registered, as its decoder read it. */
+export interface UnregisteredReading {
+  readonly family: string
+  /** Account whose key sends, which may write to its own devices only. Null for a broker. */
+  readonly owner: number | null
+  readonly fields: Fields
+}
+
 export interface Rejection extends RejectionSource {
   reason: string
+  /** The decoded reading of a device that is not registered. */
+  unregistered?: UnregisteredReading | undefined
   /** Undefined for a whole reading or request. */
   part?: RejectedPart | undefined
 }

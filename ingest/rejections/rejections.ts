@@ -7,6 +7,7 @@ import type { Reject } from '../formats/reject.ts'
 import type { RejectedPart, Rejection, RejectionEntry, RejectionSource } from './rejection.ts'
 import { type RejectionQuery, RejectionRing } from './rejection-ring.ts'
 import type { SenderLog } from './sender-log.ts'
+import { type UnknownDevice, UnknownDevices } from './unknown-devices.ts'
 
 export interface RejectionsOptions {
   nowMs: () => number
@@ -26,6 +27,8 @@ export interface Rejections {
   /** The cost depends on the listed rejects only. `part`: for lines that are stored. */
   addLines(source: RejectionSource, lines: RejectedLines, part?: RejectedPart): void
   list(query: RejectionQuery): { entries: RejectionEntry[]; hasMore: boolean }
+  /** Devices that are not registered and send in formats of sensors, the latest first. */
+  unknownDevices(isRegistered: (name: string) => boolean): UnknownDevice[]
   /** Drops the entries about this device or station. The counts stay. */
   forget(device: string): void
   /** When counting began, and how many readings and requests were rejected as a whole. */
@@ -39,11 +42,13 @@ const unlistedReason = 'more lines of a body, whose reasons are not kept'
 
 export function createRejections({ nowMs, senderLog }: RejectionsOptions): Rejections {
   const ring = new RejectionRing()
+  const unknownDevices = new UnknownDevices()
   const sinceMs = nowMs()
   let rejected = 0
 
   function add(rejection: Rejection, count: number, about?: object): void {
-    const { part } = rejection
+    const { part, unregistered } = rejection
+    if (unregistered !== undefined) unknownDevices.add(rejection, unregistered, nowMs())
     if (part === undefined) rejected += count
     const { way, sender, device, reason } = ring.add(rejection, count, nowMs())
     // A field that is not a metric, or lacks a unit, is not a fault of the sensor, and arrives with each reading.
@@ -64,7 +69,11 @@ export function createRejections({ nowMs, senderLog }: RejectionsOptions): Rejec
       if (left > 0) add({ ...source, reason: unlistedReason, part }, left)
     },
     list: query => ring.list(query),
-    forget: device => ring.forget(device),
+    unknownDevices: isRegistered => unknownDevices.list(isRegistered),
+    forget(device) {
+      ring.forget(device)
+      unknownDevices.forget(device)
+    },
     status: () => ({ sinceMs, rejected }),
   }
 }

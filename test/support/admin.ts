@@ -18,7 +18,7 @@ import {
 } from '../../ingest/ingest.ts'
 import { createWallClock } from '../../ingest/journal/wall-clock.ts'
 import { defaultRanges } from '../../ingest/reading.ts'
-import { createRejections } from '../../ingest/rejections/rejections.ts'
+import { createRejections, type Rejections } from '../../ingest/rejections/rejections.ts'
 import { createReadingsExport } from '../../query/export/readings-export.ts'
 import { createReplicas } from '../../query/replicas.ts'
 import { createEraseJobs } from '../../service/lifecycle/erasure/erase-jobs.ts'
@@ -33,6 +33,7 @@ export interface Admin {
   metrics: Metrics
   ingest: ForwardingIngest
   pointsIngest: ForwardingPointsIngest
+  rejections: Rejections
   store: Store
   databases: Databases
   /** Where the journals keep their files. */
@@ -164,6 +165,7 @@ export async function startAdmin(t: TestHooks, options: AdminOptions = {}): Prom
     store,
     log: silentLog,
   }
+  const rejections = createRejections({ nowMs: Date.now, senderLog() {} })
   const { prefix, register } = adminFamily({
     eraseJobs: createEraseJobs(erasing),
     readingsExport: createReadingsExport({
@@ -188,7 +190,7 @@ export async function startAdmin(t: TestHooks, options: AdminOptions = {}): Prom
     ranges: defaultRanges,
     aheadMsMax: 300_000,
     meter: { taken() {}, refused() {} },
-    rejections: createRejections({ nowMs: Date.now, senderLog() {} }),
+    rejections,
     directory,
     reserveBytes: 0,
     diskUse: { read: async () => diskState },
@@ -223,5 +225,5 @@ export async function startAdmin(t: TestHooks, options: AdminOptions = {}): Prom
     }
   }
 
-  return { app, ...parts, store, databases, people, ask, answers }
+  return { app, ...parts, rejections, store, databases, people, ask, answers }
 }

@@ -7,7 +7,7 @@ import t from 'tap'
 import { freePort } from '../../store/process/free-port.ts'
 import { becomes, within } from '../support/becomes.ts'
 import { desk, inBrowser, inspect, textOf } from '../support/browser-page.ts'
-import { signIn as cookieOf, password } from '../support/people.ts'
+import { signIn as cookieOf, makeKey, makePerson, password } from '../support/people.ts'
 import { startService, withoutQuestdb } from '../support/service.ts'
 import { fill, pageTests } from './page-tests.ts'
 import { submitSignIn, useSession } from './sign-in-page.ts'
@@ -144,7 +144,28 @@ onDesk('a list of devices is added as a whole, and found by a search that stands
   await page.getByText('1 device.').waitFor()
 })
 
+onDesk('a device that sends and is not registered is added by a button', async (page, t) => {
+  const body = JSON.stringify({ temperature: 21, humidity: 50 })
+  const { cookie } = await makePerson(service)
+  const key = await makeKey(url, cookie, ['ingest'])
+  const send = () => fetch(`${url}/in/thingsboard/${key}?device=well`, { method: 'POST', body })
+  t.equal((await send()).status, 404)
+  await open(page, 'ada', '/admin/unknown-devices')
+  await becomes(
+    t,
+    () => record(page, 'well').innerText(),
+    /thingsboard by webhook · key \d+ of account \d+ · temperature, humidity · last seen .* · 1 message/,
+  )
+  await inspect(t, page, 'unknown devices')
+  await press(page, 'Add well')
+  await said(page, 'well is added.')
+  await becomes(t, () => shownText(page, 'Password'), /[0-9a-f]{64}/)
+  await page.getByText('There are no unknown devices here.').waitFor()
+  t.equal((await send()).status, 200, 'the owner of the key owns it')
+})
+
 const sections: [path: string, name: string, text: string | RegExp][] = [
+  ['unknown-devices', 'Unknown devices', 'There are no unknown devices here.'],
   ['status', 'Status', 'Journal'],
   ['accounts', 'Accounts', 'eve@example.com'],
   ['invitations', 'Invitations', 'There are no open invitations here.'],

@@ -18,7 +18,8 @@ import { rollBackChanges } from '../../support/breaking-pool.ts'
 import { records } from '../../support/journal-parts.ts'
 
 const admin = await startAdmin(t)
-const { app, devices, metrics, ingest, pointsIngest, journal, pointsJournal, store, people, ask, answers } = admin
+const { app, devices, metrics, ingest, pointsIngest, journal, pointsJournal, rejections, store, people, ask, answers } =
+  admin
 const pool = store.postgres
 const ada = await people.person('ada@stations.example')
 
@@ -362,6 +363,29 @@ const writtenMs = Date.UTC(2026, 0, 2)
 const shownTimes = { at: '2026-01-02T00:00:00.000Z', time: '2026-01-01T00:00:00.000000Z' }
 const lettersOf = async (query = '') => (await ask('GET', `/dead-letters${query}`)).body as DeadLetterPage
 const noLetters = { dead_letters: [], damaged: [], next: null }
+
+t.test('devices that send and are not registered are listed until they are added', async t => {
+  const reading = { family: 'zigbee2mqtt', owner: null, fields: { device: 'well', temperature: 21, co2: 500 } }
+  const source = { way: 'mqtt', sender: { name: 'broker', isKnown: true }, device: 'well' } as const
+  const sends = () => rejections.add({ ...source, reason: 'device unknown', unregistered: reading })
+  for (const send of [sends, sends]) send()
+  const known = { family: 'zigbee2mqtt', owner: null, metrics: ['temperature', 'co2'], messages: 2 }
+  const well = { name: 'well', way: 'mqtt', sender: 'broker', ...known, at: isoTime, first_at: isoTime }
+  await answers(
+    t,
+    ['GET', '/unknown-devices', undefined, { status: 200, body: { since: isoTime, devices: [well], next: null } }],
+    ['POST', '/devices', { name: 'well', owner: null }, { status: 201, body: { device: 'well', password } }],
+    ['GET', '/unknown-devices', undefined, { status: 200, body: { devices: { length: 0 } } }],
+    ['DELETE', '/devices/well', undefined, { status: 204 }],
+    ['GET', '/unknown-devices', undefined, { status: 200, body: { devices: { length: 0 } } }],
+  )
+  sends()
+  await answers(t, ['GET', '/unknown-devices', undefined, { body: { devices: [{ messages: 1 }] } }])
+  rejections.forget('well')
+  await answers(t, ['GET', '/unknown-devices', undefined, { body: { devices: { length: 0 } } }])
+  const asUser = { method: 'GET', url: '/api/admin/unknown-devices', headers: { cookie: user.cookie } } as const
+  t.equal((await app.inject(asUser)).statusCode, 403)
+})
 
 t.test('dead letters are shown page by page and sent again', async t => {
   const disk = openDisk(journal)

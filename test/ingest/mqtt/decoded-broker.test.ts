@@ -83,6 +83,11 @@ t.test('each filter has its decoder', async t => {
       ['silent', 'logging disabled'],
     ],
   )
+  const unregistered = { family: 'zigbee2mqtt', owner: null, fields: { temperature: 99, device: 'nobody' } }
+  t.strictSame(
+    kept.map(rejection => rejection.unregistered),
+    [unregistered, undefined, undefined],
+  )
 })
 
 t.test('a message is acknowledged when each of its readings is stored, and comes again before that', async t => {

@@ -19,9 +19,11 @@ import { RejectionsSection } from './rejections-section.tsx'
 import { StationsSection } from './stations-section.tsx'
 import { StatusSection } from './status-section.tsx'
 import { TenantsSection } from './tenants-section.tsx'
+import { UnknownDevicesSection } from './unknown-devices-section.tsx'
 
 const sections: { path: string; name: string; Shown: ComponentType }[] = [
   { path: '', name: 'Devices', Shown: DevicesSection },
+  { path: 'unknown-devices', name: 'Unknown devices', Shown: UnknownDevicesSection },
   { path: 'status', name: 'Status', Shown: StatusSection },
   { path: 'metrics', name: 'Metrics', Shown: MetricsSection },
   { path: 'accounts', name: 'Accounts', Shown: AccountsSection },

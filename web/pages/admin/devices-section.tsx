@@ -23,7 +23,7 @@ import { metricsIn, readDeviceList, tagsIn } from './device-list-csv.ts'
 import { curlLine, lineProtocolLine, microPythonProgram, mqttLine, pythonProgram } from './ready-lines.ts'
 
 type Issued = IssuedPassword | Rotated
-type Shown = { kind: 'one'; issued: Issued; battery: boolean } | { kind: 'many'; issued: IssuedPassword[] }
+export type Shown = { kind: 'one'; issued: Issued; battery: boolean } | { kind: 'many'; issued: IssuedPassword[] }
 
 export function DevicesSection() {
   const [secret, setSecret] = useState<Shown>()
@@ -125,7 +125,7 @@ function DeviceList({ actions, onIssued }: Issuing) {
   return <AddForm title="Add a list" verb="Add all" fields={[field]} isBusy={actions.isBusy} onSend={add} />
 }
 
-function Passwords({ shown, onDone }: { shown: Shown; onDone: () => void }) {
+export function Passwords({ shown, onDone }: { shown: Shown; onDone: () => void }) {
   const port = lastValue(useResource<Status>(addressOf('/api/admin/status')))?.mqtt_port ?? null
   if (shown.kind === 'many') {
     const parts = [{ name: 'Names and passwords, as CSV', text: passwordsCsv(shown.issued) }]
