@@ -63,7 +63,7 @@ onDesk('tags are chosen, and the address has them', async (page, t) => {
   await showsAddress(page, '?tag=site%3Aberlin&tag=room%3AServer+room+1')
   await page.getByText(/^3 devices\./).waitFor()
   await page.reload()
-  await becomes(t, () => page.locator('.tag-filter li').allInnerTexts(), ['site:berlin ×', 'room:Server room 1 ×'])
+  await becomes(t, () => page.locator('.chosen-tags li').allInnerTexts(), ['site:berlin ×', 'room:Server room 1 ×'])
   await page.getByRole('button', { name: 'Remove site:berlin' }).click()
   await showsAddress(page, '?tag=room%3AServer+room+1')
   await page.goBack()
@@ -313,17 +313,20 @@ onPhone('batteries that run out and devices unlike the others, as soon as QuestD
   await page.goto(server.url)
   await page.getByText('Battery estimates and comparisons are not available at the moment.').waitFor()
   await rows(page).first().waitFor()
+  const top = async () => (await page.getByLabel('Search').boundingBox())?.y ?? Infinity
+  await becomes(t, async () => (await top()) < 400, true, 'the search is in the first screen')
   server.insights = insights
   await lookAgain(page)
   const batteries = page.getByRole('region', { name: 'Batteries running out 1,234' })
   const odd = page.getByRole('region', { name: 'Unlike the others 1' })
+  await page.locator('.insights > summary').filter({ hasText: 'Findings 14' }).click()
   await batteries.waitFor()
-  await becomes(t, () => page.locator('.no-insights').count(), 0)
   const items = batteries.getByRole('listitem')
   const findings = page.getByRole('region', { name: 'Findings' })
   await becomes(t, () => findings.getByRole('listitem').count(), 2)
+  await findings.getByText('12 more findings').click()
   const worstFirst =
-    /critical\s*sensor-00000 The battery lasts about 6 days \(4 to 10\)\s+warning\s*Attic \/ 2 Temperature is unlike its neighbours: 31\.2 °C, expected 20\.5 °C\s+And 12 more\./
+    /critical\s*sensor-00000 The battery lasts about 6 days \(4 to 10\)\s+warning\s*Attic \/ 2 Temperature is unlike its neighbours: 31\.2 °C, expected 20\.5 °C\s+12 more findings\s+And 12 more\./
   await becomes(t, () => textOf(findings), worstFirst)
   const attic = '/device/Attic%20%2F%202'
   await becomes(t, () => findings.getByRole('listitem').nth(1).getByRole('link').getAttribute('href'), attic)
@@ -339,12 +342,41 @@ onPhone('batteries that run out and devices unlike the others, as soon as QuestD
   await becomes(t, () => items.count(), 200)
 })
 
+const shiftObserver = `globalThis.shift = 0
+  new PerformanceObserver(list => { for (const { value } of list.getEntries()) globalThis.shift += value })
+    .observe({ type: 'layout-shift', buffered: true })`
+const rowsInSight =
+  "[...document.querySelectorAll('tbody tr')].filter(row => row.getBoundingClientRect().bottom <= innerHeight).length"
+
+on({ viewport: { width: 1280, height: 900 } })(
+  'ten devices are in sight below states, findings and one row of tools, and late findings move nothing',
+  async (page, t) => {
+    server.devices = madeDevices(111).map(device => ({ ...device, tags: ['room:Server room 1', 'site:berlin'] }))
+    server.insights = insights
+    await page.addInitScript(shiftObserver)
+    await page.route('**/api/fleet/insights', async route => {
+      await rows(page).first().waitFor()
+      await route.continue()
+    })
+    await page.goto(server.url)
+    await page.getByRole('region', { name: 'Findings' }).getByRole('listitem').first().waitFor()
+    await becomes(t, () => page.getByRole('combobox').count(), 3, 'tags, groups and the map')
+    await becomes(t, async () => (await page.locator('.toolbar').boundingBox())?.height, 44, 'one row of tools')
+    const inSight = Number(await page.evaluate(rowsInSight))
+    t.ok(inSight >= 10, `${inSight} devices in sight`)
+    // A frame is reported once it has been painted.
+    await page.evaluate('new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
+    const shift = Number(await page.evaluate('globalThis.shift'))
+    t.ok(shift < 0.05, `a layout shift of ${shift}`)
+  },
+)
+
 onDesk('what changed since the last visit is told once', async (page, t) => {
   const answered = page.waitForResponse('**/api/fleet/insights')
   await page.goto(server.url)
   await answered
   await rows(page).first().waitFor()
-  await becomes(t, () => page.locator('.insights, .no-insights').count(), 0, 'of these there is nothing to say')
+  await becomes(t, () => page.locator('.insights').innerText(), 'No findings.')
   await becomes(t, () => page.getByText('Since your last visit').count(), 0)
   const one = server.devices.find(({ device }) => device === 'sensor-00001')
   Object.assign(one ?? {}, { state: 'silent' })

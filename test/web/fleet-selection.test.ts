@@ -32,7 +32,7 @@ async function signIn(
 
 /** Until what is loaded for it has taken the focus. */
 async function begin(page: Page): Promise<void> {
-  await page.locator('.tag-filter').getByRole('button', { name: 'Select', exact: true }).click()
+  await page.locator('.toolbar').getByRole('button', { name: 'Select', exact: true }).click()
   await page.locator('.selection button:focus').waitFor()
 }
 const button = (page: Page, name: string | RegExp) => region(page, 'Selection').getByRole('button', { name })

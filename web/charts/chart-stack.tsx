@@ -190,7 +190,7 @@ function PanelView({ panel, isLast, cursor, window, drawn, zone, nowMs, onWindow
         </h3>
         <PanelValues panel={panel} cursor={cursor} window={window} />
       </div>
-      <div class="panel-chart" ref={host} aria-hidden="true" />
+      <div class="panel-chart" ref={host} style={{ minHeight: `${height}px` }} aria-hidden="true" />
     </div>
   )
 }

@@ -1,6 +1,6 @@
 /** Changes since the last visit from this browser, until the notice is dismissed. */
 
-import { useEffect, useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 import { addressOf } from '../../client/address.ts'
 import { browserStorage } from '../../client/browser-storage.ts'
 import { serverNowMs } from '../../client/clock.ts'
@@ -16,7 +16,8 @@ const namesShown = 5
 export function ChangesNotice({ fleet, times }: { fleet: Fleet; times: Times }) {
   const [changes, setChanges] = useState<Changes>()
   const isComplete = fleet.isComplete.value
-  useEffect(() => {
+  // Before the first paint, so that the notice does not move the list.
+  useLayoutEffect(() => {
     if (!isComplete) return undefined
     const before = readVisit(browserStorage)
     if (before !== undefined) setChanges(changesSince(before, fleet.devices.peek()))

@@ -38,7 +38,7 @@ import { SelectButton } from './select-button.tsx'
 import type { SelectionBarProps } from './selection-bar.tsx'
 import { ShowFilter } from './show-filter.tsx'
 import { StateFilter } from './state-filter.tsx'
-import { TagFilter } from './tag-filter.tsx'
+import { ChosenTags, TagFilter } from './tag-filter.tsx'
 import { Toolbar } from './toolbar.tsx'
 import { useSelection } from './use-selection.ts'
 import './fleet.css'
@@ -70,7 +70,7 @@ export function FleetPage() {
   }, [tags])
   return (
     <>
-      <h1>Fleet</h1>
+      <h1 class="unseen">Fleet</h1>
       {fleet === undefined ? <Skeleton name="The fleet is loading" rows={10} /> : <FleetBody fleet={fleet} />}
     </>
   )
@@ -101,7 +101,7 @@ function FleetBody({ fleet }: { fleet: Fleet }) {
           <Devices
             fleet={fleet}
             times={times}
-            above={quantities => <Insights state={insights} {...{ times, zone, quantities }} />}
+            beside={quantities => <Insights state={insights} {...{ times, zone, quantities }} />}
           />
         </div>
       )}
@@ -135,11 +135,11 @@ function titleNotice(state: Fleet['first']['value'], silent: number): string {
 interface DevicesProps {
   fleet: Fleet
   times: Times
-  /** Rendered between the states and the list, for the whole fleet. */
-  above(quantities: Quantities): ComponentChildren
+  /** Rendered beside the states, for the whole fleet. */
+  beside(quantities: Quantities): ComponentChildren
 }
 
-function Devices({ fleet, times, above }: DevicesProps) {
+function Devices({ fleet, times, beside }: DevicesProps) {
   const address = urlArguments.value
   const view = useMemo(() => readView(address), [address])
   const devices = fleet.devices.value
@@ -159,18 +159,17 @@ function Devices({ fleet, times, above }: DevicesProps) {
   return (
     <>
       {isOfAll ? <ChangesNotice fleet={fleet} times={times} /> : null}
-      <StateFilter counts={counts} chosen={view.states} onChange={states => change({ states })} />
-      {isOfAll ? above(quantities) : null}
+      <div class="overview">
+        <StateFilter counts={counts} chosen={view.states} onChange={states => change({ states })} />
+        {isOfAll ? beside(quantities) : null}
+      </div>
       <Toolbar
         {...{ view, columns, quantities }}
         custom={byTitle(metrics)}
         hasOrder={columns.customMax > 0 || isNarrow}
         onChange={change}
       >
-        <span role="status">{summaryOf(rows.length, totalOf(counts), fleet)}</span> {currencyOf(fleet)} Times:{' '}
-        {times.zone}.
-      </Toolbar>
-      <TagFilter devices={devices} chosen={fleet.tags} onChange={tag => setArguments({ tag })}>
+        <TagFilter devices={devices} chosen={fleet.tags} onChange={tag => setArguments({ tag })} />
         {view.isMap ? null : (
           <GroupFilter
             keys={groupKeys(devices, view.group)}
@@ -179,8 +178,13 @@ function Devices({ fleet, times, above }: DevicesProps) {
           />
         )}
         {hasMap ? <ShowFilter isMap={view.isMap} onChange={isMap => change({ isMap })} /> : null}
+        <p>
+          <span role="status">{summaryOf(rows.length, totalOf(counts), fleet)}</span> {currencyOf(fleet)} Times:{' '}
+          {times.zone}.
+        </p>
         {maySelect ? <SelectButton isOn={selection !== undefined} onBegin={() => select(new Set())} /> : null}
-      </TagFilter>
+      </Toolbar>
+      <ChosenTags chosen={fleet.tags} onChange={tag => setArguments({ tag })} />
       {maySelect && selection !== undefined ? (
         <SelectionBar
           {...{ view, tags: fleet.tags, names: selection.names }}

@@ -23,7 +23,7 @@ import { Hours, ValueTrend } from './trend-cells.tsx'
 import { type Trends, useTrends } from './use-trends.ts'
 
 /** As in `narrow-rows.css`: four lines on a narrow screen, and one more for tags and for values without a column. */
-const rowHeights = { wide: 52, narrow: 116 }
+const rowHeights = { wide: 44, narrow: 116 }
 /** The height of a group's heading. */
 const headingHeight = 48
 const lineHeights = { custom: 17, tags: 24 }
@@ -200,12 +200,12 @@ export function FleetTable({
   const onShown = useCallback((inView: readonly FleetDevice[]) => setPath(trendsPath(inView)), [])
   const lines = Math.min(columns.customMax, customLines[useMedia(phone) ? 'phone' : 'narrow'])
   const ofCustom = lines === 0 ? 0 : lines * lineHeights.custom + lineGap
-  const height = isNarrow ? rowHeights.narrow + ofCustom : rowHeights.wide
+  const ofTags = columns.hasTags ? lineHeights.tags : 0
   return (
     <VirtualTable
       name="Devices"
       {...{ columns: shown, rows, headings, headingHeight, isNarrow, onShown }}
-      rowHeight={height + (columns.hasTags ? lineHeights.tags : 0)}
+      rowHeight={isNarrow ? rowHeights.narrow + ofCustom + ofTags : rowHeights.wide}
       keyOf={({ device }) => device}
       sort={{ key: sort, isDescending }}
       onSort={key => onSort(key as SortKey, key === sort && !isDescending)}

@@ -1,10 +1,11 @@
-/** The fleet's findings, worst first, with full lists of batteries and outliers. Renders nothing without any. */
+/** The fleet's findings in one line each, worst first, with folded lists of the rest, of batteries and of outliers. */
 
 import { useId, useState } from 'preact/hooks'
 import type { Insights as InsightsAnswer } from '../../../query/shapes/insights.ts'
 import { addressOf } from '../../client/address.ts'
 import type { ResourceState } from '../../client/resource-state.ts'
 import { devicePath } from '../../client/routes.ts'
+import { useMedia } from '../../client/use-media.ts'
 import { SeverityBadge } from '../../parts/severity-badge.tsx'
 import { findingSentence, pageWords } from '../../text/finding-words.ts'
 import { countOf, countText } from '../../text/numbers.ts'
@@ -14,6 +15,8 @@ import type { Times } from '../../theme/times.ts'
 import { batterySentence, outlierSentence, outliersAbout } from './insight-sentences.ts'
 
 const entriesShort = 3
+/** As in `fleet.css`. */
+const narrow = '(max-width: 860px)'
 
 interface Entry {
   key: string
@@ -30,12 +33,15 @@ export interface InsightsProps {
 }
 
 export function Insights({ state, times, zone, ...of }: InsightsProps) {
-  if (state.kind === 'failed' && state.failure.kind === 'unavailable') {
-    return <p class="no-insights">Battery estimates and comparisons are not available at the moment.</p>
+  const isNarrow = useMedia(narrow)
+  // The box has its place before the answer, so that the list does not move.
+  if (state.kind === 'loading') return <div class="card insights" />
+  if (state.kind === 'failed') {
+    if (state.failure.kind !== 'unavailable') return null
+    return <p class="card insights">Battery estimates and comparisons are not available at the moment.</p>
   }
-  if (state.kind !== 'ready' && state.kind !== 'stale') return null
   const { generated_at, findings, batteries, batteries_total, outliers, outliers_total, metrics } = state.value
-  if (findings.length + batteries.length + outliers.length === 0) return null
+  if (findings.length + batteries.length + outliers.length === 0) return <p class="card insights">No findings.</p>
   const quantities = describedBy(of.quantities, metrics)
   const ending = batteries.map(one => ({
     key: `${one.metric} ${one.device}`,
@@ -48,8 +54,8 @@ export function Insights({ state, times, zone, ...of }: InsightsProps) {
     sentence: outlierSentence(one, quantities),
   }))
   const asOf = times.dateTime(generated_at)
-  return (
-    <div class="insights">
+  const lists = (
+    <div class="lists">
       <FleetFindings answer={state.value} {...{ times, zone, quantities }} />
       <List
         title="Batteries running out"
@@ -58,6 +64,16 @@ export function Insights({ state, times, zone, ...of }: InsightsProps) {
       />
       <List {...outliersAbout(outliers)} {...{ entries: unlike, total: outliers_total, asOf }} />
     </div>
+  )
+  if (!isNarrow) return <div class="card insights">{lists}</div>
+  return (
+    <details class="card insights">
+      <summary>
+        {findings[0] === undefined ? null : <SeverityBadge severity={findings[0].severity} />}
+        Findings <span class="total">{countText(state.value.findings_total || batteries_total + outliers_total)}</span>
+      </summary>
+      {lists}
+    </details>
   )
 }
 
@@ -70,25 +86,30 @@ function FleetFindings({ answer, times, zone, quantities }: FleetFindingsProps) 
   if (findings.length === 0) return null
   const words = pageWords(quantities, times, generated_at)
   const others = findings_total - findings.length
+  const folded = findings_total - Math.min(findings.length, entriesShort)
+  const lines = findings.map(finding => (
+    <li key={`${finding.device} ${finding.code} ${finding.metric} ${finding.since}`}>
+      <SeverityBadge severity={finding.severity} />
+      <span>
+        <a href={addressOf(devicePath(finding.device))}>{finding.device}</a> {findingSentence(finding, words, zone)}
+      </span>
+    </li>
+  ))
   return (
-    <section class="card findings" aria-labelledby="fleet-findings">
-      <h2 id="fleet-findings">Findings</h2>
-      <ul>
-        {findings.map(finding => (
-          <li key={`${finding.device} ${finding.code} ${finding.metric} ${finding.since}`}>
-            <SeverityBadge severity={finding.severity} />
-            <span>
-              <a href={addressOf(devicePath(finding.device))}>{finding.device}</a>{' '}
-              {findingSentence(finding, words, zone)}
-            </span>
-          </li>
-        ))}
-      </ul>
-      <p class="note">
-        {others > 0 ? `And ${countText(others)} more. ` : ''}
-        {gauges_left_out > 0 ? `Not of ${countOf(gauges_left_out, 'more gauge')}: they are too many. ` : ''}
-        <a href={addressOf('/docs/statistics#findings')}>How they are found</a>
-      </p>
+    <section class="lines" aria-labelledby="fleet-findings">
+      <h2 id="fleet-findings" class="unseen">
+        Findings
+      </h2>
+      <ul>{lines.slice(0, entriesShort)}</ul>
+      <details>
+        <summary>{folded > 0 ? countOf(folded, 'more finding') : 'About findings'}</summary>
+        <ul>{lines.slice(entriesShort)}</ul>
+        <p class="note">
+          {others > 0 ? `And ${countText(others)} more. ` : ''}
+          {gauges_left_out > 0 ? `Not of ${countOf(gauges_left_out, 'more gauge')}: they are too many. ` : ''}
+          <a href={addressOf('/docs/statistics#findings')}>How they are found</a>
+        </p>
+      </details>
     </section>
   )
 }
@@ -109,7 +130,7 @@ function List({ title, note, entries, total, asOf }: ListProps) {
   const shown = isWhole ? entries : entries.slice(0, entriesShort)
   const unsent = total - entries.length
   return (
-    <section class="card" aria-labelledby={id}>
+    <section aria-labelledby={id}>
       <details>
         <summary>
           <h2 id={id}>

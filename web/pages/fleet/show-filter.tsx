@@ -8,7 +8,7 @@ export interface ShowFilterProps {
 export function ShowFilter({ isMap, onChange }: ShowFilterProps) {
   return (
     <label>
-      <span>Show</span>
+      <span class="unseen">Show</span>
       <select value={isMap ? 'map' : 'list'} onChange={({ currentTarget }) => onChange(currentTarget.value === 'map')}>
         <option value="list">List</option>
         <option value="map">Map</option>

@@ -1,4 +1,4 @@
-/** The search, the order of the list where the table has no header to press, and a line on the list. */
+/** One row with the search, the order where the table has no header to press, and further controls. */
 
 import type { ComponentChildren } from 'preact'
 import type { Quantities } from '../../text/quantities.ts'
@@ -32,8 +32,8 @@ export function Toolbar({ view, columns, custom, quantities, hasOrder, onChange,
   const nameOf = (key: SortKey) => names[key] ?? quantities.of(customOf(key) ?? key).name
   return (
     <div class="toolbar">
-      <label>
-        <span>Search</span>
+      <label class="device-search">
+        <span class="unseen">Search</span>
         <input
           type="search"
           value={view.search}
@@ -56,7 +56,7 @@ export function Toolbar({ view, columns, custom, quantities, hasOrder, onChange,
           </select>
         </label>
       ) : null}
-      <p>{children}</p>
+      {children}
     </div>
   )
 }
