@@ -12,7 +12,7 @@ import {
 } from '../../web/charts/annotation-marks.ts'
 import { annotatedPanels } from '../../web/pages/charts/annotated-panels.ts'
 import { chartPath, chosenLines, linesMax } from '../../web/pages/charts/chosen-lines.ts'
-import { type DrawnLine, linePanels, lineTable, lookOf } from '../../web/pages/charts/line-panels.ts'
+import { type DrawnLine, linePanels, lineTable, looksOf } from '../../web/pages/charts/line-panels.ts'
 import { quantitiesOf } from '../../web/text/quantities.ts'
 import { createTimes } from '../../web/theme/times.ts'
 import { becomes } from '../support/becomes.ts'
@@ -25,10 +25,14 @@ import { useSession } from './sign-in-page.ts'
 
 const stepMs = 10 * minuteMs
 const quantities = quantitiesOf()
+const looks = looksOf(
+  ['temperature', 'humidity', 'dew_point', 'temperature', 'pressure'].map(metric => ({ metric, device: '' })),
+)
 
 function line(place: number, device: string, metric: string, values: readonly number[]): DrawnLine {
   const timesMs = values.map((_, row) => row * stepMs)
-  return { place, device, metric, quantity: quantities.of(metric), timesMs, values }
+  const look = looks[place] as DrawnLine['look']
+  return { place, look, device, metric, quantity: quantities.of(metric), timesMs, values }
 }
 
 const service = await sharedService(t)
@@ -285,7 +289,7 @@ t.test('two units have an axis each, and each further one a panel', async t => {
   t.strictSame(others, [])
   t.equal(main?.title, 'Left: °C; right: %')
   const lines = main?.content.lines.map(({ colour, isRight }) => `${colour} ${isRight}`)
-  t.strictSame(lines, ['--line-1 false', '--line-4 false', '--line-2 true'])
+  t.strictSame(lines, ['--line-2 false', '--line-4 false', '--line-5 true'])
   t.match(small, { title: 'hPa', content: { right: 'room' } })
   t.equal(main?.readouts.map(({ textAt }) => textAt?.(stepMs)).join(), '2.0\u202f°C,5.0\u202f°C,51\u202f%')
   t.equal(main?.readouts[0]?.textAt?.(20 * stepMs), null)
@@ -297,6 +301,8 @@ t.test('two units have an axis each, and each further one a panel', async t => {
 })
 
 t.test('no two lines have the same dashes', async t => {
-  const dashes = Array.from({ length: linesMax }, (_, place) => lookOf(place).dash.join())
+  const dashes = looksOf(Array.from({ length: linesMax }, () => ({ metric: 'co2', device: '' }))).map(({ dash }) =>
+    dash.join(),
+  )
   t.equal(new Set(dashes).size, linesMax)
 })

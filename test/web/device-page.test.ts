@@ -52,6 +52,9 @@ function difference(one: Colour, other: Colour): number {
   return Math.hypot(one[0] - other[0], one[1] - other[1], one[2] - other[2])
 }
 
+/** As charts have it. */
+const bandOpacity = 0x2b / 255
+
 const markup = '<img src=x onerror=alert(1)>'
 
 const service = await sharedService(t)
@@ -223,8 +226,11 @@ onDesk('the line of the means is drawn over the band of the extremes, by day and
   await openTurns(page, '?range=7d')
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme })
-    const colours = { line: await colourOf(page, '--accent'), band: await colourOf(page, '--accent-wash') }
-    const shares = [2, 2.5, 3].map(days => 1 - days / 7)
+    const [line, card] = [await colourOf(page, '--line-2'), await colourOf(page, '--card')]
+    const band = line.map((part, place) => (card[place] as number) + bandOpacity * (part - (card[place] as number)))
+    const colours = { line, band: band as unknown as Colour }
+    // Six in the evening, where the grid has no line.
+    const shares = [1.25, 2.25, 3.25].map(days => 1 - (days + (startMs % dayMs) / dayMs) / 7)
     const read = async () => (await columnsOf(plot(page), shares)).map(column => drawnIn(column, colours))
     await becomes(t, read, Array(3).fill('band, line, band'), colorScheme)
   }
@@ -233,11 +239,13 @@ onDesk('the line of the means is drawn over the band of the extremes, by day and
 /** From the top to the bottom. The mean is in the middle, and the band nearly all of the height. */
 function drawnIn(column: readonly Colour[], { line, band }: { line: Colour; band: Colour }): string {
   const between = (from: number, to: number) => column.slice(from * column.length, to * column.length)
-  const isBand = (colour: Colour) => difference(colour, band) === 0
+  // The grid shows through, and colours are rounded.
+  const isBand = (colour: Colour) => difference(colour, band) < 4
+  const mostly = (part: readonly Colour[]) => part.filter(isBand).length > 0.8 * part.length
   // The edges of a line are blended with what lies below it.
   const isLine = (colour: Colour) => difference(colour, line) < difference(line, band) / 4
   const [above, middle, below] = [between(0.2, 0.4), between(0.4, 0.6), between(0.6, 0.8)]
-  const words = [above.every(isBand) && 'band', middle.some(isLine) && 'line', below.every(isBand) && 'band']
+  const words = [mostly(above) && 'band', middle.some(isLine) && 'line', mostly(below) && 'band']
   return words.map(word => (word === false ? 'something else' : word)).join(', ')
 }
 

@@ -10,9 +10,10 @@ import { keyAction, moveCursor } from './chart-keys.ts'
 import { timesHeight } from './chart-look.ts'
 import { listenToGestures } from './gestures.ts'
 import { createLineChart, type LineChart } from './line-chart.ts'
-import type { Panel, Readout } from './panel.ts'
+import type { Panel } from './panel.ts'
+import { CursorTime, CursorValues, PanelValues } from './panel-values.tsx'
 import { pan, select, type TimeWindow, zoom } from './range.ts'
-import { centreOf, drawnWindow, readoutsAt, readoutText, spokenAt, timesIn } from './readouts.ts'
+import { centreOf, drawnWindow, spokenAt, timesIn } from './readouts.ts'
 
 export interface ChartStackProps {
   /** A description of the charts for screen readers. */
@@ -31,7 +32,7 @@ export interface ChartStackProps {
 }
 
 export function ChartStack(props: ChartStackProps) {
-  const { label, panels, window, untilMs, nowMs, times, onWindow, onReset } = props
+  const { label, panels, window, untilMs, nowMs, times, scale = 1, onWindow, onReset } = props
   const drawn = useMemo(() => drawnWindow({ window, untilMs }), [window, untilMs])
   const host = useRef<HTMLDivElement>(null)
   const cursor = useSignal<number | undefined>(undefined)
@@ -70,7 +71,7 @@ export function ChartStack(props: ChartStackProps) {
         onKeyDown={onKeyDown}
         onDblClick={onReset}
       >
-        <CursorTime cursor={cursor} window={drawn} times={times} />
+        <CursorTime cursor={cursor} window={drawn} times={times} scale={scale} content={panels[0]?.content ?? {}} />
         {panels.map((panel, place) => (
           <PanelView
             key={panel.key}
@@ -109,26 +110,6 @@ function useGestures(host: RefObject<HTMLDivElement>, latest: RefObject<ChartSta
       },
     })
   }, [host, latest])
-}
-
-interface CursorTimeProps {
-  cursor: Signal<number | undefined>
-  window: TimeWindow
-  times: Times
-}
-
-/** The moment at the cursor, or the range while there is none. */
-function CursorTime({ cursor, window: { fromMs, toMs }, times }: CursorTimeProps) {
-  const atMs = cursor.value
-  return (
-    <p class="cursor-time">
-      {atMs === undefined ? (
-        `${times.dateTime(fromMs)} – ${times.dateTime(toMs)}`
-      ) : (
-        <strong>{times.dateTime(atMs)}</strong>
-      )}
-    </p>
-  )
 }
 
 interface PanelViewProps extends ChartStackProps {
@@ -183,14 +164,20 @@ function PanelView({ panel, isLast, cursor, window, drawn, zone, nowMs, onWindow
   }, [drawn.fromMs, drawn.toMs])
 
   return (
-    <div class="panel">
+    <div
+      class="panel"
+      style={{ '--own': `var(${panel.content.lines.find(({ width }) => width > 0)?.colour ?? '--accent'})` }}
+    >
       <div class="panel-head">
         <h3>
           {panel.title} <span class="unit">{panel.unit}</span>
         </h3>
-        <PanelValues panel={panel} cursor={cursor} window={window} />
+        <PanelValues panel={panel} window={window} />
       </div>
-      <div class="panel-chart" ref={host} style={{ minHeight: `${height}px` }} aria-hidden="true" />
+      <div class="panel-plot" aria-hidden="true">
+        <div class="panel-chart" ref={host} style={{ minHeight: `${height}px` }} />
+        <CursorValues {...{ panel, cursor, window, drawn, scale }} />
+      </div>
     </div>
   )
 }
@@ -205,43 +192,4 @@ function watchAppearance(element: HTMLElement, onChange: () => void): () => void
     resizes.disconnect()
     dark.removeEventListener('change', onChange)
   }
-}
-
-/** The values at the cursor, or without a cursor the names of the lines. */
-function PanelValues({ panel, cursor, window }: Pick<PanelViewProps, 'panel' | 'cursor' | 'window'>) {
-  const atMs = cursor.value
-  const readouts =
-    atMs === undefined
-      ? [...panel.readouts, ...(panel.ahead === undefined ? [] : [panel.ahead])].filter(
-          ({ label }) => label !== undefined,
-        )
-      : readoutsAt(panel, atMs, window)
-  if (readouts.length === 0 && panel.marks === undefined && panel.keys === undefined) return null
-  return (
-    <p class="panel-values">
-      {readouts.map((readout, place) => (
-        <span key={place} class={readout.colour === undefined ? '' : `key ${readout.colour}`}>
-          {readout.look === undefined ? null : <LineKey {...readout.look} />}
-          {readout.label}
-          {atMs === undefined ? null : <b>{readoutText(panel, readout, atMs)}</b>}
-        </span>
-      ))}
-      {panel.keys?.map(({ colour, label }) => (
-        <span key={label} class="swatch-key">
-          <span class="swatch" style={{ background: `var(${colour})` }} />
-          {label}
-        </span>
-      ))}
-      {panel.marks === undefined ? null : <span class="key mark">{panel.marks.label}</span>}
-    </p>
-  )
-}
-
-/** A sample of a line's colour and dashes. */
-export function LineKey({ colour, dash }: NonNullable<Readout['look']>) {
-  return (
-    <svg class="line-key" viewBox="0 0 32 8" width="32" height="8" aria-hidden="true">
-      <path d="M0 4H32" stroke={`var(${colour})`} stroke-dasharray={dash.join(' ')} />
-    </svg>
-  )
 }

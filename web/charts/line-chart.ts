@@ -12,10 +12,10 @@ import {
   drawRules,
   rightAxis,
   rightScale,
+  rightWidth,
   seriesOf,
   timeAxis,
   valueAxis,
-  valuesWidth,
 } from './chart-look.ts'
 import { drawBlocks } from './draw-blocks.ts'
 import type { ChartContent } from './panel.ts'
@@ -97,7 +97,12 @@ function optionsOf(view: ChartView, width: number, { height, reachMs, onSelect }
     ms: 1,
     width,
     height,
-    padding: [8, 12 + (right === 'room' ? valuesWidth * view.scale : 0), view.hasTimes ? 0 : 4, 0],
+    padding: [
+      8,
+      ofRight === undefined ? rightWidth(view.content, view.scale) : rightWidth({}, view.scale),
+      view.hasTimes ? 0 : 4,
+      0,
+    ],
     legend: { show: false },
     cursor: {
       y: false,

@@ -41,7 +41,7 @@ interface Span {
 /** A horizontal line, such as a mean. */
 export interface Rule {
   readonly value: number
-  /** Written at its right end. */
+  /** Written at its right end: in the chart, or beside it where there is room for labels. */
   readonly text: string
   readonly isDashed: boolean
 }
@@ -62,8 +62,8 @@ export interface ChartContent {
   readonly ticks?: readonly { readonly value: number; readonly text: string }[]
   /** Decimals on the axis. */
   readonly decimals: number
-  /** The second axis on the right, or in a chart below one that has it, the same room. */
-  readonly right?: { readonly decimals: number } | 'room' | undefined
+  /** The second axis on the right, the same room in a chart below one that has it, or room for the texts of rules. */
+  readonly right?: { readonly decimals: number } | 'room' | 'labels' | undefined
   /** Charts of amounts: the axis begins at 0, or ends there where all values are negative. */
   readonly isFromZero?: boolean
 }
@@ -80,6 +80,8 @@ export interface Readout {
   readonly values: readonly (number | null)[]
   /** The text at a moment where a number with the panel's unit does not fit; null without a value. */
   readonly textAt?: (atMs: number) => string | null
+  /** Numbers are written in this in place of the panel's; with `textAt`, only the extremes are. */
+  readonly quantity?: { readonly unit: string; readonly decimals: number }
 }
 
 /** An entry of the legend. */

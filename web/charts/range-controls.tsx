@@ -3,7 +3,7 @@
 import type { Zone } from '../text/zone.ts'
 import { CustomDates } from './custom-dates.tsx'
 import { Presets } from './presets.tsx'
-import { isPreset, type Preset, pan, zoom } from './range.ts'
+import { isPreset, monthUpTo, type Preset, pan, zoom } from './range.ts'
 import type { ShownRange } from './use-range.ts'
 
 export interface RangeControlsProps {
@@ -16,6 +16,7 @@ export interface RangeControlsProps {
 
 const nameOfPreset: Record<Preset, string> = {
   '1h': '1 hour',
+  '6h': '6 hours',
   '24h': '24 hours',
   '7d': '7 days',
   '30d': '30 days',
@@ -23,11 +24,14 @@ const nameOfPreset: Record<Preset, string> = {
 }
 
 export function RangeControls({ presets, shown, zone }: RangeControlsProps) {
-  const { range, choose } = shown
+  const { range, choose, nowMs, zoomTo } = shown
   const names = Object.fromEntries(presets.map(preset => [preset, nameOfPreset[preset]])) as Record<Preset, string>
   return (
     <>
       <Presets names={names} chosen={isPreset(range) ? range.preset : undefined} onChoose={choose} />
+      <button type="button" class="button dates-button" onClick={() => zoomTo(monthUpTo(nowMs, zone))}>
+        This month
+      </button>
       <Steps {...shown} />
       <CustomDates shown={shown} zone={zone} />
     </>

@@ -1,5 +1,7 @@
 /** The range of a chart: presets, zoom, moves and its form in the page's address. */
 
+import type { Zone } from '../text/zone.ts'
+
 export interface TimeWindow {
   readonly fromMs: number
   readonly toMs: number
@@ -12,7 +14,14 @@ const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
 
-const presetsMs = { '1h': hourMs, '24h': dayMs, '7d': 7 * dayMs, '30d': 30 * dayMs, '365d': 365 * dayMs } as const
+const presetsMs = {
+  '1h': hourMs,
+  '6h': 6 * hourMs,
+  '24h': dayMs,
+  '7d': 7 * dayMs,
+  '30d': 30 * dayMs,
+  '365d': 365 * dayMs,
+} as const
 export type Preset = keyof typeof presetsMs
 
 export const spanMsMin = 10 * minuteMs
@@ -56,6 +65,13 @@ function writeMoment(atMs: number): string {
 
 export function windowOf(range: Range, nowMs: number): TimeWindow {
   return isPreset(range) ? { fromMs: nowMs - presetsMs[range.preset], toMs: nowMs } : range
+}
+
+/** The calendar month of a moment, up to that moment. */
+export function monthUpTo(nowMs: number, zone: Zone): TimeWindow {
+  const today = zone.dayOf(nowMs)
+  const startMs = zone.dayStartMs(today + 1 - new Date(today * dayMs).getUTCDate())
+  return select(startMs, nowMs, nowMs)
 }
 
 /** Around a moment that keeps its place; a factor below 1 shows less. */

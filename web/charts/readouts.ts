@@ -5,6 +5,7 @@ import { withUnit } from '../text/quantities.ts'
 import type { Times } from '../theme/times.ts'
 import { nearestPlace, valueAt } from './line-data.ts'
 import type { Marks, Panel, Readout } from './panel.ts'
+import { extentOf } from './paths.ts'
 import type { TimeWindow } from './range.ts'
 
 interface Shown {
@@ -47,6 +48,18 @@ export function spokenAt({ panels, window, times }: Shown, atMs: number): string
     ),
   )
   return `${times.dateTime(atMs)}: ${texts.join(', ')}`
+}
+
+/** `last 21.3, least 18.2, greatest 24.0 °C` of the window; undefined without numbers. */
+export function extremesText(panel: Panel, readout: Readout, { fromMs, toMs }: TimeWindow): string | undefined {
+  const { timesMs, values, textAt, quantity } = readout
+  if (textAt !== undefined && quantity === undefined) return undefined
+  const shown = values.filter((_, row) => (timesMs[row] as number) >= fromMs && (timesMs[row] as number) <= toMs)
+  const [last, extent] = [shown.findLast(value => value !== null), extentOf(shown)]
+  if (last == null || extent === undefined) return undefined
+  const { unit, decimals } = quantity ?? panel
+  const [now = '', least = '', greatest = ''] = [last, ...extent].map(value => decimalText(value, decimals))
+  return `last ${now}, least ${least}, greatest ${withUnit(greatest, { unit })}`
 }
 
 export function readoutText({ decimals, unit, reachMs, marks }: Panel, readout: Readout, atMs: number): string {

@@ -9,8 +9,6 @@ const quarterMs = 15 * minuteMs
 export interface Tick {
   readonly atMs: number
   readonly text: string
-  /** A local day begins here. */
-  readonly isDay: boolean
 }
 
 const minuteSteps = [1, 2, 5, 15, 30]
@@ -50,7 +48,7 @@ function clockTicks(zone: Zone, fromMs: number, toMs: number, stepMs: number): T
     if (localMs % stepMs !== 0 || (stepMs > hourMs && localMs <= lastLocalMs)) continue
     lastLocalMs = localMs
     const isDay = localMs % dayMs === 0
-    ticks.push({ atMs, isDay, text: isDay ? texts.day(atMs) : texts.clock(atMs) })
+    ticks.push({ atMs, text: isDay ? texts.day(atMs) : texts.clock(atMs) })
   }
   return ticks
 }
@@ -64,7 +62,7 @@ function dayTicks(zone: Zone, fromMs: number, toMs: number, has: (day: number) =
     const atMs = zone.dayStartMs(day)
     if (atMs < fromMs || atMs > toMs) continue
     const isYear = isMonthStart(day, 12)
-    ticks.push({ atMs, isDay: true, text: isYear ? year(atMs) : isLong ? month(atMs) : date(atMs) })
+    ticks.push({ atMs, text: isYear ? year(atMs) : isLong ? month(atMs) : date(atMs) })
   }
   return ticks
 }

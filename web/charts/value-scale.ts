@@ -12,6 +12,28 @@ export function axisText(value: number, splits: readonly number[], decimals: num
   return decimalText(value, needed)
 }
 
+/** Multiples of ten, the easiest to read first. */
+const steps = [1, 2, 5, 2.5, 4, 3, 1.5, 6, 8]
+const ticksMax = 5
+
+/** Four or five round values between the ends of an axis; three where no round step fits. */
+export function valueTicks(low: number, high: number): number[] {
+  const span = high - low
+  if (!(span > 0 && Number.isFinite(span))) return []
+  const power = 10 ** (Math.floor(Math.log10(span)) - 1)
+  const sizes = [...steps, ...steps.map(step => 10 * step)].map(step => step * power)
+  const all = sizes.map(size => multiplesIn(low, high, size)).filter(({ length }) => length <= ticksMax)
+  const most = Math.max(...all.map(({ length }) => length))
+  return all.find(({ length }) => length >= Math.min(most, ticksMax - 1)) ?? []
+}
+
+function multiplesIn(low: number, high: number, size: number): number[] {
+  const [first, last] = [Math.ceil(low / size - 1e-9), Math.floor(high / size + 1e-9)]
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, place) =>
+    Number(((first + place) * size).toPrecision(12)),
+  )
+}
+
 /** The range of visible values. Small variations are not stretched to the full height, and rules are always visible. */
 export function valueRange(
   min: number | null,

@@ -3,7 +3,8 @@
 import { useMemo } from 'preact/hooks'
 import type { Fleet } from '../../query/live/fleet-shape.ts'
 import { withAnnotations } from '../charts/annotation-marks.ts'
-import { ChartStack, LineKey } from '../charts/chart-stack.tsx'
+import { ChartStack } from '../charts/chart-stack.tsx'
+import { LineKey } from '../charts/panel-values.tsx'
 import { useRange } from '../charts/use-range.ts'
 import { addressOf, urlArguments } from '../client/address.ts'
 import { serverNowMs } from '../client/clock.ts'
@@ -11,7 +12,7 @@ import { lastValue } from '../client/resource-state.ts'
 import { useResource } from '../client/use-resource.ts'
 import { useSize } from '../client/use-size.ts'
 import { type ChosenLine, chartPresets, chosenLines, lineText } from '../pages/charts/chosen-lines.ts'
-import { linePanels, lookOf } from '../pages/charts/line-panels.ts'
+import { type DrawnLine, linePanels, looksOf } from '../pages/charts/line-panels.ts'
 import { type LineAnnotations, useLineAnnotations } from '../pages/charts/use-line-annotations.ts'
 import { type UsedLines, useLines } from '../pages/charts/use-lines.ts'
 import { Skeleton } from '../parts/skeleton.tsx'
@@ -31,6 +32,7 @@ const aroundPanel = 34
 
 export function WallCharts({ name }: { name: string }) {
   const lines = chosenLines(urlArguments.value)
+  const looks = looksOf(lines)
   const shown = useRange(chartPresets)
   const used = useLines(lines, shown.window, everyMs)
   const fleet = lastValue(useResource<Fleet>(addressOf('/api/fleet?limit=1'), { everyMs: 600_000 }))
@@ -42,7 +44,7 @@ export function WallCharts({ name }: { name: string }) {
     <WallFrame {...{ name, times }} state={used.current}>
       <ul class="wall-lines" aria-label="Lines">
         {lines.map((line, place) => (
-          <Line key={lineText(line)} {...{ line, place, used }} />
+          <Line key={lineText(line)} {...{ line, used }} look={looks[place] as DrawnLine['look']} />
         ))}
       </ul>
       {used.drawn.length === 0 && used.isLoading ? <Skeleton name="The readings are loading" /> : null}
@@ -57,7 +59,7 @@ export function WallCharts({ name }: { name: string }) {
   )
 }
 
-function Line({ line, place, used }: { line: ChosenLine; place: number; used: UsedLines }) {
+function Line({ line, look, used }: { line: ChosenLine; look: DrawnLine['look']; used: UsedLines }) {
   const latest = used.latest.get(line.device)
   const quantity = quantitiesOf(latest?.metrics).of(line.metric)
   const value =
@@ -65,7 +67,7 @@ function Line({ line, place, used }: { line: ChosenLine; place: number; used: Us
   return (
     <li>
       <p>
-        <LineKey {...lookOf(place)} /> {line.device}, {nameWithin(quantity)}
+        <LineKey {...look} /> {line.device}, {nameWithin(quantity)}
       </p>
       {value === undefined ? (
         <p>

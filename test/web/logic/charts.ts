@@ -1,11 +1,14 @@
 /** The parts of charts that need no browser: time axes, broken lines, ranges in addresses, paths and labels. */
 
+import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import t from 'tap'
 import { addressFault, customWindow, localMinute } from '../../../web/charts/custom-range.ts'
 import { breakAtGaps, joinColumns, lonePlaces, nearestPlace } from '../../../web/charts/line-data.ts'
+import { coloursOf, metricColour } from '../../../web/charts/metric-colours.ts'
 import { areaPath, extentOf, linearScale, linePath, type Spot, spreadLabels } from '../../../web/charts/paths.ts'
 import {
+  monthUpTo,
   pan,
   type Range,
   rangeArguments,
@@ -18,7 +21,7 @@ import {
   zoom,
 } from '../../../web/charts/range.ts'
 import { timeTicks } from '../../../web/charts/time-ticks.ts'
-import { axisText, valueRange } from '../../../web/charts/value-scale.ts'
+import { axisText, valueRange, valueTicks } from '../../../web/charts/value-scale.ts'
 import { createZone, dayMs } from '../../../web/text/zone.ts'
 
 const presets = ['24h', '7d', '30d', '365d'] as const
@@ -59,10 +62,11 @@ t.test('ticks stand at round times of the zone, no more than asked for', async (
         if (ticks.length > countMax + 3) throw new Error(`${ticks.length} ticks`)
         const clock = clockOf(zone.name)
         let lastMs = fromMs - 1
-        for (const { atMs, isDay } of ticks) {
+        for (const { atMs, text } of ticks) {
           if (atMs <= lastMs || atMs > fromMs + spanMs) throw new Error('not in order, or outside')
           lastMs = atMs
-          if (isDay !== (clock.format(atMs).slice(11) === '00:00')) throw new Error(clock.format(atMs))
+          if (/^\d\d:\d\d$/.test(text) === (clock.format(atMs).slice(11) === '00:00'))
+            throw new Error(clock.format(atMs))
         }
       },
     ),
@@ -115,6 +119,69 @@ t.test('an axis has the decimals of its steps, and begins at 0 for amounts', asy
   t.strictSame(valueRange(150, 200, { ...content, isFromZero: true }), [0, 212])
   t.strictSame(valueRange(-200, -100, { ...content, isFromZero: true }), [-212, 0])
   t.strictSame(valueRange(-100, 100, { ...content, isFromZero: true }), [-112, 112])
+})
+
+t.test('an axis of values has four or five round ticks', async t => {
+  t.strictSame(valueTicks(18.3, 24.9), [19.5, 21, 22.5, 24])
+  t.strictSame(valueTicks(0, 100), [0, 25, 50, 75, 100])
+  t.strictSame(valueTicks(-7, 12.4), [-5, 0, 5, 10])
+  t.strictSame(valueTicks(5, 5), [])
+  const ends = fc.tuple(
+    fc.double({ min: -2000, max: 2000, noNaN: true }),
+    fc.double({ min: 0.01, max: 5000, noNaN: true }),
+  )
+  fc.assert(
+    fc.property(ends, ([low, span]) => {
+      const ticks = valueTicks(low, low + span)
+      const slack = span / 1e6
+      return (
+        ticks.length >= 3 && ticks.length <= 5 && ticks.every(tick => tick >= low - slack && tick <= low + span + slack)
+      )
+    }),
+  )
+})
+
+t.test('a metric has one colour, and two lines of one chart never share it', async t => {
+  const known = ['temperature', 'humidity', 'pressure', 'battery_voltage', 'battery_percentage', 'dew_point']
+  t.equal(new Set(known.map(metricColour)).size, known.length)
+  t.strictSame(coloursOf(known), known.map(metricColour))
+  t.strictSame(coloursOf(['co2', 'humidity']), [metricColour('co2'), metricColour('humidity')])
+  const same = coloursOf(Array.from({ length: 8 }, () => 'temperature'))
+  t.equal(same[0], metricColour('temperature'))
+  t.equal(new Set(same).size, 8)
+})
+
+t.test('the colours of lines stand out from the cards of both schemes', async t => {
+  const [charts, base] = ['charts/charts.css', 'theme/base.css'].map(path =>
+    readFileSync(new URL(`../../../web/${path}`, import.meta.url), 'utf8'),
+  )
+  for (const [place, card] of ['#ffffff', '#1b1a22'].entries()) {
+    t.match(base, new RegExp(`--card: ${place === 0 ? '#fff' : card};`))
+    for (let line = 1; line <= 8; line++) {
+      const colour = [...(charts ?? '').matchAll(new RegExp(`--line-${line}: (#\\w{6});`, 'g'))][place]?.[1] ?? ''
+      t.ok(contrast(colour, card) >= 4.5, `${colour} on ${card}`)
+    }
+  }
+})
+
+/** The ratio of WCAG 2. */
+function contrast(...colours: [string, string]): number {
+  const [less = 0, more = 0] = colours.map(luminance).sort((a, b) => a - b)
+  return (more + 0.05) / (less + 0.05)
+}
+
+function luminance(colour: string): number {
+  const parts = [1, 3, 5].map(place => Number.parseInt(colour.slice(place, place + 2), 16) / 255)
+  const [red = 0, green = 0, blue = 0] = parts.map(part =>
+    part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4,
+  )
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+}
+
+t.test('the month begins on the clock of the page', async t => {
+  const month = monthUpTo(at('2026-03-31T22:30Z'), berlin)
+  t.strictSame(month, { fromMs: at('2026-03-31T22:00Z'), toMs: at('2026-03-31T22:30Z') })
+  t.equal(monthUpTo(at('2026-03-31T12:00Z'), berlin).fromMs, at('2026-02-28T23:00Z'))
 })
 
 t.test('the nearest point', async t => {

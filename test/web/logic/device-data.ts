@@ -2,6 +2,7 @@
 
 import t from 'tap'
 import { keyAction, moveCursor } from '../../../web/charts/chart-keys.ts'
+import { extremesText } from '../../../web/charts/readouts.ts'
 import {
   agreementSentences,
   directionSentences,
@@ -301,6 +302,31 @@ t.test('values and differences are in the unit that a person has chosen', async 
   const rules = [{ value: 9 }, { value: -1.8 }, { value: 3.6 }]
   t.match(difference, { readouts: [{ values: [9] }], content: { rules } })
   t.match(plain(agreementSentences(of, { ...stats, bias: 5 })), /reads 9\.0 °F more .* −1\.8 and 3\.6 °F/)
+})
+
+t.test('lines at two levels are drawn by their differences from their own means', async t => {
+  const pressure = (low: number) => [low, low + 1, low + 2].map((value, hour) => point(hour, value))
+  const of = { ...pair, quantity: builtInQuantities.of('pressure') }
+  const compared = (b: number) => metricPanels(of, { a: pressure(1000), b: pressure(b), diff: [], stats })[0]
+  const apart = compared(950)
+  t.equal(apart?.title, 'Pressure minus each one’s own mean (1001.0 and 951.0)')
+  t.strictSame(apart?.content.columns.lines, [
+    [-1, 0, 1],
+    [-1, 0, 1],
+  ])
+  t.strictSame(apart?.readouts[1]?.values, [950, 951, 952], 'the values are written as they are')
+  const near = compared(997)
+  t.equal(near?.title, 'Pressure')
+  t.strictSame(near?.content.columns.lines[1], [997, 998, 999])
+})
+
+t.test('last, least and greatest value of a window', async t => {
+  const readout = { timesMs: [0, 1, 2, 3], values: [9, 1, 3, null] }
+  const panel = { title: '', key: '', unit: '°C', decimals: 1, height: 1, readouts: [], reachMs: 0 } as never
+  const window = { fromMs: 1, toMs: 3 }
+  t.equal(plain([extremesText(panel, readout, window) ?? '']), 'last 3.0, least 1.0, greatest 3.0 °C')
+  t.equal(extremesText(panel, { ...readout, textAt: () => '' }, window), undefined)
+  t.equal(extremesText(panel, readout, { fromMs: 3, toMs: 4 }), undefined)
 })
 
 t.test('of many metrics a comparison is asked for twelve, until others are chosen', async t => {

@@ -9,7 +9,7 @@ import { pageTimes } from '../../text/page-times.ts'
 import { inOneUnit } from '../../text/phrases.ts'
 
 /** Up to the time for which the service keeps them. */
-export const historyPresets: readonly Preset[] = ['1h', '24h', '7d', '30d']
+export const historyPresets: readonly Preset[] = ['1h', '6h', '24h', '7d', '30d']
 const hoursMax = 720
 const hourMs = 3_600_000
 /** Rows come every ten seconds and a little, so that a step of ten seconds has none now and then. */
@@ -62,7 +62,7 @@ export function historyPanels(history: StatusHistory): Panel[] {
         columns: breakAtGaps(timesMs, lines, gapMs),
         decimals,
         isFromZero: true,
-        lines: metrics.map((_, place) => ({ colour: colours[place] ?? '--ink', width: 1.25 })),
+        lines: metrics.map((_, place) => ({ colour: colours[place] ?? '--ink', width: 1.75 })),
       },
       readouts: metrics.map(({ label }, place) => ({
         ...(label === undefined ? {} : { label, colour: keys[place] ?? '' }),

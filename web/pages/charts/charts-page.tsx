@@ -4,7 +4,8 @@ import './charts-page.css'
 import { useMemo } from 'preact/hooks'
 import type { Fleet } from '../../../query/live/fleet-shape.ts'
 import { annotationTable } from '../../charts/annotation-marks.ts'
-import { ChartStack, LineKey } from '../../charts/chart-stack.tsx'
+import { ChartStack } from '../../charts/chart-stack.tsx'
+import { LineKey } from '../../charts/panel-values.tsx'
 import { RangeControls } from '../../charts/range-controls.tsx'
 import { TableTwin } from '../../charts/table-twin.tsx'
 import { type ShownRange, useRange } from '../../charts/use-range.ts'
@@ -24,7 +25,7 @@ import { annotatedPanels } from './annotated-panels.ts'
 import { AnnotationList } from './annotation-list.tsx'
 import { type ChosenLine, chartPresets, chosenLines, linesMax, lineText } from './chosen-lines.ts'
 import { LineChooser } from './line-chooser.tsx'
-import { type DrawnLine, linePanels, lineTable, lookOf } from './line-panels.ts'
+import { type DrawnLine, linePanels, lineTable, looksOf } from './line-panels.ts'
 import { useLineAnnotations } from './use-line-annotations.ts'
 import { type UsedLines, useLines } from './use-lines.ts'
 
@@ -61,6 +62,7 @@ function show(lines: readonly ChosenLine[]): void {
 /** The chosen lines, including those without values. */
 function Lines({ lines, used }: { lines: readonly ChosenLine[]; used: UsedLines }) {
   if (lines.length === 0) return null
+  const looks = looksOf(lines)
   return (
     <ul class="chosen-lines" aria-label="Lines">
       {lines.map((line, place) => {
@@ -69,7 +71,7 @@ function Lines({ lines, used }: { lines: readonly ChosenLine[]; used: UsedLines 
         const name = nameWithin(drawn?.quantity ?? quantitiesOf().of(line.metric))
         return (
           <li key={lineText(line)}>
-            <LineKey {...lookOf(place)} />
+            <LineKey {...(looks[place] as DrawnLine['look'])} />
             <span>
               <a href={addressOf(devicePath(line.device))}>{line.device}</a>, {name}
               {isMissing ? ': there is no such device, or it has no values of such a gauge' : null}

@@ -2,7 +2,7 @@
 
 import type { Preset } from '../../charts/range.ts'
 
-export const chartPresets: readonly Preset[] = ['1h', '24h', '7d', '30d', '365d']
+export const chartPresets: readonly Preset[] = ['1h', '6h', '24h', '7d', '30d', '365d']
 
 export interface ChosenLine {
   readonly metric: string

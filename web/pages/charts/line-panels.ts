@@ -1,6 +1,7 @@
 /** Lines of several devices and metrics as panels: the first two units have an axis each, further units a panel each. */
 
 import { breakAtGaps, joinColumns, usualGapMs, valueAt } from '../../charts/line-data.ts'
+import { coloursOf } from '../../charts/metric-colours.ts'
 import type { Panel, Readout } from '../../charts/panel.ts'
 import type { TimeWindow } from '../../charts/range.ts'
 import { type TwinTable, tableRows } from '../../charts/table-rows.ts'
@@ -9,10 +10,13 @@ import { nameWithin, type Quantity, withUnit } from '../../text/quantities.ts'
 import type { Times } from '../../theme/times.ts'
 import type { ChosenLine } from './chosen-lines.ts'
 
+type Look = NonNullable<Readout['look']>
+
 export interface DrawnLine extends ChosenLine {
   readonly quantity: Quantity
-  /** The index among the chosen lines; it determines the look. */
+  /** The index among the chosen lines. */
   readonly place: number
+  readonly look: Look
   readonly timesMs: readonly number[]
   /** In the shown unit. */
   readonly values: readonly number[]
@@ -21,8 +25,9 @@ export interface DrawnLine extends ChosenLine {
 /** Dashes by index, so that lines differ also without colour. */
 const dashes = [[], [8, 4], [2, 3], [9, 3, 2, 3], [14, 4], [9, 3, 2, 3, 2, 3], [4, 4], [2, 7]] as const
 
-export function lookOf(place: number): NonNullable<Readout['look']> {
-  return { colour: `--line-${place + 1}`, dash: dashes[place] ?? [] }
+/** The looks of the chosen lines, in their order. */
+export function looksOf(lines: readonly ChosenLine[]): Look[] {
+  return coloursOf(lines.map(({ metric }) => metric)).map((colour, place) => ({ colour, dash: dashes[place] ?? [] }))
 }
 
 const mainHeight = 260
@@ -54,8 +59,8 @@ function panelOf(key: string, [left, right]: Sides, height: number, stepMs: numb
     height,
     content: {
       columns: joinColumns(lines.map(line => breakAtGaps(line.timesMs, [line.values], gapMs(line)))),
-      lines: lines.map(({ place }) => ({
-        ...lookOf(place),
+      lines: lines.map(({ place, look }) => ({
+        ...look,
         width: 1.75,
         isRight: right.some(one => one.place === place),
       })),
@@ -81,10 +86,11 @@ function lineName({ device, quantity }: Pick<DrawnLine, 'device' | 'quantity'>):
 }
 
 function readoutOf(line: DrawnLine, reachMs: number): Readout {
-  const { quantity, timesMs, values, place } = line
+  const { quantity, timesMs, values, look } = line
   return {
     label: lineName(line),
-    look: lookOf(place),
+    look,
+    quantity,
     timesMs,
     values,
     textAt(atMs) {

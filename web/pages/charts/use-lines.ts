@@ -10,7 +10,7 @@ import { useResources } from '../../client/use-resources.ts'
 import { useRested } from '../../client/use-rested.ts'
 import { quantitiesOf, shownValue } from '../../text/quantities.ts'
 import type { ChosenLine } from './chosen-lines.ts'
-import type { DrawnLine } from './line-panels.ts'
+import { type DrawnLine, looksOf } from './line-panels.ts'
 
 export interface UsedLines {
   readonly state: ResourceState<unknown>
@@ -79,13 +79,14 @@ type PresentLine = Omit<DrawnLine, 'timesMs' | 'values'>
 function presentLines(lines: readonly ChosenLine[], known: ReadonlyMap<string, ResourceState<LatestOfDevice>>) {
   const there: PresentLine[] = []
   const missing: ChosenLine[] = []
+  const looks = looksOf(lines)
   for (const [place, line] of lines.entries()) {
     const state = known.get(line.device)
     const latest = state && lastValue(state)
     if (latest !== undefined) {
       const quantity = quantitiesOf(latest.metrics).of(line.metric)
       const isGauge = Object.hasOwn(latest.values, line.metric) && quantity.kind === 'gauge'
-      if (isGauge) there.push({ ...line, quantity, place })
+      if (isGauge) there.push({ ...line, quantity, place, look: looks[place] as DrawnLine['look'] })
       else missing.push(line)
     } else if (state !== undefined && isMissing(state)) missing.push(line)
   }

@@ -3,8 +3,10 @@
 import { directionReadout } from '../../charts/direction-readout.ts'
 import { breakAtGaps, joinColumns, usualGapMs } from '../../charts/line-data.ts'
 import type { Block, ChartContent, Panel, Readout } from '../../charts/panel.ts'
+import { extentOf } from '../../charts/paths.ts'
 import type { TimeWindow } from '../../charts/range.ts'
 import { withinTurn } from '../../text/compass.ts'
+import { decimalText } from '../../text/numbers.ts'
 import { measureDifference, type Quantity, shownDifference, shownValue } from '../../text/quantities.ts'
 import type { Agreement, ComparedDirection, ComparedMetric, ComparePreset } from './answers.ts'
 
@@ -63,17 +65,26 @@ export function shownSeries({ a, b, diff }: ComparedHours, quantity: Quantity): 
 export function metricPanels({ quantity, a: nameOfA, b: nameOfB }: PanelNames, metric: ComparedHours): Panel[] {
   const { a, b, diff } = shownSeries(metric, quantity)
   const gapMs = Math.max(...[a, b].map(({ timesMs }) => usualGapMs(timesMs, hourMs)))
+  const means = levelsApart(quantity, a, b)
+  const drawn = [a, b].map(({ timesMs, values }, place) => ({
+    timesMs,
+    values: values.map(value => value - (means?.[place] ?? 0)),
+  }))
   const common = { unit: quantity.unit, decimals: quantity.decimals, reachMs: gapMs }
   return [
     {
       ...common,
       key: 'both',
-      title: quantity.name,
+      title:
+        means === undefined
+          ? quantity.name
+          : `${quantity.name} minus each one’s own mean (${means.map(mean => decimalText(mean, quantity.decimals)).join(' and ')})`,
       height: 170,
       content: {
         ...lookOf(quantity, { a, b }),
-        columns: joinColumns([a, b].map(({ timesMs, values }) => breakAtGaps(timesMs, [values], gapMs))),
+        columns: joinColumns(drawn.map(({ timesMs, values }) => breakAtGaps(timesMs, [values], gapMs))),
         decimals: quantity.decimals,
+        right: 'labels',
       },
       readouts: [
         { label: nameOfA, colour: 'first', ...readoutOf(quantity, a, gapMs) },
@@ -88,14 +99,24 @@ export function metricPanels({ quantity, a: nameOfA, b: nameOfB }: PanelNames, m
       content: {
         ...(quantity.kind === 'direction'
           ? { ...turns, lines: [pointsIn('--ink')] }
-          : { lines: [{ colour: '--ink', width: 1 }] }),
+          : { lines: [{ colour: '--ink', width: 1.25 }] }),
         columns: breakAtGaps(diff.timesMs, [diff.values], gapMs),
         rules: rulesOf(quantity, metric.stats),
         decimals: quantity.decimals,
+        right: 'labels',
       },
       readouts: [diff],
     },
   ]
+}
+
+/** The means of gauges so far apart that both lines would be flat; undefined for others. */
+function levelsApart({ kind }: Quantity, ...both: readonly Series[]): readonly number[] | undefined {
+  const extents = both.map(({ values }) => extentOf(values))
+  if (kind !== 'gauge' || extents.includes(undefined)) return undefined
+  const means = both.map(({ values }) => values.reduce((sum, value) => sum + value, 0) / values.length)
+  const spread = extents.reduce((sum, extent) => sum + (extent === undefined ? 0 : extent[1] - extent[0]), 0)
+  return Math.abs((means[0] ?? 0) - (means[1] ?? 0)) > 2 * spread && spread > 0 ? means : undefined
 }
 
 /** Directions are shown with points of the compass, other kinds as numbers. */
@@ -126,7 +147,7 @@ function lookOf(
         isFromZero: true,
       }
     default:
-      return { lines: coloursOfBoth.map(colour => ({ colour, width: 1.25 })) }
+      return { lines: coloursOfBoth.map(colour => ({ colour, width: 1.75 })) }
   }
 }
 

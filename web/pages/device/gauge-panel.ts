@@ -1,6 +1,7 @@
 /** A gauge's line with its band of extremes, suspect readings, limits of rules and forecast. */
 
 import { breakAtGaps, type Columns, joinColumns } from '../../charts/line-data.ts'
+import { metricColour } from '../../charts/metric-colours.ts'
 import type { Panel, Readout, Rule } from '../../charts/panel.ts'
 import { type Quantity, shownValue } from '../../text/quantities.ts'
 import { type AlertMarks, lookOfSeverity } from './alert-marks.ts'
@@ -20,8 +21,6 @@ export interface GaugeContext {
 
 export const panelHeight = 132
 const hourMs = 3_600_000
-const edge = { colour: '--accent-wash', width: 0, points: 'none' } as const
-const dashed = { colour: '--accent', width: 1.25, points: 'none', dash: [5, 3] } as const
 const hollow = { colour: '--warn', width: 0, points: 'hollow' } as const
 
 export function headOf({ metric }: Pick<MetricSeries, 'metric'>, { name, unit, decimals }: Quantity) {
@@ -31,6 +30,8 @@ export function headOf({ metric }: Pick<MetricSeries, 'metric'>, { name, unit, d
 export function gaugePanel(series: GaugeSeries, context: GaugeContext): Panel {
   const { quantity, suspects, forecast, stepMs, alerts } = context
   const { metric, timesMs, extremes, gapMs } = series
+  const colour = metricColour(metric)
+  const edge = { colour, width: 0, points: 'none' } as const
   const shown = (stored: readonly number[]) => stored.map(value => shownValue(value, quantity))
   const values = shown(series.values)
   const bounds = extremes === undefined ? [] : [shown(extremes.highs), shown(extremes.lows)]
@@ -46,9 +47,9 @@ export function gaugePanel(series: GaugeSeries, context: GaugeContext): Panel {
     content: {
       columns: joined([ahead, whole, marked]),
       lines: [
-        ...(ahead === undefined ? [] : [edge, edge, dashed]),
+        ...(ahead === undefined ? [] : [edge, edge, { colour, width: 1.75, points: 'none' as const, dash: [5, 3] }]),
         ...bounds.map(() => edge),
-        { colour: '--accent', width: 1.25 },
+        { colour, width: 1.75 },
         ...(marked === undefined ? [] : [hollow]),
       ],
       band: extremes === undefined && ahead === undefined ? undefined : [0, 1],

@@ -1,6 +1,7 @@
 /** The series of a range as panels of a chart, each drawn as its kind is read. */
 
 import { directionReadout } from '../../charts/direction-readout.ts'
+import { metricColour } from '../../charts/metric-colours.ts'
 import type { Panel } from '../../charts/panel.ts'
 import { blocksAt } from '../../charts/stretch.ts'
 import { withinTurn } from '../../text/compass.ts'
@@ -46,7 +47,7 @@ function directionPanel(series: DirectionSeries, { quantity }: PanelContext): Pa
     height: panelHeight,
     content: {
       columns: { timesMs: [...timesMs], lines: [values] },
-      lines: [{ colour: '--accent', width: 0, points: 'all' }],
+      lines: [{ colour: metricColour(series.metric), width: 0, points: 'all' }],
       range: [0, 360],
       ticks: ['N', 'E', 'S', 'W', 'N'].map((text, quarter) => ({ value: 90 * quarter, text })),
       decimals: quantity.decimals,
@@ -58,6 +59,7 @@ function directionPanel(series: DirectionSeries, { quantity }: PanelContext): Pa
 
 function amountPanel(series: AmountSeries, { quantity, times }: PanelContext): Panel {
   const { bars } = series
+  const colour = metricColour(series.metric)
   const values = bars.map(({ value }) => shownDifference(value, quantity))
   const middlesMs = bars.map(({ fromMs, toMs }) => (fromMs + toMs) / 2)
   return {
@@ -65,13 +67,13 @@ function amountPanel(series: AmountSeries, { quantity, times }: PanelContext): P
     height: panelHeight,
     content: {
       columns: { timesMs: middlesMs, lines: [values] },
-      lines: [{ colour: '--accent', width: 0, points: 'none' }],
+      lines: [{ colour, width: 0, points: 'none' }],
       blocks: bars.map(({ fromMs, toMs }, place) => ({
         fromMs,
         toMs,
         low: Math.min(0, values[place] as number),
         high: Math.max(0, values[place] as number),
-        colour: '--accent',
+        colour,
       })),
       decimals: quantity.decimals,
       isFromZero: true,
@@ -80,6 +82,7 @@ function amountPanel(series: AmountSeries, { quantity, times }: PanelContext): P
       {
         timesMs: middlesMs,
         values,
+        quantity,
         textAt: atMs => {
           const [bar] = blocksAt(bars, atMs)
           return bar === undefined ? null : `${amountText(bar, quantity)} (${stretchText(bar, times)})`

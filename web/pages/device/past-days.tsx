@@ -1,6 +1,7 @@
 /** Today beside the same hours of earlier days. */
 
 import type { PastDays as Past } from '../../../query/shapes/past.ts'
+import { metricStyle } from '../../charts/metric-colours.ts'
 import { extentOf, linearScale, linePath, type Spot, spreadLabels } from '../../charts/paths.ts'
 import { plot, SmallChart, TimeAxis } from '../../charts/small-charts.tsx'
 import { TableTwin } from '../../charts/table-twin.tsx'
@@ -28,7 +29,11 @@ export function PastDays({ past, metrics, quantities }: PastDaysProps) {
       <div class="small-charts">
         {shown.map(({ name, kind }) => {
           const Chart = chartOfKind[kind]
-          return <Chart key={name} metric={name} quantity={quantities.of(name)} past={past} />
+          return (
+            <div key={name} style={kind === 'state' ? {} : metricStyle(name)}>
+              <Chart metric={name} quantity={quantities.of(name)} past={past} />
+            </div>
+          )
         })}
       </div>
       {shown.length === 0 ? null : (

@@ -44,7 +44,7 @@ export interface ReadingsProps {
   readonly children?: ComponentChildren
 }
 
-export const readingPresets: readonly Preset[] = ['24h', '7d', '30d', '365d']
+export const readingPresets: readonly Preset[] = ['1h', '6h', '24h', '7d', '30d', '365d']
 
 export function Readings(props: ReadingsProps) {
   const { of, shown, data, quantities, suspects, forecasts, annotations, zone, times, children } = props

@@ -3,6 +3,7 @@
 import type { Autocorrelation } from '../../../query/shapes/correlation.ts'
 import type { Seasonality } from '../../../query/shapes/seasonality.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
+import { metricStyle } from '../../charts/metric-colours.ts'
 import type { TwinTable } from '../../charts/table-rows.ts'
 import { TableTwin } from '../../charts/table-twin.tsx'
 import { addressOf } from '../../client/address.ts'
@@ -82,7 +83,7 @@ function MetricSeasonality({ metric, quantity, stats, summary, words }: MetricSe
     <div class="seasonality">
       <h3>{quantity.name}</h3>
       {sentences.length === 0 ? null : <p class="summary-text">{sentences.join(' ')}</p>}
-      <div class="small-charts">
+      <div class="small-charts" style={metricStyle(metric)}>
         {hasDay ? (
           <ProfileChart
             quantity={quantity}
