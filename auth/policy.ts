@@ -152,7 +152,10 @@ export function writeScopeOf(key: Extract<Principal, { kind: 'key' }>): DeviceSc
   return { owner: role === 'user' ? id : undefined, tags: tagsOf(key) }
 }
 
-/** Devices whose annotations a principal writes: its own ones, and all for administrators. Viewers get no more. */
+/**
+ * Devices whose annotations a principal writes, and whose rejected senders it sees: its own ones, and all for
+ * administrators. Viewers get no more.
+ */
 export function annotationScopeOf(principal: Principal): ReadScope {
   const scope = readScopeOf(principal)
   if (scope === 'EMAIL_UNVERIFIED' || !('account' in principal) || principal.account.role !== 'user') return scope

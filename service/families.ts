@@ -152,6 +152,7 @@ function createLogger({ config, log, parts, ingress }: FamilyInputs): RouteFamil
       },
     },
     annotations: { annotations: parts.annotations, findPrincipal },
+    contacts: { rejections: ingress.rejections, live, findPrincipal },
     stations: { stations, metrics, query, findPrincipal, authRateLimit, nowMs },
     events: eventsOptions(config, log, parts, ingress),
     behindSeconds: parts.replicas.length === 1 ? undefined : () => secondsBehind(parts.readReplicas),

@@ -10,6 +10,7 @@ import { LoggerError, loggerErrors, sendError } from '../http/status-errors.ts'
 import { type LoggerOperation, loggerRules } from '../http/status-operations.ts'
 import { type AnalysesOptions, analysesGroup } from '../read/analyses.ts'
 import { type AnnotationReadOptions, annotationsGroup } from '../read/annotations.ts'
+import { type ContactOptions, contactGroup } from '../read/contact.ts'
 import { type EventsOptions, eventsGroup } from '../read/events/events.ts'
 import { type FleetOptions, fleetGroup } from '../read/fleet/fleet.ts'
 import { createRangeSender } from '../read/range-sender.ts'
@@ -28,6 +29,7 @@ export interface LoggerOptions {
   batch: BatchOptions
   reads: ReadsOptions & AnalysesOptions & { readings: ReadingsOptions }
   annotations: AnnotationReadOptions
+  contacts: ContactOptions
   stations: StationReadsOptions
   live: FleetOptions
   events: EventsOptions
@@ -44,6 +46,7 @@ export function loggerFamily({
   batch,
   reads,
   annotations,
+  contacts,
   stations,
   live,
   events,
@@ -61,6 +64,7 @@ export function loggerFamily({
       withReplicaHeader(analysesGroup(access, reads), behindSeconds),
       withReplicaHeader(readingsGroup(access, reads.readings, sendRange), behindSeconds),
       annotationsGroup(access, annotations),
+      contactGroup(access, contacts),
       withReplicaHeader(stationsGroup(access, stations, sendRange), behindSeconds),
       fleetGroup(access, live),
       eventsGroup(access, events),

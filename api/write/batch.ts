@@ -10,7 +10,6 @@ import { isPassing } from '../../auth/passing-errors.ts'
 import type { CredentialWriter, NoWriter } from '../../auth/writers.ts'
 import type { FairShare } from '../../ingest/intake/fair-share.ts'
 import { textWithDetails } from '../../ingest/intake/refusal.ts'
-import { sourceOf } from '../../ingest/intake/rejection-source.ts'
 import type { Ranges } from '../../ingest/reading.ts'
 import { bodyOf } from '../http/coded-body.ts'
 import { setRetryAfter } from '../http/errors.ts'
@@ -21,6 +20,7 @@ import { answerBatch, askForCredential, BatchAnswer, BatchError, failureText } f
 import { BatchParameters, readBatchHead } from './batch-head.ts'
 import { type BatchImportOptions, createBatchImporter } from './batch-import.ts'
 import type { BulkMeter, BulkSource } from './bulk-meter.ts'
+import { sourceOfRequest } from './claimed-source.ts'
 import { createFindWriter, type FindWriterOptions } from './find-writer.ts'
 import { IdempotencyKey, refusalsOfWrites, writeCredentials } from './published-writes.ts'
 import { readingBody } from './reading-body.ts'
@@ -40,7 +40,7 @@ export function batchGroup(options: BatchOptions): OperationGroup<WriteOperation
 
   function sourceOfBatch(request: FastifyRequest): BulkSource {
     const way = 'batch'
-    return { ...sourceOf(way, writers.get(request), request.ip), way }
+    return { ...sourceOfRequest(way, writers.get(request), request), way }
   }
 
   /** The body stays unread, so the connection cannot be used again. */

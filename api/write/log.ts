@@ -12,7 +12,6 @@ import { databaseAway, type Intake, type RequestKey, type StoredReading } from '
 import type { ReadingMeter, RejectionReason } from '../../ingest/intake/reading-meter.ts'
 import type { Refusal } from '../../ingest/intake/refusal.ts'
 import { refusalText } from '../../ingest/intake/refusal.ts'
-import { sourceOf } from '../../ingest/intake/rejection-source.ts'
 import type { Ranges } from '../../ingest/reading.ts'
 import type { Rejection } from '../../ingest/rejections/rejection.ts'
 import { errorCodeOf } from '../http/errors.ts'
@@ -22,6 +21,7 @@ import { allowNext } from '../http/request-queue.ts'
 import type { Scope } from '../http/scope.ts'
 import { loggerErrors, sendError } from '../http/status-errors.ts'
 import type { Declared, WriteOperation } from '../http/status-operations.ts'
+import { sourceOfRequest } from './claimed-source.ts'
 import { createFindWriter, type FindWriterOptions } from './find-writer.ts'
 import { IdempotencyKey, refusalsOfWrites, writeCredentials } from './published-writes.ts'
 import { readingBody } from './reading-body.ts'
@@ -185,8 +185,9 @@ function invalidKey(detail: string): Refusal {
 }
 
 /** Names the reading's device, as far as it could be read. */
-function rejectionOf({ writer, ip, body }: FastifyRequest, reason: string): Rejection {
-  const source = sourceOf('put', writer, ip)
+function rejectionOf(request: FastifyRequest, reason: string): Rejection {
+  const { writer, body } = request
+  const source = sourceOfRequest('put', writer, request)
   const name = typeof body === 'object' && body !== null && 'device' in body ? body.device : undefined
   return { ...source, device: typeof name === 'string' ? name : source.device, reason }
 }

@@ -25,6 +25,7 @@ import type { Operation } from '../http/operation.ts'
 import { createFamily, type PublishedFamily } from '../http/register-operations.ts'
 import type { Scope } from '../http/scope.ts'
 import { LoggerError, type LoggerErrorCode, loggerErrors, sendError } from '../http/status-errors.ts'
+import { sourceOfRequest } from './claimed-source.ts'
 import { type RefusedReading, refusalOf, takeReadings } from './decoded-readings.ts'
 import { createFindWriter, type FindWriterOptions } from './find-writer.ts'
 import { forbidden, unauthorized } from './log.ts'
@@ -141,7 +142,7 @@ function createWebhooks({ writers, findPrincipal, keys, intake, meter, authRateL
   }
 
   function note(request: FastifyRequest, reason: Refusal['reason'], text: string): void {
-    const source = sourceOf('webhook', admitted.get(request), request.ip)
+    const source = sourceOfRequest('webhook', admitted.get(request), request)
     meter.rejected(reason, { ...source, reason: `${familyOf(request)}: ${text}` })
   }
 

@@ -1,6 +1,7 @@
 /** Authenticates a client by its credential, or returns why not. Failed attempts are counted by address. */
 
 import type { AuthRateLimit } from '../../auth/auth-rate-limit.ts'
+import { mayHoldKey } from '../../auth/keys/key-text.ts'
 import { unknownSender } from '../../store/limits/networks.ts'
 import type { ReadingMeter } from '../intake/reading-meter.ts'
 import { boundedText } from '../rejections/bounded-text.ts'
@@ -35,7 +36,9 @@ export function createAuthenticate({ findCredential, authRateLimit, meter }: Aut
     if (typeof found !== 'string') return found
     const isExceeded = authRateLimit.isExceeded(address)
     const reason = isExceeded ? 'throttled' : found
-    const rejection: Rejection = { way: 'mqtt', sender: unknownSender(address), reason: texts[reason] }
+    // An API key in place of a device's name stays secret.
+    const device = username === '' || mayHoldKey(username) ? undefined : username
+    const rejection: Rejection = { way: 'mqtt', sender: unknownSender(address), device, reason: texts[reason] }
     meter.rejected(isExceeded ? 'throttled' : 'unauthorized', rejection, {
       client: boundedText(clientId, 200),
       address,

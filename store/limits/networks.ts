@@ -20,6 +20,11 @@ export function unknownSender(address: string): { name: string; isKnown: false }
   return { name: `address ${network === address ? address : `${network}::/64`}`, isKnown: false }
 }
 
+/** True for a name of `unknownSender`; names of credentials begin otherwise. */
+export function isUnknownSender(name: string): boolean {
+  return name.startsWith('address ')
+}
+
 /** Limits count this as one client: an IPv4 address, or a whole IPv6 /64, since a household gets one. */
 export function networkOf(address: string): string {
   if (!isIPv6(address) || address.startsWith('::ffff:')) return address

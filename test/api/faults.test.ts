@@ -91,6 +91,7 @@ function serveLogger(t: Test, parts: object) {
     access: openReadsOf([]),
     events: { ingest: { onStored: () => undefined }, nowMs: () => 0 },
     annotations: {},
+    contacts: {},
     ingest: { ranges: defaultRanges },
     batch: { ingest: {}, ranges: defaultRanges },
     live: {},

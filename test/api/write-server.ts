@@ -75,6 +75,7 @@ export async function startWriteServer(t: TestHooks, settings: Record<string, st
     access: openReadsOf([]),
     events: { ingest: { onStored: () => undefined }, nowMs: () => 0 } as never,
     annotations: {} as never,
+    contacts: {} as never,
     batch: { ingest: {}, ranges: defaultRanges } as never,
     live: {} as never,
     stations: {} as never,

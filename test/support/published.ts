@@ -46,6 +46,7 @@ export function publishedLogger(access: ReadAccess) {
     live: {},
     reads: { query: {}, readings: {} },
     annotations: {},
+    contacts: {},
     stations: { query: {} },
     // It looks for clients that take nothing, of which there are none.
     events: { ingest: { onStored: () => undefined }, nowMs: () => performance.now(), windowMs: 1, windowBytes: 1024 },

@@ -7,10 +7,12 @@ import type { Detail } from '../../web/pages/device/answers.ts'
 import { createZone } from '../../web/text/zone.ts'
 import { becomes } from '../support/becomes.ts'
 import { charts, inspect, lookAgain, region, spoken, textOf, unfold } from '../support/browser-page.ts'
+import { makePerson } from '../support/people.ts'
 import { sharedService } from '../support/service.ts'
 import { pageTests, showTable } from './page-tests.ts'
 import { air, dayMs, dayWave, hourMs, minuteMs, seed, times } from './seed.ts'
 import { gestures, nextRange, plot, press, type ShownRange, shownRange, windowIn } from './shown-range.ts'
+import { useSession } from './sign-in-page.ts'
 
 type Colour = readonly [red: number, green: number, blue: number]
 
@@ -84,7 +86,13 @@ const passwords = await seed(service, {
   'page-garden': { settings, readings: history(12, startMs) },
   'page-old': { settings, readings: history(10, startMs - 6 * hourMs) },
   'page-odd': { settings, readings: [...history(10, startMs), [startMs - 195 * minuteMs, air(61)]] },
-  'page-turns': { settings: { expected_interval_seconds: 450 }, readings: turns },
+  'page-turns': { settings: { expected_interval_seconds: 450, tags: ['yard:1'] }, readings: turns },
+  'page-quiet': {
+    settings: { ...settings, tags: ['yard:1'], metrics: ['temperature', 'battery_percentage', 'rssi'] },
+    readings: times(startMs - 9 * hourMs, startMs - 6 * hourMs).map(
+      atMs => [atMs, { temperature: 12, battery_percentage: 4, rssi: -97 }] as const,
+    ),
+  },
   'page-empty': {},
   [markup]: { settings: { location_short: '<b>bold</b>', tags: ['site:<i>berlin</i>', 'page:1'] } },
 })
@@ -195,6 +203,38 @@ onDesk('an old value is grey, a new reading comes at once, and a failure keeps t
   await page.unrouteAll()
   await page.locator('.banner').waitFor({ state: 'detached' })
   await becomes(t, () => page.title(), 'page-old – Barograph')
+})
+
+onPhone('a silent device: what may explain it, with addresses for administrators alone', async (page, t) => {
+  const administrator = await makePerson(service, { role: 'administrator' })
+  const put = (password: string, temperature: number) =>
+    service.put('page-quiet', password, { device: 'page-quiet', temperature })
+  t.equal((await put(passwords['page-quiet'] ?? '', 900)).status, 400)
+  t.equal((await put('wrong', 12)).status, 401)
+  const why = () => textOf(region(page, 'Why?'))
+  await page.goto(`${url}/device/page-quiet`)
+  await becomes(t, why, /^Why\?\s+Last contact\s+\d.* · 6 h.* ago · reading\n/)
+  await becomes(
+    t,
+    why,
+    /Battery at the end\s+4 %\s+Signal at the end\s+−97 dBm\s+Neighbours\s+0 of 1 with yard:1 silent/,
+  )
+  await becomes(t, why, /The owner and administrators also see rejected readings and failed sign-ins\.$/)
+  t.notMatch(await why(), /127\.0\.0\.1|must be between/)
+  await inspect(t, page, 'a silent device')
+  await useSession(page, url, administrator.cookie)
+  await page.reload()
+  await becomes(t, why, /Last contact\s+.* · failed sign-in · PUT · address 127\.0\.0\.1\n/)
+  t.match(
+    await why(),
+    /Rejected readings\s+invalid payload: temperature must be .* · once · PUT · device page-quiet · latest/,
+  )
+  t.match(await why(), /Failed sign-ins\s+unauthorized · once · PUT · address 127\.0\.0\.1 · latest/)
+  t.notMatch(await why(), 'The owner and')
+  await inspect(t, page, 'a silent device, for an administrator')
+  await page.goto(`${url}/device/page-turns`)
+  await page.locator('dl.now').waitFor()
+  await becomes(t, () => region(page, 'Why?').count(), 0, 'a device that reports')
 })
 
 onPhone('a device without readings, a name of markup, and devices that do not exist', async (page, t) => {

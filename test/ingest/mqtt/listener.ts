@@ -157,7 +157,7 @@ test('the log says once a minute what is wrong with a sender', async t => {
       reason: 'invalid payload: temperature must be between -90 and 85',
       topic: 'readings/porch',
     },
-    { ...line, sender: 'address 127.0.0.1', device: undefined, reason: 'no valid credential' },
+    { ...line, sender: 'address 127.0.0.1', device: 'porch', reason: 'no valid credential' },
   ])
 })
 

@@ -6,31 +6,17 @@ import { ListSection } from '../../parts/list-section.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { Record as Row } from '../../parts/record.tsx'
 import { countText } from '../../text/numbers.ts'
+import { wayNames } from '../../text/way-names.ts'
 
-const ways: Record<Rejection['way'], { name: string; sentence: string }> = {
-  put: { name: 'PUT', sentence: 'One reading a request, to /api/log. The answer holds the reason.' },
-  batch: {
-    name: 'Batch',
-    sentence: 'Many readings a request, to /api/log/batch. The answer lists the first 1,000 reasons.',
-  },
-  line_protocol: {
-    name: 'Line protocol',
-    sentence: 'Points of Telegraf and clients of InfluxDB. The answer names the first ten lines.',
-  },
-  mqtt: {
-    name: 'MQTT',
-    sentence: 'One reading a message. Only clients of MQTT 5 get the reason.',
-  },
-  webhook: {
-    name: 'Webhook',
-    sentence: 'A message of a sensor in a format of its own, to /in. The answer holds the reason.',
-  },
-  import: { name: 'Import of readings', sentence: 'Files of an administrator. The command line prints the reasons.' },
-  import_points: { name: 'Import of points', sentence: 'Files with points of stations, by an administrator.' },
-  air_quality: {
-    name: 'Air quality',
-    sentence: 'Points of a station, by the API of the network. The answer names each point that is not stored.',
-  },
+const sentences: Record<Rejection['way'], string> = {
+  put: 'One reading a request, to /api/log. The answer holds the reason.',
+  batch: 'Many readings a request, to /api/log/batch. The answer lists the first 1,000 reasons.',
+  line_protocol: 'Points of Telegraf and clients of InfluxDB. The answer names the first ten lines.',
+  mqtt: 'One reading a message. Only clients of MQTT 5 get the reason.',
+  webhook: 'A message of a sensor in a format of its own, to /in. The answer holds the reason.',
+  import: 'Files of an administrator. The command line prints the reasons.',
+  import_points: 'Files with points of stations, by an administrator.',
+  air_quality: 'Points of a station, by the API of the network. The answer names each point that is not stored.',
 }
 
 export function RejectionsSection() {
@@ -51,10 +37,10 @@ export function RejectionsSection() {
       />
       <h2>Ways in</h2>
       <dl class="ways">
-        {Object.values(ways).map(({ name, sentence }) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{sentence}</dd>
+        {(Object.keys(sentences) as Rejection['way'][]).map(way => (
+          <div key={way}>
+            <dt>{wayNames[way]}</dt>
+            <dd>{sentences[way]}</dd>
           </div>
         ))}
       </dl>
@@ -85,7 +71,7 @@ function Filters({ way, device }: { way: string; device: string }) {
           }
         >
           <option value="">all ways</option>
-          {Object.entries(ways).map(([value, { name }]) => (
+          {Object.entries(wayNames).map(([value, name]) => (
             <option key={value} value={value}>
               {name}
             </option>
@@ -115,5 +101,5 @@ function RejectionRow({ rejection }: { rejection: Rejection }) {
         {countText(count)} times since <Moment at={first_at} />
       </>
     )
-  return <Row name={reason} facts={[<Moment at={at} />, ways[way].name, device ?? undefined, `by ${sender}`, often]} />
+  return <Row name={reason} facts={[<Moment at={at} />, wayNames[way], device ?? undefined, `by ${sender}`, often]} />
 }

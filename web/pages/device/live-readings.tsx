@@ -29,6 +29,7 @@ import { useDeviceAlerts } from './use-device-alerts.ts'
 import { useForecast } from './use-forecast.ts'
 import { useLiveReadings } from './use-live-readings.ts'
 import { useRangeSeries } from './use-range-series.ts'
+import { Why } from './why.tsx'
 
 export interface LiveReadingsProps {
   readonly of: Measured
@@ -99,6 +100,7 @@ export function LiveReadings(props: LiveReadingsProps) {
       {stats === undefined ? null : (
         <Findings {...{ stats, zone, times, nowMs }} quantities={describedBy(quantities, stats.metrics)} />
       )}
+      {isSilent && of.kind === 'device' ? <Why device={of.name} {...{ values, times }} quantities={ofLatest} /> : null}
       {latest === undefined ? null : (
         <Now {...{ values, metrics, notes, freshMs: freshOf }} quantities={ofLatest} exact={times.exact} />
       )}
