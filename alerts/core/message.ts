@@ -30,7 +30,7 @@ export interface Message {
   /** When it was made. */
   timestamp: string
   rule: { id: number; name: string; severity: Severity; note: string; condition: Condition }
-  /** By which alerts are grouped; null where they are not. */
+  /** Tag and value of the group; null without grouping. */
   group: { tag: string; value: string } | null
   /** Of the group; those that are silenced are in no other count. */
   counts: { firing: number; resolved: number; flapping: number; silenced: number }

@@ -52,7 +52,7 @@ function metricText(value: number, metric: string | null, unit: string | null): 
   return `${metric === null ? '' : `${nameOf(metric)} `}${measureText(value, unit)}`
 }
 
-/** For a condition on a metric with this unit. */
+/** Words for conditions on a metric with this unit. */
 export function wordsIn(unit: string | null): MetricWords {
   const measure = (value: number) => measureText(value, unit)
   const name = (metric: string) => metric.slice(0, 1).toUpperCase() + nameOf(metric).slice(1)

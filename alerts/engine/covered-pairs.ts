@@ -14,7 +14,7 @@ export interface ReadingValues {
 export interface CoveredRule {
   /** A changed rule takes the place of the one before. */
   rule: EngineRule
-  /** For a rule on a whole site: its devices, and how many of them are silent or not known. */
+  /** Devices of a site rule, with counts of silent and unknown ones. */
   readonly site: { silent: number; unknown: number; devices: number }
 }
 
@@ -38,11 +38,11 @@ export type SiteState = 'alive' | 'silent' | 'unknown'
 export interface CoveredPair {
   readonly of: CoveredRule
   readonly device: CoveredDevice
-  /** For a custom metric: the device's own series; -1 without. */
+  /** The device's series of a custom metric; -1 without one. */
   series: number
   /** Undefined of a pair that is idle, has not changed for two hours and keeps no samples. */
   state: PairState | undefined
-  /** For a rule on a whole site. */
+  /** State in a site rule. */
   site: SiteState
   /** Its place among the deadlines; -1 before the first one. */
   slot: number

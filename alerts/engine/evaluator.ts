@@ -75,7 +75,7 @@ export class Evaluator {
     this.#covered.remove(pair)
   }
 
-  /** For covered devices; others are ignored. */
+  /** Ignores devices that no rule covers. */
   setDevice(facts: DeviceFacts): void {
     const device = this.#covered.device(facts.number)
     if (device === undefined) return

@@ -16,8 +16,8 @@ export interface TakenReadings {
 }
 
 /**
- * Of each reading: device, time in microseconds, receipt in milliseconds, the built-in metrics, and how many custom values it has,
- * which follow as series and value.
+ * A row has device, time in microseconds, receipt in milliseconds, the built-in metrics, the number of custom values, and these as
+ * pairs of series and value.
  */
 export interface PackedReadings {
   readonly count: number
@@ -33,8 +33,12 @@ export function bytesOf(customCount: number): number {
   return (width + 2 * customCount) * Float64Array.BYTES_PER_ELEMENT
 }
 
+/** Numbers of the first allocation; the buffer doubles when it is full. */
+const capacityMin = 1024
+
 export class ReadingsBuffer {
-  #numbers: number[] = []
+  #numbers = new Float64Array(capacityMin)
+  #length = 0
   #count = 0
 
   get count(): number {
@@ -42,18 +46,19 @@ export class ReadingsBuffer {
   }
 
   get bytes(): number {
-    return this.#numbers.length * Float64Array.BYTES_PER_ELEMENT
+    return this.#length * Float64Array.BYTES_PER_ELEMENT
   }
 
   add(reading: Omit<TakenReadings, 'next'>, receiptMs: number): void {
     const { series, timeUs, customCount } = reading
     this.#addRow(series, timeUs, receiptMs, reading, customCount)
     for (let place = 0; place < customCount; place++) {
-      this.#numbers.push(reading.customSeries(place), reading.customValue(place))
+      this.#numbers[this.#length++] = reading.customSeries(place)
+      this.#numbers[this.#length++] = reading.customValue(place)
     }
   }
 
-  /** A stored reading. Further values are of the device's own series. */
+  /** A stored reading with custom values of the device's own series. */
   addStored(
     device: number,
     timeUs: number,
@@ -62,9 +67,13 @@ export class ReadingsBuffer {
     custom: readonly (readonly [series: number, value: number])[] = [],
   ): void {
     this.#addRow(device, timeUs, receiptMs, { value }, custom.length)
-    for (const [series, value] of custom) this.#numbers.push(series, value)
+    for (const [series, value] of custom) {
+      this.#numbers[this.#length++] = series
+      this.#numbers[this.#length++] = value
+    }
   }
 
+  /** Reserves the custom values, too. */
   #addRow(
     device: number,
     timeUs: number,
@@ -72,22 +81,36 @@ export class ReadingsBuffer {
     values: Pick<TakenReadings, 'value'>,
     customCount: number,
   ): void {
+    this.#reserve(width + 2 * customCount)
+    const numbers = this.#numbers
+    const start = this.#length
     this.#count++
-    this.#numbers.push(device, timeUs, receiptMs)
-    for (let column = 0; column < metrics.length; column++) this.#numbers.push(values.value(column))
-    this.#numbers.push(customCount)
+    this.#length += width
+    numbers[start] = device
+    numbers[start + 1] = timeUs
+    numbers[start + 2] = receiptMs
+    for (let column = 0; column < metrics.length; column++) numbers[start + valuesAt + column] = values.value(column)
+    numbers[start + customCountAt] = customCount
   }
 
-  /** It is empty afterwards. */
+  #reserve(more: number): void {
+    if (this.#length + more <= this.#numbers.length) return
+    const grown = new Float64Array(2 * (this.#length + more))
+    grown.set(this.#numbers.subarray(0, this.#length))
+    this.#numbers = grown
+  }
+
+  /** Empties the buffer. */
   take(): PackedReadings {
-    const taken = { count: this.#count, numbers: new Float64Array(this.#numbers) }
-    this.#numbers = []
+    const taken = { count: this.#count, numbers: this.#numbers.slice(0, this.#length) }
+    this.#numbers = new Float64Array(capacityMin)
+    this.#length = 0
     this.#count = 0
     return taken
   }
 }
 
-/** Walks through them; each reading stands where it is. */
+/** Iterates over packed readings without copying them. */
 export class PackedReader implements EngineReading {
   readonly #numbers: Float64Array
   #at = 0

@@ -13,10 +13,10 @@ import {
   heldBefore,
   type Member,
   markNotified,
+  type Notified,
   noteHeld,
   readMembers,
   removeMembers,
-  type Told,
 } from './member-rows.ts'
 import { type DueRules, type GroupState, isRepeatDue, nextDueMs, reviewMs } from './next-due.ts'
 import { cancelRepeats, insertNotification, type NotificationKind, readNewsMs } from './notification-rows.ts'
@@ -78,7 +78,7 @@ export async function flushGroup(
     hasUnacknowledged: false,
     hasHeldUnacknowledged: false,
   }
-  const told: Told = { group: id, channel: group.channel, nowMs }
+  const notified: Notified = { group: id, channel: group.channel, nowMs }
   const writer = createWriter(transaction, group, wantsAll, options)
   for await (const members of readMembers(transaction, id)) {
     const unnotified = members.filter(member => member.state === 'resolved' && member.told === 'nothing')
@@ -87,7 +87,7 @@ export async function flushGroup(
       unnotified.map(member => member.id),
     )
     const sorted = sortMembers(members, hold, wasHeld, state)
-    await note(transaction, told, sorted)
+    await note(transaction, notified, sorted)
     await writer.add(sorted)
   }
   const rules: DueRules = { waits, refreshMs }
@@ -117,12 +117,12 @@ async function backoffOf(
   return backoffEndMs(newsMs, waits.groupIntervalMs)
 }
 
-async function note(transaction: Transaction, told: Told, sorted: SortedMembers): Promise<void> {
+async function note(transaction: Transaction, notified: Notified, sorted: SortedMembers): Promise<void> {
   const ids = (members: readonly Member[]) => members.map(({ id }) => id)
-  await markNotified(transaction, told, ids(sorted.news))
-  await removeMembers(transaction, told, ids(sorted.ended), true)
-  await removeMembers(transaction, told, sorted.unnotified, false)
-  await noteHeld(transaction, sorted.held, told.nowMs)
+  await markNotified(transaction, notified, ids(sorted.news))
+  await removeMembers(transaction, notified, ids(sorted.ended), true)
+  await removeMembers(transaction, notified, sorted.unnotified, false)
+  await noteHeld(transaction, sorted.held, notified.nowMs)
 }
 
 interface Writer {

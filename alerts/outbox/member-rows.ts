@@ -45,33 +45,43 @@ export async function heldBefore(transaction: Transaction, alerts: readonly numb
   return new Set(rows.map(({ id }) => Number(id)))
 }
 
-export interface Told {
+export interface Notified {
   group: string
   channel: { id: number; name: string }
   nowMs: number
 }
 
 /** Records that the group has notified the firing or flapping of these alerts. */
-export async function markNotified(transaction: Transaction, told: Told, alerts: readonly number[]): Promise<void> {
+export async function markNotified(
+  transaction: Transaction,
+  notified: Notified,
+  alerts: readonly number[],
+): Promise<void> {
   if (alerts.length === 0) return
   const text = `UPDATE alert_group_alerts SET told = 'firing', owes = NULL WHERE group_id = $1 AND alert_id = ANY($2::bigint[])`
-  await transaction.query(text, [told.group, alerts])
-  await noteEvents(transaction, alerts, 'notified', { channel: told.channel.id, name: told.channel.name }, told.nowMs)
+  await transaction.query(text, [notified.group, alerts])
+  await noteEvents(
+    transaction,
+    alerts,
+    'notified',
+    { channel: notified.channel.id, name: notified.channel.name },
+    notified.nowMs,
+  )
 }
 
 /** Removes alerts whose notifications are complete. `isNotified`: their end was notified. */
 export async function removeMembers(
   transaction: Transaction,
-  told: Told,
+  notified: Notified,
   alerts: readonly number[],
   isNotified: boolean,
 ): Promise<void> {
   if (alerts.length === 0) return
   const text = 'DELETE FROM alert_group_alerts WHERE group_id = $1 AND alert_id = ANY($2::bigint[])'
-  await transaction.query(text, [told.group, alerts])
+  await transaction.query(text, [notified.group, alerts])
   if (!isNotified) return
-  const details = { channel: told.channel.id, name: told.channel.name, state: 'resolved' }
-  await noteEvents(transaction, alerts, 'notified', details, told.nowMs)
+  const details = { channel: notified.channel.id, name: notified.channel.name, state: 'resolved' }
+  await noteEvents(transaction, alerts, 'notified', details, notified.nowMs)
 }
 
 async function noteEvents(
