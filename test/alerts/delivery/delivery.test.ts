@@ -2,7 +2,6 @@
 
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
-import { claimMs } from '../../../alerts/delivery/claim-rows.ts'
 import type { DeliveryOptions } from '../../../alerts/delivery/delivery.ts'
 import { forgetErased } from '../../../alerts/outbox/erased-devices.ts'
 import { noFeed } from '../../../auth/nodes/change-feed.ts'
@@ -70,12 +69,6 @@ async function open(t: Test, name: string, answer?: Answer, more: Partial<Delive
   if (answer !== undefined) receiver.answer = answer
   const parts = deliveryParts(pool)
   const delivery = openDelivery(t, parts, more)
-  // A claim whose COMMIT PostgreSQL answers late is held until it expires, so the clock of the test must not stand still.
-  const ticking = setInterval(() => {
-    parts.clock.nowMs += claimMs
-    delivery.wake()
-  }, claimMs)
-  t.teardown(() => clearInterval(ticking))
   const { id, secret } = await addChannel(delivery, webhookAt(`${receiver.origin}/hook`, name))
   const queue = (fields: Partial<QueuedNotification> = {}) =>
     queueNotification(pool, { channel: id, nowMs: parts.clock.nowMs, ...fields })
@@ -106,15 +99,19 @@ t.test('500 for an hour: it is tried after 5 s, 5 min and 30 min, and after two 
   for (let attempts = 1; attempts <= 4; attempts++) {
     delivery.wake()
     await untilAttempts(webhookId, attempts)
-    waits.push((await row(webhookId)).due_at.getTime() - clock.nowMs)
-    // Before its time nothing is sent.
-    clock.nowMs = (await row(webhookId)).due_at.getTime() - 1
+    const dueMs = (await row(webhookId)).due_at.getTime()
+    waits.push(dueMs - clock.nowMs)
+    // The dispatcher may wake by itself, so the next attempt must not be due while this one is still looked at.
+    if (attempts === 4) break
+    // One millisecond before its time nothing is sent.
+    clock.nowMs = dueMs - 1
     delivery.wake()
     clock.nowMs += 1
   }
   t.strictSame(waits, [5000, 5 * minuteMs, 30 * minuteMs, 2 * hourMs])
   t.match(await channel(), { enabled: true, failing_since: '2026-05-01T10:00:30.000Z' })
   receiver.answer = answers(200)
+  clock.nowMs = (await row(webhookId)).due_at.getTime()
   delivery.wake()
   await untilState(webhookId, 'delivered')
   t.strictSame(sentIds(), Array(5).fill(webhookId))
