@@ -58,6 +58,25 @@ function readingSight(condition: Condition, state: PairState, value: number, atM
   }
 }
 
+/**
+ * Whether a reading leaves a pair idle that has no samples. Each reading asks it for each rule of its device, so it makes no object,
+ * unlike `step`, which gives the same answer.
+ */
+export function readingLeavesIdle(condition: Condition, value: number): boolean {
+  switch (condition.kind) {
+    case 'above':
+    case 'below':
+      return thresholdSide(condition.kind, value, condition.value, condition.hysteresis) !== 'beyond'
+    case 'battery':
+      if (condition.value === undefined) return true
+      return thresholdSide('below', value, condition.value, condition.hysteresis) !== 'beyond'
+    case 'change':
+      return Number.isNaN(value)
+    default:
+      return true
+  }
+}
+
 function thresholdSight(
   direction: 'above' | 'below',
   value: number,

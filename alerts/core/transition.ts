@@ -39,15 +39,6 @@ export function step(rule: RuleCore, before: PairState, observation: Observation
   return settled.effects === none ? next : { state: next.state, effects: [...settled.effects, ...next.effects] }
 }
 
-/** Whether a pair that is idle stays so and nothing of the observation is needed later. */
-export function staysIdle(rule: RuleCore, observation: Observation): boolean {
-  if (observation.kind === 'end') return true
-  const time = observedTime(rule, idlePair, observation)
-  if (time === undefined) return true
-  const { side, samples } = sightOf(rule.condition, idlePair, observation, time.atMs)
-  return side !== 'beyond' && samples === undefined
-}
-
 function observed(state: PairState, { atMs, seenUs }: ObservedTime, { value, samples }: Sight): PairState {
   return {
     ...state,

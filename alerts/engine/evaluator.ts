@@ -128,7 +128,7 @@ export class Evaluator {
   /** Observations other than readings. */
   observe(id: number, device: number, observation: Observation): void {
     const pair = this.#covered.find(id, device)
-    if (pair !== undefined) this.#states.observeUnlessIdle(pair, observation)
+    if (pair !== undefined) this.#states.observe(pair, observation)
   }
 
   /** True while this process was stopped itself; see SilenceWatch. */
@@ -182,7 +182,7 @@ export class Evaluator {
   #lookAtSites(nowMs: number): void {
     for (const pair of this.#covered.device(noDevice)?.pairs ?? []) {
       const observation = this.#silence.siteOf(pair, nowMs)
-      if (observation !== undefined) this.#states.observeUnlessIdle(pair, observation)
+      if (observation !== undefined) this.#states.observe(pair, observation)
     }
     this.#silence.sitesEvaluated()
   }

@@ -1,8 +1,9 @@
 /** Steps the states of pairs, and queues their transitions for PostgreSQL. */
 
+import { readingLeavesIdle } from '../core/beyond.ts'
 import type { Observation } from '../core/observation.ts'
 import { idlePair, type PairState, withoutValues } from '../core/pair.ts'
-import { type Step, staysIdle, step } from '../core/transition.ts'
+import { type Step, step } from '../core/transition.ts'
 import type { CoveredPair } from './covered-pairs.ts'
 import { TransitionQueue } from './transition-queue.ts'
 
@@ -50,11 +51,6 @@ export class PairStates {
     this.#changed(pair)
   }
 
-  /** `idle`: the state that stands for a pair without one. */
-  observeUnlessIdle(pair: CoveredPair, observation: Observation, idle = idlePair): void {
-    if (!remainsIdle(pair, observation)) this.observe(pair, observation, pair.state ?? idle)
-  }
-
   /**
    * A reading that was late would have changed the pair. After a start it comes in its place among those that are read again, unless
    * it is written up to which reading the pair has seen them.
@@ -66,11 +62,11 @@ export class PairStates {
   }
 }
 
-/** True where the pair is idle and the observation leaves it idle. */
-export function remainsIdle({ of: { rule }, state }: CoveredPair, observation: Observation): boolean {
+/** True where the pair is idle and a reading with this value leaves it idle. */
+export function remainsIdle({ of: { rule }, state }: CoveredPair, value: number): boolean {
   if (state !== undefined) return false
   try {
-    return staysIdle(rule.core, observation)
+    return readingLeavesIdle(rule.core.condition, value)
   } catch (error) {
     throw new RuleFault(rule.id, error)
   }

@@ -43,8 +43,9 @@ export function takeReading(states: PairStates, device: CoveredDevice, reading: 
 }
 
 function takeValue(states: PairStates, pair: CoveredPair, reading: EngineReading, isNewest: boolean): void {
-  const observation = observationOf(pair, reading)
-  if (remainsIdle(pair, observation)) return
+  const value = readingValue(pair, reading)
+  if (remainsIdle(pair, value)) return
+  const observation = observationOf(reading, value)
   const before = pair.state ?? idleOf(pair.device)
   if (isNewest) states.observe(pair, observation, before)
   else states.passLate(pair, observation, before)
@@ -53,12 +54,11 @@ function takeValue(states: PairStates, pair: CoveredPair, reading: EngineReading
 /** A reading changes a rule on silence only while that is pending or fires. */
 function takeAlive(states: PairStates, pair: CoveredPair, reading: EngineReading): void {
   if (pair.of.rule.core.condition.kind !== 'silent' || pair.state === undefined) return
-  states.observe(pair, { ...observationOf(pair, reading), value: Number.NaN })
+  states.observe(pair, observationOf(reading, Number.NaN))
 }
 
-function observationOf(pair: CoveredPair, reading: EngineReading): Extract<Observation, { kind: 'reading' }> {
-  const { timeUs, receiptMs } = reading
-  return { kind: 'reading', timeUs, receiptMs, value: readingValue(pair, reading) }
+function observationOf({ timeUs, receiptMs }: EngineReading, value: number): Observation {
+  return { kind: 'reading', timeUs, receiptMs, value }
 }
 
 /** A pair without a state has seen what its device has. */
@@ -80,15 +80,15 @@ export function replayReading(
   for (const pair of pairs) {
     const { id, column } = pair.of.rule
     if (column === noColumn || (rules !== undefined && !rules.has(id))) continue
-    if (reading.timeUs < warmBeforeUs) warm(pair, reading)
-    else states.observeUnlessIdle(pair, observationOf(pair, reading), idle)
+    const value = readingValue(pair, reading)
+    if (reading.timeUs < warmBeforeUs) warm(pair, reading, value)
+    else if (!remainsIdle(pair, value)) states.observe(pair, observationOf(reading, value), pair.state ?? idle)
   }
 }
 
-function warm(pair: CoveredPair, reading: EngineReading): void {
+function warm(pair: CoveredPair, { timeUs, receiptMs }: EngineReading, value: number): void {
   const { condition } = pair.of.rule.core
   if (condition.kind !== 'change') return
-  const { timeUs, receiptMs, value } = observationOf(pair, reading)
   const state = pair.state ?? idlePair
   if (Number.isNaN(value) || timeUs <= state.seenUs) return
   const atMs = Math.min(timeUs / 1000, receiptMs)
