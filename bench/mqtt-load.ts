@@ -14,6 +14,8 @@ export interface MqttLoadOrder {
   seconds: number
   /** One for each client. */
   clients: { device: string; password: string; payload: string }[]
+  /** Before the device; default is `readings/`. */
+  topicPrefix?: string
 }
 
 export interface MqttLoadResult {
@@ -76,13 +78,13 @@ function drive(run: Run, socket: Socket, packet: Buffer): Promise<void> {
   })
 }
 
-async function runLoad({ port, seconds, clients }: MqttLoadOrder): Promise<MqttLoadResult> {
+async function runLoad({ port, seconds, clients, topicPrefix = 'readings/' }: MqttLoadOrder): Promise<MqttLoadResult> {
   const sockets = await Promise.all(clients.map(client => open(port, client)))
   const startedMs = performance.now()
   const run: Run = { acknowledged: 0, latencies: createHistogram(), endMs: startedMs + seconds * 1000 }
   await Promise.all(
     clients.map(({ device, payload }, index) => {
-      const topic = `readings/${device}`
+      const topic = `${topicPrefix}${device}`
       const packet = {
         cmd: 'publish' as const,
         topic,

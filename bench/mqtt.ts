@@ -1,6 +1,6 @@
 /**
- * Durable readings by MQTT at QoS 1 against a broker that stores nothing: alternating, the median of the pairs. Then it
- * verifies that QuestDB has every acknowledged row.
+ * Durable readings by MQTT at QoS 1 against a broker that stores nothing, and messages of Zigbee2MQTT against the same values
+ * in our own JSON: alternating, the median of the pairs. Then it verifies that QuestDB has every acknowledged row.
  *
  * Usage: node bench/mqtt.ts [clients] [pairs] [seconds]
  */
@@ -16,9 +16,24 @@ const clientCount = Number(process.argv[2] ?? 100)
 const pairs = Number(process.argv[3] ?? 5)
 const seconds = Number(process.argv[4] ?? 4)
 const rateMin = 0.5
+const decodedRateMin = 0.7
 
 const { hooks, closeAll } = createHooks()
 const bounds = createBounds()
+
+/** As a sensor of temperature and humidity is published with the usual settings, and its values in our own JSON. */
+const zigbee = {
+  battery: 91,
+  humidity: 51.5,
+  last_seen: '2026-01-01T12:00:00+01:00',
+  linkquality: 120,
+  pressure: 1013.25,
+  temperature: 15.3,
+  update: { installed_version: 16777241, latest_version: 16777241, state: 'idle' },
+  voltage: 3005,
+}
+const { last_seen, update, battery, voltage, ...same } = zigbee
+const ownJson = { ...same, battery_percentage: battery, battery_voltage: voltage / 1000 }
 
 async function addClients({ service }: BenchService): Promise<MqttLoadOrder['clients']> {
   const names = Array.from({ length: clientCount }, (_, index) => ({ name: `sensor-${index}` }))
@@ -29,7 +44,7 @@ async function addClients({ service }: BenchService): Promise<MqttLoadOrder['cli
 }
 
 async function bench(): Promise<void> {
-  const started = await startBenchService(hooks, 0, { MQTT_PORT: '0' })
+  const started = await startBenchService(hooks, 0, { MQTT_PORT: '0', MQTT_DECODERS: 'zigbee2mqtt=zigbee2mqtt/#' })
   const clients = await addClients(started)
   const port = Number(/"port":(\d+)[^\n]*"msg":"MQTT listening"/.exec(started.service.output())?.[1])
   const bare = startProcess('bare-mqtt.ts')
@@ -37,15 +52,25 @@ async function bench(): Promise<void> {
   const [barePort] = await once(bare, 'message')
   const generator = startProcess('mqtt-load.ts')
   hooks.teardown(() => stopProcess(generator))
-  const load = async (toPort: number, forSeconds: number): Promise<MqttLoadResult> => {
+  const load = async (
+    toPort: number,
+    forSeconds: number,
+    more: Partial<MqttLoadOrder> = {},
+  ): Promise<MqttLoadResult> => {
     const answered = once(generator, 'message')
-    generator.send({ port: toPort, seconds: forSeconds, clients } satisfies MqttLoadOrder)
+    generator.send({ port: toPort, seconds: forSeconds, clients, ...more } satisfies MqttLoadOrder)
     const [result] = await answered
     return result
   }
+  const withPayload = (body: object) => clients.map(client => ({ ...client, payload: JSON.stringify(body) }))
+  const asZigbee = { topicPrefix: 'zigbee2mqtt/', clients: withPayload({ ...zigbee, last_seen: undefined }) }
+  const asOwn = { clients: withPayload(ownJson) }
 
   let { acknowledged } = await load(port, 2)
   await load(barePort, 2)
+  acknowledged += (await load(port, 2, asZigbee)).acknowledged + (await load(port, 2, asOwn)).acknowledged
+  const decoded: MqttLoadResult[] = []
+  const sameValues: MqttLoadResult[] = []
   const ours: MqttLoadResult[] = []
   const yardstick: MqttLoadResult[] = []
   for (let pair = 0; pair < pairs; pair++) {
@@ -53,19 +78,40 @@ async function bench(): Promise<void> {
     acknowledged += result.acknowledged
     ours.push(result)
     yardstick.push(await load(barePort, seconds))
+    const inTurns = [
+      [decoded, asZigbee],
+      [sameValues, asOwn],
+    ] as const
+    for (const [results, order] of pair % 2 === 0 ? inTurns : inTurns.toReversed()) {
+      const result = await load(port, seconds, order)
+      acknowledged += result.acknowledged
+      results.push(result)
+    }
   }
   const stored = await started.store.countRows(acknowledged)
   bounds.must('all that were acknowledged are stored', stored === acknowledged)
+  const decodedRates = ratios(decoded.map(rateOf), sameValues.map(rateOf))
+  bounds.atLeast(
+    'messages of Zigbee2MQTT a second, times their values in our own JSON',
+    median(decodedRates),
+    decodedRateMin,
+    {
+      ratios: spread(decodedRates),
+      perSecond: spread(decoded.map(rateOf)),
+      ownPerSecond: spread(sameValues.map(rateOf)),
+    },
+  )
   conclude(ours, yardstick, { acknowledged, stored })
 }
 
+const rateOf = ({ acknowledged, elapsedSeconds }: MqttLoadResult) => acknowledged / elapsedSeconds
+
 function conclude(ours: MqttLoadResult[], yardstick: MqttLoadResult[], counts: object): void {
-  const rate = ({ acknowledged, elapsedSeconds }: MqttLoadResult) => acknowledged / elapsedSeconds
-  const rates = ratios(ours.map(rate), yardstick.map(rate))
+  const rates = ratios(ours.map(rateOf), yardstick.map(rateOf))
   bounds.atLeast('readings a second, times a broker that stores nothing', median(rates), rateMin, {
     ratios: spread(rates),
-    perSecond: spread(ours.map(rate)),
-    brokerPerSecond: spread(yardstick.map(rate)),
+    perSecond: spread(ours.map(rateOf)),
+    brokerPerSecond: spread(yardstick.map(rateOf)),
     p99Ms: spread(ours.map(({ p99Ms }) => p99Ms)),
     brokerP99Ms: spread(yardstick.map(({ p99Ms }) => p99Ms)),
   })

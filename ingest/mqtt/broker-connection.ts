@@ -2,16 +2,14 @@
 
 import { generate, type Packet } from 'mqtt-packet'
 import type { Writer } from '../../auth/writers.ts'
-import type { Fields } from '../field-names.ts'
 import type { Intake } from '../intake/intake.ts'
 import type { ReadingMeter } from '../intake/reading-meter.ts'
-import { senderOf, withReading } from '../intake/rejection-source.ts'
-import type { Rejection } from '../rejections/rejection.ts'
+import { senderOf } from '../intake/rejection-source.ts'
 import { type BrokerAddress, connectPacket, openBrokerSocket, type SessionOptions } from './broker-socket.ts'
 import type { ProtocolVersion } from './connect-packet.ts'
-import { createDecodeMessage, familyOf, type Subscription } from './decoded-message.ts'
+import { createDecodeMessage, createFindDecoder, rejectionIn, type Subscription } from './decoded-message.ts'
 import { Deliveries, type DeliveriesOptions } from './deliveries.ts'
-import type { MessageRefusal } from './message-refusal.ts'
+import { refusals } from './message-refusal.ts'
 import { PacketChannel } from './packet-channel.ts'
 import { PacketError } from './packet-error.ts'
 import { FieldReader } from './packet-fields.ts'
@@ -67,7 +65,7 @@ const rules: DeliveryRules = { ...mqtt311, closesOnTopic: () => false, takesReta
 const limitOf = limitsOf('connack', 'publish', 'pubrel', 'suback', 'pingresp', 'disconnect')
 
 export function openBrokerConnection(options: BrokerConnectionOptions): BrokerConnection {
-  const { protocolVersion, intake, meter, writer } = options
+  const { protocolVersion, intake } = options
   const socket = openBrokerSocket(options.url, () => send(connectPacket(options, session)))
   let isSubscribed = false
   let isStopping = false
@@ -81,8 +79,6 @@ export function openBrokerConnection(options: BrokerConnectionOptions): BrokerCo
       options.onAcknowledged()
     },
     onSettled: settled,
-    onRejected: (refusal, ...of) => meter.rejected(refusal.reason, rejectionIn(options, refusal, ...of)),
-    onLeftOut: ({ part, reason }, ...of) => meter.leftOut({ ...rejectionOf(senderOf(writer), reason, ...of), part }),
     onRefused: () => end('a reading could not be stored'),
     onFailed: error => end(`failed: ${String(error)}`),
   })
@@ -153,26 +149,27 @@ export function openBrokerConnection(options: BrokerConnectionOptions): BrokerCo
   }
 }
 
-/** `fields` of a reading that the intake refuses. */
-function rejectionIn(
-  { writer, subscriptions }: BrokerConnectionOptions,
-  { reason, text }: MessageRefusal,
-  topic: string,
-  device?: string,
-  fields?: Fields,
-): Rejection {
-  const rejection = rejectionOf(senderOf(writer), text, topic, device)
-  if (subscriptions === undefined || fields === undefined) return rejection
-  return withReading(reason, rejection, { family: familyOf(subscriptions, topic), owner: writer.owner, fields })
-}
-
 /** How messages are read, as a writer whose credential does not end. */
 function readingOf({
   writer,
   subscriptions,
-}: BrokerConnectionOptions): Pick<DeliveriesOptions, 'writer' | 'refresh' | 'rules' | 'decode'> {
-  const decode = subscriptions && createDecodeMessage(subscriptions)
-  return { writer: () => writer, refresh: async () => undefined, rules, decode }
+  meter,
+}: BrokerConnectionOptions): Pick<
+  DeliveriesOptions,
+  'writer' | 'refresh' | 'rules' | 'decode' | 'onRejected' | 'onLeftOut'
+> {
+  const find = createFindDecoder(subscriptions ?? [])
+  const decode = createDecodeMessage(find)
+  // A session that the broker keeps may still have filters of earlier settings.
+  const refusal = { ...refusals.topic, text: 'the topic has no decoder in MQTT_BROKERS' }
+  return {
+    writer: () => writer,
+    refresh: async () => undefined,
+    rules,
+    decode: subscriptions && (publish => decode(publish) ?? { refusal }),
+    onRejected: (refusal, ...of) => meter.rejected(refusal.reason, rejectionIn(find, writer, refusal, ...of)),
+    onLeftOut: ({ part, reason }, ...of) => meter.leftOut({ ...rejectionOf(senderOf(writer), reason, ...of), part }),
+  }
 }
 
 /*

@@ -51,16 +51,19 @@ const noPassword = Buffer.alloc(0)
 /** Reads the first fields, which determine the format of the others. `old` and `new` are unsupported versions. */
 export function readProtocolVersion({ bytes, start }: RawPacket): {
   version: ProtocolVersion | 'old' | 'new'
+  isBridge: boolean
   rest: FieldReader
 } {
   if (((bytes[0] ?? 0) & 0x0f) !== 0) throw new PacketError('malformed', 'invalid flags of the fixed header')
   const rest = new FieldReader(bytes, start)
   const name = rest.text()
-  if (name === names.before311) return { version: 'old', rest }
+  if (name === names.before311) return { version: 'old', isBridge: false, rest }
   if (name !== names.current) throw new PacketError('protocol_error', 'another protocol')
-  const level = rest.byte() & ~bridgeBit
-  if (level === 4 || level === 5) return { version: level, rest }
-  return { version: level < 4 ? 'old' : 'new', rest }
+  const byte = rest.byte()
+  const isBridge = (byte & bridgeBit) !== 0
+  const level = byte & ~bridgeBit
+  if (level === 4 || level === 5) return { version: level, isBridge, rest }
+  return { version: level < 4 ? 'old' : 'new', isBridge, rest }
 }
 
 /** The fields after the version. */

@@ -9,7 +9,7 @@ import type { Intake, LeftOut, StoredReading } from '../intake/intake.ts'
 import type { Refusal } from '../intake/refusal.ts'
 import { type Acknowledgement, Acknowledgements } from './acknowledgements.ts'
 import type { CloseReason } from './close-reasons.ts'
-import type { DecodeMessage } from './decoded-message.ts'
+import type { DecodedMessage, DecodeMessage } from './decoded-message.ts'
 import { MessageIds } from './message-ids.ts'
 import { isRetryable, type MessageRefusal, refusalOfDevice, refusalOfReading, refusals } from './message-refusal.ts'
 import type { Publish, PublishHead } from './packets.ts'
@@ -23,8 +23,10 @@ export interface DeliveriesOptions {
   /** Closes the connection when the lookup fails. */
   refresh: () => Promise<void>
   rules: DeliveryRules
-  /** Of a connection whose messages are in formats of sensors. */
+  /** For messages in formats of sensors. */
   decode?: DecodeMessage | undefined
+  /** As `rules.takesRetained`, for these messages. */
+  decodesRetained?: boolean | undefined
   send: (answer: Acknowledgement) => void
   /** Called after each outcome: more messages may be accepted. */
   onSettled: () => void
@@ -86,8 +88,7 @@ export class Deliveries {
   #takeAs(writer: Writer, publish: Publish): void {
     if (publish.qos === 2 && this.#unreleased.has(publish.messageId)) this.#takeAgain(publish)
     else if (publish.qos > 0 && this.#isFull()) this.#refuse('receive_maximum', refusals.tooManyInFlight, publish)
-    else if (this.#options.decode === undefined) this.#takeOf(writer, publish)
-    else this.#takeDecoded(writer, publish, this.#options.decode)
+    else this.#takeNew(writer, publish)
   }
 
   async #takeLater(publish: Publish): Promise<void> {
@@ -138,6 +139,12 @@ export class Deliveries {
     this.#acknowledgements.add(publish)(rules.acknowledgement(publish, refusal))
   }
 
+  #takeNew(writer: Writer, publish: Publish): void {
+    const decoded = this.#options.decode?.(publish)
+    if (decoded === undefined) this.#takeOf(writer, publish)
+    else this.#takeDecoded(writer, publish, decoded)
+  }
+
   #takeOf(writer: Writer, publish: Publish): void {
     const { topic, payload, qos, messageId } = publish
     const deviceName = deviceOfTopic(topic) ?? ''
@@ -167,16 +174,15 @@ export class Deliveries {
     else this.#own(this.#storePrepared(preparing, deviceName, body, message))
   }
 
-  #takeDecoded(writer: Writer, publish: Publish, decode: DecodeMessage): void {
+  #takeDecoded(writer: Writer, publish: Publish, decoded: DecodedMessage): void {
     const { topic, qos, messageId } = publish
     if (qos === 2) this.#unreleased.add(messageId)
     const message: Message = { head: { topic, qos, messageId }, answer: this.#acknowledgements.add(publish) }
-    const decoded = decode(publish)
     if ('refusal' in decoded) {
       this.#settle(message, decoded.refusal)
       return
     }
-    const isStored = publish.retain && !this.#options.rules.takesRetained
+    const isStored = publish.retain && this.#options.decodesRetained !== true
     const bodies = isStored ? decoded.bodies.filter(hasTime) : decoded.bodies
     if (bodies.length < decoded.bodies.length) {
       this.#options.onLeftOut({ part: 'field', reason: retainedReason }, topic)

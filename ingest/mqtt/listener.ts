@@ -12,7 +12,9 @@ import type { CloseReason } from './close-reasons.ts'
 import { ByteAllowance } from './packet-reader.ts'
 import { MqttSession, type SessionOptions } from './session.ts'
 
-export interface ListenerOptions extends Pick<SessionOptions, 'intake' | 'meter'>, Omit<AuthenticateOptions, 'meter'> {
+export interface ListenerOptions
+  extends Pick<SessionOptions, 'intake' | 'meter' | 'findDecoder' | 'grantsSubscriptions'>,
+    Omit<AuthenticateOptions, 'meter'> {
   host: string
   port: number
   tls: Certificate | undefined
@@ -43,11 +45,14 @@ const aliasBytesMax = 64 * 1024 * 1024
 /** Rejects when it cannot listen. */
 export async function openListener(options: ListenerOptions): Promise<Listener> {
   const { host, port, tls, connections, intake, meter, senderLog, sessionNotices } = options
+  const { findDecoder, grantsSubscriptions } = options
   const sessions = new Set<MqttSession>()
   const named = new NamedSessions<MqttSession>(sessionNotices)
   const sessionOptions: SessionOptions = {
     intake,
     meter,
+    findDecoder,
+    grantsSubscriptions,
     authenticate: createAuthenticate(options),
     budget: new ByteAllowance(partialBytesMax),
     aliasBudget: new ByteAllowance(aliasBytesMax),

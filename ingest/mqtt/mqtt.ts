@@ -11,7 +11,7 @@ import { type BrokerLink, type BrokerLinkOptions, openBrokerLink } from './broke
 import type { BrokerAddress } from './broker-socket.ts'
 import { type CloseReason, closeReasons } from './close-reasons.ts'
 import { type CredentialsOptions, createCredentials } from './credentials.ts'
-import type { Subscription } from './decoded-message.ts'
+import { createFindDecoder, exceptReadings, type Subscription } from './decoded-message.ts'
 import { type Listener, type ListenerOptions, openListener } from './listener.ts'
 
 /** A broker whose messages are in formats of sensors. */
@@ -26,6 +26,7 @@ export interface MqttSettings {
   readonly MQTT_BROKER_URL?: string | undefined
   readonly MQTT_BROKER_CLIENT_ID: string
   readonly MQTT_BROKERS?: readonly DecodedBroker[] | undefined
+  readonly MQTT_DECODERS?: readonly Subscription[] | undefined
   readonly MQTT_BROKER_VERSION: '3.1.1' | '5'
   readonly TLS_CERT?: string | undefined
   readonly TLS_KEY?: string | undefined
@@ -110,6 +111,7 @@ function openLink(options: MqttOptions, broker: Broker): BrokerLink {
 async function listen(options: MqttOptions, port: number, onClosed: ListenerOptions['onClosed']): Promise<Listener> {
   const { settings, devices, writers, keys, intake, meter, authRateLimit, connections, senderLog } = options
   const { sessionNotices } = options
+  const { MQTT_DECODERS: decoders } = settings
   try {
     return await openListener({
       host: settings.HOST,
@@ -120,6 +122,9 @@ async function listen(options: MqttOptions, port: number, onClosed: ListenerOpti
       meter,
       authRateLimit,
       onClosed,
+      findDecoder: exceptReadings(createFindDecoder(decoders ?? [])),
+      // Gateways such as Zigbee2MQTT end without a subscription to their commands.
+      grantsSubscriptions: decoders !== undefined,
       findCredential: createCredentials({ devices, writers, keys }),
       senderLog,
       sessionNotices,

@@ -43,9 +43,9 @@ export const mqtt311: Protocol = {
   takesRetained: true,
   resolve: publish => publish,
   released: messageId => ({ cmd: 'pubcomp', messageId }),
-  subscribed({ messageId, filters }) {
+  subscribed({ messageId, filters }, isGranted) {
     checkFilters(filters)
-    return { cmd: 'suback', messageId, granted: filters.map(() => subscriptionRefused) }
+    return { cmd: 'suback', messageId, granted: filters.map(() => (isGranted ? 0 : subscriptionRefused)) }
   },
   unsubscribed({ messageId, filters }) {
     checkFilters(filters)

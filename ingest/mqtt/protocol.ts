@@ -44,8 +44,8 @@ export interface Protocol extends DeliveryRules {
   resolve(publish: Publish): Publish
   /** The answer to PUBREL. */
   released(messageId: number, isKnown: boolean): Packet
-  /** Subscriptions are always rejected. Throws a `PacketError`. */
-  subscribed(packet: Subscribe): Packet
+  /** MQTT 5 always rejects subscriptions. Throws a `PacketError`. */
+  subscribed(packet: Subscribe, isGranted: boolean): Packet
   unsubscribed(packet: Unsubscribe): Packet
   close(): void
 }

@@ -14,6 +14,7 @@ import type { Authenticate } from './authenticate.ts'
 import { type CloseReason, closeReasons, isClientFault } from './close-reasons.ts'
 import { type Connect, readConnect, readProtocolVersion } from './connect-packet.ts'
 import type { Credential } from './credentials.ts'
+import { createDecodeMessage, type FindDecoder, rejectionIn } from './decoded-message.ts'
 import { Deliveries } from './deliveries.ts'
 import { PacketChannel } from './packet-channel.ts'
 import { PacketError } from './packet-error.ts'
@@ -31,6 +32,10 @@ export interface SessionOptions {
   intake: Pick<Intake, 'take' | 'prepare'>
   meter: Pick<ReadingMeter, 'rejected' | 'leftOut'>
   authenticate: Authenticate
+  /** For topics in formats of sensors. */
+  findDecoder: FindDecoder
+  /** Whether subscriptions are granted. Their clients receive no messages all the same. */
+  grantsSubscriptions: boolean
   /** For incomplete packets. */
   budget: ByteAllowance
   aliasBudget: ByteAllowance
@@ -76,6 +81,7 @@ export class MqttSession {
   /** Undefined before the CONNECT names it. */
   #protocol: Protocol | undefined
   #connect: Connect | undefined
+  #isBridge = false
   #credential: Credential | undefined
   /** Set for an authenticated client. */
   #deliveries: Deliveries | undefined
@@ -181,7 +187,8 @@ export class MqttSession {
 
   /** From here on a refusal can be sent to the client in its version's format. */
   #readConnect(raw: RawPacket): Connect {
-    const { version, rest } = readProtocolVersion(raw)
+    const { version, isBridge, rest } = readProtocolVersion(raw)
+    this.#isBridge = isBridge
     this.#protocol = version === 4 || version === 'old' ? mqtt311 : createMqtt5(noProperties, this.#options.aliasBudget)
     if (version === 'old' || version === 'new') {
       throw new PacketError('protocol_version', 'the service speaks MQTT 3.1.1 and 5')
@@ -206,7 +213,7 @@ export class MqttSession {
         this.#send(protocol.released(packet.messageId, deliveries.release(packet.messageId)))
         return
       case 'subscribe':
-        this.#send(protocol.subscribed(packet))
+        this.#send(protocol.subscribed(packet, this.#options.grantsSubscriptions))
         return
       case 'unsubscribe':
         this.#send(protocol.unsubscribed(packet))
@@ -250,7 +257,7 @@ export class MqttSession {
     const clientId = connect.clientId === '' ? randomUUID() : connect.clientId
     this.#credential = credential
     this.#sender = credential.sender
-    this.#deliveries = this.#deliver(protocol)
+    this.#deliveries = this.#deliver(protocol, credential)
     if (!this.#send(protocol.connected(connect, clientId))) {
       this.close('too_large', { text: 'the CONNACK exceeds the maximum packet size of the client' })
       return
@@ -260,20 +267,28 @@ export class MqttSession {
     this.#channel.resume()
   }
 
-  #deliver(rules: Protocol): Deliveries {
-    const { intake, meter } = this.#options
+  #deliver(rules: Protocol, { writer }: Credential): Deliveries {
+    const { intake, meter, findDecoder } = this.#options
     return new Deliveries({
       intake,
-      writer: () => this.#credential?.writer(),
+      writer,
       refresh: async () => this.#refresh(),
       rules,
+      decode: createDecodeMessage(findDecoder),
+      // A bridge sends the stored messages of its broker at each connection.
+      decodesRetained: !this.#isBridge,
       send: answer => this.#send(answer),
       onSettled: () => this.#settled(),
-      onLeftOut: ({ part, reason }, topic) => {
-        meter.leftOut({ ...rejectionOf(this.#sender, reason, topic), part }, this.#about(topic))
+      onLeftOut: ({ part, reason }, topic, device) => {
+        meter.leftOut({ ...rejectionOf(this.#sender, reason, topic, device), part }, this.#about(topic))
       },
-      onRejected: ({ reason, text }, topic) => {
-        meter.rejected(reason, rejectionOf(this.#sender, text, topic), this.#about(topic))
+      onRejected: (refusal, topic, device, fields) => {
+        const now = writer()
+        const rejection =
+          now === undefined || now === 'unknown'
+            ? rejectionOf(this.#sender, refusal.text, topic, device)
+            : rejectionIn(findDecoder, now, refusal, topic, device, fields)
+        meter.rejected(refusal.reason, rejection, this.#about(topic))
       },
       onRefused: (fault, { code, text }, topic) => this.close(fault, { code, text, topic }),
       onFailed: error => this.#fail(error),

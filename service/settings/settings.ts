@@ -6,7 +6,7 @@ import { parseEmailAddress } from '../../auth/accounts/email-address.ts'
 import { signUpModes } from '../../auth/accounts/sign-up.ts'
 import { isTimeZone } from '../../auth/time-zone.ts'
 import { defaultDeviceTags } from '../../ingest/formats/line-protocol-names.ts'
-import { mqttBrokers } from './mqtt-brokers.ts'
+import { mqttBrokers, mqttDecoders } from './mqtt-brokers.ts'
 import { questdbReplicas } from './questdb-replicas.ts'
 import {
   archiveUrl,
@@ -157,6 +157,11 @@ export const Settings = z.object({
   MQTT_PORT: wholeNumber(0, 65_535)
     .optional()
     .describe('Port of MQTT 3.1.1 and 5 on HOST, with TLS where TLS_CERT is set; 0 picks a free one, default is none.'),
+  MQTT_DECODERS: mqttDecoders
+    .optional()
+    .describe(
+      'Topics of sensors that clients of MQTT_PORT may publish to: decoders with topic filters, with blanks between them.',
+    ),
   MQTT_BROKER_URL: serverUrl(/^mqtts?:$/, 'mqtts://user:password@host:8883')
     .optional()
     .describe('Outside MQTT broker whose messages to readings/+ are stored; its access lists are trusted.'),

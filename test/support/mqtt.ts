@@ -15,6 +15,7 @@ import type { ReadingMeter, RejectionReason } from '../../ingest/intake/reading-
 import type { Outcome } from '../../ingest/journal/outcome.ts'
 import type { CloseReason } from '../../ingest/mqtt/close-reasons.ts'
 import { createCredentials } from '../../ingest/mqtt/credentials.ts'
+import { createFindDecoder, exceptReadings, type Subscription } from '../../ingest/mqtt/decoded-message.ts'
 import { type Listener, type ListenerOptions, openListener } from '../../ingest/mqtt/listener.ts'
 import { createReadingCheck } from '../../ingest/reading.ts'
 import { createRejections, type Rejections } from '../../ingest/rejections/rejections.ts'
@@ -119,6 +120,7 @@ export function createIntakeParts(
 }
 
 export interface TestListener extends IntakeParts {
+  kept: Rejections
   listener: Listener
   url: string
   /** Why connections ended. */
@@ -141,6 +143,8 @@ export interface ListenerVariant {
   /** What stands in for the test's own parts. */
   parts?: Partial<Pick<ListenerOptions, 'intake' | 'findCredential' | 'authRateLimit' | 'connections'>>
   log?: Pick<Log, 'warn' | 'error'>
+  /** MQTT_DECODERS */
+  decoders?: readonly Subscription[]
 }
 
 export async function startListener(t: TestHooks, variant: ListenerVariant = {}): Promise<TestListener> {
@@ -182,6 +186,8 @@ export async function startListener(t: TestHooks, variant: ListenerVariant = {})
       keys: variant.keyRegistry ?? { find: async text => keys.get(text) as never, isCurrent: () => true },
     }),
     senderLog,
+    findDecoder: exceptReadings(createFindDecoder(variant.decoders ?? [])),
+    grantsSubscriptions: variant.decoders !== undefined,
     ...variant.parts,
   })
   t.teardown(() => {
@@ -189,7 +195,7 @@ export async function startListener(t: TestHooks, variant: ListenerVariant = {})
     return listener.close()
   })
   const url = `mqtt://127.0.0.1:${listener.port}`
-  return { ...parts, listener, url, closed, revoke: name => void revoked.add(name), keys }
+  return { ...parts, kept, listener, url, closed, revoke: name => void revoked.add(name), keys }
 }
 
 /** A client of the device `porch` that does not come back by itself. */

@@ -37,6 +37,8 @@ async function startSession(t: Test) {
   const writer = createWriters(registry, perOwner).ofTrustedBroker()
   const session = new MqttSession(socket, {
     ...parts,
+    findDecoder: () => undefined,
+    grantsSubscriptions: false,
     authenticate: async () => ({ id: 'any', sender: senderOf(writer), writer: () => writer }),
     budget: new ByteAllowance(1_000_000),
     aliasBudget: new ByteAllowance(1_000_000),
