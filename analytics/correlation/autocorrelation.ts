@@ -7,7 +7,7 @@
  */
 
 import { momentsOf, spreadOf } from '../summary/moments.ts'
-import { laterSums, pairCounts, type SeriesTransform, seriesTransform, squaresOf } from './block-spectra.ts'
+import { blockSpectra, laterSums, pairCounts, type SeriesTransform, seriesTransform } from './block-spectra.ts'
 
 /** A lag with fewer pairs has no value. */
 const pairsMin = 20
@@ -48,50 +48,80 @@ export function autocorrelation(
 
 /** √(A_k·B_k) by lag. */
 function pairScales(transform: SeriesTransform, pairs: Float64Array): Float64Array {
-  const { values, observed } = transform
-  const { earlier, later, squareOf } = pairSquares(transform, pairs.length - 1)
-  const [first, last] = [new Edge(observed), new Edge(observed)]
-  return earlier.map((squares, lag) => {
-    if (lag > 0) {
-      first.add(squareOf(values[lag - 1] as number))
-      last.add(squareOf(values[values.length - lag] as number))
-    }
+  const ofCells = squaresOf(transform.values)
+  const { squares, counts } = runningSums(ofCells)
+  const [earlier, later] = pairSquares(transform, ofCells, squares, pairs.length - 1)
+  const cells = ofCells.length
+  const observed = counts[cells] as number
+  const scales = new Float64Array(pairs.length)
+  for (let lag = 0; lag < scales.length; lag++) {
+    // The cells at either end, and how many of the others are observed.
+    const behind = cells - lag
+    const ofFirst = squares[lag] as number
+    const ofLast = (squares[cells] as number) - (squares[behind] as number)
+    const afterFirst = observed - (counts[lag] as number)
+    const beforeLast = counts[behind] as number
     const count = pairs[lag] as number
-    return Math.sqrt((squares + last.share(count)) * ((later[lag] as number) + first.share(count)))
-  })
+    const a = (earlier[lag] as number) + (beforeLast > 0 ? (ofLast * count) / beforeLast : 0)
+    const b = (later[lag] as number) + (afterFirst > 0 ? (ofFirst * count) / afterFirst : 0)
+    scales[lag] = Math.sqrt(a * b)
+  }
+  return scales
+}
+
+/** Squares of the standardised cells, NaN where missing. */
+function squaresOf(values: Float64Array): Float64Array {
+  const { mean, deviation } = spreadOf(momentsOf(values))
+  const squares = new Float64Array(values.length)
+  for (let cell = 0; cell < values.length; cell++) squares[cell] = (((values[cell] as number) - mean) / deviation) ** 2
+  return squares
+}
+
+/** The sums of the squares before each cell, and how many they are. */
+function runningSums(ofCells: Float64Array): { squares: Float64Array; counts: Float64Array } {
+  const squares = new Float64Array(ofCells.length + 1)
+  const counts = new Float64Array(ofCells.length + 1)
+  let [sum, count] = [0, 0]
+  for (let cell = 0; cell < ofCells.length; cell++) {
+    const square = ofCells[cell] as number
+    if (!Number.isNaN(square)) {
+      sum += square
+      count++
+    }
+    squares[cell + 1] = sum
+    counts[cell + 1] = count
+  }
+  return { squares, counts }
 }
 
 /** With more of them, transforms are quicker than sums over each. */
 const runsMax = 64
 
 /** Indexed by lag: squares of the values with a later partner, and squares of those partners. */
-function pairSquares(transform: SeriesTransform, lagMax: number) {
-  const { values, block, mask } = transform
-  const runs = runsOf(values)
-  const { squareOf, spectra } = squaresOf(transform)
+function pairSquares(
+  { block, mask }: SeriesTransform,
+  ofCells: Float64Array,
+  sums: Float64Array,
+  lagMax: number,
+): [Float64Array, Float64Array] {
+  const runs = runsOf(ofCells)
   if (runs.length > runsMax) {
-    const ofSquares = spectra()
-    return {
-      squareOf,
-      earlier: laterSums(ofSquares, mask.spectra, block, lagMax),
-      later: laterSums(mask.spectra, ofSquares, block, lagMax),
-    }
+    const spectra = blockSpectra(ofCells, block, 0, 1)
+    return [laterSums(spectra, mask.spectra, block, lagMax), laterSums(mask.spectra, spectra, block, lagMax)]
   }
-  // The cells k before a run and k behind it: few outages mean few differences of one running sum.
-  const sums = new Float64Array(values.length + 1)
-  for (let cell = 0; cell < values.length; cell++) {
-    const square = squareOf(values[cell] as number)
-    sums[cell + 1] = (sums[cell] as number) + (Number.isNaN(square) ? 0 : square)
-  }
-  const upTo = (cell: number) => sums[Math.min(values.length, Math.max(0, cell))] as number
   const [earlier, later] = [new Float64Array(lagMax + 1), new Float64Array(lagMax + 1)]
-  for (const [from, to] of runs) {
-    for (let lag = 0; lag <= lagMax; lag++) {
-      earlier[lag] = (earlier[lag] as number) + upTo(to - lag) - upTo(from - lag)
-      later[lag] = (later[lag] as number) + upTo(to + lag) - upTo(from + lag)
-    }
+  // The cells k before a run and k behind it: few outages mean few differences of one running sum.
+  for (const [from, to] of runs) addShifted(sums, from, to, earlier, later)
+  return [earlier, later]
+}
+
+function addShifted(sums: Float64Array, from: number, to: number, earlier: Float64Array, later: Float64Array): void {
+  const cells = sums.length - 1
+  for (let lag = 0; lag < earlier.length; lag++) {
+    ;(earlier[lag] as number) += (sums[Math.max(0, to - lag)] as number) - (sums[Math.max(0, from - lag)] as number)
+    ;(later[lag] as number) +=
+      (sums[Math.min(cells, to + lag)] as number) - (sums[Math.min(cells, from + lag)] as number)
   }
-  return { squareOf, earlier, later }
 }
 
 /** Stretches without a missing cell, [from, to). */
@@ -107,28 +137,6 @@ function runsOf(values: Float64Array): [from: number, to: number][] {
   return runs
 }
 
-/** The cells at one end of the series that have no partner. */
-class Edge {
-  #inner: number
-  #squares = 0
-
-  constructor(observed: number) {
-    this.#inner = observed
-  }
-
-  /** NaN is a missing cell. */
-  add(square: number): void {
-    if (Number.isNaN(square)) return
-    this.#inner--
-    this.#squares += square
-  }
-
-  /** Share of its squares, equal to the share of other cells that have a partner. */
-  share(pairs: number): number {
-    return this.#inner > 0 ? (this.#squares * pairs) / this.#inner : 0
-  }
-}
-
 /** Without gaps the counts follow from the length. */
 function ownPairs({ values, observed, block, mask }: SeriesTransform, lagMax: number): Float64Array {
   if (observed === values.length) return Float64Array.from({ length: lagMax + 1 }, (_, lag) => values.length - lag)
@@ -142,7 +150,6 @@ function ownPairs({ values, observed, block, mask }: SeriesTransform, lagMax: nu
 export function lagOneAutocorrelation(values: Float64Array): number {
   const { mean, deviation, observed } = spreadOf(momentsOf(values))
   if (observed === 0 || deviation === 0) return Number.NaN
-  const [first, last] = [new Edge(observed), new Edge(observed)]
   let [sum, earlier, later, pairs] = [0, 0, 0, 0]
   for (let i = 1; i < values.length; i++) {
     const [one, next] = [(values[i - 1] as number) - mean, (values[i] as number) - mean]
@@ -153,7 +160,7 @@ export function lagOneAutocorrelation(values: Float64Array): number {
     pairs++
   }
   if (pairs === 0) return Number.NaN
-  first.add(((values[0] as number) - mean) ** 2)
-  last.add(((values.at(-1) as number) - mean) ** 2)
-  return sum / Math.sqrt((earlier + last.share(pairs)) * (later + first.share(pairs)))
+  // The cell at either end, as in `pairScales`.
+  const shareOf = (end: number) => (Number.isNaN(end) ? 0 : ((end - mean) ** 2 * pairs) / (observed - 1))
+  return sum / Math.sqrt((earlier + shareOf(values.at(-1) as number)) * (later + shareOf(values[0] as number)))
 }

@@ -57,13 +57,6 @@ export function seriesTransform(
   return { values, observed, lagMax, block, spectra: blockSpectra(values, block, mean, 1 / deviation), mask }
 }
 
-/** Squares of the standardised values, one by one and as transforms. */
-export function squaresOf({ values, block }: Pick<SeriesTransform, 'values' | 'block'>) {
-  const { mean, deviation } = spreadOf(momentsOf(values))
-  const squareOf = (value: number) => ((value - mean) / deviation) ** 2
-  return { squareOf, spectra: () => blockSpectra(values.map(squareOf), block, 0, 1) }
-}
-
 /** Frees their memory; they must not be used any more. */
 export function releaseTransforms(transforms: readonly (SeriesTransform | undefined)[]): void {
   detachBuffers(transforms.flatMap(transform => (transform ? [transform.spectra, transform.mask.spectra] : [])))
@@ -78,7 +71,7 @@ function missTheSame(a: Float64Array, b: Float64Array): boolean {
 }
 
 /** The transforms of (value − mean)·scale in each block, 0 where missing; of 1 in place of the value for a scale of 0. */
-function blockSpectra(values: Float64Array, block: number, mean: number, scale: number): Float64Array {
+export function blockSpectra(values: Float64Array, block: number, mean: number, scale: number): Float64Array {
   const size = 2 * block
   const plan = fftPlan(size)
   const blocks = Math.ceil(values.length / block)

@@ -26,51 +26,63 @@ export interface DayTest {
 
 /** `hourly`: means of hours, NaN where missing, `localHours` 0 … 23. Null with fewer than five days. */
 export function dayTest(hourly: Float64Array, localHours: Uint8Array): DayTest | null {
-  const days = daysOf(hourly, localHours)
-  if (days.length < daysMin) return null
-  const within = days.reduce((sum, day) => sum + squaresOf(day), 0) / days.length
-  const share = Math.min(1, squaresOf(meanDay(days)) / within)
-  const scaled = days.map(day => day.map(value => value / Math.sqrt(squaresOf(day))))
-  const found = squaresOf(meanDay(scaled))
+  const { days, count } = daysOf(hourly, localHours)
+  if (count < daysMin) return null
+  const mean = new Float64Array(hoursPerDay)
+  const ofMean = (factors: Float64Array) => squaresOf(meanInto(mean, days, factors), 0)
+  const squares = Float64Array.from({ length: count }, (_, day) => squaresOf(days, day))
+  const within = squares.reduce((sum, square) => sum + square, 0) / count
+  const share = Math.min(1, ofMean(new Float64Array(count).fill(1)) / within)
+  const scales = squares.map(square => 1 / Math.sqrt(square))
+  const found = ofMean(scales)
   const sign = randomSigns()
+  const factors = new Float64Array(count)
   let asLarge = 1
   for (let draw = 0; draw < draws; draw++) {
-    if (squaresOf(meanDay(scaled, sign)) >= found) asLarge++
+    for (let day = 0; day < count; day++) factors[day] = sign() * (scales[day] as number)
+    if (ofMean(factors) >= found) asLarge++
   }
   const pValue = asLarge / (draws + 1)
   return { pValue, share, isDaily: pValue <= level && share >= shareMin }
 }
 
-/** Days with variation. */
-function daysOf(hourly: Float64Array, localHours: Uint8Array): Float64Array[] {
+/** Days with variation, 24 values each: the hours less the line from midnight to midnight, and less their mean. */
+function daysOf(hourly: Float64Array, localHours: Uint8Array): { days: Float64Array; count: number } {
   const filled = hourly.slice()
   bridgeGaps(filled)
-  const days: Float64Array[] = []
+  const days = new Float64Array(hourly.length)
+  let count = 0
   for (let start = localHours.indexOf(0); start >= 0 && start + hoursPerDay < hourly.length; start += hoursPerDay) {
     const known = hourly.subarray(start, start + hoursPerDay).filter(value => !Number.isNaN(value))
     if (known.length < hoursMin) continue
     const [from, to] = [filled[start] as number, filled[start + hoursPerDay] as number]
-    const day = Float64Array.from({ length: hoursPerDay }, (_, hour) => {
-      return (filled[start + hour] as number) - from - ((to - from) * hour) / hoursPerDay
-    })
+    const day = days.subarray(count * hoursPerDay, (count + 1) * hoursPerDay)
+    for (let hour = 0; hour < hoursPerDay; hour++) {
+      day[hour] = (filled[start + hour] as number) - from - ((to - from) * hour) / hoursPerDay
+    }
     const mean = day.reduce((sum, value) => sum + value, 0) / hoursPerDay
-    const centred = day.map(value => value - mean)
-    if (squaresOf(centred) > 0) days.push(centred)
+    for (let hour = 0; hour < hoursPerDay; hour++) (day[hour] as number) -= mean
+    if (squaresOf(days, count) > 0) count++
   }
-  return days
+  return { days, count }
 }
 
-function meanDay(days: readonly Float64Array[], sign: () => number = () => 1): Float64Array {
-  const mean = new Float64Array(hoursPerDay)
-  for (const day of days) {
-    const factor = sign() / days.length
-    for (let hour = 0; hour < hoursPerDay; hour++) mean[hour] = (mean[hour] as number) + factor * (day[hour] as number)
+/** The mean of the days, each multiplied by its factor. */
+function meanInto(mean: Float64Array, days: Float64Array, factors: Float64Array): Float64Array {
+  mean.fill(0)
+  for (let day = 0; day < factors.length; day++) {
+    const factor = (factors[day] as number) / factors.length
+    const start = day * hoursPerDay
+    for (let hour = 0; hour < hoursPerDay; hour++) (mean[hour] as number) += factor * (days[start + hour] as number)
   }
   return mean
 }
 
-function squaresOf(day: Float64Array): number {
-  return day.reduce((sum, value) => sum + value * value, 0) / hoursPerDay
+/** The mean square of a day. */
+function squaresOf(days: Float64Array, day: number): number {
+  let sum = 0
+  for (let place = day * hoursPerDay; place < (day + 1) * hoursPerDay; place++) sum += (days[place] as number) ** 2
+  return sum / hoursPerDay
 }
 
 /** Uses a fixed seed (xorshift, Marsaglia 2003), so that the same series has the same answer. */

@@ -12,7 +12,7 @@
 
 import { correctedMemory } from '../correlation/effective-count.ts'
 import { usualSize } from '../quality/usual-size.ts'
-import { quantile, quantilesInPlace } from '../summary/quantile.ts'
+import { quantilesInPlace } from '../summary/quantile.ts'
 
 export interface UnusualInput {
   /** Means of hours, NaN where missing; local hours 0 … 23 for each cell. */
@@ -123,8 +123,21 @@ class Track {
     const usual = this.#usualAt(at, historyFrom, isLeftOut)
     this.usual[at] = usual
     this.rest[at] = (this.#input.hourly[at] as number) - usual
-    for (const [window, hours] of windows.entries()) {
-      ;(this.means[window] as Float64Array)[at] = meanOfLast(this.rest, at, hours)
+    this.#takeMeans(at)
+  }
+
+  /** Of all windows in one walk back. */
+  #takeMeans(at: number): void {
+    let [sum, count, hours] = [0, 0, 0]
+    for (let window = 0; window < windows.length; window++) {
+      const length = windows[window] as number
+      for (; hours < length; hours++) {
+        const value = at < hours ? Number.NaN : (this.rest[at - hours] as number)
+        if (Number.isNaN(value)) continue
+        sum += value
+        count++
+      }
+      ;(this.means[window] as Float64Array)[at] = 2 * count >= length ? sum / count : Number.NaN
     }
   }
 
@@ -153,7 +166,8 @@ class Track {
 class Watch {
   readonly #input: UnusualInput
   readonly #daily: Track
-  readonly #weekly: Track
+  /** Undefined until there has been a weekly cycle. */
+  #weekly: Track | undefined
   /** 1 for hours of an episode. */
   readonly #isLeftOut: Uint8Array
   readonly #low: Float64Array
@@ -168,7 +182,6 @@ class Watch {
     const { length } = input.hourly
     this.#input = input
     this.#daily = new Track(input, 1)
-    this.#weekly = new Track(input, 7)
     this.#track = this.#daily
     this.#low = new Float64Array(length).fill(Number.NaN)
     this.#high = new Float64Array(length).fill(Number.NaN)
@@ -178,7 +191,7 @@ class Watch {
 
   take(at: number, isJudged: boolean): void {
     if (this.#historyFrom < 0 || at < this.#historyFrom) return
-    for (const track of [this.#daily, this.#weekly]) track.take(at, this.#historyFrom, this.#isLeftOut)
+    for (const track of this.#tracks()) track.take(at, this.#historyFrom, this.#isLeftOut)
     if (!isJudged || at - this.#historyFrom < unusualDaysMin * dayHours) return
     // Recomputed once a night: the usual values change little in a day.
     if (this.#references === undefined || this.#input.localHours[at] === 0) this.#references = this.#referencesAt(at)
@@ -190,13 +203,20 @@ class Watch {
     return { episodes: this.#episodes, low: this.#low, high: this.#high }
   }
 
+  #tracks(): Track[] {
+    return this.#weekly === undefined ? [this.#daily] : [this.#daily, this.#weekly]
+  }
+
   #referencesAt(at: number): References {
     const from = Math.max(this.#historyFrom, at - historyHours)
     const known = (values: Float64Array) => this.#known(values, from, at)
     if (this.#open === undefined) this.#track = this.#trackAt(from, at)
     const rest = known(this.#track.rest)
-    const changes = rest.subarray(1).map((value, place) => Math.abs(value - (rest[place] as number)))
-    const jump = jumpTimes * Math.max(quantile(changes, 0.99), usualSize(changes))
+    const changes = new Float64Array(Math.max(0, rest.length - 1))
+    for (let place = 0; place < changes.length; place++) {
+      changes[place] = Math.abs((rest[place + 1] as number) - (rest[place] as number))
+    }
+    const jump = jumpTimes * Math.max(usualSize(changes), quantilesInPlace(changes, [0.99])[0] as number)
     const { quantum } = this.#input
     return {
       byWindow: this.#track.means.map(means => referenceOf(known(means), quantum)),
@@ -208,8 +228,14 @@ class Watch {
 
   /** The weekly track if the series has a weekly cycle and two weeks are known. */
   #trackAt(from: number, at: number): Track {
-    const isKnown = this.#known(this.#weekly.rest, from, at).length >= 2 * referenceMin
-    return isKnown && hasWeek(this.#input.hourly.subarray(from, at)) ? this.#weekly : this.#daily
+    if (!hasWeek(this.#input.hourly.subarray(from, at))) return this.#daily
+    if (this.#weekly === undefined) {
+      this.#weekly = new Track(this.#input, 7)
+      for (let place = this.#historyFrom; place <= at; place++) {
+        this.#weekly.take(place, this.#historyFrom, this.#isLeftOut)
+      }
+    }
+    return this.#known(this.#weekly.rest, from, at).length >= 2 * referenceMin ? this.#weekly : this.#daily
   }
 
   /** Existing values outside episodes. */
@@ -305,7 +331,7 @@ class Watch {
     this.#isLeftOut.fill(0, from, at + 1)
     this.#historyFrom = from
     this.#references = undefined
-    for (const track of [this.#daily, this.#weekly]) {
+    for (const track of this.#tracks()) {
       track.rest.fill(Number.NaN, 0, from)
       for (let place = from; place <= at; place++) track.take(place, from, this.#isLeftOut)
     }
@@ -342,14 +368,12 @@ function meanOfLast(values: Float64Array, at: number, hours: number): number {
   return 2 * count >= hours ? sum / count : Number.NaN
 }
 
-/** Undefined for less than a week of values, and for constant values. It changes their order. */
+/** Undefined for less than a week of values, and for constant values. It overwrites them. */
 function referenceOf(values: Float64Array, quantum: number): Reference | undefined {
   if (values.length < referenceMin) return undefined
   const [centre] = quantilesInPlace(values, [0.5]) as [number]
-  const [mad, q95] = quantilesInPlace(
-    values.map(value => Math.abs(value - centre)),
-    [0.5, 0.95],
-  ) as [number, number]
+  for (let place = 0; place < values.length; place++) values[place] = Math.abs((values[place] as number) - centre)
+  const [mad, q95] = quantilesInPlace(values, [0.5, 0.95]) as [number, number]
   const scale = Math.max(normalMad * mad, q95 / middle95, quantum)
   return scale > 0 ? { centre, scale } : undefined
 }
