@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../log.ts'
 import { hourlyView, hourlyViewQuery, hourlyViewSql, readingsTable } from '../tables.ts'
 import type { QuestdbAddress } from './client/questdb-address.ts'
-import { createQuestdbClient, type QuestdbClient } from './client/questdb-client.ts'
+import { createQuestdbClient, type QuestdbClient, type SqlRow } from './client/questdb-client.ts'
 import { isUnanswered } from './client/questdb-error.ts'
 import { type ViewAction, type ViewState, ViewWatch } from './hourly-view-watch.ts'
 
@@ -41,6 +41,7 @@ const timeoutMs = 10_000
 const closeWaitMs = 500
 const checksMax = 6000
 const checksPerRefresh = 50
+const readsMax = 5
 
 export function watchHourlyView(options: HourlyViewOptions): HourlyView {
   const { address, ready, isUp, timing = viewTiming, log } = options
@@ -136,16 +137,25 @@ export async function refreshHourlyView(
   throw new Error(`the view ${hourlyView} is not refreshed`)
 }
 
+/** Undefined without a view. */
 async function readView(client: Pick<QuestdbClient, 'exec'>): Promise<ViewState | undefined> {
   const columns = 'view_status, invalidation_reason, refresh_base_table_txn, view_sql'
   const views = `SELECT ${columns} FROM materialized_views() WHERE view_name = '${hourlyView}'`
-  const [view] = await client.exec(views, timeoutMs)
-  // Queried after the view's state: rows applied now were applied up to the transaction that it named.
   const tables = `SELECT name, sequencerTxn, writerTxn, suspended FROM wal_tables() WHERE name IN ('${hourlyView}', '${readingsTable}')`
-  const states = new Map((await client.exec(tables, timeoutMs)).map(([name, ...state]) => [name, state]))
-  const ofView = states.get(hourlyView)
-  const ofTable = states.get(readingsTable)
-  if (view === undefined || ofView === undefined || ofTable === undefined) return undefined
+  for (let reads = 0; reads < readsMax; reads++) {
+    const [view] = await client.exec(views, timeoutMs)
+    // Queried after the view's state: rows applied now were applied up to the transaction that it named.
+    const states = new Map((await client.exec(tables, timeoutMs)).map(([name, ...state]) => [name, state]))
+    const ofView = states.get(hourlyView)
+    const ofTable = states.get(readingsTable)
+    if (ofView === undefined || ofTable === undefined) return undefined
+    // QuestDB leaves out a view whose state it is just writing.
+    if (view !== undefined) return viewState(view, ofView, ofTable)
+  }
+  throw new Error(`QuestDB has a table ${hourlyView}, and lists no state of it as a view`)
+}
+
+function viewState(view: SqlRow, ofView: SqlRow, ofTable: SqlRow): ViewState {
   const [status, reason, refreshedTxn, sql] = view
   return {
     status: String(status),

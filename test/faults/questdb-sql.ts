@@ -49,7 +49,7 @@ export async function readStored(sql: QuestdbSql, names: ReadonlyMap<string, str
 
 /** Hours that the view has of these devices with any reading in them, by their means. */
 export async function readHours(sql: QuestdbSql, names: ReadonlyMap<string, string>): Promise<StoredRow[]> {
-  const [view] = await sql(`SELECT view_name FROM materialized_views() WHERE view_name = '${hourlyView}'`)
+  const [view] = await sql(`SELECT table_name FROM tables() WHERE table_name = '${hourlyView}'`)
   if (names.size === 0 || view === undefined) return []
   const means = ['temperature', 'humidity', 'pressure'].map(name => `${name}_mean AS ${name}`)
   return await readDevices(sql, hourlyView, [...names.keys()], names, means)

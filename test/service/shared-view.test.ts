@@ -42,7 +42,7 @@ async function open(t: Test, graceMs = 300): Promise<Viewer> {
 
 /** As QuestDB names it: another one after each rebuild. */
 async function folderOfView(): Promise<string | undefined> {
-  const sql = `SELECT view_table_dir_name AS folder FROM materialized_views() WHERE view_name = '${hourlyView}'`
+  const sql = `SELECT directoryName AS folder FROM tables() WHERE table_name = '${hourlyView}'`
   return (await client.query<{ folder: string }>(sql)).rows[0]?.folder
 }
 

@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import pg from 'pg'
 import t, { test } from 'tap'
 import { watchHourlyView } from '../../store/questdb/hourly-view.ts'
@@ -57,6 +59,26 @@ test('hours that QuestDB has given up are not used, and are made anew', async t 
   t.match(texts, [/rebuilding the hourly view/])
   t.match(await hours(), [{ device: 'c-3', n: '1', mean: 3 }])
 })
+
+test('a view whose state QuestDB cannot read for a moment is not rebuilt', async t => {
+  const { log, texts } = recordingLog('info')
+  const view = watched(t, log)
+  await until('it is valid', () => view.validThroughTxn() !== undefined)
+  const file = await stateFile()
+  const state = readFileSync(file)
+  writeFileSync(file, '')
+  await until('its state is not known', () => view.validThroughTxn() === undefined)
+  writeFileSync(file, state)
+  await until('it is valid again', () => view.validThroughTxn() !== undefined)
+  t.equal(await stateFile(), file)
+  t.notMatch(texts.join(), /rebuilding/)
+})
+
+/** Path of the file in which QuestDB keeps the view's state. */
+async function stateFile(): Promise<string> {
+  const { rows } = await client.query(`SELECT directoryName FROM tables() WHERE table_name = '${hourlyView}'`)
+  return join(questdb.root, 'db', rows[0].directoryName, '_mv.s')
+}
 
 test('a view of another version is made anew', async t => {
   await client.query(`DROP MATERIALIZED VIEW IF EXISTS ${hourlyView}`)

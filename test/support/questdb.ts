@@ -30,6 +30,8 @@ export interface TestCustomValue {
 
 export interface TestQuestdb {
   readonly address: QuestdbAddress
+  /** Directory of QuestDB, with its `db`. */
+  readonly root: string
   /** Resolves when the readings are visible. */
   write(readings: readonly TestReading[]): Promise<void>
   /** Resolves when the values are visible. */
@@ -79,6 +81,7 @@ export async function startQuestdb(t: TestHooks, { isOwn = false } = {}): Promis
 
   return {
     address: questdb.address,
+    root,
     write: readings =>
       insert(
         readingsTable,
