@@ -1,19 +1,20 @@
 /** Finds documentation pages by address. A page is rendered at its first request. */
 
-import { marked, type Token, type Tokens } from 'marked'
 import { type Html, html } from '../http/html.ts'
 import { rootFrom } from '../http/root-from.ts'
 import type { OpenApiDocument } from './contract.ts'
 import { type DocsPage, homePath, type PlaceGroup } from './docs-layout.ts'
-import { createAnchors } from './guides/anchors.ts'
-import { guidePage } from './guides/guide-page.ts'
-import { type Guide, type GuideGroup, readGuides } from './guides/guides.ts'
-import { plainText } from './guides/plain-text.ts'
-import { operationPage } from './reference/operation-page.ts'
-import { type Family, familiesOf } from './reference/reference.ts'
-import { familyPage, referencePage, referencePath, referenceTitle } from './reference/reference-pages.ts'
-import { createSearchIndex, type SearchIndex, type Section } from './search/search-index.ts'
-import { searchPage } from './search/search-page.ts'
+import { type GuideGroup, guidePage, guideSections, readGuides } from './guides.ts'
+import {
+  familiesOf,
+  familyPage,
+  operationPage,
+  operationSections,
+  referencePage,
+  referencePath,
+  referenceTitle,
+} from './reference.ts'
+import { createDocsSearch, type DocsSearch } from './search.ts'
 
 export interface DocsPages {
   home: DocsPage
@@ -55,11 +56,16 @@ export function createDocsPages(document: OpenApiDocument): DocsPages {
   const apiGroup = { title: referenceTitle, places: [{ ...reference, title: 'All operations' }, ...families] }
   const forAll = [...guideGroups, { title: 'API', places: [reference] }]
 
-  const operations = families.flatMap(operationSections)
-  let indexes: Promise<{ forAll: SearchIndex; forReaders: SearchIndex }> | undefined
-  const makeIndexes = async () => {
-    const sections = await sectionsOf([...guides.byPath.values()])
-    return { forAll: createSearchIndex(sections), forReaders: createSearchIndex([...sections, ...operations]) }
+  let search: Promise<DocsSearch> | undefined
+  /** Indexes one guide a turn of the event loop, so that other requests are not delayed. */
+  async function createSearch(): Promise<DocsSearch> {
+    const created = createDocsSearch()
+    for (const guide of guides.byPath.values()) {
+      created.add(guideSections(guide))
+      await new Promise(resolve => setImmediate(resolve))
+    }
+    created.add(families.flatMap(operationSections))
+    return created
   }
 
   return {
@@ -73,25 +79,14 @@ export function createDocsPages(document: OpenApiDocument): DocsPages {
     isOfApi,
     refused: refusedPage,
     async search(query, mayReadApi) {
-      indexes ??= makeIndexes()
-      const index = (await indexes)[mayReadApi ? 'forReaders' : 'forAll']
-      return searchPage(query, index.find(query))
+      search ??= createSearch()
+      return (await search).page(query, mayReadApi)
     },
     groups(path, mayReadApi) {
       if (!mayReadApi) return forAll
       return isOfApi(path) ? [apiGroup, ...guideGroups] : [...guideGroups, apiGroup]
     },
   }
-}
-
-/** Reads one guide a turn, so that requests are not blocked until all are read. */
-async function sectionsOf(guides: readonly Guide[]): Promise<ReturnType<typeof guideSections>> {
-  const sections: ReturnType<typeof guideSections> = []
-  for (const guide of guides) {
-    sections.push(...guideSections(guide))
-    await new Promise(resolve => setImmediate(resolve))
-  }
-  return sections
 }
 
 function isOfApi(path: string): boolean {
@@ -124,41 +119,4 @@ function groupSection({ title, guides }: GuideGroup, index: number): Html {
       html`<li><a href="${root}${path}">${title}</a>${subject === '' ? undefined : html` – ${subject}`}</li>\n`,
   )
   return html`<h2 id="group-${index}">${title}</h2>\n<ul class="places">\n${items}</ul>\n`
-}
-
-/** Splits a guide into searchable sections, one a heading. */
-function guideSections({ path, title, markdown }: Guide): Section[] {
-  const sections: Section[] = []
-  const anchors = createAnchors()
-  for (const token of marked.lexer(markdown)) {
-    const last = sections.at(-1)
-    if (token.type === 'heading') {
-      const isTop = token['depth'] === 1
-      const anchor = anchors(token as Tokens.Heading)
-      sections.push({
-        address: isTop ? path : `${path}#${anchor}`,
-        title: plainText(token),
-        page: title,
-        text: '',
-      })
-    } else if (last !== undefined) last.text += `${textOf(token)} `
-  }
-  return sections
-}
-
-function textOf(token: Token): string {
-  return token.type === 'html' ? '' : plainText(token)
-}
-
-function operationSections({ title: family, operations }: Family): Section[] {
-  return operations.map(({ page, method, path, operation }) => {
-    const { summary, description = '', parameters = [], operationId } = operation
-    const parameterTexts = parameters.map(({ name, description = '' }) => `${name}: ${description}`)
-    return {
-      address: page,
-      title: summary,
-      page: family,
-      text: [`${method} ${path}`, description, ...parameterTexts, operationId].join(' '),
-    }
-  })
 }

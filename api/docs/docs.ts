@@ -17,11 +17,9 @@ import { rootFrom } from '../http/root-from.ts'
 import type { RouteFamily } from '../http/route-family.ts'
 import { pageHeaders } from '../http/security-headers.ts'
 import { createOpenApi } from './contract.ts'
-import { type DocsPage, renderDocsPage } from './docs-layout.ts'
+import { contentSecurityPolicy, type DocsPage, queryLengthMax, renderDocsPage, searchPath } from './docs-layout.ts'
 import { createDocsPages } from './docs-pages.ts'
-import { contentSecurityPolicy } from './docs-style.ts'
 import { publishOperations } from './published-operations.ts'
-import { queryLengthMax, searchPath } from './search/search-query.ts'
 
 export interface DocsOptions {
   /** All families of the server. */

@@ -10,7 +10,7 @@ import t from 'tap'
 import { perPageDefault, perPageMax } from '../../../api/air-quality/query/paging.ts'
 import { type Contract, createOpenApi, type Json, type PublishedOperation } from '../../../api/docs/contract.ts'
 import { docsFamily } from '../../../api/docs/docs.ts'
-import { exampleOf } from '../../../api/docs/reference/operation-page.ts'
+import { exampleOf } from '../../../api/docs/examples.ts'
 import { openBrowser } from '../../support/browser.ts'
 import { desk, inBrowser, inspect, phone } from '../../support/browser-page.ts'
 import { contracts, families, published } from '../../support/published.ts'
@@ -293,6 +293,9 @@ t.test('every operation has a page with its example, arguments and schemas', asy
     t.strictSame(own, [], `${url}: links within the page`)
   }
   for (const url of ['/docs/api', ...familyPages]) t.strictSame(await brokenLinksOf(url), [], url)
+  const { body: log } = await readPage('/docs/api/logger/log_reading')
+  t.match(log, 'Answer, status 200:</p>\n<div class="answer"><pre tabindex="0"><code>{\n  &quot;status&quot;')
+  t.match((await readPage('/docs/api/logger')).body, 'has a <code>status</code> other than <code>success</code>')
   const { body } = await readPage('/docs/api/air-quality/list_data_points')
   t.match(body, `<code>?per_page=</code></td><td>integer, from 1, to ${perPageMax}, default ${perPageDefault}</td>`)
   const { body: added } = await readPage('/docs/api/air-quality/add_data_points')
@@ -334,7 +337,16 @@ t.test('guides and operations are found by their words', async t => {
   }
   t.strictSame(await linksOf('log_reading'), ['/docs/api/logger/log_reading'])
   t.strictSame(await linksOf('log_reading', away), [], 'not for those who may not read about it')
-  t.ok((await linksOf('seasonality', away)).includes('/docs/statistics#seasonality'))
+  for (const [query, first] of [
+    ['seasonal', '/docs/statistics#seasonality'],
+    ['battery', '/docs/statistics#batteries'],
+    ['backups', '/docs/backup'],
+  ]) {
+    t.equal((await linksOf(query as string, away))[0], first, `${query}`)
+  }
+  const { body } = await app.inject({ url: '/docs/search?q=a', ...local })
+  t.match(body, '<mark>a</mark>')
+  t.notMatch(body, /\w<mark>|<\/mark>\w/, 'no part of a word is marked')
 })
 
 t.test('a search names how many sections it has found, and takes any text', async t => {
