@@ -26,6 +26,8 @@ export const violationKeys = [
   'wrong',
   // Read back in another order than they were handed over.
   'disordered',
+  // Read back without other records of their group.
+  'split',
   // Stamps that were given out again although somebody may have seen them.
   'restamped',
   // Stamps more than a second from the clock.
@@ -45,6 +47,8 @@ type Answer = 'stored' | 'full' | 'unknown' | 'open'
 interface Attempt {
   answer: Answer
   record: Buffer
+  /** Number of the first record of its group. */
+  group: number
 }
 
 const secondUs = 1_000_000
@@ -165,7 +169,7 @@ function commitGroup(life: Life, { attempts, seen, clock, random, result }: Hist
     if (life.followsClock && Math.abs(stampUs - clock.nowUs()) > secondUs + 100) result.offClock++
     // The record's number in the history is its temperature.
     const index = attempts.length + group.length
-    group.push({ answer: 'open', record: records(device(index % 3), [index], stampUs) })
+    group.push({ answer: 'open', record: records(device(index % 3), [index], stampUs), group: attempts.length })
   }
   attempts.push(...group)
   const receiptUs = clock.nowUs()
@@ -202,8 +206,9 @@ function check(disk: SimulatedDisk, { attempts, seen: stamps, result }: History)
     stamps.add(record.readDoubleLE(8))
     last = Math.max(last, index)
   }
-  attempts.forEach(({ answer }, index) => {
+  attempts.forEach(({ answer, group }, index) => {
     if (answer === 'stored' && !seen.has(index)) result.lost++
+    if (seen.has(index) !== seen.has(group)) result.split++
   })
   settleOpen(attempts, seen)
 }

@@ -10,7 +10,7 @@ const runs: readonly { seed: number; faults: FaultName[] }[] = [
   {
     seed: 20_261_126,
     faults: [
-      'holder killed',
+      'QuestDB frozen, holder killed',
       'api killed',
       'QuestDB killed',
       'all brokers killed',
@@ -18,7 +18,7 @@ const runs: readonly { seed: number; faults: FaultName[] }[] = [
       'disk of QuestDB deleted, replica made again',
       'PostgreSQL killed',
       'api cut from PostgreSQL, passwords changed',
-      'holder frozen',
+      'holder frozen with a backlog',
       'disk of QuestDB deleted',
     ],
   },

@@ -1,13 +1,11 @@
 /** A device or a metric that is erased while two nodes take its readings: nothing of it comes back, and all else is stored. */
 
-import { randomInt } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { createRandom } from '../faults/seeded-random.ts'
-import { freeze, freezeProcess } from '../support/frozen.ts'
+import { freeze } from '../support/frozen.ts'
 import { openKafkaNodes } from '../support/kafka-nodes.ts'
 import { until } from '../support/processes.ts'
 import type { Service } from '../support/service.ts'
@@ -124,81 +122,6 @@ t.test(
     const groups = (await nodes.offsetsOf(nodes.topics.readings, gone.number)).length
     t.ok(groups <= 2, `what was under way, and what was next: ${groups} groups`)
     t.equal(await presentOf(gone), 0)
-  },
-)
-
-/** Puts readings to a node until it is told to stop; a time is noted when it is acknowledged. */
-async function write(node: Service, world: Written): Promise<void> {
-  while (!world.isOver) {
-    for (const [device, password] of Object.entries(world.passwords)) {
-      const timestamp = world.nextMs++
-      const reading = { device, timestamp, temperature: 20, humidity: 50, pressure: 1000 }
-      const status = await node.put(device, password, reading).then(
-        answer => answer.status,
-        () => 0,
-      )
-      if (status === 200 && device === world.stays) world.acknowledged.push(timestamp)
-      if (status !== 200) await sleep(20)
-    }
-  }
-}
-
-interface Written {
-  passwords: Record<string, string>
-  stays: string
-  nextMs: number
-  acknowledged: number[]
-  isOver: boolean
-}
-
-t.test(
-  'a job goes on when the node that runs it is killed or frozen, and what it had let in does not come back',
-  async t => {
-    const seed = Number(process.env['SEED'] ?? randomInt(2 ** 31))
-    t.comment(`SEED=${seed}`)
-    const random = createRandom(seed)
-    let [one, other] = [first, second]
-    for (const [round, trouble] of (['freeze', 'kill'] as const).entries()) {
-      const [name, stays] = [`garden-${round}`, `garden-${round}-stays`]
-      const passwords = { [name]: await one.addDevice(name), [stays]: await one.addDevice(stays) }
-      const [gone, kept] = [await seriesOf(name), await seriesOf(stays)]
-      const world: Written = { passwords, stays, nextMs: startMs, acknowledged: [], isOver: false }
-      const writing = [write(one, world), write(other, world)]
-      const bodies = [openImport(one), openImport(other)]
-      const rows = () => Array.from({ length: rowsOfBody }, () => row(name, world.nextMs++)).join('')
-      for (const body of bodies) body.write(header + rows())
-      await until('there is some', async () => (await nodes.offsetsOf(nodes.topics.readings, gone.number)).length > 0)
-      const leader = await nodes.leader([one, other])
-      const follower = leader === one ? other : one
-      t.equal((await random.pick([leader, follower]).admin('POST', `/devices/${name}/erase`)).status, 202)
-      await sleep(random.below(2000))
-      if (trouble === 'kill') await leader.end('SIGKILL')
-      else freezeProcess(leader.child.pid ?? 0)
-      await untilErased(follower, name)
-      t.equal(await presentOf(gone), 0, `${trouble}: nothing is left when the job is done`)
-      leader.child.kill('SIGCONT')
-      for (const body of bodies) body.write(rows())
-      await sleep(1000)
-      world.isOver = true
-      await Promise.all(writing)
-      for (const body of bodies) await body.end()
-      await nodes.untilForwarded()
-      t.equal(await presentOf(gone), 0, `${trouble}: nothing comes back`)
-      t.ok(world.acknowledged.length > 0)
-      const stored = new Set(
-        (await sql(`SELECT cast(ts AS LONG) FROM readings WHERE device = '${kept.symbol}'`)).map(
-          ([us]) => Number(us) / 1000,
-        ),
-      )
-      t.strictSame(
-        world.acknowledged.filter(timestamp => !stored.has(timestamp)),
-        [],
-        'all else is stored',
-      )
-      const { body: report } = await follower.admin('GET', `/devices/${name}/erase`)
-      t.match(report, { state: 'done', error: null })
-      if (trouble === 'kill') [one, other] = [follower, await nodes.start()]
-    }
   },
 )
 

@@ -31,8 +31,6 @@ export interface KafkaNodes {
 }
 
 export interface KafkaNodesOptions {
-  /** Where the services are started from. */
-  root?: string
   environment?: Record<string, string>
   /** Of QuestDB. */
   replicas?: 1 | 2
@@ -42,7 +40,7 @@ const hourMs = 3_600_000
 
 export async function openKafkaNodes(
   t: TestHooks,
-  { root, environment = {}, replicas = 1 }: KafkaNodesOptions = {},
+  { environment = {}, replicas = 1 }: KafkaNodesOptions = {},
 ): Promise<KafkaNodes> {
   const [kafka, databases] = await Promise.all([startKafka(t), startFaultDatabases(t, temporaryFolder(t), replicas)])
   const topics = topicsOf('barograph-')
@@ -75,7 +73,7 @@ export async function openKafkaNodes(
     start: (role = 'api', own = {}) =>
       startService(t, {
         environment: { ...shared, ...own },
-        command: [process.execPath, root === undefined ? 'service/main.ts' : `${root}/service/main.ts`, '--role', role],
+        command: [process.execPath, 'service/main.ts', '--role', role],
       }),
     async leader(nodes) {
       for (;;) {

@@ -58,6 +58,7 @@ const eraseMeanwhile = inExperiments(async (bed, index) => {
     'disk of QuestDB deleted, replica made again',
     'holder frozen',
     'api killed',
+    'api frozen, passwords changed',
     'QuestDB killed',
     'disk of QuestDB deleted',
     'all brokers killed',

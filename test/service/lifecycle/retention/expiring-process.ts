@@ -15,13 +15,8 @@ export interface Kill {
 }
 
 /** All days before this one are refused already, and all that was accepted is applied. */
-export function createExpiry(
-  exec: ExpiryOptions['exec'],
-  beforeMs: number,
-  archive?: ExpiryOptions['archive'],
-): Expiry {
+export function createExpiry(exec: ExpiryOptions['exec'], beforeMs: number): Expiry {
   return new Expiry({
-    archive,
     ...{ exec, lock: createSharedLock(), monotonicMs: () => performance.now(), graceMs: 0 },
     acceptedFrom: { raise: async () => undefined, raisedMs: () => beforeMs },
     readings: { applied: () => 0, endOfAll: async () => 0, onLost: () => undefined },
