@@ -24,16 +24,16 @@ const deviceCount = 3
 /** More than six changes in an hour would be one alert that flaps. */
 const flipsMax = 3
 const setCount = 6
-export const warm = 35
-export const cold = 20
-export const aboveThirty = { kind: 'above', metric: 'temperature', value: 30, hysteresis: 1 }
+const warm = 35
+const cold = 20
+const aboveThirty = { kind: 'above', metric: 'temperature', value: 30, hysteresis: 1 }
 /** Longer than groups and deliveries wait. */
 const restMs = 5000
 
 export async function startCourse(bed: TestBed): Promise<AlertCourse> {
   const { service, tally } = bed
   const receiver = await startCountingReceiver(bed.hooks)
-  await restartWithTargets(bed, receiver.origin)
+  await restartWithTarget(bed, receiver.origin)
   const prefix = `alerted-${process.pid}-${Date.now()}-`
   const devices = await service.addDevices(Array.from({ length: setCount * deviceCount }, (_, at) => `${prefix}${at}`))
   const channel = await addChannel(bed, receiver.url, 'webhook', receiver.url)
@@ -84,17 +84,17 @@ export async function startCourse(bed: TestBed): Promise<AlertCourse> {
   return { receiver, send: sendAll, flip, isUp: () => isUpNow, end }
 }
 
-export async function restartWithTargets({ service }: TestBed, ...origins: string[]): Promise<void> {
-  service.environment = { ...service.environment, ALERT_TARGETS_ALLOWED: origins.join() }
+async function restartWithTarget({ service }: TestBed, origin: string): Promise<void> {
+  service.environment = { ...service.environment, ALERT_TARGETS_ALLOWED: origin }
   await service.end('SIGTERM')
   await service.start()
 }
 
-export async function addChannel({ service }: TestBed, name: string, kind: string, url: string): Promise<number> {
+async function addChannel({ service }: TestBed, name: string, kind: string, url: string): Promise<number> {
   return ((await service.ask('POST', '/api/alert-channels', { name, kind, settings: { url } })) as { id: number }).id
 }
 
-export async function addRule({ service }: TestBed, rule: object): Promise<number> {
+async function addRule({ service }: TestBed, rule: object): Promise<number> {
   return ((await service.ask('POST', '/api/alert-rules', rule)) as { id: number }).id
 }
 
@@ -110,12 +110,12 @@ async function send({ service }: TestBed, device: Login, temperature: number): P
   }
 }
 
-export function readingOf(temperature: number) {
+function readingOf(temperature: number) {
   return { temperature, humidity: 50, pressure: 1013, 'battery voltage': 3, 'battery percentage': 80 }
 }
 
 /** Judges what is left of a rule that is removed with its channels, and whether anything is sent after that. */
-export async function removeRule(
+async function removeRule(
   bed: TestBed,
   { rule, channels, wanted, sent }: { rule: number; channels: readonly number[]; wanted: number; sent: () => number },
   sendAgain = async () => {},
@@ -161,11 +161,10 @@ const quickAlerts: Change[] = [
 export function eachAlertCycle(
   work: (bed: TestBed, cycle: number) => Promise<void>,
   environmentOf: (cycle: number, harness: Harness) => Record<string, string> = () => ({}),
-  changes: readonly Change[] = [],
 ): Run<Harness> {
   return async (harness, tally, seed, cycles) => {
     const source = join(harness.folder, `quick-alerts-${tally.row}-${seed}`)
-    copySource(harness.source, source, [...quickAlerts, ...changes])
+    copySource(harness.source, source, quickAlerts)
     const options = (cycle: number) => ({ devices: 5, perSecond: 20, environment: environmentOf(cycle, harness) })
     await eachCycle(options, work)({ ...harness, source }, tally, seed, cycles)
   }

@@ -40,8 +40,6 @@ export interface ExperimentOptions extends LoadOptions {
   tally: Tally
   environment?: Record<string, string>
   words?: readonly string[]
-  /** How many files the service may have open, and each of its databases. */
-  filesMax?: number
   /** Of the service, and of others beside it that take the load as well; by default it is alone. */
   ports?: Ports
   /** With databases of its own instead of the shared ones. */
@@ -161,7 +159,6 @@ async function setUp(harness: Harness, hooks: Hooks, options: ExperimentOptions)
       ...options.environment,
     },
     words: options.words,
-    filesMax: options.filesMax,
   })
   await service.start(options.firstStart)
   const prefix = `f${process.pid}x${Date.now().toString(36)}x`

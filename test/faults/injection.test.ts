@@ -1,8 +1,12 @@
-/** The injection of faults from outside. */
+/** Faults from outside, and broken builds: what each of them changes is still there. `npm run faults -- --broken` runs the builds. */
 
 import { readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { test } from 'tap'
+import { temporaryFolder } from '../support/databases.ts'
+import { type BrokenBuild, brokenBuilds, changesOf } from './broken-builds.ts'
+import { brokenClusterBuilds } from './cluster/broken-builds.ts'
+import { changedTexts, copySource } from './copy-source.ts'
 import { replacements } from './injection/replacements.ts'
 import { injecting, readFaultSettings } from './injection/settings.ts'
 import { wrappers } from './injection/wrappers.ts'
@@ -41,4 +45,15 @@ test('faults are read as they were ordered, and unknown ones refused', async t =
       { afterMs: 4500, offsetMs: -300_000 },
     ],
   })
+})
+
+test('every broken build finds the place that it breaks', async t => {
+  const builds = [...brokenBuilds, ...brokenClusterBuilds(3)]
+  for (const build of builds) t.doesNotThrow(() => changedTexts(root, changesOf(build)), build.name)
+  const gone = [{ file: 'ingest/journal/disk.ts', from: 'this is not there', to: '' }]
+  t.throws(() => changedTexts(root, gone), /does not have this once/)
+
+  const copy = join(temporaryFolder(t), 'broken')
+  copySource(root, copy, changesOf(builds[0] as BrokenBuild))
+  await t.resolves(import(join(copy, 'service', 'service.ts')), 'the copy is whole')
 })

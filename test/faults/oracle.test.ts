@@ -1,6 +1,7 @@
-/** The oracle sees each of the eight violations, on ledgers that are made up. */
+/** The oracle sees each of the eight violations, on ledgers that are made up, and each fault of alerts. */
 
 import { test } from 'tap'
+import { faultsIn, type Notification } from './alert-receivers.ts'
 import { shownLater } from './clock.ts'
 import { allCustomOf, customOf, pointIdentity, sequenceEnd, sequenceOf, type Values, valuesOf } from './identity.ts'
 import type { Attempt, Ledger } from './ledger.ts'
@@ -203,4 +204,32 @@ test('a reading that is stamped for the next day is shown by the API on that day
   t.strictSame(shownLater(attempts, ahead, midnightMs - minuteMs), new Set([1]))
   t.strictSame(shownLater(attempts, ahead, midnightMs + minuteMs), new Set(), 'that day has come')
   t.strictSame(shownLater(attempts, [{ fromMs: 0, offsetMs: -hourMs }], midnightMs - minuteMs), new Set())
+})
+
+/** `alerts` as `1 firing, 2 resolved`. */
+function notification(second: number, type: Notification['type'], alerts: string): Notification {
+  const parts = alerts.split(', ').map(text => {
+    const [id = '', state] = text.split(' ')
+    return { id, state } as Notification['alerts'][number]
+  })
+  return { webhookId: `msg_${second}`, type, timestamp: new Date(second * 1000).toISOString(), alerts: parts }
+}
+
+const firstAlert = notification(1, 'alert.firing', '1 firing')
+const lastAlert = notification(3, 'alert.resolved', '1 resolved')
+const inAnyOrder = [
+  notification(3, 'alert.resolved', '1 resolved, 2 firing'),
+  firstAlert,
+  notification(2, 'alert.firing', '2 firing, 1 firing'),
+  notification(4, 'alert.resolved', '2 resolved'),
+]
+const receivedCases: [received: Notification[], wanted: number, faults: string[]][] = [
+  [inAnyOrder, 2, []],
+  [[firstAlert, lastAlert], 2, ['alerts: 1 told in place of 2', 'alerts: the end of 1 told in place of 2']],
+  [[firstAlert, notification(2, 'alert.firing', '1 firing'), lastAlert], 1, ['alerts: told twice, again by msg_2']],
+  [[firstAlert, lastAlert, notification(4, 'alert.resolved', '1 resolved')], 1, ['alerts: 1 ends twice']],
+]
+
+test('notifications that are missed, sent twice or ended twice are found, in whatever order they come', async t => {
+  for (const [received, wanted, faults] of receivedCases) t.strictSame(faultsIn(received, wanted), faults)
 })

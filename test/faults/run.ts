@@ -15,7 +15,7 @@ import { parseArgs } from 'node:util'
 import { brokenBuilds, runBrokenBuilds } from './broken-builds.ts'
 import { brokenClusterBuilds } from './cluster/broken-builds.ts'
 import { clusterMatrix } from './cluster/cluster-matrix.ts'
-import type { Harness, Surroundings } from './experiment.ts'
+import type { Harness } from './experiment.ts'
 import { createHooks } from './hooks.ts'
 import { type MatrixRow, matrix as matrixOfService } from './matrix.ts'
 import { createTally, isClean, shownText, summaryOf, type Tally, tableOf } from './tally.ts'
@@ -67,8 +67,7 @@ async function runRow(lane: Lane, matrixRow: MatrixRow, tally: Tally): Promise<v
   const { row, what, cycles } = matrixRow
   try {
     const given = [tally, seed * 1000, Math.min(cycles, Number(values.cycles ?? cycles))] as const
-    if (matrixRow.startsDatabases === true) await matrixRow.run(lane.surroundings, ...given)
-    else await matrixRow.run(await lane.harness(), ...given)
+    await matrixRow.run(await lane(), ...given)
   } catch (error) {
     tally.problems.push(textOf(error))
   }
@@ -88,23 +87,16 @@ function textOf(error: unknown): string {
   return error.cause === undefined ? (error.stack ?? error.message) : `${error.message}: ${textOf(error.cause)}`
 }
 
-interface Lane {
-  surroundings: Surroundings
-  /** Its databases start with the first row that asks for them. */
-  harness(): Promise<Harness>
-}
+/** Its databases start with the first row that asks for them. */
+type Lane = () => Promise<Harness>
 
 function openLane(name: string): Lane {
   const own = join(folder, name)
   mkdirSync(own, { mode: 0o711 })
-  const surroundings = { folder: own, source: sourceFolder, say }
   let harness: Promise<Harness> | undefined
-  return {
-    surroundings,
-    harness() {
-      harness ??= startHarness(hooks, surroundings, values.cluster ? brokers : undefined)
-      return harness
-    },
+  return () => {
+    harness ??= startHarness(hooks, { folder: own, source: sourceFolder, say }, values.cluster ? brokers : undefined)
+    return harness
   }
 }
 
@@ -117,9 +109,7 @@ let passed = false
 try {
   say(`seed ${seed}, in ${folder}`)
   const builds = values.cluster ? brokenClusterBuilds(brokers) : brokenBuilds
-  passed = await (values.broken
-    ? runBrokenBuilds(await openLane('broken').harness(), seed * 1000, builds)
-    : runMatrix())
+  passed = await (values.broken ? runBrokenBuilds(await openLane('broken')(), seed * 1000, builds) : runMatrix())
 } catch (error) {
   say(textOf(error))
 } finally {

@@ -42,8 +42,6 @@ export interface ServiceOptions {
   dataDirectory: string
   environment: Record<string, string>
   words?: readonly string[] | undefined
-  user?: number | undefined
-  filesMax?: number | undefined
 }
 
 const hangMs = 300_000
@@ -73,15 +71,12 @@ export function createServiceProcess(t: TestHooks, options: ServiceOptions): Ser
       // A harness that is stopped in the middle leaves no service behind.
       const parent = { PARENT_PID: String(process.pid) }
       const rates = { DEVICE_RATE: '100000', DEVICE_BURST: '1000000' }
-      const limit = options.filesMax === undefined ? [] : ['prlimit', `--nofile=${options.filesMax}`]
-      const [command = '', ...parameters] = [...limit, process.execPath, 'service/main.ts', ...(options.words ?? [])]
-      const started = spawn(command, parameters, {
+      const started = spawn(process.execPath, ['service/main.ts', ...(options.words ?? [])], {
         cwd: source,
         env: { ...process.env, ...own, ...parent, ...rates, ...service.environment, ...more },
         stdio: ['ignore', 'pipe', 'pipe'],
         // A session of its own, as the databases have: Linux gives each session the same share of a busy processor.
         detached: true,
-        ...(options.user === undefined ? {} : { uid: options.user, gid: options.user }),
       })
       child = started
       for (const stream of [child.stdout, child.stderr]) {

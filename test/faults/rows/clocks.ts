@@ -1,4 +1,4 @@
-/** Rows 12, 13, 22 and 28: a disk that takes seconds for a sync, and a clock that is wrong. */
+/** Rows 12, 13 and 28: a disk that takes seconds for a sync, and a clock that is wrong. */
 
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -41,40 +41,6 @@ export const wrongClock = eachCycle({ firstStart: injecting({ FAULT_CLOCK: jumps
   await bed.untilTaken()
   clock.learn()
 })
-
-/** An hour or a year ahead for three seconds, then right, and a restart: stamps follow, and health and metrics tell. */
-export const clockAhead = eachCycle(
-  cycle => ({ firstStart: injecting({ FAULT_CLOCK: `10:${cycle % 2 === 0 ? 3600 : 31_536_000},13:0` }) }),
-  async bed => {
-    const { service, tally } = bed
-    const clock = followClock(bed)
-    await until('the clock is right again', () => service.output().includes('"msg":"clock stepped back"'))
-    await sleep(2000)
-    if ((await metricOf(service.port, 'barograph_clock_steps_total')) !== 2) tally.problems.push('steps not counted')
-    // On a slow machine the three seconds may be over before the load begins.
-    const wasUsed = tookWhileAhead(bed)
-    if (wasUsed) await complainUnlessAhead(bed)
-    else tally.notes.push('nothing was sent while the clock was ahead')
-    await clock.restart()
-    await bed.untilTaken()
-    if (wasUsed) await complainUnlessAhead(bed)
-    clock.learn()
-  },
-)
-
-function tookWhileAhead({ service, ledger }: TestBed): boolean {
-  const [, ahead, right] = periodsIn(service.output(), 0, 0)
-  const [fromMs, toMs] = [ahead?.fromMs ?? 0, right?.fromMs ?? 0]
-  const live = ledger().attempts.filter(({ status, timeMs }) => status === 200 && timeMs === undefined)
-  return live.some(({ startMs, endMs = toMs }) => startMs > fromMs && endMs < toMs)
-}
-
-async function complainUnlessAhead({ service, tally }: TestBed): Promise<void> {
-  const { reasons } = await service.ready()
-  if (!reasons.some(reason => reason.includes('ahead of the clock'))) tally.problems.push('health does not tell')
-  const aheadSeconds = await metricOf(service.port, 'barograph_stamp_ahead_seconds')
-  if (!(aheadSeconds > 1000)) tally.problems.push('metrics lack the delay')
-}
 
 /** Collects what the clocks of all processes of an experiment said; the first one's is right at its start. */
 export function followClock({ clock, kill, service }: TestBed) {

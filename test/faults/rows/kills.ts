@@ -1,4 +1,4 @@
-/** Rows 1 to 3, 14 and 17: the service, or everything, is killed or stopped, at any moment and at the dangerous lines. */
+/** Rows 1 to 3 and 14: the service, or everything, is killed or stopped, at any moment and at the dangerous lines. */
 
 import { makeClient } from '../../../store/postgres/postgres-connect.ts'
 import { isRunning, recordedPid, until } from '../../support/processes.ts'
@@ -94,21 +94,6 @@ async function revokeSome(bed: TestBed): Promise<void> {
   await bed.revoke(bed.anyDevice())
   await bed.untilAcknowledged(80)
 }
-
-/** A second process on the same data directory, and the lock of one that was killed. */
-export const secondProcess = eachCycle({}, async bed => {
-  const { dataDirectory, environment } = bed.service
-  const second = await bed.another({ dataDirectory, environment })
-  const startedMs = performance.now()
-  const child = second.launch()
-  await second.ended('a second process is refused')
-  bed.tally.notes.push(`refused after ${Math.round(performance.now() - startedMs)} ms`)
-  const isNamed = second.output().includes(`process ${bed.service.pid()},`)
-  if (child.exitCode !== 1 || !isNamed) bed.tally.problems.push(`a second process ended with ${child.exitCode}`)
-  await bed.kill()
-  await bed.service.start()
-  await bed.untilAcknowledged(100)
-})
 
 type DeadlyPoint = (typeof failPoints)[number]
 /** How many passes there may be before the deadly one: those of a group are many a second, those of a file few. */

@@ -1,12 +1,10 @@
-/** Rows 10 and 16: no room, no rights, no file handles. Nothing is acknowledged that is not stored, and all of it heals. */
+/** Rows 10 and 16: no room, and no file handles. Nothing is acknowledged that is not stored, and all of it heals. */
 
 import { spawnSync } from 'node:child_process'
-import { chmodSync, chownSync, mkdirSync, readdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { readdirSync, statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { familyOf, isRunning, until } from '../../support/processes.ts'
 import { eachCycle, type TestBed } from '../experiment.ts'
-import type { ServiceProcess } from '../service-process.ts'
 import { complainOfSilence } from './questdb.ts'
 
 const isRoot = process.getuid?.() === 0
@@ -85,42 +83,3 @@ export const fewFileHandles = eachCycle({ environment: { JOURNAL_MAX: '2MiB' } }
   setLimit(pid, 'nofile', 4096)
   await bed.untilTaken()
 })
-
-/** Somebody who is not root, for whom rights count. */
-const nobody = 65_534
-
-/** The journal's folder belongs to somebody else, or may not be written: a clear sentence and no start. */
-export const noRights = eachCycle({ perSecond: 100 }, async bed => {
-  const service = await serviceOfNobody(bed)
-  const journal = join(service.dataDirectory, 'journal')
-  // As root the first is a folder of somebody else.
-  for (const mode of [0o500, 0o000]) {
-    chmodSync(journal, mode)
-    const refusal = await refusalOf(service)
-    if (refusal !== undefined) bed.tally.problems.push(refusal)
-  }
-  chmodSync(journal, 0o700)
-  if (isRoot) chownSync(journal, nobody, nobody)
-  // A PostgreSQL database is for one service at a time.
-  await bed.service.end('SIGTERM')
-  await service.start()
-  await service.end('SIGTERM')
-  await bed.service.start()
-})
-
-async function serviceOfNobody({ another, databases, folder, service }: TestBed): Promise<ServiceProcess> {
-  const dataDirectory = join(folder, 'rights')
-  // The folder of the socket is for root and for the user of PostgreSQL; with the password, this user may come in, too.
-  if (isRoot) chmodSync(decodeURIComponent(new URL(databases.postgresUrl).hostname), 0o711)
-  mkdirSync(join(dataDirectory, 'journal'), { recursive: true })
-  if (isRoot) chownSync(dataDirectory, nobody, nobody)
-  return await another({ dataDirectory, environment: service.environment, user: isRoot ? nobody : undefined })
-}
-
-async function refusalOf(service: ServiceProcess): Promise<string | undefined> {
-  const child = service.launch()
-  await service.ended('a start without rights is refused')
-  const output = service.output()
-  const isClear = child.exitCode === 1 && output.includes(service.dataDirectory) && !/\n\s+at /.test(output)
-  return isClear ? undefined : `without rights it ended with ${child.exitCode}: ${output.slice(-400)}`
-}
