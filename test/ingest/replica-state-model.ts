@@ -144,7 +144,7 @@ function expectedOf({ firstOffset, tombstones, letters }: Model) {
 
 t.test('any sequence of calls leaves what the model has', async t => {
   await fc.assert(
-    fc.asyncProperty(fc.array(anyStep, { maxLength: 15 }), async steps => {
+    fc.asyncProperty(fc.array(anyStep, { minLength: 20, maxLength: 40 }), async steps => {
       const world: World = { ...(await openTopic()), model: new Model() }
       for (const each of steps) {
         await each.run(world)

@@ -2,18 +2,16 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
-import pg from 'pg'
 import t from 'tap'
 import { type DeadLetter, deadLettersMax, isWhole } from '../../ingest/forwarder/dead-letter.ts'
 import { statusBefore } from '../../ingest/forwarder/forwarder-status.ts'
 import { erasedCustom } from '../../ingest/journal/record.ts'
 import { letterId } from '../../ingest/kafka/letter-id.ts'
 import { TooManyLetters } from '../../ingest/kafka/replica-letters.ts'
-import { createReplicaState, LostReplica } from '../../ingest/kafka/replica-state.ts'
-import { migrate, migrationsFolder } from '../../store/postgres/migrations.ts'
+import { createReplicaState } from '../../ingest/kafka/replica-state.ts'
 import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
 import { breakingPool } from '../support/breaking-pool.ts'
-import { sharedPostgres, silentLog } from '../support/databases.ts'
+import { sharedPostgres } from '../support/databases.ts'
 import { freeze } from '../support/frozen.ts'
 import { serverPid, until } from '../support/processes.ts'
 import { createTopics, letter, valueOfSeries } from '../support/replica-topics.ts'
@@ -22,23 +20,6 @@ const { store, directory } = await sharedPostgres(t)
 const { postgres } = store
 
 const { openTopic, takeOver } = createTopics(postgres)
-
-t.test('the committed offset rises and never falls, by whoever holds the replica', async t => {
-  const { topic, state, open } = await openTopic()
-  t.strictSame(await state.load(topic), { offset: undefined, tombstones: [] })
-  await state.commit(topic, 5, [])
-  await state.commit(topic, 3, [])
-  t.strictSame(await state.load(topic), { offset: 5, tombstones: [] })
-  const { rows } = await postgres.query('SELECT committed_by FROM replica_topics WHERE topic = $1', [topic])
-  t.match(rows, [{ committed_by: /^process \d+$/ }])
-  const next = open(await takeOver())
-  await t.rejects(state.commit(topic, 9, [letter(6, 1)]), LostReplica)
-  await t.rejects(open(undefined).commit(topic, 9, []), LostReplica)
-  t.strictSame(await state.load(topic), { offset: 5, tombstones: [] })
-  t.strictSame(await state.letters.list(topic, -1, 9), [], 'nothing of it is there')
-  await next.commit(topic, 9, [])
-  t.equal((await state.load(topic)).offset, 9)
-})
 
 t.test('what is applied may be ahead of what is committed, and ends at a rewind', async t => {
   const { topic, state } = await openTopic()
@@ -146,27 +127,6 @@ t.test('letters lose what is erased, those that are committed later, too', async
   t.strictSame(rows, [], 'the value is in the bytes of none, also of those behind the offset of the tombstone')
 })
 
-t.test('tombstones rise, and go with what they are for', async t => {
-  const { topic, state } = await openTopic()
-  await state.addTombstones(topic, [4, -4, 7, 4], 10)
-  await state.addTombstones(topic, [7], 5)
-  await state.addTombstones(topic, [9, 7], 12)
-  const tombstones = async () => (await state.load(topic)).tombstones
-  t.strictSame(await tombstones(), [
-    [-4, 10],
-    [4, 10],
-    [7, 12],
-    [9, 12],
-  ])
-  await state.pruneTombstones(topic, 9)
-  t.equal((await tombstones()).length, 4)
-  await state.pruneTombstones(topic, 10)
-  t.strictSame(await tombstones(), [
-    [7, 12],
-    [9, 12],
-  ])
-})
-
 t.test('no letter escapes an erase that runs beside a commit', async t => {
   const { topic, state } = await openTopic()
   for (let at = 0; at < 30; at++) {
@@ -198,28 +158,6 @@ t.test('an erase returns the names of damaged letters that may hold values of it
   )
   t.strictSame(await state.letters.erase(topic, new Set([6])), [], 'the series of a letter is a column of its own')
   t.strictSame(await state.letters.list(topic, -1, 9), [])
-})
-
-t.test('a rewind brings the offset back, and is taken once', async t => {
-  const { topic, state, open } = await openTopic()
-  t.equal(await state.takeRewind(topic), undefined)
-  await state.requestRewind(topic, 4)
-  t.equal((await state.load(topic)).offset, undefined, 'a topic that was never committed begins at its start')
-  t.equal(await state.takeRewind(topic), 4)
-  t.equal((await state.load(topic)).offset, undefined)
-  await state.commit(topic, 9, [])
-  await open(undefined).requestRewind(topic, 7)
-  await state.requestRewind(topic, 8)
-  t.equal((await state.load(topic)).offset, 7, 'who begins now begins there')
-  await state.commit(topic, 10, [])
-  const next = open(await takeOver())
-  await t.rejects(state.takeRewind(topic), LostReplica)
-  t.equal(await next.takeRewind(topic), 7)
-  t.equal(await next.takeRewind(topic), undefined)
-  t.equal((await next.load(topic)).offset, 7)
-  await next.requestRewind(topic, 20)
-  t.equal(await next.takeRewind(topic), 20, 'its rows may be sent already')
-  t.equal((await next.load(topic)).offset, 7)
 })
 
 t.test('without PostgreSQL each method says so, and can be called again', async t => {
@@ -273,23 +211,4 @@ t.test('ids of letters are in the order of the topic', async t => {
   )
   t.throws(() => letterId(2 ** 36, 0), /BUG/)
   t.throws(() => letterId(0, 2 ** 17), /BUG/)
-})
-
-t.test('a schema of before there were replicas keeps its rows', async t => {
-  await postgres.query('CREATE DATABASE before_replicas')
-  const client = new pg.Client({
-    ...postgres.options,
-    password: postgres.options.password,
-    database: 'before_replicas',
-  })
-  await client.connect()
-  t.teardown(() => client.end())
-  await migrate(client, migrationsFolder, silentLog, { last: '023-erase-metric-again.sql' })
-  await client.query(`INSERT INTO devices (name, slug, credential_current, created_at, auth_seq)
-    VALUES ('porch', 'porch', decode(repeat('00', 32), 'hex'), now(), nextval('auth_seq'))`)
-  await migrate(client, migrationsFolder, silentLog)
-  t.strictSame((await client.query('SELECT name FROM devices')).rows, [{ name: 'porch' }])
-  for (const table of ['replicas', 'replica_topics', 'replica_tombstones', 'replica_dead_letters']) {
-    t.equal((await client.query(`SELECT FROM ${table}`)).rowCount, 0, table)
-  }
 })

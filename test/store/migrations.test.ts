@@ -1,59 +1,14 @@
-/** A PostgreSQL of before there was a registry of metrics, under the present service. */
+/** How migrations are applied. The data of an earlier release: `test/service/upgrade.test.ts`. */
 
-import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import t, { test } from 'tap'
-import { NewDevice } from '../../auth/devices/device.ts'
-import { openDevices } from '../../auth/devices/devices.ts'
-import { openMetrics } from '../../auth/metrics/metrics.ts'
-import { migrate, migrationsFolder, migrationsLock } from '../../store/postgres/migrations.ts'
+import { migrate, migrationsLock } from '../../store/postgres/migrations.ts'
 import { type PostgresAddress, startPostgres } from '../../store/postgres/postgres-server.ts'
-import { metrics as columns } from '../../store/tables.ts'
-import {
-  nowhere,
-  openTestDirectory,
-  recordingLog,
-  silentLog,
-  startDatabases,
-  type TestHooks,
-  temporaryFolder,
-} from '../support/databases.ts'
+import { openTestDirectory, recordingLog, silentLog, type TestHooks, temporaryFolder } from '../support/databases.ts'
 
-const { store } = await startDatabases(t, nowhere)
 const address = await postgres(t)
-
-t.test('the five quantities become the first metrics, and devices keep all that they send', async t => {
-  await store.postgres.query('CREATE DATABASE earlier')
-  const { password } = store.postgres.options
-  const pool = new pg.Pool({ ...store.postgres.options, password, database: 'earlier' })
-  // Its idle connections may be told that the server stops before they are closed.
-  pool.on('error', () => undefined)
-  t.teardown(() => pool.end())
-  const client = await pool.connect()
-  await migrate(client, migrationsFolder, silentLog, { last: '018-login-attempts.sql' })
-  const digest = Buffer.alloc(32)
-  const add = `INSERT INTO devices (name, slug, credential_current, created_at, auth_seq)
-    VALUES ('porch', 'porch', $1, now(), nextval('auth_seq'))`
-  await client.query(add, [digest])
-  await t.rejects(client.query('SELECT FROM metrics'), /does not exist/)
-  await migrate(client, migrationsFolder, silentLog)
-  client.release()
-  const devices = await openDevices({ pool, now: Date.now, log: silentLog, graceMs: 1000 })
-  t.teardown(() => devices.close())
-  const metrics = await openMetrics({ pool, log: silentLog, mode: 'open' })
-  t.teardown(() => metrics.close())
-  t.strictSame(
-    metrics.all().map(({ id, name, position }) => [id, name, position]),
-    columns.map((name, at) => [at + 1, name, at + 1]),
-  )
-  const device = devices.get('porch')?.number ?? 0
-  t.equal(devices.get('porch')?.metrics, null)
-  t.equal(await metrics.ensure([{ device, field: 'co2' }], 'test'), 'done')
-  const co2 = metrics.get('co2')
-  t.ok(co2 !== undefined && co2.id > columns.length && metrics.series(device, co2) === 1)
-  t.match(await devices.add([NewDevice.parse({ name: 'attic' })], 'test'), { ok: true })
-})
 
 let schemas = 0
 
@@ -124,60 +79,6 @@ test('migrations', async t => {
   })
 })
 
-test('each station that was removed before its points were erased gets a job', async t => {
-  const { client, upTo } = await schema(t, address)
-  await upTo('010-stations.sql')
-  await client.query(`
-    INSERT INTO stations (sn, model, timezone, private, created_at, updated_at, removed_at)
-      SELECT sn, 'M1', 'UTC', false, now(), now(), removed_at
-      FROM (VALUES ('S-1', now()), ('S-2', NULL), ('S-1', now())) AS added (sn, removed_at);
-    INSERT INTO station_series (station_id, parameter) SELECT id, unnest('{pm25,co}'::text[]) FROM stations;
-    INSERT INTO erase_jobs (device, numbers, symbols) VALUES ('kitchen', '{7}', '{kitchen-7}')`)
-  const { rows: series } = await client.query(
-    'SELECT array_agg(number ORDER BY number) AS numbers FROM station_series GROUP BY station_id ORDER BY station_id',
-  )
-  await upTo('011-erase-points.sql')
-  const { rows } = await client.query('SELECT rows_of, name, numbers, symbols, state FROM erase_jobs ORDER BY id')
-  const ofPoints = { rows_of: 'points', name: 'S-1', symbols: [], state: 'waiting' }
-  t.same(rows, [
-    { rows_of: 'readings', name: 'kitchen', numbers: [7], symbols: ['kitchen-7'], state: 'waiting' },
-    { ...ofPoints, numbers: series[0].numbers },
-    { ...ofPoints, numbers: series[2].numbers },
-  ])
-})
-
-test('each job for one metric gets the device that had the name when it was asked for', async t => {
-  const { client, upTo } = await schema(t, address)
-  await upTo('022-preferences.sql')
-  await client.query(`
-    INSERT INTO devices (name, slug, created_at, removed_at, credential_current, auth_seq)
-      SELECT name, 'a', now() - age, now() - gone, decode(repeat('00', 32), 'hex'), nextval('auth_seq')
-      FROM (VALUES ('porch', interval '9 days', interval '5 days'), ('porch', '4 days', NULL), ('roof', '9 days', NULL))
-        AS given (name, age, gone);
-    INSERT INTO erase_jobs (rows_of, name, metric, numbers, symbols, requested_at)
-      SELECT rows_of, name, metric, '{1}', '{}', now() - age
-      FROM (VALUES ('measurements', 'porch', 'co2', interval '6 days'), ('measurements', 'porch', 'co2', '1 day'),
-        ('measurements', 'gone', 'co2', '1 day'), ('readings', 'roof', NULL, '1 day')) AS given (rows_of, name, metric, age)`)
-  await upTo('023-erase-metric-again.sql')
-  const { rows } = await client.query({ text: 'SELECT device FROM erase_jobs ORDER BY id', rowMode: 'array' })
-  t.strictSame(rows, [[1], [2], [null], [null]])
-})
-
-test('owners that were any text become accounts, and the audit keeps the others', async t => {
-  const { client, upTo } = await schema(t, address)
-  await upTo('009')
-  await client.query("INSERT INTO accounts (email, created_at, updated_at) VALUES ('Anna@example.com', now(), now())")
-  await client.query(`INSERT INTO devices (name, slug, owner, created_at, credential_current, auth_seq)
-    SELECT name, 'a', owner, now(), decode(repeat('00', 32), 'hex'), nextval('auth_seq')
-    FROM (VALUES ('known', ' anna@EXAMPLE.com'), ('other', 'Bert'), ('none', NULL)) AS given (name, owner)`)
-  await upTo('999')
-  const { rows } = await client.query({ text: 'SELECT name, owner FROM devices ORDER BY number', rowMode: 'array' })
-  t.equal(JSON.stringify(rows), '[["known",1],["other",null],["none",null]]')
-  const { rows: audit } = await client.query('SELECT actor, action, subject, details FROM audit')
-  const details = { owner: null, owner_was: 'Bert' }
-  t.strictSame(audit, [{ actor: 'migration', action: 'device.change', subject: 'other', details }])
-})
-
 async function postgres(t: TestHooks): Promise<PostgresAddress> {
   const directory = openTestDirectory(t)
   const { signal } = new AbortController()
@@ -202,14 +103,7 @@ async function schema(t: TestHooks, address: PostgresAddress) {
   function write(files: Record<string, string>): void {
     for (const [file, sql] of Object.entries(files)) writeFileSync(join(folder, file), sql)
   }
-  /** With our own migrations. */
-  async function upTo(last: string): Promise<void> {
-    for (const name of readdirSync(migrationsFolder)) {
-      if (name <= last) copyFileSync(join(migrationsFolder, name), join(folder, name))
-    }
-    await migrate(client, folder, silentLog)
-  }
-  return { client, connect, folder, write, upTo }
+  return { client, connect, folder, write }
 }
 
 async function tables(client: pg.Client): Promise<string[]> {
