@@ -7,7 +7,6 @@ import { recordingLog, temporaryFolder } from '../support/databases.ts'
 
 const secondUs = 1_000_000
 const hourUs = 3600 * secondUs
-const _yearUs = 8766 * hourUs
 const startUs = Date.UTC(2026, 0, 1) * 1000
 const unknown: StampState = { residue: undefined, highestUs: Array<number>(10).fill(0) }
 
