@@ -18,11 +18,12 @@ import type { EventsOptions } from '../api/read/events/events.ts'
 import { openReads, privateReads } from '../api/read/read-access.ts'
 import { webFamily } from '../api/web/web.ts'
 import { lineProtocolFamilies } from '../api/write/line-protocol/line-protocol.ts'
+import { remoteWriterFamilies } from '../api/write/line-protocol/remote-writers.ts'
 import { webhookFamilies } from '../api/write/webhooks.ts'
 import { createBulkFields } from '../auth/metrics/bulk-fields.ts'
 import type { Log } from '../store/log.ts'
 import { checkOptionsOf } from './check-options.ts'
-import { createEntityMetrics } from './entity-metrics.ts'
+import { createEntityMetrics, createKnownMetrics } from './entity-metrics.ts'
 import type { Ingress } from './ingress.ts'
 import { createEraseJobs, type EraseJobs } from './lifecycle/erasure/erase-jobs.ts'
 import { rejectedReadings } from './rejected-readings.ts'
@@ -58,6 +59,7 @@ export function createFamilies(inputs: FamilyInputs): RouteFamily[] {
     accounts.family,
     createAirQuality(inputs, eraseJobs),
     ...createLineProtocol(inputs),
+    ...createRemoteWriters(inputs),
     ...createWebhooks(inputs),
     contentFilesFamily({ postgres: store.postgres, publicUrl, log, ...visits }),
     createAdmin(inputs, eraseJobs),
@@ -253,19 +255,12 @@ function createAirQuality({ config, log, parts, ingress }: FamilyInputs, eraseJo
   })
 }
 
-function createLineProtocol({ config, log, parts, ingress, readiness }: FamilyInputs): RouteFamily[] {
-  const { ingest, devices, metrics, accounts, clockMs } = parts
-  const { writers, authRateLimit, bulkMeter, fairShare } = ingress
+function createLineProtocol(inputs: FamilyInputs): RouteFamily[] {
+  const { config, parts, readiness } = inputs
+  const { metrics } = parts
   return lineProtocolFamilies({
-    ingest,
-    devices,
-    bulkFields: createBulkFields(metrics),
-    writers,
-    keys: accounts.keys,
-    ...checkOptionsOf(config, parts),
+    ...lineOptionsOf(inputs),
     isReady: () => readiness().status !== 'unavailable',
-    nowMs: clockMs,
-    log,
     names: {
       deviceTags: config.LINE_PROTOCOL_DEVICE_TAGS,
       fields: config.LINE_PROTOCOL_FIELDS ?? [],
@@ -273,11 +268,35 @@ function createLineProtocol({ config, log, parts, ingress, readiness }: FamilyIn
     },
     entityMetrics:
       config.LINE_PROTOCOL_PRESET === undefined ? undefined : createEntityMetrics(metrics, config.LINE_PROTOCOL_UNITS),
+  })
+}
+
+function createRemoteWriters(inputs: FamilyInputs): RouteFamily[] {
+  const { config, parts } = inputs
+  return remoteWriterFamilies({
+    ...lineOptionsOf(inputs),
+    remoteMetrics: createKnownMetrics(parts.metrics),
+    unknownFields: config.METRICS === 'declared' ? 'ignore' : 'reject',
+  })
+}
+
+function lineOptionsOf({ config, log, parts, ingress }: FamilyInputs) {
+  const { ingest, devices, metrics, accounts, clockMs } = parts
+  const { writers, authRateLimit, bulkMeter, fairShare } = ingress
+  return {
+    ingest,
+    devices,
+    bulkFields: createBulkFields(metrics),
+    writers,
+    keys: accounts.keys,
+    ...checkOptionsOf(config, parts),
     bodyBytesMax: config.LINE_PROTOCOL_BODY_MAX,
     authRateLimit,
     meter: bulkMeter,
     fairShare,
-  })
+    nowMs: clockMs,
+    log,
+  }
 }
 
 function createWebhooks({ log, parts, ingress }: FamilyInputs): RouteFamily[] {

@@ -22,5 +22,9 @@ export function createFamilyFinder(families: readonly RouteFamily[]): (url: stri
   const byLength = families
     .map(family => ({ family, folder: `${family.prefix}/` }))
     .sort((a, b) => b.folder.length - a.folder.length)
-  return url => byLength.find(({ folder }) => url.startsWith(folder))?.family
+  return url => {
+    const at = url.indexOf('?')
+    const path = `${at === -1 ? url : url.slice(0, at)}/`
+    return byLength.find(({ folder }) => path.startsWith(folder))?.family
+  }
 }

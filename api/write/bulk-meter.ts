@@ -3,13 +3,13 @@
 import { Counter, type Registry } from 'prom-client'
 import { timesLeftOut } from '../../ingest/intake/intake.ts'
 import type { IntervalMeter } from '../../ingest/intake/interval-meter.ts'
-import type { RejectionSource } from '../../ingest/rejections/rejection.ts'
+import type { BodySource } from '../../ingest/rejections/rejection.ts'
 import type { RejectedLines, Rejections } from '../../ingest/rejections/rejections.ts'
 
-const bulkWays = ['batch', 'line_protocol', 'import'] as const
+const bulkWays = ['batch', 'line_protocol', 'webhook', 'import'] as const
 type BulkWay = (typeof bulkWays)[number]
 
-export interface BulkSource extends RejectionSource {
+export interface BulkSource extends BodySource {
   way: BulkWay
 }
 
@@ -39,23 +39,24 @@ export function createBulkMeter(
   }
   const storedTotal = ofWays(
     'barograph_bulk_readings_stored_total',
-    'Readings of batches, line protocol and imports that are on disk, by source.',
+    'Readings of batches, line protocol, remote writers and imports that are on disk, by source.',
   )
   const rejectedTotal = ofWays(
     'barograph_bulk_readings_rejected_total',
-    'Readings and lines of batches, line protocol and imports that were rejected, by source.',
+    'Readings and lines of batches, line protocol, remote writers and imports that were rejected, by source.',
   )
   return {
     taken(source, stored, lines) {
-      const { way } = source
+      const { way, sender, device } = source
       storedTotal.inc({ way }, stored)
       rejectedTotal.inc({ way }, lines.rejected)
       interval?.rejected(lines.rejected)
       rejections?.addLines(source, lines)
       if (lines.leftOut.rejected > 0) rejections?.addLines(source, lines.leftOut, 'value')
       if (lines.assumed !== undefined) rejections?.addLines(source, lines.assumed, 'field')
-      for (const { part, reason } of timesLeftOut(lines.ignored ?? [])) rejections?.add({ ...source, reason, part })
+      for (const { part, reason } of timesLeftOut(lines.ignored ?? []))
+        rejections?.add({ way, sender, device, reason, part })
     },
-    refused: (source, reason) => rejections?.add({ ...source, reason }),
+    refused: ({ unregistered, ...source }, reason) => rejections?.add({ ...source, reason }),
   }
 }

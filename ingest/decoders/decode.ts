@@ -184,6 +184,10 @@ function convertFrom(unit: unknown, to: string): Convert {
 }
 
 /** Names of devices have no `:`, `/`, `+` and `#` (`DeviceName`), so `A4:C1:38:00:00:01` is written without colons. */
+export function cleanDeviceName(text: string): string {
+  return text.replaceAll(':', '').replace(/[/+#]/g, '-')
+}
+
 function deviceOf(templates: readonly string[], { body, parameters = {} }: Message, topic: Topic): string | undefined {
   const textOf = (place: string): string => {
     const found = place.startsWith('/') ? valueAt(body, place) : placeOf(place, parameters, topic)
@@ -196,7 +200,7 @@ function deviceOf(templates: readonly string[], { body, parameters = {} }: Messa
       isWhole &&= text !== ''
       return text
     })
-    const clean = name.replaceAll(':', '').replace(/[/+#]/g, '-')
+    const clean = cleanDeviceName(name)
     if (isWhole && clean !== '') return clean
   }
   return undefined

@@ -42,6 +42,8 @@ export interface LineProtocolOptions {
   deviceDefault: string | undefined
   /** The metrics of the registry. With them, lines with Home Assistant's tags are read as entities. */
   entityMetrics?: readonly EntityMetric[] | undefined
+  /** Whether times keep their microseconds. */
+  hasFineTimes?: boolean | undefined
   /** The thread's cache of lines read with the same `names`. */
   knownLines?: KnownLines | undefined
   /** Limit of the listed rejects. The others are only counted. */
@@ -263,6 +265,7 @@ class BodyReader {
 
   #readTime(start: number, end: number): number | Problem {
     const unit = this.#unit
+    if (this.#options.hasFineTimes === true) return readFineTimestamp(this.#bytes, start, end, unit)
     if (this.#entity === undefined) return readTimestamp(this.#bytes, start, end, unit)
     // Entities of one device come in separate lines, possibly in two bodies, where one would replace the other.
     if (!isFine(unit)) return invalid('timestamps of entities must be in nanoseconds or microseconds')

@@ -11,8 +11,11 @@ import type { Reject } from '../formats/reject.ts'
 import type { Ingest } from '../ingest.ts'
 import { expiredReason, type Ranges, type TimeLimits } from '../reading.ts'
 import type { DeviceRef } from '../readings-table.ts'
+import type { RemoteForm } from '../remote/remote-body.ts'
+import type { KnownMetric } from '../remote/sample-lines.ts'
 import { createBulkJournal } from './bulk-journal.ts'
 import { createLineThread } from './line-protocol-thread.ts'
+import type { EncodedLines } from './line-protocol-worker.ts'
 import { arraysOfNames } from './packed-names.ts'
 import { createNameOf, type LineResolver, type ResolvedNames, readResolved, refusedLines } from './resolve-lines.ts'
 
@@ -23,12 +26,16 @@ export interface LineImporterOptions extends TimeLimits {
   bodyBytesMax: number
   /** The metrics of the registry, where lines may be Home Assistant's entities. */
   entityMetrics?: (() => readonly EntityMetric[]) | undefined
+  /** The metrics of the registry, for samples of remote writers. */
+  remoteMetrics?: (() => readonly KnownMetric[]) | undefined
 }
 
 export interface LineBody extends LineResolver {
   /** Transferred: it is empty afterwards. */
   bytes: Uint8Array<ArrayBuffer>
   isGzip: boolean
+  /** Set for samples of a remote writer. */
+  form?: RemoteForm | undefined
   precision: Precision
   /** Device of lines that name none. */
   deviceDefault: string | undefined
@@ -53,10 +60,13 @@ export type LineImport = { bytes: number } & (
       leftOut: ListedLines
       /** Entities with an assumed unit. The first are listed. */
       assumed: ListedLines
+      /** Samples of histograms that are left out. */
+      partsIgnored: number
       /** Devices of the stored readings. */
       devices: DeviceRef[]
     }
-  | { kind: LineRefusal | 'too long' | 'broken' | 'full' | 'closing' | 'unknown' }
+  | { kind: 'broken'; reason?: string }
+  | { kind: LineRefusal | 'too long' | 'full' | 'closing' | 'unknown' }
 )
 
 export interface LineImporter {
@@ -79,11 +89,25 @@ function ofResolved(lines: ListedLines, resolved: ResolvedNames, nameOf: (index:
   return { rejected: rejected - listed.length + rejects.length, rejects }
 }
 
+function expiredLines({ expired }: EncodedLines, fromMs: number, nameOf: (index: number) => string): Reject[] {
+  const reason = `timestamp ${expiredReason(fromMs)}`
+  return expired.map(({ line, name }) => ({ line, device: nameOf(name), code: 'READING_INVALID', reason }))
+}
+
 /** As many as fit a message that people read. */
 const rejectsMax = 10
 
 export function createLineImporter(options: LineImporterOptions): LineImporter {
-  const { ingest, names, ranges, aheadMsMax, earliestMs, bodyBytesMax, entityMetrics } = options
+  const {
+    ingest,
+    names,
+    ranges,
+    aheadMsMax,
+    earliestMs,
+    bodyBytesMax,
+    entityMetrics,
+    remoteMetrics = () => [],
+  } = options
   // Only these go to the thread: other properties of the caller's options may not be cloneable.
   const readOptions = { names, ranges, aheadMsMax, bodyBytesMax }
   const thread = createLineThread()
@@ -91,12 +115,19 @@ export function createLineImporter(options: LineImporterOptions): LineImporter {
   const running = new Set<Promise<LineImport>>()
   let closing: Promise<void> | undefined
 
-  async function importBody({ resolve, known, fields, refusal, bytes: sent, ...body }: LineBody): Promise<LineImport> {
+  /** A body read again needs the metrics that it has made. */
+  function readAs(form: RemoteForm | undefined): typeof thread.read {
+    if (form === undefined) return thread.read
+    return task => thread.read({ ...task, remote: { form, metrics: remoteMetrics() }, hasFineTimes: true })
+  }
+
+  async function importBody(sentBody: LineBody): Promise<LineImport> {
+    const { resolve, known, fields, refusal, bytes: sent, form, ...body } = sentBody
     const nowMs = Math.floor(ingest.clockUs() / 1000)
     const asOfNow = { earliestMs: earliestMs?.(), entityMetrics: entityMetrics?.() }
     const task = { ...readOptions, nowMs, ...asOfNow, ...body, body: sent, rejectsMax }
     const isInTexts = known === undefined
-    const read = await readResolved(thread.read, { ...task, isInTexts }, { resolve, known, fields })
+    const read = await readResolved(readAs(form), { ...task, isInTexts }, { resolve, known, fields })
     if (read.kind !== 'read') return read
     const { result, names, resolved } = read
     const { rows, points, bytes } = result
@@ -113,10 +144,7 @@ export function createLineImporter(options: LineImporterOptions): LineImporter {
     const outcome = await journal.append(encoded.records)
     detachBuffers([encoded.records])
     if (outcome !== 'stored') return { kind: outcome, bytes }
-    const expired = encoded.expired.map(({ line, name }): Reject => {
-      const reason = `timestamp ${expiredReason(fromMs ?? 0)}`
-      return { line, device: nameOf(name), code: 'READING_INVALID', reason }
-    })
+    const expired = expiredLines(encoded, fromMs ?? 0, nameOf)
     detachBuffers([...arraysOfNames(names.names), ...arraysOfSightings(result.sightings), result.lineCounts])
     const rejects = [...result.rejects, ...refused.rejects, ...expired].toSorted((a, b) => a.line - b.line)
     const counts = { points, readings: encoded.count, rejected: result.rejected + refused.count + encoded.expiredCount }
@@ -125,7 +153,7 @@ export function createLineImporter(options: LineImporterOptions): LineImporter {
       leftOut: ofResolved(result.leftOut, resolved, nameOf),
       assumed: ofResolved(result.assumed, resolved, nameOf),
     }
-    return { kind: 'stored', bytes, ...counts, ...lists, devices: written }
+    return { kind: 'stored', bytes, ...counts, ...lists, partsIgnored: result.partsIgnored, devices: written }
   }
 
   async function run(body: LineBody): Promise<LineImport> {
@@ -139,13 +167,8 @@ export function createLineImporter(options: LineImporterOptions): LineImporter {
     }
   }
 
-  async function finish(): Promise<void> {
-    await Promise.allSettled(running)
-    await thread.close()
-  }
-
   function close(): Promise<void> {
-    closing ??= finish()
+    closing ??= Promise.allSettled(running).then(thread.close)
     return closing
   }
 

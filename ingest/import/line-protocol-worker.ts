@@ -20,10 +20,13 @@ import {
   receiptTimeMs,
 } from '../formats/line-protocol.ts'
 import { readingRows } from '../formats/reading-rows.ts'
+import type { Reject } from '../formats/reject.ts'
 import { createResolvedFields, type PackedFields } from '../formats/resolved-fields.ts'
 import { buffersOf, columnsOf, type Rows } from '../formats/rows.ts'
 import { markFineTime } from '../journal/record.ts'
 import { type DeviceRef, readingLength, writeReading } from '../readings-table.ts'
+import { type RemoteBody, type RemoteForm, readRemoteBody } from '../remote/remote-body.ts'
+import type { KnownMetric, SampledLines } from '../remote/sample-lines.ts'
 import { arraysOfNames, type PackedNames, packNames, textIndexes, unpackNames } from './packed-names.ts'
 import { arraysOfSeries, learnNames, type PackedSeries, unpackSeries } from './packed-series.ts'
 
@@ -33,6 +36,8 @@ lowerThreadPriority('below normal')
 export interface ReadLinesTask extends Omit<LineProtocolOptions, 'deviceOf' | 'sightings' | 'knownLines'> {
   body: Uint8Array<ArrayBuffer>
   isGzip: boolean
+  /** Set for a body of a remote writer, which becomes lines. */
+  remote?: { form: RemoteForm; metrics: readonly KnownMetric[] } | undefined
   /** Size of the uncompressed body. */
   bodyBytesMax: number
   /** For a body read again: its resolved devices and their fields. */
@@ -52,9 +57,11 @@ export type ReadLines = { bytes: number } /** The body as it was sent, to read i
       names: PackedNames
       /** Generation of the thread's cache. */
       generation: string
+      /** Parts of histograms and summaries of a remote writer. */
+      partsIgnored: number
     } & Omit<LineProtocolResult, 'names'>)
   | { kind: 'too long' }
-  | { kind: 'broken' }
+  | { kind: 'broken'; reason?: string }
 )
 
 export interface EncodeLinesTask {
@@ -102,20 +109,50 @@ function knownOf(names: LineProtocolOptions['names']): NonNullable<typeof known>
 const sightingLimits: SightingLimits = { pairsMax: 50_000, fieldsMax: 20_000 }
 
 export function read({ fields, isInTexts, changed, ...task }: ReadLinesTask): ReadLines {
-  const body = plainBody(task)
-  if ('kind' in body) return body
+  const sent = plainBody(task)
+  if ('kind' in sent) return sent
+  const sampled = task.remote && sampledBody(sent, task.remote, task)
+  if (sampled !== undefined && sampled.kind !== 'sampled') return sampled
+  const body = sampled?.lines ?? sent
   const sightings = new SightingsReader(sightingLimits)
   const resolved = fields === undefined ? { sightings } : createResolvedFields(fields)
   const { lines, generation } = knownOf(task.names)
   if (changed?.generation === generation) for (const place of changed.places) lines.names.forget(place)
   const result = readLineProtocol(body, { ...task, ...resolved, knownLines: isInTexts ? undefined : lines })
-  const bytes = body.length
+  const bytes = sampled?.bytes ?? body.length
   if (result.isTooLong) return { kind: 'too long', bytes }
   const names = packNames(result.names)
   const found = { body: task.body, sightings: sightings.result(), generation }
-  const read = { kind: 'read', bytes, ...found, ...result, names } as const
+  const rejects = withSampled(result, sampled)
+  const read = { kind: 'read', bytes, ...found, ...result, ...rejects, names } as const
   const arrays = [...arraysOfNames(names), ...arraysOfSightings(found.sightings), result.lineCounts]
   return handOver(read, [...buffersOf(result.rows), ...arrays.map(({ buffer }) => buffer), task.body.buffer])
+}
+
+function sampledBody(
+  sent: Buffer,
+  { form, metrics }: NonNullable<ReadLinesTask['remote']>,
+  { bodyBytesMax, deviceDefault, rejectsMax }: Pick<ReadLinesTask, 'bodyBytesMax' | 'deviceDefault' | 'rejectsMax'>,
+): RemoteBody {
+  return readRemoteBody(form, sent, bodyBytesMax, { metrics, deviceDefault, rejectsMax })
+}
+
+/** Adds the samples that became no lines. */
+function withSampled(
+  { points, rejects, rejected }: LineProtocolResult,
+  sampled: SampledLines | undefined,
+): Pick<LineProtocolResult, 'points' | 'rejects' | 'rejected'> & { partsIgnored: number } {
+  if (sampled === undefined) return { points, rejects, rejected, partsIgnored: 0 }
+  const named = (reject: Reject): Reject => {
+    const device = reject.device ?? sampled.deviceOfLine(reject.line)
+    return device === undefined ? reject : { ...reject, device }
+  }
+  return {
+    points: points + sampled.rejected,
+    rejects: [...sampled.rejects, ...rejects.map(named)],
+    rejected: rejected + sampled.rejected,
+    partsIgnored: sampled.ignored,
+  }
 }
 
 /** Maximum ratio of deflate, to bound the cost of a broken body. */

@@ -33,6 +33,11 @@ export interface RejectionSource {
   device?: string | undefined
 }
 
+/** Rejects of a body in a format of sensors: their devices that are not registered are listed. */
+export interface BodySource extends RejectionSource {
+  unregistered?: Omit<UnregisteredReading, 'fields'> | undefined
+}
+
 /**
  * A part of a reading that was left out while the rest is stored: a value out of range, or a field that is not a metric. A field
  * with an assumed unit is listed in the same way.

@@ -4,7 +4,7 @@
  */
 
 import type { Reject } from '../formats/reject.ts'
-import type { RejectedPart, Rejection, RejectionEntry, RejectionSource } from './rejection.ts'
+import type { BodySource, RejectedPart, Rejection, RejectionEntry } from './rejection.ts'
 import { type RejectionQuery, RejectionRing } from './rejection-ring.ts'
 import type { SenderLog } from './sender-log.ts'
 import { type UnknownDevice, UnknownDevices } from './unknown-devices.ts'
@@ -18,14 +18,14 @@ export interface RejectionsOptions {
 export interface RejectedLines {
   rejected: number
   /** Some of them, with their reasons. */
-  rejects: readonly Pick<Reject, 'device' | 'sn' | 'reason'>[]
+  rejects: readonly (Pick<Reject, 'device' | 'sn' | 'reason'> & Partial<Pick<Reject, 'code'>>)[]
 }
 
 export interface Rejections {
   /** `about` adds fields to the log line. */
   add(rejection: Rejection, about?: object): void
   /** The cost depends on the listed rejects only. `part`: for lines that are stored. */
-  addLines(source: RejectionSource, lines: RejectedLines, part?: RejectedPart): void
+  addLines(source: BodySource, lines: RejectedLines, part?: RejectedPart): void
   list(query: RejectionQuery): { entries: RejectionEntry[]; hasMore: boolean }
   /** Devices that are not registered and send in formats of sensors, the latest first. */
   unknownDevices(isRegistered: (name: string) => boolean): UnknownDevice[]
@@ -66,7 +66,7 @@ export function createRejections({ nowMs, senderLog }: RejectionsOptions): Rejec
         add({ ...rejection, part }, count)
         left -= count
       }
-      if (left > 0) add({ ...source, reason: unlistedReason, part }, left)
+      if (left > 0) add({ ...source, unregistered: undefined, reason: unlistedReason, part }, left)
     },
     list: query => ring.list(query),
     unknownDevices: isRegistered => unknownDevices.list(isRegistered),
@@ -83,14 +83,18 @@ interface Counted {
   count: number
 }
 
-function entriesOf(source: RejectionSource, { rejects }: RejectedLines): Iterable<Counted> {
+function entriesOf({ unregistered, ...source }: BodySource, { rejects }: RejectedLines): Iterable<Counted> {
   const entries = new Map<string, Counted>()
-  for (const { device: deviceName, sn, reason } of rejects.slice(0, listedMax)) {
+  for (const { device: deviceName, sn, code, reason } of rejects.slice(0, listedMax)) {
     const device = deviceName ?? sn ?? source.device
     const key = `${device}\n${reason}`
     const entry = entries.get(key)
     if (entry !== undefined) entry.count++
-    else if (entries.size < entriesPerBodyMax) entries.set(key, { rejection: { ...source, device, reason }, count: 1 })
+    else if (entries.size < entriesPerBodyMax) {
+      const isUnregistered = code === 'DEVICE_UNKNOWN' || code === 'TOO_MANY_DEVICES'
+      const reading = isUnregistered && unregistered !== undefined ? { ...unregistered, fields: {} } : undefined
+      entries.set(key, { rejection: { ...source, device, reason, unregistered: reading }, count: 1 })
+    }
   }
   return entries.values()
 }

@@ -3,27 +3,35 @@
 import { createServer } from '../../api/http/server.ts'
 import { serverFamily } from '../../api/http/server-family.ts'
 import { loggerFamily } from '../../api/logger/logger.ts'
+import { type RemoteWriterOptions, remoteWriterFamilies } from '../../api/write/line-protocol/remote-writers.ts'
 import { webhookFamilies } from '../../api/write/webhooks.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
+import { createBulkFields } from '../../auth/metrics/bulk-fields.ts'
 import type { Metrics } from '../../auth/metrics/metrics.ts'
 import { createClaims } from '../../ingest/idempotency/claims.ts'
 import { defaultRanges, type Reading } from '../../ingest/reading.ts'
+import type { Rejections } from '../../ingest/rejections/rejections.ts'
+import { createKnownMetrics } from '../../service/entity-metrics.ts'
 import { createIngress } from '../../service/ingress.ts'
-import { readConfig } from '../../service/settings/config.ts'
+import { type Config, readConfig } from '../../service/settings/config.ts'
 import { type AccountsUnderTest, openVariant } from '../support/accounts.ts'
 import { addDeviceTo, openParts } from '../support/admin.ts'
 import { nowhere, silentLog, startDatabases, type TestHooks } from '../support/databases.ts'
 import { holdToContract } from '../support/held-answers.ts'
+import { readingsIn } from '../support/journal-parts.ts'
 import { openReadsOf } from '../support/open-reads.ts'
 import { basic } from '../support/service.ts'
+
+type ServerParts = Awaited<ReturnType<typeof openParts>>
 
 export interface WriteServer {
   url: string
   devices: Devices
   metrics: Metrics
   people: AccountsUnderTest
-  /** What came to the journal, in its order. */
-  stored: { device: string; reading: Reading }[]
+  /** What came to the journal, in its order: single readings by the device's name, those of bodies by its symbol. */
+  stored: { device: string; reading: Reading; timeUs?: number }[]
+  rejections: Rejections
   /** Makes a device and returns its password. */
   addDevice(name: string, more?: object): Promise<string>
   /** Makes an account with a verified address and returns a key of it. */
@@ -41,20 +49,16 @@ export async function startWriteServer(t: TestHooks, settings: Record<string, st
   const people = await openVariant(t, store, { devices })
   const { findPrincipal } = people
   const stored: WriteServer['stored'] = []
-  const ingest: typeof journal = {
-    ...journal,
-    async accept(device, reading, stampUs) {
-      const outcome = await journal.accept(device, reading, stampUs)
-      if (outcome === 'stored') stored.push({ device: devices.byNumber(device.number)?.name ?? '', reading })
-      return outcome
-    },
-  }
+  const { ingest, append } = recording(journal, devices, stored)
   const rowsPerWriterMax = config.IDEMPOTENCY_KEYS_MAX
   const claims = createClaims({ pool, ingest, nowMs: Date.now, log: silentLog, rowsPerWriterMax })
   t.teardown(() => claims.close())
   const {
     intake,
     meter,
+    bulkMeter,
+    fairShare,
+    rejections,
     writers,
     authRateLimit,
     connections,
@@ -69,20 +73,24 @@ export async function startWriteServer(t: TestHooks, settings: Record<string, st
     acceptedFrom: { ms: () => Number.NEGATIVE_INFINITY } as never,
     nodes: { count: () => 1 },
   })
-  const logger = loggerFamily({
-    log: silentLog,
-    ingest: { intake, meter, writers, findPrincipal, authRateLimit, ranges: defaultRanges },
-    access: openReadsOf([]),
-    events: { ingest: { onStored: () => undefined }, nowMs: () => 0 } as never,
-    annotations: {} as never,
-    contacts: {} as never,
-    batch: { ingest: {}, ranges: defaultRanges } as never,
-    live: {} as never,
-    stations: {} as never,
-    reads: { readings: {} } as never,
+  const logger = createLogger({ intake, meter, writers, findPrincipal, authRateLimit })
+  const remoteWriters = createRemoteWriters(config, {
+    ingest: { ...journal, append },
+    devices,
+    metrics,
+    writers,
+    keys: people.keys,
+    authRateLimit,
+    meter: bulkMeter,
+    fairShare,
   })
   const webhooks = webhookFamilies({ ...people, intake, meter, writers, authRateLimit, log: silentLog })
-  const families = [logger, ...webhooks, serverFamily({ readiness: () => ({ status: 'ok' }), metrics: scraped })]
+  const families = [
+    logger,
+    ...remoteWriters,
+    ...webhooks,
+    serverFamily({ readiness: () => ({ status: 'ok' }), metrics: scraped }),
+  ]
   const app = createServer({ config, connections, measure: scraped.measure, families, log: silentLog })
   holdToContract(t, app)
   t.teardown(() => app.close())
@@ -94,6 +102,7 @@ export async function startWriteServer(t: TestHooks, settings: Record<string, st
     metrics,
     people,
     stored,
+    rejections,
     addDevice: (name, more = {}) => addDeviceTo(devices, name, more),
     addKey: (email, more = {}) => addKeyOf(people, email, more),
     put: (device, password, body, headers = {}) =>
@@ -103,6 +112,58 @@ export async function startWriteServer(t: TestHooks, settings: Record<string, st
         body: typeof body === 'string' ? body : JSON.stringify(body),
       }),
   }
+}
+
+function recording(journal: ServerParts['ingest'], devices: Devices, stored: WriteServer['stored']) {
+  const ingest: typeof journal = {
+    ...journal,
+    async accept(device, reading, stampUs) {
+      const outcome = await journal.accept(device, reading, stampUs)
+      if (outcome === 'stored') stored.push({ device: devices.byNumber(device.number)?.name ?? '', reading })
+      return outcome
+    },
+  }
+  const append: typeof journal.append = async records => {
+    const outcome = await journal.append(records)
+    const made = outcome === 'stored' ? readingsIn(records) : []
+    for (const { symbol, timeUs, reading } of made) stored.push({ device: symbol, reading, timeUs })
+    return outcome
+  }
+  return { ingest, append }
+}
+
+function createLogger(parts: Omit<Parameters<typeof loggerFamily>[0]['ingest'], 'ranges'>) {
+  return loggerFamily({
+    log: silentLog,
+    ingest: { ...parts, ranges: defaultRanges },
+    access: openReadsOf([]),
+    events: { ingest: { onStored: () => undefined }, nowMs: () => 0 } as never,
+    annotations: {} as never,
+    contacts: {} as never,
+    batch: { ingest: {}, ranges: defaultRanges } as never,
+    live: {} as never,
+    stations: {} as never,
+    reads: { readings: {} } as never,
+  })
+}
+
+type RemoteParts = Pick<
+  RemoteWriterOptions,
+  'ingest' | 'devices' | 'writers' | 'keys' | 'authRateLimit' | 'meter' | 'fairShare'
+> & { metrics: Metrics }
+
+function createRemoteWriters(config: Config, { metrics, ...parts }: RemoteParts) {
+  return remoteWriterFamilies({
+    ...parts,
+    bulkFields: createBulkFields(metrics),
+    remoteMetrics: createKnownMetrics(metrics),
+    unknownFields: 'reject',
+    ranges: defaultRanges,
+    aheadMsMax: 300_000,
+    bodyBytesMax: config.LINE_PROTOCOL_BODY_MAX,
+    nowMs: Date.now,
+    log: silentLog,
+  })
 }
 
 async function addKeyOf({ person, accounts, keys }: AccountsUnderTest, email: string, more: object) {

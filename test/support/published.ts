@@ -13,6 +13,7 @@ import { serverFamily } from '../../api/http/server-family.ts'
 import { loggerFamily } from '../../api/logger/logger.ts'
 import type { ReadAccess } from '../../api/read/read-access.ts'
 import { lineProtocolFamilies } from '../../api/write/line-protocol/line-protocol.ts'
+import { remoteWriterFamilies } from '../../api/write/line-protocol/remote-writers.ts'
 import { webhookFamilies } from '../../api/write/webhooks.ts'
 import { defaultRanges } from '../../ingest/reading.ts'
 import { openReadsOf } from './open-reads.ts'
@@ -34,6 +35,7 @@ const annotations = annotationsFamily({} as never)
 const contentFiles = contentFilesFamily({ publicUrl: undefined } as never)
 const logger = publishedLogger(openReadsOf([]))
 const lineProtocol = lineProtocolFamilies({ ingest: {} } as never)
+const remoteWriters = remoteWriterFamilies({ ingest: {} } as never)
 const webhooks = webhookFamilies({} as never)
 const airQuality = airQualityFamily({ publicUrl: undefined } as never)
 
@@ -61,6 +63,7 @@ export const families = [
   accounts,
   airQuality,
   ...lineProtocol,
+  ...remoteWriters,
   ...webhooks,
   contentFiles,
   admin,

@@ -33,16 +33,24 @@ export function createFindLineWriter({ writers, keys }: CredentialsOptions): Fin
 /** True for any credential, valid or not. */
 export function hasCredential({ headers, query }: FastifyRequest): boolean {
   const { u, p } = query as Record<string, unknown>
-  return headers.authorization !== undefined || u !== undefined || p !== undefined
+  return headers.authorization !== undefined || headers['x-api-key'] !== undefined || u !== undefined || p !== undefined
 }
 
 /** A token, or a name with a password. Undefined without a credential and with several. */
-function readCredential({ raw, headers, query }: FastifyRequest): string | BasicCredentials | undefined {
+function readCredential(request: FastifyRequest): string | BasicCredentials | undefined {
+  const { headers, query } = request
   const { u, p } = query as Record<string, unknown>
-  if (u !== undefined || p !== undefined) {
-    const isOnly = headers.authorization === undefined
-    return isOnly && isText(p) && (u === undefined || isText(u)) ? { name: u ?? '', password: p } : undefined
+  const key = headers['x-api-key']
+  const ways = [headers.authorization !== undefined, key !== undefined, u !== undefined || p !== undefined]
+  if (ways.filter(Boolean).length !== 1) return undefined
+  if (key !== undefined) return isText(key) ? key : undefined
+  if (headers.authorization === undefined) {
+    return isText(p) && (u === undefined || isText(u)) ? { name: u ?? '', password: p } : undefined
   }
+  return readAuthorization(request)
+}
+
+function readAuthorization({ raw }: FastifyRequest): string | BasicCredentials | undefined {
   const header = onlyAuthorization(raw.rawHeaders)
   if (header === undefined || header.length > textLengthMax) return undefined
   const space = header.indexOf(' ')

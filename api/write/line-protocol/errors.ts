@@ -3,6 +3,7 @@
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { commonErrors, type ErrorTable, serverErrors, setRefusal } from '../../http/errors.ts'
+import type { SendError } from './operation.ts'
 
 export type Version = 1 | 2
 
@@ -66,6 +67,10 @@ export function sendError(
   const text = message ?? textOf(code)
   setRefusal(reply, lineProtocolErrors[code]).header('x-influxdb-error', headerText(text))
   return reply.send(version === 1 ? { error: text } : { code: codes[status] ?? 'invalid', message: text })
+}
+
+export function errorsOf(version: Version): SendError {
+  return (reply, code, message) => sendError(reply, version, code, message)
 }
 
 const headerCharactersMax = 200

@@ -9,7 +9,7 @@ import { isPassing } from '../../../auth/passing-errors.ts'
 import type { Writers } from '../../../auth/writers.ts'
 import type { EntityMetric } from '../../../ingest/formats/line-protocol-entities.ts'
 import type { LineNames } from '../../../ingest/formats/line-protocol-names.ts'
-import { createLineImporter } from '../../../ingest/import/line-protocol-import.ts'
+import { createLineImporter, type LineImporter } from '../../../ingest/import/line-protocol-import.ts'
 import type { Ingest } from '../../../ingest/ingest.ts'
 import type { FairShare } from '../../../ingest/intake/fair-share.ts'
 import type { Ranges, TimeLimits } from '../../../ingest/reading.ts'
@@ -19,9 +19,9 @@ import { errorCodeOf, leavesBodyUnread, type ServerErrorCode } from '../../http/
 import { createFamily, type OperationGroup, type PublishedFamily } from '../../http/register-operations.ts'
 import type { Scope } from '../../http/scope.ts'
 import type { BulkMeter } from '../bulk-meter.ts'
-import { createBodies } from './body.ts'
-import { ErrorOfVersion, lineProtocolErrors, sendError, type Version } from './errors.ts'
-import { type LineProtocolOperation, rulesOf } from './operation.ts'
+import { type Bodies, createBodies } from './body.ts'
+import { ErrorOfVersion, errorsOf, lineProtocolErrors, type Version } from './errors.ts'
+import { type LineProtocolOperation, rulesOf, type SendError } from './operation.ts'
 import { buckets, createDatabase, healthOperation, ping, readForm } from './start-up.ts'
 import { writeOperation } from './write.ts'
 
@@ -72,37 +72,26 @@ export function lineProtocolFamilies(options: LineProtocolOptions): PublishedFam
       prefix,
       tag,
       groups,
-      rules: rulesOf(version, options),
+      rules: rulesOf(errorsOf(version), options),
       error: { schema: ErrorOfVersion[2] },
       refusalsOf: ({ refusals = [] }) => [...refusals, 'INTERNAL' as const].map(code => lineProtocolErrors[code]),
       securitySchemes,
       prepare(scope) {
-        answerErrors(scope, version, options.log)
+        answerErrors(scope, errorsOf(version), options.log)
         // Clients send many media types, and some none.
         scope.removeAllContentTypeParsers()
         scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
       },
       refusePath: (_request, reply, code) => {
-        sendError(reply, version, code === 414 ? 'URI_TOO_LONG' : 'NOT_FOUND')
+        errorsOf(version)(reply, code === 414 ? 'URI_TOO_LONG' : 'NOT_FOUND')
       },
     })
   }
 
-  function writes(version: Version, path: string): OperationGroup<LineProtocolOperation> {
-    const bodies = createBodies(options.bodyBytesMax, budget)
-    const operation = writeOperation(version, path, importer, bodies, options)
-    return {
-      operations: [operation],
-      prepare(scope) {
-        bodies.prepare(scope)
-        scope.addHook('onError', (request, _reply, error, done) => {
-          operation.onRefused?.(request, codeOf(error))
-          done()
-        })
-        // Imports have to close before the server waits for its requests.
-        scope.addHook('preClose', () => importer.close())
-      },
-    }
+  const writes = (version: Version, path: string) => {
+    return bodiesGroup(budget, options.bodyBytesMax, importer, bodies =>
+      writeOperation(version, path, importer, bodies, options),
+    )
   }
 
   const form = 'application/x-www-form-urlencoded'
@@ -118,13 +107,36 @@ export function lineProtocolFamilies(options: LineProtocolOptions): PublishedFam
   ]
 }
 
-function answerErrors(scope: Scope, version: Version, log: Log): void {
-  scope.setNotFoundHandler((_request, reply) => sendError(reply.header('connection', 'close'), version, 'NOT_FOUND'))
+/** A group of one operation, which reads bodies into memory. */
+export function bodiesGroup(
+  budget: ByteBudget,
+  bodyBytesMax: number,
+  importer: Pick<LineImporter, 'close'>,
+  operationOf: (bodies: Bodies) => LineProtocolOperation,
+): OperationGroup<LineProtocolOperation> {
+  const bodies = createBodies(bodyBytesMax, budget)
+  const operation = operationOf(bodies)
+  return {
+    operations: [operation],
+    prepare(scope) {
+      bodies.prepare(scope)
+      scope.addHook('onError', (request, _reply, error, done) => {
+        operation.onRefused?.(request, codeOf(error))
+        done()
+      })
+      // Imports have to close before the server waits for its requests.
+      scope.addHook('preClose', () => importer.close())
+    },
+  }
+}
+
+export function answerErrors(scope: Scope, sendError: SendError, log: Log): void {
+  scope.setNotFoundHandler((_request, reply) => sendError(reply.header('connection', 'close'), 'NOT_FOUND'))
   scope.setErrorHandler((error: FastifyError, _request, reply) => {
     const code = codeOf(error)
-    if (code === 'INTERNAL') log.error({ err: error }, 'write in line protocol failed')
+    if (code === 'INTERNAL') log.error({ err: error }, 'write of a bulk body failed')
     if (code !== 'DATABASE_AWAY' && leavesBodyUnread(code)) reply.header('connection', 'close')
-    return sendError(reply, version, code)
+    return sendError(reply, code)
   })
 }
 

@@ -7,7 +7,7 @@ import { bug } from '../../../store/limits/bug.ts'
 import type { Operation } from '../../http/operation.ts'
 import type { Rules } from '../../http/register-operations.ts'
 import { type CredentialsOptions, createFindLineWriter, hasCredential } from './credentials.ts'
-import { type LineProtocolErrorCode, sendError, type Version } from './errors.ts'
+import type { LineProtocolErrorCode } from './errors.ts'
 
 /** With credentials, it is handled for a known writer. */
 export interface LineProtocolOperation extends Operation<LineProtocolErrorCode> {
@@ -24,16 +24,19 @@ export interface RulesOptions extends CredentialsOptions {
   authRateLimit: AuthRateLimit
 }
 
+/** Writes an error in the form of a protocol. `message` replaces the text of the code. */
+export type SendError = (reply: FastifyReply, code: LineProtocolErrorCode, message?: string) => FastifyReply
+
 const writers = new WeakMap<FastifyRequest, CredentialWriter>()
 
-export function rulesOf(version: Version, options: RulesOptions): Rules<LineProtocolOperation> {
-  const authenticate = createAuthenticate(version, options)
+export function rulesOf(sendError: SendError, options: RulesOptions): Rules<LineProtocolOperation> {
+  const authenticate = createAuthenticate(sendError, options)
   return {
     onRequest: operation => (operation.credentials === undefined ? letIn : authenticate(operation)),
     handler: operation => (request, reply) => operation.handle(request, reply, () => writerOf(request)),
     refuseMethod(_request, reply, allowed) {
       reply.header('allow', allowed.join(', ')).header('connection', 'close')
-      return sendError(reply, version, 'METHOD_NOT_ALLOWED')
+      return sendError(reply, 'METHOD_NOT_ALLOWED')
     },
   }
 }
@@ -41,11 +44,11 @@ export function rulesOf(version: Version, options: RulesOptions): Rules<LineProt
 async function letIn(): Promise<undefined> {}
 
 /** Admits writers of `findWriter` and refuses all others. */
-function createAuthenticate(version: Version, { writers: known, keys, authRateLimit }: RulesOptions) {
+function createAuthenticate(sendError: SendError, { writers: known, keys, authRateLimit }: RulesOptions) {
   const findWriter = createFindLineWriter({ writers: known, keys })
   const refuse = (operation: LineProtocolOperation, reply: FastifyReply, code: LineProtocolErrorCode) => {
     operation.onRefused?.(reply.request, code)
-    return sendError(reply, version, code)
+    return sendError(reply, code)
   }
   const authenticate = (operation: LineProtocolOperation) => async (request: FastifyRequest, reply: FastifyReply) => {
     // The body stays unread until the writer is known.

@@ -16,8 +16,16 @@ import { createFindKnown, resolveDevices } from '../resolve-devices.ts'
 import { createFieldResolver } from '../resolve-fields.ts'
 import { createSender } from '../sender.ts'
 import type { Bodies } from './body.ts'
-import { ErrorOfVersion, type LineProtocolErrorCode, sendError, textOf, type Version } from './errors.ts'
-import { knownWriter, type LineProtocolOperation } from './operation.ts'
+import {
+  ErrorOfVersion,
+  errorsOf,
+  type LineProtocolErrorCode,
+  lineProtocolErrors,
+  sendError,
+  textOf,
+  type Version,
+} from './errors.ts'
+import { knownWriter, type LineProtocolOperation, type SendError } from './operation.ts'
 
 export interface WriteOptions {
   devices: Pick<Devices, 'seen'>
@@ -87,6 +95,22 @@ function queryOf(version: Version) {
   })
 }
 
+/** The protocol of a body: its head, its answers and its errors. */
+export interface Protocol {
+  /** How the body is read, or why it is refused before. */
+  readHead(request: FastifyRequest): BodyHead | { code: LineProtocolErrorCode; message?: string }
+  answer(reply: FastifyReply, result: StoredLines): FastifyReply
+  sendError: SendError
+  sourceOf(request: FastifyRequest): BulkSource
+  /** Begins the reasons of its rejections. */
+  family?: string
+}
+
+const partsReason = 'prometheus: series with the labels le or quantile are parts of a histogram or a summary'
+
+type BodyHead = Pick<LineBody, 'isGzip' | 'precision' | 'form'>
+export type StoredLines = Extract<LineImport, { kind: 'stored' }>
+
 export function writeOperation(
   version: Version,
   path: string,
@@ -94,7 +118,7 @@ export function writeOperation(
   bodies: Bodies,
   options: WriteOptions,
 ): LineProtocolOperation {
-  const write = createWrite(version, importer, bodies, options)
+  const write = createWrite(lineProtocolOf(version), importer, bodies, options)
   return {
     method: 'POST',
     path,
@@ -134,16 +158,33 @@ function sourceOfBody(request: FastifyRequest): BulkSource {
   return { ...sourceOf(way, knownWriter(request), request.ip), way }
 }
 
-function createWrite(
-  version: Version,
+function lineProtocolOf(version: Version): Protocol {
+  return {
+    readHead({ query, headers }) {
+      const precision = precisions[version].get((query as Record<string, unknown>)['precision'])
+      if (precision === undefined) return { code: 'INVALID', message: precisionReason[version] }
+      const coding = codings.get((headers['content-encoding'] ?? 'identity').trim().toLowerCase())
+      if (coding !== undefined) return { ...coding, precision }
+      return { code: 'MEDIA_TYPE_UNSUPPORTED', message: 'the content coding must be gzip or identity' }
+    },
+    answer: (reply, result) => answer(reply, version, result),
+    sendError: errorsOf(version),
+    sourceOf: sourceOfBody,
+  }
+}
+
+export function createWrite(
+  { readHead, answer, sendError, sourceOf, family }: Protocol,
   importer: Pick<LineImporter, 'run'>,
   bodies: Bodies,
   { devices, bulkFields, nowMs, meter, fairShare }: WriteOptions,
 ): (request: FastifyRequest, reply: FastifyReply, writer: CredentialWriter) => Promise<FastifyReply> {
+  const ofFamily = (reason: string) => (family === undefined ? reason : `${family}: ${reason}`)
+
   async function store(
     reply: FastifyReply,
     writer: CredentialWriter,
-    body: Pick<LineBody, 'bytes' | 'isGzip' | 'precision'>,
+    body: BodyHead & Pick<LineBody, 'bytes'>,
   ): Promise<FastifyReply> {
     const sender = createSender(writer)
     const result = await importer.run({
@@ -156,31 +197,31 @@ function createWrite(
       refusal: devices => sender.refusal(devices as readonly Device[]),
     })
     fairShare.charge(writer.id, result.kind === 'stored' ? result.points : 0, result.bytes)
-    const source = sourceOfBody(reply.request)
+    const source = sourceOf(reply.request)
     if (result.kind !== 'stored') {
       const code = failures[result.kind]
-      meter.refused(source, textOf(code))
-      return sendError(reply, version, code)
+      const message = 'reason' in result ? `${lineProtocolErrors[code].text}: ${result.reason}` : undefined
+      meter.refused(source, ofFamily(message ?? textOf(code)))
+      return sendError(reply, code, message)
     }
-    meter.taken(source, result.readings, result)
+    const { readings, rejected, leftOut, partsIgnored } = result
+    const assumed = partsIgnored === 0 ? result.assumed : { rejected: partsIgnored, rejects: [{ reason: partsReason }] }
+    const rejects = result.rejects.map(reject => ({ ...reject, reason: ofFamily(reject.reason) }))
+    meter.taken(source, readings, { rejected, rejects, leftOut, assumed })
     const seenMs = nowMs()
     for (const device of result.devices) devices.seen(device, seenMs)
-    return answer(reply, version, result)
+    return answer(reply, result)
   }
 
   /** The body stays unread, so the connection cannot be used again. */
   function refuseUnread(reply: FastifyReply, code: LineProtocolErrorCode, message?: string): FastifyReply {
-    meter.refused(sourceOfBody(reply.request), message ?? textOf(code))
-    return sendError(reply.header('connection', 'close'), version, code, message)
+    meter.refused(sourceOf(reply.request), ofFamily(message ?? textOf(code)))
+    return sendError(reply.header('connection', 'close'), code, message)
   }
 
   return async (request, reply, writer) => {
-    const precision = precisions[version].get((request.query as Record<string, unknown>)['precision'])
-    if (precision === undefined) return refuseUnread(reply, 'INVALID', precisionReason[version])
-    const coding = codings.get((request.headers['content-encoding'] ?? 'identity').trim().toLowerCase())
-    if (coding === undefined) {
-      return refuseUnread(reply, 'MEDIA_TYPE_UNSUPPORTED', 'the content coding must be gzip or identity')
-    }
+    const head = readHead(request)
+    if ('code' in head) return refuseUnread(reply, head.code, head.message)
     const waitSeconds = fairShare.waitSeconds(writer.id)
     if (waitSeconds !== undefined) {
       return refuseUnread(setRetryAfter(reply, waitSeconds), 'TOO_MANY_READINGS')
@@ -188,14 +229,14 @@ function createWrite(
     const body = await bodies.read(request.raw, writer.id)
     if (body.kind !== 'body') return refuseUnread(reply, refusals[body.kind])
     try {
-      return await store(reply, writer, { ...coding, bytes: body.bytes, precision })
+      return await store(reply, writer, { ...head, bytes: body.bytes })
     } finally {
       body.release()
     }
   }
 }
 
-function answer(reply: FastifyReply, version: Version, result: Extract<LineImport, { kind: 'stored' }>): FastifyReply {
+function answer(reply: FastifyReply, version: Version, result: StoredLines): FastifyReply {
   const { points, rejected, rejects } = result
   // Both versions of InfluxDB do the same.
   if (points === 0 && version === 2) return sendError(reply, version, 'INVALID', 'writing requires points')

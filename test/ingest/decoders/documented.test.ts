@@ -2,9 +2,11 @@
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { decoderOf, familyNames } from '../../../ingest/decoders/decoders.ts'
 import type { Message } from '../../../ingest/decoders/family.ts'
+import { type RemoteForm, readRemoteBody } from '../../../ingest/remote/remote-body.ts'
+import { remoteWrite, type SentSeries } from '../../support/remote-bodies.ts'
 
 const page = readFileSync(join(import.meta.dirname, '..', '..', '..', 'docs', 'sensors.md'), 'utf8')
 
@@ -21,16 +23,48 @@ function messageOf(line: string): Message {
   return { body: way === 'GET' ? parameters : payload(text), parameters }
 }
 
+/** What a family's section sends, and the readings below it. */
+function examplesOf(t: Test, family: string): (readonly [sent: string, reading: string])[] {
+  const [, section = ''] = page.split(`\n### ${family}\n`)
+  const [own = ''] = section.split('\n### ')
+  const lines = own.split('\n')
+  const examples = lines.flatMap((line, at) => {
+    return line.startsWith('→ ') ? [[lines[at - 1] ?? '', line.slice(2)] as const] : []
+  })
+  t.ok(examples.length > 0, `${family} has an example`)
+  t.match(own, /\[Source\]\(https:/, `${family} names its source`)
+  return examples
+}
+
 t.test('examples', async t => {
   for (const family of familyNames) {
-    const [, section = ''] = page.split(`\n### ${family}\n`)
-    const [own = ''] = section.split('\n### ')
-    const lines = own.split('\n')
-    const examples = lines.flatMap((line, at) => (line.startsWith('→ ') ? [[lines[at - 1] ?? '', line.slice(2)]] : []))
-    t.ok(examples.length > 0, `${family} has an example`)
-    t.match(own, /\[Source\]\(https:/, `${family} names its source`)
-    for (const [sent = '', reading = ''] of examples) {
+    for (const [sent, reading] of examplesOf(t, family)) {
       t.strictSame(decoderOf(family)?.(messageOf(sent)), { kind: 'readings', readings: [JSON.parse(reading)] }, sent)
     }
+  }
+})
+
+/** `temperature{device="porch"} 21.5 1767268800000`, as Prometheus writes a sample. */
+function sampleOf(sent: string): SentSeries {
+  const [, name = '', labels = '', value, timeMs] = /^POST \S+ (\w+)\{(.*)\} (\S+) (\d+)$/.exec(sent) ?? []
+  const pairs = [...labels.matchAll(/(\w+)="([^"]*)"/g)].map(([, label, of]) => [label, of])
+  return { labels: { __name__: name, ...Object.fromEntries(pairs) }, samples: [[Number(value), Number(timeMs)]] }
+}
+
+/** The reading of a body with one sample. */
+function readingOf(form: RemoteForm, body: Buffer): unknown {
+  const found = readRemoteBody(form, body, 1 << 20, { metrics: [], deviceDefault: undefined, rejectsMax: 1 })
+  if (found.kind !== 'sampled') return found
+  const [, device = '', field = '', value, timeMs] =
+    /^s,device=(.*) (\w+)=(\S+) (\d+)\d{3}\n$/.exec(String(found.lines)) ?? []
+  return { [field]: Number(value), timestamp: Number(timeMs), device: device.replaceAll('\\', '') }
+}
+
+t.test('examples of remote writers', async t => {
+  for (const [sent, reading] of examplesOf(t, 'prometheus')) {
+    t.strictSame(readingOf('prometheus', remoteWrite(sampleOf(sent))), JSON.parse(reading), sent)
+  }
+  for (const [sent, reading] of examplesOf(t, 'otlp')) {
+    t.strictSame(readingOf('otlp_json', Buffer.from(sent.slice(sent.indexOf('{')))), JSON.parse(reading), sent)
   }
 })
