@@ -8,6 +8,5 @@ t.test('the parts are loaded', () =>
     import('./write/known-devices.ts'),
     import('./write/custom-metrics.ts'),
     import('./write/line-protocol.ts'),
-    import('./write/remote-writers.ts'),
   ]),
 )
