@@ -115,9 +115,9 @@ t.test('the contract has the parts of all families', async t => {
     for (const path of Object.keys(paths)) t.ok(path in document.paths, path)
   }
   const families =
-    'logger,stations,accounts,device authorization,drive,tenants,air quality,line protocol,webhooks,content files'
+    'logger,stations,accounts,device authorization,drive,tenants,air quality,line protocol,remote writers,webhooks'
   const tags = document.tags.map(({ name }: { name: string }) => name)
-  t.equal(tags.join(), `${families},admin,alerts,annotations,server`)
+  t.equal(tags.join(), `${families},content files,admin,alerts,annotations,server`)
   t.match(document.components.securitySchemes, { basicKey: { type: 'http', scheme: 'basic' } })
 })
 
