@@ -34,7 +34,7 @@ export interface SentSeries {
   readonly name: string
   /** Unit of the values, if the sender states it. */
   readonly unit?: string | undefined
-  /** Values of further labels, which tell series of one name apart. */
+  /** Values of further labels, which distinguish series of one name. */
   readonly labels: readonly string[]
 }
 

@@ -3,7 +3,6 @@
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { commonErrors, type ErrorTable, serverErrors, setRefusal } from '../../http/errors.ts'
-import type { SendError } from './operation.ts'
 
 export type Version = 1 | 2
 
@@ -22,6 +21,9 @@ export const lineProtocolErrors = {
   CLOSING: commonErrors.CLOSING,
 } as const satisfies ErrorTable
 export type LineProtocolErrorCode = keyof typeof lineProtocolErrors
+
+/** Writes an error in the form of a protocol. `message` replaces the text of the code. */
+export type SendError = (reply: FastifyReply, code: LineProtocolErrorCode, message?: string) => FastifyReply
 
 export const ErrorOfVersion = {
   1: z.object({ error: z.string() }).meta({ id: 'LineProtocolError1' }),

@@ -20,8 +20,8 @@ import { createFamily, type OperationGroup, type PublishedFamily } from '../../h
 import type { Scope } from '../../http/scope.ts'
 import type { BulkMeter } from '../bulk-meter.ts'
 import { type Bodies, createBodies } from './body.ts'
-import { ErrorOfVersion, errorsOf, lineProtocolErrors, type Version } from './errors.ts'
-import { type LineProtocolOperation, rulesOf, type SendError } from './operation.ts'
+import { ErrorOfVersion, errorsOf, lineProtocolErrors, type SendError, type Version } from './errors.ts'
+import { type LineProtocolOperation, rulesOf } from './operation.ts'
 import { buckets, createDatabase, healthOperation, ping, readForm } from './start-up.ts'
 import { writeOperation } from './write.ts'
 

@@ -7,7 +7,7 @@ import { bug } from '../../../store/limits/bug.ts'
 import type { Operation } from '../../http/operation.ts'
 import type { Rules } from '../../http/register-operations.ts'
 import { type CredentialsOptions, createFindLineWriter, hasCredential } from './credentials.ts'
-import type { LineProtocolErrorCode } from './errors.ts'
+import type { LineProtocolErrorCode, SendError } from './errors.ts'
 
 /** With credentials, it is handled for a known writer. */
 export interface LineProtocolOperation extends Operation<LineProtocolErrorCode> {
@@ -23,9 +23,6 @@ export interface LineProtocolOperation extends Operation<LineProtocolErrorCode> 
 export interface RulesOptions extends CredentialsOptions {
   authRateLimit: AuthRateLimit
 }
-
-/** Writes an error in the form of a protocol. `message` replaces the text of the code. */
-export type SendError = (reply: FastifyReply, code: LineProtocolErrorCode, message?: string) => FastifyReply
 
 const writers = new WeakMap<FastifyRequest, CredentialWriter>()
 

@@ -21,11 +21,12 @@ import {
   errorsOf,
   type LineProtocolErrorCode,
   lineProtocolErrors,
+  type SendError,
   sendError,
   textOf,
   type Version,
 } from './errors.ts'
-import { knownWriter, type LineProtocolOperation, type SendError } from './operation.ts'
+import { knownWriter, type LineProtocolOperation } from './operation.ts'
 
 export interface WriteOptions {
   devices: Pick<Devices, 'seen'>
