@@ -88,23 +88,27 @@ function wordTicks({ content: { ticks = [] } }: ChartView): Pick<uPlot.Axis, 'sp
 }
 
 export function seriesOf({ content, colour, scale }: ChartView): uPlot.Series[] {
-  const { lines, band } = content
+  const { lines, bands = [] } = content
   const drawn = lines.map((line, place) => ({
     width: line.width * scale,
     ...(line.isRight ? { scale: rightScale } : {}),
     ...(line.dash?.length ? { dash: line.dash.map(length => length * scale * devicePixelRatio) } : {}),
     ...(isAlone(content, line) ? { fill: () => washOf(colour(line.colour)), fillTo: floorOf } : {}),
     stroke: () => (line.width === 0 ? 'transparent' : colour(line.colour)),
-    points: pointsOf(line.points ?? (band?.includes(place) ? 'none' : 'lone'), () => colour(line.colour), colour),
+    points: pointsOf(
+      line.points ?? (bands.some(band => band.includes(place)) ? 'none' : 'lone'),
+      () => colour(line.colour),
+      colour,
+    ),
   }))
   return [{}, ...drawn]
 }
 
 const floorOf: uPlot.Series.FillTo = ({ scales }) => scales['y']?.min ?? 0
 
-/** True for the only line of a chart without a band: it is filled below. */
-function isAlone({ lines, band }: ChartContent, { width }: ChartContent['lines'][number]): boolean {
-  return band === undefined && width > 0 && lines.filter(one => one.width > 0).length === 1
+/** True for the only line of a chart without bands: it is filled below. */
+function isAlone({ lines, bands = [] }: ChartContent, { width }: ChartContent['lines'][number]): boolean {
+  return bands.length === 0 && width > 0 && lines.filter(one => one.width > 0).length === 1
 }
 
 /** The colour, written as `#rrggbb`, with a low opacity. */
@@ -126,10 +130,10 @@ function pointsOf(points: Points, own: () => string, colour: ChartView['colour']
   }
 }
 
-export function bandsOf({ content: { band, lines }, colour }: ChartView): uPlot.Band[] {
-  return band === undefined
-    ? []
-    : [{ series: [band[0] + 1, band[1] + 1], fill: () => washOf(colour(lines[band[0]]?.colour ?? '')) }]
+export function bandsOf({ content: { bands = [], lines }, colour }: ChartView): uPlot.Band[] {
+  return bands.map(([upper, lower]) => {
+    return { series: [upper + 1, lower + 1], fill: () => washOf(colour(lines[upper]?.colour ?? '')) }
+  })
 }
 
 export function drawRules({ ctx, bbox, valToPos }: uPlot, { content, colour }: ChartView): void {

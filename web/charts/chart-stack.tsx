@@ -126,7 +126,7 @@ function PanelView({ panel, isLast, cursor, window, drawn, zone, nowMs, onWindow
   const now = useRef({ panel, window, drawn, nowMs, onWindow })
   now.current = { panel, window, drawn, nowMs, onWindow }
   const height = panel.height + (isLast ? timesHeight * scale : 0)
-  const shape = JSON.stringify([panel.content.lines, panel.content.band, panel.content.ticks, panel.content.right])
+  const shape = JSON.stringify([panel.content.lines, panel.content.bands, panel.content.ticks, panel.content.right])
 
   // `shape` says when another chart is needed; what else a chart shows is set below.
   useEffect(() => {

@@ -50,8 +50,8 @@ export interface ChartContent {
   readonly columns: Columns
   /** In drawing order: a later line covers earlier ones. */
   readonly lines: readonly LineStyle[]
-  /** The places of two lines between which the area is filled, as the first of them is drawn. */
-  readonly band?: readonly [upper: number, lower: number] | undefined
+  /** The places of two lines between which an area is filled in the colour of the first of them. */
+  readonly bands?: readonly (readonly [upper: number, lower: number])[] | undefined
   readonly rules?: readonly Rule[] | undefined
   readonly spans?: readonly Span[] | undefined
   /** Ascending by time, drawn below the lines. */
@@ -84,7 +84,7 @@ export interface Readout {
   readonly quantity?: { readonly unit: string; readonly decimals: number }
 }
 
-/** An entry of the legend. */
+/** An entry of the legend, for an area or for blocks. */
 interface Key {
   readonly colour: string
   readonly label: string
@@ -111,7 +111,7 @@ export interface Panel {
   readonly ahead?: Readout | undefined
   /** Marks on values of the first readout. `content` draws them as a separate line. */
   readonly marks?: Marks | undefined
-  /** The legend of blocks in several colours. */
+  /** The legend of areas and of blocks in several colours. */
   readonly keys?: readonly Key[]
   /** Beyond this distance between cursor and value, the readout shows a gap. */
   readonly reachMs: number

@@ -15,7 +15,7 @@ export interface ForecastSeries {
   /** Four of five values are expected between these. */
   readonly lows: readonly number[]
   readonly highs: readonly number[]
-  /** Up to them, between what the means of hours are usual. */
+  /** The usual range of the means of hours, up to now. */
   readonly usual: {
     readonly timesMs: readonly number[]
     readonly lows: readonly number[]

@@ -21,6 +21,9 @@ export interface GaugeContext {
 
 export const panelHeight = 132
 const hourMs = 3_600_000
+/** Neutral, to differ from the forecast's band. */
+const usualColour = '--edge'
+const usualEdge = { colour: usualColour, width: 0, points: 'none' } as const
 const hollow = { colour: '--warn', width: 0, points: 'hollow' } as const
 
 export function headOf({ metric }: Pick<MetricSeries, 'metric'>, { name, unit, decimals }: Quantity) {
@@ -37,7 +40,8 @@ export function gaugePanel(series: GaugeSeries, context: GaugeContext): Panel {
   const bounds = extremes === undefined ? [] : [shown(extremes.highs), shown(extremes.lows)]
   // While another range loads, the means of the last one stay.
   const coming = extremes === undefined ? forecast : undefined
-  const ahead = coming && expectedColumns(coming, shown)
+  const ahead = coming && coming.timesMs.length > 0 ? aheadColumns(coming, shown) : undefined
+  const usual = coming && coming.usual.timesMs.length > 0 ? usualColumns(coming, shown) : undefined
   const whole = breakAtGaps(timesMs, [...bounds, values], gapMs)
   const marks = suspects && { label: 'suspect', timesMs: suspects.timesMs, values: shown(suspects.values) }
   const marked = marks && { timesMs: [...marks.timesMs], lines: [marks.values] }
@@ -45,38 +49,44 @@ export function gaugePanel(series: GaugeSeries, context: GaugeContext): Panel {
     ...headOf(series, quantity),
     height: panelHeight,
     content: {
-      columns: joined([ahead, whole, marked]),
+      columns: joined([ahead, usual, whole, marked]),
       lines: [
         ...(ahead === undefined ? [] : [edge, edge, { colour, width: 1.75, points: 'none' as const, dash: [5, 3] }]),
+        ...(usual === undefined ? [] : [usualEdge, usualEdge]),
         ...bounds.map(() => edge),
         { colour, width: 1.75 },
         ...(marked === undefined ? [] : [hollow]),
       ],
-      band: extremes === undefined && ahead === undefined ? undefined : [0, 1],
+      bands: bandsOf(ahead?.lines.length ?? 0, usual !== undefined || extremes !== undefined),
       rules: limitRules(alerts?.limits.get(metric) ?? [], values, quantity),
       spans: spansOf(alerts, metric),
       decimals: quantity.decimals,
     },
     readouts: [{ timesMs, values }],
-    ahead: coming && coming.timesMs.length > 0 ? aheadOf(coming, quantity) : undefined,
+    ahead: coming && ahead && aheadOf(coming, quantity),
+    ...(usual === undefined ? {} : { keys: [{ colour: usualColour, label: 'usual' }] }),
     marks,
     reachMs: Math.max(gapMs ?? hourMs, stepMs ?? 0),
   }
 }
 
-/** Joins the usual range up to now and the forecast in one band. */
-function expectedColumns(
-  { usual, ...coming }: ForecastSeries,
+function aheadColumns(
+  { timesMs, highs, lows, medians }: ForecastSeries,
   shown: (stored: readonly number[]) => number[],
 ): Columns {
-  return {
-    timesMs: [...usual.timesMs, ...coming.timesMs],
-    lines: [
-      shown([...usual.highs, ...coming.highs]),
-      shown([...usual.lows, ...coming.lows]),
-      [...usual.timesMs.map(() => null), ...shown(coming.medians)],
-    ],
-  }
+  return { timesMs: [...timesMs], lines: [shown(highs), shown(lows), shown(medians)] }
+}
+
+function usualColumns({ usual }: ForecastSeries, shown: (stored: readonly number[]) => number[]): Columns {
+  return breakAtGaps(usual.timesMs, [shown(usual.highs), shown(usual.lows)], 1.5 * hourMs)
+}
+
+/** Of a forecast, and of the usual range or the extremes behind its lines. */
+function bandsOf(linesAhead: number, hasOther: boolean): [number, number][] {
+  return [
+    ...(linesAhead === 0 ? [] : [[0, 1] as [number, number]]),
+    ...(hasOther ? [[linesAhead, linesAhead + 1] as [number, number]] : []),
+  ]
 }
 
 function joined(all: readonly (Columns | undefined)[]): Columns {

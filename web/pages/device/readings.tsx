@@ -114,7 +114,7 @@ function BandNotes({ hasForecast, forecasts }: { hasForecast: boolean; forecasts
     <>
       {hasUsual ? (
         <p class="lead">
-          Up to now, the band is where the mean of each hour is usual by the four weeks before.{' '}
+          Up to now, the grey band shows the usual range of the mean of each hour, by the four weeks before.{' '}
           <a href={addressOf('/docs/statistics#unusual')}>How it is found</a>
         </p>
       ) : null}
