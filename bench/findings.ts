@@ -1,6 +1,7 @@
 /**
  * Processor time of findings: for one device beside the rest of its `stats_data`, 30 days of minutes; and for 1,000
- * devices from hourly means against one cold `stats_data`. No database, medians of turns.
+ * devices from hourly means against one cold `stats_data`, as is whether a gauge of each is unusual. No database, medians
+ * of turns.
  *
  * Usage: node bench/findings.ts [--turns 15] [--devices 1000]
  */
@@ -9,6 +10,7 @@ import { parseArgs } from 'node:util'
 import { median } from 'simple-statistics'
 import { recordReliability } from '../analytics/reliability/reliability-record.ts'
 import { createLocalTime } from '../analytics/time/local-time.ts'
+import { unusualOf } from '../analytics/unusual/unusual.ts'
 import { batteryMetrics, columnBatteries } from '../query/answers/fleet-batteries.ts'
 import { buildInsights, comparedMetrics, comparedQuarters, outliersOf } from '../query/answers/insights-answer.ts'
 import { MeansTable } from '../query/answers/means-table.ts'
@@ -32,7 +34,7 @@ const devices = Number(options.devices)
 /** The first turns find out what code is worth compiling. */
 const warmUps = 5
 const hourMs = 3_600_000
-const withFindingsMax = 1.5
+const withFindingsMax = 1.25
 const fleetMax = 20
 
 const bounds = createBounds()
@@ -91,24 +93,48 @@ function fleetWork(): () => unknown {
   }
 }
 
+const unusualDays = { history: 56, judged: 14 }
+
+/** A gauge of each device, as rules of alerts read it at a full hour. */
+function unusualWork(): () => unknown {
+  const hours = 24 * unusualDays.history
+  const localHours = Uint8Array.from({ length: hours }, (_, hour) => hour % 24)
+  const next = createUniform(2)
+  const gauges = Array.from({ length: devices }, () => {
+    let level = 0
+    return Float64Array.from({ length: hours }, (_, hour) => {
+      level = 0.95 * level + next() - 0.5
+      return 20 + level + 3 * Math.sin((Math.PI * hour) / 12)
+    })
+  })
+  const from = hours - 24 * unusualDays.judged
+  return () => gauges.map(hourly => unusualOf({ hourly, localHours, quantum: 0.1 }, from))
+}
+
 const inputs = [1, 2, 3].map(inputOf)
 const ofFindings = inputs.map(findingsWork)
 const fleetFindings = fleetWork()
-const times = { stats: [] as number[], findings: [] as number[], fleet: [] as number[] }
+const fleetUnusual = unusualWork()
+const times = { stats: [] as number[], findings: [] as number[], fleet: [] as number[], unusual: [] as number[] }
 for (let turn = 0; turn < warmUps + turns; turn++) {
   const place = turn % inputs.length
   const stats = cpuMsOf(() => buildStats(inputs[place] as StatsInput))
   const findings = cpuMsOf(ofFindings[place] as () => unknown)
   const fleet = turn % 3 === 0 ? cpuMsOf(fleetFindings) : undefined
+  const unusual = turn % 3 === 0 ? cpuMsOf(fleetUnusual) : undefined
   if (turn < warmUps) continue
   times.stats.push(stats)
   times.findings.push(findings)
   if (fleet !== undefined) times.fleet.push(fleet)
+  if (unusual !== undefined) times.unusual.push(unusual)
 }
 const [stats, findings, fleet] = [median(times.stats), median(times.findings), median(times.fleet)]
 const spreads = { ms: spread(times.stats), findingsMs: spread(times.findings) }
 bounds.atMost('stats_data with findings, times without', stats / (stats - findings), withFindingsMax, spreads)
 bounds.atMost(`findings of ${devices} devices, times a stats_data`, fleet / stats, fleetMax, {
   ms: spread(times.fleet),
+})
+bounds.atMost(`unusual, a gauge of ${devices} devices, times a stats_data`, median(times.unusual) / stats, fleetMax, {
+  ms: spread(times.unusual),
 })
 bounds.conclude({ bench: 'findings', turns, hardware: hardware() })

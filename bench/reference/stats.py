@@ -66,6 +66,13 @@ def cadence(times):
     return np.median(between[between <= 1.5 * np.quantile(between, 0.1)])
 
 
+def bridged(grid, reach):
+    """Straight lines over gaps between cells that are at most so many cells apart."""
+    place = pd.Series(np.arange(len(grid), dtype=float), grid.index)
+    apart = grid.apply(lambda x: place.where(x.notna()).bfill() - place.where(x.notna()).ffill())
+    return grid.where(~(apart <= reach), grid.interpolate(limit_area="inside"))
+
+
 def thinned_count(times, distance):
     """Where nothing comes too soon nothing has to be dropped, and the quick way is the right one."""
     assert (np.diff(times) >= distance).all()
@@ -425,7 +432,8 @@ def answer(order):
     frame = frame[all_times > order["from_us"]]
     times = micros_of(frame.index)
     with_dew = with_dew_point(frame)
-    grid = clock.measure("grid", lambda: with_dew.resample(f"{step}s", origin="epoch").mean())
+    reach = 2.5 * expected / (step * SECOND)
+    grid = clock.measure("grid", lambda: bridged(with_dew.resample(f"{step}s", origin="epoch").mean(), reach))
     cells = grid[order["metrics"]]
     hourly = with_dew.resample("1h", origin="epoch").mean()
     reliable = clock.measure("reliability", lambda: reliability(all_times, order["now_us"], expected))
