@@ -33,7 +33,7 @@ const ratioMinWithout = 4
 const three = { names: airMetrics, ratioMin: 5 }
 /** A pair must begin early enough to end in the same minute, because some figures belong to a full minute. */
 const minuteMs = 60_000
-const pairMs = 15_000
+const pairMs = 30_000
 
 const { hooks, closeAll } = createHooks()
 const bounds = createBounds()

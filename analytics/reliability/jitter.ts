@@ -27,7 +27,7 @@ export function jitterOf(thinnedMs: Float64Array, { kind, expectedMs, gapMs, str
     return { jitter_seconds: null, jitter_p95_seconds: null }
   const fromExpected = quantileInPlace(distances(intervals, expectedMs), 0.95)
   const usualMs = quantileInPlace(intervals, 0.5)
-  const fromUsual = quantileInPlace(distances(intervals, usualMs), 0.5)
+  const fromUsual = quantileInPlace(distances(intervals, usualMs, intervals), 0.5)
   return { jitter_seconds: (normalPerMad * fromUsual) / 1000, jitter_p95_seconds: fromExpected / 1000 }
 }
 
@@ -41,8 +41,11 @@ function intervalsUpTo(longestMs: number, timesMs: Float64Array): Float64Array {
   return intervals.subarray(0, count)
 }
 
-function distances(values: Float64Array, from: number): Float64Array {
-  const result = new Float64Array(values.length)
+function distances(
+  values: Float64Array,
+  from: number,
+  result: Float64Array = new Float64Array(values.length),
+): Float64Array {
   for (let index = 0; index < values.length; index++) result[index] = Math.abs((values[index] as number) - from)
   return result
 }
