@@ -2,7 +2,7 @@
 
 import { breakAtGaps, type Columns, joinColumns } from '../../charts/line-data.ts'
 import { metricColour } from '../../charts/metric-colours.ts'
-import type { Panel, Readout, Rule } from '../../charts/panel.ts'
+import type { ChartContent, Panel, Readout, Rule } from '../../charts/panel.ts'
 import { type Quantity, shownValue } from '../../text/quantities.ts'
 import { type AlertMarks, lookOfSeverity } from './alert-marks.ts'
 import { type ForecastSeries, forecastText } from './forecast.ts'
@@ -39,9 +39,7 @@ export function gaugePanel(series: GaugeSeries, context: GaugeContext): Panel {
   const values = shown(series.values)
   const bounds = extremes === undefined ? [] : [shown(extremes.highs), shown(extremes.lows)]
   // While another range loads, the means of the last one stay.
-  const coming = extremes === undefined ? forecast : undefined
-  const ahead = coming && coming.timesMs.length > 0 ? aheadColumns(coming, shown) : undefined
-  const usual = coming && coming.usual.timesMs.length > 0 ? usualColumns(coming, shown) : undefined
+  const expected = expectedOf(extremes === undefined ? forecast : undefined, colour, shown)
   const whole = breakAtGaps(timesMs, [...bounds, values], gapMs)
   const marks = suspects && { label: 'suspect', timesMs: suspects.timesMs, values: shown(suspects.values) }
   const marked = marks && { timesMs: [...marks.timesMs], lines: [marks.values] }
@@ -49,44 +47,58 @@ export function gaugePanel(series: GaugeSeries, context: GaugeContext): Panel {
     ...headOf(series, quantity),
     height: panelHeight,
     content: {
-      columns: joined([ahead, usual, whole, marked]),
+      columns: joined([...expected.columns, whole, marked]),
       lines: [
-        ...(ahead === undefined ? [] : [edge, edge, { colour, width: 1.75, points: 'none' as const, dash: [5, 3] }]),
-        ...(usual === undefined ? [] : [usualEdge, usualEdge]),
+        ...expected.lines,
         ...bounds.map(() => edge),
         { colour, width: 1.75 },
         ...(marked === undefined ? [] : [hollow]),
       ],
-      bands: bandsOf(ahead?.lines.length ?? 0, usual !== undefined || extremes !== undefined),
+      bands: [...expected.bands, ...(extremes === undefined ? [] : [[0, 1] as const])],
       rules: limitRules(alerts?.limits.get(metric) ?? [], values, quantity),
       spans: spansOf(alerts, metric),
       decimals: quantity.decimals,
     },
     readouts: [{ timesMs, values }],
-    ahead: coming && ahead && aheadOf(coming, quantity),
-    ...(usual === undefined ? {} : { keys: [{ colour: usualColour, label: 'usual' }] }),
+    ahead: expected.ahead && aheadOf(expected.ahead, quantity),
+    keys: expected.keys,
     marks,
     reachMs: Math.max(gapMs ?? hourMs, stepMs ?? 0),
   }
 }
 
-function aheadColumns(
-  { timesMs, highs, lows, medians }: ForecastSeries,
+interface Expected {
+  readonly columns: readonly Columns[]
+  readonly lines: ChartContent['lines']
+  readonly bands: NonNullable<ChartContent['bands']>
+  readonly keys: NonNullable<Panel['keys']>
+  /** Undefined without a forecast. */
+  readonly ahead: ForecastSeries | undefined
+}
+
+/** The usual range up to now, and the forecast: the first lines of a panel, each with a band. */
+function expectedOf(
+  forecast: ForecastSeries | undefined,
+  colour: string,
   shown: (stored: readonly number[]) => number[],
-): Columns {
-  return { timesMs: [...timesMs], lines: [shown(highs), shown(lows), shown(medians)] }
-}
-
-function usualColumns({ usual }: ForecastSeries, shown: (stored: readonly number[]) => number[]): Columns {
-  return breakAtGaps(usual.timesMs, [shown(usual.highs), shown(usual.lows)], 1.5 * hourMs)
-}
-
-/** Of a forecast, and of the usual range or the extremes behind its lines. */
-function bandsOf(linesAhead: number, hasOther: boolean): [number, number][] {
-  return [
-    ...(linesAhead === 0 ? [] : [[0, 1] as [number, number]]),
-    ...(hasOther ? [[linesAhead, linesAhead + 1] as [number, number]] : []),
-  ]
+): Expected {
+  if (forecast === undefined) return { columns: [], lines: [], bands: [], keys: [], ahead: undefined }
+  const { usual, timesMs, highs, lows, medians } = forecast
+  const edge = { colour, width: 0, points: 'none' } as const
+  const [hasUsual, hasAhead] = [usual.timesMs.length > 0, timesMs.length > 0]
+  const usualColumns = breakAtGaps(usual.timesMs, [shown(usual.highs), shown(usual.lows)], 1.5 * hourMs)
+  const aheadColumns = { timesMs: [...timesMs], lines: [shown(highs), shown(lows), shown(medians)] }
+  const aheadFrom = hasUsual ? 2 : 0
+  return {
+    columns: [...(hasUsual ? [usualColumns] : []), ...(hasAhead ? [aheadColumns] : [])],
+    lines: [
+      ...(hasUsual ? [usualEdge, usualEdge] : []),
+      ...(hasAhead ? [edge, edge, { colour, width: 1.75, points: 'none', dash: [5, 3] } as const] : []),
+    ],
+    bands: [...(hasUsual ? [[0, 1] as const] : []), ...(hasAhead ? [[aheadFrom, aheadFrom + 1] as const] : [])],
+    keys: hasUsual ? [{ colour: usualColour, label: 'usual' }] : [],
+    ahead: hasAhead ? forecast : undefined,
+  }
 }
 
 function joined(all: readonly (Columns | undefined)[]): Columns {
