@@ -58,15 +58,6 @@ export const brokenBuilds: BrokenBuild[] = [
     cycle: (harness, tally, seed) => dieAtPoints(harness, tally, seed, 2, ['after-ack']),
   },
   {
-    name: 'a PUBACK before the sync',
-    file: 'ingest/mqtt/deliveries.ts',
-    from: '      this.#own(taken.then(',
-    to:
-      '      message.answer(this.#options.rules.acknowledgement(message.head, undefined))\n' +
-      '      this.#own(taken.then(',
-    cycle: (harness, tally, seed) => dieAtPoints(harness, tally, seed, 2, ['after-append']),
-  },
-  {
     name: 'no check sum',
     file: 'ingest/journal/group.ts',
     from: 'if (crc32(bytes.subarray(offset + 8, offset + end)) !== view.getUint32(4, true)) return undefined',
@@ -86,21 +77,6 @@ export const brokenBuilds: BrokenBuild[] = [
     file: 'ingest/import/points-body.ts',
     from: 'records: encodePoints(points)',
     to: 'records: encodePoints(points.length > 1 ? points.slice(0, -1) : points)',
-    cycle: killService,
-  },
-  {
-    name: 'a table of points without DEDUP',
-    file: 'store/tables.ts',
-    from: 'stored_at TIMESTAMP\n) TIMESTAMP(ts) PARTITION BY DAY WAL DEDUP UPSERT KEYS(ts, series)',
-    to: 'stored_at TIMESTAMP\n) TIMESTAMP(ts) PARTITION BY DAY WAL',
-    also: { file: 'store/questdb/questdb-tables.ts', from: 'if (is !== wanted) {', to: "if (is === 'missing') {" },
-    cycle: killService,
-  },
-  {
-    name: 'a custom value is dropped',
-    file: 'ingest/journal/record.ts',
-    from: 'view.setFloat64(next + 4, values[index] as number, true)',
-    to: 'view.setFloat64(next + 4, index === 1 ? Number.NaN : (values[index] as number), true)',
     cycle: killService,
   },
   {

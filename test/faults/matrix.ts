@@ -5,10 +5,10 @@ import { alertsToBadReceivers, alertsWhileFrozen, alertsWithWrongClock, dieWithA
 import { misbehavingClients } from './rows/clients.ts'
 import { clockAheadOfRetention, slowDisk, wrongClock } from './rows/clocks.ts'
 import { eraseSeries } from './rows/erase.ts'
-import { cutPower, damageJournal } from './rows/journal.ts'
+import { damageJournal } from './rows/journal.ts'
 import { dieAtPoints, killEverything, killInReplay, killService, stopService } from './rows/kills.ts'
 import { fewFileHandles, fullJournalDisk, fullPostgresDisk, fullQuestdbDisk } from './rows/limits.ts'
-import { changeWhileFrozen, exhaustPostgres, freezePostgres, killPostgres } from './rows/postgres.ts'
+import { changeWhileFrozen, exhaustPostgres, killPostgres } from './rows/postgres.ts'
 import { disturbNetwork, freezeQuestdb, killQuestdb, outageOfQuestdb, suspendTable } from './rows/questdb.ts'
 
 export interface MatrixRow {
@@ -26,15 +26,13 @@ export const matrix: MatrixRow[] = [
   { row: '2', what: 'killed at eleven points', cycles: 110, minutes: 8, run: dieAtPoints },
   { row: '3', what: 'stopped by SIGTERM', cycles: 20, minutes: 1.5, run: stopService },
   { row: '4', what: 'journal torn or flipped', cycles: 15, minutes: 2, run: damageJournal },
-  { row: '5', what: 'simulated power cuts', cycles: 2000, minutes: 2, run: cutPower },
   { row: '6a', what: 'QuestDB killed', cycles: 20, minutes: 2, run: killQuestdb },
   { row: '6b', what: 'QuestDB frozen', cycles: 1, minutes: 1, run: freezeQuestdb },
   { row: '7', what: 'QuestDB away', cycles: 1, minutes: 1, run: outageOfQuestdb },
   { row: '8a', what: 'sick network', cycles: 1, minutes: 1, run: disturbNetwork },
   { row: '8b', what: 'table suspended, WAL lost', cycles: 4, minutes: 1, run: suspendTable },
   { row: '9a', what: 'PostgreSQL killed', cycles: 20, minutes: 2, run: killPostgres },
-  { row: '9b', what: 'PostgreSQL frozen', cycles: 1, minutes: 0.5, run: freezePostgres },
-  { row: '9c', what: 'PostgreSQL out of connections', cycles: 2, minutes: 0.5, run: exhaustPostgres },
+  { row: '9b', what: 'PostgreSQL out of connections', cycles: 2, minutes: 0.5, run: exhaustPostgres },
   { row: '10a', what: 'disk of the journal full', cycles: 3, minutes: 0.6, run: fullJournalDisk },
   { row: '10b', what: 'disk of QuestDB full', cycles: 1, minutes: 1.2, run: fullQuestdbDisk },
   { row: '10c', what: 'disk of PostgreSQL full', cycles: 2, minutes: 0.3, run: fullPostgresDisk },

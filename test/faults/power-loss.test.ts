@@ -1,8 +1,10 @@
 import { test } from 'tap'
+import { runs } from '../support/runs.ts'
 import { countViolations, runPowerLoss } from './power-loss.ts'
 
 test('what was acknowledged survives power cuts, kills and errors of the disk, bit for bit and in order', async t => {
-  const result = runPowerLoss(500)
+  const { numRuns } = runs(500, 5000)
+  const result = runPowerLoss(numRuns)
   t.equal(countViolations(result), 0, JSON.stringify(result))
   t.ok(result.crashes > 1500 && result.acknowledged > 50_000, 'there was something to lose')
   t.ok(result.clockSteps > 1000, `the clock was set ${result.clockSteps} times`)

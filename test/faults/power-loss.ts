@@ -16,7 +16,7 @@ import { createRandom, type Random } from './seeded-random.ts'
 import { createSimulatedDisk, type SimulatedDisk } from './simulated-disk.ts'
 
 /** What must not happen. */
-export const violationKeys = [
+const violationKeys = [
   // Acknowledged, and not read back.
   'lost',
   'duplicated',

@@ -1,9 +1,9 @@
 /** A topic in memory that a feed reads when it is told to: each fetch waits until it is served. */
 
 import { setImmediate as turn } from 'node:timers/promises'
-import { groupHeaderLength, sealGroup } from '../../ingest/journal/group.ts'
 import type { ReadPartition } from '../../ingest/kafka/topic-reader.ts'
 import { device, records } from '../support/journal-parts.ts'
+import { topicGroup } from './topic-content.ts'
 
 export interface TopicRow {
   /** Of the whole topic; the temperature of the reading. */
@@ -15,11 +15,7 @@ export interface TopicRow {
 /** As a record of a topic, with positions of 0. */
 export function groupOf(rows: readonly TopicRow[]): Buffer {
   const body = Buffer.concat(rows.map(({ id, series, timeUs }) => records(device(series), [id], timeUs)))
-  const bytes = Buffer.alloc(groupHeaderLength + body.length)
-  bytes.set(body, groupHeaderLength)
-  const header = { bodyLength: body.length, recordCount: rows.length, backfillCount: 0, position: 0 }
-  sealGroup(bytes, { ...header, firstOrdinal: 0, receiptUs: 0, lastStampUs: 0 })
-  return bytes
+  return topicGroup(body, rows.length)
 }
 
 export function damaged(group: Buffer): Buffer {

@@ -1,19 +1,16 @@
 /**
- * A QuestDB without rows that the journal, on disk or in Kafka, has given it: what is missing comes again, or is not passed over.
- * An emptied one: `test/service/restarts.test.ts`, `kafka.test.ts`.
+ * A QuestDB without rows that the journal has given it: what is missing comes again, or is not passed over. An emptied one:
+ * `test/service/restarts.test.ts`; by topics of Kafka: `test/service/kafka.test.ts`.
  */
 
 import { cpSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { questdbSettings } from '../../cli/demo/cluster/database-settings.ts'
-import { prepareTopic } from '../../ingest/kafka/prepare-topics.ts'
-import { topicsOf } from '../../ingest/kafka/topic-names.ts'
 import { appliedPositionsTable } from '../../store/tables.ts'
 import { askPostgres, type Databases, settingsFor, startFaultDatabases } from '../faults/databases.ts'
 import { askQuestdb } from '../support/ask-questdb.ts'
 import { temporaryFolder } from '../support/databases.ts'
-import { startKafka } from '../support/kafka.ts'
 import { until } from '../support/processes.ts'
 import { type Service, startService } from '../support/service.ts'
 
@@ -131,51 +128,4 @@ t.test('a managed one with an older copy of the readings', async t => {
   const whole = await startService(t, { dataDirectory })
   await untilShown(whole, '20,21,22')
   t.pass('with its files back nothing is missing')
-})
-
-const kafka = await startKafka(t)
-const client = await kafka.connect()
-
-async function prepare(prefix: string): Promise<Record<string, string>> {
-  const requirements = { replication: 1, retentionMs: 24 * 3_600_000 }
-  for (const topic of Object.values(topicsOf(prefix))) {
-    await prepareTopic(client.admin, topic, { requirements, apply: false })
-  }
-  const settings = { KAFKA_REPLICATION: '1', KAFKA_RETENTION_HOURS: '24', KAFKA_TOPIC_PREFIX: prefix }
-  return { KAFKA_BROKERS: kafka.addresses.join(), ...settings }
-}
-
-t.test('a topic: an older copy of a managed one', async t => {
-  const environment = await prepare('managed-')
-  const { dataDirectory, password } = await startOnce(environment)
-  const database = databaseOf(dataDirectory)
-  cpSync(database, `${database}.older`, { recursive: true })
-  const second = await startService(t, { environment, dataDirectory })
-  await put(second, password, 21)
-  await untilShown(second, '20,21')
-  await second.end('SIGTERM')
-  rmSync(database, { recursive: true })
-  renameSync(`${database}.older`, database)
-
-  const older = await startService(t, { environment, dataDirectory })
-  await untilShown(older, '20,21')
-  t.match(older.output(), /replaying the topic/)
-})
-
-t.test('a topic: another QuestDB at the address, which serves another service', async t => {
-  const [own, others] = [
-    await startFaultDatabases(t, temporaryFolder(t)),
-    await startFaultDatabases(t, temporaryFolder(t)),
-  ]
-  await startOnce({ ...(await prepare('others-')), ...settingsOf(others) })
-  const environment = { ...(await prepare('external-')), ...settingsOf(own) }
-  const { dataDirectory, password } = await startOnce(environment)
-
-  const elsewhere = { ...environment, ...questdbSettings(others.questdb) }
-  const exchanged = await startService(t, { environment: elsewhere, dataDirectory })
-  await untilLost(exchanged, 'belongs to another service: it lacks readings')
-  await put(exchanged, password, 21)
-  t.strictSame(await others.sql('SELECT count() FROM readings'), [[1]], 'nothing is sent there')
-  await exchanged.end('SIGTERM')
-  await untilShown(await startService(t, { environment, dataDirectory }), '20,21')
 })

@@ -1,4 +1,4 @@
-/** Rows 4 and 5: a torn tail, a bit that has flipped in the tail, one in the middle, and simulated power cuts. */
+/** Row 4: a torn tail, a bit that has flipped in the tail, and one in the middle. Power cuts: power-loss.test.ts. */
 
 import { closeSync, fdatasyncSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,6 @@ import { readReading } from '../../support/journal-parts.ts'
 import { until } from '../../support/processes.ts'
 import { experiment, type Harness, type TestBed } from '../experiment.ts'
 import { sequenceEnd, sequenceOf, valuesOf } from '../identity.ts'
-import { runPowerLoss, violationKeys } from '../power-loss.ts'
 import type { Tally } from '../tally.ts'
 
 const damages = ['torn tail', 'flip in the tail', 'flip in the middle'] as const
@@ -161,27 +160,4 @@ function overwrite(path: string, bytes: Uint8Array, position: number): void {
   writeSync(descriptor, bytes, 0, bytes.length, position)
   fdatasyncSync(descriptor)
   closeSync(descriptor)
-}
-
-/** So many in one turn of the event loop, on which the proxies of other rows depend. */
-const seedsAtOnce = 10
-
-/**
- * On a disk in memory that keeps a random part of what was not synced. One cycle is one seed. Its cuts are none of a process,
- * so they do not count for the bound.
- */
-export async function cutPower(_harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
-  let crashes = 0
-  let acknowledged = 0
-  for (let done = 0; done < cycles; done += seedsAtOnce) {
-    const result = runPowerLoss(Math.min(seedsAtOnce, cycles - done), seed + done)
-    crashes += result.crashes
-    acknowledged += result.acknowledged
-    for (const key of violationKeys) if (result[key] > 0) tally.problems.push(`${result[key]} ${key}`)
-    if (result.failedSeeds.length > 0) tally.problems.push(`seeds ${result.failedSeeds.join(', ')} failed`)
-    await new Promise(resolve => setImmediate(resolve))
-  }
-  tally.notes.push(
-    `${cycles} seeds from ${seed}: ${crashes} simulated power cuts and kills, ${acknowledged} acknowledged`,
-  )
 }

@@ -1,6 +1,6 @@
 /**
- * Rows 9 and 26: PostgreSQL is killed, frozen, out of connections, or frozen in the middle of changes. Known devices never
- * notice, with metrics that are known of them.
+ * Rows 9 and 26: PostgreSQL is killed, out of connections, or frozen in the middle of changes. Known devices never notice, with
+ * metrics that are known of them.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,7 +8,7 @@ import pg from 'pg'
 import { freeze } from '../../support/frozen.ts'
 import { until } from '../../support/processes.ts'
 import { eachCycle, type TestBed, tenAtATime } from '../experiment.ts'
-import { complainOfSilence, freezeFor } from './questdb.ts'
+import { complainOfSilence } from './questdb.ts'
 
 export const killPostgres = tenAtATime({}, async (bed, count) => {
   const fromMs = Date.now()
@@ -18,32 +18,6 @@ export const killPostgres = tenAtATime({}, async (bed, count) => {
     bed.tally.crashes++
     await bed.untilRevoked()
   }
-  await complainOfSilence(bed, fromMs)
-})
-
-const frozenMs = 15_000
-
-/** A device's first value of a metric waits for PostgreSQL. */
-async function untilMetricsAreKnown({ databases, hooks }: TestBed): Promise<void> {
-  const client = new pg.Client({ connectionString: databases.postgresUrl })
-  hooks.teardown(() => client.end().catch(() => undefined))
-  client.on('error', () => undefined)
-  await client.connect()
-  let known = -1
-  await until('no device has a new metric', async () => {
-    await sleep(1000)
-    const before = known
-    const { rows } = await client.query<{ count: number }>('SELECT count(*)::int AS count FROM metric_series')
-    known = rows[0]?.count ?? 0
-    return known > 0 && known === before
-  })
-}
-
-export const freezePostgres = eachCycle({}, async bed => {
-  await untilMetricsAreKnown(bed)
-  const fromMs = Date.now()
-  await freezeFor(bed, bed.databases.pid('postgres'), frozenMs)
-  await bed.untilRevoked()
   await complainOfSilence(bed, fromMs)
 })
 

@@ -130,21 +130,6 @@ t.test('devices that are not there are added to an account, up to its limit and 
   t.strictSame([added, parts.journal.stored], [['attic of 7 by broker'], [2, 4]])
 })
 
-t.test('a retained message is a reading only with a time of its own', async t => {
-  const { kept, parts } = keepingParts()
-  const sender = await connectClient(t, brokerUrl)
-  const retain = (topic: string, body: object) =>
-    sender.publishAsync(topic, JSON.stringify(body), { qos: 1, retain: true })
-  await retain('zigbee2mqtt/porch', { temperature: 7 })
-  await retain('zigbee2mqtt/barn', { temperature: 8, last_seen: new Date().toISOString() })
-  await link(t, parts)
-  await until('both have an outcome', () => parts.journal.stored.length === 1 && kept.length === 1)
-  t.strictSame(parts.journal.stored, [8])
-  t.match(kept, [{ part: 'field', reason: /retained message/ }])
-  await sender.publishAsync('zigbee2mqtt/porch', JSON.stringify({ temperature: 9 }), { qos: 1 })
-  await until('a new one is stored', () => parts.journal.stored.length === 2)
-})
-
 t.test('topic filters', async t => {
   const yes = ['a/#:a', 'a/#:a/b/c', '#:a', '+/b:a/b', 'a/+/c:a//c', 'a:a', '$SYS/#:$SYS/x']
   const no = ['a:b', 'a/+:a', 'a/+:a/b/c', 'a/b:a', '#:$SYS/x', '+/x:$SYS/x', 'A:a']
