@@ -285,20 +285,6 @@ t.test('all pairs of device and series are handed out', async t => {
   t.strictSame(inOrder, rows)
 })
 
-t.test('a metric is removed only while no device has or lists it', async t => {
-  const metrics = await open(t)
-  const device = await addDevice('user')
-  const inUse = { ok: false, code: 'METRIC_IN_USE' }
-  await ensure(metrics, device, 'used')
-  t.strictSame(await metrics.remove('used', 'test'), inUse)
-  t.ok(metrics.get('used'))
-  await add(metrics, { name: 'listed' })
-  await pool.query("UPDATE devices SET metrics = '{listed}' WHERE number = $1", [device])
-  t.strictSame(await metrics.remove('listed', 'test'), inUse)
-  await pool.query('UPDATE devices SET metrics = NULL WHERE number = $1', [device])
-  t.match(await metrics.remove('listed', 'test'), { ok: true })
-})
-
 t.test('the list comes in pages, and a page goes on where the last one ended', async t => {
   const metrics = await open(t)
   const addAt = (_: unknown, at: number) => add(metrics, { name: `paged_${at}`, position: 900 + (at % 7) })

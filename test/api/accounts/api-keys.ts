@@ -122,20 +122,6 @@ t.test('keys of others are as unknown as those that never were', async t => {
   t.match(await revoke(other.headers, 'x'), { status: 422, body: { detail: [{ type: 'int_parsing' }] } })
 })
 
-t.test('only the session of a browser, and no page of another site, manages keys', async t => {
-  const { headers } = await signedIn()
-  const { id, key } = (await create(headers)).body
-  const evil = { ...headers, 'sec-fetch-site': 'cross-site' }
-  t.match(await create(evil), { status: 403, body: { detail: 'Cross-site request refused' } })
-  t.equal(await statusOf(revoke(evil, id)), 403)
-  for (const refused of [{ 'x-api-key': String(key) }, {}]) {
-    const [created, revoked] = [await create(refused), await revoke(refused, id)]
-    t.strictSame([created.status, revoked.status], 'x-api-key' in refused ? [403, 403] : [401, 401])
-  }
-  t.equal((await list(headers)).length, 1)
-  t.equal(await statusOf(me(key)), 200)
-})
-
 t.test('50 keys, also when many are asked for at once', async t => {
   const { headers } = await signedIn()
   const first = (await create(headers)).body
@@ -366,25 +352,16 @@ t.test('a new secret: beside the old one for the grace time, or at once instead 
   const third = valueIn(await tenants.rotate('rotated', true, 'test'))
   t.equal(third.old_secret_until, null)
   t.strictSame([await with_(second.secret), await with_(third.secret)], [401, 200])
-  const { rows } = await pool.query("SELECT t::text, encode(secret, 'escape') AS escaped FROM tenants AS t")
-  for (const stored of [secret, otherSecret, first, second.secret, third.secret]) {
-    t.notMatch(JSON.stringify(rows), stored, 'no secret is in the database')
-  }
 })
 
-t.test('the body is checked as everywhere, and no answer has the token', async t => {
+t.test('lengths are bounded, and no answer has the token', async t => {
   const token = 'geheim.geheim.geheim'
-  const missing = (...fields: string[]) => fields.map(field => ({ type: 'missing', loc: ['body', field] }))
-  const sent = (body: unknown) => ask('POST', '/tenant-exchange', { body })
-  t.match(await sent({}), { status: 422, body: { detail: missing('tenant_slug', 'token') } })
-  t.match(await sent({ token }), { status: 422, body: { detail: missing('tenant_slug') } })
-  t.match(await sent({ tenant_slug: 'acme', token: 7 }), { status: 422 })
   const tooLong = { detail: [{ type: 'string_too_long', input: null }] }
   t.match(await exchange('x'.repeat(8_001)), { status: 422, body: tooLong })
   t.match(await exchange(token, 'x'.repeat(41)), { status: 422, body: { detail: [{ loc: ['body', 'tenant_slug'] }] } })
   t.match(await exchange(token, 'a\u0000b'), { status: 422 })
   for (const body of [{ token }, { tenant_slug: ['acme'], token: [token] }, JSON.stringify({ token })]) {
-    t.notMatch((await sent(body)).text, 'geheim')
+    t.notMatch((await ask('POST', '/tenant-exchange', { body })).text, 'geheim')
   }
 })
 

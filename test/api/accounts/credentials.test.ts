@@ -310,6 +310,18 @@ for (const { method, path, statuses } of table) {
   })
 }
 
+t.test('pages of other sites neither write by a session nor look up the code of a device', async t => {
+  const headers = { cookie, 'sec-fetch-site': 'cross-site' }
+  const managed = table.filter(({ method, path, statuses }) => {
+    return statuses['bearer'] === 403 && (method !== 'GET' || path === '/device/info')
+  })
+  for (const { method, path } of managed) {
+    const [asked, body] = method === 'GET' ? [`${path}?user_code=x`, {}] : [path, { body: {} }]
+    const refused = { status: 403, body: { detail: 'Cross-site request refused' } }
+    t.match(await ask(method, asked, { ...body, headers }), refused, `${method} ${path}`)
+  }
+})
+
 t.test('every operation has a policy', async t => {
   for (const { method, path: url } of service.operations) {
     const pattern = new RegExp(`^${url.replaceAll(/:\w+/g, '[^/]+')}$`)

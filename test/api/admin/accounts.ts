@@ -188,24 +188,6 @@ t.test('each fault of an account is named by its field', async t => {
   }
 })
 
-t.test('a search finds parts of addresses and names, page by page', async t => {
-  await pool.query(
-    `INSERT INTO accounts (email, name, created_at, updated_at)
-     SELECT 'many' || n || '@example.com', CASE n WHEN 7 THEN 'Zoë 50%_' END, now(), now() FROM generate_series(1, 150) AS n`,
-  )
-  const found = async (query: string) => {
-    const { accounts, ...rest } = (await ask('GET', `/accounts?${query}`)).body as { accounts: { email: string }[] }
-    return { count: accounts.length, first: accounts[0]?.email, ...rest }
-  }
-  const first = await found('search=MANY')
-  t.strictSame(first, { count: 100, first: 'many1@example.com', total: 150, page: 1, next: 2 })
-  t.match(await found('search=many&page=2'), { count: 50, page: 2, next: null })
-  t.match(await found('search=many&page=999999999'), { count: 0, total: 150, next: null })
-  t.match(await found('search=zo%C3%AB'), { count: 1, first: 'many7@example.com' })
-  t.match(await found('search=50%25_'), { count: 1, first: 'many7@example.com' })
-  t.match(await found("search=';--"), { count: 0, total: 0 })
-})
-
 t.test('an account that is switched off is signed out at once, and stays so when it is switched on', async t => {
   const email = 'off@example.com'
   const id = await add(email)
@@ -324,7 +306,7 @@ t.test('of several moves at once there comes one operator', async t => {
   t.equal((await people.accounts.find(before.id))?.role, 'administrator')
 })
 
-t.test('the audit says who did it, newest first, page by page', async t => {
+t.test('the audit says who did it, newest first', async t => {
   await pool.query('TRUNCATE audit')
   const id = await add('audited@example.com', { name: 'A' })
   await change(id, { role: 'administrator', is_active: false })
@@ -340,17 +322,6 @@ t.test('the audit says who did it, newest first, page by page', async t => {
   ])
   t.strictSame(entries[0]?.['details'], { from: 'user', to: 'administrator' })
   t.notMatch(JSON.stringify(body), goodPassword)
-  await pool.query(
-    "INSERT INTO audit (actor, action, subject) SELECT 'test', 'n', n::text FROM generate_series(1, 250) AS n",
-  )
-  const page = async (query: string) => {
-    const { entries, page, next } = (await ask('GET', `/audit${query}`)).body as Body & { entries: Body[] }
-    return [entries.length, entries[0]?.['subject'], page, next]
-  }
-  t.strictSame(await page(''), [100, '250', 1, 2])
-  t.strictSame(await page('?page=2'), [100, '150', 2, 3])
-  t.strictSame(await page('?page=3'), [53, '50', 3, null])
-  t.strictSame(await page('?page=4'), [0, undefined, 4, null])
   t.match(await ask('GET', '/audit?page=0'), problem(400, 'invalid query', at('page')))
   t.match(await ask('POST', '/audit'), { status: 405, headers: { allow: 'GET, HEAD' } })
 })
@@ -425,41 +396,21 @@ t.test('a key of anybody is revoked, and the audit names by whom', async t => {
   t.match(await list(`?account=${bob}`), { keys: [{ id: third.id, state: 'expired' }, { state: 'revoked' }] })
 })
 
-t.test('a hundred keys to a page', async t => {
-  const id = await person('many@keys.example')
-  await pool.query(
-    `INSERT INTO api_keys (account_id, name, digest, prefix, scopes, create_devices, created_at)
-     SELECT $1, 'n', sha256(n::text::bytea), 'p', '{}', false, now() FROM generate_series(1, 201) AS n`,
-    [id],
-  )
-  const pages = [await list(`?account=${id}`), await list(`?account=${id}&page=2`), await list(`?account=${id}&page=3`)]
-  t.match(pages, [{ next: 2, total: 201 }, { next: 3 }, { next: null, keys: { length: 1 } }])
-  t.equal(new Set(pages.flatMap(({ keys }) => keys.map(({ id }) => id))).size, 201)
-})
-
-t.test('a key with the scope admin comes in while its owner is an administrator', async t => {
+t.test('a key with the scope admin revokes another one in its own name, until it is revoked itself', async t => {
   const id = await person('admin@keys.example')
   await setRole(id, 'administrator')
   const admin = await keyOf(id, { scopes: ['read', 'admin'] })
   const reader = await keyOf(id)
-  const victim = await keyOf(ada)
-  const statusOf = async (text: string) => {
-    const headers = { authorization: `Bearer ${text}` }
-    return (await app.inject({ url: '/api/admin/keys', headers })).statusCode
+  const revoke = async (key: typeof admin, by = admin) => {
+    const headers = { 'x-api-key': by.text }
+    return (await app.inject({ method: 'DELETE', url: `/api/admin/keys/${key.id}`, headers })).statusCode
   }
-  t.equal(await statusOf(reader.text), 403)
-  t.equal(await statusOf(admin.text), 200)
-  const headers = { 'x-api-key': admin.text }
-  const revoked = await app.inject({ method: 'DELETE', url: `/api/admin/keys/${victim.id}`, headers })
-  t.equal(revoked.statusCode, 204)
+  t.equal(await revoke(admin, reader), 403)
+  t.equal(await revoke(await keyOf(ada)), 204)
   const [last] = await rowsOf("SELECT actor FROM audit WHERE action = 'key.revoke' ORDER BY id DESC LIMIT 1")
   t.strictSame(last, { actor: `key ${admin.id} of account ${id}` })
-  await setRole(id, 'user')
-  t.equal(await statusOf(admin.text), 403, 'at once')
-  await setRole(id, 'administrator')
-  t.equal(await statusOf(admin.text), 200)
-  t.match(await ask('DELETE', `/keys/${admin.id}`), { status: 204 })
-  t.equal(await statusOf(admin.text), 401)
+  t.equal(await revoke(admin), 204)
+  t.equal(await revoke(reader), 401)
 })
 
 t.test('the admin token makes keys, under the rules of those that their owners make', async t => {
@@ -540,15 +491,12 @@ t.test('a new secret is another one each time, and shown once', async t => {
   const first = (await ask('POST', '/tenants', { slug: 'r', name: 'R' })).body as Body
   const second = await ask('POST', '/tenants/r/rotate')
   t.match(second, { status: 200, body: { slug: 'r', secret, old_secret_until: isoTime } })
-  t.match((await ask('GET', '/tenants/r')).body, { old_secret_until: isoTime })
   const third = await ask('POST', '/tenants/r/rotate?now=1')
   t.match(third, { status: 200, body: { secret, old_secret_until: null } })
   const secrets = [first, second.body as Body, third.body as Body].map(body => String(body['secret']))
   t.equal(new Set(secrets).size, 3)
-  for (const path of ['/tenants/r', '/tenants', '/audit']) {
-    const text = JSON.stringify(await ask('GET', path))
-    for (const value of secrets) t.notMatch(text, value, path)
-  }
+  const text = JSON.stringify([await ask('GET', '/tenants'), await ask('GET', '/audit')])
+  for (const value of secrets) t.notMatch(text, value)
   t.match(await ask('POST', '/tenants/r/rotate?now=yes'), problem(400, 'invalid query', at('now')))
 })
 
@@ -575,23 +523,80 @@ t.test('each fault of a tenant is named by its field', async t => {
   }
 })
 
-t.test('tenants come in pages, and there are at most ten thousand', async t => {
-  const add = (from: number, to: number) =>
-    pool.query(
-      `INSERT INTO tenants (slug, name, secret, created_at, updated_at)
-       SELECT 'many-' || n, 'M', '\\x00', now(), now() FROM generate_series($1::int, $2::int) AS n`,
-      [from, to],
+t.test('each list comes in pages of a hundred', async t => {
+  const owner = await person('many@keys.example')
+  const lists: [path: string, rows: string, insert: string][] = [
+    [
+      '/accounts?search=MANY-',
+      'accounts',
+      `accounts (email, name, created_at, updated_at)
+       SELECT 'many-' || n || '@example.com', CASE n WHEN 7 THEN 'Zoë 50%_' END, now(), now() FROM generate_series(1, 150) AS n`,
+    ],
+    [
+      `/keys?account=${owner}`,
+      'keys',
+      `api_keys (account_id, name, digest, prefix, scopes, create_devices, created_at)
+       SELECT ${owner}, 'n', sha256(n::text::bytea), 'p', '{}', false, now() FROM generate_series(1, 150) AS n`,
+    ],
+    [
+      '/tenants?',
+      'tenants',
+      `tenants (slug, name, secret, created_at, updated_at) SELECT 'many-' || n, 'M', '\\x00', now(), now()
+       FROM generate_series(1, 150 - (SELECT count(*) FROM tenants)) AS n`,
+    ],
+    [
+      '/audit?',
+      'entries',
+      "audit (actor, action, subject) SELECT 'test', 'n', n::text FROM generate_series(1, 150) AS n",
+    ],
+  ]
+  await pool.query('TRUNCATE audit')
+  for (const [path, rows, insert] of lists) {
+    await pool.query(`INSERT INTO ${insert}`)
+    const pages = await Promise.all(
+      [1, 2, 3].map(async page => (await ask('GET', `${path}&page=${page}`)).body as Body),
     )
-  const { total: before } = (await ask('GET', '/tenants')).body as { total: number }
-  await add(before + 1, 150)
-  const page = async (number: number) => {
-    const { body } = await ask('GET', `/tenants?page=${number}`)
-    const { tenants, total, next } = body as { tenants: []; total: 0; next: 0 }
-    return [tenants.length, total, next]
+    const shown = pages.map(body => [(body[rows] as Body[]).length, body['page'], body['next']])
+    t.strictSame(
+      shown,
+      [
+        [100, 1, 2],
+        [50, 2, null],
+        [0, 3, null],
+      ],
+      path,
+    )
+    const ids = pages.flatMap(body => (body[rows] as Body[]).map(row => row['id'] ?? row['slug']))
+    t.equal(new Set(ids).size, 150, path)
+    if (rows !== 'entries')
+      t.strictSame(
+        pages.map(({ total }) => total),
+        [150, 150, 150],
+        path,
+      )
   }
-  t.strictSame(await page(1), [100, 150, 2])
-  t.strictSame(await page(2), [50, 150, null])
-  await add(151, 10_000)
+})
+
+t.test('a search finds parts of addresses and names', async t => {
+  const found: [search: string, total: number, first?: string][] = [
+    ['MANY-', 150, 'many-1@example.com'],
+    ['zo%C3%AB', 1, 'many-7@example.com'],
+    ['50%25_', 1, 'many-7@example.com'],
+    ["';--", 0],
+  ]
+  for (const [search, total, email] of found) {
+    const accounts = email === undefined ? [] : { 0: { email } }
+    await answers(t, ['GET', `/accounts?search=${search}`, undefined, { body: { total, accounts } }])
+  }
+})
+
+t.test('there are at most ten thousand tenants', async t => {
+  const { total } = (await ask('GET', '/tenants')).body as { total: number }
+  await pool.query(
+    `INSERT INTO tenants (slug, name, secret, created_at, updated_at)
+     SELECT 'full-' || n, 'M', '\\x00', now(), now() FROM generate_series($1::int + 1, 10000) AS n`,
+    [total],
+  )
   t.match(await ask('POST', '/tenants', { slug: 'late', name: 'L' }), problem(409, 'too many tenants'))
 })
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { DeadLetterPage } from '../../../api/admin/dead-letter-answers.ts'
 import { checkAdditions } from '../../../api/admin/device-additions.ts'
-import { type DeviceDetails, NewDevice } from '../../../auth/devices/device.ts'
+import type { DeviceDetails } from '../../../auth/devices/device.ts'
 import { nameOf, writeDeadLetter } from '../../../ingest/forwarder/dead-letters.ts'
 import { openDisk } from '../../../ingest/journal/disk.ts'
 import { encodePoints, points } from '../../../ingest/points-table.ts'
@@ -167,21 +167,6 @@ t.test('a name of any characters is a step of the path', async t => {
   }
 })
 
-t.test('a device whose name was good once goes on working, and can be renamed', async t => {
-  for (const name of ['a/b', ' ', 'a\u202eb']) {
-    await devices.add([{ ...NewDevice.parse({ name: 'x' }), name }], 'somebody')
-    const path = `/devices/${encodeURIComponent(name)}`
-    await answers(
-      t,
-      ['PATCH', path, { battery: true }, { status: 200, body: { name, battery: true } }],
-      ['POST', `${path}/rotate`, undefined, { status: 200, body: { device: name } }],
-      ['PATCH', path, { name: 'good' }, { status: 200, body: { name: 'good' } }],
-      ['PATCH', '/devices/good', { name }, { status: 422 }],
-      ['DELETE', '/devices/good', undefined, { status: 204 }],
-    )
-  }
-})
-
 t.test('each fault of a device is named by its field', async t => {
   const invalid = (...errors: object[]) => problem(422, 'invalid body', { errors })
   const posted: [body: unknown, ...errors: object[]][] = [
@@ -243,15 +228,14 @@ t.test('many devices are added at once, or none of them', async t => {
     ['POST', '/devices', tooMany, problem(413, 'too many devices', { detail: 'at most 10000 at a time' })],
     ['POST', '/devices', [...tooMany.slice(2), { name: 'n9' }], problem(422, 'name twice')],
     ['POST', '/devices', 'x'.repeat(17 * 1024 * 1024), problem(413, 'payload too large')],
+    ['GET', '/devices?search=HALL&page=2', undefined, { body: { total: 250, page: 2, next: 3 } }],
   )
   const added = additions().map(({ args: [some] }) => some.length)
   t.strictSame(added, [10_000], 'too many devices do not reach the registry')
-  const { body } = await ask('GET', '/devices?search=HALL&page=2')
-  const { devices: found, ...rest } = body as { devices: { name: string }[] }
-  t.strictSame(rest, { total: 250, page: 2, next: 3 })
-  t.strictSame([found.length, found[0]?.name], [100, 'sensor 100'])
   const refused: [query: string, path: string][] = [
-    ...['0', '1e3', '1&page=2'].map((page): [string, string] => [`page=${page}`, 'page']),
+    ['page=0', 'page'],
+    ['page=1e3', 'page'],
+    ['page=1&page=2', 'page'],
     [`search=${'x'.repeat(300)}`, 'search'],
     ['pge=2', ''],
   ]
@@ -304,25 +288,28 @@ t.test('an erase needs a device that is or was there, or a metric that a device 
     ['POST', '/devices/a%20b/erase', undefined, { status: 202, headers: { location }, body: job }],
     ['GET', '/devices/a%20b', undefined, unknown],
   )
-  const report = { device: 'a b', symbols: [/^a-b-\d+$/], finished_at: null }
-  t.match(await ask('GET', '/devices/a%20b/erase'), { status: 200, body: report })
-
-  await ask('POST', '/devices', { name: 'green house' })
   const path = '/devices/green%20house/metrics'
-  const { number } = devices.get('green house') ?? { number: 0 }
+  const soil = `${path}/soil_moisture`
   await answers(
     t,
+    ['GET', '/devices/a%20b/erase', undefined, { body: { device: 'a b', symbols: [/^a-b-\d+$/], finished_at: null } }],
+    ['POST', '/devices', { name: 'green house' }, { status: 201 }],
     ['DELETE', '/devices/nobody/metrics/co2', undefined, unknown],
-    ['DELETE', `${path}/soil_moisture`, undefined, problem(404, 'metric unknown')],
+    ['DELETE', soil, undefined, problem(404, 'metric unknown')],
     ['DELETE', `${path}/temperature`, undefined, problem(409, 'metric built in')],
-    ['GET', `${path}/soil_moisture`, undefined, problem(404, 'metric unknown')],
+    ['GET', soil, undefined, problem(404, 'metric unknown')],
   )
+  const { number } = devices.get('green house') ?? { number: 0 }
   t.equal(await metrics.ensure([{ device: number, field: 'soil_moisture' }], 'test'), 'done')
   const metricJob = { device: 'green house', metric: 'soil_moisture', state: 'waiting', rows: null, finished_at: null }
-  const asked = await ask('DELETE', `${path}/soil_moisture`)
-  t.match(asked, { status: 202, headers: { location: `/api/admin${path}/soil_moisture` }, body: metricJob })
-  t.match(await ask('GET', `${path}/soil_moisture`), { status: 200, body: { metric: 'soil_moisture', error: null } })
-  t.match(await ask('GET', '/devices/green%20house'), { status: 200 }, 'the device stays')
+  const asked = { status: 202, headers: { location: `/api/admin${soil}` }, body: metricJob }
+  await answers(
+    t,
+    ['DELETE', '/metrics/soil_moisture', undefined, problem(409, 'metric in use')],
+    ['DELETE', soil, undefined, asked],
+    ['GET', soil, undefined, { status: 200, body: { metric: 'soil_moisture', error: null } }],
+    ['GET', '/devices/green%20house', undefined, { status: 200 }],
+  )
   t.strictSame(metrics.metricsOf(number), [])
   await ask('DELETE', '/devices/green%20house')
 })
@@ -486,22 +473,14 @@ t.test('an import and a replay succeed without their rows of the audit', async t
 })
 
 t.test('the expected interval is also read by its former name', async t => {
-  const shown = (seconds: number) => ({ status: 200, body: { expected_interval_seconds: seconds } })
-  const two = [
-    { name: 'old-two', expected_interval_s: 30 },
-    { name: 'new-three', expected_interval_seconds: 40 },
-  ]
   const both = { expected_interval_s: 1, expected_interval_seconds: 2 }
   await answers(
     t,
     ['POST', '/devices', { name: 'old-one', expected_interval_s: 60 }, { status: 201 }],
-    ['GET', '/devices/old-one', undefined, shown(60)],
-    ['POST', '/devices', two, { status: 201 }],
-    ['GET', '/devices/old-two', undefined, shown(30)],
-    ['GET', '/devices/new-three', undefined, shown(40)],
-    ['PATCH', '/devices/old-one', { expected_interval_s: 90 }, shown(90)],
+    ['GET', '/devices/old-one', undefined, { body: { expected_interval_seconds: 60 } }],
+    ['PATCH', '/devices/old-one', { expected_interval_s: 90 }, { body: { expected_interval_seconds: 90 } }],
     ['PATCH', '/devices/old-one', both, { status: 422, body: { errors: [{ message: /expected_interval_s/ }] } }],
-    ['GET', '/devices/old-one', undefined, shown(90)],
+    ['DELETE', '/devices/old-one', undefined, { status: 204 }],
   )
 })
 
@@ -577,19 +556,16 @@ t.test('the audit names who it was', async t => {
 })
 
 t.test('a metric is added from the catalogue or as it is given, changed and removed', async t => {
-  const { body } = await ask('GET', '/metrics')
-  const temperature = { name: 'temperature', unit: 'Cel', unit_sign: '°C', decimals: 1, min: -90, max: 85 }
-  t.match(body, { metrics: [{ ...temperature, built_in: true }] })
-  t.strictSame((await ask('GET', '/metrics/temperature')).body, (body as { metrics: object[] }).metrics[0])
-  const added = await ask('POST', '/metrics', { name: 'co2' })
-  t.match(added, { status: 201, body: { name: 'co2', title: 'CO₂', unit: 'ppm', kind: 'gauge', built_in: false } })
-  t.equal(added.headers['location'], '/api/admin/metrics/co2')
-  t.notOk('id' in (added.body as object))
   const own = { name: 'sap_flow', title: 'Sap', unit: 'l/h', kind: 'rate', decimals: 3, min: 0, max: 9 }
   const change = { kind: 'counter', unit: null, quality: { max: 8, spike: 1 } }
   const unknown = problem(404, 'metric unknown')
+  const co2 = { name: 'co2', title: 'CO₂', unit: 'ppm', kind: 'gauge', built_in: false }
+  const temperature = { name: 'temperature', unit: 'Cel', unit_sign: '°C', decimals: 1, min: -90, max: 85 }
   await answers(
     t,
+    ['GET', '/metrics', undefined, { body: { metrics: [temperature] } }],
+    ['GET', '/metrics/temperature', undefined, { body: { ...temperature, built_in: true } }],
+    ['POST', '/metrics', { name: 'co2' }, { status: 201, headers: { location: '/api/admin/metrics/co2' }, body: co2 }],
     ['GET', '/metrics/rain', undefined, unknown],
     ['POST', '/metrics', own, { status: 201, body: { ...own, unit: 'L/h', unit_sign: 'L/h', quality: null } }],
     ['PATCH', '/metrics/sap_flow', change, { status: 200, body: { ...change, unit_sign: null, title: 'Sap' } }],
@@ -597,11 +573,10 @@ t.test('a metric is added from the catalogue or as it is given, changed and remo
     ['DELETE', '/metrics/sap_flow', undefined, unknown],
     ['PATCH', '/metrics/sap_flow', { decimals: 1 }, unknown],
   )
-  const actions = ['add', 'change', 'remove'].map(action => `local admin token: metric.${action}`)
-  t.strictSame(await audited("subject = 'metric sap_flow'"), actions)
 })
 
 t.test('a change of metrics that is refused names the field', async t => {
+  const unitAndMax = { errors: [{ path: 'unit' }, { path: 'max' }] }
   await answers(
     t,
     ['POST', '/metrics', { name: 'co2' }, problem(409, 'name taken', at('name', /is taken/))],
@@ -613,15 +588,7 @@ t.test('a change of metrics that is refused names the field', async t => {
     ['POST', '/metrics', { name: 'x', units: 'm' }, problem(422, 'invalid body')],
     ['PATCH', '/metrics/co2', {}, problem(422, 'invalid body')],
     ['PATCH', '/metrics/co2', { max: -1 }, problem(422, 'range empty', at('min', /less than max/))],
-    ['PATCH', '/metrics/pressure', { unit: 'Pa', max: 2000 }, problem(409, 'metric built in')],
-    [
-      'PATCH',
-      '/metrics/pressure',
-      { unit: 'Pa', max: 2000 },
-      { body: { errors: [{ path: 'unit' }, { path: 'max' }] } },
-    ],
-    ['PATCH', '/metrics/pressure', { title: 'Air pressure' }, { status: 200 }],
-    ['PATCH', '/metrics/pressure', { title: 'Pressure' }, { status: 200 }],
+    ['PATCH', '/metrics/pressure', { unit: 'Pa', max: 2000 }, problem(409, 'metric built in', unitAndMax)],
     ['DELETE', '/metrics/humidity', undefined, problem(409, 'metric built in')],
   )
 })
@@ -670,10 +637,8 @@ t.test('a device lists metrics, which are registered from the catalogue and cann
     ['DELETE', '/metrics/co2', undefined, { status: 204 }],
     ['PATCH', '/devices/lab', { metrics: ['most_0', 'gone'] }, problem(422, 'metrics unknown')],
     ['POST', '/devices', { name: 'bed', metrics: ofCatalogue }, { status: 201 }],
-    ['GET', '/devices/bed', undefined, { body: { metrics: ofCatalogue } }],
     ['GET', '/metrics/soil_temperature', undefined, { body: { unit: 'Cel', kind: 'gauge', max: 100 } }],
     ['PATCH', '/devices/bed', { metrics: ['leaf_wetness'] }, { status: 200 }],
-    ['GET', '/metrics/leaf_wetness', undefined, { body: { title: 'Leaf wetness' } }],
     ['POST', '/devices', { name: 'bed', metrics: ['ph'] }, problem(409, 'name taken')],
     ['GET', '/metrics/ph', undefined, { status: 404 }],
     ['DELETE', '/metrics/leaf_wetness', undefined, problem(409, 'metric in use')],

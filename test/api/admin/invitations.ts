@@ -192,31 +192,23 @@ t.test('invitations are listed page by page, bounded, and in the audit', async t
   t.match(last, { id: Number, email: 'last@example.com', role: 'user', viewer: true, invited_by: 'local admin token' })
   t.match(last, { created_at: isoTime, expires_at: new Date(clock.ms + 7 * dayMs).toISOString() })
   t.notMatch(JSON.stringify([last, ...others]), /link|token=/)
-  const page = async (number: number) => {
-    const { body } = await admin.ask('GET', `/invitations?page=${number}`)
-    const { invitations, ...rest } = body as { invitations: { email: string }[] }
-    return { count: invitations.length, ...rest }
-  }
-  t.strictSame(await page(1), { count: 100, total: 1000, page: 1, next: 2 })
-  t.match(await page(10), { count: 100, next: null })
-  t.match(await page(11), { count: 0, total: 1000, next: null })
   await pool.query('DELETE FROM rate_limits')
   const more = { email: 'more@example.com', mail: false }
   await admin.answers(
     t,
+    ['GET', '/invitations', undefined, { body: { invitations: { length: 100 }, total: 1000, page: 1, next: 2 } }],
+    ['GET', '/invitations?page=10', undefined, { body: { invitations: { length: 100 }, next: null } }],
     ['POST', '/invitations', more, problem(409, 'too many invitations')],
     ['POST', '/invitations', { ...more, email: 'many1@example.com' }, { status: 201 }],
     ['DELETE', `/invitations/${last?.id}`, undefined, { status: 204 }],
     ['POST', '/invitations', more, { status: 201 }],
   )
-  const { rows } = await pool.query('SELECT actor, action, subject, details FROM audit ORDER BY id')
-  const actor = 'local admin token'
-  const subject = `invitation ${last?.id}`
+  const { rows } = await pool.query('SELECT action, details FROM audit WHERE subject = $1 ORDER BY id', [
+    `invitation ${last?.id}`,
+  ])
   t.match(rows, [
-    { actor, action: 'invitation.add', subject, details: { email: 'last@example.com', role: 'user', viewer: true } },
-    { actor, action: 'invitation.add', subject: /^invitation \d+$/ },
-    { actor, action: 'invitation.revoke', subject, details: { email: 'last@example.com' } },
-    { actor, action: 'invitation.add' },
+    { action: 'invitation.add', details: { email: 'last@example.com', role: 'user', viewer: true } },
+    { action: 'invitation.revoke', details: { email: 'last@example.com' } },
   ])
 })
 

@@ -291,6 +291,38 @@ t.test('a key that may makes the devices that are not there', async t => {
   t.equal(stored.length, 2)
 })
 
+t.test('a line has the device that its name stands for at the moment', async t => {
+  const { send, stored } = usual.use()
+  const [left, right] = ['left', 'right']
+  for (const name of [left, right]) await addDevice(name, { owner })
+  const [one, two] = [devices.get(left)?.number, devices.get(right)?.number]
+  const change = (name: string, fields: object) => devices.change(name, fields, 'test')
+  async function exchangeNames(): Promise<void> {
+    await change(left, { name: 'between' })
+    await change(right, { name: left })
+    await change('between', { name: right })
+  }
+  const changes: [change: () => Promise<unknown>, ofLeft: number | string | undefined, ofRight: number | undefined][] =
+    [
+      [async () => undefined, one, two],
+      [exchangeNames, two, one],
+      [() => change(left, { log_switch: false }), 'LOGGING_DISABLED', one],
+      [() => change(left, { log_switch: true }), two, one],
+      [() => change(left, { owner: other }), 'DEVICE_FORBIDDEN', one],
+      [() => devices.remove(two ?? 0, 'test'), 'DEVICE_UNKNOWN', one],
+    ]
+  for (const [happen, ofLeft, ofRight] of changes) {
+    await happen()
+    stored.length = 0
+    const { body } = await send(csvOf(1, left) + csvOf(1, right).slice(header.length))
+    const rejects = (body['rejects'] as { code: string }[]).map(({ code }) => code)
+    t.strictSame([...rejects, ...stored.map(({ device }) => device)], [ofLeft, ofRight])
+  }
+  await addDevice(left, { owner })
+  t.match(await send(csvOf(1, left)), { body: { stored: 1 } }, 'a new device of the same name')
+  t.equal(stored.at(-1)?.device, devices.get(left)?.number)
+})
+
 t.test('each reject has its place and its reason, the first thousand of them', async t => {
   const { send, counts } = usual.use()
   const [first, second] = objectsOf(2, 'kitchen')
@@ -461,30 +493,21 @@ t.test('a credential that sends more than its share waits, and others do not', a
   let nowMs = 0
   const fairShare = createFairShare({ perSecond: 10, burst: 50 }, () => nowMs)
   const { send, stored } = usual.use({ fairShare })
+  const waits = async (seconds: number, message: string) => {
+    const { status, headers, body } = await send(csvOf(1, 'kitchen'))
+    t.match({ status, body }, { status: 429, body: { status: 'too many readings' } }, message)
+    t.equal(headers.get('retry-after'), String(seconds), message)
+    nowMs += seconds * 1000
+  }
   t.match(await send(csvOf(100, 'kitchen')), { status: 200, body: { stored: 100 } }, 'one that has begun is taken')
-  const { status, headers, body } = await send(csvOf(1, 'kitchen'))
-  t.match({ status, body }, { status: 429, body: { status: 'too many readings' } })
-  t.equal(headers.get('retry-after'), '6', 'the header of the file is a line, too')
   t.match(await send(csvOf(1, 'kitchen'), { 'x-api-key': await keyOf(owner) }), { status: 200 })
-  nowMs += 6000
+  await waits(6, 'the header of the file is a line, too')
   t.match(await send(`${header}${'x\n'.repeat(100)}`, {}, '?strict=1'), { status: 400 })
-  t.match(await send(csvOf(1, 'kitchen')), { status: 429 }, 'what is rejected counts')
-  t.equal(stored.length, 101)
-})
-
-t.test('bytes without readings are charged as well, without their compression', async t => {
-  let nowMs = 0
-  const fairShare = createFairShare({ perSecond: 10, burst: 1000 }, () => nowMs)
-  const { send } = usual.use({ fairShare })
+  await waits(10, 'what is rejected counts')
   const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
-  const blank = gzipSync(`[${' '.repeat(1_000_000)}`)
-  t.match(await send(blank, headers), { status: 400, body: { status: 'invalid json' } })
-  const refused = await send(csvOf(1, 'kitchen'))
-  t.match(refused, { status: 429, body: { status: 'too many readings' } })
-  t.equal(refused.headers.get('retry-after'), String(Math.ceil((Math.ceil(1_000_001 / 256) - 1000 + 1) / 10)))
-  t.match(await send(csvOf(1, 'kitchen'), { 'x-api-key': await keyOf(owner) }), { status: 200 })
-  nowMs += 291_000
-  t.match(await send(csvOf(1, 'kitchen')), { status: 200 })
+  t.match(await send(gzipSync(`[${' '.repeat(1_000_000)}`), headers), { status: 400 })
+  await waits(389, 'bytes without readings count, as long as they are without their compression')
+  t.equal(stored.length, 101)
 })
 
 t.test('a full journal stops a batch, and batches leave a part of it to single readings', async t => {

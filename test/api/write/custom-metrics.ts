@@ -1,22 +1,16 @@
 /** Single readings with custom metrics: a real registry in PostgreSQL and a real journal, without QuestDB. */
 
-import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { NewDevice } from '../../../auth/devices/device.ts'
-import { createDeviceFields } from '../../../auth/metrics/device-fields.ts'
 import { type MetricsOptions, openMetrics } from '../../../auth/metrics/metrics.ts'
 import { createWriters, type Writer } from '../../../auth/writers.ts'
-import { roleOf } from '../../../ingest/field-names.ts'
 import { createIntake } from '../../../ingest/intake/intake.ts'
 import type { CustomValues } from '../../../ingest/journal/record.ts'
 import { createReadingCheck } from '../../../ingest/reading.ts'
-import { metricNameOf } from '../../../store/metrics/metric-name.ts'
-import { metrics as builtIn } from '../../../store/tables.ts'
 import { perOwner } from '../../support/accounts.ts'
 import { addDeviceTo, openParts } from '../../support/admin.ts'
 import { breakingPool } from '../../support/breaking-pool.ts'
 import { nowhere, silentLog, startDatabases } from '../../support/databases.ts'
-import { runs } from '../../support/runs.ts'
 
 const { store } = await startDatabases(t, nowhere)
 const pool = store.postgres
@@ -139,52 +133,4 @@ t.test('an API key makes the device of a good reading with its metrics', async t
   t.strictSame(made, ['by key'])
   const { number = 0 } = devices.get('by key') ?? {}
   t.match(metrics.metricsOf(number), [{ name: 'by_key' }])
-})
-
-const columns: readonly string[] = builtIn
-const isOutside = (value: number, { min, max }: { min: number; max: number }) => value < min || value > max
-
-t.test('each field of any reading is stored or named, or the reading is refused with a reason', async t => {
-  const { metrics, send } = await open(t)
-  const fields = createDeviceFields(metrics)
-  const writers = await Promise.all(Array.from({ length: 20 }, (_, at) => addDevice(`fuzzed ${at}`)))
-  const special = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'Temperature', 'battery voltage', 'ts', '']
-  const name = fc.oneof(
-    fc.string({ unit: 'binary', maxLength: 70 }),
-    fc.stringMatching(/^[a-z][a-z0-9_]{0,5}$/),
-    fc.constantFrom(...special, 'co2', 'CO2 ppm', 'pm2_5', 'wind-direction'),
-  )
-  const value = fc.oneof(
-    fc.double(),
-    fc.integer({ min: 0, max: 1 }),
-    fc.boolean(),
-    fc.constantFrom(null, '', '1', 'NaN', [], [1], {}, 1e308, -0),
-  )
-  const outcomes = { stored: 0, refused: 0 }
-  const property = async (at: number, pairs: [string, unknown][]) => {
-    const writer = writers[at] as (typeof writers)[number]
-    const { device } = writer
-    const body = { ...Object.fromEntries(pairs), device: device.name, ...good } as Record<string, unknown>
-    const { code, errors, ignored = [], custom } = await send(writer, body)
-    if (code !== undefined) {
-      outcomes.refused++
-      return code === 'PAYLOAD_INVALID' && Object.keys(errors ?? {}).length > 0
-    }
-    const series = new Set(custom?.series)
-    if (custom !== undefined) outcomes.stored++
-    const named = new Set(ignored)
-    const isNamed = (field: string) =>
-      named.has(field) || ignored.length === 20 || (field.length > 64 && ignored.some(text => text.endsWith('…')))
-    return Object.keys(body).every(field => {
-      if (field in good || ['device', 'timestamp'].includes(field) || /^battery[_ ]/.test(field)) return true
-      if (body[field] === null || columns.includes(roleOf(field))) return true
-      const found = fields.find(device, field)
-      const isValue = typeof body[field] === 'boolean' || Number.isFinite(body[field])
-      if (!isValue || found === undefined || isOutside(Number(body[field]), found)) return isNamed(field)
-      return metricNameOf(field) !== undefined && series.has(found.series) && !named.has(field)
-    })
-  }
-  const readings = fc.asyncProperty(fc.nat({ max: 19 }), fc.array(fc.tuple(name, value), { maxLength: 12 }), property)
-  await fc.assert(readings, runs(200, 2000))
-  t.ok(outcomes.stored > 20 && outcomes.refused > 2, JSON.stringify(outcomes))
 })
