@@ -4,7 +4,6 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
-import { NewDevice } from '../../auth/devices/device.ts'
 import type { Station } from '../../auth/stations/station.ts'
 import { openStations } from '../../auth/stations/stations.ts'
 import { isWhole } from '../../ingest/forwarder/dead-letter.ts'
@@ -18,28 +17,25 @@ import { createEraseSteps } from '../../service/lifecycle/erasure/erase-steps.ts
 import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import type { Exec } from '../../store/questdb/until-applied.ts'
 import { openParts } from '../support/admin.ts'
-import { silentLog } from '../support/databases.ts'
+import { addDeviceTo, valueIn } from '../support/changed.ts'
+import { closing, silentLog } from '../support/databases.ts'
 import { records } from '../support/journal-parts.ts'
 import { until } from '../support/processes.ts'
 import { startLentDatabases } from '../support/worker-questdb.ts'
 
 const { store } = await startLentDatabases(t)
 const { ingest, pointsIngest, devices, metrics, journal, pointsJournal } = await openParts(t, store)
-const stations = openStations({ pool: store.postgres, nowMs: Date.now, log: silentLog })
-t.teardown(() => stations.close())
+const stations = closing(t, openStations({ pool: store.postgres, nowMs: Date.now, log: silentLog }))
 for (const path of [ingest, pointsIngest]) path.startForwarding(store.questdb.address.http, true)
-const questdb = createQuestdbClient(store.questdb.address.http)
-t.teardown(() => questdb.close())
+const questdb = closing(t, createQuestdbClient(store.questdb.address.http))
 const ingests = { readings: ingest, points: pointsIngest }
 const options = { devices, metrics, stations, ingest: ingests, store, log: silentLog }
 
 const dayMs = 86_400_000
 
 async function addDevice(name: string): Promise<{ number: number; symbol: string }> {
-  const added = await devices.add([NewDevice.parse({ name })], 'test')
-  const device = devices.get(name)
-  if (!added.ok || device === undefined) throw new Error('the device was not made')
-  return device
+  await addDeviceTo(devices, name)
+  return devices.get(name) as { number: number; symbol: string }
 }
 
 /** One reading on each of some days, newest today; the odd ones have no temperature. */
@@ -121,8 +117,7 @@ t.test('values of custom metrics are erased with their device, and again where t
   const onLost = (listener: typeof tellLost) => {
     tellLost = listener
   }
-  const jobs = createEraseJobs({ ...options, ingest: { ...ingests, readings: { ...ingest, onLost } } })
-  t.teardown(() => jobs.close())
+  const jobs = closing(t, createEraseJobs({ ...options, ingest: { ...ingests, readings: { ...ingest, onLost } } }))
   const [gone, other] = [await addDevice('balcony'), await addDevice('garden')]
   const sightings = [gone, other].flatMap(({ number }) => ['co2', 'lux'].map(field => ({ device: number, field })))
   t.equal(await metrics.ensure(sightings, 'test'), 'done')
@@ -254,8 +249,7 @@ t.test('a metric whose erase has failed can be erased again, and goes with its d
   )
   t.match(await failing.metricReport('arbor', 'co2'), { state: 'failed', rows: null })
 
-  const jobs = createEraseJobs(options)
-  t.teardown(() => jobs.close())
+  const jobs = closing(t, createEraseJobs(options))
   const again = { device: 'arbor', metric: 'co2', state: 'waiting', rows: null, error: null }
   t.match(await jobs.requestMetric('arbor', 'co2', 'test'), { ok: true, value: again }, 'it has not come again')
   await until('it is erased', async () => (await jobs.metricReport('arbor', 'co2'))?.state === 'done')
@@ -289,8 +283,7 @@ t.test('values of a metric that have not come to QuestDB never do, over any rest
   await Promise.all(accepted)
   await jobs.requestMetric('pergola', 'co2', 'test')
   await jobs.close()
-  const next = createEraseJobs(options)
-  t.teardown(() => next.close())
+  const next = closing(t, createEraseJobs(options))
   next.resume()
   await until('it is erased', async () => (await next.metricReport('pergola', 'co2'))?.state === 'done')
   await until('the readings are there', async () => {
@@ -327,16 +320,14 @@ t.test('the values count that a process before has erased', async t => {
   await until('the values are erased', () => isDying)
   t.equal(await values(), 0)
   t.match(await first.metricReport('gazebo', 'co2'), { state: 'running', rows: null })
-  const second = createEraseJobs(options)
-  t.teardown(() => second.close())
+  const second = closing(t, createEraseJobs(options))
   second.resume()
   await until('it is done', async () => (await second.metricReport('gazebo', 'co2'))?.state === 'done')
   t.match(await second.metricReport('gazebo', 'co2'), { rows: 3 })
 })
 
 t.test('a device of the same name that is made meanwhile keeps its readings', async t => {
-  const jobs = createEraseJobs(options)
-  t.teardown(() => jobs.close())
+  const jobs = closing(t, createEraseJobs(options))
   const old = await addDevice('attic')
   await log(old, 3)
   await jobs.request('attic', 'test')
@@ -353,8 +344,7 @@ t.test('what stands in the way is told in the report, and waited for', async t =
   await log(device, 2)
   let away = true
   const flaky = { ...devices, reconcile: async () => !away && (await devices.reconcile()) }
-  const jobs = createEraseJobs({ ...options, devices: flaky })
-  t.teardown(() => jobs.close())
+  const jobs = closing(t, createEraseJobs({ ...options, devices: flaky }))
   t.match(await jobs.request('garage', 'test'), { ok: true })
   await until('it waits', async () => (await jobs.report('garage'))?.error !== null)
   t.match(await jobs.report('garage'), { state: 'running', error: /not known yet whether the device is removed/ })
@@ -460,8 +450,7 @@ t.test('readings that have not come to QuestDB never do', async t => {
   const values = { temperature: 1, humidity: 1, pressure: 1, battery_voltage: 1, battery_percentage: 1 }
   const accepted = days.map(day => ingest.accept(device, { ...values, timestampMs: Date.now() - day * dayMs }))
   t.strictSame(await Promise.all(accepted), ['stored', 'stored', 'stored'])
-  const jobs = createEraseJobs(options)
-  t.teardown(() => jobs.close())
+  const jobs = closing(t, createEraseJobs(options))
   await jobs.request('shed', 'test')
   await done(jobs, 'shed')
   const [, temperatures, humidities] = await rows(device.symbol)
@@ -484,8 +473,7 @@ t.test('the hourly view stays, and holds nothing of the device any more', async 
   await questdb.exec('REFRESH MATERIALIZED VIEW readings_1h INCREMENTAL', 10_000)
   await until('the view has them', async () => (await viewed(device.symbol))?.[0] === 3)
   const [name] = await view()
-  const jobs = createEraseJobs(options)
-  t.teardown(() => jobs.close())
+  const jobs = closing(t, createEraseJobs(options))
   await jobs.request('loft', 'test')
   await done(jobs, 'loft')
   t.strictSame(await viewed(device.symbol), [0, null])
@@ -533,8 +521,7 @@ t.test('an erase beside a damaged dead letter runs to its end, fails with the na
 })
 
 t.test('bulk data of an erased device is not taken any more', async t => {
-  const jobs = createEraseJobs(options)
-  t.teardown(() => jobs.close())
+  const jobs = closing(t, createEraseJobs(options))
   const device = await addDevice('mill')
   const other = await addDevice('lake')
   await log(device, 1)
@@ -548,9 +535,7 @@ t.test('bulk data of an erased device is not taken any more', async t => {
 })
 
 async function addStation(sn: string): Promise<Station> {
-  const added = await stations.add({ sn, model: 'M1', owner: null }, 'test')
-  if (!added.ok) throw new Error(added.code)
-  return added.value
+  return valueIn(await stations.add({ sn, model: 'M1', owner: null }, 'test'))
 }
 
 const hourAgoMs = Math.floor(Date.now() / 1000) * 1000 - 3_600_000
@@ -585,8 +570,7 @@ function stationDone(jobs: EraseJobs, sn: string): Promise<void> {
 }
 
 t.test('the points of a removed station are erased, and no others', async t => {
-  const jobs = createEraseJobs(options)
-  t.teardown(() => jobs.close())
+  const jobs = closing(t, createEraseJobs(options))
   const [old, other] = [await addStation('IN-1'), await addStation('IN-2')]
   await addPoints(old, 3)
   await addPoints(other, 2)
@@ -656,8 +640,7 @@ t.test('points whose erase has failed can be erased again, also under a new stat
     )
   }
   await fail(station)
-  const jobs = createEraseJobs(options)
-  t.teardown(() => jobs.close())
+  const jobs = closing(t, createEraseJobs(options))
   t.match(await jobs.eraseStationAgain('IN-7', 'test'), { ok: true })
   await stationDone(jobs, 'IN-7')
   t.match(await jobs.stationReport('IN-7'), { rows: 16, error: null })

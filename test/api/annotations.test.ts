@@ -5,13 +5,12 @@ import { bounds } from '../../auth/annotations/annotation.ts'
 import { createAnnotations } from '../../auth/annotations/annotations.ts'
 import { NewDevice } from '../../auth/devices/device.ts'
 import { openDevices } from '../../auth/devices/devices.ts'
-import { nowhere, silentLog, startDatabases } from '../support/databases.ts'
+import { closing, nowhere, silentLog, startDatabases } from '../support/databases.ts'
 
 t.test('a device has a bounded number of annotations', async t => {
   const { store } = await startDatabases(t, nowhere)
   const pool = store.postgres
-  const devices = await openDevices({ pool, now: Date.now, log: silentLog, graceMs: 0 })
-  t.teardown(() => devices.close())
+  const devices = closing(t, await openDevices({ pool, now: Date.now, log: silentLog, graceMs: 0 }))
   await devices.add([NewDevice.parse({ name: 'attic' })], 'test')
   const { number } = devices.get('attic') ?? { number: 0 }
   await pool.query(

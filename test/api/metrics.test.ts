@@ -9,6 +9,7 @@ import { createReadingMeter, rejectionReasons } from '../../ingest/intake/readin
 import type { TopicState } from '../../ingest/kafka/topic-watch.ts'
 import { createEventMeter } from '../../service/meters.ts'
 import { addServiceMetrics, type ServiceMetricsOptions } from '../../service/service-metrics.ts'
+import { closing } from '../support/databases.ts'
 
 /** Every figure is 0. */
 const zeros = new Proxy({}, { get: () => 0 })
@@ -38,8 +39,7 @@ function startMetrics(t: { teardown(end: () => unknown): void }, more: Partial<S
     version: '1.2.3',
     ...more,
   })
-  const app = fastify()
-  t.teardown(() => app.close())
+  const app = closing(t, fastify())
   metrics.measure(app)
   serverFamily({ metrics, readiness: () => ({ status: 'ok' }) }).register(app)
   app.get('/api/device/:name', async () => 'x')

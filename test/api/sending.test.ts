@@ -12,7 +12,7 @@ import { contentFilesFamily } from '../../api/content-files/content-files.ts'
 import { BusyError, boundSending } from '../../api/http/send-budget.ts'
 import { sendPieces, untilStalled } from '../../api/http/stalled-response.ts'
 import { serveEverybody } from '../support/admin-scope.ts'
-import { silentLog } from '../support/databases.ts'
+import { closing, silentLog } from '../support/databases.ts'
 import { madeMetrics } from '../support/made-metrics.ts'
 import { until } from '../support/processes.ts'
 import { openRaw } from '../support/raw-connection.ts'
@@ -123,8 +123,7 @@ for (const form of ['identity', 'gzip', 'zstd'] as const) {
         yield shared
       }
     }
-    const app = fastify()
-    t.teardown(() => app.close())
+    const app = closing(t, fastify())
     app.get('/', (_request, reply) => sendPieces(reply, pieces(), { form, onFailed: error => t.fail(error.message) }))
     const address = await app.listen({ host: '127.0.0.1', port: 0 })
     const response = await new Promise<IncomingMessage>(resolve => void get(address, resolve))
@@ -155,8 +154,7 @@ async function startExport(t: Test, pieceCount: number, stalledMsMax: number) {
       state.isOver = true
     }
   }
-  const app = fastify()
-  t.teardown(() => app.close())
+  const app = closing(t, fastify())
   const options: ExportOptions = {
     readingsExport: { pieces: async () => ({ ok: true, pieces: made() }), close: async () => undefined },
     devices: { get: () => undefined, all: () => [] },

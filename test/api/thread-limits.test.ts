@@ -1,15 +1,12 @@
 /** The limits of worker threads: the young generation that V8 gives a thread is the one that was asked for. */
 
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Worker } from 'node:worker_threads'
 import t from 'tap'
 import { analysesGroup } from '../../api/read/analyses.ts'
-import { openIngest } from '../../ingest/ingest.ts'
-import { createWallClock } from '../../ingest/journal/wall-clock.ts'
 import { parseQuestdbAddress } from '../../store/questdb/client/questdb-address.ts'
+import { openTestIngest } from '../ingest/open-ingest.ts'
 import { makeDevice, queryAt } from '../query/query-at.ts'
-import { nowhere, silentLog, temporaryFolder } from '../support/databases.ts'
+import { nowhere } from '../support/databases.ts'
 import { openReadsOf } from '../support/open-reads.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { serveGroups } from './serve-groups.ts'
@@ -28,19 +25,8 @@ t.test('every worker thread has the limits of its own kind', async t => {
   const look = (thread: Worker) => thread.once('online', () => void note(thread))
   process.on('worker', look)
   t.teardown(() => process.off('worker', look))
-  const directory = join(temporaryFolder(t), 'journal')
-  mkdirSync(directory)
   const { http, pg } = parseQuestdbAddress(nowhere.questdbHttp, nowhere.questdbPg)
-  const ingest = openIngest({
-    directory,
-    journalBytesMax: 1024 ** 3,
-    reserveBytes: 0,
-    keepMs: 0,
-    clock: createWallClock({ nowMs: Date.now }),
-    log: silentLog,
-    onFatal: error => t.fail(error.message),
-  })
-  t.teardown(() => ingest.close())
+  const ingest = openTestIngest(t)
   ingest.startForwarding(http, true)
   const metrics = { get: () => undefined, series: () => undefined, metricsOf: () => [] }
   const query = queryAt(t, pg, '2026-01-01T00:00:00Z', { http })

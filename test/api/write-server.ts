@@ -15,7 +15,8 @@ import { createKnownMetrics } from '../../service/entity-metrics.ts'
 import { createIngress } from '../../service/ingress.ts'
 import { type Config, readConfig } from '../../service/settings/config.ts'
 import { type AccountsUnderTest, openVariant } from '../support/accounts.ts'
-import { addDeviceTo, openParts } from '../support/admin.ts'
+import { openParts } from '../support/admin.ts'
+import { addDeviceTo } from '../support/changed.ts'
 import { nowhere, silentLog, startDatabases, type TestHooks } from '../support/databases.ts'
 import { holdToContract } from '../support/held-answers.ts'
 import { readingsIn } from '../support/journal-parts.ts'
@@ -166,12 +167,8 @@ function createRemoteWriters(config: Config, { metrics, ...parts }: RemoteParts)
   })
 }
 
-async function addKeyOf({ person, accounts, keys }: AccountsUnderTest, email: string, more: object) {
+async function addKeyOf({ person, makeKey }: AccountsUnderTest, email: string, more: object) {
   const owner = await person(email)
-  const account = await accounts.find(owner)
-  if (account === undefined) throw new Error('no such account')
-  const wanted = { name: 'test', scopes: ['ingest' as const], createDevices: false, expiresInDays: undefined, ...more }
-  const made = await keys.create(account, wanted)
-  if (!made.ok) throw new Error(made.code)
-  return { key: made.value.text, owner, keyId: Number(made.value.id) }
+  const made = await makeKey(owner, more)
+  return { key: made.text, owner, keyId: Number(made.id) }
 }

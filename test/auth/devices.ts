@@ -1,12 +1,12 @@
 /** The registry against a real PostgreSQL: what is promised about credentials, changes and restarts. */
 
 import t, { type Test } from 'tap'
-import type { Changed } from '../../auth/devices/commits.ts'
 import { DeviceChange, NewDevice } from '../../auth/devices/device.ts'
 import { saveLastSeen, saveNextUsed } from '../../auth/devices/device-sql.ts'
 import { type Devices, type DevicesOptions, openDevices } from '../../auth/devices/devices.ts'
 import { breakingPool } from '../support/breaking-pool.ts'
-import { nowhere, silentLog, startDatabases } from '../support/databases.ts'
+import { addDeviceTo, valueIn } from '../support/changed.ts'
+import { closing, nowhere, silentLog, startDatabases } from '../support/databases.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 const hourMs = 3_600_000
@@ -16,19 +16,12 @@ const pool = store.postgres
 let nowMs = Date.parse('2026-05-01T00:00:00.129Z')
 
 async function open(t: Test, options: Partial<DevicesOptions> = {}): Promise<Devices> {
-  const devices = await openDevices({ pool, now: () => nowMs, log: silentLog, graceMs: hourMs, ...options })
-  t.teardown(() => devices.close())
-  return devices
+  return closing(t, await openDevices({ pool, now: () => nowMs, log: silentLog, graceMs: hourMs, ...options }))
 }
 
 async function openEmpty(t: Test, options: Partial<DevicesOptions> = {}): Promise<Devices> {
   await pool.query('TRUNCATE devices, annotations, metric_series, audit')
   return await open(t, options)
-}
-
-function valueIn<Value>(changed: Changed<Value>): Value {
-  if (!changed.ok) throw new Error(changed.code)
-  return changed.value
 }
 
 const addTo = (devices: Devices, ...made: object[]) =>
@@ -40,10 +33,7 @@ const change = (devices: Devices, name: string, fields: DeviceChange) => devices
 const numberOf = (devices: Devices, name: string) => devices.get(name)?.number ?? 0
 const removeFrom = (devices: Devices, name: string) => devices.remove(numberOf(devices, name), 'test')
 
-async function addOne(devices: Devices, name: string): Promise<string> {
-  const [issued] = valueIn(await addTo(devices, { name }))
-  return issued?.password ?? ''
-}
+const addOne = (devices: Devices, name: string) => addDeviceTo(devices, name)
 
 /** Returns the new password. */
 async function rotate(devices: Devices, name: string, endsOld = false): Promise<string> {

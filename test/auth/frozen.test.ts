@@ -6,7 +6,8 @@
 import t, { type Test } from 'tap'
 import { NewDevice } from '../../auth/devices/device.ts'
 import { type Devices, type DevicesOptions, openDevices } from '../../auth/devices/devices.ts'
-import { nowhere, silentLog, startDatabases } from '../support/databases.ts'
+import { valueIn } from '../support/changed.ts'
+import { closing, nowhere, silentLog, startDatabases } from '../support/databases.ts'
 import { freeze } from '../support/frozen.ts'
 import { serverPid, until } from '../support/processes.ts'
 
@@ -18,16 +19,12 @@ const unknown = { ok: false, code: 'OUTCOME_UNKNOWN' }
 
 async function open(t: Test, options: Partial<DevicesOptions> = {}): Promise<Devices> {
   const settings = { pool, now: Date.now, log: silentLog, graceMs: 3_600_000, stepMs: 3_000 }
-  const devices = await openDevices({ ...settings, ...options })
-  t.teardown(() => devices.close())
-  return devices
+  return closing(t, await openDevices({ ...settings, ...options }))
 }
 
 async function add(devices: Devices, ...names: string[]): Promise<string[]> {
   const made = names.map(name => NewDevice.parse({ name }))
-  const added = await devices.add(made, 'test')
-  if (!added.ok) throw new Error(added.code)
-  return added.value.map(({ password }) => password)
+  return valueIn(await devices.add(made, 'test')).map(({ password }) => password)
 }
 
 /** Returns the columns that a change may touch. */

@@ -8,7 +8,6 @@ import { changeAccount } from '../../auth/accounts/account-parts.ts'
 import { sweepStatements } from '../../auth/accounts/accounts.ts'
 import { deleteAccount } from '../../auth/accounts/profile.ts'
 import type { Role } from '../../auth/accounts/role.ts'
-import { NewDevice } from '../../auth/devices/device.ts'
 import { openDevices } from '../../auth/devices/devices.ts'
 import { type Scope, scopes } from '../../auth/keys/key.ts'
 import { insertKey } from '../../auth/keys/key-rows.ts'
@@ -22,7 +21,6 @@ import {
   StationChangeFields,
   seriesNumberMax,
 } from '../../auth/stations/station.ts'
-import type { StationChanged } from '../../auth/stations/station-changes.ts'
 import { openStations, type StationsOptions } from '../../auth/stations/stations.ts'
 import {
   type CredentialWriter,
@@ -33,15 +31,15 @@ import {
 } from '../../auth/writers.ts'
 import { composed } from '../../store/plain-text.ts'
 import { startAccounts } from '../support/accounts.ts'
-import { recordingLog, silentLog } from '../support/databases.ts'
+import { addDeviceTo, valueIn } from '../support/changed.ts'
+import { closing, recordingLog, silentLog } from '../support/databases.ts'
 import { openGate } from '../support/pg-gate.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 const service = await startAccounts(t)
 const { accounts, keys, stations, person, store, clock } = service
 const pool = store.postgres
-const devices = await openDevices({ pool, now: Date.now, log: silentLog, graceMs: 3_600_000 })
-t.teardown(() => devices.close())
+const devices = closing(t, await openDevices({ pool, now: Date.now, log: silentLog, graceMs: 3_600_000 }))
 
 async function account(email: string, role: Role = 'user'): Promise<number> {
   const id = await person(email)
@@ -59,11 +57,7 @@ function insert(accountId: number, more: Partial<Parameters<typeof insertKey>[1]
   return changeAccount(accounts, accountId, transaction => insertKey(transaction, request))
 }
 
-async function accountOf(id: number): Promise<Account> {
-  const account = await accounts.find(id)
-  if (account === undefined) throw new Error('no such account')
-  return account
-}
+const accountOf = service.account
 
 const open = (options: Partial<StationsOptions> = {}) =>
   openStations({ pool, nowMs: () => clock.ms, log: silentLog, ...options })
@@ -219,14 +213,7 @@ function countReads(): () => number {
 }
 
 async function made(id: number, more: Parameters<typeof insert>[1] = {}): Promise<string> {
-  const inserted = await insert(id, more)
-  if (!inserted.ok) throw new Error(inserted.code)
-  return inserted.value.text
-}
-
-function valueIn<Value>(changed: StationChanged<Value>): Value {
-  if (!changed.ok) throw new Error(changed.code)
-  return changed.value
+  return valueIn(await insert(id, more)).text
 }
 
 async function addStation(sn: string, fields: object = {}, owner: number | null = null): Promise<Station> {
@@ -295,8 +282,7 @@ t.test('the stations of an account that is removed go to the operator', async t 
 t.test(
   'received data are known before they are saved, and the accepting process saves them soon all the same',
   async t => {
-    const taker = open({ flushMs: 3_600_000 })
-    t.teardown(() => taker.close())
+    const taker = closing(t, open({ flushMs: 3_600_000 }))
     const [added, silent] = [await addStation('D-4'), await addStation('D-5')]
     const numbers = [...added.series.values()].slice(0, 2)
     let at = -1
@@ -314,8 +300,7 @@ t.test(
     t.strictSame(await saved(), [{ at: null }], 'by who took them alone')
     taker.noteData(added, 2_500)
     await waitFor('they are saved', async () => (await saved())[0]?.at?.getTime() === 3_000)
-    const reopened = open()
-    t.teardown(() => reopened.close())
+    const reopened = closing(t, open())
     t.equal(reopened.lastDataMs((await reopened.find('D-4')) ?? added), 3_000)
   },
 )
@@ -327,8 +312,7 @@ t.test('a PostgreSQL that is away is in the log, and stations in memory are stil
   const gated = new pg.Pool({ ...pool.options, password, host: gate.address.host, port: gate.address.port })
   gated.on('error', () => undefined)
   t.teardown(() => gated.end())
-  const behind = open({ pool: gated, log, flushMs: 1 })
-  t.teardown(() => behind.close())
+  const behind = closing(t, open({ pool: gated, log, flushMs: 1 }))
   const { all } = await behind.registry()
   const [station] = all
   if (station === undefined) throw new Error('no station')
@@ -409,11 +393,7 @@ t.test('who may do what', t => {
 const ownedMax = 5
 const writers = createWriters(devices, { user: ownedMax, administrator: ownedMax + 2, operator: 0 })
 
-async function addDevice(name: string, fields: object = {}): Promise<string> {
-  const added = await devices.add([NewDevice.parse({ name, ...fields })], 'test')
-  if (!added.ok) throw new Error(added.code)
-  return added.value[0]?.password ?? ''
-}
+const addDevice = (name: string, fields = {}) => addDeviceTo(devices, name, fields)
 
 const keyOf = async (id: number, scopes: Scope[] = ['ingest'], createDevices = false, tags: string[] = []) =>
   await keys.find(await service.keyOf(id, { scopes, createDevices, tags }))
@@ -600,8 +580,7 @@ t.test('a device with an older name goes on working', async t => {
      FROM unnest($1::text[]) AS name RETURNING number`,
     [names, owner],
   )
-  const reopened = await openDevices({ pool: pool, now: Date.now, log: silentLog, graceMs: 3_600_000 })
-  t.teardown(() => reopened.close())
+  const reopened = closing(t, await openDevices({ pool: pool, now: Date.now, log: silentLog, graceMs: 3_600_000 }))
   const own = createWriters(reopened, { user: 100, administrator: 100, operator: 100 })
   const byKey = known(own.ofPrincipal(await keyOf(owner, ['ingest'], true)))
   for (const name of names) {

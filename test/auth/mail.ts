@@ -9,7 +9,14 @@ import { createMailTransport } from '../../auth/mail/mail-transport.ts'
 import { createMailer } from '../../auth/mail/mailer.ts'
 import { queueMail } from '../../auth/mail/outbox-rows.ts'
 import { type Mail, renderMail } from '../../auth/mail/templates.ts'
-import { nowhere, recordingLog, startDatabases, type TestHooks, temporaryFolder } from '../support/databases.ts'
+import {
+  closing,
+  nowhere,
+  recordingLog,
+  startDatabases,
+  type TestHooks,
+  temporaryFolder,
+} from '../support/databases.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 const { store } = await startDatabases(t, nowhere)
@@ -25,8 +32,10 @@ const openMailer = (send: (mail: Mail) => Promise<void>, on = pool) =>
 /** Opens a mailer, and returns what it sends. */
 function startMailer(t: TestHooks) {
   const sent: Mail[] = []
-  const mailer = openMailer(async mail => void sent.push(mail))
-  t.teardown(() => mailer.close())
+  const mailer = closing(
+    t,
+    openMailer(async mail => void sent.push(mail)),
+  )
   return { mailer, sent }
 }
 
@@ -52,8 +61,7 @@ t.test('a mail is tried again until it is gone, with waits that grow, and given 
     if (isAway) throw Object.assign(new Error(`no connection for ${mail.text}`), { code: 'ECONNECTION' })
     sent.push(mail)
   }
-  const mailer = openMailer(send)
-  t.teardown(() => mailer.close())
+  const mailer = closing(t, openMailer(send))
   const id = await add('ada@example.com')
   await queueReset('ada@example.com')
   const waits: number[] = []

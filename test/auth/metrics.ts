@@ -1,7 +1,6 @@
 /** The registry of metrics on a real PostgreSQL: changes, what the first reading makes, bounds, and several processes. */
 
 import t from 'tap'
-import { NewDevice } from '../../auth/devices/device.ts'
 import { openDevices } from '../../auth/devices/devices.ts'
 import { createDeviceFields } from '../../auth/metrics/device-fields.ts'
 import { metricPage } from '../../auth/metrics/metric-list.ts'
@@ -11,23 +10,20 @@ import { type MetricChange, NewMetric } from '../../store/metrics/metric.ts'
 import { metricsMax, metricsOfOwnersMax, metricsPerDeviceMax } from '../../store/metrics/metric-counts.ts'
 import { metrics as columns } from '../../store/tables.ts'
 import { breakingPool } from '../support/breaking-pool.ts'
-import { nowhere, silentLog, startDatabases, type TestHooks } from '../support/databases.ts'
+import { addDeviceTo } from '../support/changed.ts'
+import { closing, nowhere, silentLog, startDatabases, type TestHooks } from '../support/databases.ts'
 
 const { store } = await startDatabases(t, nowhere)
 const pool = store.postgres
-const devices = await openDevices({ pool, now: Date.now, log: silentLog, graceMs: 1000 })
-t.teardown(() => devices.close())
+const devices = closing(t, await openDevices({ pool, now: Date.now, log: silentLog, graceMs: 1000 }))
 
 /** Opens the registry as another process has it. */
 async function open(t: TestHooks, options: Partial<MetricsOptions> = {}): Promise<Metrics> {
-  const opened = await openMetrics({ pool, log: silentLog, mode: 'open', ...options })
-  t.teardown(() => opened.close())
-  return opened
+  return closing(t, await openMetrics({ pool, log: silentLog, mode: 'open', ...options }))
 }
 
 async function addDevice(name: string): Promise<number> {
-  const added = await devices.add([NewDevice.parse({ name })], 'test')
-  if (!added.ok) throw new Error(added.code)
+  await addDeviceTo(devices, name)
   return devices.get(name)?.number ?? 0
 }
 

@@ -18,6 +18,7 @@ import { createKeyText, createKeyTextLike, digestOf, isKeyText, prefixOf } from 
 import { createSecretBox } from '../../auth/secret-box.ts'
 import { TooBusy } from '../../auth/too-busy.ts'
 import type { Asker } from '../../store/limits/semaphore.ts'
+import { closing } from '../support/databases.ts'
 import { runs } from '../support/runs.ts'
 
 const consonants = 'BCDFGHJKLMNPQRSTVWXZ'
@@ -127,8 +128,7 @@ t.test('a secret is opened with its key, for its context, unchanged, and in no o
 const asker = { account: 'ada@example.com', network: '10.0.0.1' }
 
 t.test('a password is an Argon2id hash in PHC form', async t => {
-  const passwords = await createPasswords()
-  t.teardown(() => passwords.close())
+  const passwords = closing(t, await createPasswords())
   const verify = (known: string | undefined, password: string) =>
     passwords.attempt(asker, verify => verify(known, password))
   const known = await passwords.hash('Ku\u0308che 🔑', asker)

@@ -1,11 +1,19 @@
-/** The way in of readings, on a journal in a folder of its own, closed when the test ends. */
+/** Journals in folders of their own, closed when the test ends. */
 
-import { type ForwardingIngest, type IngestOptions, openIngest } from '../../ingest/ingest.ts'
+import { type IngestOptions, openIngest, openPointsIngest } from '../../ingest/ingest.ts'
 import { createWallClock } from '../../ingest/journal/wall-clock.ts'
-import { silentLog, type TestHooks, temporaryFolder } from '../support/databases.ts'
+import { closing, silentLog, type TestHooks, temporaryFolder } from '../support/databases.ts'
 
-export function openTestIngest(t: TestHooks, options: Partial<IngestOptions> = {}): ForwardingIngest {
-  const ingest = openIngest({
+export function openTestIngest(t: TestHooks, options: Partial<IngestOptions> = {}) {
+  return closing(t, openIngest({ ...optionsOf(t), ...options }))
+}
+
+export function openTestPointsIngest(t: TestHooks, options: Partial<IngestOptions> = {}) {
+  return closing(t, openPointsIngest({ ...optionsOf(t), ...options }))
+}
+
+function optionsOf(t: TestHooks): IngestOptions {
+  return {
     directory: temporaryFolder(t),
     journalBytesMax: 1024 ** 3,
     reserveBytes: 0,
@@ -15,8 +23,5 @@ export function openTestIngest(t: TestHooks, options: Partial<IngestOptions> = {
     onFatal: error => {
       throw error
     },
-    ...options,
-  })
-  t.teardown(() => ingest.close())
-  return ingest
+  }
 }

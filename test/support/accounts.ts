@@ -1,32 +1,33 @@
 /** The account service on a real PostgreSQL, with a clock that the test sets and a mail server that it is itself. */
 
 import { hash, type Options, verify } from '@node-rs/argon2'
-import type { FastifyInstance, InjectOptions } from 'fastify'
 import type { AccountService } from '../../api/accounts/account-service.ts'
 import { accountGroups, accountsFamily } from '../../api/accounts/accounts.ts'
 import type { DriveClient } from '../../api/accounts/drive/drive-client.ts'
 import { createDriveStates } from '../../api/accounts/drive/drive-state.ts'
-import { type AccountOperation, accountsPrefix } from '../../api/accounts/kit/operation.ts'
+import { accountsPrefix } from '../../api/accounts/kit/operation.ts'
 import { createTokenCheck } from '../../api/admin/admin-token.ts'
-import { createFindPrincipal, type FindPrincipal } from '../../api/credentials/find-principal.ts'
-import { createOrigins, type Origins } from '../../api/credentials/origins.ts'
-import { type Accounts, openAccounts } from '../../auth/accounts/accounts.ts'
+import { createFindPrincipal } from '../../api/credentials/find-principal.ts'
+import { createOrigins } from '../../api/credentials/origins.ts'
+import type { Account } from '../../auth/accounts/account.ts'
+import { openAccounts } from '../../auth/accounts/accounts.ts'
 import { createPasswords, type Passwords } from '../../auth/accounts/passwords.ts'
 import { type Devices, openDevices } from '../../auth/devices/devices.ts'
 import { type Keys, openKeys } from '../../auth/keys/keys.ts'
 import type { Mail } from '../../auth/mail/templates.ts'
 import { createBearerTokens } from '../../auth/sessions/bearer-tokens.ts'
-import { createSessionCodec, type SessionCodec, type SessionFormat } from '../../auth/sessions/session-codec.ts'
+import { createSessionCodec, type SessionFormat } from '../../auth/sessions/session-codec.ts'
 import { insertSession } from '../../auth/sessions/session-rows.ts'
-import { createSessions, type Sessions } from '../../auth/sessions/sessions.ts'
-import { openStations, type Stations } from '../../auth/stations/stations.ts'
-import { createTenants, type Tenants } from '../../auth/tenants/tenants.ts'
+import { createSessions } from '../../auth/sessions/sessions.ts'
+import { openStations } from '../../auth/stations/stations.ts'
+import { createTenants } from '../../auth/tenants/tenants.ts'
 import { openViewLinks } from '../../auth/views/links.ts'
 import { createDeviceOf } from '../../service/linked-devices.ts'
 import type { Log } from '../../store/log.ts'
 import type { Store } from '../../store/store.ts'
-import { createApp } from './app.ts'
-import { nowhere, recordingLog, startDatabases, type TestHooks } from './databases.ts'
+import { createApp, createAsk } from './app.ts'
+import { valueIn } from './changed.ts'
+import { closing, nowhere, recordingLog, startDatabases, type TestHooks } from './databases.ts'
 import { holdToContract } from './held-answers.ts'
 import { waitFor } from './wait-for.ts'
 
@@ -38,52 +39,9 @@ export const adminToken = 'a'.repeat(64)
 export const perOwner = { user: 100, administrator: 10_000, operator: 10_000 }
 export const goodPassword = 'correct horse battery'
 
-export interface AccountsUnderTest {
-  app: FastifyInstance
-  service: AccountService
-  /** All below `/v1/auth`, of every folder. */
-  operations: readonly AccountOperation[]
-  store: Store
-  accounts: Accounts
-  sessions: Sessions
-  keys: Keys
-  codec: SessionCodec
-  tenants: Tenants
-  stations: Stations
-  findPrincipal: FindPrincipal
-  origins: Origins
-  mails: Mail[]
-  warnings: string[]
-  /** How often a password was hashed or verified. */
-  hashings(): number
-  clock: { ms: number }
-  ask(method: string, path: string, options?: AskOptions): Promise<Answer>
-  /** Registers one whose address is verified unless told otherwise. */
-  person(email: string, options?: { isUnverified?: boolean }): Promise<number>
-  /** Sets columns of an account. */
-  set(id: number, columns: Record<string, unknown>): Promise<unknown>
-  /** The text of a new API key. */
-  keyOf(id: number, more?: Partial<KeyWanted>): Promise<string>
-  /** The Cookie header of a session as the Auth.js host makes it. */
-  cookieOf(id: number): Promise<{ cookie: string; sid: string }>
-  /** The token in the newest mail of this subject. */
-  tokenIn(subject: RegExp, to: string): Promise<string>
-}
+export type AccountsUnderTest = Awaited<ReturnType<typeof openVariant>>
 
 type KeyWanted = Parameters<Keys['create']>[1]
-
-interface AskOptions {
-  body?: unknown
-  headers?: Record<string, string>
-  address?: string
-}
-
-interface Answer {
-  status: number
-  headers: Record<string, unknown>
-  text: string
-  body: Record<string, unknown>
-}
 
 export interface Variant {
   format?: SessionFormat
@@ -97,35 +55,24 @@ export interface Variant {
   devices?: Devices
 }
 
-export async function startAccounts(t: TestHooks, variant: Variant = {}): Promise<AccountsUnderTest> {
+export async function startAccounts(t: TestHooks, variant: Variant = {}) {
   const { store } = await startDatabases(t, nowhere)
   return await openVariant(t, store, variant)
 }
 
 /** Another one on the same database. */
-export async function openVariant(t: TestHooks, store: Store, variant: Variant = {}): Promise<AccountsUnderTest> {
+export async function openVariant(t: TestHooks, store: Store, variant: Variant = {}) {
   const clock = { ms: Date.now() }
   const mails: Mail[] = []
   const { passwords, hashings } = await createCheapPasswords()
   const { log, texts: warnings } = recordingLog('warn')
   const sendMail = async (mail: Mail) => void mails.push(mail)
-  const parts = { t, store, passwords, log, sendMail, nowMs: () => clock.ms }
-  const opened = await openParts(parts, variant)
-  const { app, accounts, sessions, codec } = opened
+  const opened = await openParts({ t, store, passwords, log, sendMail, nowMs: () => clock.ms }, variant)
+  const { app, accounts, sessions, keys, codec } = opened
 
-  async function ask(method: string, path: string, { body, headers = {}, address }: AskOptions = {}): Promise<Answer> {
-    const isRaw = typeof body === 'string' || Buffer.isBuffer(body)
-    const response = await app.inject({
-      method: method as NonNullable<InjectOptions['method']>,
-      url: `${accountsPrefix}${path}`,
-      headers: { ...(body === undefined || isRaw ? {} : { 'content-type': 'application/json' }), ...headers },
-      ...(body === undefined ? {} : { payload: isRaw ? body : JSON.stringify(body) }),
-      ...(address === undefined ? {} : { remoteAddress: address }),
-    })
-    const { statusCode: status, headers: answered, body: text } = response
-    return { status, headers: answered, text, body: /^[{[]/.test(text) ? JSON.parse(text) : {} }
-  }
+  const ask = createAsk(app, accountsPrefix)
 
+  /** Registers somebody, whose address is verified by default. */
   async function person(email: string, { isUnverified = false } = {}): Promise<number> {
     const { status, body, text } = await ask('POST', '/register', { body: { email, password: goodPassword } })
     if (status !== 201) throw new Error(text)
@@ -134,12 +81,20 @@ export async function openVariant(t: TestHooks, store: Store, variant: Variant =
     return id
   }
 
+  /** Sets columns of an account. */
   async function set(id: number, columns: Record<string, unknown>): Promise<void> {
     const assignments = Object.keys(columns).map((name, at) => `${name} = $${at + 2}`)
     const text = `UPDATE accounts SET ${assignments.join()} WHERE id = $1`
     await accounts.memory.change(id, () => store.postgres.query(text, [id, ...Object.values(columns)]))
   }
 
+  async function account(id: number): Promise<Account> {
+    const found = await accounts.find(id)
+    if (found === undefined) throw new Error('no such account')
+    return found
+  }
+
+  /** The Cookie header of a session as the Auth.js host makes it. */
   async function cookieOf(id: number): Promise<{ cookie: string; sid: string }> {
     const sid = await accounts.memory.change(id, () =>
       insertSession(store.postgres, {
@@ -151,12 +106,16 @@ export async function openVariant(t: TestHooks, store: Store, variant: Variant =
         userAgent: undefined,
       }),
     )
-    const account = await accounts.find(id)
-    if (account === undefined) throw new Error('no such account')
-    const { token } = await sessions.issueCookie(account, { sid, createdMs: clock.ms })
+    const { token } = await sessions.issueCookie(await account(id), { sid, createdMs: clock.ms })
     return { cookie: `${codec.cookieName}=${token}`, sid }
   }
 
+  async function makeKey(id: number, more?: Partial<KeyWanted>) {
+    const wanted: KeyWanted = { name: 'test', scopes: ['ingest'], createDevices: false, expiresInDays: undefined }
+    return valueIn(await keys.create(await account(id), { ...wanted, ...more }))
+  }
+
+  /** The token in the newest mail of this subject. */
   async function tokenIn(subject: RegExp, to: string): Promise<string> {
     const find = () => mails.findLast(mail => mail.to === to && subject.test(mail.subject))
     await waitFor('the mail is sent', () => find() !== undefined)
@@ -172,22 +131,15 @@ export async function openVariant(t: TestHooks, store: Store, variant: Variant =
     ask,
     person,
     set,
-    keyOf: (id, more) => makeKey(opened, id, more),
+    account,
+    makeKey,
+    /** The text of a new API key. */
+    keyOf: async (id: number, more?: Partial<KeyWanted>) => (await makeKey(id, more)).text,
     cookieOf,
     tokenIn,
+    /** How often a password was hashed or verified. */
     hashings,
   }
-}
-
-type Made = Pick<AccountsUnderTest, 'accounts' | 'keys'>
-
-async function makeKey({ accounts, keys }: Made, id: number, more?: Partial<KeyWanted>): Promise<string> {
-  const account = await accounts.find(id)
-  if (account === undefined) throw new Error('no such account')
-  const wanted: KeyWanted = { name: 'test', scopes: ['ingest'], createDevices: false, expiresInDays: undefined }
-  const made = await keys.create(account, { ...wanted, ...more })
-  if (!made.ok) throw new Error(made.code)
-  return made.value.text
 }
 
 async function createCheapPasswords() {
@@ -225,8 +177,7 @@ async function openParts({ t, store, passwords, log, sendMail, nowMs }: Surround
   const pool = store.postgres
   const devices = variant.devices ?? (await openDevices({ pool, now: nowMs, log, graceMs: 3_600_000 }))
   if (variant.devices === undefined) t.teardown(() => devices.close())
-  const stations = openStations({ pool, nowMs, log })
-  t.teardown(() => stations.close())
+  const stations = closing(t, openStations({ pool, nowMs, log }))
   const accounts = openAccounts({
     pool,
     nowMs,
@@ -242,8 +193,7 @@ async function openParts({ t, store, passwords, log, sendMail, nowMs }: Surround
   const codec = createSessionCodec({ format, secrets, isSecure, nowMs })
   const bearer = createBearerTokens('b'.repeat(64), 1800, nowMs)
   const sessions = createSessions({ parts: accounts, codec, bearer, log, refuseUnrevocable })
-  const keys = openKeys({ parts: accounts, flushMs: 1_000_000 })
-  t.teardown(() => keys.close())
+  const keys = closing(t, openKeys({ parts: accounts, flushMs: 1_000_000 }))
   const viewLinks = openViewLinks({ parts: accounts, deviceOf: createDeviceOf(false, devices) })
   const settings = {
     signUp: 'open' as const,

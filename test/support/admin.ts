@@ -1,51 +1,31 @@
 /** The admin API on a real registry and a real journal, without a QuestDB behind them. */
 
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
-import { type FastifyInstance, fastify, type InjectOptions } from 'fastify'
+import { fastify } from 'fastify'
 import type { Test } from 'tap'
 import { adminFamily } from '../../api/admin/admin.ts'
 import type { SignUpMode } from '../../auth/accounts/sign-up.ts'
-import { NewDevice } from '../../auth/devices/device.ts'
-import { type Devices, openDevices } from '../../auth/devices/devices.ts'
+import { openDevices } from '../../auth/devices/devices.ts'
 import { createBulkFields } from '../../auth/metrics/bulk-fields.ts'
-import { type Metrics, openMetrics } from '../../auth/metrics/metrics.ts'
-import {
-  type ForwardingIngest,
-  type ForwardingPointsIngest,
-  openIngest,
-  openPointsIngest,
-} from '../../ingest/ingest.ts'
-import { createWallClock } from '../../ingest/journal/wall-clock.ts'
+import { openMetrics } from '../../auth/metrics/metrics.ts'
 import { defaultRanges } from '../../ingest/reading.ts'
-import { createRejections, type Rejections } from '../../ingest/rejections/rejections.ts'
+import { createRejections } from '../../ingest/rejections/rejections.ts'
 import { createReadingsExport } from '../../query/export/readings-export.ts'
 import { createReplicas } from '../../query/replicas.ts'
 import { createEraseJobs } from '../../service/lifecycle/erasure/erase-jobs.ts'
 import type { Store } from '../../store/store.ts'
-import { type AccountsUnderTest, adminToken, openVariant, publicUrl } from './accounts.ts'
-import { type Databases, nowhere, silentLog, startDatabases, type TestHooks, temporaryFolder } from './databases.ts'
+import { openTestIngest, openTestPointsIngest } from '../ingest/open-ingest.ts'
+import { adminToken, openVariant, publicUrl } from './accounts.ts'
+import { createAsk } from './app.ts'
+import {
+  closing,
+  type Databases,
+  nowhere,
+  silentLog,
+  startDatabases,
+  type TestHooks,
+  temporaryFolder,
+} from './databases.ts'
 import { holdToContract } from './held-answers.ts'
-
-export interface Admin {
-  app: FastifyInstance
-  devices: Devices
-  metrics: Metrics
-  ingest: ForwardingIngest
-  pointsIngest: ForwardingPointsIngest
-  rejections: Rejections
-  store: Store
-  databases: Databases
-  /** Where the journals keep their files. */
-  journal: string
-  pointsJournal: string
-  /** Accounts on the same database. */
-  people: AccountsUnderTest
-  /** One request with the token; the body is JSON unless it is text. */
-  ask(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
-  /** Sends one request after the other, and holds each answer to what is expected. */
-  answers(t: Pick<Test, 'match'>, ...steps: Step[]): Promise<void>
-}
 
 type Step = [method: string, path: string, body: unknown, expected: object]
 
@@ -80,49 +60,17 @@ const noArchive = {
   dropRestored: async () => undefined,
 }
 
-interface Answer {
-  status: number
-  headers: Record<string, unknown>
-  body: unknown
-}
-
-interface Parts extends Pick<Admin, 'journal' | 'pointsJournal' | 'ingest' | 'pointsIngest'> {
-  devices: Devices
-  metrics: Metrics
-}
-
-/** ForwardingIngest, devices and metrics devices on a store. */
-export async function openParts(t: TestHooks, store: Store): Promise<Parts> {
-  const [journal, pointsJournal] = [join(temporaryFolder(t), 'journal'), join(temporaryFolder(t), 'journal')]
-  const common = {
-    journalBytesMax: 1024 ** 3,
-    reserveBytes: 0,
-    keepMs: 0,
-    clock: createWallClock({ nowMs: Date.now }),
-    log: silentLog,
-    onFatal: (error: Error) => {
-      throw error
-    },
-  }
-  for (const directory of [journal, pointsJournal]) mkdirSync(directory)
-  const ingest = openIngest({ ...common, directory: journal })
-  t.teardown(() => ingest.close())
-  const pointsIngest = openPointsIngest({ ...common, directory: pointsJournal })
-  t.teardown(() => pointsIngest.close())
+/** The registries of devices and metrics on a store, and journals with the folders in which they keep their files. */
+export async function openParts(t: TestHooks, store: Store) {
+  const [journal, pointsJournal] = [temporaryFolder(t), temporaryFolder(t)]
+  const ingest = openTestIngest(t, { directory: journal })
+  const pointsIngest = openTestPointsIngest(t, { directory: pointsJournal })
   const pool = store.postgres
-  const metrics = await openMetrics({ pool, log: silentLog, mode: 'open' })
-  t.teardown(() => metrics.close())
+  const metrics = closing(t, await openMetrics({ pool, log: silentLog, mode: 'open' }))
   const metricsAdded = metrics.learn
   const devices = await openDevices({ pool, now: Date.now, log: silentLog, graceMs: 3_600_000, metricsAdded })
   t.teardown(() => devices.close())
   return { journal, pointsJournal, ingest, pointsIngest, devices, metrics }
-}
-
-/** Makes a device, and returns its password. */
-export async function addDeviceTo(devices: Devices, name: string, fields: object = {}): Promise<string> {
-  const added = await devices.add([NewDevice.parse({ name, ...fields })], 'test')
-  if (!added.ok) throw new Error(added.code)
-  return added.value[0]?.password ?? ''
 }
 
 /** What a time of an answer looks like. */
@@ -148,7 +96,7 @@ interface AdminOptions {
   databases?: Databases
 }
 
-export async function startAdmin(t: TestHooks, options: AdminOptions = {}): Promise<Admin> {
+export async function startAdmin(t: TestHooks, options: AdminOptions = {}) {
   const { signUp = 'open', databases = await startDatabases(t, nowhere) } = options
   const { store, directory } = databases
   const parts = await openParts(t, store)
@@ -207,18 +155,17 @@ export async function startAdmin(t: TestHooks, options: AdminOptions = {}): Prom
   t.teardown(() => app.close())
   await app.ready()
 
-  const ask: Admin['ask'] = async (method, path, body, headers = {}) => {
-    const json = body === undefined ? {} : { 'content-type': 'application/json' }
-    const response = await app.inject({
-      method: method as NonNullable<InjectOptions['method']>,
-      url: `/api/admin${path}`,
-      headers: { authorization: `Bearer ${adminToken}`, ...json, ...headers },
-      ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
-    })
-    const text = response.body
-    return { status: response.statusCode, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) }
+  const askJson = createAsk(app, '/api/admin')
+  /** One request with the token; the body is JSON unless it is text. */
+  async function ask(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+    const type = body === undefined ? {} : { 'content-type': 'application/json' }
+    const all = { authorization: `Bearer ${adminToken}`, ...type, ...headers }
+    const answer = await askJson(method, path, { body, headers: all })
+    const { status, headers: answered, text } = answer
+    return { status, headers: answered, body: text === '' ? undefined : (JSON.parse(text) as unknown) }
   }
 
+  /** Sends one request after the other, and holds each answer to what is expected. */
   async function answers(t: Pick<Test, 'match'>, ...steps: Step[]): Promise<void> {
     for (const [method, path, body, expected] of steps) {
       t.match(await ask(method, path, body), expected, `${method} ${path} ${JSON.stringify(body)?.slice(0, 100)}`)

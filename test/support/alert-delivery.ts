@@ -8,7 +8,7 @@ import { createDelivery, type Delivery, type DeliveryOptions } from '../../alert
 import { writeAudit } from '../../auth/audit.ts'
 import { createSecretBox } from '../../auth/secret-box.ts'
 import { alertMessage } from './alert-message.ts'
-import { silentLog, type TestHooks } from './databases.ts'
+import { closing, silentLog, type TestHooks } from './databases.ts'
 
 export const service = { all: true, account: null } as const
 
@@ -45,9 +45,7 @@ export function deliveryParts(pool: pg.Pool, more: Partial<DeliveryOptions> = {}
 }
 
 export function openDelivery(t: TestHooks, { options }: DeliveryParts, more: Partial<DeliveryOptions> = {}): Delivery {
-  const delivery = createDelivery({ ...options, ...more })
-  t.teardown(() => delivery.close())
-  return delivery
+  return closing(t, createDelivery({ ...options, ...more }))
 }
 
 export async function addChannel(delivery: Delivery, channel: NewChannel): Promise<{ id: number; secret: string }> {

@@ -1,9 +1,36 @@
 /** A server that routes as the real one does, without the rest of the service. */
 
 import { METHODS } from 'node:http'
-import { type FastifyInstance, fastify } from 'fastify'
+import { type FastifyInstance, fastify, type InjectOptions } from 'fastify'
 import { createFamilyFinder, type RouteFamily } from '../../api/http/route-family.ts'
 import { addSecurityHeaders } from '../../api/http/security-headers.ts'
+
+export interface AskOptions {
+  /** JSON, unless it is text or bytes. */
+  body?: unknown
+  headers?: Record<string, string>
+  /** Where the request comes from. */
+  address?: string | undefined
+}
+
+/** Sends requests to a server in this process. Paths are below the prefix; an answer that is not JSON has an empty body. */
+export function createAsk(app: FastifyInstance, prefix = '') {
+  return async (method: string, path: string, { body, headers = {}, address }: AskOptions = {}) => {
+    const isRaw = typeof body === 'string' || Buffer.isBuffer(body)
+    const response = await app.inject({
+      method: method as NonNullable<InjectOptions['method']>,
+      url: `${prefix}${path}`,
+      headers: { ...(body === undefined || isRaw ? {} : { 'content-type': 'application/json' }), ...headers },
+      ...(body === undefined ? {} : { payload: isRaw ? body : JSON.stringify(body) }),
+      ...(address === undefined ? {} : { remoteAddress: address }),
+    })
+    const { statusCode: status, body: text } = response
+    const answered: Record<string, unknown> = response.headers
+    const isJson = text !== '' && String(answered['content-type']).startsWith('application/json')
+    const parsed: Record<string, unknown> = isJson ? JSON.parse(text) : {}
+    return { status, headers: answered, text, body: parsed }
+  }
+}
 
 /** The one proxy whose headers count. */
 export const trustedProxy = '10.9.8.7'

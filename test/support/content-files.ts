@@ -8,7 +8,7 @@ import { contentFilesFamily } from '../../api/content-files/content-files.ts'
 import { createServer } from '../../api/http/server.ts'
 import { createContentFileImporter } from '../../query/content/import/importer.ts'
 import { createConnections } from '../../store/limits/connections.ts'
-import { nowhere, silentLog, startDatabases, type TestHooks } from './databases.ts'
+import { closing, nowhere, silentLog, startDatabases, type TestHooks } from './databases.ts'
 import { holdToContract } from './held-answers.ts'
 
 export interface ContentFileAnswer {
@@ -17,33 +17,18 @@ export interface ContentFileAnswer {
   text: string
 }
 
-type AskContentFiles = (path: string, headers?: Record<string, string>, method?: string) => Promise<ContentFileAnswer>
-
-export interface ContentFileStore {
-  postgres: pg.Pool
-  /** Lines of an import; all have to be accepted. */
-  importLines(lines: readonly object[]): Promise<void>
-}
-
-export async function startContentFileStore(t: TestHooks): Promise<ContentFileStore> {
+export async function startContentFileStore(t: TestHooks) {
   const { store } = await startDatabases(t, nowhere)
-  const importer = createContentFileImporter({ postgres: store.postgres, audit: async () => undefined })
-  t.teardown(() => importer.close())
+  const importer = closing(t, createContentFileImporter({ postgres: store.postgres, audit: async () => undefined }))
   return {
     postgres: store.postgres,
-    async importLines(lines) {
+    /** Lines of an import; all have to be accepted. */
+    async importLines(lines: readonly object[]): Promise<void> {
       const body = lines.map(line => `${JSON.stringify(line)}\n`).join('')
       const answer = await importer.importFiles(Buffer.from(body), 'test')
       if (typeof answer === 'string' || answer.rejected > 0) throw new Error(`refused: ${JSON.stringify(answer)}`)
     },
   }
-}
-
-export interface ListingServer {
-  /** `http://127.0.0.1:…` */
-  origin: string
-  /** Sends the path as it is. */
-  ask: AskContentFiles
 }
 
 export interface ListingServerOptions {
@@ -55,7 +40,7 @@ export async function startListing(
   t: TestHooks,
   postgres: pg.Pool,
   { publicUrl, trustProxy }: ListingServerOptions = {},
-): Promise<ListingServer> {
+) {
   const connections = createConnections({ max: 1000, perAddress: 1000, isTrusted: () => true, log: silentLog })
   const app = createServer({
     config: { CACHE_BYTES_MAX: 128 * 1024 * 1024, TRUST_PROXY: trustProxy, TLS_CERT: undefined, TLS_KEY: undefined },
@@ -68,7 +53,8 @@ export async function startListing(
   await app.listen({ port: 0, host: '127.0.0.1' })
   t.teardown(() => app.close())
   const { port } = app.server.address() as AddressInfo
-  const ask: AskContentFiles = async (path, headers = {}, method = 'GET') => {
+  /** Sends the path as it is. */
+  async function ask(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<ContentFileAnswer> {
     const request = http.request({ port, host: '127.0.0.1', path, headers, method, agent: false })
     request.end()
     const [response] = (await once(request, 'response')) as [http.IncomingMessage]

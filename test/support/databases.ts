@@ -99,11 +99,14 @@ export function temporaryFolder(t: TestHooks): string {
   return path
 }
 
-/** One that is closed at the end of the test. */
+/** Closes the part at the end of the test. */
+export function closing<Part extends { close(): unknown }>(t: TestHooks, part: Part): Part {
+  t.teardown(() => part.close())
+  return part
+}
+
 export function openTestDirectory(t: TestHooks, path = join(temporaryFolder(t), 'data')): DataDirectory {
-  const directory = openDataDirectory(path)
-  t.teardown(() => directory.close())
-  return directory
+  return closing(t, openDataDirectory(path))
 }
 
 export interface Databases {
@@ -126,12 +129,9 @@ export async function startDatabases(
   t: TestHooks,
   { isFirstStart = false, ...options }: Partial<StoreOptions> & { isFirstStart?: boolean } = {},
 ): Promise<Databases> {
-  const directory = openDataDirectory(await dataDirectoryPath(t, isFirstStart || options.databaseUrl !== undefined))
   // Teardowns run last in, first out: the store closes before its folder goes.
-  t.teardown(() => directory.close())
-  const store = await openStore({ ...storeOptions(directory), ...options })
-  t.teardown(() => store.close())
-  return { directory, store }
+  const directory = openTestDirectory(t, await dataDirectoryPath(t, isFirstStart || options.databaseUrl !== undefined))
+  return { directory, store: closing(t, await openStore({ ...storeOptions(directory), ...options })) }
 }
 
 let shared: Promise<Databases> | undefined

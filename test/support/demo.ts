@@ -1,6 +1,6 @@
 /** The demo as a process of its own. */
 
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -12,17 +12,10 @@ import { runToEnd } from './run-program.ts'
 
 const root = resolve(import.meta.dirname, '..', '..')
 
-export interface Demo {
-  url: string
-  child: ChildProcess
-  output(): string
-  exited: Promise<unknown[]>
-  /** Resolves when the month of data points is stored. */
-  caughtUp(): Promise<void>
-}
+export type Demo = Awaited<ReturnType<typeof startDemo>>
 
 /** As `npm run demo` starts it; resolves when it shows its address. */
-export async function startDemo(t: TestHooks, dataDirectory: string): Promise<Demo> {
+export async function startDemo(t: TestHooks, dataDirectory: string) {
   const own = { DATA_DIR: dataDirectory, PORT: '0', TIME_ZONE: 'UTC', PARENT_PID: String(process.pid) }
   const environment = { ...process.env, ...own }
   const child = spawn(process.execPath, ['cli/demo/demo.ts'], { cwd: root, env: environment })
@@ -37,6 +30,7 @@ export async function startDemo(t: TestHooks, dataDirectory: string): Promise<De
   const url = /^Open in a browser: (\S+)\/$/m.exec(output)?.[1]
   if (url === undefined) throw new Error(`the demo did not start: ${output}`)
   const isStored = (sn: string) => output.includes(`data points of ${sn} are stored`)
+  /** Resolves when the month of data points is stored. */
   const caughtUp = () => until('the data points are stored', () => ['DEL-01', 'NBO-02'].every(isStored))
   return { url, child, output: () => output, exited, caughtUp }
 }

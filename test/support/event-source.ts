@@ -7,15 +7,8 @@ interface HeardEvent {
   data: { device: string; ts: number; values: Record<string, number>; state: string }
 }
 
-export interface TestEventSource {
+export function createEventSource(query = '') {
   /** Of all connections. */
-  heard: readonly HeardEvent[]
-  /** Ends the connection that there is, and makes one to this node. Resolves when it is answered. */
-  connect(node: Pick<Service, 'url'>): Promise<void>
-  close(): void
-}
-
-export function createEventSource(query = ''): TestEventSource {
   const heard: HeardEvent[] = []
   let lastId: string | undefined
   let connection = new AbortController()
@@ -41,7 +34,8 @@ export function createEventSource(query = ''): TestEventSource {
 
   return {
     heard,
-    async connect({ url }) {
+    /** Ends the connection that there is, and makes one to this node. Resolves when it is answered. */
+    async connect({ url }: Pick<Service, 'url'>): Promise<void> {
       connection.abort()
       const own = new AbortController()
       connection = own

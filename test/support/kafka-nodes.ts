@@ -1,34 +1,17 @@
 /** Nodes of one service on a real broker, QuestDB and PostgreSQL, each a process of its own, and one that forwards. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type pg from 'pg'
 import { groupHeaderLength } from '../../ingest/journal/group.ts'
 import { offsetOf } from '../../ingest/journal/record.ts'
 import { prepareTopic } from '../../ingest/kafka/prepare-topics.ts'
-import { type ServiceTopicNames, stateKey, topicsOf } from '../../ingest/kafka/topic-names.ts'
+import { stateKey, topicsOf } from '../../ingest/kafka/topic-names.ts'
 import { makeClient } from '../../store/postgres/postgres-connect.ts'
-import { type Databases, settingsFor, startFaultDatabases } from '../faults/databases.ts'
+import { settingsFor, startFaultDatabases } from '../faults/databases.ts'
 import { type TestHooks, temporaryFolder } from './databases.ts'
 import { startKafka, type TestKafka } from './kafka.ts'
 import { leaseSeconds, makeSecrets } from './nodes.ts'
 import { until } from './processes.ts'
 import { type Service, startService } from './service.ts'
-
-export interface KafkaNodes {
-  kafka: TestKafka
-  databases: Databases
-  topics: ServiceTopicNames
-  /** Of each process. */
-  environment: Record<string, string>
-  postgres: pg.Client
-  start(role?: 'api' | 'forward', environment?: Record<string, string>): Promise<Service>
-  /** The one of these nodes that leads, when one does. */
-  leader(nodes: readonly Service[]): Promise<Service>
-  /** All that the topics have is in QuestDB, and can be read. */
-  untilForwarded(): Promise<void>
-  /** The offsets of the groups that have records of this series. */
-  offsetsOf(topic: string, series: number): Promise<number[]>
-}
 
 export interface KafkaNodesOptions {
   environment?: Record<string, string>
@@ -38,10 +21,7 @@ export interface KafkaNodesOptions {
 
 const hourMs = 3_600_000
 
-export async function openKafkaNodes(
-  t: TestHooks,
-  { environment = {}, replicas = 1 }: KafkaNodesOptions = {},
-): Promise<KafkaNodes> {
+export async function openKafkaNodes(t: TestHooks, { environment = {}, replicas = 1 }: KafkaNodesOptions = {}) {
   const [kafka, databases] = await Promise.all([startKafka(t), startFaultDatabases(t, temporaryFolder(t), replicas)])
   const topics = topicsOf('barograph-')
   const client = await kafka.connect()
@@ -68,14 +48,16 @@ export async function openKafkaNodes(
     kafka,
     databases,
     topics,
+    /** Of each process. */
     environment: shared,
     postgres,
-    start: (role = 'api', own = {}) =>
+    start: (role: 'api' | 'forward' = 'api', own: Record<string, string> = {}) =>
       startService(t, {
         environment: { ...shared, ...own },
         command: [process.execPath, 'service/main.ts', '--role', role],
       }),
-    async leader(nodes) {
+    /** The one of these nodes that leads, when one does. */
+    async leader(nodes: readonly Service[]): Promise<Service> {
       for (;;) {
         const found = nodes.find(
           ({ output }) =>
@@ -85,6 +67,7 @@ export async function openKafkaNodes(
         await sleep(50)
       }
     },
+    /** Resolves when QuestDB has all that the topics have. */
     async untilForwarded() {
       for (const topic of Object.values(topics)) {
         const { end } = await endsOf(kafka, topic)
@@ -96,7 +79,8 @@ export async function openKafkaNodes(
         })
       }
     },
-    async offsetsOf(topic, series) {
+    /** The offsets of the groups that have records of this series. */
+    async offsetsOf(topic: string, series: number) {
       const partition = await client.partition(topic)
       const { start, end } = await partition.offsets()
       const found: number[] = []

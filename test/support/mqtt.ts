@@ -1,6 +1,5 @@
 /** An MQTT listener on a free port, whose journal does what the test says, and clients for it. */
 
-import type { Socket } from 'node:net'
 import { connectAsync, type IClientOptions, type MqttClient } from 'mqtt'
 import { createAuthRateLimit } from '../../auth/auth-rate-limit.ts'
 import type { Device } from '../../auth/devices/device.ts'
@@ -16,7 +15,7 @@ import type { Outcome } from '../../ingest/journal/outcome.ts'
 import type { CloseReason } from '../../ingest/mqtt/close-reasons.ts'
 import { createCredentials } from '../../ingest/mqtt/credentials.ts'
 import { createFindDecoder, exceptReadings, type Subscription } from '../../ingest/mqtt/decoded-message.ts'
-import { type Listener, type ListenerOptions, openListener } from '../../ingest/mqtt/listener.ts'
+import { type ListenerOptions, openListener } from '../../ingest/mqtt/listener.ts'
 import { createReadingCheck } from '../../ingest/reading.ts'
 import { createRejections, type Rejections } from '../../ingest/rejections/rejections.ts'
 import { createSenderLog } from '../../ingest/rejections/sender-log.ts'
@@ -24,12 +23,8 @@ import { createConnections } from '../../store/limits/connections.ts'
 import type { Rate } from '../../store/limits/token-buckets.ts'
 import type { Log } from '../../store/log.ts'
 import { perOwner } from './accounts.ts'
-import { silentLog } from './databases.ts'
-import { openRaw, type RawConnection } from './raw-connection.ts'
-
-interface TestHooks {
-  teardown(work: () => unknown): void
-}
+import { silentLog, type TestHooks } from './databases.ts'
+import { openRaw } from './raw-connection.ts'
 
 /** Of every device of these tests. */
 export const devicePassword = 'secret'
@@ -119,18 +114,6 @@ export function createIntakeParts(
   return { intake, meter, journal, rejections, devices }
 }
 
-export interface TestListener extends IntakeParts {
-  kept: Rejections
-  listener: Listener
-  url: string
-  /** Why connections ended. */
-  closed: CloseReason[]
-  /** Ends the password of a device. */
-  revoke(device: string): void
-  /** API keys by their text. */
-  keys: Map<string, Principal>
-}
-
 export interface ListenerVariant {
   deviceRate?: Rate
   /** A real one, instead of the devices in memory. */
@@ -147,13 +130,15 @@ export interface ListenerVariant {
   decoders?: readonly Subscription[]
 }
 
-export async function startListener(t: TestHooks, variant: ListenerVariant = {}): Promise<TestListener> {
+export async function startListener(t: TestHooks, variant: ListenerVariant = {}) {
   const senderLog = createSenderLog(variant.log ?? silentLog, () => performance.now())
   const kept = createRejections({ nowMs: Date.now, senderLog })
   const parts = createIntakeParts(variant.deviceRate, kept, variant.metrics)
   const { devices } = parts
   const revoked = new Set<string>()
+  /** API keys by their text. */
   const keys = new Map<string, Principal>()
+  /** Why connections ended. */
   const closed: CloseReason[] = []
   const inMemory: WriterDevices = {
     authenticate: (name: string, password: string) =>
@@ -195,7 +180,9 @@ export async function startListener(t: TestHooks, variant: ListenerVariant = {})
     return listener.close()
   })
   const url = `mqtt://127.0.0.1:${listener.port}`
-  return { ...parts, kept, listener, url, closed, revoke: name => void revoked.add(name), keys }
+  /** Ends the password of a device. */
+  const revoke = (device: string) => void revoked.add(device)
+  return { ...parts, kept, listener, url, closed, revoke, keys }
 }
 
 /** A client of the device `porch` that does not come back by itself. */
@@ -219,15 +206,9 @@ export function eventOf(client: MqttClient, event: 'close' | 'reconnect'): Promi
 export const reading = (temperature: number, more: object = {}) =>
   JSON.stringify({ temperature, humidity: 50, pressure: 1000, ...more })
 
-/** What a test says byte by byte, and what comes back in hexadecimal digits. */
-export interface RawMqtt {
-  socket: Socket
-  received(): string
-  closed: Promise<string>
-}
-
-export async function openRawMqtt(t: TestHooks, url: string, first?: Buffer): Promise<RawMqtt> {
-  const { socket, received, closed }: RawConnection = await openRaw(t, url)
+/** A connection on which a test writes bytes; what comes back is in hexadecimal digits. */
+export async function openRawMqtt(t: TestHooks, url: string, first?: Buffer) {
+  const { socket, received, closed } = await openRaw(t, url)
   if (first !== undefined) socket.write(first)
   const inHex = (bytes: string) => Buffer.from(bytes, 'latin1').toString('hex')
   return { socket, received: () => inHex(received()), closed: closed.then(inHex) }

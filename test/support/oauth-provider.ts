@@ -6,15 +6,8 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { TestHooks } from './databases.ts'
 
-export interface OauthProvider {
-  url: string
-  /** The forms that it was sent. */
-  forms: Record<string, string>[]
-  /** How it answers from now on. */
-  answerWith(answer: (response: ServerResponse) => void): void
-}
-
-export async function startProvider(t: TestHooks): Promise<OauthProvider> {
+export async function startProvider(t: TestHooks) {
+  /** Those that it was sent. */
   const forms: Record<string, string>[] = []
   let answer: (response: ServerResponse) => void = () => undefined
   const respond = async (request: IncomingMessage, response: ServerResponse) => {
@@ -31,7 +24,8 @@ export async function startProvider(t: TestHooks): Promise<OauthProvider> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     forms,
-    answerWith(next) {
+    /** Sets how it answers from now on. */
+    answerWith(next: typeof answer) {
       answer = next
     },
   }

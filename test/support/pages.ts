@@ -4,20 +4,11 @@ import type { InjectOptions } from 'fastify'
 import { authHostFamily } from '../../api/sign-in/auth-host/auth-host.ts'
 import { loadAuthJs } from '../../api/sign-in/auth-host/auth-js.ts'
 import { pagesFamily } from '../../api/sign-in/pages/pages.ts'
-import { createSetup, type Setup } from '../../auth/accounts/setup.ts'
+import { createSetup } from '../../auth/accounts/setup.ts'
 import { type AccountsUnderTest, publicUrl } from './accounts.ts'
 import { createApp } from './app.ts'
 import { recordingLog, type TestHooks } from './databases.ts'
 import { type HtmlElement, readHtml } from './html-document.ts'
-
-export interface PagesUnderTest {
-  setup: Setup
-  /** Faults that were logged. */
-  faults: string[]
-  visit(path: string, options?: VisitOptions): Promise<Visited>
-  /** Sends a form, as the page itself does. */
-  submit(path: string, form: Record<string, string>, options?: VisitOptions): Promise<Visited>
-}
 
 export interface VisitOptions {
   method?: string
@@ -42,7 +33,9 @@ export interface Visited {
 const csrfSecret = 'c'.repeat(64)
 export const sameOrigin = { origin: publicUrl, 'sec-fetch-site': 'same-origin' }
 
-export async function openPages(t: TestHooks, under: AccountsUnderTest): Promise<PagesUnderTest> {
+type PagesOf = Pick<AccountsUnderTest, 'accounts' | 'service' | 'codec' | 'findPrincipal' | 'origins'>
+
+export async function openPages(t: TestHooks, under: PagesOf) {
   const { accounts, service, codec, findPrincipal, origins } = under
   const { log, texts: faults } = recordingLog('error')
   const setup = createSetup(accounts, csrfSecret)
@@ -80,9 +73,11 @@ export async function openPages(t: TestHooks, under: AccountsUnderTest): Promise
 
   return {
     setup,
+    /** Those that were logged. */
     faults,
     visit,
-    submit: (path, form, options = {}) =>
+    /** Sends a form, as the page itself does. */
+    submit: (path: string, form: Record<string, string>, options: VisitOptions = {}): Promise<Visited> =>
       visit(path, {
         method: 'POST',
         body: new URLSearchParams(form).toString(),

@@ -5,24 +5,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { QuestdbPg } from '../../store/questdb/client/questdb-address.ts'
 import type { TestHooks } from './databases.ts'
 
-export interface PgGate {
-  readonly address: QuestdbPg
-  /** Statements that were executed through the gate so far. */
-  statements(): number
-  /** Connections that are open now. */
-  connections(): number
-  /** Answers wait from here on. */
-  hold(): void
-  /** They go on. */
-  release(): void
-  /** Cuts the connection over which the next statement with this text comes, before it is passed on. */
-  cutAtNextStatement(text?: string): void
-  /** Cuts every connection and refuses new ones. */
-  shut(): Promise<void>
-  open(): Promise<void>
-}
-
-export async function openGate(t: TestHooks, target: QuestdbPg): Promise<PgGate> {
+export async function openGate(t: TestHooks, target: QuestdbPg) {
   const pairs = new Map<Socket, Socket>()
   let held = false
   const cuts: string[] = []
@@ -62,6 +45,7 @@ export async function openGate(t: TestHooks, target: QuestdbPg): Promise<PgGate>
     await once(server, 'listening')
   }
 
+  /** Cuts every connection and refuses new ones. */
   async function shut(): Promise<void> {
     const closed = once(server, 'close')
     server.close()
@@ -74,8 +58,11 @@ export async function openGate(t: TestHooks, target: QuestdbPg): Promise<PgGate>
   t.teardown(() => (server.listening ? shut() : undefined))
   return {
     address: { ...target, host: '127.0.0.1', port },
+    /** How many were executed through the gate so far. */
     statements: () => count,
+    /** How many are open now. */
     connections: () => pairs.size,
+    /** Answers wait until `release`. */
     hold() {
       held = true
       for (const questdb of pairs.values()) questdb.pause()
@@ -84,6 +71,7 @@ export async function openGate(t: TestHooks, target: QuestdbPg): Promise<PgGate>
       held = false
       for (const questdb of pairs.values()) questdb.resume()
     },
+    /** Cuts the connection over which the next statement with this text comes, before it is passed on. */
     cutAtNextStatement(text = '') {
       cuts.push(text)
     },

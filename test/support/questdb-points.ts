@@ -1,7 +1,6 @@
 /** Points put into a real QuestDB past the ingest. */
 
 import pg from 'pg'
-import type { QuestdbAddress } from '../../store/questdb/client/questdb-address.ts'
 import type { TestHooks } from './databases.ts'
 import { until } from './processes.ts'
 import { startQuestdb } from './questdb.ts'
@@ -14,18 +13,10 @@ export interface TestPoint {
   readonly storedUs: number
 }
 
-export interface PointsQuestdb {
-  readonly address: QuestdbAddress
-  /** Resolves when the points are visible. */
-  write(points: readonly TestPoint[]): Promise<void>
-  /** Removes all points. */
-  clear(): Promise<void>
-}
-
 const tableSql = `CREATE TABLE IF NOT EXISTS points (ts TIMESTAMP, series INT, value DOUBLE, unit SYMBOL, stored_at TIMESTAMP)
   TIMESTAMP(ts) PARTITION BY DAY WAL DEDUP UPSERT KEYS(ts, series)`
 
-export async function startPointsQuestdb(t: TestHooks): Promise<PointsQuestdb> {
+export async function startPointsQuestdb(t: TestHooks) {
   const { address } = await startQuestdb(t)
   const client = new pg.Client({ ...address.pg, ssl: false })
   await client.connect()
@@ -36,6 +27,7 @@ export async function startPointsQuestdb(t: TestHooks): Promise<PointsQuestdb> {
     await until('the points are visible', async () => (await client.query(sql)).rows[0].done)
   }
 
+  /** Resolves when the points are visible. */
   async function write(points: readonly TestPoint[]): Promise<void> {
     const rows = points.map(({ timeUs, series, value, unit, storedUs }) => {
       return `(${timeUs}, ${series}, ${value}, '${unit}', ${storedUs})`

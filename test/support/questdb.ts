@@ -4,11 +4,10 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { openDataDirectory } from '../../store/data-directory.ts'
-import type { QuestdbAddress } from '../../store/questdb/client/questdb-address.ts'
 import { openQuestdb } from '../../store/questdb/questdb.ts'
 import { questdbRoot } from '../../store/questdb/questdb-server.ts'
 import { type Metric, measurementsTable, metrics, readingsTable } from '../../store/tables.ts'
-import { storeOptions, type TestHooks, temporaryFolder } from './databases.ts'
+import { closing, storeOptions, type TestHooks, temporaryFolder } from './databases.ts'
 import { until } from './processes.ts'
 import { longLists, traceBy } from './sent-statements.ts'
 import { borrowQuestdb } from './worker-questdb.ts'
@@ -28,29 +27,14 @@ export interface TestCustomValue {
   readonly value: number | null
 }
 
-export interface TestQuestdb {
-  readonly address: QuestdbAddress
-  /** Directory of QuestDB, with its `db`. */
-  readonly root: string
-  /** Resolves when the readings are visible. */
-  write(readings: readonly TestReading[]): Promise<void>
-  /** Resolves when the values are visible. */
-  writeCustom(values: readonly TestCustomValue[]): Promise<void>
-  /** Removes all readings and values. */
-  clear(): Promise<void>
-  /** The rows of a Parquet file, as QuestDB reads it. */
-  readParquet(file: Uint8Array, columns: string): Promise<unknown[][]>
-}
-
 /** One without PostgreSQL beside it, with its tables in place: the one that the runner lends, unless it is to be the test's own. */
-export async function startQuestdb(t: TestHooks, { isOwn = false } = {}): Promise<TestQuestdb> {
+export async function startQuestdb(t: TestHooks, { isOwn = false } = {}) {
   let found: readonly string[] = []
   // The last work of all, for those behind one that throws are not done.
   t.teardown(() => {
     if (found.length > 0) throw new Error(`a list of top rows has a large limit: ${found.join('\n')}`)
   })
-  const directory = openDataDirectory(join(temporaryFolder(t), 'data'))
-  t.teardown(() => directory.close())
+  const directory = closing(t, openDataDirectory(join(temporaryFolder(t), 'data')))
   const lent = isOwn ? undefined : await borrowQuestdb(t)
   const address = lent === undefined ? {} : { questdbHttp: lent.QUESTDB_HTTP, questdbPg: lent.QUESTDB_PG }
   const questdb = await openQuestdb({ ...storeOptions(directory), ...address }, new AbortController().signal)
@@ -81,20 +65,24 @@ export async function startQuestdb(t: TestHooks, { isOwn = false } = {}): Promis
 
   return {
     address: questdb.address,
+    /** Directory of QuestDB, with its `db`. */
     root,
-    write: readings =>
+    /** Resolves when the readings are visible. */
+    write: (readings: readonly TestReading[]) =>
       insert(
         readingsTable,
         readings.map(({ symbol, time, ...values }) => {
           return `('${time}', '${symbol}', ${metrics.map(metric => `${values[metric] ?? null}`).join(', ')})`
         }),
       ),
-    writeCustom: values =>
+    /** Resolves when the values are visible. */
+    writeCustom: (values: readonly TestCustomValue[]) =>
       insert(
         measurementsTable,
         values.map(({ series, time, value }) => `('${time}', ${series}, ${value})`),
       ),
-    async readParquet(file, columns) {
+    /** The rows of a Parquet file, as QuestDB reads it. */
+    async readParquet(file: Uint8Array, columns: string): Promise<unknown[][]> {
       // The one folder from which it reads files.
       const folder = join(root, 'import')
       mkdirSync(folder, { recursive: true })
@@ -102,6 +90,7 @@ export async function startQuestdb(t: TestHooks, { isOwn = false } = {}): Promis
       const text = `SELECT ${columns} FROM read_parquet('test.parquet')`
       return (await client.query({ text, rowMode: 'array' })).rows
     },
+    /** Removes all readings and values. */
     async clear() {
       await client.query(`TRUNCATE TABLE ${readingsTable}`)
       await client.query(`TRUNCATE TABLE ${measurementsTable}`)

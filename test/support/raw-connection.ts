@@ -2,6 +2,7 @@
 
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import type { TestHooks } from './databases.ts'
 
 export interface RawConnection {
   socket: Socket
@@ -13,10 +14,6 @@ export interface RawConnection {
   fault(): NodeJS.ErrnoException | undefined
   /** Resolves with everything that came back, once the connection is closed. */
   closed: Promise<string>
-}
-
-interface TestHooks {
-  teardown(fn: () => unknown): void
 }
 
 /** `localAddress` is where it comes from, such as 127.0.0.2. */

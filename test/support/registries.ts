@@ -14,7 +14,7 @@ import { openStations } from '../../auth/stations/stations.ts'
 import { createTenants } from '../../auth/tenants/tenants.ts'
 import { openAcceptedFrom } from '../../service/lifecycle/retention/accepted-from.ts'
 import type { Store } from '../../store/store.ts'
-import { silentLog, type TestHooks } from './databases.ts'
+import { closing, silentLog, type TestHooks } from './databases.ts'
 
 export type Registries = Awaited<ReturnType<typeof openRegistries>>
 
@@ -91,8 +91,7 @@ export async function openNode(
     onFatal,
   })
   t.teardown(() => nodes.close())
-  const registries = await openRegistries(pool, nodes.feed)
-  t.teardown(() => registries.close())
+  const registries = closing(t, await openRegistries(pool, nodes.feed))
   await nodes.join()
   return { ...registries, nodes, fatal }
 }

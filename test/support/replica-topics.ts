@@ -6,12 +6,7 @@ import { letterId } from '../../ingest/kafka/letter-id.ts'
 import { createReplicaState, type ReplicaState, type ReplicaTenure } from '../../ingest/kafka/replica-state.ts'
 import { readingLength, readings, writeReading } from '../../ingest/readings-table.ts'
 
-export interface TestTopic {
-  topic: string
-  /** Of a process that forwards it. */
-  state: ReplicaState
-  open(tenure: ReplicaTenure | undefined): ReplicaState
-}
+export type TestTopic = Awaited<ReturnType<ReturnType<typeof createTopics>['openTopic']>>
 
 /** Of all who share a database. */
 let count = 0
@@ -29,9 +24,10 @@ export function createTopics(postgres: pg.Pool) {
   }
 
   /** A topic of its own; states of earlier topics have lost the replica. */
-  async function openTopic(pool = postgres): Promise<TestTopic> {
+  async function openTopic(pool = postgres) {
     const topic = `readings-${++count}`
-    const open = (tenure: ReplicaTenure | undefined) => {
+    /** Returns the state of a process that forwards it. */
+    const open = (tenure: ReplicaTenure | undefined): ReplicaState => {
       return createReplicaState({ pool, tenure, tables: new Map([[topic, readings]]), stepMs: 60_000 })
     }
     return { topic, open, state: open(await takeOver()) }

@@ -40,31 +40,24 @@ const edxRun = {
 }
 const otherRun = { ...edxRun, run_id: 6002, run_title: 'Another run of it' }
 
-/** What a line may leave out. */
-const defaults = {
-  run_slug: null,
+/** The fields of the interface, in its order. */
+const fields = (
+  'id run_id run_title run_slug departments semester year topics key uid title description require_summaries url ' +
+  'content_feature_type content_type content_title content_author content_language checksum image_src resource_id ' +
+  'resource_readable_id course_number file_type file_extension offered_by platform run_readable_id edx_module_id ' +
+  'summary flashcards'
+).split(' ')
+/** The values of fields that a line may leave out, but for those that are null. */
+const defaults: Record<string, unknown> = {
   departments: [],
-  semester: null,
-  year: null,
   topics: [],
-  uid: null,
-  title: null,
-  description: null,
   require_summaries: false,
-  url: null,
   content_feature_type: [],
   content_type: 'file',
   content_title: '',
-  content_author: null,
-  content_language: null,
-  checksum: null,
-  image_src: null,
   resource_readable_id: '',
   course_number: [],
-  file_type: null,
-  file_extension: null,
   run_readable_id: '',
-  edx_module_id: null,
   summary: '',
   flashcards: [],
 }
@@ -125,48 +118,9 @@ export const unpublishedLine: SampleLine = {
   published: false,
 }
 
-/** The fields of the interface, in its order. */
-const fields = [
-  'id',
-  'run_id',
-  'run_title',
-  'run_slug',
-  'departments',
-  'semester',
-  'year',
-  'topics',
-  'key',
-  'uid',
-  'title',
-  'description',
-  'require_summaries',
-  'url',
-  'content_feature_type',
-  'content_type',
-  'content_title',
-  'content_author',
-  'content_language',
-  'checksum',
-  'image_src',
-  'resource_id',
-  'resource_readable_id',
-  'course_number',
-  'file_type',
-  'file_extension',
-  'offered_by',
-  'platform',
-  'run_readable_id',
-  'edx_module_id',
-  'summary',
-  'flashcards',
-]
-
 export function sampleObject(id: number): object {
   const line: Record<string, unknown> = { ...defaults, ...sampleLines.find(sample => sample.id === id) }
   const tags = line['content_feature_type'] as string[]
-  const sorted = {
-    ...line,
-    content_feature_type: tags.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))),
-  }
-  return Object.fromEntries(fields.map(field => [field, (sorted as Record<string, unknown>)[field]]))
+  line['content_feature_type'] = tags.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+  return Object.fromEntries(fields.map(field => [field, line[field] ?? null]))
 }

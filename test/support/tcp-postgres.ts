@@ -9,11 +9,10 @@ import { openDataDirectory } from '../../store/data-directory.ts'
 import { launchIn, openCluster, superuser } from '../../store/postgres/postgres-cluster.ts'
 import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
 import { freePort } from '../../store/process/free-port.ts'
-import { dataDirectoryPath, type TestHooks } from './databases.ts'
+import { closing, dataDirectoryPath, type TestHooks } from './databases.ts'
 
 export async function startTcpPostgres(t: TestHooks, { isFirstStart = false } = {}) {
-  const directory = openDataDirectory(await dataDirectoryPath(t, isFirstStart))
-  t.teardown(() => directory.close())
+  const directory = closing(t, openDataDirectory(await dataDirectoryPath(t, isFirstStart)))
   const cluster = await openCluster(directory, process.env, new AbortController().signal)
   const port = await freePort()
   const settings = [`port=${port}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories=']

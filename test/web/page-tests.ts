@@ -1,26 +1,17 @@
 /** Tests of the built pages in one browser, each with a page of its own. */
 
-import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
+import type { BrowserContextOptions, Locator, Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { buildWeb } from '../../web/build.ts'
 import { openBrowser } from '../support/browser.ts'
 import { desk, inBrowser, phone, region } from '../support/browser-page.ts'
 
-type DefineTest = (name: string, work: (page: Page, t: Test) => Promise<void>) => void
-
-interface PageTests {
-  browser: Browser
-  onDesk: DefineTest
-  onPhone: DefineTest
-  /** On another screen. */
-  on(options: BrowserContextOptions): DefineTest
-}
-
-export async function pageTests(t: Test): Promise<PageTests> {
+export async function pageTests(t: Test) {
   await buildWeb()
   const browser = await openBrowser()
   t.teardown(() => browser.close())
-  const on: PageTests['on'] = options => (name, work) => {
+  /** On another screen. */
+  const on = (options: BrowserContextOptions) => (name: string, work: (page: Page, t: Test) => Promise<void>) => {
     t.test(name, t => inBrowser(t, browser, options, page => work(page, t)))
   }
   return { browser, onDesk: on(desk), onPhone: on(phone), on }

@@ -5,8 +5,8 @@ import { type JWTPayload, SignJWT } from 'jose'
 import t from 'tap'
 import { administerAccount } from '../../../auth/accounts/administration.ts'
 import type { Role } from '../../../auth/accounts/role.ts'
-import type { TenantChanged } from '../../../auth/tenants/tenants.ts'
 import { goodPassword, publicUrl, startAccounts } from '../../support/accounts.ts'
+import { valueIn } from '../../support/changed.ts'
 import { waitFor } from '../../support/wait-for.ts'
 
 const service = await startAccounts(t)
@@ -19,11 +19,6 @@ let people = 0
 const { tenants } = service
 const audience = `${publicUrl}/v1/auth/tenant-exchange`
 const minuteMs = 60_000
-
-function valueIn<Value>(changed: TenantChanged<Value>): Value {
-  if (!changed.ok) throw new Error(changed.code)
-  return changed.value
-}
 
 const { secret } = valueIn(await tenants.add({ slug: 'acme', name: 'Acme' }, 'test'))
 const { secret: otherSecret } = valueIn(await tenants.add({ slug: 'other', name: 'Other' }, 'test'))

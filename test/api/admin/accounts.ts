@@ -7,17 +7,10 @@ import { at, invalidBody, isoTime, problem, startAdmin } from '../../support/adm
 
 const { app, people, store, ask, answers, devices } = await startAdmin(t)
 const pool = store.postgres
-const { accounts, keys, person, clock } = people
+const { keys, person, clock } = people
 const dayMs = 24 * 3_600_000
 
-async function keyOf(id: number, more: { scopes?: ('read' | 'admin')[]; expiresInDays?: number } = {}) {
-  const account = await accounts.find(id)
-  if (account === undefined) throw new Error('no such account')
-  const { scopes = ['read'], expiresInDays } = more
-  const created = await keys.create(account, { name: 'a script', scopes, createDevices: false, expiresInDays })
-  if (!created.ok) throw new Error(created.code)
-  return created.value
-}
+const keyOf = (id: number, more = {}) => people.makeKey(id, { name: 'a script', scopes: ['read'], ...more })
 const setRole = (id: number, role: string) => people.set(id, { role })
 const list = async (query = '') => (await ask('GET', `/keys${query}`)).body as AdminKeyPage
 

@@ -15,6 +15,7 @@ import { packageVersion } from '../../../store/version.ts'
 import { adminToken, goodPassword, serviceSecret } from '../../support/accounts.ts'
 import { at, invalidBody, isoTime, problem, startAdmin } from '../../support/admin.ts'
 import { rollBackChanges } from '../../support/breaking-pool.ts'
+import { valueIn } from '../../support/changed.ts'
 import { records } from '../../support/journal-parts.ts'
 
 const admin = await startAdmin(t)
@@ -414,9 +415,8 @@ function writePointLetters(series: readonly number[]): void {
 }
 
 t.test('dead letters of points name their station, and are sent again or discarded', async t => {
-  const added = await people.stations.add({ sn: 'IN-1', model: 'M1', owner: null }, 'test')
-  if (!added.ok) throw new Error(added.code)
-  const number = added.value.series.get('pm25') ?? 0
+  const { series } = valueIn(await people.stations.add({ sn: 'IN-1', model: 'M1', owner: null }, 'test'))
+  const number = series.get('pm25') ?? 0
   writePointLetters([number, number, 2_000_000, number])
   t.strictSame(await lettersOf(), noLetters, 'they are no readings')
   const { dead_letters, next } = await lettersOf('?table=points')

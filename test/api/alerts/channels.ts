@@ -8,6 +8,7 @@ import { unsubscribeFamily } from '../../../api/alerts/unsubscribe.ts'
 import type { Mail } from '../../../auth/mail/templates.ts'
 import { addChannel, deliveryParts, openDelivery, queueNotification, service } from '../../support/alert-delivery.ts'
 import { startReceiver } from '../../support/alert-receiver.ts'
+import { valueIn } from '../../support/changed.ts'
 import { silentLog } from '../../support/databases.ts'
 import { waitFor } from '../../support/wait-for.ts'
 import { startAlertsApi, tokenHeaders } from './alerts-api.ts'
@@ -165,13 +166,12 @@ t.test('the right to a topic of the broker is looked at when a notification is s
   t.teardown(close)
   const who = { all: false, account }
   const settings = { topic: 'alerts', retain: false }
-  const added = await channels.add(who, { name: 'topic', kind: 'mqtt', enabled: true, settings }, 'a test')
-  if (!added.ok) throw new Error(added.code)
-  t.match(await channels.test(who, added.value.id), { value: { outcome: 'delivered' } })
+  const { id } = valueIn(await channels.add(who, { name: 'topic', kind: 'mqtt', enabled: true, settings }, 'a test'))
+  t.match(await channels.test(who, id), { value: { outcome: 'delivered' } })
   await people.set(account, { role: 'user' })
   const error = 'only administrators publish at the broker of the service'
-  t.match(await channels.test(who, added.value.id), { value: { outcome: 'failed', error } })
-  t.match(await channels.get(who, added.value.id), { notice: error })
+  t.match(await channels.test(who, id), { value: { outcome: 'failed', error } })
+  t.match(await channels.get(who, id), { notice: error })
   t.equal(published.length, 1)
 })
 

@@ -13,7 +13,7 @@ import { createLiveMetrics } from '../../../service/open-live.ts'
 import { queryAt } from '../../query/query-at.ts'
 import { validatedRead } from '../../support/answer-shapes.ts'
 import { startCustomReadings } from '../../support/custom-readings.ts'
-import { silentLog } from '../../support/databases.ts'
+import { closing, silentLog } from '../../support/databases.ts'
 import { serveGroups } from '../serve-groups.ts'
 import { readClient, refusing } from './reading-client.ts'
 
@@ -120,8 +120,7 @@ await world.send(listing, [[startMs, { ...quantities(0), co2: 500, noise: 7 }]])
 await world.applied()
 
 const replicas = createReplicas([{ address: world.store.questdb.address }])
-const rangeReads = createReadingsExport({ replicas, log: silentLog, limits: { timeoutMs: 600_000 } })
-t.teardown(() => rangeReads.close())
+const rangeReads = closing(t, createReadingsExport({ replicas, log: silentLog, limits: { timeoutMs: 600_000 } }))
 const rangeOptions = { rangeReads, metrics: world.metrics, nowMs: Date.now, log: silentLog }
 const expiredBeforeUs = () => Number.NEGATIVE_INFINITY
 const readingsOf = readingsGroup(openReads(world.devices), { ...rangeOptions, expiredBeforeUs })

@@ -8,6 +8,7 @@ import { viewReader } from '../../../api/read/view-reader.ts'
 import { createAuthRateLimit } from '../../../auth/auth-rate-limit.ts'
 import type { Device } from '../../../auth/devices/device.ts'
 import { createScopeCheck } from '../../../auth/devices/device-scope.ts'
+import { closing } from '../../support/databases.ts'
 import { basic } from '../../support/service.ts'
 
 t.test('all credentials of an account count as one, those of a device and the admin token by themselves', async t => {
@@ -23,8 +24,7 @@ t.test('all credentials of an account count as one, those of a device and the ad
     devices: { authenticate: (name: string) => (name === 'porch' ? { number: 5 } : undefined) } as never,
     authRateLimit: createAuthRateLimit(10, Date.now),
   })
-  const app = fastify()
-  t.teardown(() => app.close())
+  const app = closing(t, fastify())
   access.guard(app)
   app.get('/', async request => access.credentialOf(request))
   const credentialOf = async (headers: Record<string, string>) => (await app.inject({ url: '/', headers })).body

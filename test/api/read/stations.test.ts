@@ -23,7 +23,7 @@ import type { QuestdbHttp } from '../../../store/questdb/client/questdb-address.
 import { queryAt } from '../../query/query-at.ts'
 import { startAirQuality } from '../../support/air-quality.ts'
 import { validated } from '../../support/answer-shapes.ts'
-import { silentLog } from '../../support/databases.ts'
+import { closing, silentLog } from '../../support/databases.ts'
 import { openReadsOf } from '../../support/open-reads.ts'
 import { startPointsQuestdb, type TestPoint } from '../../support/questdb-points.ts'
 
@@ -93,8 +93,7 @@ async function write(points: readonly TestPoint[]): Promise<void> {
 }
 
 const unlimited: AuthRateLimit = { isExceeded: () => false }
-const rangeReads = createReadingsExport({ replicas: createReplicas([{ address }]), log: silentLog })
-t.teardown(() => rangeReads.close())
+const rangeReads = closing(t, createReadingsExport({ replicas: createReplicas([{ address }]), log: silentLog }))
 
 async function startReads(
   access: ReturnType<typeof openReadsOf>,

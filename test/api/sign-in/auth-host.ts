@@ -9,7 +9,7 @@ import { openPages, sameOrigin, type Visited, type VisitOptions } from '../../su
 import { runs } from '../../support/runs.ts'
 
 const under = await startAccounts(t)
-const { ask, person, cookieOf, clock, sessions, accounts, store, codec } = under
+const { ask, person, cookieOf, clock, sessions, store, codec } = under
 const { visit, faults } = await openPages(t, under)
 const email = 'ada@example.com'
 const id = await person(email)
@@ -64,9 +64,7 @@ t.test('a session is read and renewed, and is over once it is revoked or signed 
   t.match(json(read), { user: { id: String(id), email }, expires: /^\d{4}-.*Z$/ })
   t.ok(await comesIn(sessionIn(read)), 'the renewed cookie')
   t.match((await ask('GET', '/session/info', { headers: { cookie } })).body, { user: json(read)['user'] as object })
-  const account = await accounts.find(id)
-  if (account === undefined) throw new Error('no account')
-  await sessions.revoke(account, sid)
+  await sessions.revoke(await under.account(id), sid)
   const signedOut = await cookieOf(id)
   const out = await post('signout', {}, { cookie: signedOut.cookie })
   t.strictSame([out.status, sessionIn(out)], [302, ''])

@@ -8,9 +8,10 @@ import { createIntake } from '../../../ingest/intake/intake.ts'
 import type { CustomValues } from '../../../ingest/journal/record.ts'
 import { createReadingCheck } from '../../../ingest/reading.ts'
 import { perOwner } from '../../support/accounts.ts'
-import { addDeviceTo, openParts } from '../../support/admin.ts'
+import { openParts } from '../../support/admin.ts'
 import { breakingPool } from '../../support/breaking-pool.ts'
-import { nowhere, silentLog, startDatabases } from '../../support/databases.ts'
+import { addDeviceTo } from '../../support/changed.ts'
+import { closing, nowhere, silentLog, startDatabases } from '../../support/databases.ts'
 
 const { store } = await startDatabases(t, nowhere)
 const pool = store.postgres
@@ -27,8 +28,7 @@ interface Answer {
 }
 
 async function open(t: Test, options: Partial<MetricsOptions> = {}) {
-  const metrics = await openMetrics({ pool, log: silentLog, mode: 'open', ...options })
-  t.teardown(() => metrics.close())
+  const metrics = closing(t, await openMetrics({ pool, log: silentLog, mode: 'open', ...options }))
   const appended = new Map<string, CustomValues | undefined>()
   const intake = createIntake({
     devices,

@@ -14,16 +14,16 @@ import { createAuthRateLimit } from '../../../auth/auth-rate-limit.ts'
 import { openDevices } from '../../../auth/devices/devices.ts'
 import { createWriters } from '../../../auth/writers.ts'
 import { defaultLineNames } from '../../../ingest/formats/line-protocol-names.ts'
-import { openIngest } from '../../../ingest/ingest.ts'
 import { createFairShare } from '../../../ingest/intake/fair-share.ts'
-import { createWallClock } from '../../../ingest/journal/wall-clock.ts'
 import { defaultRanges } from '../../../ingest/reading.ts'
 import { ByteBudget } from '../../../store/limits/byte-budget.ts'
 import type { Rate } from '../../../store/limits/token-buckets.ts'
+import { openTestIngest } from '../../ingest/open-ingest.ts'
 import { perOwner as perOwnerUsual, startAccounts } from '../../support/accounts.ts'
-import { addDeviceTo } from '../../support/admin.ts'
+
 import { createApp } from '../../support/app.ts'
-import { recordingLog, silentLog, type TestHooks, temporaryFolder } from '../../support/databases.ts'
+import { addDeviceTo } from '../../support/changed.ts'
+import { closing, recordingLog, silentLog } from '../../support/databases.ts'
 import { holdToContract } from '../../support/held-answers.ts'
 import { readingsIn } from '../../support/journal-parts.ts'
 import { basic } from '../../support/service.ts'
@@ -52,28 +52,12 @@ interface StartOptions {
   perOwner?: typeof perOwnerUsual
 }
 
-function openJournal(t: TestHooks, journalBytesMax: number) {
-  const journal = openIngest({
-    directory: temporaryFolder(t),
-    journalBytesMax,
-    reserveBytes: 0,
-    keepMs: 0,
-    log: silentLog,
-    clock: createWallClock({ nowMs: Date.now }),
-    onFatal: error => {
-      throw error
-    },
-  })
-  t.teardown(() => journal.close())
-  return journal
-}
-
-const commonJournal = openJournal(t, 1024 ** 3)
+const commonJournal = openTestIngest(t)
 
 async function start(t: Test, options: StartOptions = {}) {
   const { journalBytesMax, isReady = true, findKey = keys.find, perOwner } = options
   const { bulkRate = { perSecond: 1e6, burst: 1e9 } } = options
-  const journal = journalBytesMax === undefined ? commonJournal : openJournal(t, journalBytesMax)
+  const journal = journalBytesMax === undefined ? commonJournal : openTestIngest(t, { journalBytesMax })
   /** Device's symbol, milliseconds and values of what the journal has taken. */
   const stored: object[] = []
   const counts: Counts[] = []
@@ -345,12 +329,10 @@ t.test('slow bodies of one credential leave room for another, and free their own
 })
 
 t.test('a body whose sender has gone is given up at once', async t => {
-  const scope = fastify()
-  t.teardown(() => scope.close())
+  const scope = closing(t, fastify())
   const bodies = createBodies(1000, new ByteBudget(4000))
   bodies.prepare(scope)
-  const server = createServer().listen(0, '127.0.0.1')
-  t.teardown(() => server.close())
+  const server = closing(t, createServer().listen(0, '127.0.0.1'))
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const sent = httpRequest({ port, method: 'POST', headers: { 'content-length': 9 } })

@@ -8,7 +8,8 @@ import { PostgresClock } from '../../../auth/nodes/postgres-clock.ts'
 import { openSessionNotices, sessionChannel } from '../../../auth/nodes/session-notices.ts'
 import { differentSettings } from '../../../auth/nodes/settings-differ.ts'
 import { endNodeEpoch } from '../../../store/postgres/node-epoch.ts'
-import { nowhere, recordingLog, silentLog, startDatabases } from '../../support/databases.ts'
+import { addDeviceTo } from '../../support/changed.ts'
+import { closing, nowhere, recordingLog, silentLog, startDatabases } from '../../support/databases.ts'
 import { openNode, openRegistries, type TestNode } from '../../support/registries.ts'
 import { waitFor } from '../../support/wait-for.ts'
 
@@ -16,11 +17,7 @@ const { store } = await startDatabases(t, nowhere)
 const pool = store.postgres
 const expired = { message: 'the lease of this node has expired' }
 
-async function addDevice({ devices }: Pick<TestNode, 'devices'>, name: string): Promise<string> {
-  const added = await devices.add([NewDevice.parse({ name })], 'test')
-  if (!added.ok) throw new Error(added.code)
-  return added.value[0]?.password ?? ''
-}
+const addDevice = ({ devices }: Pick<TestNode, 'devices'>, name: string) => addDeviceTo(devices, name)
 
 /** Adds a node without a process, whose lease ends after an interval. */
 const insertNode = (lease: string, id = randomUUID(), applied = 0) =>
@@ -45,8 +42,7 @@ const headSeq = async () =>
 const open = (t: Test, leaseMs?: number) => openNode(t, store, leaseMs === undefined ? {} : { leaseMs })
 
 t.test('a service that is alone writes nothing to the feed', async t => {
-  const alone = await openRegistries(pool)
-  t.teardown(() => alone.close())
+  const alone = closing(t, await openRegistries(pool))
   await addDevice(alone, 'alone')
   t.equal(await headSeq(), 0)
   t.strictSame(await seqs(), [])
