@@ -28,7 +28,7 @@ import {
 } from './tenant-rows.ts'
 
 export type TenantRefusal = { ok: false; code: 'TENANT_UNKNOWN' | 'SLUG_TAKEN' | 'TOO_MANY_TENANTS' }
-export type TenantChanged<Value> = { ok: true; value: Value } | TenantRefusal
+type TenantChanged<Value> = { ok: true; value: Value } | TenantRefusal
 
 /** Data for checking a tenant's tokens. */
 export interface TenantKeys {
