@@ -66,6 +66,23 @@ t.test('the embed alone may be framed, by the sites of the setting', async t => 
   t.match(without.headers, { 'content-security-policy': /frame-ancestors 'none'$/, 'x-frame-options': 'DENY' })
 })
 
+onPhone('a page is shared by one button, and its links are those of one view', async (page, t) => {
+  await useSession(page, url, cookie)
+  await page.goto(`${url}/?q=porch`)
+  for (const count of [1, 2]) {
+    await press(page, 'Share')
+    await press(page, 'Make a link')
+    await page.locator('pre[data-name="Address"]', { hasText: '/shared#barograph_view_' }).waitFor()
+    await becomes(t, () => page.getByRole('button', { name: /^Revoke/ }).count(), count)
+    await inspect(t, page, 'a page that is shared')
+    await press(page, 'I have it')
+    await press(page, 'Close')
+  }
+  await press(page, 'Views')
+  await press(page, 'Remove Fleet')
+  await page.getByText('You have saved no view yet.').waitFor()
+})
+
 onPhone('what a page shows is saved and shown again, and may be where the pages begin', async (page, t) => {
   await useSession(page, url, cookie)
   await page.goto(`${url}/compare?a=porch&b=roof&preset=30d`)

@@ -18,6 +18,11 @@ export function setTitle(name: string): void {
   page.value = name
 }
 
+/** Name of the page that is shown. */
+export function shownTitle(): string {
+  return page.peek()
+}
+
 /** `3 silent`, or `No connection`; an empty text ends it. */
 export function setTitleNotice(text: string): void {
   notice.value = text

@@ -3,8 +3,7 @@
 import './saved-views.css'
 import { useState } from 'preact/hooks'
 import type { View } from '../../auth/views/view.ts'
-import { addressOf, path, urlArguments } from '../client/address.ts'
-import { routeOf } from '../client/routes.ts'
+import { addressOf } from '../client/address.ts'
 import { useRefreshed } from '../client/use-resource.ts'
 import { createTimes } from '../theme/times.ts'
 import { FailureBanner } from './failure-banner.tsx'
@@ -16,14 +15,14 @@ import { ViewLinks } from './view-links.tsx'
 
 const api = '/v1/auth/me/views'
 
-/** `onShown`: a view has been chosen. */
-export function SavedViews({ onShown }: { onShown: () => void }) {
+/** `address`: the page, where it can be saved. `onShown`: a view has been chosen. */
+export function SavedViews({ address, onShown }: { address: string | undefined; onShown: () => void }) {
   const { state, refresh } = useRefreshed<View[]>(addressOf(api))
   const { actions, notice } = useActions(api, refresh)
   return (
     <>
       {notice}
-      <SaveForm actions={actions} />
+      {address === undefined ? null : <SaveForm address={address} actions={actions} />}
       <FailureBanner state={state} timeText={createTimes('UTC').time} />
       {state.kind === 'loading' ? <Skeleton name="The list of views is loading" rows={3} /> : null}
       {state.kind === 'ready' || state.kind === 'stale' ? (
@@ -33,9 +32,7 @@ export function SavedViews({ onShown }: { onShown: () => void }) {
   )
 }
 
-function SaveForm({ actions }: { actions: Actions }) {
-  const address = shownAddress()
-  if (address === undefined) return null
+function SaveForm({ address, actions }: { address: string; actions: Actions }) {
   return (
     <form
       onSubmit={event => {
@@ -60,14 +57,6 @@ function SaveForm({ actions }: { actions: Actions }) {
       </button>
     </form>
   )
-}
-
-/** Undefined on a page that shows no data of choice. */
-function shownAddress(): string | undefined {
-  const page = routeOf(path.value)?.page
-  if (page === undefined || page === 'admin' || page === 'alerts') return undefined
-  const query = urlArguments.value.toString()
-  return `${path.value}${query === '' ? '' : `?${query}`}`
 }
 
 interface ListProps {

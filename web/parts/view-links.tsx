@@ -1,18 +1,23 @@
 /** The links by which others see a saved view: made with an end, shown once, listed and revoked. */
 
+import './saved-views.css'
 import { useState } from 'preact/hooks'
 import type { ViewLink } from '../../auth/views/link.ts'
 import type { View } from '../../auth/views/view.ts'
 import { addressOf } from '../client/address.ts'
+import { lastValue } from '../client/resource-state.ts'
+import { shownTitle } from '../client/title.ts'
 import { useRefreshed } from '../client/use-resource.ts'
 import { listed } from '../text/phrases.ts'
 import { shownZone } from '../text/preferences.ts'
 import { createTimes } from '../theme/times.ts'
 import { embedCode } from './embed-code.ts'
+import { FailureBanner } from './failure-banner.tsx'
 import { isForWall } from './for-wall.ts'
 import { RowButton } from './row-button.tsx'
 import { SecretOnce } from './secret-once.tsx'
-import { useActions } from './use-actions.tsx'
+import { Skeleton } from './skeleton.tsx'
+import { type Actions, useActions } from './use-actions.tsx'
 
 const api = '/v1/auth/me'
 
@@ -31,23 +36,58 @@ interface MadeLink {
   embed_origins: readonly string[]
 }
 
-export function ViewLinks({ view, onClose }: { view: View; onClose: () => void }) {
+/** A link to the page at this address, which is saved as a view with the first one. */
+export function SharePage({ address }: { address: string }) {
+  const { state, refresh } = useRefreshed<View[]>(addressOf(`${api}/views`))
+  if (state.kind === 'loading') return <Skeleton name="The list of views is loading" rows={3} />
+  if (state.kind === 'failed') return <FailureBanner state={state} timeText={createTimes('UTC').time} />
+  const { pathname, search } = new URL(address, location.origin)
+  const view = state.value.find(view => view.address === `${pathname}${search}`)
+  async function save({ change }: Actions): Promise<View | undefined> {
+    const taken = new Set(lastValue(state)?.map(({ name }) => name))
+    const saved = await change<View>('POST', '/views', { name: freeName(shownTitle(), taken), address }, 'Saved.')
+    refresh()
+    return saved
+  }
+  return <ViewLinks view={view} save={save} />
+}
+
+/** The title, with a number where a view has this name. */
+function freeName(title: string, taken: ReadonlySet<string>): string {
+  const short = title.slice(0, 90)
+  let name = short
+  for (let number = 2; taken.has(name); number++) name = `${short} ${number}`
+  return name
+}
+
+interface ViewLinksProps {
+  view: View | undefined
+  /** Saves the view before its first link. */
+  save?: (actions: Actions) => Promise<View | undefined>
+  onClose?: () => void
+}
+
+export function ViewLinks({ view, save, onClose }: ViewLinksProps) {
   const { state, refresh } = useRefreshed<ViewLink[]>(addressOf(`${api}/view-links`))
   const { actions, notice } = useActions(api, refresh)
-  const [made, setMade] = useState<MadeLink>()
-  const links = state.kind === 'ready' || state.kind === 'stale' ? state.value : []
-  const live = links.filter(link => link.view_id === view.id && isLive(link))
+  const [made, setMade] = useState<MadeLink & { view: View }>()
+  const links = lastValue(state) ?? []
+  const live = links.filter(link => link.view_id === view?.id && isLive(link))
+  async function make(days: number): Promise<void> {
+    const shared = view ?? (await save?.(actions))
+    if (shared === undefined) return
+    const body = { expires_in_days: days }
+    const link = await actions.change<MadeLink>('POST', `/views/${shared.id}/links`, body, 'The link is made.')
+    if (link !== undefined) setMade({ ...link, view: shared })
+  }
   return (
-    <section class="links" aria-label={`Links to ${view.name}`}>
+    <section class="links" aria-label={`Links to ${view?.name ?? 'this page'}`}>
       {notice}
-      {made === undefined ? null : <Made {...made} view={view} onDone={() => setMade(undefined)} />}
+      {made === undefined ? null : <Made {...made} onDone={() => setMade(undefined)} />}
       <form
         onSubmit={event => {
           event.preventDefault()
-          const days = Number(new FormData(event.currentTarget).get('days'))
-          void actions
-            .change<MadeLink>('POST', `/views/${view.id}/links`, { expires_in_days: days }, 'The link is made.')
-            .then(setMade)
+          void make(Number(new FormData(event.currentTarget).get('days')))
         }}
       >
         <p class="note">
@@ -68,9 +108,11 @@ export function ViewLinks({ view, onClose }: { view: View; onClose: () => void }
           <button type="submit" class="button strong" disabled={actions.isBusy}>
             Make a link
           </button>
-          <button type="button" class="button" onClick={onClose}>
-            Done
-          </button>
+          {onClose === undefined ? null : (
+            <button type="button" class="button" onClick={onClose}>
+              Done
+            </button>
+          )}
         </div>
       </form>
       {live.map(link => (

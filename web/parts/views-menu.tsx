@@ -1,32 +1,71 @@
-/** The menu of saved views, in the header of every page, for who is signed in. */
+/** The buttons Share and Views in the header of every page, for a person who is signed in. */
 
+import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { path, urlArguments } from '../client/address.ts'
+import { routeOf } from '../client/routes.ts'
 import { isSignedIn } from '../client/session.ts'
 import { lazy } from './lazy.tsx'
 
 const SavedViews = lazy('list of views', () => import('./saved-views.tsx').then(module => module.SavedViews))
+const SharePage = lazy('form for a link', () => import('./view-links.tsx').then(module => module.SharePage))
 
 export function ViewsMenu() {
-  const [isOpen, setIsOpen] = useState(false)
+  const [open, setOpen] = useState<'share' | 'views'>()
+  const address = shownAddress()
+  // A link cannot show a station.
+  const canShare = address !== undefined && routeOf(path.value)?.page !== 'station'
   if (!isSignedIn.value) return null
+  const close = () => setOpen(undefined)
   return (
     <>
-      <button type="button" class="button small" aria-haspopup="dialog" onClick={() => setIsOpen(true)}>
-        Views
-      </button>
-      {isOpen ? <ViewsDialog onClose={() => setIsOpen(false)} /> : null}
+      {canShare ? <MenuButton name="Share" onClick={() => setOpen('share')} /> : null}
+      <MenuButton name="Views" onClick={() => setOpen('views')} />
+      {open === 'share' && address !== undefined ? (
+        <MenuDialog title="Share this page" onClose={close}>
+          {() => <SharePage address={address} />}
+        </MenuDialog>
+      ) : null}
+      {open === 'views' ? (
+        <MenuDialog title="Saved views" onClose={close}>
+          {onShown => <SavedViews address={address} onShown={onShown} />}
+        </MenuDialog>
+      ) : null}
     </>
   )
 }
 
-function ViewsDialog({ onClose }: { onClose: () => void }) {
+/** Path and query of the page; undefined where it shows no data of choice. */
+function shownAddress(): string | undefined {
+  const page = routeOf(path.value)?.page
+  if (page === undefined || page === 'admin' || page === 'alerts') return undefined
+  const query = urlArguments.value.toString()
+  return `${path.value}${query === '' ? '' : `?${query}`}`
+}
+
+function MenuButton({ name, onClick }: { name: string; onClick: () => void }) {
+  return (
+    <button type="button" class="button small" aria-haspopup="dialog" onClick={onClick}>
+      {name}
+    </button>
+  )
+}
+
+interface MenuDialogProps {
+  title: string
+  onClose: () => void
+  children: (close: () => void) => ComponentChildren
+}
+
+function MenuDialog({ title, onClose, children }: MenuDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   useEffect(() => dialog.current?.showModal(), [])
+  const close = () => dialog.current?.close()
   return (
-    <dialog ref={dialog} class="views" aria-label="Saved views" onClose={onClose}>
-      <h2>Saved views</h2>
-      <SavedViews onShown={() => dialog.current?.close()} />
-      <button type="button" class="button" onClick={() => dialog.current?.close()}>
+    <dialog ref={dialog} class="views" aria-label={title} onClose={onClose}>
+      <h2>{title}</h2>
+      {children(close)}
+      <button type="button" class="button" onClick={close}>
         Close
       </button>
     </dialog>
