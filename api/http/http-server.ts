@@ -144,14 +144,20 @@ function messageErrorOf({ headers, rawHeaders, httpVersionMinor }: IncomingMessa
 
 /** Answers before the body is read; the connection closes after the answer. */
 function refuseMessage(response: ServerResponse, code: MessageError): void {
+  const { status, headers, body } = refusalOf(code)
+  response.writeHead(status, headers).end(body)
+}
+
+function refusalOf(code: ServerErrorCode) {
   const { status, text } = serverErrors[code]
   const body = JSON.stringify({ status: text })
   const headers = {
     ...securityHeaders,
     'content-type': 'application/json; charset=utf-8',
     'content-length': body.length,
+    connection: 'close',
   }
-  response.writeHead(status, { ...headers, connection: 'close' }).end(body)
+  return { status, headers, body }
 }
 
 /** Node drops all but the first, while a proxy may have read another. */
@@ -183,14 +189,7 @@ function answerBrokenRequest({ code = '' }: NodeJS.ErrnoException, socket: HttpS
     socket.destroy()
     return
   }
-  const { status, text } = serverErrors[codes[code] ?? 'BAD_REQUEST']
-  const body = JSON.stringify({ status: text })
-  const headers = {
-    ...securityHeaders,
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': body.length,
-    connection: 'close',
-  }
+  const { status, headers, body } = refusalOf(codes[code] ?? 'BAD_REQUEST')
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
   socket.destroySoon()

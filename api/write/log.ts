@@ -17,7 +17,6 @@ import type { Rejection } from '../../ingest/rejections/rejection.ts'
 import { errorCodeOf } from '../http/errors.ts'
 import { addJsonBody } from '../http/json-body.ts'
 import type { OperationGroup } from '../http/register-operations.ts'
-import { allowNext } from '../http/request-queue.ts'
 import type { Scope } from '../http/scope.ts'
 import { loggerErrors, sendError } from '../http/status-errors.ts'
 import type { Declared, WriteOperation } from '../http/status-operations.ts'
@@ -102,7 +101,6 @@ export function logGroup(options: LogOptions): OperationGroup<WriteOperation> {
     if ('code' in prepared) return refuse(reply, prepared)
     const taken = intake.take(prepared, request.body, keyOf(given, admitted))
     if (!(taken instanceof Promise)) return refuse(reply, taken)
-    allowNext(reply.raw)
     const outcome = await taken
     if ('reason' in outcome) return refuse(reply, outcome)
     return accept(reply, outcome)

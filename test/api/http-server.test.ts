@@ -9,7 +9,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Test, test } from 'tap'
 import { bodyOf } from '../../api/http/coded-body.ts'
 import { createHttpServers } from '../../api/http/http-server.ts'
-import { allowNext } from '../../api/http/request-queue.ts'
 import { type ConnectionsOptions, createConnections } from '../../store/limits/connections.ts'
 import { createNetworks } from '../../store/limits/networks.ts'
 import { until } from '../support/processes.ts'
@@ -60,29 +59,7 @@ test('requests of connections that pipeline are started in turns, one at a time 
   }
 })
 
-test('answers that leave the connection open let the next request start', async t => {
-  let running = 0
-  let runningMax = 0
-  let stored = 0
-  const { url } = await listen(t, (_request, response) => {
-    running++
-    runningMax = Math.max(runningMax, running)
-    // The eleventh will close the connection, as the framework has it when the service stops.
-    if (stored++ === 10) response.setHeader('connection', 'close')
-    allowNext(response)
-    setTimeout(() => {
-      running--
-      response.end()
-    }, 100)
-  })
-  const { socket, closed } = await openRaw(t, url)
-  socket.write(get('/').repeat(500))
-  t.equal((await closed).split('HTTP/1.1 ').length - 1, 11)
-  t.equal(stored, 11, 'nothing behind it was started')
-  t.ok(runningMax > 1, `${runningMax} at a time`)
-})
-
-test('what waits is bounded over all connections, and the one with most of it is closed', async t => {
+test('what waits is bounded over all connections, and one that adds to it is closed', async t => {
   const { url } = await listen(t, ({ url: path }, response) => {
     if (path === '/ok') response.end('ok')
   })
