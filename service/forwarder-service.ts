@@ -2,10 +2,9 @@
 
 import { Gauge, type Registry } from 'prom-client'
 import { createTokenCheck } from '../api/admin/admin-token.ts'
-import type { Readiness } from '../api/http/health.ts'
 import { createMetrics } from '../api/http/metrics.ts'
 import { createServer } from '../api/http/server.ts'
-import { serverFamily } from '../api/http/server-family.ts'
+import { type Readiness, serverFamily } from '../api/http/server-family.ts'
 import { readSeriesPairs } from '../auth/metrics/metrics.ts'
 import type { ForwardStatus } from '../ingest/kafka/forward-status.ts'
 import { readCertificate } from '../store/certificate.ts'

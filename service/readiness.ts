@@ -1,6 +1,6 @@
 /** Reports readiness: whether the service accepts readings, and the reasons if it is degraded. */
 
-import type { Readiness } from '../api/http/health.ts'
+import type { Readiness } from '../api/http/server-family.ts'
 import type { IngestStatus } from '../ingest/ingest.ts'
 import type { TopicState } from '../ingest/kafka/topic-watch.ts'
 import type { QuestdbState } from '../store/questdb/questdb-monitor.ts'

@@ -5,7 +5,7 @@
 
 import type { Account } from '../../auth/accounts/account.ts'
 import { mayRead, type Principal } from '../../auth/policy.ts'
-import { createFamily, type OperationGroup, type PublishedFamily } from '../http/register-operations.ts'
+import { createFamily, type OperationGroup, type PublishedFamily } from '../http/route-family.ts'
 import type { AccountService } from './account-service.ts'
 import { apiKeyOperations } from './api-keys.ts'
 import {

@@ -1,7 +1,7 @@
 /** Compares a credential with the local admin token in constant time. */
 
 import { hash, timingSafeEqual } from 'node:crypto'
-import { onlyAuthorization } from '../http/authorization-header.ts'
+import { onlyAuthorization } from '../http/credentials.ts'
 
 const scheme = 'bearer '
 

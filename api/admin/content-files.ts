@@ -13,8 +13,8 @@ import {
   type Refused,
 } from '../../query/content/import/importer.ts'
 import { type NameAction, nameActions } from '../../query/content/import/named-files.ts'
-import { mediaTypeOf } from '../http/media-type.ts'
-import type { OperationGroup } from '../http/register-operations.ts'
+import { mediaTypeOf } from '../http/request-body.ts'
+import type { OperationGroup } from '../http/route-family.ts'
 import { type AdminOperation, type OperationInput, operation } from './operation.ts'
 import { sendProblem } from './problem.ts'
 

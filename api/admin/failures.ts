@@ -6,7 +6,7 @@ import { TooBusy } from '../../auth/too-busy.ts'
 import type { Log } from '../../store/log.ts'
 import { isConflict, isUnavailable, OutcomeUnknown } from '../../store/postgres/postgres-errors.ts'
 import { errorCodeOf, leavesBodyUnread, type ServerErrorCode, setRetryAfter } from '../http/errors.ts'
-import type { Scope } from '../http/scope.ts'
+import type { Scope } from '../http/route-family.ts'
 import { sendProblem } from './problem.ts'
 
 const details: Partial<Record<ServerErrorCode, string>> = {

@@ -9,7 +9,7 @@ import { NamesUnavailable } from '../../ingest/import/import-session.ts'
 import type { PointsIngest } from '../../ingest/ingest.ts'
 import type { Rejections } from '../../ingest/rejections/rejections.ts'
 import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
-import type { OperationGroup } from '../http/register-operations.ts'
+import type { OperationGroup } from '../http/route-family.ts'
 import { type ImportRoute, type ImportRouteOptions, importGroup } from './import-route.ts'
 import type { AdminOperation } from './operation.ts'
 

@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { matchesStrongly, matchesWeakly } from '../http/entity-tags.ts'
+import { matchesStrongly, matchesWeakly } from '../http/send-body.ts'
 import { sendError } from './errors.ts'
 
 /** For GET and HEAD. */

@@ -10,7 +10,7 @@ import { TagKey, TagMatch, tagsMax } from '../../auth/devices/tag.ts'
 import { type AdminOperation, operation } from '../admin/operation.ts'
 import { recordId } from '../admin/record-id.ts'
 import { recordOperations } from '../admin/record-operations.ts'
-import { matchesWeakly } from '../http/entity-tags.ts'
+import { matchesWeakly } from '../http/send-body.ts'
 import { bigId, byBigId, deviceName, nextOf, ownerIn, pageLimit, sendRefusal } from './asked.ts'
 
 export interface AlertOptions {

@@ -6,7 +6,7 @@ import { createScopeCheck, type ScopedDevice } from '../../auth/devices/device-s
 import { type Principal, readScopeOf } from '../../auth/policy.ts'
 import { requesterOf } from '../admin/guard.ts'
 import { sendProblem } from '../admin/problem.ts'
-import type { Scope } from '../http/scope.ts'
+import type { Scope } from '../http/route-family.ts'
 
 /**
  * Administrators and the admin token see all. Undefined before the address of an account is confirmed, and for a key

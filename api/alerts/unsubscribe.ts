@@ -5,13 +5,11 @@ import type { Unsubscribing } from '../../alerts/delivery/unsubscribe.ts'
 import { unsubscribePath } from '../../alerts/delivery/unsubscribe-path.ts'
 import type { Log } from '../../store/log.ts'
 import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
+import { addMethodNotAllowed } from '../http/errors.ts'
 import { type Html, html } from '../http/html.ts'
-import { addMethodNotAllowed } from '../http/method-not-allowed.ts'
-import { renderDocument } from '../http/page-document.ts'
-import { createPageStyle } from '../http/page-style.ts'
-import { rootFrom } from '../http/root-from.ts'
+import { createPageStyle, renderDocument, rootFrom } from '../http/page-document.ts'
+import { pageHeaders } from '../http/response-headers.ts'
 import type { RouteFamily } from '../http/route-family.ts'
-import { pageHeaders } from '../http/security-headers.ts'
 
 const { element: style, contentSecurityPolicy } = createPageStyle(`
 main { padding: 32px var(--narrow-side) 64px; }

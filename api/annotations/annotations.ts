@@ -14,9 +14,8 @@ import { problemFamily } from '../admin/problem-family.ts'
 import { rowCount } from '../admin/query-fields.ts'
 import { recordId } from '../admin/record-id.ts'
 import { recordOperations } from '../admin/record-operations.ts'
-import { addJsonBody } from '../http/json-body.ts'
-import type { PublishedFamily } from '../http/register-operations.ts'
-import type { Scope } from '../http/scope.ts'
+import { addJsonBody } from '../http/request-body.ts'
+import type { PublishedFamily, Scope } from '../http/route-family.ts'
 
 export interface AnnotationsApiOptions extends GuardOptions {
   annotations: Annotations

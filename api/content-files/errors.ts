@@ -1,7 +1,7 @@
 /** Declares the errors of the content files as in Django REST framework: `{"detail": text, "error_type": type}`. */
 
 import type { ErrorTable } from '../http/errors.ts'
-import { argumentsMax } from '../http/query-limits.ts'
+import { argumentsMax } from '../http/parameters.ts'
 import { type Answer, answerOf } from './answer.ts'
 import type { FilterErrors } from './filters.ts'
 

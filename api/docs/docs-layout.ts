@@ -1,9 +1,7 @@
 /** Lays out a documentation page: navigation beside the text, search above it, and its headings. */
 
 import { type Html, html } from '../http/html.ts'
-import { renderDocument, type Visitor } from '../http/page-document.ts'
-import { createPageStyle } from '../http/page-style.ts'
-import { rootFrom } from '../http/root-from.ts'
+import { createPageStyle, renderDocument, rootFrom, type Visitor } from '../http/page-document.ts'
 
 interface Place {
   /** Path from the root: `docs/statistics`. */

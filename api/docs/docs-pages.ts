@@ -1,7 +1,7 @@
 /** Finds documentation pages by address. A page is rendered at its first request. */
 
 import { type Html, html } from '../http/html.ts'
-import { rootFrom } from '../http/root-from.ts'
+import { rootFrom } from '../http/page-document.ts'
 import type { OpenApiDocument } from './contract.ts'
 import { type DocsPage, homePath, type PlaceGroup } from './docs-layout.ts'
 import { type GuideGroup, guidePage, guideSections, readGuides } from './guides.ts'

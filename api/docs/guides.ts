@@ -5,7 +5,7 @@ import { join, posix, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Marked, type MarkedToken, marked, type Renderer, type Token, type Tokens } from 'marked'
 import { escapeHtml } from '../http/html.ts'
-import { rootFrom } from '../http/root-from.ts'
+import { rootFrom } from '../http/page-document.ts'
 import type { DocsPage } from './docs-layout.ts'
 import type { Section } from './search.ts'
 

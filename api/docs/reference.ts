@@ -2,7 +2,7 @@
 
 import { Marked } from 'marked'
 import { escapeHtml, type Html, html } from '../http/html.ts'
-import { rootFrom } from '../http/root-from.ts'
+import { rootFrom } from '../http/page-document.ts'
 import type { Content, Json, OpenApiDocument, Parameter, PublishedOperation } from './contract.ts'
 import type { DocsPage } from './docs-layout.ts'
 import { curlExample, exampleOf } from './examples.ts'

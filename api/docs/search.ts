@@ -3,7 +3,7 @@
 import MiniSearch from 'minisearch'
 import { stemmer } from 'stemmer'
 import { type Html, html } from '../http/html.ts'
-import { rootFrom } from '../http/root-from.ts'
+import { rootFrom } from '../http/page-document.ts'
 import { type DocsPage, searchPath } from './docs-layout.ts'
 
 export interface Section {

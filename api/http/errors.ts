@@ -3,7 +3,7 @@
  * in its own shape; the server writes `{"status": text}`.
  */
 
-import type { FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { refusalTexts } from '../../ingest/intake/refusal.ts'
 
 export interface ErrorEntry {
@@ -93,4 +93,20 @@ export function setRefusal(reply: FastifyReply, { status, retryAfterSeconds }: E
 export function setRetryAfter(reply: FastifyReply, seconds: number | undefined): FastifyReply {
   if (seconds !== undefined && !reply.hasHeader('retry-after')) reply.header('retry-after', String(seconds))
   return reply
+}
+
+/** Refuses every other method on `url` before its body is read. */
+export function addMethodNotAllowed(app: FastifyInstance, url: string, allowed: readonly string[]): void {
+  app.route({
+    method: app.supportedMethods.filter(method => !allowed.includes(method)),
+    url,
+    onRequest: async (_request, reply) => refuseMethod(reply, allowed),
+    handler: () => undefined,
+  })
+}
+
+/** The body stays unread, so the connection cannot be used again. */
+export function refuseMethod(reply: FastifyReply, allowed: readonly string[]): FastifyReply {
+  reply.header('allow', allowed.join(', ')).header('connection', 'close')
+  return sendServerError(reply, 'METHOD_NOT_ALLOWED')
 }

@@ -14,10 +14,9 @@ import type { Socket } from 'node:net'
 import type { Certificate } from '../../store/certificate.ts'
 import type { Connections } from '../../store/limits/connections.ts'
 import { createDeadlines } from './deadlines.ts'
-import { emitEndOfEmptyBody } from './empty-bodies.ts'
 import { type ServerErrorCode, serverErrors } from './errors.ts'
 import { isHeld, queueRequests } from './request-queue.ts'
-import { securityHeaders } from './security-headers.ts'
+import { securityHeaders } from './response-headers.ts'
 
 export interface HttpServerOptions {
   tls: Certificate | undefined
@@ -201,4 +200,20 @@ function answerBrokenRequest({ code = '' }: NodeJS.ErrnoException, socket: HttpS
  */
 function isAmbiguous({ _httpMessage: waiting }: HttpSocket): boolean {
   return waiting !== undefined && waiting !== null && (waiting.headersSent || waiting.req.complete)
+}
+
+/** No reader awaits a body of these methods. */
+const withoutReader: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD'])
+
+/**
+ * Emits `end` to listeners of a missing body. Call it before anything is read. With `optimizeEmptyRequests` Node ends
+ * the streams of requests without a body without events, which saves some 3 µs of 25.
+ */
+function emitEndOfEmptyBody(request: IncomingMessage): void {
+  if (!request.readableEnded || withoutReader.has(request.method)) return
+  // Node marks it as destroyed, like an interrupted body.
+  request.destroyed = false
+  request.on('newListener', (event, listener) => {
+    if (event === 'end') process.nextTick(() => listener.call(request))
+  })
 }

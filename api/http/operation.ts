@@ -1,7 +1,8 @@
 /** An operation of an API. Its route, its checks and its page in the contract follow from one declaration. */
 
+import type { RouteHandlerMethod } from 'fastify'
 import type { z } from 'zod'
-import type { ErrorEntry } from './errors.ts'
+import type { ErrorEntry, ServerErrorCode } from './errors.ts'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -32,6 +33,11 @@ export interface Operation<Code extends string = string, Path = unknown, Query =
   refusals?: readonly Code[]
   /** Shape of its errors if it differs from the family's. */
   error?: z.ZodType
+}
+
+/** An operation of the server itself, without checks and credentials. */
+export interface ServerOperation extends Operation<ServerErrorCode> {
+  handler: RouteHandlerMethod
 }
 
 /** JSON of a schema, text or bytes of some media types, or any of them, or server-sent events. */

@@ -1,5 +1,7 @@
 /** Renders a page as one text in the common frame. Its style is inline, and it loads no font and no picture. */
 
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { type NavigationPage, navigationFor, tracePath } from '../../web/theme/frame.ts'
 import { type Html, html } from './html.ts'
@@ -77,3 +79,44 @@ function addressOf(root: string, path: string): string {
 
 const trace = html`<svg viewBox="0 0 1000 48" preserveAspectRatio="none" aria-hidden="true"><path
 d="${tracePath}" fill="none" vector-effect="non-scaling-stroke"/></svg>`
+
+/** The style of all pages. */
+const common = readFileSync(new URL('../../web/theme/base.css', import.meta.url), 'utf8')
+
+export interface PageStyle {
+  element: Html
+  /**
+   * Sent with every page: only the icon is loaded and no other script runs, even if a value were inserted as markup.
+   */
+  contentSecurityPolicy: string
+}
+
+/** Joins the common style and a family's own. `script` is the text of the only allowed script. */
+export function createPageStyle(own: string, script?: string): PageStyle {
+  const style = `${common}${own}`
+  const policy = [
+    "default-src 'none'",
+    `style-src ${hashOf(style)}`,
+    ...(script === undefined ? [] : [`script-src ${hashOf(script)}`]),
+    "img-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ]
+  return { element: html`<style>${{ markup: style }}</style>`, contentSecurityPolicy: policy.join('; ') }
+}
+
+function hashOf(text: string): string {
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+}
+
+/** Bounds the answer to a long address. */
+const depthMax = 16
+
+/** Path to the root of the service, valid below any prefix that a proxy adds: `../` from `/docs/statistics`. */
+export function rootFrom(url: string): string {
+  const [path = ''] = url.split('?', 1)
+  const depth = path.split('/', depthMax + 3).length - 2
+  if (depth > depthMax) return '/'
+  return depth <= 0 ? './' : '../'.repeat(depth)
+}

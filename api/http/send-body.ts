@@ -1,10 +1,11 @@
 /** Sends a finished body in the client's preferred form, or 304. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { acceptedForms, type Coding, type Form } from './accept-encoding.ts'
-import { matchesWeakly } from './entity-tags.ts'
+import { LRUCache } from 'lru-cache'
+import Negotiator from 'negotiator'
 
 const jsonType = 'application/json; charset=utf-8'
+/** A client that accepts other forms only gets the uncompressed one, as RFC 9110 advises. */
 const plainOnly: readonly Form[] = ['identity']
 
 export interface SendableBody {
@@ -53,4 +54,57 @@ function sendForm(reply: FastifyReply, body: SendableBody, form: Form, bytes: Bu
   reply.header('etag', body.etags[form])
   if (form !== 'identity') reply.header('content-encoding', form)
   return reply.send(bytes)
+}
+
+export type Coding = 'gzip' | 'br' | 'zstd'
+export type Form = Coding | 'identity'
+
+/** At equal preference the first form is sent: gzip is always ready. */
+const forms: readonly Form[] = ['gzip', 'br', 'zstd', 'identity']
+/** Clients send a handful of different headers. A longer one is not cached. */
+const headersMax = 100
+const headerLengthMax = 200
+const remembered = new LRUCache<string, readonly Form[]>({ max: headersMax })
+
+/** The forms that a client accepts by its Accept-Encoding, best first. */
+export function acceptedForms(header: string | undefined): readonly Form[] {
+  if (header === undefined) return plainOnly
+  const known = remembered.get(header)
+  if (known !== undefined) return known
+  const accepted = readHeader(header)
+  if (header.length <= headerLengthMax) remembered.set(header, accepted)
+  return accepted
+}
+
+/** The method takes this argument since version 1.0 of the library, but its types lack it. */
+interface WithPreference {
+  encodings(available: readonly Form[], options: { preferred: readonly Form[] }): Form[]
+}
+
+function readHeader(header: string): readonly Form[] {
+  const negotiator: unknown = new Negotiator({ headers: { 'accept-encoding': header } })
+  const accepted = (negotiator as WithPreference).encodings(forms, { preferred: forms })
+  return accepted.length === 0 ? plainOnly : accepted
+}
+
+/**
+ * Compares tags (RFC 9110, 8.8.3.2) for If-None-Match: some are weak, and a proxy that recompresses weakens others. The
+ * service's tags have no comma.
+ */
+export function matchesWeakly(etag: string, header: string): boolean {
+  const opaque = opaqueOf(etag)
+  return isAmong(header, tag => opaqueOf(tag) === opaque)
+}
+
+/** For If-Match. */
+export function matchesStrongly(etag: string, header: string): boolean {
+  return isAmong(header, tag => tag === etag)
+}
+
+function isAmong(header: string, isSame: (tag: string) => boolean): boolean {
+  return header.trim() === '*' || header.split(',').some(tag => isSame(tag.trim()))
+}
+
+function opaqueOf(tag: string): string {
+  return tag.replace(/^W\//, '')
 }

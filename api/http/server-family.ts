@@ -1,12 +1,10 @@
 /** Declares the server's own answers: health and metrics. */
 
 import { z } from 'zod'
-import { serverErrors } from './errors.ts'
-import { healthOperations, type Readiness } from './health.ts'
-import { refuseMethod } from './method-not-allowed.ts'
+import { refuseMethod, serverErrors } from './errors.ts'
 import type { Metrics } from './metrics.ts'
-import { createFamily, type PublishedFamily } from './register-operations.ts'
-import type { ServerOperation } from './server-operation.ts'
+import type { ServerOperation } from './operation.ts'
+import { createFamily, type PublishedFamily } from './route-family.ts'
 
 export interface ServerFamilyOptions {
   readiness: () => Readiness
@@ -35,4 +33,43 @@ const ServerError = z.object({ status: z.string() }).meta({ id: 'ServerError' })
 const securitySchemes = {
   adminToken: { type: 'http', scheme: 'bearer', description: 'The local admin token, of secrets/admin-token.' },
   bearerKey: { type: 'http', scheme: 'bearer', description: 'An API key.' },
+}
+
+const Readiness = z
+  .union([
+    z.object({ status: z.literal('ok') }),
+    z.object({ status: z.enum(['degraded', 'unavailable']), reasons: z.array(z.string()) }),
+  ])
+  .meta({ id: 'Readiness', description: 'degraded: readings are accepted, with faults elsewhere.' })
+
+/**
+ * `ok`: no faults. `degraded`: readings are accepted, with faults elsewhere. `unavailable`: no readings are accepted.
+ */
+export type Readiness = z.infer<typeof Readiness>
+
+/** Short and cheap, because probes arrive every few seconds. */
+function healthOperations(readiness: () => Readiness): ServerOperation[] {
+  return [
+    {
+      method: 'GET',
+      path: '/health/live',
+      name: 'is_live',
+      summary: 'Liveness of the process',
+      success: { status: 200, description: 'The process is alive', json: z.object({ status: z.literal('ok') }) },
+      handler: (_request, reply) => reply.header('cache-control', 'no-store').send({ status: 'ok' }),
+    },
+    {
+      method: 'GET',
+      path: '/health/ready',
+      name: 'is_ready',
+      summary: 'Readiness for readings',
+      success: { status: 200, description: 'Readings are accepted', json: Readiness },
+      others: { 503: { description: 'Readings are refused', json: Readiness } },
+      handler(_request, reply) {
+        const current = readiness()
+        const status = current.status === 'unavailable' ? 503 : 200
+        return reply.code(status).header('cache-control', 'no-store').send(current)
+      },
+    },
+  ]
 }

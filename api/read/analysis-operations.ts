@@ -21,9 +21,9 @@ import { PastDays } from '../../query/shapes/past.ts'
 import { Stats } from '../../query/shapes/stats.ts'
 import { UnusualValues } from '../../query/shapes/unusual.ts'
 import { metrics as columns } from '../../store/tables.ts'
-import { disconnectSignalOf } from '../http/disconnect-signal.ts'
 import { checkPart } from '../http/operation.ts'
 import type { ReadOperation } from '../http/status-operations.ts'
+import { disconnectSignalOf } from '../http/streamed-response.ts'
 import {
   ChangesParameters,
   DailyParameters,

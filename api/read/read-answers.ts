@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Answer } from '../../query/cache/body.ts'
 import type { Query } from '../../query/query.ts'
 import { sendBody } from '../http/send-body.ts'
-import { type LoggerErrorCode, sendError } from '../http/status-errors.ts'
+import { type LoggerErrorCode, sendError } from '../http/status-operations.ts'
 
 export type Sent = FastifyReply | Promise<FastifyReply>
 

@@ -2,8 +2,8 @@
 
 import type { FastifyRequest } from 'fastify'
 import type { Device } from '../../auth/devices/device.ts'
-import { readDevices } from '../http/devices-parameter.ts'
-import type { LoggerErrorCode } from '../http/status-errors.ts'
+import { readDevices } from '../http/parameters.ts'
+import type { LoggerErrorCode } from '../http/status-operations.ts'
 import { type Fleet, namedFleet, type Reader } from './readers.ts'
 
 interface SubjectWith<Resolution> {

@@ -4,7 +4,7 @@ import Negotiator from 'negotiator'
 import { z } from 'zod'
 import { readZonedTimeText, timeUsMax } from '../../ingest/formats/time-text.ts'
 import type { Layout } from '../../query/export/export-queries.ts'
-import { momentForm } from '../http/time-forms.ts'
+import { momentForm } from '../http/parameters.ts'
 
 export interface ReadingsParameters {
   /** Microseconds; `toUs` is exclusive. */

@@ -3,7 +3,7 @@
 import type { FastifyReply } from 'fastify'
 import type { Device } from '../../auth/devices/device.ts'
 import type { DeviceMetrics } from '../../auth/metrics/device-metrics.ts'
-import type { OperationGroup } from '../http/register-operations.ts'
+import type { OperationGroup } from '../http/route-family.ts'
 import type { ReadOperation } from '../http/status-operations.ts'
 import { chooseMetrics } from './metrics-parameter.ts'
 import { createRangeSender, type RangeRequest, type RangeSenderOptions, type SendRange } from './range-sender.ts'

@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import type { AskedWindow } from '../../query/asked-window.ts'
-import { momentForm } from '../http/time-forms.ts'
+import { momentForm } from '../http/parameters.ts'
 import { parameter, published, wholeNumber } from './parameter-kit.ts'
 import { momentInvalid, readMoment } from './readings-parameters.ts'
 

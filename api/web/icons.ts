@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
-import { addMethodNotAllowed } from '../http/method-not-allowed.ts'
+import { addMethodNotAllowed } from '../http/errors.ts'
 
 const png = 'image/png'
 

@@ -13,11 +13,10 @@ import type {
   onRequestAsyncHookHandler,
   onRequestHookHandler,
 } from 'fastify'
-import type { Coding } from '../http/accept-encoding.ts'
-import { addMethodNotAllowed } from '../http/method-not-allowed.ts'
+import { addMethodNotAllowed } from '../http/errors.ts'
+import { pageHeaders } from '../http/response-headers.ts'
 import type { RouteFamily } from '../http/route-family.ts'
-import { pageHeaders } from '../http/security-headers.ts'
-import { type SendableBody, sendBody } from '../http/send-body.ts'
+import { type Coding, type SendableBody, sendBody } from '../http/send-body.ts'
 import { serveIcons } from './icons.ts'
 import { type FindStart, sendToStart } from './start-page.ts'
 

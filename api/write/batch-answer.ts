@@ -6,7 +6,7 @@ import { shortenedName } from '../../ingest/field-names.ts'
 import type { Format } from '../../ingest/formats/line-reader.ts'
 import { type Reject, rejectCodes } from '../../ingest/formats/reject.ts'
 import type { ImportResult } from '../../ingest/import/import-session.ts'
-import { LoggerError, type LoggerErrorCode, loggerErrors, sendError } from '../http/status-errors.ts'
+import { LoggerError, type LoggerErrorCode, loggerErrors, sendError } from '../http/status-operations.ts'
 
 const BatchReject = z.object({
   line: z.int().optional().meta({ description: 'From 1, the header included.' }),

@@ -5,9 +5,8 @@ import { z } from 'zod'
 import type { Format } from '../../ingest/formats/line-reader.ts'
 import { readIdempotencyKey } from '../../ingest/idempotency/idempotency-key.ts'
 import { type Coding, codingOf } from '../../ingest/import/content-coding.ts'
-import { knownCodings } from '../http/coded-body.ts'
-import { mediaTypeOf } from '../http/media-type.ts'
-import type { LoggerErrorCode } from '../http/status-errors.ts'
+import { knownCodings, mediaTypeOf } from '../http/request-body.ts'
+import type { LoggerErrorCode } from '../http/status-operations.ts'
 
 export interface BatchHead {
   format: Format

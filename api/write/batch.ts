@@ -11,11 +11,16 @@ import type { CredentialWriter, NoWriter } from '../../auth/writers.ts'
 import type { FairShare } from '../../ingest/intake/fair-share.ts'
 import { textWithDetails } from '../../ingest/intake/refusal.ts'
 import type { Ranges } from '../../ingest/reading.ts'
-import { bodyOf } from '../http/coded-body.ts'
 import { setRetryAfter } from '../http/errors.ts'
-import type { OperationGroup } from '../http/register-operations.ts'
-import { type LoggerErrorCode, loggerErrors, sendError } from '../http/status-errors.ts'
-import type { Declared, WriteOperation } from '../http/status-operations.ts'
+import { bodyOf } from '../http/request-body.ts'
+import type { OperationGroup } from '../http/route-family.ts'
+import {
+  type Declared,
+  type LoggerErrorCode,
+  loggerErrors,
+  sendError,
+  type WriteOperation,
+} from '../http/status-operations.ts'
 import { answerBatch, askForCredential, BatchAnswer, BatchError, failureText } from './batch-answer.ts'
 import { BatchParameters, readBatchHead } from './batch-head.ts'
 import { type BatchImportOptions, createBatchImporter } from './batch-import.ts'

@@ -5,7 +5,7 @@ import { mayHoldKey } from '../../auth/keys/key-text.ts'
 import type { Writer } from '../../auth/writers.ts'
 import { sourceOf } from '../../ingest/intake/rejection-source.ts'
 import type { RejectionSource, RejectionWay } from '../../ingest/rejections/rejection.ts'
-import { readBasicCredentials } from '../http/basic-credentials.ts'
+import { readBasicCredentials } from '../http/credentials.ts'
 
 export function sourceOfRequest(
   way: RejectionWay,

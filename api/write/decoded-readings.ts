@@ -4,7 +4,7 @@ import type { CredentialWriter, Writer } from '../../auth/writers.ts'
 import type { Fields } from '../../ingest/field-names.ts'
 import type { Intake, LeftOut, StoredReading } from '../../ingest/intake/intake.ts'
 import type { Refusal } from '../../ingest/intake/refusal.ts'
-import { loggerErrors } from '../http/status-errors.ts'
+import { loggerErrors } from '../http/status-operations.ts'
 import { renewed } from './log.ts'
 
 export interface RefusedReading {

@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { CredentialWriter, NoWriter, Writers } from '../../auth/writers.ts'
 import type { FindPrincipal } from '../credentials/find-principal.ts'
-import { readBasicCredentials } from '../http/basic-credentials.ts'
+import { readBasicCredentials } from '../http/credentials.ts'
 
 export interface FindWriterOptions {
   writers: Pick<Writers, 'ofDevice' | 'ofPrincipal'>

@@ -1,7 +1,7 @@
 /** Declares the common contract of operations that accept readings. */
 
 import { z } from 'zod'
-import type { LoggerErrorCode } from '../http/status-errors.ts'
+import type { LoggerErrorCode } from '../http/status-operations.ts'
 
 export const IdempotencyKey = z.object({
   'Idempotency-Key': z

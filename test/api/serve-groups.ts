@@ -2,7 +2,7 @@
 
 import type { AddressInfo } from 'node:net'
 import { type FastifyInstance, fastify } from 'fastify'
-import { type OperationGroup, registerGroup } from '../../api/http/register-operations.ts'
+import { type OperationGroup, registerGroup } from '../../api/http/route-family.ts'
 import { type LoggerOperation, loggerRules } from '../../api/http/status-operations.ts'
 import type { TestHooks } from '../support/databases.ts'
 

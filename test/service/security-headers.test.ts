@@ -3,7 +3,7 @@
 import { readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t from 'tap'
-import { securityHeaders } from '../../api/http/security-headers.ts'
+import { securityHeaders } from '../../api/http/response-headers.ts'
 import { buildWeb } from '../../web/build.ts'
 import { published } from '../support/published.ts'
 import { exchangeRaw } from '../support/raw-connection.ts'

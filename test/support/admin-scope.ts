@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { guard } from '../../api/admin/guard.ts'
 import { type AdminOperation, adminRules } from '../../api/admin/operation.ts'
 import type { FindPrincipal } from '../../api/credentials/find-principal.ts'
-import { type OperationGroup, registerGroup } from '../../api/http/register-operations.ts'
+import { type OperationGroup, registerGroup } from '../../api/http/route-family.ts'
 import { silentLog } from './databases.ts'
 
 export const everybody: FindPrincipal = async () => ({ kind: 'admin-token' })

@@ -2,8 +2,8 @@
 
 import { METHODS } from 'node:http'
 import { type FastifyInstance, fastify, type InjectOptions } from 'fastify'
+import { addSecurityHeaders } from '../../api/http/response-headers.ts'
 import { createFamilyFinder, type RouteFamily } from '../../api/http/route-family.ts'
-import { addSecurityHeaders } from '../../api/http/security-headers.ts'
 
 export interface AskOptions {
   /** JSON, unless it is text or bytes. */

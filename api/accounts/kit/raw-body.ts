@@ -2,8 +2,8 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
-import { BodyError, createBodyDeadlines, hasBody } from '../../http/body-deadlines.ts'
-import type { Scope } from '../../http/scope.ts'
+import { BodyError, createBodyDeadlines, hasBody } from '../../http/request-body.ts'
+import type { Scope } from '../../http/route-family.ts'
 
 const bodyBytesMax = 64 * 1024
 

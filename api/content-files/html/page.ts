@@ -1,8 +1,7 @@
 /** Renders the browsable page as one text. */
 
 import { type Html, html } from '../../http/html.ts'
-import { renderDocument, type Visitor } from '../../http/page-document.ts'
-import { rootFrom } from '../../http/root-from.ts'
+import { renderDocument, rootFrom, type Visitor } from '../../http/page-document.ts'
 import type { BrowsablePage, Choice, FilterField, FilterForm, Pager } from '../browsable-page.ts'
 import { jsonBlock } from './json-block.ts'
 import { styleElement } from './style.ts'

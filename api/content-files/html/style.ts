@@ -1,4 +1,4 @@
-import { createPageStyle } from '../../http/page-style.ts'
+import { createPageStyle } from '../../http/page-document.ts'
 
 export const { element: styleElement, contentSecurityPolicy } = createPageStyle(`
 .breadcrumb, main { padding: 0 var(--side); }

@@ -5,8 +5,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
 import { gzipLevel } from '../../../query/cache/encode-body.ts'
-import type { Coding, Form } from '../../http/accept-encoding.ts'
-import type { SendableBody } from '../../http/send-body.ts'
+import type { Coding, Form, SendableBody } from '../../http/send-body.ts'
 
 interface FleetBody extends SendableBody {
   /** Compressed at the first request. */

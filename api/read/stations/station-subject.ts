@@ -7,7 +7,7 @@ import { mayReadStation } from '../../../auth/stations/permissions.ts'
 import type { Station } from '../../../auth/stations/station.ts'
 import type { Stations } from '../../../auth/stations/stations.ts'
 import type { FindPrincipal } from '../../credentials/find-principal.ts'
-import type { LoggerErrorCode } from '../../http/status-errors.ts'
+import type { LoggerErrorCode } from '../../http/status-operations.ts'
 import type { AwaitedSubject } from '../read-subjects.ts'
 import type { Reader } from '../readers.ts'
 

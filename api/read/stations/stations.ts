@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import type { Station } from '../../../auth/stations/station.ts'
 import { StationLatest, StationUnits } from '../../../query/shapes/station.ts'
-import type { OperationGroup } from '../../http/register-operations.ts'
+import type { OperationGroup } from '../../http/route-family.ts'
 import type { ReadOperation } from '../../http/status-operations.ts'
 import { type AnalysedOne, type AnalysesQuery, analysesOfOne } from '../analysis-operations.ts'
 import type { SendRange } from '../range-sender.ts'

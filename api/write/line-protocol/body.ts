@@ -4,8 +4,8 @@ import type { IncomingMessage } from 'node:http'
 import { bug } from '../../../store/limits/bug.ts'
 import type { ByteBudget } from '../../../store/limits/byte-budget.ts'
 import { detachBuffers, ownsBuffer } from '../../../store/limits/detach-buffers.ts'
-import { type BodyDeadlines, BodyError, createBodyDeadlines } from '../../http/body-deadlines.ts'
-import type { Scope } from '../../http/scope.ts'
+import { type BodyDeadlines, BodyError, createBodyDeadlines } from '../../http/request-body.ts'
+import type { Scope } from '../../http/route-family.ts'
 
 interface HeldBody {
   kind: 'body'

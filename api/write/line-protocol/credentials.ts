@@ -3,8 +3,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Keys } from '../../../auth/keys/keys.ts'
 import type { CredentialWriter, NoWriter, Writers } from '../../../auth/writers.ts'
-import { onlyAuthorization } from '../../http/authorization-header.ts'
-import { type BasicCredentials, readBasicCredentials } from '../../http/basic-credentials.ts'
+import { type BasicCredentials, onlyAuthorization, readBasicCredentials } from '../../http/credentials.ts'
 
 export interface CredentialsOptions {
   writers: Writers

@@ -5,7 +5,7 @@ import type { AuthRateLimit } from '../../../auth/auth-rate-limit.ts'
 import type { CredentialWriter } from '../../../auth/writers.ts'
 import { bug } from '../../../store/limits/bug.ts'
 import type { Operation } from '../../http/operation.ts'
-import type { Rules } from '../../http/register-operations.ts'
+import type { Rules } from '../../http/route-family.ts'
 import { type CredentialsOptions, createFindLineWriter, hasCredential } from './credentials.ts'
 import type { LineProtocolErrorCode, SendError } from './errors.ts'
 

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import t from 'tap'
-import { readBasicCredentials } from '../../../api/http/basic-credentials.ts'
+import { readBasicCredentials } from '../../../api/http/credentials.ts'
 
 const encode = (text: string | Buffer) => Buffer.from(text as string).toString('base64')
 const read = (...values: string[]) => readBasicCredentials(values.flatMap(value => ['Authorization', value]))

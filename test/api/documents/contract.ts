@@ -11,9 +11,8 @@ import { NewInvitation } from '../../../api/admin/invitations.ts'
 import { NewAdminKey } from '../../../api/admin/keys.ts'
 import { createOpenApi, type Json, type Parameter } from '../../../api/docs/contract.ts'
 import { publishOperations } from '../../../api/docs/published-operations.ts'
-import { loggerErrors } from '../../../api/http/status-errors.ts'
-import type { LoggerOperation } from '../../../api/http/status-operations.ts'
-import { timeTextForm } from '../../../api/http/time-forms.ts'
+import { timeTextForm } from '../../../api/http/parameters.ts'
+import { type LoggerOperation, loggerErrors } from '../../../api/http/status-operations.ts'
 import {
   CompareParameters,
   DailyParameters,

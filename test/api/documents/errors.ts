@@ -15,7 +15,7 @@ import {
   sendServerError,
   serverErrors,
 } from '../../../api/http/errors.ts'
-import { loggerErrors, sendError } from '../../../api/http/status-errors.ts'
+import { loggerErrors, sendError } from '../../../api/http/status-operations.ts'
 import { lineProtocolErrors } from '../../../api/write/line-protocol/errors.ts'
 
 const tables: Record<string, Readonly<Record<string, ErrorEntry>>> = {

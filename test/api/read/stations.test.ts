@@ -3,7 +3,7 @@
 import type { AddressInfo } from 'node:net'
 import { type FastifyInstance, fastify } from 'fastify'
 import t, { type Test } from 'tap'
-import { registerGroup } from '../../../api/http/register-operations.ts'
+import { registerGroup } from '../../../api/http/route-family.ts'
 import { loggerRules } from '../../../api/http/status-operations.ts'
 import { createRangeSender } from '../../../api/read/range-sender.ts'
 import { privateReads } from '../../../api/read/read-access.ts'

@@ -1,4 +1,4 @@
-import { createPageStyle } from '../../../http/page-style.ts'
+import { createPageStyle } from '../../../http/page-document.ts'
 import { copyScript } from './copy-script.ts'
 
 const own = `

@@ -1,7 +1,6 @@
-/** Parses HTTP Basic credentials (RFC 7617) strictly: exactly one name and one password. */
+/** Reads the credentials of a request: its only Authorization header, HTTP Basic (RFC 7617), and cookies. */
 
 import { isUtf8 } from 'node:buffer'
-import { onlyAuthorization } from './authorization-header.ts'
 
 export interface BasicCredentials {
   name: string
@@ -29,4 +28,28 @@ export function readBasicCredentials(rawHeaders: readonly string[]): BasicCreden
 function strictBase64(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64')
   return bytes.toString('base64') === text ? bytes : undefined
+}
+
+/**
+ * Undefined without the header, and with several: Node drops all but the first, while a proxy may have read another.
+ * `rawHeaders` alternates names and values, as in Node.
+ */
+export function onlyAuthorization(rawHeaders: readonly string[]): string | undefined {
+  let found: string | undefined
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? ''
+    if (name.length !== 13 || name.toLowerCase() !== 'authorization') continue
+    if (found !== undefined) return undefined
+    found = rawHeaders[at + 1]
+  }
+  return found
+}
+
+/** Undefined if the cookie is missing, or ambiguous because it is repeated. */
+export function readCookie(header: string | undefined, name: string): string | undefined {
+  const found = (header ?? '').split(';').flatMap(part => {
+    const at = part.indexOf('=')
+    return at >= 0 && part.slice(0, at).trim() === name ? [part.slice(at + 1).trim()] : []
+  })
+  return found.length === 1 ? found[0] : undefined
 }
