@@ -39,6 +39,10 @@ const commands: Readonly<Record<string, Entry>> = {
     description: 'manage what devices measure: names, units, kinds, ranges',
     load: async () => (await import('./metrics.ts')).defineMetrics,
   },
+  decoders: {
+    description: 'manage decoders of messages that sensors send in formats of their own',
+    load: async () => (await import('./decoders.ts')).defineDecoders,
+  },
   alerts: {
     description: 'show and acknowledge alerts; manage their rules, channels and silences',
     load: async () => (await import('./alerts.ts')).defineAlerts,

@@ -109,7 +109,11 @@ function openEraseJobs({ log, parts, ingress }: FamilyInputs): EraseJobs {
       if (metric === null) await annotations.forgetErased(numbers)
       await alerts.forgetErased({ numbers, name, metric, untilMs: requestedAt.getTime() })
     },
-    forgetName: ingress.rejections.forget,
+    forgetName(name) {
+      ingress.rejections.forget(name)
+      // They may have readings of the device.
+      ingress.recent.clear()
+    },
     feed: nodes.feed,
     leads: nodes.leads,
     log,
@@ -213,6 +217,8 @@ function createAdmin({ config, log, parts, ingress }: FamilyInputs, eraseJobs: E
     reads: config.READS,
     meter: ingress.bulkMeter,
     rejections: ingress.rejections,
+    decoders: parts.decoders,
+    recent: ingress.recent,
   })
 }
 
@@ -299,9 +305,10 @@ function lineOptionsOf({ config, log, parts, ingress }: FamilyInputs) {
 }
 
 function createWebhooks({ log, parts, ingress }: FamilyInputs): RouteFamily[] {
-  const { intake, meter, writers, authRateLimit } = ingress
+  const { intake, meter, writers, recent, authRateLimit } = ingress
   const { findPrincipal, keys } = parts.accounts
-  return webhookFamilies({ intake, meter, writers, authRateLimit, findPrincipal, keys, log })
+  const { decoders } = parts
+  return webhookFamilies({ intake, meter, writers, decoders, recent, authRateLimit, findPrincipal, keys, log })
 }
 
 function eventsOptions(

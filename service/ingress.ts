@@ -5,6 +5,7 @@ import { createAcceptOnce } from '../api/write/accept-once.ts'
 import type { Devices } from '../auth/devices/devices.ts'
 import type { Metrics as MetricRegistry } from '../auth/metrics/metrics.ts'
 import { createWriters, type Writers } from '../auth/writers.ts'
+import { createRecentMessages, type RecentMessages } from '../ingest/decoders/recent-messages.ts'
 import type { Claims } from '../ingest/idempotency/claims.ts'
 import type { Ingest } from '../ingest/ingest.ts'
 import { createIntake, type Intake, type IntakeOptions } from '../ingest/intake/intake.ts'
@@ -28,6 +29,8 @@ export interface Ingress extends Meters, Pick<SenderRates, 'fairShare' | 'authRa
   metrics: Metrics
   writers: Writers
   intake: Intake
+  /** Messages of sensors in formats of their own. */
+  recent: RecentMessages
   /** Takes readings of the external MQTT broker. */
   brokerIntake: Intake
 }
@@ -72,6 +75,7 @@ export function createIngress(config: Config, log: Log, parts: IngressParts): In
     metrics,
     ...meters,
     writers,
+    recent: createRecentMessages(clockMs),
     fairShare: rates.fairShare,
     connections: openConnections(config, log, isTrusted),
     intake: createIntake(intakeOptions),

@@ -70,14 +70,16 @@ export async function listen(
 async function openServiceMqtt(
   config: Config,
   log: Log,
-  { devices, accounts, nodes }: ServiceParts,
+  { devices, decoders, accounts, nodes }: ServiceParts,
   ingress: Ingress,
 ): Promise<Mqtt> {
-  const { writers, intake, brokerIntake, meter, authRateLimit, connections, metrics, senderLog } = ingress
+  const { writers, intake, brokerIntake, meter, authRateLimit, connections, metrics, senderLog, recent } = ingress
   return await openMqtt({
     settings: config,
     log,
     devices,
+    decoders,
+    recent,
     writers,
     intake,
     brokerIntake,

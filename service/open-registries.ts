@@ -5,6 +5,7 @@ import { type Devices, openDevices } from '../auth/devices/devices.ts'
 import { type Metrics, openMetrics } from '../auth/metrics/metrics.ts'
 import type { ChangeFeed } from '../auth/nodes/change-feed.ts'
 import { openStations, type Stations } from '../auth/stations/stations.ts'
+import { type OwnDecoders, openOwnDecoders } from '../ingest/decoders/own-decoders.ts'
 import type { Log } from '../store/log.ts'
 import type { QuestdbReplica } from '../store/questdb/questdb-replicas.ts'
 import type { Store } from '../store/store.ts'
@@ -20,6 +21,7 @@ export interface Registries {
   stations: Stations
   metrics: Metrics
   annotations: Annotations
+  decoders: OwnDecoders
 }
 
 export interface RegistriesOptions {
@@ -67,5 +69,7 @@ export async function openRegistries(options: RegistriesOptions): Promise<Regist
   onOpen(() => stations.close())
   const names = openNames({ devices, metrics, replicas, leads, log })
   onOpen(() => names.close())
-  return { devices, names, stations, metrics, annotations: createAnnotations({ pool, nowMs: clockMs }) }
+  const decoders = await openOwnDecoders({ pool, nowMs: clockMs, log, feed })
+  onOpen(() => decoders.close())
+  return { devices, names, stations, metrics, decoders, annotations: createAnnotations({ pool, nowMs: clockMs }) }
 }

@@ -8,6 +8,7 @@ import { addJsonBody } from '../http/request-body.ts'
 import type { OperationGroup, PublishedFamily } from '../http/route-family.ts'
 import { accountOperations } from './accounts.ts'
 import { type BulkOptions, bulkGroups } from './bulk.ts'
+import { type DecoderOptions, decoderOperations } from './decoders.ts'
 import type { GuardOptions } from './guard.ts'
 import { invitationOperations } from './invitations.ts'
 import { keyOperations } from './keys.ts'
@@ -18,7 +19,7 @@ import { type RegistryOptions, registryOperations } from './registry.ts'
 import { type StateOptions, stateOperations } from './state.ts'
 import { tenantOperations } from './tenants.ts'
 
-export type AdminOptions = GuardOptions & RegistryOptions & PeopleOptions & BulkOptions & StateOptions
+export type AdminOptions = GuardOptions & RegistryOptions & PeopleOptions & BulkOptions & StateOptions & DecoderOptions
 
 export function adminFamily(options: AdminOptions): PublishedFamily<AdminOperation> {
   const { eraseJobs, readingsExport } = options
@@ -46,7 +47,12 @@ export function adminFamily(options: AdminOptions): PublishedFamily<AdminOperati
 
 function groupsOf(options: AdminOptions): OperationGroup<AdminOperation>[] {
   const audit = createLateAudit(options.store.postgres, options.log)
-  const operations = [...registryOperations(options), ...peopleOperations(options), ...stateOperations(options, audit)]
+  const operations = [
+    ...registryOperations(options),
+    ...decoderOperations(options),
+    ...peopleOperations(options),
+    ...stateOperations(options, audit),
+  ]
   return [{ operations, prepare: addJsonBody }, ...bulkGroups(options, audit)]
 }
 

@@ -44,6 +44,8 @@ export const adminErrors = {
   TOO_BUSY: { status: 503, text: 'too busy', retryAfterSeconds },
   STATION_UNKNOWN: commonErrors.STATION_UNKNOWN,
   SN_TAKEN: commonErrors.SN_TAKEN,
+  DECODER_UNKNOWN: { status: 404, text: 'decoder unknown' },
+  TOO_MANY_DECODERS: { status: 409, text: 'too many decoders' },
   METRIC_UNKNOWN: { status: 404, text: 'metric unknown' },
   METRIC_BUILT_IN: { status: 409, text: 'metric built in' },
   METRIC_IN_USE: { status: 409, text: 'metric in use' },

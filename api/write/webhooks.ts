@@ -9,7 +9,10 @@ import type { AuthRateLimit } from '../../auth/auth-rate-limit.ts'
 import type { Keys } from '../../auth/keys/keys.ts'
 import { isPassing } from '../../auth/passing-errors.ts'
 import type { CredentialWriter, NoWriter } from '../../auth/writers.ts'
-import { decoderOf, familyNames } from '../../ingest/decoders/decoders.ts'
+import { familyNames } from '../../ingest/decoders/decoders.ts'
+import { isDecoderName } from '../../ingest/decoders/own-decoder.ts'
+import type { Decoders } from '../../ingest/decoders/own-decoders.ts'
+import type { RecentMessages } from '../../ingest/decoders/recent-messages.ts'
 import { databaseAway, type Intake } from '../../ingest/intake/intake.ts'
 import type { ReadingMeter } from '../../ingest/intake/reading-meter.ts'
 import { type Refusal, refusalText } from '../../ingest/intake/refusal.ts'
@@ -33,6 +36,8 @@ export interface WebhookOptions extends Pick<FindWriterOptions, 'findPrincipal'>
   keys: Pick<Keys, 'find'>
   intake: Intake
   meter: ReadingMeter
+  decoders: Decoders
+  recent: Pick<RecentMessages, 'add'>
   /** Of failing credentials. */
   authRateLimit: AuthRateLimit
   log: Log
@@ -97,7 +102,16 @@ function webhookFamily(
 
 type Parameters = Record<string, string>
 
-function createWebhooks({ writers, findPrincipal, keys, intake, meter, authRateLimit }: WebhookOptions) {
+function createWebhooks({
+  writers,
+  findPrincipal,
+  keys,
+  intake,
+  meter,
+  authRateLimit,
+  decoders,
+  recent,
+}: WebhookOptions) {
   const findByHeader = createFindWriter({ writers, findPrincipal })
   const admitted = new WeakMap<FastifyRequest, CredentialWriter>()
 
@@ -112,7 +126,9 @@ function createWebhooks({ writers, findPrincipal, keys, intake, meter, authRateL
 
   /** Before the body is read. */
   async function authenticate(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
-    if (decoderOf(familyOf(request)) === undefined) return refuseFamily(reply)
+    const family = familyOf(request)
+    // Messages of a decoder that is not written yet are kept for its author.
+    if (decoders.named(family) === undefined && !isDecoderName(family)) return refuseFamily(reply)
     let found: CredentialWriter | NoWriter | Refusal
     try {
       found = await findWriter(request)
@@ -149,7 +165,9 @@ function createWebhooks({ writers, findPrincipal, keys, intake, meter, authRateL
     const { body = query } = request
     // A device that sends by its own credential need not name itself.
     const parameters = writer.device === undefined ? query : { ...query, device: writer.device.name }
-    const decoded = decoderOf(familyOf(request))?.({ body, parameters })
+    const family = familyOf(request)
+    recent.add('webhook', family, { body, parameters: query }, bytesOf(request))
+    const decoded = decoders.named(family)?.({ body, parameters })
     if (decoded === undefined) return refuseFamily(reply)
     if (decoded.kind === 'nothing') return reply.send({ status: 'success', stored: 0, detail: decoded.reason })
     if (decoded.kind === 'rejected') {
@@ -186,12 +204,17 @@ function rejectionOf(request: FastifyRequest, writer: CredentialWriter, refused:
 
 function refuseFamily(reply: FastifyReply): FastifyReply {
   return sendError(reply.header('connection', 'close'), 'NOT_FOUND', {
-    detail: `the families are ${familyNames.join(', ')}`,
+    detail: `the families are ${familyNames.join(', ')}, and the names on /admin/decoders`,
   })
 }
 
 function familyOf(request: FastifyRequest): string {
   return (request.params as Parameters)['family'] ?? 'wunderground'
+}
+
+/** Infinite for a body of unknown length. */
+function bytesOf({ method, originalUrl, headers }: FastifyRequest): number {
+  return method === 'GET' ? originalUrl.length : Number(headers['content-length'] ?? Number.POSITIVE_INFINITY)
 }
 
 /** In the path, or where the protocol of Weather Underground has its password. */
@@ -236,7 +259,7 @@ const Taken = z
   .meta({ id: 'TakenMessage' })
 
 const PathParameters = {
-  family: z.enum(familyNames).meta({ description: 'The family of the sender.' }),
+  family: z.string().meta({ description: 'The family of the sender, or the name of an own decoder.' }),
   key: z.string().meta({ description: 'An API key that has the scope ingest and no other.' }),
 }
 const MessageQuery = z.object({

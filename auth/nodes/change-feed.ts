@@ -15,7 +15,7 @@ import { LeaseExpired } from '../record-cache.ts'
  * - `erase`: ids of jobs. `expired`: times before which days have expired
  *   (service/lifecycle/retention/retention-nodes.ts).
  * - `alert`, `alert-rule`, `alert-channel`: ids of rows.
- * - `station`, `accepted-from`, `hourly-view`, and `erased-mail`, after which nodes remove files of mails: no ids.
+ * - `station`, `decoder`, `accepted-from`, `hourly-view`, and `erased-mail`, after which nodes remove files of mails: no ids.
  */
 export type ChangeKind =
   | 'device'
@@ -25,6 +25,7 @@ export type ChangeKind =
   | 'account'
   | 'tenant'
   | 'station'
+  | 'decoder'
   | 'accepted-from'
   | 'expired'
   | 'erase'

@@ -9,7 +9,7 @@ import { type Family, type FieldRule, type Message, readingsMax } from './family
 import { isLeaf, type Leaf, leavesOf, pathPattern, topicPattern, valueAt } from './json-path.ts'
 
 /** Bodies of readings in the format of `PUT /api/log`, a message without readings, or the reason of a refusal. */
-type Decoded =
+export type Decoded =
   | { readonly kind: 'readings'; readonly readings: readonly Fields[] }
   | { readonly kind: 'nothing'; readonly reason: string }
   | { readonly kind: 'rejected'; readonly reason: string }
@@ -31,7 +31,7 @@ type Topic = Readonly<Record<string, string>>
 const nothing = (reason: string): Decoded => ({ kind: 'nothing', reason })
 
 export function createDecoder(family: Family): Decode {
-  const { name, needs = [], split, values = [''], also = [], dropsOthers = false, hasTexts = false } = family
+  const { name, needs = [], split, each, values = [''], also = [], dropsOthers = false, hasTexts = false } = family
   const readTopic = createTopicReader(family)
   const findRule = createRuleFinder(family)
   const extras = also.map(rule => ({ pointer: rule[0], rule: compileRule(rule) }))
@@ -85,7 +85,7 @@ export function createDecoder(family: Family): Decode {
     if (fields.size === 0) return nothing('no values')
     const device = deviceOf(family.device, message, topic)
     if (device === undefined) return rejected('the message names no device (webhooks: add ?device=NAME)')
-    const timestamp = timeOf(family.time ?? [], message.body)
+    const timestamp = timeOf(family.time ?? [], message)
     const time = timestamp === undefined ? {} : { timestamp }
     return { kind: 'readings', readings: [{ ...Object.fromEntries(fields), ...time, device }] }
   }
@@ -106,10 +106,18 @@ export function createDecoder(family: Family): Decode {
     const topic = readTopic(message.topic)
     if (topic === undefined) return nothing('a topic without readings')
     if (split !== undefined) return decodeAll(split(message), topic)
+    if (each !== undefined) return decodeAll(elementsOf(message, each), topic)
     const isValue = topic['metric'] !== undefined
     const isObject = typeof message.body === 'object' && message.body !== null
     return isValue || isObject ? decodeOne(message, topic) : rejected('must be a JSON object')
   }
+}
+
+/** No more of them than one too many, which refuses the message. */
+function elementsOf({ body, ...message }: Message, pointer: string): readonly Message[] {
+  const list = valueAt(body, pointer)
+  if (!Array.isArray(list)) return []
+  return list.slice(0, readingsMax + 1).map(element => ({ ...message, body: element, around: body }))
 }
 
 /** Of the paths that were looked up last: senders repeat them, and patterns take most of the time of a message. */
@@ -128,7 +136,10 @@ function createRuleFinder({ fields = [] }: Family): (path: string) => Rule | und
 }
 
 /** What a topic names; undefined for one without readings. */
-function createTopicReader({ topics, noReadings = [] }: Family): (topic: string | undefined) => Topic | undefined {
+export function createTopicReader({
+  topics,
+  noReadings = [],
+}: Pick<Family, 'topics' | 'noReadings'>): (topic: string | undefined) => Topic | undefined {
   const wanted = topics?.map(topicPattern)
   const unwanted = noReadings.map(topicPattern)
   return topic => {
@@ -168,6 +179,17 @@ function compileRule([path, metric, unit]: FieldRule): Rule {
   return { pattern: pathPattern(path), metric, convert, inverts }
 }
 
+/** Why a unit cannot be converted to the one of the metric; undefined for one that can. */
+export function unitFault(metric: string, unit: string): string | undefined {
+  if (unit === 'not') return undefined
+  try {
+    compileUnit(metric, unit)
+    return undefined
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
 /** Throws for a declaration with a unit that cannot be converted. */
 function compileUnit(metric: string, unit: string): Rule['convert'] {
   const [from = '', to = catalogueEntry(metric)?.unit ?? ''] = unit.split('>')
@@ -188,9 +210,15 @@ export function cleanDeviceName(text: string): string {
   return text.replaceAll(':', '').replace(/[/+#]/g, '-')
 }
 
-function deviceOf(templates: readonly string[], { body, parameters = {} }: Message, topic: Topic): string | undefined {
+function deviceOf(
+  templates: readonly string[],
+  { body, around, parameters = {} }: Message,
+  topic: Topic,
+): string | undefined {
   const textOf = (place: string): string => {
-    const found = place.startsWith('/') ? valueAt(body, place) : placeOf(place, parameters, topic)
+    const found = place.startsWith('/')
+      ? (valueAt(body, place) ?? valueAt(around, place))
+      : placeOf(place, parameters, topic)
     return typeof found === 'string' || typeof found === 'number' ? String(found) : ''
   }
   for (const template of ['{?device}', ...templates]) {
@@ -213,10 +241,10 @@ function placeOf(place: string, parameters: Readonly<Record<string, string>>, to
 }
 
 /** Epoch milliseconds; undefined for the time of receipt. */
-function timeOf(pointers: readonly string[], body: unknown): number | undefined {
+function timeOf(pointers: readonly string[], { body, around }: Message): number | undefined {
   for (const declared of pointers) {
     const [pointer = '', zone] = declared.split(' ')
-    const value = valueAt(body, pointer)
+    const value = valueAt(body, pointer) ?? valueAt(around, pointer)
     const text = typeof value === 'string' ? value.replace(/^(\d{4})\/(\d{2})\//, '$1-$2-') : value
     const timeMs = timeIn(zone === undefined || typeof text !== 'string' ? text : `${text}Z`) ?? timeIn(text)
     if (timeMs !== undefined) return timeMs

@@ -7,6 +7,8 @@ export const readingsMax = 1000
 export interface Message {
   /** JSON, the fields of a form, or a text where a payload is not JSON. */
   readonly body: unknown
+  /** The message of which this one is a part, with the device or the time of all parts. */
+  readonly around?: unknown
   /** MQTT alone. */
   readonly topic?: string | undefined
   /** Query string of HTTP. */
@@ -24,26 +26,28 @@ export interface Family {
   readonly name: string
   /**
    * Topics with readings: `+` is a level, `**` one or more; `{device}` and `{metric}` are levels that name these, and `{device+}`
-   * takes several levels. All other topics have no readings.
+   * takes several levels, and `#` at the end all that follow. All other topics have no readings.
    */
-  readonly topics?: readonly string[]
+  readonly topics?: readonly string[] | undefined
   /** Exceptions from `topics`. */
   readonly noReadings?: readonly string[]
   /** Pointers that a message needs, with the reason why it is refused without one; without a reason it has no reading. */
   readonly needs?: readonly (readonly [pointer: string, reason?: string])[]
   /** Parts of a message that are messages of their own. */
   readonly split?: (message: Message) => readonly Message[]
+  /** Pointer to a list whose elements are messages of their own; device and time may stand beside the list. */
+  readonly each?: string | undefined
   /** The first of these with all its parts: `{/pointer}`, `{?parameter}`, `{device}` of the topic. */
   readonly device: readonly string[]
   /** Pointers; the first with a time counts. `UTC` behind one: its text has no zone. */
-  readonly time?: readonly string[]
+  readonly time?: readonly string[] | undefined
   /** Pointers to objects with values; default is the whole message. */
-  readonly values?: readonly string[]
-  readonly fields?: readonly FieldRule[]
+  readonly values?: readonly string[] | undefined
+  readonly fields?: readonly FieldRule[] | undefined
   /** Values elsewhere in the message, by pointers. */
-  readonly also?: readonly FieldRule[]
+  readonly also?: readonly FieldRule[] | undefined
   /** Whether fields without a rule are dropped. Otherwise they keep their names. */
-  readonly dropsOthers?: boolean
+  readonly dropsOthers?: boolean | undefined
   /** Whether numbers without a rule come as texts. */
-  readonly hasTexts?: boolean
+  readonly hasTexts?: boolean | undefined
 }

@@ -60,6 +60,7 @@ export function topicPattern(topic: string): RegExp {
   const levels = topic.split('/').map(level => {
     if (level === '+') return '[^/]+'
     if (level === '**') return '.+'
+    if (level === '#') return '.*'
     const [, name, several] = /^\{(\w+)(\+?)\}$/.exec(level) ?? []
     return name === undefined ? escaped(level) : `(?<${name}>${several === '' ? '[^/]+' : '.+'})`
   })

@@ -2,6 +2,8 @@
 
 import { generate, type Packet } from 'mqtt-packet'
 import type { Writer } from '../../auth/writers.ts'
+import { type Decoders, familyDecoders } from '../decoders/own-decoders.ts'
+import type { RecentMessages } from '../decoders/recent-messages.ts'
 import type { Intake } from '../intake/intake.ts'
 import type { ReadingMeter } from '../intake/reading-meter.ts'
 import { senderOf } from '../intake/rejection-source.ts'
@@ -26,6 +28,9 @@ export interface BrokerConnectionOptions extends BrokerAddress {
   writer: Writer
   /** Filters with their decoders, in place of `readings/+`. */
   subscriptions?: readonly Subscription[] | undefined
+  decoders?: Decoders | undefined
+  /** Keeps messages of sensors. */
+  recent?: Pick<RecentMessages, 'add'> | undefined
   /** The broker has granted the subscription. */
   onSubscribed: () => void
   /** A message was acknowledged. */
@@ -153,15 +158,17 @@ export function openBrokerConnection(options: BrokerConnectionOptions): BrokerCo
 function readingOf({
   writer,
   subscriptions,
+  decoders = familyDecoders,
+  recent,
   meter,
 }: BrokerConnectionOptions): Pick<
   DeliveriesOptions,
   'writer' | 'refresh' | 'rules' | 'decode' | 'onRejected' | 'onLeftOut'
 > {
-  const find = createFindDecoder(subscriptions ?? [])
-  const decode = createDecodeMessage(find)
+  const find = createFindDecoder(subscriptions ?? [], decoders)
+  const decode = createDecodeMessage(find, recent)
   // A session that the broker keeps may still have filters of earlier settings.
-  const refusal = { ...refusals.topic, text: 'the topic has no decoder in MQTT_BROKERS' }
+  const refusal = { ...refusals.topic, text: 'the topic has no decoder' }
   return {
     writer: () => writer,
     refresh: async () => undefined,

@@ -3,8 +3,8 @@
 import { isUtf8 } from 'node:buffer'
 import type { Writer } from '../../auth/writers.ts'
 import { parseJson } from '../../store/strict-json.ts'
-import type { Decode } from '../decoders/decode.ts'
-import { decoderOf } from '../decoders/decoders.ts'
+import type { Decoders, NamedDecoder } from '../decoders/own-decoders.ts'
+import type { RecentMessages } from '../decoders/recent-messages.ts'
 import type { Fields } from '../field-names.ts'
 import { senderOf, withReading } from '../intake/rejection-source.ts'
 import type { Rejection } from '../rejections/rejection.ts'
@@ -13,7 +13,7 @@ import type { Publish } from './packets.ts'
 import { payloadBytesMax, rejectionOf, topicPrefix } from './reading-message.ts'
 import { matchesFilter } from './topics.ts'
 
-/** A topic filter, and the family of the messages that come by it. */
+/** A topic filter, and the family of the messages that come by it: `own` for decoders of people, which name their topics. */
 export interface Subscription {
   readonly filter: string
   readonly family: string
@@ -25,30 +25,47 @@ export type DecodedMessage = { bodies: readonly Fields[] } | { refusal: MessageR
 export type DecodeMessage = (publish: Pick<Publish, 'topic' | 'payload'>) => DecodedMessage | undefined
 
 /** The decoder of a topic and the name of its family. */
-export type FindDecoder = (topic: string) => { family: string; decode: Decode } | undefined
+export type FindDecoder = (topic: string) => NamedDecoder | undefined
+
+export const ownFamilies = 'own'
 
 /** The first of overlapping filters decides. */
-export function createFindDecoder(subscriptions: readonly Subscription[]): FindDecoder {
+export function createFindDecoder(subscriptions: readonly Subscription[], decoders: Decoders): FindDecoder {
   return topic => {
     const family = subscriptions.find(({ filter }) => matchesFilter(filter, topic))?.family
-    const decode = family === undefined ? undefined : decoderOf(family)
+    if (family === ownFamilies) return decoders.ofTopic(topic)
+    const decode = family === undefined ? undefined : decoders.named(family)
     return family === undefined || decode === undefined ? undefined : { family, decode }
   }
 }
 
-/** `readings/<device>` keeps its own format. */
-export function exceptReadings(find: FindDecoder): FindDecoder {
-  return topic => (topic.startsWith(topicPrefix) ? undefined : find(topic))
+/** At the listener, where topics of own decoders need no filter. */
+export function createFindPublished(subscriptions: readonly Subscription[], decoders: Decoders): FindDecoder {
+  const find = createFindDecoder(subscriptions, decoders)
+  return topic => (isReadings(topic) ? undefined : (find(topic) ?? decoders.ofTopic(topic)))
 }
 
-export function createDecodeMessage(find: FindDecoder): DecodeMessage {
+/** These topics keep their own format. */
+function isReadings(topic: string): boolean {
+  return topic.startsWith(topicPrefix)
+}
+
+export function createDecodeMessage(find: FindDecoder, recent?: Pick<RecentMessages, 'add'>): DecodeMessage {
   return ({ topic, payload }) => {
     const decode = find(topic)?.decode
-    if (decode === undefined) return undefined
+    if (decode === undefined) {
+      // From these messages people write decoders.
+      if (!isReadings(topic) && payload !== 'too large' && payload.length <= payloadBytesMax) {
+        recent?.add('mqtt', topic, { body: payloadValue(payload) }, payload.length)
+      }
+      return undefined
+    }
     if (payload === 'too large' || payload.length > payloadBytesMax) return { refusal: refusals.tooLarge }
     // So senders clear a retained message.
     if (payload.length === 0) return { bodies: [] }
-    const decoded = decode({ topic, body: payloadValue(payload) })
+    const body = payloadValue(payload)
+    recent?.add('mqtt', topic, { body }, payload.length)
+    const decoded = decode({ topic, body })
     if (decoded.kind === 'rejected') return { refusal: { ...refusals.json, text: decoded.reason } }
     return { bodies: decoded.kind === 'readings' ? decoded.readings : [] }
   }

@@ -13,7 +13,7 @@ import { ByteAllowance } from './packet-reader.ts'
 import { MqttSession, type SessionOptions } from './session.ts'
 
 export interface ListenerOptions
-  extends Pick<SessionOptions, 'intake' | 'meter' | 'findDecoder' | 'grantsSubscriptions'>,
+  extends Pick<SessionOptions, 'intake' | 'meter' | 'findDecoder' | 'grantsSubscriptions' | 'recent'>,
     Omit<AuthenticateOptions, 'meter'> {
   host: string
   port: number
@@ -45,7 +45,7 @@ const aliasBytesMax = 64 * 1024 * 1024
 /** Rejects when it cannot listen. */
 export async function openListener(options: ListenerOptions): Promise<Listener> {
   const { host, port, tls, connections, intake, meter, senderLog, sessionNotices } = options
-  const { findDecoder, grantsSubscriptions } = options
+  const { findDecoder, grantsSubscriptions, recent } = options
   const sessions = new Set<MqttSession>()
   const named = new NamedSessions<MqttSession>(sessionNotices)
   const sessionOptions: SessionOptions = {
@@ -53,6 +53,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     meter,
     findDecoder,
     grantsSubscriptions,
+    recent,
     authenticate: createAuthenticate(options),
     budget: new ByteAllowance(partialBytesMax),
     aliasBudget: new ByteAllowance(aliasBytesMax),

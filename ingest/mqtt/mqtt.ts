@@ -7,11 +7,12 @@ import { readCertificate } from '../../store/certificate.ts'
 import { listenError } from '../../store/listen-address.ts'
 import type { Log } from '../../store/log.ts'
 import { gauge } from '../../store/metric-kinds.ts'
+import type { Decoders } from '../decoders/own-decoders.ts'
 import { type BrokerLink, type BrokerLinkOptions, openBrokerLink } from './broker-link.ts'
 import type { BrokerAddress } from './broker-socket.ts'
 import { type CloseReason, closeReasons } from './close-reasons.ts'
 import { type CredentialsOptions, createCredentials } from './credentials.ts'
-import { createFindDecoder, exceptReadings, type Subscription } from './decoded-message.ts'
+import { createFindPublished, type Subscription } from './decoded-message.ts'
 import { type Listener, type ListenerOptions, openListener } from './listener.ts'
 
 /** A broker whose messages are in formats of sensors. */
@@ -34,10 +35,14 @@ export interface MqttSettings {
 
 export interface MqttOptions
   extends Omit<CredentialsOptions, 'writers'>,
-    Pick<ListenerOptions, 'intake' | 'meter' | 'authRateLimit' | 'connections' | 'senderLog' | 'sessionNotices'> {
+    Pick<
+      ListenerOptions,
+      'intake' | 'meter' | 'authRateLimit' | 'connections' | 'senderLog' | 'sessionNotices' | 'recent'
+    > {
   settings: MqttSettings
   brokerIntake: BrokerLinkOptions['intake']
   writers: Writers
+  decoders: Decoders
   /** Finds the account to which messages of sensors add devices; without it they add none. */
   findOwner?: (() => Promise<Account | undefined>) | undefined
   registry: Registry
@@ -103,15 +108,15 @@ function brokersOf(settings: MqttSettings): Broker[] {
 }
 
 function openLink(options: MqttOptions, broker: Broker): BrokerLink {
-  const { writers, findOwner, brokerIntake, meter, leads, log } = options
+  const { writers, findOwner, brokerIntake, meter, decoders, recent, leads, log } = options
   const writer = writers.ofTrustedBroker(broker.subscriptions === undefined ? undefined : findOwner)
-  return openBrokerLink({ ...broker, meter, leads, log, intake: brokerIntake, writer })
+  return openBrokerLink({ ...broker, meter, decoders, recent, leads, log, intake: brokerIntake, writer })
 }
 
 async function listen(options: MqttOptions, port: number, onClosed: ListenerOptions['onClosed']): Promise<Listener> {
   const { settings, devices, writers, keys, intake, meter, authRateLimit, connections, senderLog } = options
-  const { sessionNotices } = options
-  const { MQTT_DECODERS: decoders } = settings
+  const { sessionNotices, decoders, recent } = options
+  const { MQTT_DECODERS: subscriptions } = settings
   try {
     return await openListener({
       host: settings.HOST,
@@ -122,9 +127,10 @@ async function listen(options: MqttOptions, port: number, onClosed: ListenerOpti
       meter,
       authRateLimit,
       onClosed,
-      findDecoder: exceptReadings(createFindDecoder(decoders ?? [])),
+      findDecoder: createFindPublished(subscriptions ?? [], decoders),
+      recent,
       // Gateways such as Zigbee2MQTT end without a subscription to their commands.
-      grantsSubscriptions: decoders !== undefined,
+      grantsSubscriptions: () => subscriptions !== undefined || decoders.haveTopics(),
       findCredential: createCredentials({ devices, writers, keys }),
       senderLog,
       sessionNotices,

@@ -5,6 +5,7 @@ import type { Socket } from 'node:net'
 import type { Packet } from 'mqtt-packet'
 import { LeaseExpired } from '../../auth/record-cache.ts'
 import { unknownSender } from '../../store/limits/networks.ts'
+import type { RecentMessages } from '../decoders/recent-messages.ts'
 import type { Intake } from '../intake/intake.ts'
 import type { ReadingMeter } from '../intake/reading-meter.ts'
 import { boundedText } from '../rejections/bounded-text.ts'
@@ -34,8 +35,10 @@ export interface SessionOptions {
   authenticate: Authenticate
   /** For topics in formats of sensors. */
   findDecoder: FindDecoder
+  /** Keeps messages of sensors. */
+  recent?: Pick<RecentMessages, 'add'> | undefined
   /** Whether subscriptions are granted. Their clients receive no messages all the same. */
-  grantsSubscriptions: boolean
+  grantsSubscriptions: () => boolean
   /** For incomplete packets. */
   budget: ByteAllowance
   aliasBudget: ByteAllowance
@@ -213,7 +216,7 @@ export class MqttSession {
         this.#send(protocol.released(packet.messageId, deliveries.release(packet.messageId)))
         return
       case 'subscribe':
-        this.#send(protocol.subscribed(packet, this.#options.grantsSubscriptions))
+        this.#send(protocol.subscribed(packet, this.#options.grantsSubscriptions()))
         return
       case 'unsubscribe':
         this.#send(protocol.unsubscribed(packet))
@@ -268,13 +271,13 @@ export class MqttSession {
   }
 
   #deliver(rules: Protocol, { writer }: Credential): Deliveries {
-    const { intake, meter, findDecoder } = this.#options
+    const { intake, meter, findDecoder, recent } = this.#options
     return new Deliveries({
       intake,
       writer,
       refresh: async () => this.#refresh(),
       rules,
-      decode: createDecodeMessage(findDecoder),
+      decode: createDecodeMessage(findDecoder, recent),
       // A bridge sends the stored messages of its broker at each connection.
       decodesRetained: !this.#isBridge,
       send: answer => this.#send(answer),

@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { familyNames } from '../../ingest/decoders/decoders.ts'
+import { ownFamilies } from '../../ingest/mqtt/decoded-message.ts'
 import type { DecodedBroker } from '../../ingest/mqtt/mqtt.ts'
 import { isTopicFilter } from '../../ingest/mqtt/topics.ts'
 import { serverUrl } from './setting-values.ts'
@@ -54,6 +55,7 @@ function readBrokers(words: readonly string[]): DecodedBroker[] | string {
 function readSubscription(word: string): Subscription | string {
   const at = word.indexOf('=')
   const [family, filter] = [word.slice(0, Math.max(at, 0)), word.slice(at + 1)]
-  if (!familyNames.includes(family)) return `a decoder is one of ${familyNames.join(', ')}`
+  const names = [...familyNames, ownFamilies]
+  if (!names.includes(family)) return `a decoder is one of ${names.join(', ')}`
   return isTopicFilter(filter) ? { family, filter } : `${family} has no valid topic filter`
 }

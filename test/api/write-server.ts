@@ -8,6 +8,8 @@ import { webhookFamilies } from '../../api/write/webhooks.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
 import { createBulkFields } from '../../auth/metrics/bulk-fields.ts'
 import type { Metrics } from '../../auth/metrics/metrics.ts'
+import type { OwnDecoders } from '../../ingest/decoders/own-decoders.ts'
+import type { RecentMessages } from '../../ingest/decoders/recent-messages.ts'
 import { createClaims } from '../../ingest/idempotency/claims.ts'
 import { defaultRanges, type Reading } from '../../ingest/reading.ts'
 import type { Rejections } from '../../ingest/rejections/rejections.ts'
@@ -15,7 +17,7 @@ import { createKnownMetrics } from '../../service/entity-metrics.ts'
 import { createIngress } from '../../service/ingress.ts'
 import { type Config, readConfig } from '../../service/settings/config.ts'
 import { type AccountsUnderTest, openVariant } from '../support/accounts.ts'
-import { openParts } from '../support/admin.ts'
+import { openDecoders, openParts } from '../support/admin.ts'
 import { addDeviceTo } from '../support/changed.ts'
 import { nowhere, silentLog, startDatabases, type TestHooks } from '../support/databases.ts'
 import { holdToContract } from '../support/held-answers.ts'
@@ -30,6 +32,8 @@ export interface WriteServer {
   devices: Devices
   metrics: Metrics
   people: AccountsUnderTest
+  decoders: OwnDecoders
+  recent: RecentMessages
   /** What came to the journal, in its order: single readings by the device's name, those of bodies by its symbol. */
   stored: { device: string; reading: Reading; timeUs?: number }[]
   rejections: Rejections
@@ -61,6 +65,7 @@ export async function startWriteServer(t: TestHooks, settings: Record<string, st
     fairShare,
     rejections,
     writers,
+    recent,
     authRateLimit,
     connections,
     metrics: scraped,
@@ -85,7 +90,8 @@ export async function startWriteServer(t: TestHooks, settings: Record<string, st
     meter: bulkMeter,
     fairShare,
   })
-  const webhooks = webhookFamilies({ ...people, intake, meter, writers, authRateLimit, log: silentLog })
+  const own = { decoders: await openDecoders(store), recent }
+  const webhooks = webhookFamilies({ ...people, ...own, intake, meter, writers, authRateLimit, log: silentLog })
   const families = [
     logger,
     ...remoteWriters,
@@ -102,6 +108,7 @@ export async function startWriteServer(t: TestHooks, settings: Record<string, st
     devices,
     metrics,
     people,
+    ...own,
     stored,
     rejections,
     addDevice: (name, more = {}) => addDeviceTo(devices, name, more),

@@ -304,6 +304,21 @@ t.test('the audit is shown newest first', async t => {
   t.match(stdout, /^time +by +action +subject +details\n\S+ +local admin token +tenant.change +tenant acme +\{"is_a/)
 })
 
+t.test('decoders are added, replaced, tried and removed', async t => {
+  const file = join(folder, 'garden.json')
+  writeFileSync(file, '{"topics":["garden/{device}"],"device":["{device}"]}')
+  t.match(await run('decoders list'), { status: 0, stdout: 'no decoders\n' })
+  t.match(await json(`decoders add garden ${file}`), { name: 'garden', device: ['{device}'] })
+  t.match(await run('decoders list'), { stdout: /^name +topics +device +updated at\ngarden +garden\/\{device\} / })
+  t.match(await run(`decoders try ${file}`), { stdout: 'no messages of its topics or its webhook\n' })
+  t.match(await run('decoders messages'), { stdout: 'no messages since the start of the service\n' })
+  t.match(await json('decoders messages --topic garden/#'), { places: [], messages: [] })
+  writeFileSync(file, '{"device":["{box}"]}')
+  t.match(await run(`decoders set garden ${file}`), { status: 1, stderr: /device\[0\].*is not a level of the topics/ })
+  t.match(await run('decoders remove garden'), { stdout: 'removed garden\n' })
+  t.match(await run('decoders remove garden'), { status: 1, stderr: /decoder unknown/ })
+})
+
 t.test('stations are added, listed, changed and removed', async t => {
   t.match(await run('stations list'), { status: 0, stdout: 'no stations\n' })
   const words = '--city Delhi --country in --latitude 28.6257 --longitude -77 --outdoors --private'

@@ -7,6 +7,9 @@ import type { SignUpMode } from '../../auth/accounts/sign-up.ts'
 import { openDevices } from '../../auth/devices/devices.ts'
 import { createBulkFields } from '../../auth/metrics/bulk-fields.ts'
 import { openMetrics } from '../../auth/metrics/metrics.ts'
+import { noFeed } from '../../auth/nodes/change-feed.ts'
+import { type OwnDecoders, openOwnDecoders } from '../../ingest/decoders/own-decoders.ts'
+import { createRecentMessages } from '../../ingest/decoders/recent-messages.ts'
 import { defaultRanges } from '../../ingest/reading.ts'
 import { createRejections } from '../../ingest/rejections/rejections.ts'
 import { createReadingsExport } from '../../query/export/readings-export.ts'
@@ -73,6 +76,10 @@ export async function openParts(t: TestHooks, store: Store) {
   return { journal, pointsJournal, ingest, pointsIngest, devices, metrics }
 }
 
+export function openDecoders({ postgres: pool }: Pick<Store, 'postgres'>): Promise<OwnDecoders> {
+  return openOwnDecoders({ pool, nowMs: Date.now, log: silentLog, feed: noFeed })
+}
+
 /** What a time of an answer looks like. */
 export const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
@@ -101,18 +108,13 @@ export async function startAdmin(t: TestHooks, options: AdminOptions = {}) {
   const { store, directory } = databases
   const parts = await openParts(t, store)
   const { ingest, pointsIngest, devices, metrics } = parts
+  const own = { decoders: await openDecoders(store), recent: createRecentMessages(Date.now) }
   const app = fastify({ routerOptions: { maxParamLength: 256 } })
   holdToContract(t, app)
   const people = await openVariant(t, store, { devices, settings: { signUp } })
   const { findPrincipal, origins, accounts, keys, tenants, stations } = people
-  const erasing = {
-    devices,
-    metrics,
-    stations,
-    ingest: { readings: ingest, points: pointsIngest },
-    store,
-    log: silentLog,
-  }
+  const journals = { readings: ingest, points: pointsIngest }
+  const erasing = { devices, metrics, stations, ingest: journals, store, log: silentLog }
   const rejections = createRejections({ nowMs: Date.now, senderLog() {} })
   const { prefix, register } = adminFamily({
     eraseJobs: createEraseJobs(erasing),
@@ -139,6 +141,7 @@ export async function startAdmin(t: TestHooks, options: AdminOptions = {}) {
     aheadMsMax: 300_000,
     meter: { taken() {}, refused() {} },
     rejections,
+    ...own,
     directory,
     reserveBytes: 0,
     diskUse: { read: async () => diskState },
@@ -172,5 +175,5 @@ export async function startAdmin(t: TestHooks, options: AdminOptions = {}) {
     }
   }
 
-  return { app, ...parts, rejections, store, databases, people, ask, answers }
+  return { app, ...parts, rejections, recent: own.recent, store, databases, people, ask, answers }
 }

@@ -7,6 +7,8 @@ import type { Devices } from '../../auth/devices/devices.ts'
 import type { Keys } from '../../auth/keys/keys.ts'
 import type { Principal } from '../../auth/policy.ts'
 import { createWriters, type DevicesPerOwner, type WriterDevices } from '../../auth/writers.ts'
+import { type Decoders, familyDecoders } from '../../ingest/decoders/own-decoders.ts'
+import type { RecentMessages } from '../../ingest/decoders/recent-messages.ts'
 import type { RegistryOfMetrics } from '../../ingest/intake/custom-metrics.ts'
 import { createDeviceRate } from '../../ingest/intake/device-rate.ts'
 import { createIntake, type Intake } from '../../ingest/intake/intake.ts'
@@ -14,7 +16,7 @@ import type { ReadingMeter, RejectionReason } from '../../ingest/intake/reading-
 import type { Outcome } from '../../ingest/journal/outcome.ts'
 import type { CloseReason } from '../../ingest/mqtt/close-reasons.ts'
 import { createCredentials } from '../../ingest/mqtt/credentials.ts'
-import { createFindDecoder, exceptReadings, type Subscription } from '../../ingest/mqtt/decoded-message.ts'
+import { createFindPublished, type Subscription } from '../../ingest/mqtt/decoded-message.ts'
 import { type ListenerOptions, openListener } from '../../ingest/mqtt/listener.ts'
 import { createReadingCheck } from '../../ingest/reading.ts'
 import { createRejections, type Rejections } from '../../ingest/rejections/rejections.ts'
@@ -128,6 +130,8 @@ export interface ListenerVariant {
   log?: Pick<Log, 'warn' | 'error'>
   /** MQTT_DECODERS */
   decoders?: readonly Subscription[]
+  ownDecoders?: Decoders
+  recent?: RecentMessages
 }
 
 export async function startListener(t: TestHooks, variant: ListenerVariant = {}) {
@@ -155,6 +159,7 @@ export async function startListener(t: TestHooks, variant: ListenerVariant = {})
     version: () => revoked.size,
   }
   const registry = variant.registry ?? inMemory
+  const { ownDecoders = familyDecoders } = variant
   const writers = createWriters(registry, variant.perOwner ?? perOwner)
   const listener = await openListener({
     host: '127.0.0.1',
@@ -171,8 +176,9 @@ export async function startListener(t: TestHooks, variant: ListenerVariant = {})
       keys: variant.keyRegistry ?? { find: async text => keys.get(text) as never, isCurrent: () => true },
     }),
     senderLog,
-    findDecoder: exceptReadings(createFindDecoder(variant.decoders ?? [])),
-    grantsSubscriptions: variant.decoders !== undefined,
+    findDecoder: createFindPublished(variant.decoders ?? [], ownDecoders),
+    recent: variant.recent,
+    grantsSubscriptions: () => variant.decoders !== undefined || ownDecoders.haveTopics(),
     ...variant.parts,
   })
   t.teardown(() => {

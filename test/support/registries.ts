@@ -12,6 +12,7 @@ import { createSessionCodec } from '../../auth/sessions/session-codec.ts'
 import { createSessions } from '../../auth/sessions/sessions.ts'
 import { openStations } from '../../auth/stations/stations.ts'
 import { createTenants } from '../../auth/tenants/tenants.ts'
+import { openOwnDecoders } from '../../ingest/decoders/own-decoders.ts'
 import { openAcceptedFrom } from '../../service/lifecycle/retention/accepted-from.ts'
 import type { Store } from '../../store/store.ts'
 import { closing, silentLog, type TestHooks } from './databases.ts'
@@ -26,6 +27,7 @@ export async function openRegistries(pool: pg.Pool, feed: ChangeFeed = noFeed) {
   const metrics = await openMetrics({ pool, log, mode: 'open', feed })
   const devices = await openDevices({ pool, now: nowMs, log, graceMs, metricsAdded: metrics.learn, feed })
   const stations = openStations({ pool, nowMs, log, feed })
+  const decoders = await openOwnDecoders({ pool, nowMs, log, feed })
   const accounts = openAccounts({
     pool,
     nowMs,
@@ -48,6 +50,7 @@ export async function openRegistries(pool: pg.Pool, feed: ChangeFeed = noFeed) {
     devices,
     metrics,
     stations,
+    decoders,
     accounts,
     sessions,
     keys,
@@ -56,6 +59,7 @@ export async function openRegistries(pool: pg.Pool, feed: ChangeFeed = noFeed) {
     async close() {
       await keys.close()
       await accounts.close()
+      decoders.close()
       await stations.close()
       await devices.close()
       await metrics.close()

@@ -136,6 +136,24 @@ tap.test('refusals', async t => {
   t.equal(stored.length, before, 'nothing is stored')
 })
 
+tap.test('a decoder of people has a webhook at once, and its messages before that are kept', async t => {
+  const body = { box: 'porch', t: 70.7, password: 'secret' }
+  const [status, refused] = await answer(await json(`/in/garden/${key}`, body))
+  t.equal(status, 404)
+  t.match(refused, { detail: /families/ })
+  t.equal((await json('/in/garden/none', body)).status, 401)
+  const [message] = server.recent.of((way, place) => way === 'webhook' && place === 'garden')
+  t.equal(message?.text, '{"box":"porch","t":70.7,"password":"***"}')
+  const fields = [{ path: 't', metric: 'temperature', unit: '°F' }]
+  await server.decoders.add({ name: 'garden', device: ['{/box}'], fields, drops_others: true }, 'test')
+  t.strictSame(await answer(await json(`/in/garden/${key}`, body)), [200, { status: 'success', stored: 1 }])
+  t.match(stored.at(-1), { device: 'porch', reading: { temperature: 21.5 } })
+  await server.decoders.change('garden', { device: ['porch'], fields }, 'test')
+  t.equal((await json(`/in/garden/${key}`, { t: 50 })).status, 200)
+  await server.decoders.remove('garden', 'test')
+  t.equal((await json(`/in/garden/${key}`, body)).status, 404)
+})
+
 tap.test('a message without a reading is taken', async t => {
   const join = { end_device_ids: { device_id: 'a' }, join_accept: {} }
   const expected = { status: 'success', stored: 0, detail: 'no /uplink_message' }

@@ -66,6 +66,18 @@ t.test('numbers have no holes: what is rolled back takes none', async t => {
   t.equal(await headSeq(), all.length)
 })
 
+t.test('a decoder is in effect at each node when its change returns', async t => {
+  const [one, other] = [await open(t), await open(t)]
+  const decode = () => other.decoders.ofTopic('garden/bed')?.decode({ topic: 'garden/bed', body: { temperature: 1 } })
+  const declaration = { topics: ['garden/+'], device: ['bed'] }
+  await one.decoders.add({ name: 'garden', ...declaration }, 'test')
+  t.match(decode(), { readings: [{ device: 'bed' }] })
+  await one.decoders.change('garden', { ...declaration, device: ['north'] }, 'test')
+  t.match(decode(), { readings: [{ device: 'north' }] })
+  await one.decoders.remove('garden', 'test')
+  t.equal(decode(), undefined)
+})
+
 t.test('a change waits for a node that does not apply it, no longer than its lease', async t => {
   const node = await open(t, 4_000)
   const id = randomUUID()

@@ -3,8 +3,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { createDecoder } from '../../../ingest/decoders/decode.ts'
 import { decoderOf, familyNames } from '../../../ingest/decoders/decoders.ts'
 import type { Message } from '../../../ingest/decoders/family.ts'
+import { DecoderDeclaration, ownFamily } from '../../../ingest/decoders/own-decoder.ts'
 import { type RemoteForm, readRemoteBody } from '../../../ingest/remote/remote-body.ts'
 import { remoteWrite, type SentSeries } from '../../support/remote-bodies.ts'
 
@@ -23,17 +25,21 @@ function messageOf(line: string): Message {
   return { body: way === 'GET' ? parameters : payload(text), parameters }
 }
 
-/** What a family's section sends, and the readings below it. */
-function examplesOf(t: Test, family: string): (readonly [sent: string, reading: string])[] {
-  const [, section = ''] = page.split(`\n### ${family}\n`)
-  const [own = ''] = section.split('\n### ')
-  const lines = own.split('\n')
+/** The messages of a section, and the readings below them. */
+function examplesIn(t: Test, section: string): (readonly [sent: string, reading: string])[] {
+  const lines = section.split('\n')
   const examples = lines.flatMap((line, at) => {
     return line.startsWith('→ ') ? [[lines[at - 1] ?? '', line.slice(2)] as const] : []
   })
-  t.ok(examples.length > 0, `${family} has an example`)
-  t.match(own, /\[Source\]\(https:/, `${family} names its source`)
+  t.ok(examples.length > 0, 'it has an example')
   return examples
+}
+
+function examplesOf(t: Test, family: string): (readonly [sent: string, reading: string])[] {
+  const [, section = ''] = page.split(`\n### ${family}\n`)
+  const [own = ''] = section.split('\n### ')
+  t.match(own, /\[Source\]\(https:/, `${family} names its source`)
+  return examplesIn(t, own)
 }
 
 t.test('examples', async t => {
@@ -66,5 +72,15 @@ t.test('examples of remote writers', async t => {
   }
   for (const [sent, reading] of examplesOf(t, 'otlp')) {
     t.strictSame(readingOf('otlp_json', Buffer.from(sent.slice(sent.indexOf('{')))), JSON.parse(reading), sent)
+  }
+})
+
+t.test('the example of an own decoder', async t => {
+  const [, section = ''] = page.split('\n## Own decoders\n')
+  const [own = ''] = section.split('\n## ')
+  const [, declaration = ''] = /```json\n([^`]+)```/.exec(own) ?? []
+  const decode = createDecoder(ownFamily('garden', DecoderDeclaration.parse(JSON.parse(declaration))))
+  for (const [sent, reading] of examplesIn(t, own)) {
+    t.strictSame(decode(messageOf(sent)), { kind: 'readings', readings: [JSON.parse(reading)] }, sent)
   }
 })

@@ -6,10 +6,14 @@ import t, { type Test } from 'tap'
 import type { Account } from '../../../auth/accounts/account.ts'
 import type { Device, NewDevice } from '../../../auth/devices/device.ts'
 import { createWriters } from '../../../auth/writers.ts'
-import { openBrokerLink } from '../../../ingest/mqtt/broker-link.ts'
+import { createDecoder } from '../../../ingest/decoders/decode.ts'
+import { ownFamily } from '../../../ingest/decoders/own-decoder.ts'
+import type { Decoders } from '../../../ingest/decoders/own-decoders.ts'
+import { createRecentMessages } from '../../../ingest/decoders/recent-messages.ts'
+import { type BrokerLinkOptions, openBrokerLink } from '../../../ingest/mqtt/broker-link.ts'
 import { matchesFilter } from '../../../ingest/mqtt/topics.ts'
 import type { Rejection } from '../../../ingest/rejections/rejection.ts'
-import { mqttBrokers } from '../../../service/settings/mqtt-brokers.ts'
+import { mqttBrokers, mqttDecoders } from '../../../service/settings/mqtt-brokers.ts'
 import { silentLog } from '../../support/databases.ts'
 import { connectClient, createIntakeParts, type IntakeParts } from '../../support/mqtt.ts'
 import { messageOf, until } from '../../support/processes.ts'
@@ -24,9 +28,13 @@ const subscriptions = [
   { filter: 'v1/gateway/telemetry', family: 'thingsboard' },
 ]
 
-async function link(t: Test, parts: IntakeParts, writer = writersOf(parts).ofTrustedBroker()) {
+async function link(
+  t: Test,
+  parts: IntakeParts & Partial<BrokerLinkOptions>,
+  writer = writersOf(parts).ofTrustedBroker(),
+) {
   const own = { url: brokerUrl, clientId: t.name.slice(0, 20), protocolVersion: 4, writer, log: silentLog } as const
-  const opened = openBrokerLink({ ...parts, ...own, subscriptions })
+  const opened = openBrokerLink({ subscriptions, ...parts, ...own })
   t.teardown(() => opened.close())
   await until('it is connected', () => opened.fault() === undefined)
   return opened
@@ -88,6 +96,24 @@ t.test('each filter has its decoder', async t => {
     kept.map(rejection => rejection.unregistered),
     [unregistered, undefined, undefined],
   )
+})
+
+t.test('own decoders choose their messages by their topics', async t => {
+  const { kept, parts } = keepingParts()
+  const family = ownFamily('garden', { topics: ['garden/{device}'], device: ['{device}'] })
+  const own = { family: 'garden', decode: createDecoder(family) }
+  const decoders: Decoders = {
+    named: () => undefined,
+    ofTopic: topic => (topic === 'garden/porch' ? own : undefined),
+    haveTopics: () => true,
+  }
+  const recent = createRecentMessages(Date.now)
+  await link(t, { ...parts, decoders, recent, subscriptions: mqttDecoders.parse('own=garden/#') })
+  const sender = await connectClient(t, brokerUrl)
+  for (const topic of ['garden/shed', 'garden/porch']) await sender.publishAsync(topic, '{"temperature":1}', { qos: 1 })
+  await until('both have an outcome', () => parts.journal.stored.length === 1 && kept.length === 1)
+  t.match(kept, [{ reason: 'the topic has no decoder' }])
+  t.equal(recent.places().length, 2)
 })
 
 t.test('a message is acknowledged when each of its readings is stored, and comes again before that', async t => {

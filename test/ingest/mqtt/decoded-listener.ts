@@ -1,6 +1,11 @@
 /** Messages in formats of sensors, published to the listener. */
 
 import { test } from 'tap'
+import { createDecoder, createTopicReader } from '../../../ingest/decoders/decode.ts'
+import { decoderOf } from '../../../ingest/decoders/decoders.ts'
+import { ownFamily } from '../../../ingest/decoders/own-decoder.ts'
+import type { Decoders } from '../../../ingest/decoders/own-decoders.ts'
+import { createRecentMessages } from '../../../ingest/decoders/recent-messages.ts'
 import { mqttDecoders } from '../../../service/settings/mqtt-brokers.ts'
 import { connectClient, openRawMqtt, reading, startListener } from '../../support/mqtt.ts'
 import { until } from '../../support/processes.ts'
@@ -37,6 +42,40 @@ test('a topic of MQTT_DECODERS is decoded, and acknowledged when its reading is 
   t.strictSame(closed, [])
   client.publish('other/porch', reading(6), { qos: 1 })
   await until('a topic without a decoder closes the connection', () => closed[0] === 'topic')
+})
+
+/** Decoders of people that are there while `isThere`. */
+function ownDecoders(isThere: () => boolean): Decoders {
+  const family = ownFamily('garden', { topics: ['garden/{device}'], device: ['{device}'] })
+  const [own, readTopic] = [{ family: 'garden', decode: createDecoder(family) }, createTopicReader(family)]
+  return {
+    named: decoderOf,
+    ofTopic: topic => (isThere() && readTopic(topic) !== undefined ? own : undefined),
+    haveTopics: isThere,
+  }
+}
+
+test('a topic of an own decoder is decoded while it is there, and its messages are kept before', async t => {
+  let isThere = false
+  const recent = createRecentMessages(Date.now)
+  const { url, journal, closed } = await startListener(t, { ownDecoders: ownDecoders(() => isThere), recent })
+  const body = JSON.stringify({ temperature: 1, secret: 'x' })
+  const before = await connectClient(t, url)
+  before.publish('garden/porch', body, { qos: 1 })
+  await until('the connection is closed', () => closed[0] === 'topic')
+  t.match(
+    recent.of(() => true),
+    [{ place: 'garden/porch', text: '{"temperature":1,"secret":"***"}' }],
+  )
+  isThere = true
+  const client = await connectClient(t, url)
+  await client.publishAsync('garden/porch', body, { qos: 1 })
+  await client.publishAsync('readings/porch', reading(2), { qos: 1 })
+  t.strictSame(journal.stored, [1, 2])
+  t.strictSame(
+    recent.places().map(({ place, count }) => [place, count]),
+    [['garden/porch', 2]],
+  )
 })
 
 test('a device publishes its own readings only', async t => {
@@ -82,7 +121,10 @@ test('a gateway may subscribe where topics are decoded', async t => {
 })
 
 test('MQTT_DECODERS', async t => {
-  t.strictSame(mqttDecoders.parse(' tasmota=tele/+/SENSOR'), [{ family: 'tasmota', filter: 'tele/+/SENSOR' }])
+  t.strictSame(mqttDecoders.parse(' tasmota=tele/+/SENSOR own=garden/#'), [
+    { family: 'tasmota', filter: 'tele/+/SENSOR' },
+    { family: 'own', filter: 'garden/#' },
+  ])
   const tooMany = 'tasmota=a '.repeat(51)
   for (const wrong of ['', 'tasmota', 'none=a', 'tasmota=a/#/b', 'mqtt://h tasmota=a', tooMany]) {
     t.notOk(mqttDecoders.safeParse(wrong).success, wrong)

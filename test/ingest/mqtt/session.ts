@@ -38,7 +38,7 @@ async function startSession(t: Test) {
   const session = new MqttSession(socket, {
     ...parts,
     findDecoder: () => undefined,
-    grantsSubscriptions: false,
+    grantsSubscriptions: () => false,
     authenticate: async () => ({ id: 'any', sender: senderOf(writer), writer: () => writer }),
     budget: new ByteAllowance(1_000_000),
     aliasBudget: new ByteAllowance(1_000_000),
