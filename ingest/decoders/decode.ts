@@ -9,7 +9,7 @@ import { type Family, type FieldRule, type Message, readingsMax } from './family
 import { isLeaf, type Leaf, leavesOf, pathPattern, topicPattern, valueAt } from './json-path.ts'
 
 /** Bodies of readings in the format of `PUT /api/log`, a message without readings, or the reason of a refusal. */
-export type Decoded =
+type Decoded =
   | { readonly kind: 'readings'; readonly readings: readonly Fields[] }
   | { readonly kind: 'nothing'; readonly reason: string }
   | { readonly kind: 'rejected'; readonly reason: string }

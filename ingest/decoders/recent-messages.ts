@@ -7,7 +7,7 @@
 import { mayHoldKey } from '../../auth/keys/key-text.ts'
 import type { Message } from './family.ts'
 
-export type MessageWay = 'mqtt' | 'webhook'
+type MessageWay = 'mqtt' | 'webhook'
 
 export interface RecentMessage {
   atMs: number
@@ -20,7 +20,7 @@ export interface RecentMessage {
   parameters: Readonly<Record<string, string>>
 }
 
-export interface RecentPlace {
+interface RecentPlace {
   way: MessageWay
   place: string
   count: number
