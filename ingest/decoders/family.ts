@@ -7,7 +7,7 @@ export const readingsMax = 1000
 export interface Message {
   /** JSON, the fields of a form, or a text where a payload is not JSON. */
   readonly body: unknown
-  /** The message of which this one is a part, with the device or the time of all parts. */
+  /** The message around a part, with the device or the time of all its parts. */
   readonly around?: unknown
   /** MQTT alone. */
   readonly topic?: string | undefined

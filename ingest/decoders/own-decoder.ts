@@ -89,7 +89,7 @@ export type DecoderDeclaration = z.infer<typeof DecoderDeclaration>
 export const NewDecoder = z.strictObject({ name: DecoderName, ...shape }).superRefine(checkTogether)
 export type NewDecoder = z.infer<typeof NewDecoder>
 
-/** Its name may be missing, and its messages are those of its topics and of the webhook of its name. */
+/** The name may be missing. The messages have its topics, or came to the webhook of its name. */
 export const DecoderTrial = z.strictObject({ name: DecoderName.optional(), ...shape }).superRefine(checkTogether)
 export type DecoderTrial = z.infer<typeof DecoderTrial>
 
