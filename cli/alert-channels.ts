@@ -27,6 +27,7 @@ const targetOf: Record<ChannelKindName, string> = {
   alertmanager: 'url',
   ntfy: 'url',
   slack: 'url',
+  apprise: 'url',
   mqtt: 'topic',
 }
 
@@ -60,7 +61,10 @@ export const defineAlertChannels = commands(
       ['<target>', 'where it leads to, or - for standard input'],
     ],
     options: [
-      ['--settings-file <file>', 'other settings, as JSON: {"token":…}, {"username":…,"password":…}, {"retain":true}'],
+      [
+        '--settings-file <file>',
+        'other settings, as JSON: {"token":…}, {"username":…,"password":…}, {"urls":…,"tag":…}, {"retain":true}',
+      ],
     ],
     json: 'print the channel as JSON',
     help: `The target is an address with https, of email a mail address, of mqtt a topic. Addresses are secrets, which others see among

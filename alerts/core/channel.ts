@@ -39,6 +39,13 @@ const NtfySettings = z.strictObject({
   token: plainText({ min: 1, max: 200 }).optional(),
 })
 const SlackSettings = z.strictObject({ url: Address })
+const AppriseSettings = z.strictObject({
+  url: Address.meta({ description: 'Address of an API server of Apprise: https://apprise.example/notify/KEY.' }),
+  urls: plainText({ min: 1, max: 2000 }).optional().meta({
+    description: 'Addresses of services in the form of Apprise, for an address that ends in /notify.',
+  }),
+  tag: plainText({ min: 1, max: 200 }).optional().meta({ description: 'Restricts the services of KEY.' }),
+})
 const MqttSettings = z.strictObject({
   topic: Topic,
   retain: z.boolean().default(false).meta({ description: 'One retained message a device, below the topic.' }),
@@ -50,6 +57,7 @@ export const channelSettings = {
   alertmanager: AlertmanagerSettings,
   ntfy: NtfySettings,
   slack: SlackSettings,
+  apprise: AppriseSettings,
   mqtt: MqttSettings,
 }
 export type ChannelKindName = keyof typeof channelSettings
@@ -68,6 +76,7 @@ export const NewChannel = z.discriminatedUnion('kind', [
   newOf('alertmanager'),
   newOf('ntfy'),
   newOf('slack'),
+  newOf('apprise'),
   newOf('mqtt'),
 ])
 export type NewChannel = z.infer<typeof NewChannel>

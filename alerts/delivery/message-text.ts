@@ -36,6 +36,13 @@ export function textOf(message: Message, timeZone: string): MessageText {
   }
 }
 
+/** Lines of plain text below the title. */
+export function plainBody(message: Message, timeZone: string): string {
+  const { condition, lines, more, note } = textOf(message, timeZone)
+  const texts = [condition, ...lines.map(({ text }) => text), more, note, zoneText(timeZone)]
+  return texts.filter(text => text !== undefined && text !== '').join('\n')
+}
+
 /** Condition of the rule in words, its limits in the unit of the alert's values. */
 export function ruleConditionText({ rule, alerts }: Pick<Message, 'rule' | 'alerts'>): string {
   return conditionText(rule.condition, wordsIn(alerts.find(({ unit }) => unit !== null)?.unit ?? null))

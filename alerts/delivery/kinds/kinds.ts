@@ -2,6 +2,7 @@
 
 import type { ChannelKindName } from '../../core/channel.ts'
 import { alertmanager } from './alertmanager.ts'
+import { apprise } from './apprise.ts'
 import { email } from './email.ts'
 import type { ChannelKind } from './kind.ts'
 import { mqtt } from './mqtt.ts'
@@ -11,7 +12,7 @@ import { webhook } from './webhook.ts'
 
 type ChannelKinds = { readonly [Name in ChannelKindName]: ChannelKind<Name> }
 
-export const channelKinds: ChannelKinds = { webhook, email, alertmanager, ntfy, slack, mqtt }
+export const channelKinds: ChannelKinds = { webhook, email, alertmanager, ntfy, slack, apprise, mqtt }
 
 /** How the outbox makes notifications for a kind; undefined for a kind that there is not (any more). */
 export function kindOf(name: string): { wantsAll: boolean; refreshMs: number | undefined } | undefined {

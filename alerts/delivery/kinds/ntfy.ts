@@ -2,7 +2,7 @@
 
 import type { Message } from '../../core/message.ts'
 import { failed } from '../attempt.ts'
-import { textOf, zoneText } from '../message-text.ts'
+import { plainBody, textOf } from '../message-text.ts'
 import type { ChannelKind } from './kind.ts'
 
 const priorities = { info: 3, warning: 4, critical: 5 } as const
@@ -32,12 +32,10 @@ function placeOf(text: string): { server: string; topic: string } | undefined {
 }
 
 function bodyOf(message: Message, timeZone: string) {
-  const { title, condition, lines, more, note } = textOf(message, timeZone)
   const isResolved = message.type === 'alert.resolved'
-  const texts = [condition, ...lines.map(({ text }) => text), more, note, zoneText(timeZone)]
   return {
-    title,
-    message: cut(texts.filter(text => text !== undefined && text !== '').join('\n')),
+    title: textOf(message, timeZone).title,
+    message: cut(plainBody(message, timeZone)),
     priority: isResolved ? resolvedPriority : priorities[message.rule.severity],
     tags: [isResolved ? 'white_check_mark' : 'rotating_light'],
     click: message.url,

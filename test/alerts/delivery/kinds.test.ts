@@ -4,7 +4,7 @@ import { Webhook } from 'standardwebhooks'
 import { test } from 'tap'
 import type { ChannelKindName, ChannelSettings } from '../../../alerts/core/channel.ts'
 import type { Message } from '../../../alerts/core/message.ts'
-import { delivered } from '../../../alerts/delivery/attempt.ts'
+import { type AttemptResult, delivered } from '../../../alerts/delivery/attempt.ts'
 import type { AlertMail, OwnSecrets, Published, Tools } from '../../../alerts/delivery/kinds/kind.ts'
 import { channelKinds, kindOf } from '../../../alerts/delivery/kinds/kinds.ts'
 import type { Posted } from '../../../alerts/delivery/post.ts'
@@ -25,13 +25,14 @@ interface Sender {
   own?: OwnSecrets
   nowMs?: number
   hasMailServer?: boolean
+  answer?: AttemptResult
 }
 
 async function sent<Kind extends ChannelKindName>(
   kind: Kind,
   settings: ChannelSettings<Kind>,
   message: Message,
-  { own = {}, nowMs = Date.now(), hasMailServer = true }: Sender = {},
+  { own = {}, nowMs = Date.now(), hasMailServer = true, answer = delivered(1) }: Sender = {},
 ) {
   const posted: Posted[] = []
   const mails: AlertMail[] = []
@@ -39,7 +40,7 @@ async function sent<Kind extends ChannelKindName>(
   const tools: Tools = {
     async post(each) {
       posted.push(each)
-      return delivered(1)
+      return answer
     },
     sendMail: async mail => void mails.push(mail),
     hasMailServer,
@@ -173,6 +174,20 @@ test('ntfy: published as JSON to the server, with priority and click address', a
   t.ok(Buffer.byteLength(long.message) <= 3600)
   t.ok(long.message.isWellFormed())
   t.match((await sent('ntfy', { url: 'https://ntfy.example/' }, alertMessage())).result, { outcome: 'failed' })
+})
+
+test('Apprise: plain text with the type of its severity, to the services of a key or of the setting', async t => {
+  const url = 'https://apprise.example/notify/home'
+  const { posted, json } = await sent('apprise', { url, tag: 'family' }, evilMessage())
+  t.match(posted, [{ url, secrets: [url, ''] }])
+  t.strictSame(Object.keys(json), ['title', 'body', 'type', 'format', 'tag'])
+  t.match(json, { type: 'failure', format: 'text', tag: 'family', body: /alerts\?rule=3$/ })
+  const urls = 'tgram://bot/chat'
+  const over = await sent('apprise', { url, urls }, alertMessage({ type: 'alert.resolved' }))
+  t.match(over.json, { title: /^Resolved: Freezer too warm/, type: 'success', urls })
+  t.strictSame(over.posted[0]?.secrets, [url, urls])
+  const answer = { ...delivered(1), status: 204 }
+  t.match((await sent('apprise', { url }, alertMessage(), { answer })).result, { outcome: 'failed', status: 204 })
 })
 
 test('Alertmanager: the same labels from the beginning to the end, and an end that follows from the time of the message', async t => {

@@ -10,6 +10,7 @@ export const kindNames: Record<ChannelKind, string> = {
   webhook: 'Webhook',
   ntfy: 'ntfy',
   slack: 'Slack, Mattermost or Discord',
+  apprise: 'Apprise: Telegram, Matrix, Signal and others',
   alertmanager: 'Alertmanager',
   mqtt: 'MQTT',
 }
@@ -29,6 +30,11 @@ const settings: Record<ChannelKind, readonly Setting[]> = {
     { name: 'token', label: 'Access token', isSecret: true },
   ],
   slack: [url('Address of the incoming webhook', 'Of Discord, with /slack at its end.')],
+  apprise: [
+    url('Address of an API server of Apprise', 'For example https://apprise.example/notify/KEY.'),
+    { name: 'urls', label: 'Addresses of services', hint: 'Where the address above ends in /notify.', isSecret: true },
+    { name: 'tag', label: 'Tag', hint: 'Restricts the services of KEY.' },
+  ],
   alertmanager: [
     url('Address', 'Before /api/v2/alerts, as https://alertmanager.example.com.'),
     { name: 'username', label: 'User name' },
