@@ -15,11 +15,12 @@ export function exampleOf(schema: Json, schemas: Json, name: string, depth = 0):
   if (given !== undefined) return given
   const branches = (schema['anyOf'] ?? schema['oneOf'] ?? schema['allOf']) as Json[] | undefined
   if (branches !== undefined) return of(branches.find(({ type }) => type !== 'null') ?? branches[0])
-  if (schema['type'] === 'object') return objectOf(schema, of)
-  if (schema['type'] === 'array')
-    return Array.from({ length: Number(schema['minItems'] ?? 1) || 1 }, () => of(schema['items'] ?? {}))
-  if (schema['type'] === 'string') return formats[String(schema['format'])] ?? capitals(name)
-  if (schema['type'] === 'boolean') return true
+  if (schema['type'] === 'null') return null
+  const type = [schema['type']].flat().find(each => each !== 'null')
+  if (type === 'object') return objectOf(schema, of)
+  if (type === 'array') return arrayOf(schema, of)
+  if (type === 'string') return formats[String(schema['format'])] ?? capitals(name)
+  if (type === 'boolean') return true
   return numberOf(schema)
 }
 
@@ -35,6 +36,11 @@ function objectOf({ properties = {}, required }: Json, of: (inner: unknown, name
   const names = Array.isArray(required) && required.length > 0 ? required : members.slice(0, 1).map(([name]) => name)
   const chosen = members.filter(([name]) => names.includes(name))
   return Object.fromEntries(chosen.map(([name, inner]) => [name, of(inner, name)]))
+}
+
+function arrayOf({ items = {}, minItems, maxItems }: Json, of: (inner: unknown) => unknown): unknown[] {
+  const length = Math.min(Math.max(1, Number(minItems ?? 1)), Number(maxItems ?? Number.POSITIVE_INFINITY))
+  return Array.from({ length }, () => of(items))
 }
 
 const formats: Record<string, string> = {

@@ -246,7 +246,7 @@ function typeOf(schema: Json): Html {
   if (Array.isArray(values)) return html`${values.map(value => JSON.stringify(value)).join(', ')}`
   if ('const' in schema) return html`${JSON.stringify(schema['const'])}`
   if (type === 'array' && isSchema(items)) return html`array of ${typeOf(items)}`
-  return html`${[String(type ?? 'any value'), ...limitsOf(schema)].join(', ')}`
+  return html`${[[type ?? 'any value'].flat().join(' or '), ...limitsOf(schema)].join(', ')}`
 }
 
 function joined(types: readonly Html[], separator: string): Html {
