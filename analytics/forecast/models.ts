@@ -169,29 +169,40 @@ function memoryOf(rest: Float64Array): number {
 const harmonicCount = 4
 
 /** Sinusoids of 24, 12, 8 and 6 hours, with the remainder as an autoregressive process. */
-function harmonics(history: History): Float64Array {
-  const { values } = history
-  const rows = sinusoids(values.length + horizonHours)
-  const coefficients = leastSquares(rows, values)
-  const fitted = (place: number) => {
-    return coefficients.reduce((sum, one, term) => sum + one * (rows[term]?.[place] as number), 0)
-  }
-  const rest = values.map((value, place) => value - fitted(place))
+function harmonics({ values }: History): Float64Array {
+  const wave = waveOf(values)
+  const rest = values.map((value, place) => value - (wave[place % hoursPerDay] as number))
   const ahead = extendAutoregression(rest, fitAutoregression(rest), horizonHours)
-  return ahead.map((value, hour) => value + fitted(values.length + hour))
+  return ahead.map((value, hour) => value + (wave[(values.length + hour) % hoursPerDay] as number))
 }
 
-/** The level, and cosine and sine of each period, at each hour. */
-function sinusoids(hours: number): Float64Array[] {
-  const terms = [new Float64Array(hours).fill(1)]
-  for (let k = 1; k <= harmonicCount; k++) {
-    const turn = (2 * Math.PI * k) / hoursPerDay
-    for (const wave of [Math.cos, Math.sin]) {
-      terms.push(Float64Array.from({ length: hours }, (_, hour) => wave(turn * (hour % hoursPerDay))))
-    }
-  }
-  return terms
+/**
+ * The level and the sinusoids by least squares, at each hour from the first one on. They repeat each day, so that the
+ * fit is one to the mean of each hour of day, weighted by the number of its values.
+ */
+function waveOf(values: Float64Array): Float64Array {
+  const sums = new Float64Array(hoursPerDay)
+  const roots = Float64Array.from(sums, (_, hour) => Math.sqrt(Math.ceil((values.length - hour) / hoursPerDay)))
+  for (let place = 0; place < values.length; place++) (sums[place % hoursPerDay] as number) += values[place] as number
+  const weighted = sinusoids.map(term => term.map((value, hour) => value * (roots[hour] as number)))
+  const coefficients = leastSquares(
+    weighted,
+    sums.map((sum, hour) => sum / (roots[hour] as number)),
+  )
+  return sums.map((_, hour) => {
+    return coefficients.reduce((sum, one, term) => sum + one * (sinusoids[term]?.[hour] as number), 0)
+  })
 }
+
+/** The level, and cosine and sine of each period, at each hour of a day. */
+const sinusoids: readonly Float64Array[] = [
+  new Float64Array(hoursPerDay).fill(1),
+  ...Array.from({ length: 2 * harmonicCount }, (_, term) => {
+    const turn = (2 * Math.PI * (1 + (term >> 1))) / hoursPerDay
+    const wave = term % 2 === 0 ? Math.cos : Math.sin
+    return Float64Array.from({ length: hoursPerDay }, (_, hour) => wave(turn * hour))
+  }),
+]
 
 /** Share of the newest value in the smoothed one. */
 const newestShare = 0.3

@@ -1,18 +1,22 @@
 /**
- * Batteries of a fleet, judged by daily means: of the two columns, with the charge before the voltage, and of gauges
- * beside the five.
+ * Batteries of a fleet, judged by daily means: of the two columns together, and of gauges beside the five.
  */
 
 import { batteryMetricOf } from '../../analytics/battery/battery-metric.ts'
 import type { DailyMean } from '../../analytics/battery/line.ts'
 import { leftOf } from '../../analytics/findings/from-battery.ts'
 import type { DeviceFinding } from '../findings/fleet-findings.ts'
-import { batteryDays, batteryFindingAt, knownBattery, type MeasuredBattery } from '../findings/known-battery.ts'
+import {
+  batteryDays,
+  batteryFindingAt,
+  columnBattery,
+  knownBattery,
+  type MeasuredBattery,
+} from '../findings/known-battery.ts'
 import type { FleetGauge, InsightsEntry } from '../insights-fleet.ts'
 import type { BatteryInsight } from '../shapes/insights.ts'
 import type { MeansTable } from './means-table.ts'
 
-/** In order of preference: a charge needs no type of battery. */
 export const batteryMetrics = ['battery_percentage', 'battery_voltage'] as const
 
 export interface DeviceBattery extends MeasuredBattery {
@@ -22,11 +26,12 @@ export interface DeviceBattery extends MeasuredBattery {
 /** `table` has the means of `batteryDays` and `batteryMetrics`. */
 export function columnBatteries(fleet: readonly InsightsEntry[], table: Pick<MeansTable, 'mean'>): DeviceBattery[] {
   return fleet.flatMap((entry, place) => {
-    const charge = meansOf(table, place, 0, 1)
-    const isCharge = charge.length > 0
-    const means = isCharge ? charge : meansOf(table, place, 1, 1)
-    const metric = batteryMetrics[isCharge ? 0 : 1]
-    return batteryOf(entry, { metric, kind: isCharge ? 'charge' : 'voltage', scale: 1 }, means)
+    const { name: device, batteryType: type, batteryCells: cells } = entry
+    const battery = columnBattery(
+      { type, cells },
+      { battery_percentage: meansOf(table, place, 0, 1), battery_voltage: meansOf(table, place, 1, 1) },
+    )
+    return battery === undefined ? [] : [{ device, ...battery }]
   })
 }
 

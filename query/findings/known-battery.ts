@@ -30,6 +30,30 @@ export function knownBattery(
   return state && { metric, kind, scale, state, sinceDays: batteryDays - 0.5 - last.day }
 }
 
+/** Daily means in percent and in volts, as `knownBattery` takes them; empty where the device does not send one. */
+export interface ColumnMeans {
+  readonly battery_percentage: readonly DailyMean[]
+  readonly battery_voltage: readonly DailyMean[]
+}
+
+/**
+ * Judges both columns and returns the worse state: a low level, or else the sooner date. Many devices compute the charge
+ * along a line through the voltage, which is too high until shortly before the end.
+ */
+export function columnBattery(
+  of: Pick<BatteryOf, 'type' | 'cells'>,
+  { battery_percentage, battery_voltage }: ColumnMeans,
+): MeasuredBattery | undefined {
+  const charge = knownBattery(of, { metric: 'battery_percentage', kind: 'charge', scale: 1 }, battery_percentage)
+  const voltage = knownBattery(of, { metric: 'battery_voltage', kind: 'voltage', scale: 1 }, battery_voltage)
+  if (charge === undefined || voltage === undefined) return charge ?? voltage
+  return daysOf(voltage) < daysOf(charge) ? voltage : charge
+}
+
+function daysOf({ state }: MeasuredBattery): number {
+  return state.kind === 'days' ? state.daysLeft : 0
+}
+
 export function batteryFindingAt(battery: MeasuredBattery, nowMs: number): Finding | undefined {
   const endMs = lastFullHour(nowMs)
   return batteryFinding(battery, {

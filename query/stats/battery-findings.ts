@@ -4,31 +4,33 @@ import { batteryMetricOf } from '../../analytics/battery/battery-metric.ts'
 import type { DailyMean } from '../../analytics/battery/line.ts'
 import type { Finding } from '../../analytics/findings/finding.ts'
 import type { AnalysedDevice } from '../analysed-device.ts'
-import { batteryDays, batteryFindingAt, knownBattery, lastFullHour } from '../findings/known-battery.ts'
+import { batteryDays, batteryFindingAt, columnBattery, knownBattery, lastFullHour } from '../findings/known-battery.ts'
 import { type HourlyGauges, hourlyGauges } from './hourly-gauges.ts'
 
 const hoursPerDay = 24
 const hourMs = 3_600_000
-/** In order of preference: a charge needs no type of battery. */
-const ofColumns = ['battery_percentage', 'battery_voltage'] as const
-
-interface BatteriesInput extends HourlyGauges<(typeof ofColumns)[number]> {
+interface BatteriesInput extends HourlyGauges<'battery_percentage' | 'battery_voltage'> {
   readonly device: Pick<AnalysedDevice, 'battery_type' | 'battery_cells'>
   readonly nowMs: number
 }
 
-/** Judges the first of the two columns with values, and each battery gauge beside the five. */
+/** Judges the two columns together, and each battery gauge beside the five. */
 export function batteryFindings({ device, nowMs, ...input }: BatteriesInput): Finding[] {
   const { frame, means } = input.window.hourly
   const endHour = (lastFullHour(nowMs) - frame.startMs) / hourMs
-  const column = ofColumns.find(name => means[name].some(value => !Number.isNaN(value)))
-  return hourlyGauges(column === undefined ? [] : [column], input).flatMap(({ name, unit, hours }) => {
+  const { battery_type: type, battery_cells: cells } = device
+  const ofColumns = columnBattery(
+    { type, cells },
+    {
+      battery_percentage: daysOf(means.battery_percentage, endHour, 1),
+      battery_voltage: daysOf(means.battery_voltage, endHour, 1),
+    },
+  )
+  const ofGauges = hourlyGauges([], input).map(({ name, unit, hours }) => {
     const of = batteryMetricOf(name, unit)
-    if (of === undefined) return []
-    const { battery_type: type, battery_cells: cells } = device
-    const battery = knownBattery({ type, cells }, { metric: name, ...of }, daysOf(hours, endHour, of.scale))
-    return (battery && batteryFindingAt(battery, nowMs)) ?? []
+    return of && knownBattery({ type, cells }, { metric: name, ...of }, daysOf(hours, endHour, of.scale))
   })
+  return [ofColumns, ...ofGauges].flatMap(battery => (battery && batteryFindingAt(battery, nowMs)) ?? [])
 }
 
 /** Daily means with values, in volts or percent; the last day ends with `endHour`. */

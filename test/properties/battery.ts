@@ -3,6 +3,7 @@
 import { type BatteryState, batteryState } from '../../analytics/battery/battery-state.ts'
 import { type CellType, cellTypes, curveError, voltageOf } from '../../analytics/battery/curves.ts'
 import type { DailyMean } from '../../analytics/battery/line.ts'
+import { batteryDays, columnBattery } from '../../query/findings/known-battery.ts'
 import { uniform } from '../analytics/series.ts'
 import type { Property } from './property.ts'
 
@@ -84,7 +85,47 @@ function share<T>(all: readonly T[], holds: (one: T) => boolean): number {
 
 const told = (isTyped: boolean) => (isTyped ? 'of a known type' : 'of an unknown type')
 
+/** A cell at any age that also sends a charge along a line from its empty to its full voltage. */
+function mapped(seed: number, type: CellType, isTyped: boolean, leftOf: (life: number) => number) {
+  const cells = cellsOf(type)
+  const [empty, full] = [voltageOf(type, 0) * cells, voltageOf(type, 100) * cells]
+  return lifeDays.map((life, of) => {
+    const left = leftOf(life)
+    const chargeAt = (day: number) => Math.max(0, 100 * (1 - day / life))
+    const days = daysOf({ type, cells, chargeAt, seed: 7919 * seed + of }, life - left)
+    const shift = batteryDays - days.length
+    const battery_voltage = days.map(({ day, mean }) => ({ day: day + shift, mean }))
+    const battery_percentage = battery_voltage.map(({ day, mean }) => {
+      return { day, mean: Math.min(100, Math.max(0, (100 * (mean - empty)) / (full - empty))) }
+    })
+    const known = { type: isTyped ? type : null, cells }
+    return { left, state: columnBattery(known, { battery_percentage, battery_voltage })?.state }
+  })
+}
+
+const mappedProperties: readonly Property[] = [
+  {
+    name: 'the interval of a coin cell that sends a charge by a line through its voltage wholly too late',
+    atMost: 0.01,
+    run: seed => {
+      const next = uniform(seed)
+      const all = mapped(seed, 'coin', true, life => 1 + Math.floor(next() * (life - 10)))
+      return share(all, ({ state, left }) => state?.kind === 'days' && state.low > left + 0.5)
+    },
+  },
+  ...[true, false].map(isTyped => ({
+    name: `a coin cell ${told(isTyped)} that sends a charge by a line through its voltage listed 4 days before it is empty`,
+    atLeast: 0.9,
+    run: (seed: number) =>
+      share(
+        mapped(seed, 'coin', isTyped, () => 4),
+        ({ state }) => state !== undefined,
+      ),
+  })),
+]
+
 export const batteryProperties: readonly Property[] = [
+  ...mappedProperties,
   ...[true, false].map(isTyped => ({
     name: `a battery ${told(isTyped)} listed 7 days before it is empty`,
     atLeast: 0.9,

@@ -66,13 +66,14 @@ function addTemperature(table: MeansTable, place: number, { temperature }: MadeD
   }
 }
 
-t.test('the soonest battery is first, and the charge goes before the voltage', async t => {
+t.test('the soonest battery is first, and of charge and voltage the worse one counts', async t => {
   const { batteries, batteries_total } = insightsOf({
     coin: { type: 'coin', voltage: day => voltageOf('coin', 80 - 2 * day) },
     untyped: { voltage: day => 4 - day / 40 },
-    both: { type: 'li-ion', charge: day => 60 - day, voltage: day => 4 - day / 40 },
+    both: { type: 'li-ion', charge: day => 60 - day, voltage: () => 3.8 },
+    sooner: { type: 'li-ion', charge: day => 99 - day, voltage: day => voltageOf('li-ion', 90 - 2 * day) },
     free: { charge: day => 60 - day },
-    level: { type: 'li-ion', charge: () => 50, voltage: day => 4 - day / 40 },
+    level: { type: 'li-ion', charge: () => 50, voltage: () => 3.8 },
     far: { type: 'li-ion', charge: day => 90 - day / 2 },
     silent: { type: 'li-ion', charge: day => (day < 28 ? 60 - day : undefined) },
     yesterday: { type: 'li-ion', charge: day => (day < 29 ? 60 - day : undefined) },
@@ -84,12 +85,13 @@ t.test('the soonest battery is first, and the charge goes before the voltage', a
   const told = batteries.map(({ device, metric, days_left }) => [device, metric, days_left])
   t.strictSame(told, [
     ['coin', 'battery_voltage', 10.5],
+    ['sooner', 'battery_voltage', 15.5],
     ['both', 'battery_percentage', 30.5],
     ['yesterday', 'battery_percentage', 30.5],
     ['gaps', 'battery_percentage', 40.5],
   ])
-  t.equal(batteries_total, 4)
-  t.match(batteries[1], { percent_per_day: -1, low: 12.5, high: 33.5 })
+  t.equal(batteries_total, 5)
+  t.match(batteries[2], { percent_per_day: -1, low: 12.5, high: 33.5 })
 })
 
 t.test('a silent device has no estimate of days, and its low battery stays a finding', async t => {
@@ -151,6 +153,7 @@ t.test('nothing is told when the world has changed, and of a fleet of none', asy
 t.test('where no date can be told, a low battery is a finding', async t => {
   const { batteries, findings } = insightsOf({
     untyped: { voltage: day => (day < 28 ? 3.9 : 3.6) },
+    mapped: { charge: () => 30, voltage: day => (day < 20 ? 2.9 : 2.3) },
     empty: { charge: () => 4 },
     typed: { type: 'coin', voltage: () => 2.4 },
     full: { type: 'coin', voltage: () => 2.95 },
@@ -160,6 +163,7 @@ t.test('where no date can be told, a low battery is a finding', async t => {
   t.strictSame(told, [
     ['empty', 'battery_level', 'critical', 'battery_percentage', 4],
     ['untyped', 'battery_level', 'warning', 'battery_voltage', 3.6],
+    ['mapped', 'battery_level', 'warning', 'battery_voltage', 2.3],
     ['typed', 'battery_level', 'warning', 'battery_voltage', 2.4],
   ])
 })

@@ -90,7 +90,7 @@ t.test('a battery is told of as in the insights of the fleet', t => {
   }
   const falling = (_: number, hour: number) => 100 - (80 * hour) / 720 + (noise[hour] as number) / 10
   const lithium = { battery_type: 'li-ion' }
-  const [days] = found({ battery_percentage: falling, battery_voltage: () => 3 }, lithium)
+  const [days] = found({ battery_percentage: falling, battery_voltage: () => 3.8 }, lithium)
   t.match(days, { code: 'battery_days', severity: 'critical', metric: 'battery_percentage', since: '2026-01-30 00:00' })
   t.ok(Math.abs(days.value - 7.5) < 0.5 && days.expected[0] <= days.value && days.value <= days.expected[1])
   const low = { battery_voltage: (_: number, hour: number) => (hour < 480 ? 3 : 2.4) + (noise[hour] as number) / 1000 }
