@@ -92,7 +92,12 @@ const arrows: Record<string, string[]> = {
   query: ['analytics', 'store'],
   alerts: ['analytics', 'query', 'store', 'auth'],
   // Units convert alike for senders and readers, and a rule or a finding has the same words on a page as in an answer.
-  web: ['store/metrics/units.ts', 'alerts/core/condition-text.ts', 'analytics/findings/finding-text.ts'],
+  web: [
+    'store/metrics/units.ts',
+    'alerts/core/condition-text.ts',
+    'analytics/findings/finding-text.ts',
+    'analytics/findings/value-words.ts',
+  ],
   api: [
     ...['analytics', 'store', 'auth', 'ingest', 'query', 'alerts', 'web/theme', 'web/dist', 'docs'],
     // The care of data, which routes ask and start.

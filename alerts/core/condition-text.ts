@@ -1,5 +1,6 @@
 /** What a rule looks at, in words: of pages, in the units that a person has chosen, and of notifications. */
 
+import { countOf } from '../../analytics/findings/value-words.ts'
 import type { Condition, ServiceFact } from './condition.ts'
 
 /** How a metric is called, and how its values are written. */
@@ -58,19 +59,19 @@ function changeText({ metric, value, absolute, window_seconds }: Of<'change'>, w
 }
 
 function batteryText({ metric, value, days }: Of<'battery'>, words: MetricWords): string {
-  if (days !== undefined) return `The battery lasts less than ${countText(days, 'day')}`
+  if (days !== undefined) return `The battery lasts less than ${countOf(days, 'day')}`
   if (metric === undefined || value === undefined) return 'The battery is low'
   return `${words.name(metric)} below ${words.value(value, metric)}`
 }
 
 function siteText({ share, count, after_seconds: after }: Of<'site_silent'>, words: MetricWords): string {
-  const least = count > 1 ? `, and at least ${countText(count, 'device')},` : ''
+  const least = count > 1 ? `, and at least ${countOf(count, 'device')},` : ''
   const lasting = after === undefined ? '' : ` for ${durationText(after)}`
   return `More than ${words.share(share)} of the devices${least} are silent${lasting}`
 }
 
 function serviceText({ fact, days, share }: Of<'service'>, words: MetricWords): string {
-  if (fact === 'disk_full' && days !== undefined) return `The disk is full within ${countText(days, 'day')}`
+  if (fact === 'disk_full' && days !== undefined) return `The disk is full within ${countOf(days, 'day')}`
   if (fact === 'journal_full' && share !== undefined) return `More than ${words.share(share)} of the journal is used`
   return factNames[fact]
 }
@@ -84,9 +85,5 @@ const units = [
 /** A whole number of the largest possible unit. */
 export function durationText(seconds: number): string {
   const [name, length] = units.find(([, length]) => seconds % length === 0 && seconds >= length) ?? ['second', 1]
-  return countText(seconds / length, name)
-}
-
-export function countText(count: number, name: string): string {
-  return `${count} ${name}${count === 1 ? '' : 's'}`
+  return countOf(seconds / length, name)
 }

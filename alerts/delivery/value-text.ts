@@ -1,7 +1,8 @@
 /** Value of an alert in a few words. */
 
+import { countOf, pointsText } from '../../analytics/findings/value-words.ts'
 import type { Condition } from '../core/condition.ts'
-import { countText, durationText, type MetricWords } from '../core/condition-text.ts'
+import { durationText, type MetricWords } from '../core/condition-text.ts'
 
 interface SeenValue {
   /** In the condition's unit: the unit of its metric, a share, seconds, days or a count. */
@@ -21,7 +22,7 @@ export function valueText({ value, metric, unit }: SeenValue, condition: Conditi
     case 'site_silent':
       return percentText(value)
     case 'unusual':
-      return `${measureText(Math.abs(value), unit)} ${value < 0 ? 'lower' : 'higher'} than usual`
+      return `${differenceText(Math.abs(value), unit)} ${value < 0 ? 'lower' : 'higher'} than usual`
     case 'service':
       return factText(condition.fact, value)
     case 'battery':
@@ -56,7 +57,8 @@ function metricText(value: number, metric: string | null, unit: string | null): 
 export function wordsIn(unit: string | null): MetricWords {
   const measure = (value: number) => measureText(value, unit)
   const name = (metric: string) => metric.slice(0, 1).toUpperCase() + nameOf(metric).slice(1)
-  return { name, nameWithin: nameOf, value: measure, difference: measure, share: percentText }
+  const difference = (value: number) => differenceText(value, unit)
+  return { name, nameWithin: nameOf, value: measure, difference, share: percentText }
 }
 
 function nameOf(metric: string): string {
@@ -65,6 +67,10 @@ function nameOf(metric: string): string {
 
 function measureText(value: number, unit: string | null): string {
   return unit === null || unit === '' ? numberText(value) : `${numberText(value)} ${unit}`
+}
+
+function differenceText(value: number, unit: string | null): string {
+  return unit === '%' ? pointsText(numberText(value)) : measureText(value, unit)
 }
 
 /** Readings are doubles: 0.1 + 0.2 is shown as 0.3. */
@@ -77,7 +83,7 @@ function percentText(share: number): string {
 }
 
 function wholeText(count: number, name: string): string {
-  return countText(Math.floor(count), name)
+  return countOf(Math.floor(count), name)
 }
 
 /** In whole units of the largest that it reaches; of seconds only below a minute. */

@@ -60,8 +60,14 @@ function noiseOf(first: number, second: number, observed: number): Noise {
   // A negative memory would only narrow the interval.
   if (first <= 0) return { first: 0, decay: 0, sum: 0 }
   const isNoise = first < noiseDeviations / Math.sqrt(observed)
+  // A faster cycle alternates between the hours, and no memory grows: the second lag has the slow part.
+  if (!isNoise && second > first) return memoryOf(Math.min(decayMax, Math.sqrt(second)))
   const decay = Math.min(decayMax, Math.max(0, isNoise ? first : second / first))
   return { first, decay, sum: first / (1 - decay) }
+}
+
+function memoryOf(decay: number): Noise {
+  return { first: decay, decay, sum: decay / (1 - decay) }
 }
 
 /** Σ ρ_k·w_k, w_k = Σ (t − t̄)(t + k − t̄)/Σ (t − t̄)² over a complete row of cells. */

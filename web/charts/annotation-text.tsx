@@ -1,8 +1,8 @@
 /** An annotation in a list below charts. */
 
 import type { ComponentChildren } from 'preact'
+import { countText } from '../../analytics/findings/value-words.ts'
 import type { Annotation } from '../../auth/annotations/annotation.ts'
-import { countText } from '../text/numbers.ts'
 import type { Times } from '../theme/times.ts'
 import { whenText } from './annotation-marks.ts'
 

@@ -1,6 +1,6 @@
 /** Values of charts at a moment, and the moments where the cursor stops. */
 
-import { decimalText } from '../text/numbers.ts'
+import { decimalText } from '../../analytics/findings/value-words.ts'
 import { withUnit } from '../text/quantities.ts'
 import type { Times } from '../theme/times.ts'
 import { nearestPlace, valueAt } from './line-data.ts'

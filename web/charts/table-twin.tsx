@@ -1,7 +1,7 @@
 /** The numbers of charts as tables, for those who read rather than look. Shown by a button. */
 
 import { useState } from 'preact/hooks'
-import { countOf, decimalText } from '../text/numbers.ts'
+import { countOf, decimalText } from '../../analytics/findings/value-words.ts'
 import type { TwinTable } from './table-rows.ts'
 
 export interface TableTwinProps {

@@ -1,6 +1,6 @@
 /** The scale of the values of a chart: from where to where, and how its numbers are written. */
 
-import { decimalText } from '../text/numbers.ts'
+import { decimalText } from '../../analytics/findings/value-words.ts'
 import type { ChartContent } from './panel.ts'
 
 /** With the decimals of the axis steps: 2.5 between 0 and 5 is not shown as 3. */

@@ -2,7 +2,7 @@
 
 import { computed, effect, signal } from '@preact/signals'
 import type { Alert } from '../../alerts/core/alert.ts'
-import { countText } from '../text/numbers.ts'
+import { countText } from '../../analytics/findings/value-words.ts'
 import { addressOf } from './address.ts'
 import { iconFiring } from './icon.ts'
 import { openResource, type Resource } from './resource.ts'

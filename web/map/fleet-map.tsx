@@ -2,9 +2,9 @@
 
 import type { RefObject } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { countOf } from '../../analytics/findings/value-words.ts'
 import { noticeOf } from '../client/resource-state.ts'
 import { useSize } from '../client/use-size.ts'
-import { countOf } from '../text/numbers.ts'
 import { MapList } from './map-list.tsx'
 import { MapMarks } from './map-marks.tsx'
 import { fitted, type MapWindow, type Size, scaleBar, sideMax, zoomed } from './map-window.ts'

@@ -1,10 +1,10 @@
 /** The map's content as a list, by mark, with the named devices. */
 
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { countOf } from '../../analytics/findings/value-words.ts'
 import { addressOf } from '../client/address.ts'
 import { devicePath } from '../client/routes.ts'
 import { StateBadge } from '../parts/state-badge.tsx'
-import { countOf } from '../text/numbers.ts'
 import { type MergedMark, markText } from './merged-marks.ts'
 
 export interface MapListProps {

@@ -1,10 +1,10 @@
 /** The marks of a map: a device as a link to its page, several as a button that leads closer. */
 
+import { countText } from '../../analytics/findings/value-words.ts'
 import type { FleetMap } from '../../query/live/fleet-shape.ts'
 import { addressOf } from '../client/address.ts'
 import { devicePath } from '../client/routes.ts'
 import { StateShape } from '../parts/state-badge.tsx'
-import { countText } from '../text/numbers.ts'
 import { type MergedMark, markText, worstState } from './merged-marks.ts'
 import { type NamePlace, namePlaces } from './name-places.ts'
 

@@ -1,8 +1,8 @@
 /** The marks of an answer as a map has them: those that would overlap are one. */
 
+import { countOf, countText } from '../../analytics/findings/value-words.ts'
 import type { FleetMap, MapBox } from '../../query/live/fleet-shape.ts'
 import { type DeviceState, deviceStates } from '../client/device-states.ts'
-import { countOf, countText } from '../text/numbers.ts'
 import { type MapWindow, pixelOf, type Size } from './map-window.ts'
 import { type Point, projected } from './mercator.ts'
 

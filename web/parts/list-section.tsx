@@ -2,9 +2,9 @@
 
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import { countText } from '../../analytics/findings/value-words.ts'
 import { addressOf, setArguments, urlArguments } from '../client/address.ts'
 import { useRefreshed } from '../client/use-resource.ts'
-import { countText } from '../text/numbers.ts'
 import { pageTimes } from '../text/page-times.ts'
 import { FailureBanner } from './failure-banner.tsx'
 import { Skeleton } from './skeleton.tsx'

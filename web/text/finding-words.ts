@@ -1,11 +1,10 @@
 /** Findings as sentences in the units and the zone of who reads the page. */
 
 import { type FindingWords, findingText } from '../../analytics/findings/finding-text.ts'
+import { countOf, inOneUnit } from '../../analytics/findings/value-words.ts'
 import type { Anomaly } from '../../query/shapes/anomalies.ts'
 import type { Finding } from '../../query/shapes/findings.ts'
 import type { Times } from '../theme/times.ts'
-import { countOf } from './numbers.ts'
-import { inOneUnit } from './phrases.ts'
 import { measure, measureDifference, measureShownDifference, nameWithin, type Quantities } from './quantities.ts'
 import { localMs, type Zone } from './zone.ts'
 

@@ -1,6 +1,6 @@
 /** The hours of a device in words. */
 
-import { countOf } from './numbers.ts'
+import { countOf } from '../../analytics/findings/value-words.ts'
 
 const words = [
   { letter: 'D', word: 'complete' },

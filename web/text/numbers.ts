@@ -1,25 +1,9 @@
 /** Numbers as people read them; with their units they are in `quantities.ts`. */
 
+import { countOf, decimalText } from '../../analytics/findings/value-words.ts'
+
 /** Stands where there is no value. */
 export const noValue = '–'
-
-const counts = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 0 })
-
-/** `−1.5`: with the sign that screen readers say, and never `−0.0`. */
-export function decimalText(value: number, decimals: number): string {
-  const text = Math.abs(value).toFixed(decimals)
-  return value < 0 && Number(text) !== 0 ? `−${text}` : text
-}
-
-/** `1,024` */
-export function countText(count: number): string {
-  return counts.format(count)
-}
-
-/** `1 device`, `2 devices`; for words whose plural takes an s. */
-export function countOf(count: number, noun: string): string {
-  return `${countText(count)} ${noun}${count === 1 ? '' : 's'}`
-}
 
 export function timesText(count: number): string {
   return count === 1 ? 'once' : countOf(count, 'time')

@@ -1,6 +1,6 @@
 /** Shares, spans and lists in words. */
 
-import { countOf, decimalText } from './numbers.ts'
+import { countOf, decimalText, unitsSeconds } from '../../analytics/findings/value-words.ts'
 
 /** Two digits that say something, however small the value is, down to a hundred-thousandth. */
 export function twoDigits(value: number): string {
@@ -16,13 +16,6 @@ export function percent(share: number): string {
   return `${decimalText(value, (value >= 99 && value < 100) || (value > 0 && value < 1) ? 1 : 0)}\u202f%`
 }
 
-const unitsSeconds = [
-  [86_400, 'day'],
-  [3600, 'hour'],
-  [60, 'minute'],
-  [1, 'second'],
-] as const
-
 /** `1 day 3 hours`, rounded to the smaller of two units; of ten or more of a unit to that unit. */
 export function duration(seconds: number): string {
   const place = unitsSeconds.findIndex(([length]) => Math.round(seconds) >= length)
@@ -33,14 +26,6 @@ export function duration(seconds: number): string {
   const rest = Math.round((rounded % length) / restLength)
   const whole = countOf(Math.floor(rounded / length), noun)
   return rest === 0 ? whole : `${whole} ${countOf(rest, restNoun)}`
-}
-
-/** `30 hours`, `12.4 hours`: the largest unit that gives at least two, to a hundredth where `isExact`, else rounded. */
-export function inOneUnit(seconds: number, isExact = false): string {
-  const [length, noun] = unitsSeconds.find(([length]) => seconds >= 1.995 * length) ?? [1, 'second']
-  const number = seconds / length
-  const isWhole = Math.abs(number - Math.round(number)) < number / 100
-  return isExact && !isWhole ? `${number.toFixed(1)} ${noun}s` : countOf(Math.round(number), noun)
 }
 
 /** `a, b and c` */

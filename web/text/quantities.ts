@@ -1,8 +1,9 @@
 /** Names and units of metrics. Answers have stored values; only this file converts them to shown ones. */
 
+import { decimalText, pointsText, nameWithin as titleWithin } from '../../analytics/findings/value-words.ts'
 import type { BuiltInMetric } from '../../query/live/fleet-shape.ts'
 import type { MetricDescription, MetricKind } from '../../query/shapes/kinds.ts'
-import { decimalText, noValue } from './numbers.ts'
+import { noValue } from './numbers.ts'
 import { preferences } from './preferences.ts'
 import { type ShownUnit, shownUnit, unitNamed } from './units.ts'
 
@@ -113,13 +114,14 @@ export function measure(stored: number, quantity: Quantity, extraDecimals = 0): 
   return withUnit(numberText(stored, quantity, extraDecimals), quantity)
 }
 
-/** `1.5 °C` for a difference; `5 points` for shares, because 5 % less would be another number. */
+/** Shares differ by points, because 5 % less would be another number. */
 export function measureDifference(stored: number, quantity: Quantity, extraDecimals = 0): string {
   return differenceText(decimalText(shownDifference(stored, quantity), quantity.decimals + extraDecimals), quantity)
 }
 
-function differenceText(number: string, quantity: Quantity): string {
-  return quantity.unit === '%' ? `${number} ${number === '1' ? 'point' : 'points'}` : withUnit(number, quantity)
+/** `1.5 °C`, but `5 points` of a share, for the number of a difference. */
+export function differenceText(number: string, quantity: Pick<Quantity, 'unit'>): string {
+  return quantity.unit === '%' ? pointsText(number) : withUnit(number, quantity)
 }
 
 /** The same of two values as `measure` shows them. */
@@ -145,9 +147,7 @@ export function nameWithUnit({ name, unit }: Quantity): string {
   return unit === '' ? name : `${name}, ${unit}`
 }
 
-/** The name within a sentence: `wind speed`, but `CO₂` and `PM2.5`. */
+/** The name within a sentence. */
 export function nameWithin({ name }: Pick<Quantity, 'name'>): string {
-  const [word = ''] = name.split(' ', 1)
-  const isWord = word.slice(1) === word.slice(1).toLowerCase() && !/\d/.test(word)
-  return isWord ? name.slice(0, 1).toLowerCase() + name.slice(1) : name
+  return titleWithin(name)
 }

@@ -1,7 +1,7 @@
 /** Reasons for missing figures: one sentence per code, with a remedy. */
 
+import { countOf } from '../../analytics/findings/value-words.ts'
 import type { Lack, PairReason, Reason } from '../../query/shapes/verdict.ts'
-import { countOf } from './numbers.ts'
 import { percent } from './phrases.ts'
 
 /** `A forecast needs 14 days of readings; there are 9.` */

@@ -1,8 +1,8 @@
 /** The newest annotations within the range of a wall's chart, since a wall has no cursor. */
 
+import { countText } from '../../analytics/findings/value-words.ts'
 import { AnnotationText } from '../charts/annotation-text.tsx'
 import type { LineAnnotations } from '../pages/charts/use-line-annotations.ts'
-import { countText } from '../text/numbers.ts'
 import type { Times } from '../theme/times.ts'
 
 const shownMax = 3

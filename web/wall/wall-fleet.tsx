@@ -1,6 +1,7 @@
 /** The devices of a view of the fleet, on a map or as cards, as large as they fit; of many, a page of cards after the other. */
 
 import { useEffect, useState } from 'preact/hooks'
+import { countOf, countText } from '../../analytics/findings/value-words.ts'
 import type { FleetDevice } from '../../query/live/fleet-shape.ts'
 import { urlArguments } from '../client/address.ts'
 import { serverNowMs } from '../client/clock.ts'
@@ -17,7 +18,6 @@ import { lazy } from '../parts/lazy.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
 import { StateBadge } from '../parts/state-badge.tsx'
 import { kindText } from '../text/kind-text.ts'
-import { countOf, countText } from '../text/numbers.ts'
 import { shownZone } from '../text/preferences.ts'
 import { type Quantities, quantitiesOf, withNumbered } from '../text/quantities.ts'
 import { ageText } from '../text/times.ts'

@@ -13,6 +13,9 @@ t.test('a number stands with its unit', async t => {
   t.equal(valueText(ofMetric(0.1 + 0.2), above), 'battery voltage 0.3 V')
   t.equal(valueText(ofMetric(null), above), undefined)
   t.equal(valueText(ofNone(0.875), { kind: 'completeness', share: 0.9 }), '87.5 %')
+  const unusual: Condition = { kind: 'unusual', metric: 'humidity' }
+  const dry = { value: -12, metric: 'humidity', unit: '%' }
+  t.equal(valueText(dry, unusual), '12 points lower than usual', 'a share differs by points')
 })
 
 t.test('a silence is told in its largest unit', async t => {

@@ -3,6 +3,7 @@
 import t from 'tap'
 import { coldChainFigures } from '../../../analytics/domain/cold-chain.ts'
 import { bandFigure } from '../../../analytics/domain/figures.ts'
+import { decimalText, inOneUnit } from '../../../analytics/findings/value-words.ts'
 import { pairReasons, reasons } from '../../../analytics/reasons.ts'
 import type { Anomaly } from '../../../query/shapes/anomalies.ts'
 import type { Autocorrelation, Pair } from '../../../query/shapes/correlation.ts'
@@ -27,8 +28,8 @@ import {
 } from '../../../web/pages/device/seasonality-sentences.ts'
 import { batterySentence, outlierSentence, outliersAbout } from '../../../web/pages/fleet/insight-sentences.ts'
 import { anomalySentence, findingSentence, pageWords, timesOfFinding } from '../../../web/text/finding-words.ts'
-import { decimalText, intervalTexts } from '../../../web/text/numbers.ts'
-import { duration, inOneUnit, listed, percent, twoDigits } from '../../../web/text/phrases.ts'
+import { intervalTexts } from '../../../web/text/numbers.ts'
+import { duration, listed, percent, twoDigits } from '../../../web/text/phrases.ts'
 import { noPreferences, preferences } from '../../../web/text/preferences.ts'
 import { builtInQuantities, measure, quantitiesOf } from '../../../web/text/quantities.ts'
 import { reasonSentence } from '../../../web/text/reason-words.ts'
@@ -114,6 +115,17 @@ t.test('a cycle is told without the words of statistics', async t => {
   t.match(told({ peaks: [{ ...peak, significant: false }] }), 'shows no regular cycle')
   t.match(told({ peaks: [{ ...peak, amplitude: 0.034 }] }), 'swings by 0.034 °C either way', 'however little it is')
   t.match(told({ trend: { direction: 'none', reason: null } }), 'There is no clear trend')
+  const week = [
+    { ...peak, cycles: 30 },
+    ...[168, 84, 33.6, 28, 20].map(hours => ({ ...peak, period_hours: hours, cycles: 720 / hours, power: 0.05 })),
+  ]
+  t.match(told({ peaks: week }), 'Its days differ over the week. A smaller cycle is of 20 hours (5 %).')
+  t.notMatch(told({ peaks: [week[0], week[2]] }), 'week')
+  t.match(
+    plain(seasonalitySentences(builtInQuantities.of('humidity'), cycles, autocorrelation)),
+    'It is rising by 0.12 points a day',
+    'a share changes by points',
+  )
   const falling = { slope_per_day: -0.123, slope_ci95: [-0.19, -0.05], trend: { direction: 'falling', reason: null } }
   t.match(told(falling), 'It is falling by 0.12 °C a day (95 % interval 0.05 to 0.19).')
   const narrow = { ...falling, slope_per_day: -1.0102, slope_ci95: [-1.0133, -1.0072] }
@@ -219,7 +231,7 @@ t.test('how reliably a device reports', async t => {
   const rare = { completeness: null, hours_with_data: 0.8, gap_count: 0, truncated: true }
   t.equal(
     told(rare, { cadence: 'irregular', expected_interval_seconds: 90 }),
-    'It reports about every 1 minute 30 seconds. There are readings in 80 % of the hours since its oldest reading. There was no gap.',
+    'It reports about every 90 seconds. There are readings in 80 % of the hours since its oldest reading. There was no gap.',
   )
   t.match(told({}, { expected_interval_seconds: null, cadence: 'unknown' }), /too few readings/)
 })

@@ -1,12 +1,12 @@
 /** Rows that QuestDB refused: why, and whether they are sent again or given up. */
 
+import { countText } from '../../../analytics/findings/value-words.ts'
 import type { DamagedLetter, DeadLetter, DeadLetterPage, Replayed } from '../../../api/admin/dead-letter-answers.ts'
 import { setArguments, urlArguments } from '../../client/address.ts'
 import { type Actions, ListSection } from '../../parts/list-section.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { Record } from '../../parts/record.tsx'
 import { RowButton } from '../../parts/row-button.tsx'
-import { countText } from '../../text/numbers.ts'
 
 export function DeadLettersSection() {
   const table = urlArguments.value.get('table') === 'points' ? 'points' : 'readings'

@@ -1,6 +1,7 @@
 /** The registry of metrics: a search, additions by name or by the catalogue, changes and removal. */
 
 import { useState } from 'preact/hooks'
+import { countText } from '../../../analytics/findings/value-words.ts'
 import type { MetricCatalogue } from '../../../api/admin/metric-answers.ts'
 import type { MetricDetails, MetricPage } from '../../../auth/metrics/metric-page.ts'
 import type { MetricKind } from '../../../store/metrics/metric.ts'
@@ -11,7 +12,6 @@ import { ConfirmedButton } from '../../parts/confirmed-button.tsx'
 import { type Actions, ListSection } from '../../parts/list-section.tsx'
 import { Record as Row } from '../../parts/record.tsx'
 import { RowButton } from '../../parts/row-button.tsx'
-import { countText } from '../../text/numbers.ts'
 
 const kinds: Record<MetricKind, { name: string; sentence: string }> = {
   gauge: { name: 'Gauge', sentence: 'A value that goes up and down, such as CO₂: means and extremes.' },

@@ -1,11 +1,11 @@
 /** Readings that were not taken, newest first: by which way they came, from whom, and why. */
 
+import { countText } from '../../../analytics/findings/value-words.ts'
 import type { Rejection, RejectionPage } from '../../../api/admin/rejection-answers.ts'
 import { setArguments, urlArguments } from '../../client/address.ts'
 import { ListSection } from '../../parts/list-section.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { Record as Row } from '../../parts/record.tsx'
-import { countText } from '../../text/numbers.ts'
 import { wayNames } from '../../text/way-names.ts'
 
 const sentences: Record<Rejection['way'], string> = {

@@ -1,12 +1,12 @@
 /** The service's own metrics over time, from `GET /api/admin/status/history`, as charts and as a table. */
 
+import { inOneUnit } from '../../../analytics/findings/value-words.ts'
 import type { StatusHistory } from '../../../api/admin/status-history-answer.ts'
 import { breakAtGaps } from '../../charts/line-data.ts'
 import type { Panel } from '../../charts/panel.ts'
 import type { Preset, TimeWindow } from '../../charts/range.ts'
 import { type TwinTable, tableRows } from '../../charts/table-rows.ts'
 import { pageTimes } from '../../text/page-times.ts'
-import { inOneUnit } from '../../text/phrases.ts'
 
 /** Up to the time for which the service keeps them. */
 export const historyPresets: readonly Preset[] = ['1h', '6h', '24h', '7d', '30d']

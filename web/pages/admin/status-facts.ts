@@ -1,7 +1,7 @@
 /** Facts about the service in words, from `GET /api/admin/status`. */
 
+import { countOf, countText } from '../../../analytics/findings/value-words.ts'
 import type { NodeStatus, ReplicaStatus, Status, TopicStatus } from '../../../api/admin/status-answer.ts'
-import { countOf, countText } from '../../text/numbers.ts'
 import { spanText } from '../../text/times.ts'
 
 export interface StatusGroup {

@@ -1,13 +1,13 @@
 /** Devices that send in formats of sensors and are not registered: a button registers one. */
 
 import { useState } from 'preact/hooks'
+import { countText } from '../../../analytics/findings/value-words.ts'
 import type { UnknownDevicePage } from '../../../api/admin/rejection-answers.ts'
 import type { IssuedPassword } from '../../../auth/devices/device.ts'
 import { type Actions, ListSection } from '../../parts/list-section.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { Record } from '../../parts/record.tsx'
 import { RowButton } from '../../parts/row-button.tsx'
-import { countText } from '../../text/numbers.ts'
 import { Passwords, type Shown } from './devices-section.tsx'
 
 type UnknownDevice = UnknownDevicePage['devices'][number]

@@ -1,12 +1,12 @@
 /** A compared metric as two charts: both devices, and their difference with its bias and the limits of agreement. */
 
+import { decimalText } from '../../../analytics/findings/value-words.ts'
 import { directionReadout } from '../../charts/direction-readout.ts'
 import { breakAtGaps, joinColumns, usualGapMs } from '../../charts/line-data.ts'
 import type { Block, ChartContent, Panel, Readout } from '../../charts/panel.ts'
 import { extentOf } from '../../charts/paths.ts'
 import type { TimeWindow } from '../../charts/range.ts'
 import { withinTurn } from '../../text/compass.ts'
-import { decimalText } from '../../text/numbers.ts'
 import { measureDifference, type Quantity, shownDifference, shownValue } from '../../text/quantities.ts'
 import type { Agreement, ComparedDirection, ComparedMetric, ComparePreset } from './answers.ts'
 

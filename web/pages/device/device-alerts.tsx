@@ -1,9 +1,9 @@
 /** Firing alerts of a device, with a link to its rules. */
 
+import { countOf } from '../../../analytics/findings/value-words.ts'
 import { addressOf } from '../../client/address.ts'
 import { serverNowMs } from '../../client/clock.ts'
 import { SeverityBadge } from '../../parts/severity-badge.tsx'
-import { countOf } from '../../text/numbers.ts'
 import { ageText } from '../../text/times.ts'
 import type { DeviceAlerts as Known } from './use-device-alerts.ts'
 

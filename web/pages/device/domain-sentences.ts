@@ -1,8 +1,8 @@
 /** Figures by what a device is for, as sentences. */
 
+import { countOf, countText, decimalText, inOneUnit } from '../../../analytics/findings/value-words.ts'
 import type { DomainFigures } from '../../../query/shapes/domain.ts'
-import { countOf, countText, decimalText, timesText } from '../../text/numbers.ts'
-import { inOneUnit } from '../../text/phrases.ts'
+import { timesText } from '../../text/numbers.ts'
 import { measure, type Quantities, type Quantity } from '../../text/quantities.ts'
 import { reasonSentence } from '../../text/reason-words.ts'
 

@@ -1,9 +1,9 @@
 /** Figures of counters, directions, states and rates over a window in sentences. */
 
+import { countOf, decimalText } from '../../../analytics/findings/value-words.ts'
 import type { WindowFigures } from '../../../query/shapes/kinds.ts'
 import type { PastDays } from '../../../query/shapes/past.ts'
 import { compassPoints, directionText } from '../../text/compass.ts'
-import { countOf, decimalText } from '../../text/numbers.ts'
 import { capitalised, duration, listed, percent } from '../../text/phrases.ts'
 import { measure, measureDifference, nameWithin, type Quantity } from '../../text/quantities.ts'
 import { isSwitch, stateInWords } from '../../text/state-words.ts'

@@ -1,9 +1,9 @@
 /** The last value of each metric, large, with its age. */
 
+import { countOf } from '../../../analytics/findings/value-words.ts'
 import { serverNowMs } from '../../client/clock.ts'
 import { DirectionArrow } from '../../parts/direction-arrow.tsx'
 import { compassPoint, degreesText } from '../../text/compass.ts'
-import { countOf } from '../../text/numbers.ts'
 import { numberText, type Quantities, type Quantity } from '../../text/quantities.ts'
 import { isSwitch, stateWord } from '../../text/state-words.ts'
 import { ageText, spanText } from '../../text/times.ts'

@@ -1,7 +1,7 @@
 /** Reliability of a device in sentences. */
 
+import { countOf, inOneUnit } from '../../../analytics/findings/value-words.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
-import { countOf } from '../../text/numbers.ts'
 import { duration, percent } from '../../text/phrases.ts'
 
 type Cadence = Pick<Stats['freshness'], 'cadence' | 'expected_interval_seconds'>
@@ -19,9 +19,15 @@ export function reliabilitySentences(
     return ['There are too few readings to estimate its interval.']
   }
   const since = month.truncated ? 'since its oldest reading' : 'in the last 30\u202fdays'
-  const interval = duration(expected_interval_seconds)
+  const interval = intervalText(expected_interval_seconds)
   const pace = `It reports ${cadence === 'regular' ? 'every' : 'about every'} ${interval.replace(/^1 (\w+)$/, '$1')}.`
   return [pace, shareSentence(month, since), gapSentence(month)].filter(sentence => sentence !== '')
+}
+
+/** `61 seconds`, `2.5 minutes`: in one unit. */
+function intervalText(seconds: number): string {
+  const text = duration(seconds)
+  return text.split(' ').length > 2 ? inOneUnit(seconds, true) : text
 }
 
 function shareSentence({ completeness, hours_with_data }: ReliabilityWindow, since: string): string {

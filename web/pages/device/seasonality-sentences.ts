@@ -1,17 +1,18 @@
 /** Cycles, autocorrelation and trend of a metric in sentences for readers without statistics. */
 
+import { countOf, countText, decimalText, inOneUnit } from '../../../analytics/findings/value-words.ts'
 import type { Autocorrelation } from '../../../query/shapes/correlation.ts'
 import type { Peak, Seasonality } from '../../../query/shapes/seasonality.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
-import { countOf, countText, decimalText, intervalTexts } from '../../text/numbers.ts'
-import { inOneUnit, listed, percent, twoDigits } from '../../text/phrases.ts'
+import { intervalTexts } from '../../text/numbers.ts'
+import { listed, percent, twoDigits } from '../../text/phrases.ts'
 import {
+  differenceText,
   measureDifference,
   nameWithin,
   type Quantities,
   type Quantity,
   shownDifference,
-  withUnit,
 } from '../../text/quantities.ts'
 import { reasonSentence } from '../../text/reason-words.ts'
 import { hourText } from '../../text/times.ts'
@@ -87,9 +88,11 @@ function cycleSentences(quantity: Quantity, cycles: Seasonality): string[] {
   if (isDaily(first) && peak_hour !== null && trough_hour !== null) {
     sentences.push(`A usual day is highest about ${hourText(peak_hour)} and lowest about ${hourText(trough_hour)}.`)
   }
-  if (others.length > 0) {
-    const texts = others.map(peak => `${period(peak)} (${percent(peak.power)})`)
-    sentences.push(`${others.length === 1 ? 'A smaller cycle is' : 'Smaller cycles are'} of ${listed(texts)}.`)
+  const smaller = others.filter(peak => !isOfWeek(peak, found))
+  if (smaller.length < others.length) sentences.push('Its days differ over the week.')
+  if (smaller.length > 0) {
+    const texts = smaller.map(peak => `${period(peak)} (${percent(peak.power)})`)
+    sentences.push(`${smaller.length === 1 ? 'A smaller cycle is' : 'Smaller cycles are'} of ${listed(texts)}.`)
   }
   return sentences
 }
@@ -104,7 +107,19 @@ const period = ({ period_hours }: Peak) => inOneUnit(period_hours * 3600, true)
 function swing(amplitude: number, quantity: Quantity): string {
   const shown = shownDifference(amplitude, quantity)
   const hasDigits = Number(shown.toFixed(quantity.decimals)) !== 0
-  return hasDigits ? measureDifference(amplitude, quantity) : withUnit(twoDigits(shown), quantity)
+  return hasDigits ? measureDifference(amplitude, quantity) : differenceText(twoDigits(shown), quantity)
+}
+
+const weekHours = 168
+/** A week with days of two kinds has cycles of all of its fractions, down to those beside the day. */
+const weekFractions = 8
+
+/** A week, or a fraction of one beside a week: by the cycles in the window, of which one is the resolution. */
+function isOfWeek({ period_hours, cycles }: Peak, found: readonly Peak[]): boolean {
+  const weeks = (cycles * period_hours) / weekHours
+  const isNear = (count: number, times: number) => Math.abs(count - times * weeks) <= 0.5
+  const hasWeek = found.some(peak => isNear(peak.cycles, 1))
+  return hasWeek && Array.from({ length: weekFractions }, (_, place) => place + 1).some(times => isNear(cycles, times))
 }
 
 const isDaily = ({ period_hours }: Peak) => Math.abs(period_hours - 24) < 0.5
@@ -141,7 +156,7 @@ function trendSentences(quantity: Quantity, { status, slope_per_day, slope_ci95,
   const [low, high] = isFalling ? [-slope_ci95[1], -slope_ci95[0]] : slope_ci95
   const shown = [low, high, isFalling ? -slope_per_day : slope_per_day].map(one => shownDifference(one, quantity))
   const [from, to, slope] = intervalTexts(...(shown as [number, number, number]))
-  const rate = `${withUnit(slope, quantity)} a day`
+  const rate = `${differenceText(slope, quantity)} a day`
   const interval = `95\u202f% interval ${from} to ${to}`
   if (trend.direction === 'none') return [`There is no clear trend (${rate}, ${interval}).`]
   return [`It is ${trend.direction} by ${rate} (${interval}).`]

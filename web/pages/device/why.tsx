@@ -1,6 +1,7 @@
 /** Facts that may explain a device's silence: last contact, rejected readings, failed sign-ins, battery, neighbours. */
 
 import type { ComponentChildren } from 'preact'
+import { countText } from '../../../analytics/findings/value-words.ts'
 import type { Attempt, DeviceContact } from '../../../api/read/contact-shape.ts'
 import { addressOf } from '../../client/address.ts'
 import { serverNowMs } from '../../client/clock.ts'
@@ -8,7 +9,7 @@ import { lastValue } from '../../client/resource-state.ts'
 import { useResource } from '../../client/use-resource.ts'
 import { Facts } from '../../parts/facts.tsx'
 import { Moment } from '../../parts/moment.tsx'
-import { countText, timesText } from '../../text/numbers.ts'
+import { timesText } from '../../text/numbers.ts'
 import { type Quantities, valueText } from '../../text/quantities.ts'
 import { ageText } from '../../text/times.ts'
 import { wayNames } from '../../text/way-names.ts'

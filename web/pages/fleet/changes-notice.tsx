@@ -1,12 +1,12 @@
 /** Changes since the last visit from this browser, until the notice is dismissed. */
 
 import { useLayoutEffect, useState } from 'preact/hooks'
+import { countOf } from '../../../analytics/findings/value-words.ts'
 import { addressOf } from '../../client/address.ts'
 import { browserStorage } from '../../client/browser-storage.ts'
 import { serverNowMs } from '../../client/clock.ts'
 import { devicePath } from '../../client/routes.ts'
 import { Banner } from '../../parts/banner.tsx'
-import { countOf } from '../../text/numbers.ts'
 import type { Times } from '../../theme/times.ts'
 import type { Fleet } from './open-fleet.ts'
 import { type Changes, changesSince, readVisit, visitOf, writeVisit } from './visit.ts'

@@ -1,8 +1,8 @@
 /** The mark of firing alerts beside a device's name. */
 
+import { countOf } from '../../../analytics/findings/value-words.ts'
 import { firingByDevice } from '../../client/firing.ts'
 import { SeverityShape, worstOf } from '../../parts/severity-badge.tsx'
-import { countOf } from '../../text/numbers.ts'
 
 /** Changes by itself, so that the rows need not be made again. */
 export function FiringMark({ device }: { device: string }) {

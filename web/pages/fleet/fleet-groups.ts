@@ -1,8 +1,8 @@
 /** Groups of the list by the tags of one key, with the numbers in their headings. */
 
 import type { FiringGroups } from '../../../alerts/core/alert.ts'
+import { countOf, countText } from '../../../analytics/findings/value-words.ts'
 import type { FleetDevice, FleetGroups } from '../../../query/live/fleet-shape.ts'
-import { countOf, countText } from '../../text/numbers.ts'
 import { type Counts, totalOf } from './fleet-devices.ts'
 
 /** The service's counts; alerts only with a session. */

@@ -1,8 +1,8 @@
 /** Sentences beside a device's name about a battery that runs out or an outlier. */
 
 import { decimalsApart } from '../../../analytics/findings/finding-text.ts'
+import { countOf, countText } from '../../../analytics/findings/value-words.ts'
 import type { BatteryInsight, OutlierInsight } from '../../../query/shapes/insights.ts'
-import { countOf, countText } from '../../text/numbers.ts'
 import { isBuiltIn, measure, type Quantities } from '../../text/quantities.ts'
 
 /** Beyond it the upper end says no more than that it is far away. */

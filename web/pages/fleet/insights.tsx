@@ -1,6 +1,7 @@
 /** The fleet's findings in one line each, worst first, with folded lists of the rest, of batteries and of outliers. */
 
 import { useId, useState } from 'preact/hooks'
+import { countOf, countText } from '../../../analytics/findings/value-words.ts'
 import type { Insights as InsightsAnswer } from '../../../query/shapes/insights.ts'
 import { addressOf } from '../../client/address.ts'
 import type { ResourceState } from '../../client/resource-state.ts'
@@ -8,7 +9,6 @@ import { devicePath } from '../../client/routes.ts'
 import { useMedia } from '../../client/use-media.ts'
 import { SeverityBadge } from '../../parts/severity-badge.tsx'
 import { findingSentence, pageWords } from '../../text/finding-words.ts'
-import { countOf, countText } from '../../text/numbers.ts'
 import { describedBy, type Quantities } from '../../text/quantities.ts'
 import type { Zone } from '../../text/zone.ts'
 import type { Times } from '../../theme/times.ts'

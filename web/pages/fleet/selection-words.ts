@@ -1,6 +1,6 @@
 /** Texts about changes of many devices, loaded with the selection's bar. */
 
-import { countOf, countText } from '../../text/numbers.ts'
+import { countOf, countText } from '../../../analytics/findings/value-words.ts'
 import { selectionMax } from './fleet-selection.ts'
 
 export type BulkAction = 'tag' | 'untag' | 'suspend' | 'resume' | 'rotate'

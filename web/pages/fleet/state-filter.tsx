@@ -1,8 +1,8 @@
 /** The number of devices by state; each is a button that shows only these. */
 
+import { countText } from '../../../analytics/findings/value-words.ts'
 import { type DeviceState, deviceStates } from '../../client/device-states.ts'
 import { StateBadge } from '../../parts/state-badge.tsx'
-import { countText } from '../../text/numbers.ts'
 import type { Counts } from './fleet-devices.ts'
 
 export interface StateFilterProps {

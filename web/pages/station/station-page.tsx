@@ -1,5 +1,6 @@
 /** One air-quality station: the page of a device, of its points. */
 
+import { countOf } from '../../../analytics/findings/value-words.ts'
 import './station.css'
 import { useMemo } from 'preact/hooks'
 import type { PublicStation } from '../../../api/read/stations/station-shape.ts'
@@ -13,7 +14,6 @@ import { useResource } from '../../client/use-resource.ts'
 import { useRested } from '../../client/use-rested.ts'
 import { useTitle } from '../../client/use-title.ts'
 import { StateBadge } from '../../parts/state-badge.tsx'
-import { countOf } from '../../text/numbers.ts'
 import { listed } from '../../text/phrases.ts'
 import type { Quantities } from '../../text/quantities.ts'
 import { type Measured, measuredStation } from '../device/measured.ts'
