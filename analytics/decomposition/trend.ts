@@ -56,7 +56,7 @@ export function trendOf(input: TrendInput): Trend {
   }
   if (test === null || drift === null) return { ...figures, direction: null, reason: reasons.fewDays }
   if (interval === null) return { ...figures, direction: null, reason: reasons.longMemory }
-  // Days that alternate leave no variance, and are no trend.
+  // Days that alternate leave no variance and have no trend.
   const [ofSlope, ofDays] = [sideOf(interval), (test.pValue ?? 1) <= level ? Math.sign(test.tau) : 0]
   const drifts = drift.pValue <= level ? Math.sign(drift.t) : 0
   // A series that returns to its line does not wander, so that the line is its trend.

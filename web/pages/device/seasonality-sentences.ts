@@ -114,7 +114,7 @@ const weekHours = 168
 /** A week with days of two kinds has cycles of all of its fractions, down to those beside the day. */
 const weekFractions = 8
 
-/** A week, or a fraction of one beside a week: by the cycles in the window, of which one is the resolution. */
+/** True for a week, and for a fraction of a week beside it. Half a cycle in the window cannot be distinguished. */
 function isOfWeek({ period_hours, cycles }: Peak, found: readonly Peak[]): boolean {
   const weeks = (cycles * period_hours) / weekHours
   const isNear = (count: number, times: number) => Math.abs(count - times * weeks) <= 0.5
