@@ -6,13 +6,14 @@ import { createServer } from '../api/http/server.ts'
 import type { Account } from '../auth/accounts/account.ts'
 import { clockFault } from '../auth/nodes/clock-fault.ts'
 import { advisedFault } from '../auth/nodes/settings-differ.ts'
-import { type Mqtt, openMqtt } from '../ingest/mqtt/mqtt.ts'
+import { firstBrokerOf, type Mqtt, openMqtt } from '../ingest/mqtt/mqtt.ts'
 import { listenError } from '../store/listen-address.ts'
 import type { Log } from '../store/log.ts'
 import { StartError } from '../store/start-error.ts'
 import { packageVersion } from '../store/version.ts'
 import { addAlertMetrics } from './alert-metrics.ts'
 import { createFamilies, visitsOf } from './families.ts'
+import { openHomeAssistant } from './home-assistant/home-assistant.ts'
 import { createIngress, type Ingress } from './ingress.ts'
 import { databaseFaultOf, readinessOf } from './readiness.ts'
 import { questdbRead, replicaFaults } from './replicas.ts'
@@ -61,6 +62,7 @@ export async function listen(
   try {
     const url = await app.listen({ host: config.HOST, port: config.PORT })
     mqtt = await openServiceMqtt(config, log, parts, ingress)
+    openServiceHomeAssistant(config, log, parts, onOpen)
     return url
   } catch (error) {
     throw listenError(config, error)
@@ -93,6 +95,20 @@ async function openServiceMqtt(
     leads: nodes.leads,
     findOwner: await findOwnerOf(config, accounts),
   })
+}
+
+function openServiceHomeAssistant(
+  config: Config,
+  log: Log,
+  { devices, metrics, live, ingest, nodes }: ServiceParts,
+  onOpen: (close: () => unknown) => void,
+): void {
+  const address = config.HOME_ASSISTANT_DISCOVERY === 'on' ? firstBrokerOf(config) : undefined
+  if (address === undefined) return
+  const publicUrl = config.PUBLIC_URL?.replace(/\/$/, '')
+  const shared = { devices, metrics, live, ingest, leads: nodes.leads, publicUrl, log }
+  const homeAssistant = openHomeAssistant({ address, ...shared })
+  onOpen(homeAssistant.close)
 }
 
 /** Throws a `StartError` where there is no such account. */

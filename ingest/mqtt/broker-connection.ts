@@ -216,7 +216,7 @@ function readBrokerPacket(raw: RawPacket, version: ProtocolVersion): BrokerPacke
   }
 }
 
-function readMessage(raw: RawPacket, version: ProtocolVersion): Publish {
+export function readMessage(raw: RawPacket, version: ProtocolVersion): Publish {
   const publish = readPublish(raw, 4)
   if (version === 4 || publish.payload === 'too large') return publish
   const fields = new FieldReader(publish.payload, 0)

@@ -64,6 +64,12 @@ export function brokerAddressOf(settings: MqttSettings): BrokerAddress | undefin
   return url === undefined ? undefined : { url, clientId, protocolVersion: versions[version] }
 }
 
+/** The broker of MQTT_BROKER_URL, or else the first of MQTT_BROKERS. */
+export function firstBrokerOf(settings: MqttSettings): BrokerAddress | undefined {
+  const [decoded] = settings.MQTT_BROKERS ?? []
+  return brokerAddressOf({ ...settings, MQTT_BROKER_URL: settings.MQTT_BROKER_URL ?? decoded?.url })
+}
+
 const versions = { '3.1.1': 4, '5': 5 } as const
 
 export async function openMqtt(options: MqttOptions): Promise<Mqtt> {

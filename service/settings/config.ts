@@ -50,6 +50,10 @@ export function readConfig(environment: Record<string, string | undefined>, role
     )
   }
   assertReplicas(config)
+  const { MQTT_BROKER_URL, MQTT_BROKERS } = config
+  if (config.HOME_ASSISTANT_DISCOVERY === 'on' && (MQTT_BROKER_URL ?? MQTT_BROKERS) === undefined) {
+    throw new ConfigError('Wrong settings: HOME_ASSISTANT_DISCOVERY needs MQTT_BROKER_URL or MQTT_BROKERS.')
+  }
   if ((config.ARCHIVE_URL?.protocol === 's3:') !== (config.ARCHIVE_S3_KEY_ID !== undefined)) {
     throw new ConfigError('Wrong settings: ARCHIVE_URL of s3:// needs ARCHIVE_S3_KEY_ID, and no other has it.')
   }

@@ -177,6 +177,12 @@ export const Settings = z.object({
     .describe(
       'Address of the account to which messages of MQTT_BROKERS add unknown devices, up to its limit; default is none.',
     ),
+  HOME_ASSISTANT_DISCOVERY: z
+    .enum(['on', 'off'], { error: 'must be on or off' })
+    .default('off')
+    .describe(
+      'Whether devices are published for Home Assistant, at MQTT_BROKER_URL or else at the first of MQTT_BROKERS.',
+    ),
   MQTT_BROKER_VERSION: z
     .enum(['3.1.1', '5'], { error: 'must be 3.1.1 or 5' })
     .default('3.1.1')
@@ -186,7 +192,7 @@ export const Settings = z.object({
     .regex(/^[0-9A-Za-z_-]{1,64}$/, 'must be 1 to 64 letters, digits, hyphens and underscores')
     .default('barograph')
     .describe(
-      'Client identifier of the session at MQTT_BROKER_URL; each service needs one of its own. At MQTT_BROKERS a number is behind it.',
+      'Client identifier of the session at MQTT_BROKER_URL, and first level of the topics for Home Assistant; each service needs one of its own. At MQTT_BROKERS a number is behind it.',
     ),
   PARENT_PID: wholeNumber(1, 4_194_304)
     .optional()
