@@ -3,8 +3,7 @@
 import { lowerBound } from '../lower-bound.ts'
 import { errorBit, flatBit, rangeBit, spikeBit } from '../quality/quality-marks.ts'
 import type { GapThresholds } from '../reliability/cadence.ts'
-import { usualInterval } from '../reliability/interval-estimate.ts'
-import { differences } from '../reliability/thinning.ts'
+import { recurs } from '../reliability/interval-estimate.ts'
 import { type Episode, episodesOf, type MarkedSamples } from './episodes.ts'
 import { type Finding, noDetails } from './finding.ts'
 import { findingsOfKind } from './kinds.ts'
@@ -28,9 +27,6 @@ const outJoinMs = hourMs
 const spikesMin = 5
 const spikesShareMin = 0.003
 const spikesShareOfWarning = 0.01
-/** A larger share of intervals near multiples of one interval indicates defrosts or similar cycles. */
-const regularityMax = 0.8
-const multipleShare = 0.1
 
 export interface CheckedMetric extends MarkedSamples {
   readonly name: string
@@ -105,7 +101,8 @@ function spikesFinding(metric: CheckedMetric, gaps: GapThresholds, nowMs: number
   // A sudden step may be a door, or a defrost, which does not return immediately.
   const found = episodesOf(recent, spikeBit, gaps)
   const [first, last] = [found[0], found.at(-1)]
-  if (first === undefined || last === undefined || found.length < spikesMin || isRegular(found)) return undefined
+  const isFew = first === undefined || last === undefined || found.length < spikesMin
+  if (isFew || recurs(found.map(({ startMs }) => startMs))) return undefined
   const { mean, count } = usualOf(recent)
   const share = found.length / (count + found.length)
   if (share < spikesShareMin) return undefined
@@ -119,16 +116,6 @@ function spikesFinding(metric: CheckedMetric, gaps: GapThresholds, nowMs: number
     value: farthestFrom(mean, found),
     count: found.length,
   }
-}
-
-function isRegular(episodes: readonly Episode[]): boolean {
-  const intervals = differences(Float64Array.from(episodes, ({ startMs }) => startMs))
-  const usualMs = usualInterval(intervals)
-  const near = intervals.filter(intervalMs => {
-    const multiple = intervalMs / usualMs
-    return Math.abs(multiple - Math.round(multiple)) <= multipleShare
-  })
-  return near.length >= regularityMax * intervals.length
 }
 
 /** Uses the values that pass all tests. */

@@ -15,7 +15,9 @@ export function rankFindings<Some extends Ranked>(all: readonly Some[], max = fi
   const keptByKey = new Map<string, Some[]>()
   const kept: Some[] = []
   for (const finding of [...all].sort(inOrder)) {
-    const key = JSON.stringify([finding.device, finding.code, finding.metric])
+    // A level that changes on may be a step first, and a ramp after some days.
+    const code = finding.code === 'ramp' ? 'level_change' : finding.code
+    const key = JSON.stringify([finding.device, code, finding.metric])
     const same = keptByKey.get(key) ?? []
     if (same.some(other => overlap(other, finding))) continue
     keptByKey.set(key, [...same, finding])

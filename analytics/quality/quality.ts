@@ -9,6 +9,7 @@
 import { presentOf, type Samples } from '../present.ts'
 import type { GapThresholds } from '../reliability/cadence.ts'
 import { gapMarks } from '../reliability/gap-marks.ts'
+import { recurs } from '../reliability/interval-estimate.ts'
 import { errorPlaces } from './error-codes.ts'
 import { flatLines } from './flat-line.ts'
 import type { QualityLimits } from './quality-limits.ts'
@@ -139,6 +140,7 @@ function marksOf({ timesMs: times, values }: Samples, limits: SensorLimits, isGa
   if (limits.spike !== null) markSpikes(values, limits.spike, limits.isFree, isGapBefore, marks)
   if (limits.isFree) for (const place of errorPlaces(values)) marks[place] = errorBit
   if (limits.rate.length > 0) markRates(times, values, limits, isGapBefore, marks)
+  if (!limits.isOwn.spike && !limits.isOwn.rate) clearRecurring(times, marks)
   if (limits.flat === null || limits.flatMs === null) return marks
   const flat = flatLines(times, values, flatSpread(limits.flat), limits.flatWithin, isGapBefore, limits.flatMs)
   for (let index = 0; index < marks.length; index++) if (flat[index] === 1) (marks[index] as number) |= flatBit
@@ -211,6 +213,26 @@ function markRates(
     const intervalMs = (times[index] as number) - (times[index - 1] as number)
     if (change > changeMax(rate, intervalMs) + rounding) (marks[index] as number) |= rateBit
   }
+}
+
+const changeBits = spikeBit | rateBit
+/** Marks of one event are closer. */
+const eventMs = 3_600_000
+/** Fewer events do not show that they recur. */
+const eventsMin = 10
+
+/** Changes that come back at the same intervals are usual for the place, such as the defrosts of a freezer. */
+function clearRecurring(times: Float64Array, marks: Uint8Array): void {
+  const startsMs: number[] = []
+  let lastMs = Number.NEGATIVE_INFINITY
+  for (let index = 0; index < marks.length; index++) {
+    if (((marks[index] as number) & changeBits) === 0) continue
+    const timeMs = times[index] as number
+    if (timeMs - lastMs > eventMs) startsMs.push(timeMs)
+    lastMs = timeMs
+  }
+  if (startsMs.length < eventsMin || !recurs(startsMs)) return
+  for (let index = 0; index < marks.length; index++) (marks[index] as number) &= ~changeBits
 }
 
 export function changeMax(rate: QualityLimits['rate'], intervalMs: number): number {

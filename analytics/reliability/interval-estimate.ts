@@ -65,6 +65,22 @@ export function usualInterval(intervals: Float64Array): number {
   return median(intervals.filter(intervalMs => intervalMs <= shortMs))
 }
 
+/** Share of intervals near multiples of one interval by which defrosts and similar cycles are recognized. */
+const recurringMin = 0.8
+/** In usual intervals. */
+const recurringOff = 0.1
+
+/** True for events that come back at the same intervals, some left out. Takes ascending times. */
+export function recurs(timesMs: readonly number[]): boolean {
+  const intervals = differences(Float64Array.from(timesMs))
+  const usualMs = usualInterval(intervals)
+  const near = intervals.filter(intervalMs => {
+    const multiple = intervalMs / usualMs
+    return Math.abs(multiple - Math.round(multiple)) <= recurringOff
+  })
+  return near.length >= recurringMin * intervals.length
+}
+
 /** The share of intervals near a multiple of `expectedMs`, up to ten times. */
 export function regularityOf(intervals: Float64Array, expectedMs: number): number {
   let near = 0

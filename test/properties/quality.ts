@@ -138,11 +138,42 @@ const placesOfCold = [
   { name: 'a room', level: 21 },
 ]
 
-const coldProperties: readonly Property[] = placesOfCold.map(({ name, level }) => ({
-  name: `suspect readings of ${name}`,
-  atMost: 0.01,
-  run: (seed: number) => suspectShare({ ...thermometer, level, swing: 1.5, noise: 0.2 }, 0.1, seed),
-}))
+/** A compressor every 35 minutes, and heat for 25 minutes every 8 h, which warms the air within a quarter of an hour. */
+function defrosting(level: number, everyMinutes: number, seed: number): { times: Float64Array; values: Float64Array } {
+  const noise = autoregressive(days * 1440, 0.9, 31 * seed)
+  const warmUp = 0.08
+  let air = level
+  const minutes = noise.map((own, minute) => {
+    const compressor = 0.8 * Math.sin((2 * Math.PI * minute) / 35)
+    const isHeated = (minute + 13 * seed) % 480 < 25
+    air += warmUp * ((isHeated ? level + 14 : level + compressor) - air)
+    return Math.round((air + 0.03 * own) * 10) / 10
+  })
+  const values = minutes.filter((_, minute) => minute % everyMinutes === 0)
+  return { times: values.map((_, place) => (timesMs[0] as number) + place * everyMinutes * minuteMs), values }
+}
+
+const coldProperties: readonly Property[] = [
+  ...placesOfCold.map(({ name, level }) => ({
+    name: `suspect readings of ${name}`,
+    atMost: 0.01,
+    run: (seed: number) => suspectShare({ ...thermometer, level, swing: 1.5, noise: 0.2 }, 0.1, seed),
+  })),
+  ...[1, 5, 10, 15].map(everyMinutes => ({
+    name: `suspect readings of a freezer that defrosts every 8 h, read every ${everyMinutes} min`,
+    atMost: 0.01,
+    run: (seed: number) => {
+      const { times, values } = defrosting(-32, everyMinutes, seed)
+      const { counts } = checkQuality(
+        times,
+        values,
+        qualityLimits('temperature', null),
+        cadenceOf(times, null).stretches,
+      )
+      return counts.suspect / values.length
+    },
+  })),
+]
 
 const knownProperties: readonly Property[] = sensors.flatMap(({ name, sensor, quanta, spike }) =>
   quanta.flatMap((quantum): Property[] => [
