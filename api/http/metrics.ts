@@ -79,7 +79,7 @@ interface Series {
   sumSeconds: number
 }
 
-/** Measures requests by route. The library takes 2.5 µs a request, plain arrays less than one. */
+/** Measures requests by route. The histogram of the library takes 1 µs more a request, of 12 for a short answer. */
 function measureRequests(app: FastifyInstance, registry: Registry): void {
   const durations = new Durations()
   // The library accepts any object with these members, but its type requires the whole class.
