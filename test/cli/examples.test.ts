@@ -1,11 +1,9 @@
 /** The examples of the command page, which are those of the help, send requests of the published contract. */
 
 import { readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import t from 'tap'
+import { type SeenRequest, startAnswering } from '../support/answering-server.ts'
 import { barograph } from '../support/command-line.ts'
 import { createContractChecker } from '../support/contract.ts'
 import { temporaryFolder } from '../support/databases.ts'
@@ -31,20 +29,11 @@ const operations = Object.entries(published.paths)
   }))
   .sort((a, b) => a.path.split('{').length - b.path.split('{').length)
 
-interface Sent {
-  method: string
-  url: URL
-  body: string
-}
-const sent: Sent[] = []
-const server = createServer(async (request, response) => {
-  const { method = '', url = '' } = request
-  sent.push({ method, url: new URL(url, 'http://localhost'), body: await text(request) })
-  response.writeHead(404, { 'content-type': 'application/problem+json' }).end('{"title":"nothing is here"}')
-})
-await new Promise<void>(listening => server.listen(0, '127.0.0.1', listening))
-t.teardown(() => server.close())
-const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+const { url, seen: sent } = await startAnswering(t, () => ({
+  status: 404,
+  headers: { 'content-type': 'application/problem+json' },
+  text: '{"title":"nothing is here"}',
+}))
 
 /** Without the program, an explanation, and redirections of a shell. */
 function wordsOf(example: string): string[] {
@@ -55,7 +44,8 @@ function wordsOf(example: string): string[] {
 }
 
 /** Why a request does not fit the contract. */
-function faultOf({ method, url: { pathname, searchParams }, body }: Sent): string | undefined {
+function faultOf({ method, url, body }: SeenRequest): string | undefined {
+  const { pathname, searchParams } = new URL(url, 'http://localhost')
   const operation = operations.find(({ pattern }) => pattern.test(pathname))?.methods[method.toLowerCase()]
   if (operation === undefined) return `${method} ${pathname} is not in the contract`
   const { parameters = [], requestBody } = operation

@@ -1,12 +1,10 @@
 /** `barograph export`: what it writes is imported as the same readings again, and a part of it never looks whole. */
 
-import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { gunzipSync, zstdDecompressSync } from 'node:zlib'
 import t from 'tap'
+import { startAnswering } from '../support/answering-server.ts'
 import { barograph } from '../support/command-line.ts'
 import { temporaryFolder } from '../support/databases.ts'
 import { sharedService } from '../support/service.ts'
@@ -91,15 +89,12 @@ t.test('an import of an export gives the same readings, also those that the serv
 })
 
 t.test('when the answer is cut off in the middle there is an error and no file', async t => {
-  const server = createServer((_, response) => {
+  const { url } = await startAnswering(t, (_request, _index, response) => {
     response.writeHead(200, { 'content-type': 'text/csv' }).write(`${header}\n`, () => response.destroy())
+    return undefined
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => server.close())
   const file = join(folder, 'cut.csv')
   writeFileSync(file, 'older')
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   t.match(await run('--url', url, 'export', '--output', file), { status: 1, stderr: /the export was cut off/ })
   t.notOk(existsSync(`${file}.part`))
   t.equal(readFileSync(file, 'utf8'), 'older', 'what was there before stays')

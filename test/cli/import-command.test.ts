@@ -1,11 +1,10 @@
 /** `barograph import`, from files to what the API shows. */
 
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
+import { startAnswering } from '../support/answering-server.ts'
 import { barograph } from '../support/command-line.ts'
 import { temporaryFolder } from '../support/databases.ts'
 import { sharedService } from '../support/service.ts'
@@ -180,24 +179,19 @@ t.test('foreign columns are named, and names that no device can have stay reject
 
 /** Stands in for a server that is in trouble: it cannot be had on demand. */
 async function startTrouble(t: Test, troubles: ('reset' | number)[]) {
-  const bodies: string[] = []
-  const server = createServer(async (request, response) => {
-    let body = ''
-    for await (const piece of request) body += String(piece)
-    bodies.push(body)
-    const trouble = troubles.shift()
+  const headers = { 'retry-after': '0' }
+  const { url, seen } = await startAnswering(t, ({ body }, index, response) => {
+    const trouble = troubles[index]
     if (trouble === 'reset') {
-      request.socket.destroy()
-      return
+      response.destroy()
+      return undefined
     }
-    response.writeHead(trouble ?? 200, { 'content-type': 'application/json', 'retry-after': '0' })
+    if (trouble !== undefined) return { status: trouble, headers, text: '{"title":"storage full"}' }
     const accepted = body.trim().split('\n').length - 1
     const answer = { accepted, replaced: 0, rejected: 0, rejects: [], rejects_truncated: false, ignored_columns: [] }
-    response.end(JSON.stringify(trouble === undefined ? answer : { title: 'storage full' }))
+    return { text: JSON.stringify(answer) }
   })
-  await new Promise<void>(done => server.listen(0, '127.0.0.1', done))
-  t.teardown(() => new Promise(done => server.close(done)))
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, bodies }
+  return { url, bodies: () => seen.map(({ body }) => body) }
 }
 
 t.test('a batch is sent again after a full journal and a lost connection', async t => {
@@ -205,7 +199,7 @@ t.test('a batch is sent again after a full journal and a lost connection', async
   const { stdout, status } = await runImport(url, ['-', '--json'], `${header}a\nb\n`)
   t.match(JSON.parse(stdout), { accepted: 2, complete: true })
   t.equal(status, 0)
-  t.strictSame(bodies, Array(3).fill(`${header}a\nb\n`))
+  t.strictSame(bodies(), Array(3).fill(`${header}a\nb\n`))
 })
 
 t.test('a large file goes in batches of whole lines, each with the header', async t => {
@@ -213,9 +207,14 @@ t.test('a large file goes in batches of whole lines, each with the header', asyn
   const lines = Array.from({ length: 50_000 }, (_, index) => `${index},some text to make it long\n`)
   const { stdout } = await runImport(url, ['-', '--json'], header + lines.join(''))
   t.match(JSON.parse(stdout), { accepted: 50_000 })
-  t.ok(bodies.length >= 3)
-  t.ok(bodies.every(body => body.startsWith(header)))
-  t.equal(bodies.map(body => body.slice(header.length)).join(''), lines.join(''))
+  t.ok(bodies().length >= 3)
+  t.ok(bodies().every(body => body.startsWith(header)))
+  t.equal(
+    bodies()
+      .map(body => body.slice(header.length))
+      .join(''),
+    lines.join(''),
+  )
 })
 
 t.test('an import that fails half way still shows what it did', async t => {

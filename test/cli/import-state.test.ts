@@ -3,11 +3,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
+import { startAnswering } from '../support/answering-server.ts'
 import { barograph } from '../support/command-line.ts'
 import { temporaryFolder } from '../support/databases.ts'
 import { until } from '../support/processes.ts'
@@ -22,24 +20,14 @@ writeFileSync(tokenFile, 'token')
 async function startServer(t: Test) {
   const received: string[] = []
   const open = { answers: 0, isRefusing: false }
-  const server = createServer(async (request, response) => {
-    const [, first = '', ...others] = (await text(request)).trimEnd().split('\n')
+  const { url } = await startAnswering(t, ({ body }) => {
+    const [, first = '', ...others] = body.trimEnd().split('\n')
     received.push(`${first.slice(0, 20)} ${others.length + 1}`)
-    if (open.answers-- <= 0) {
-      if (open.isRefusing) response.writeHead(400, { 'content-type': 'application/json' }).end('{"title":"refused"}')
-      return
-    }
+    if (open.answers-- <= 0) return open.isRefusing ? { status: 400, text: '{"title":"refused"}' } : undefined
     const counts = { accepted: others.length + 1, replaced: 0, rejected: 0 }
-    const answer = { ...counts, rejects: [], rejects_truncated: false, ignored_columns: [] }
-    response.setHeader('content-type', 'application/json').end(JSON.stringify(answer))
+    return { text: JSON.stringify({ ...counts, rejects: [], rejects_truncated: false, ignored_columns: [] }) }
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { received, open, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+  return { received, open, url }
 }
 
 const wordsOf = (url: string, words: string[]) => [

@@ -1,13 +1,12 @@
 /** The command line shows what others have named, and a terminal obeys none of it. */
 
-import { once } from 'node:events'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
+import { NewDevice } from '../../auth/devices/device.ts'
 import { printable, printableLines } from '../../cli/output.ts'
+import { startAnswering } from '../support/answering-server.ts'
 import { barograph } from '../support/command-line.ts'
 import { temporaryFolder } from '../support/databases.ts'
 
@@ -33,40 +32,19 @@ t.test('nothing is left that a terminal obeys, and JSON stays what it was', asyn
 })
 
 const device = {
+  ...NewDevice.parse({ name: 'a', location_short: 'b\u202e' }),
   number: 1,
   name: hostile,
   symbol: 'a-1',
-  location_short: 'b\u202e',
-  location_desc: '',
-  log_switch: true,
-  battery: false,
-  altitude_m: null,
-  latitude: null,
-  longitude: null,
-  expected_interval_seconds: null,
-  owner: null,
-  quality_limits: null,
-  profile: 'none',
-  battery_type: null,
-  battery_cells: null,
-  metrics: null,
-  tags: [],
   credential: 'current',
+  old_password_until: null,
   created_at: '2026-01-01T00:00:00.000Z',
   last_seen: null,
-  old_password_until: null,
 }
 
 async function startServer(status: number, answer: object): Promise<string[]> {
-  const server = createServer((request, response) => {
-    request.resume()
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => server.close())
-  const { port } = server.address() as AddressInfo
-  return ['--url', `http://127.0.0.1:${port}`, '--token-file', tokenFile]
+  const { url } = await startAnswering(t, () => ({ status, text: JSON.stringify(answer) }))
+  return ['--url', url, '--token-file', tokenFile]
 }
 
 const unseen = (text: string) => text.split('\n').every(line => !obeyed.test(line))

@@ -1,7 +1,7 @@
 /** A receiver of notifications: an HTTP server that notes each request, and answers, or does not, as the test says. */
 
-import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
+import { startAnswering } from './answering-server.ts'
 import type { TestHooks } from './databases.ts'
 
 interface ReceivedNotification {
@@ -21,25 +21,19 @@ export interface AlertReceiver {
 
 export async function startReceiver(t: TestHooks, host = '127.0.0.1', port = 0): Promise<AlertReceiver> {
   const received: ReceivedNotification[] = []
-  const server: Server = createServer((request, response) => {
-    let body = ''
-    request.setEncoding('utf8')
-    request.on('data', (piece: string) => (body += piece))
-    request.on('end', () => {
-      const notification = { path: request.url ?? '', headers: request.headers, body }
+  const { url } = await startAnswering(
+    t,
+    ({ url: path, headers, body }, _index, response) => {
+      const notification = { path, headers, body }
       received.push(notification)
       receiver.answer(response, notification)
-    })
-  })
-  await new Promise<void>(resolve => server.listen(port, host, resolve))
-  t.teardown(() => {
-    server.closeAllConnections()
-    return new Promise(resolve => server.close(resolve))
-  })
-  const { port: taken } = server.address() as AddressInfo
+      return undefined
+    },
+    { host, port },
+  )
   const receiver: AlertReceiver = {
-    origin: `http://${host}:${taken}`,
-    port: taken,
+    origin: url,
+    port: Number(new URL(url).port),
     received,
     answer: response => void response.writeHead(204).end(),
   }

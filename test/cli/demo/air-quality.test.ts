@@ -6,7 +6,7 @@ import { runFeed } from '../../../cli/demo/air-quality/feed.ts'
 import { airStations, instruments } from '../../../cli/demo/air-quality/stations.ts'
 import { createPointCheck } from '../../../ingest/point.ts'
 import { basicOf } from '../../support/air-quality.ts'
-import { startAnswering } from './answering-server.ts'
+import { startAnswering } from '../../support/answering-server.ts'
 
 const minuteMs = 60_000
 const nowMs = Date.UTC(2027, 2, 3, 12, 0, 30)

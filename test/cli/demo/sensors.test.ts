@@ -7,7 +7,7 @@ import { runSensor, type Sensor } from '../../../cli/demo/sensors.ts'
 import { stations } from '../../../cli/demo/stations.ts'
 import { pressureAt } from '../../../cli/demo/weather.ts'
 import { createReadingCheck } from '../../../ingest/reading.ts'
-import { startAnswering } from './answering-server.ts'
+import { startAnswering } from '../../support/answering-server.ts'
 
 const sensor: Sensor = {
   name: 'roof',
