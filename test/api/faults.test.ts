@@ -104,7 +104,6 @@ function serveLogger(t: Test, parts: object) {
   return { app, lines }
 }
 
-/** What the latest readings come to. */
 const latestAll = (read: () => unknown) => ({ reads: { query: { latestAll: read }, readings: {} } })
 
 t.test('the log tells what went wrong, and where', async t => {

@@ -16,7 +16,6 @@ const password = /^[0-9a-f]{64}$/
 
 const run = (words: string, stdin = ''): Promise<CommandRun> => barograph(words.split(' '), { environment, stdin })
 
-/** Of a command that has to succeed. */
 // biome-ignore lint/suspicious/noExplicitAny: what a command prints has no type
 async function json(words: string): Promise<any> {
   const { status, stdout, stderr } = await run(`${words} --json`)

@@ -23,7 +23,6 @@ interface Read {
 
 const folder = temporaryFolder(t)
 
-/** From the standard input, or from a file of this path. */
 async function read(text: string, words: MappingWords, path = '-'): Promise<Read> {
   const result: Read = { readings: [], rejects: [], notices: [] }
   if (path !== '-') writeFileSync(path, text)

@@ -15,13 +15,11 @@ import { conversionOf, readColumnName } from '../../cli/mapping/units.ts'
 interface Read {
   /** `[line, time, device, temperature, humidity, pressure, voltage, percentage]`, those that are missing left out at the end. */
   readings: unknown[][]
-  /** What else a reading has. */
   others: object[]
   rejects: [line: number, reason: string][]
   ignored: readonly string[]
 }
 
-/** In pieces that end where the cuts are. */
 async function read(file: Uint8Array | string, words: MappingWords, cuts: readonly number[] = []): Promise<Read> {
   const bytes = Buffer.from(file)
   const places = [0, ...cuts.map(cut => cut % (bytes.length + 1)).sort((a, b) => a - b), bytes.length]
@@ -111,7 +109,6 @@ const ecowitt = `\ufeffTime,Indoor Temperature(℃),Indoor Humidity(%),Outdoor T
 2024-03-31 02:30,21.0,40,8.4,92,7.1,8.4,0.0,1.1,270,980.0,1013.0,0,0
 `
 
-// Of a newer gateway, with a column of seconds.
 const ecowittSeconds = `Time,Timestamp,Indoor Temperature(°C),Indoor Humidity(%),Outdoor Temperature(°C),Outdoor Humidity(%),Dew Point(°C),Feels Like(°C),VPD(kPa),Wind(mph),Gust(mph),Wind Direction(deg),ABS Pressure(hPa),REL Pressure(hPa)
 2025-06-12 13:34,1749731693,20.1,60,22.4,57,13.5,22.4,1.16,2.01,5.14,224,1000.2,1008.5
 `

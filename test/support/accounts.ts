@@ -35,7 +35,6 @@ export const publicUrl = 'https://barograph.example'
 export const sessionSecret = 'x8Jw2mPq5vN0rT7yB4cL9zK1sH6dF3gA0eU2iO5pQ8w='
 export const serviceSecret = 'service-0123456789abcdef0123456789abcdef0123456789'
 export const adminToken = 'a'.repeat(64)
-/** As by default. */
 export const perOwner = { user: 100, administrator: 10_000, operator: 10_000 }
 export const goodPassword = 'correct horse battery'
 

@@ -80,7 +80,6 @@ export function openDecoders({ postgres: pool }: Pick<Store, 'postgres'>): Promi
   return openOwnDecoders({ pool, nowMs: Date.now, log: silentLog, feed: noFeed })
 }
 
-/** What a time of an answer looks like. */
 export const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 /** A refusal in the shape of the admin API. */
@@ -99,7 +98,6 @@ export const invalidBody = (path: string, message?: string | RegExp) => problem(
 
 interface AdminOptions {
   signUp?: SignUpMode
-  /** Those of another one. */
   databases?: Databases
 }
 

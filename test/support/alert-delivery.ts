@@ -67,7 +67,6 @@ export interface QueuedNotification {
   rule?: number | null
 }
 
-/** As the outbox does. Resolves with its webhook id. */
 export async function queueNotification(pool: pg.Pool, queued: QueuedNotification): Promise<string> {
   const { channel, nowMs, dueMs = nowMs, kind = 'firing', message = alertMessage(), rule = null } = queued
   const webhookId = `msg_${randomBytes(12).toString('hex')}`

@@ -15,7 +15,6 @@ export interface AlertReceiver {
   origin: string
   port: number
   received: ReceivedNotification[]
-  /** From here on; without one, 204. */
   answer: (response: ServerResponse, received: ReceivedNotification) => void
 }
 

@@ -56,7 +56,6 @@ export async function createAlertStore(pool: pg.Pool, tagsOf: (device: number) =
   const silences = createAlertSilences(shared)
   const devices = { all: () => [], byNumber: deviceOf }
   const alerts = createAlertList({ pool, feed: noFeed, devices, ...clock })
-  /** What `apply` is given of some transitions. */
   async function batchOf(transitions: readonly Transition[]) {
     const groupBy = new Map((await rules.all()).map(rule => [rule.id, rule.group_by]))
     const valueIn = (rule: number, device: number) => groupValueOf(groupBy.get(rule) ?? null, device)
@@ -94,7 +93,6 @@ export async function createAlertStore(pool: pg.Pool, tagsOf: (device: number) =
     batchOf,
     flushOptions,
     nowMs: () => nowMs,
-    /** Of so many seconds. */
     pass(seconds: number): void {
       nowMs += seconds * 1000
     },
@@ -121,7 +119,6 @@ export async function createAlertStore(pool: pg.Pool, tagsOf: (device: number) =
   }
 }
 
-/** What the engine finds on one device. */
 function transitionOf(rule: number, device: number, ...found: readonly Effect[]): Transition {
   return {
     ...{ rule, ruleVersion: 1, device, metric: 'temperature', severity: 'warning' as const },
@@ -132,7 +129,6 @@ function transitionOf(rule: number, device: number, ...found: readonly Effect[])
 
 export type AlertStore = Awaited<ReturnType<typeof createAlertStore>>
 
-/** As much of it as is stored. */
 function stateAfter(found: readonly Effect[]): PairState {
   const last = found.at(-1)
   if (last === undefined) return idlePair

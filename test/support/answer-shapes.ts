@@ -18,7 +18,6 @@ import { PastDays } from '../../query/shapes/past.ts'
 import { Stats } from '../../query/shapes/stats.ts'
 import { UnusualValues } from '../../query/shapes/unusual.ts'
 
-/** By the first step of the path below `/api/`. */
 export const shapeOfRead = {
   fleet: Fleet,
   latest: LatestReadings,

@@ -59,12 +59,10 @@ export async function unfold(section: Locator): Promise<void> {
 /** The charts of a range. */
 export const charts = (page: Page) => page.getByRole('application')
 
-/** With plain spaces. */
 export async function textOf(place: Locator): Promise<string> {
   return (await place.innerText()).replaceAll('\u202f', ' ')
 }
 
-/** What the charts say to a screen reader at their cursor, once it is something, and not what was said before. */
 export async function spoken(page: Page, before = ''): Promise<string> {
   let text = before
   await waitFor('the charts say something', async () => {
@@ -74,7 +72,6 @@ export async function spoken(page: Page, before = ''): Promise<string> {
   return text
 }
 
-/** By day and by night. */
 export async function inspect(t: Test, page: Page, name: string): Promise<void> {
   if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(axe)
   for (const colorScheme of ['light', 'dark'] as const) {

@@ -11,7 +11,6 @@ import { closing, silentLog, type TestHooks } from './databases.ts'
 import { until } from './processes.ts'
 import { startLentDatabases } from './worker-questdb.ts'
 
-/** By the names of metrics; null is a missing value. */
 type Values = Readonly<Record<string, number | null>>
 
 export async function startCustomReadings(t: TestHooks) {

@@ -76,7 +76,6 @@ async function makeTemplate(template: string, optionsOf: OptionsOf): Promise<voi
   }
 }
 
-/** Those that nobody has copied for a day. */
 function removeOld(): void {
   for (const name of readdirSync(templates)) {
     const path = join(templates, name)

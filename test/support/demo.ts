@@ -57,7 +57,6 @@ export async function runCommands(demo: { output(): string }, commands: string):
   return stdout.split('\n==\n').slice(0, -1)
 }
 
-/** As Ctrl-C does. */
 export async function stopDemo(t: Test, demo: Demo): Promise<void> {
   const pids = familyOf(demo.child.pid ?? 0)
   t.ok(pids.length >= 4, 'the demo, the service and two databases are processes')

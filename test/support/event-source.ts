@@ -8,7 +8,6 @@ interface HeardEvent {
 }
 
 export function createEventSource(query = '') {
-  /** Of all connections. */
   const heard: HeardEvent[] = []
   let lastId: string | undefined
   let connection = new AbortController()

@@ -10,10 +10,8 @@ import { published } from './published.ts'
 
 interface SentAnswer {
   method: string
-  /** With its query. */
   url: string
   status: number
-  /** By names in lower case. */
   headers: Record<string, unknown>
   body: Buffer
 }

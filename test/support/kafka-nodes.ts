@@ -15,7 +15,6 @@ import { type Service, startService } from './service.ts'
 
 export interface KafkaNodesOptions {
   environment?: Record<string, string>
-  /** Of QuestDB. */
   replicas?: 1 | 2
 }
 
@@ -48,7 +47,6 @@ export async function openKafkaNodes(t: TestHooks, { environment = {}, replicas 
     kafka,
     databases,
     topics,
-    /** Of each process. */
     environment: shared,
     postgres,
     start: (role: 'api' | 'forward' = 'api', own: Record<string, string> = {}) =>

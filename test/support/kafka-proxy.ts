@@ -12,7 +12,6 @@ export interface KafkaProxy {
   swallowsAnswers: boolean
   /** Bytes that were swallowed. */
   swallowed: number
-  /** From now on requests are kept. */
   hold(): HeldRequests
 }
 

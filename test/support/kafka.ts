@@ -16,16 +16,12 @@ export interface TestKafka extends KafkaCluster {
 
 export interface TestKafkaOptions {
   brokers?: 1 | 3
-  /** Of the brokers; by default one that goes at the end. */
   folder?: string
-  /** Of the broker with this number from 1 on, which listens on these ports. */
   settings?: (id: number, port: number, controllerPort: number) => Readonly<Record<string, string>>
 }
 
-/** For tests that are not of what a slow broker brings. */
 const patience = { requestTimeoutMs: 30_000, appendDeadlineMs: 10 * 60_000 }
 
-/** What the journal needs of a topic. */
 const topicSettings = { 'message.timestamp.type': 'LogAppendTime', 'max.message.bytes': `${4.5 * 1024 * 1024}` }
 
 export async function startKafka(t: TestHooks, { brokers = 1, ...options }: TestKafkaOptions = {}): Promise<TestKafka> {
@@ -82,7 +78,6 @@ export async function textsOf(partition: TopicPartition): Promise<string[]> {
   return texts
 }
 
-/** Of a broker that is there, and may take longer than a client with a short time waits. */
 export async function answered<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
   let answer: { value: Answer } | undefined
   await until('the broker answers', async () => {

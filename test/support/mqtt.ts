@@ -28,7 +28,6 @@ import { perOwner } from './accounts.ts'
 import { silentLog, type TestHooks } from './databases.ts'
 import { openRaw } from './raw-connection.ts'
 
-/** Of every device of these tests. */
 export const devicePassword = 'secret'
 
 /** A journal whose readings wait until the test gives the outcome. */
@@ -123,9 +122,7 @@ export interface ListenerVariant {
   /** A real one, instead of a registry that makes no metric. */
   metrics?: RegistryOfMetrics
   perOwner?: DevicesPerOwner
-  /** With real keys. */
   keyRegistry?: Pick<Keys, 'find' | 'isCurrent'>
-  /** What stands in for the test's own parts. */
   parts?: Partial<Pick<ListenerOptions, 'intake' | 'findCredential' | 'authRateLimit' | 'connections'>>
   log?: Pick<Log, 'warn' | 'error'>
   /** MQTT_DECODERS */

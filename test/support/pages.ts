@@ -24,9 +24,7 @@ export interface Visited {
   text: string
   elements: readonly HtmlElement[]
   location: string | undefined
-  /** As the browser would send them from now on. */
   cookie: string
-  /** What the page says is wrong. */
   errors: string[]
 }
 
@@ -73,7 +71,6 @@ export async function openPages(t: TestHooks, under: PagesOf) {
 
   return {
     setup,
-    /** Those that were logged. */
     faults,
     visit,
     /** Sends a form, as the page itself does. */

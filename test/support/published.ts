@@ -39,7 +39,6 @@ const remoteWriters = remoteWriterFamilies({ ingest: {} } as never)
 const webhooks = webhookFamilies({} as never)
 const airQuality = airQualityFamily({ publicUrl: undefined } as never)
 
-/** By what its reads say of who may read. */
 export function publishedLogger(access: ReadAccess) {
   return loggerFamily({
     access,
@@ -57,7 +56,6 @@ export function publishedLogger(access: ReadAccess) {
 
 const server = serverFamily({ metrics: createMetrics({} as never), readiness: () => ({ status: 'ok' }) })
 
-/** In the order of the service. */
 export const families = [
   logger,
   accounts,

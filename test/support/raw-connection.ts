@@ -10,7 +10,6 @@ export interface RawConnection {
   received(): string
   /** How many answers have begun. */
   answers(): number
-  /** What ended the connection, if it was a fault. */
   fault(): NodeJS.ErrnoException | undefined
   /** Resolves with everything that came back, once the connection is closed. */
   closed: Promise<string>

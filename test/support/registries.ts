@@ -103,7 +103,6 @@ export async function openNode(
 interface KnownIds {
   accounts: readonly number[]
   tenants: readonly number[]
-  /** By names of devices, every password that one has had. */
   passwords: ReadonlyMap<string, ReadonlySet<string>>
   /** Texts of API keys. */
   keys: readonly string[]

@@ -8,7 +8,6 @@ import { readingLength, readings, writeReading } from '../../ingest/readings-tab
 
 export type TestTopic = Awaited<ReturnType<ReturnType<typeof createTopics>['openTopic']>>
 
-/** Of all who share a database. */
 let count = 0
 
 export function createTopics(postgres: pg.Pool) {
@@ -41,7 +40,6 @@ const reading = { temperature: 20.5, humidity: 50, pressure: 1000, battery_volta
 /** It is found in the bytes of a record. */
 export const valueOfSeries = (series: number) => series * 1000 + 0.5
 
-/** Of a device, with a value of each of these custom series. */
 export function letter(
   offset: number,
   device: number,

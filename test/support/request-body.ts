@@ -6,7 +6,6 @@ export function bodyOf(bytes: Uint8Array): RequestBody {
   return { length: bytes.length, pieces: () => [bytes] }
 }
 
-/** What is sent, and whether its length was told right. */
 export function bytesOf(body: RequestBody): Buffer {
   const bytes = Buffer.concat(Array.from(body.pieces(), piece => Buffer.from(piece)))
   if (bytes.length !== body.length) throw new Error(`${body.length} bytes were told, ${bytes.length} came`)

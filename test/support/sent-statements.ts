@@ -18,11 +18,9 @@ interface TracedStatements {
 }
 
 interface SentStatements extends TracedStatements {
-  /** What runs at this moment, beside this question. */
   running(): Promise<string[]>
 }
 
-/** Of the managed QuestDB of a service. */
 export async function traceStatements(
   t: { teardown(work: () => unknown): void },
   dataDirectory: string,
@@ -96,7 +94,6 @@ export async function longLists(statements: TracedStatements): Promise<string[]>
 export interface LimitedText {
   /** `query/points/points-source.ts` */
   file: string
-  /** What stands between what is put in. */
   parts: string[]
 }
 

@@ -9,11 +9,9 @@ import { borrow } from './borrow.ts'
 import type { TestHooks } from './databases.ts'
 import { isRunning, serverPid, until } from './processes.ts'
 
-/** Of a service that does not stop. */
 const hangMs = 300_000
 const root = resolve(import.meta.dirname, '..', '..')
 
-/** What tests do with a service that runs. */
 export interface ServiceClient {
   url: string
   dataDirectory: string
@@ -199,7 +197,6 @@ export function basic(name: string, password: string): string {
   return `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`
 }
 
-/** Those of the servers that were started in the data directory, dead or alive. */
 function serverPids(dataDirectory: string): number[] {
   return (['questdb', 'postgres'] as const).flatMap(server => {
     try {

@@ -42,10 +42,8 @@ export async function startLentDatabases(t: TestHooks): Promise<Databases> {
 }
 
 export interface ServiceQuestdb {
-  /** Of a service that uses it. */
   settings: { QUESTDB_HTTP: string; QUESTDB_PG: string }
   sql: QuestdbSql
-  /** As after a loss of its data: drops all that it has. */
   empty(): Promise<void>
 }
 
@@ -63,7 +61,6 @@ async function startOwn(t: TestHooks): Promise<LentQuestdb> {
   return await questdb.empty()
 }
 
-/** With the views and materialized views. */
 async function dropAll(sql: (statement: string) => Promise<readonly unknown[]>): Promise<void> {
   await sql('DROP ALL')
   const left = 'SELECT table_name FROM tables() UNION ALL SELECT name FROM wal_tables()'

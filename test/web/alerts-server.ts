@@ -13,38 +13,25 @@ import { createApp } from '../support/app.ts'
 import type { TestHooks } from '../support/databases.ts'
 import { type Listeners, madeDevices, noInsights, serveEvents } from './fleet-server.ts'
 
-interface AlertsServer {
-  url: string
-  /** Nobody else gets an answer about alerts. */
-  isSignedIn: boolean
-  /** Otherwise it is an ordinary user. */
-  isOperator: boolean
-  alerts: Alert[]
-  rules: Rule[]
-  channels: Channel[]
-  deliveries: Delivery[]
-  preview: PreviewAnswer
-  /** What was sent: method, path and body. */
-  sent: [method: string, path: string, body: unknown][]
-  /** Tells the pages that listen of an alert. */
-  tell(alert: Alert): void
-}
+type AlertsServer = Awaited<ReturnType<typeof openAlertsServer>>
 
-export async function openAlertsServer(t: TestHooks): Promise<AlertsServer> {
+export async function openAlertsServer(t: TestHooks) {
   await buildWeb()
   const app = createApp(webFamily())
   const listeners: Listeners = new Set()
-  const server: AlertsServer = {
+  const server = {
     url: '',
     isSignedIn: true,
+    /** Otherwise it is an ordinary user. */
     isOperator: true,
-    alerts: [],
-    rules: [],
-    channels: [],
+    alerts: [] as Alert[],
+    rules: [] as Rule[],
+    channels: [] as Channel[],
     deliveries: [delivery],
     preview: noPreview,
-    sent: [],
-    tell(alert) {
+    sent: [] as [method: string, path: string, body: unknown][],
+    /** Sends an event of an alert to the pages that listen. */
+    tell(alert: Alert): void {
       const event = `event: alert\ndata: ${JSON.stringify({ id: alert.id })}\n\n`
       for (const listener of listeners) listener.write(event)
     },

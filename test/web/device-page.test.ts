@@ -54,7 +54,6 @@ function difference(one: Colour, other: Colour): number {
   return Math.hypot(one[0] - other[0], one[1] - other[1], one[2] - other[2])
 }
 
-/** As charts have it. */
 const bandOpacity = 0x2b / 255
 
 const markup = '<img src=x onerror=alert(1)>'

@@ -223,7 +223,6 @@ onPhone('a phone tells humidity from battery, and has a line for each custom val
   ]
   await page.goto(`${server.url}/?sort=device`)
   const height = async () => (await rowOf(page, 'hut').boundingBox())?.height
-  // As screen readers have them.
   await becomes(t, () => rowOf(page, 'hut').ariaSnapshot(), /cell "55\s%\s+RH"[\s\S]*cell "Battery\s+80\s%"/)
   await becomes(t, height, 116 + 22)
   await becomes(t, () => rowOf(page, 'shed').locator('td.hours').textContent(), 'no full hour yet', 'the first hour')
@@ -418,7 +417,6 @@ on({ ...desk, reducedMotion: 'reduce' })(
     await waitFor('a row before it has the focus', async () => Number(await focused()) < 3_001)
     await page.keyboard.press('Home')
     await waitFor('the first row has the focus', async () => (await focused()) === '2')
-    // Those that are silent have no line of their hours.
     await page.evaluate('scrollTo(0, document.documentElement.scrollHeight / 2)')
     await page.locator('svg.sparkline').first().waitFor()
     const asked = server.requests.filter(url => url.startsWith('/api/fleet/trends?'))

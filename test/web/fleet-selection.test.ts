@@ -39,7 +39,6 @@ const button = (page: Page, name: string | RegExp) => region(page, 'Selection').
 const confirm = (page: Page, name: string) => page.getByRole('dialog').getByRole('button', { name }).click()
 const box = (page: Page, name: string) => page.getByRole('checkbox', { name: `Select ${name}`, exact: true })
 
-/** By the bar or by the header of the table. */
 const isCovered = `(() => {
   const { left, top, right, bottom } = document.activeElement.getBoundingClientRect()
   const at = document.elementFromPoint((left + right) / 2, top + 1)

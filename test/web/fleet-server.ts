@@ -9,26 +9,7 @@ import { buildWeb } from '../../web/build.ts'
 import { createApp } from '../support/app.ts'
 import type { TestHooks } from '../support/databases.ts'
 
-export interface FleetServer {
-  url: string
-  /** Changed by a test; the answers are of them. */
-  devices: FleetDevice[]
-  /** What the answer has besides. */
-  more: object
-  /** What `/api/fleet/map` answers, whatever the box is. */
-  marks: FleetMap['marks']
-  /** The answer of `/api/fleet/insights`; undefined while QuestDB is away. */
-  insights: object | undefined
-  /** When set, `/api/fleet` is answered by it. */
-  refusal: { status: number; body: object } | undefined
-  /** Sends an event to each page that listens. */
-  send(event: string, data: object): void
-  /** How many pages listen. */
-  listening(): number
-  /** Ends as one that is killed; returns what starts it again. */
-  kill(): Promise<() => Promise<void>>
-  requests: string[]
-}
+type FleetServer = Awaited<ReturnType<typeof openFleetServer>>
 
 export const noInsights = {
   findings: [],
@@ -41,25 +22,26 @@ export const noInsights = {
 }
 
 /** The service's answer as `docs/` describes it; `events`: whether it has any. */
-export async function openFleetServer(
-  t: TestHooks,
-  devices: FleetDevice[],
-  { events = true } = {},
-): Promise<FleetServer> {
+export async function openFleetServer(t: TestHooks, devices: FleetDevice[], { events = true } = {}) {
   await buildWeb()
   const listeners: Listeners = new Set()
-  const server: FleetServer = {
+  const server = {
     url: '',
+    /** Answers are made of them and of `more`; a test changes both. */
     devices,
-    more: {},
-    marks: [],
-    insights: noInsights,
-    refusal: undefined,
-    requests: [],
-    send(event, data) {
+    more: {} as object,
+    marks: [] as FleetMap['marks'],
+    /** Undefined while QuestDB is away. */
+    insights: noInsights as object | undefined,
+    /** `/api/fleet` is answered by it. */
+    refusal: undefined as { status: number; body: object } | undefined,
+    requests: [] as string[],
+    /** Sends an event to each page that listens. */
+    send(event: string, data: object): void {
       for (const listener of listeners) listener.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
     },
     listening: () => listeners.size,
+    /** Ends as one that is killed; returns a function that starts it again. */
     async kill() {
       await close()
       return () => open(Number(new URL(server.url).port))
@@ -156,7 +138,6 @@ function groupsOf(all: readonly FleetDevice[], { key, tag = [] }: FleetQuery & {
   return { generated_at: Date.now(), key, groups, groups_total: groups.length, others: countsOf([]), untagged }
 }
 
-/** With three devices that have no coordinates. */
 function mapWith(marks: FleetMap['marks']): FleetMap {
   const extents = marks.map(({ extent }) => extent)
   const extent = {
@@ -175,7 +156,6 @@ function mapWith(marks: FleetMap['marks']): FleetMap {
 
 export const noCounts = { silent: 0, late: 0, never: 0, fresh: 0, off: 0 }
 
-/** Of one device there. */
 export function markAt(
   latitude: number,
   longitude: number,
@@ -214,7 +194,6 @@ function madeDevice(index: number): FleetDevice {
   }
 }
 
-/** Of what has a temperature: up or down by a degree in six hours, with a gap. */
 function madeTrend({ device, values }: FleetDevice): FleetTrends['devices'] {
   const { temperature } = values
   if (temperature === undefined) return []

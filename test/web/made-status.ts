@@ -35,7 +35,6 @@ export const madeStatus: Status = {
   },
 }
 
-/** Of several, the one that answers. */
 export const madeNode: NonNullable<Status['nodes']>[number] = {
   id: '01234567',
   is_self: true,

@@ -57,7 +57,6 @@ export async function addMetric(service: ServiceClient, metric: Record<string, u
   if (status !== 201 && status !== 409) throw new Error(`no metric was added: ${status} ${JSON.stringify(body)}`)
 }
 
-/** What the page requests of the API from now on. */
 export function requestsOf(page: Page): URL[] {
   const asked: URL[] = []
   page.on('request', request => {

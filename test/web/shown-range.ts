@@ -76,7 +76,6 @@ async function momentAt(page: Page, share: number): Promise<number> {
   return wallMs((await textNow(page, '.cursor-time strong')) ?? '')
 }
 
-/** Of the first such element, if there is one now. */
 async function textNow(page: Page, selector: string): Promise<string | undefined> {
   const [text] = await page.locator(selector).allInnerTexts()
   return text
@@ -85,7 +84,6 @@ async function textNow(page: Page, selector: string): Promise<string | undefined
 /** `23 Nov 2026, 12:04` */
 const wallMs = (text: string) => Date.parse(`${text} UTC`)
 
-/** Of the first chart, without its axes. */
 export const plot = (page: Page) => page.locator('.panel-chart .u-over').first()
 
 /** Once it is there: a chart of other lines takes the place of the one before. */
@@ -98,7 +96,6 @@ async function plotBox(page: Page): Promise<Box> {
   return box as unknown as Box
 }
 
-/** Of a window in the address, in milliseconds. */
 export function windowIn({ search }: ShownRange): { fromMs: number; toMs: number; spanMs: number } {
   const fields = new URLSearchParams(search)
   const [fromMs = 0, toMs = 0] = ['from', 'to'].map(name => Date.parse(fields.get(name) ?? ''))

@@ -46,7 +46,6 @@ const points = times(lastMs - 3 * dayMs, lastMs).flatMap(atMs => {
   ]
 })
 
-/** Of a station that sent ppm until a day in the past, and ppb since. */
 const changedMs = Math.floor(lastMs / dayMs) * dayMs - 39 * dayMs
 const changedPoints = [
   ...times(changedMs - dayMs, changedMs - hourMs, hourMs).map(atMs => pointAt(atMs, 'no2', 'ppm', 0.021)),

@@ -176,7 +176,6 @@ onDesk('a link shows a view alone, without an account, in listed sites, until it
   }
 })
 
-/** As somebody without an account, on a phone. */
 async function see(t: Test, { name, address, wall, ownWall }: Record<'name' | 'address' | 'wall' | 'ownWall', string>) {
   await inBrowser(t, browser, phone, async visitor => {
     await visitor.goto(url)

@@ -503,7 +503,6 @@ test('events fit the contract', async t => {
   hub.stateChanged(1, 'late')
   hub.alertChanged(firing('12', 7))
   await hasEvents(client, 6)
-  // As JSON, where nothing is undefined.
   const events = JSON.parse(JSON.stringify(client.events()))
   t.equal(fault(content, 'list', events), undefined)
   t.strictSame(new Set(events.map(({ event }: SentEvent) => event)), new Set(['reset', 'reading', 'state', 'alert']))

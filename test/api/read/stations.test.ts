@@ -346,7 +346,6 @@ t.test('a read is bounded, and refused with a sentence', async t => {
 const ofRange = [`/units?start=${firstMs}`, `/readings?start=${firstMs}`]
 const reads = ['', '/latest', '/detail_data', '/stats_data', '/daily_summary', '/past_window_data', ...ofRange]
 
-/** What a client can tell answers apart by. */
 async function shownBy(response: Response): Promise<unknown[]> {
   return [response.status, await response.text(), [...response.headers].filter(([name]) => name !== 'date')]
 }

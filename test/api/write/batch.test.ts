@@ -66,7 +66,6 @@ interface Stored {
   temperature: number
 }
 
-/** What a test changes of a route. */
 interface Changes {
   /** Is called with the name of each device that is looked up. */
   onLookUp?: (name: string) => void
@@ -592,7 +591,6 @@ for (const query of ['', '?strict=1']) {
   })
 }
 
-/** What later looks at the key give. */
 const laterLooks: Record<string, [status: number, text: string, look: (key: Principal | undefined) => Principal]> = {
   'has lost its scope': [403, 'forbidden', key => ({ ...key, scopes: ['read'] }) as Principal],
   'cannot be looked up': [

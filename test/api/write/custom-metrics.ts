@@ -23,7 +23,6 @@ interface Answer {
   code?: string
   errors?: object
   ignored?: readonly string[] | undefined
-  /** What went to the journal. */
   custom?: CustomValues | undefined
 }
 

@@ -22,7 +22,6 @@ t.afterEach(() => {
 })
 
 const co2 = { title: 'CO₂', kind: 'gauge', unit: 'ppm', decimals: 0 } as const
-/** As the page makes them, by what is chosen now. */
 const quantities = () => quantitiesOf({ co2 })
 const plain = (text: string) => text.replaceAll('\u202f', ' ')
 const rule = (condition: object, more: object = {}): NewRule =>

@@ -26,7 +26,6 @@ import { createZone, dayMs } from '../../../web/text/zone.ts'
 
 const presets = ['24h', '7d', '30d', '365d'] as const
 const readRange = (search: string) => readRangeOf(new URLSearchParams(search), presets)
-/** With only those that there are. */
 function writeRange(range: Range): string {
   const fields = Object.entries(rangeArguments(range)).filter(([, value]) => value !== undefined)
   return fields.map(([name, value]) => `${name}=${value}`).join('&')

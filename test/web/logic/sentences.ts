@@ -37,7 +37,6 @@ import { createZone } from '../../../web/text/zone.ts'
 import { createTimes } from '../../../web/theme/times.ts'
 
 const hourMs = 3_600_000
-/** As a person reads it: thin spaces are spaces. */
 const plain = (texts: readonly string[]) => texts.join(' ').replaceAll('\u202f', ' ')
 const temperature = builtInQuantities.of('temperature')
 
