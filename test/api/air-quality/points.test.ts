@@ -495,11 +495,7 @@ t.test('bad requests', async t => {
     ['{"value":', /JSON/i],
     [{}, 'timestamp: is required; parameter: is required; unit: is required; value: is required'],
     [{ ...point, value: null }, 'value: must be a number'],
-    [{ ...point, timestamp: 0 }, /^timestamp: must be an ISO 8601 time/],
-    [{ ...point, timestamp: '2026-02-30' }, /^timestamp: must be an ISO 8601 time/],
-    [{ ...point, timestamp: '1999-12-31T23:59:59' }, 'timestamp: must not be before 2000-01-01'],
     [{ ...point, timestamp: '2026-05-30T02:00:00.5' }, 'timestamp: must be a whole second'],
-    [{ ...point, timestamp: '2026-05-30T02:00:00.000001' }, 'timestamp: must be a whole second'],
     [{ ...point, timestamp: '2026-05-31' }, 'timestamp: must not be in the future'],
   ]
   for (const [body, message] of bad) {

@@ -2,11 +2,9 @@
 
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import http from 'node:http'
-import fc from 'fast-check'
 import t from 'tap'
 import { createLocalTime } from '../../../analytics/time/local-time.ts'
 import { analysesGroup } from '../../../api/read/analyses.ts'
-import { ChangesParameters, DailyParameters, StatsParameters } from '../../../api/read/analysis-parameters.ts'
 import type { QueryLimits } from '../../../query/limits.ts'
 import { makeDevice, queryAt } from '../../query/query-at.ts'
 import type { TestHooks } from '../../support/databases.ts'
@@ -15,7 +13,6 @@ import { openGate } from '../../support/pg-gate.ts'
 import { plainDevice } from '../../support/plain-device.ts'
 import { until } from '../../support/processes.ts'
 import { startQuestdb } from '../../support/questdb.ts'
-import { runs } from '../../support/runs.ts'
 import { serveGroups } from '../serve-groups.ts'
 import { type Read, readClient, refusing } from './reading-client.ts'
 
@@ -302,31 +299,6 @@ t.test('a wrong window is refused with what is allowed', async t => {
   }
   const compare = '/compare_data?a=Whole&b=Cut'
   await refusesWindow(t, `${compare}&start=${start}&end=${end}&preset=7d`, 400, /^start and preset do not go together$/)
-})
-
-t.test('whatever a window says is taken as one of at most 366 days, or is refused', async t => {
-  const odd = fc.oneof(fc.string(), fc.constantFrom('', '-1', '1e3', '٣'))
-  const mostly = (numbers: fc.Arbitrary<number>) =>
-    fc.oneof({ weight: 9, arbitrary: numbers.map(String) }, { weight: 1, arbitrary: odd })
-  const moment = mostly(fc.integer({ min: end, max: end + 500 * dayMs }))
-  const fields = fc.record({ days: mostly(fc.nat({ max: 400 })), start: moment, end: moment }, { requiredKeys: [] })
-  let taken = 0
-  fc.assert(
-    fc.property(fields, given => {
-      for (const shape of [StatsParameters, DailyParameters, ChangesParameters]) {
-        const { success, data, error } = shape.safeParse(given)
-        if (!success && !error?.issues[0]?.message) throw new Error('it does not say why')
-        if (!success) continue
-        taken++
-        const { days = 1, start: from, end: to } = data
-        if (days > 366 || (from !== undefined && (to === undefined || to <= from || to - from > 366 * 864e8))) {
-          throw new Error(JSON.stringify(data))
-        }
-      }
-    }),
-    runs(300, 3000),
-  )
-  t.ok(taken > 30)
 })
 
 t.test('a wrong parameter is refused with what is allowed, and an unknown device as such', async t => {

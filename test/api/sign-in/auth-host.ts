@@ -162,14 +162,6 @@ t.test('each error of the library has a sentence', async t => {
   }
 })
 
-t.test('cookies beside the session do not disturb it', async t => {
-  const { cookie } = await cookieOf(id)
-  const names = [`${codec.cookieName}X`, `${codec.cookieName}.x`, '__Secure-authjs.callback-url']
-  for (const more of [...names.map(name => `${name}=junk`), 'x=%', '=']) {
-    t.match(json(await visit('/auth/session', { cookie: `${cookie}; ${more}` })), { user: { id: String(id) } }, more)
-  }
-})
-
 t.test('the host has no other operations of Auth.js', async t => {
   for (const path of ['', '/webauthn-options/x', '/callback/github', '/verify-request']) {
     t.match(await visit(`/auth${path}`), { status: 404 }, path)
