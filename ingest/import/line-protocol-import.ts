@@ -90,8 +90,10 @@ function ofResolved(lines: ListedLines, resolved: ResolvedNames, nameOf: (index:
 }
 
 function expiredLines({ expired }: EncodedLines, fromMs: number, nameOf: (index: number) => string): Reject[] {
-  const reason = `timestamp ${expiredReason(fromMs)}`
-  return expired.map(({ line, name }) => ({ line, device: nameOf(name), code: 'READING_INVALID', reason }))
+  // Without a retention there is no earliest time, and nothing has expired.
+  return expired.map(({ line, name }) => {
+    return { line, device: nameOf(name), code: 'READING_INVALID', reason: `timestamp ${expiredReason(fromMs)}` }
+  })
 }
 
 /** As many as fit a message that people read. */

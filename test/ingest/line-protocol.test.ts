@@ -166,7 +166,8 @@ test('so are those of a table with several symbols, a series number, timestamps 
 const mebibyte = 1024 ** 2
 const timeMs = Date.now() - 3_600_000
 
-function startImporter(t: Test, ingest: LineImporterOptions['ingest'], earliestMs?: () => number) {
+/** `earliestMs`: as in a service without a retention. */
+function startImporter(t: Test, ingest: LineImporterOptions['ingest'], earliestMs = () => Number.NEGATIVE_INFINITY) {
   const options = { names: defaultLineNames, ranges: defaultRanges, aheadMsMax: 300_000, bodyBytesMax: 32 * mebibyte }
   const importer = createLineImporter({ ingest, ...options, earliestMs })
   t.teardown(() => importer.close())
