@@ -65,7 +65,12 @@ onDesk('a device is added, sends by the programs that are shown, and comes into 
   await inspect(t, page, 'devices, a password')
   const runs = async (program: string, flag: string, name: string, more = '') =>
     (await run(program, [flag, (await shownText(page, name)).trim() + more])).stdout
+  await page.getByText('The next reading appears here when it arrives.').waitFor()
   t.match(await runs('sh', '-c', 'A reading by curl'), '{"status":"success"}')
+  await page
+    .getByRole('status')
+    .filter({ hasText: /^A reading of .* has arrived\. Open the page$/ })
+    .waitFor()
   t.equal(await runs('sh', '-c', 'By InfluxDB line protocol', " -s -w '%{http_code}'"), '204')
   t.match(await runs('python3', '-c', 'By Python'), '{"status":"success"}')
   const mqtt = new RegExp(`^mosquitto_pub .* -p ${mqttPort} .*-t 'readings/porch'\\\\''s'`)
@@ -88,6 +93,7 @@ onDesk('a device is changed, suspended, given a new password and removed by its 
   await said(page, /invalid body.*expected_interval_seconds/)
   await page.getByLabel('Seconds between readings').fill('60')
   const tags = 'site:berlin; room:Server room'
+  await page.getByText('More', { exact: true }).click()
   await fill(page, { Place: 'Under the roof', Tags: tags, Metrics: 'humidity, temperature' })
   await press(page, 'Save')
   await said(page, 'attic is changed.')

@@ -9,6 +9,8 @@ export interface FormField {
   kind?: 'text' | 'email' | 'number' | 'datetime-local' | 'check' | 'long' | 'choice'
   hint?: string
   isRequired?: boolean
+  /** Folded with others under More. */
+  isMore?: boolean
   value?: string | number | boolean | null
   /** The options of a choice. */
   choices?: readonly Choice[]
@@ -63,11 +65,13 @@ export function AddForm({ title, verb, fields, isBusy, isOpen = false, onSend, o
     >
       <h2>{title}</h2>
       {children}
-      <div class="fields">
-        {fields.map(field => (
-          <Field key={field.name} {...field} />
-        ))}
-      </div>
+      <Fields fields={fields.filter(({ isMore = false }) => !isMore)} />
+      {fields.some(({ isMore }) => isMore) ? (
+        <details>
+          <summary>More</summary>
+          <Fields fields={fields.filter(({ isMore }) => isMore)} />
+        </details>
+      ) : null}
       <div class="actions">
         <button type="submit" class="button strong" disabled={isBusy}>
           {verb}
@@ -77,6 +81,16 @@ export function AddForm({ title, verb, fields, isBusy, isOpen = false, onSend, o
         </button>
       </div>
     </form>
+  )
+}
+
+function Fields({ fields }: { fields: readonly FormField[] }) {
+  return (
+    <div class="fields">
+      {fields.map(field => (
+        <Field key={field.name} {...field} />
+      ))}
+    </div>
   )
 }
 

@@ -1,10 +1,12 @@
 /** The registry of devices: add, change, switch, new passwords, removal, and a list of many. */
 
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import type { Status } from '../../../api/admin/status-answer.ts'
 import type { DeviceDetails, IssuedPassword, Rotated } from '../../../auth/devices/device.ts'
 import type { DevicePage } from '../../../auth/devices/device-page.ts'
+import type { ReadingEvent } from '../../../query/live/events/event-shape.ts'
 import { addressOf } from '../../client/address.ts'
+import { openEvents } from '../../client/events.ts'
 import { lastValue } from '../../client/resource-state.ts'
 import { devicePath } from '../../client/routes.ts'
 import { useResource } from '../../client/use-resource.ts'
@@ -57,21 +59,22 @@ export function DevicesSection() {
 
 const settings: (FormField & { name: keyof Omit<DeviceDetails, 'quality_limits' | 'metrics' | 'tags'> })[] = [
   { name: 'location_short', label: 'Place' },
-  { name: 'location_desc', label: 'Description' },
   { name: 'expected_interval_seconds', label: 'Seconds between readings', kind: 'number', hint: 'Estimated if empty' },
-  { name: 'altitude_m', label: 'Altitude (m)', kind: 'number' },
-  { name: 'latitude', label: 'Latitude (°)', kind: 'number', hint: 'South is negative' },
-  { name: 'longitude', label: 'Longitude (°)', kind: 'number', hint: 'West is negative' },
-  { name: 'profile', label: 'Profile', kind: 'choice', choices: profileChoices, hint: 'Adds statistics' },
   { name: 'battery', label: 'Sends battery voltage and charge', kind: 'check' },
-  { name: 'battery_type', label: 'Battery type', kind: 'choice', choices: batteryChoices },
-  { name: 'battery_cells', label: 'Cells in series', kind: 'number', hint: 'One if empty' },
+  { name: 'location_desc', label: 'Description', isMore: true },
+  { name: 'altitude_m', label: 'Altitude (m)', kind: 'number', isMore: true },
+  { name: 'latitude', label: 'Latitude (°)', kind: 'number', hint: 'South is negative', isMore: true },
+  { name: 'longitude', label: 'Longitude (°)', kind: 'number', hint: 'West is negative', isMore: true },
+  { name: 'profile', label: 'Profile', kind: 'choice', choices: profileChoices, hint: 'Adds statistics', isMore: true },
+  { name: 'battery_type', label: 'Battery type', kind: 'choice', choices: batteryChoices, isMore: true },
+  { name: 'battery_cells', label: 'Cells in series', kind: 'number', hint: 'One if empty', isMore: true },
 ]
 
 const metricsField: FormField = {
   name: 'metrics',
   label: 'Metrics',
   hint: 'Stores only these, for example co2, temperature. If empty, all.',
+  isMore: true,
 }
 const tagsField: FormField = { name: 'tags', label: 'Tags', hint: 'For example site:berlin, room:kitchen' }
 
@@ -149,7 +152,34 @@ export function Passwords({ shown, onDone }: { shown: Shown; onDone: () => void 
         { name: 'By MicroPython', text: microPythonProgram(sender) },
       ]}
       onDone={onDone}
-    />
+    >
+      <FirstReading device={issued.device} />
+    </SecretOnce>
+  )
+}
+
+/** Shows that a reading has arrived, so that a person sees whether a command or a program works. */
+function FirstReading({ device }: { device: string }) {
+  const [reading, setReading] = useState<ReadingEvent['data']>()
+  useEffect(
+    () =>
+      openEvents(addressOf(`/api/events?device=${encodeURIComponent(device)}`), {
+        on: { reading: setReading },
+        onLive: () => {},
+        onGap: () => {},
+      }),
+    [device],
+  )
+  return (
+    <p role="status">
+      {reading === undefined ? (
+        'The next reading appears here when it arrives.'
+      ) : (
+        <>
+          A reading of <Moment at={reading.ts} /> has arrived. <a href={addressOf(devicePath(device))}>Open the page</a>
+        </>
+      )}
+    </p>
   )
 }
 
