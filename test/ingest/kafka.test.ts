@@ -3,7 +3,6 @@
 import './kafka/topic.ts'
 import './kafka/network.ts'
 import './kafka/secured.ts'
-import './kafka/feed.ts'
 import './kafka/watch.ts'
 import './kafka/forwarding.ts'
 import './kafka/faults.ts'

@@ -11,10 +11,6 @@ import { readStartArguments, UsageError } from '../../service/settings/start-arg
 import { makeCertificate } from '../support/certificate.ts'
 import { temporaryFolder } from '../support/databases.ts'
 
-test('an empty variable is one that is not set', async t => {
-  t.equal(readConfig({ PORT: '', HOST: '' }).PORT, 8080)
-})
-
 test('who may sign up depends on who may read, unless it is said', async t => {
   t.equal(readConfig({}).SIGN_UP, 'open')
   t.equal(readConfig({ READS: 'private' }).SIGN_UP, 'invited')
@@ -23,7 +19,8 @@ test('who may sign up depends on who may read, unless it is said', async t => {
   t.throws(() => readConfig({ SIGN_UP: 'closed' }), /SIGN_UP must be open, invited or off/)
 })
 
-test('sizes, ranges and lists are read', async t => {
+test('sizes, ranges and lists are read, and what is empty is not set', async t => {
+  t.equal(readConfig({ PORT: '', HOST: '' }).PORT, 8080)
   const config = readConfig({
     JOURNAL_MAX: '2GiB',
     JOURNAL_RESERVE: '1000',
@@ -79,6 +76,10 @@ const databases = {
   DATABASE_URL: 'postgresql://a:secret@postgres/c',
 }
 
+const kafkaAndQuestdb = { ...kafka, QUESTDB_HTTP: databases.QUESTDB_HTTP, QUESTDB_PG: databases.QUESTDB_PG }
+const second = '2=http://u:a,b@q2:9000,postgresql://u:a,b@q2:8812/qdb'
+const third = '3=https://q3,postgres://q3/qdb'
+
 test('brokers of Kafka are read, and nothing of Kafka is set without them', async t => {
   const brokers = ['kafka_1.example:9092', '10.0.0.2:65535', '[::1]:1']
   t.strictSame(readConfig({ KAFKA_BROKERS: brokers.join(', ') }).KAFKA_BROKERS, brokers)
@@ -127,6 +128,11 @@ test('a wrong setting is named with what it should be', async t => {
     [{ ...kafka, KAFKA_SASL_USERNAME: 'a', KAFKA_SASL_PASSWORD: 'b' }, /KAFKA_SASL_MECHANISM, .* must be set together/],
     [sasl, /KAFKA_SASL_MECHANISM, KAFKA_SASL_USERNAME, KAFKA_SASL_PASSWORD without KAFKA_BROKERS/],
     [{ KAFKA_REPLICATION: '3' }, /KAFKA_REPLICATION without KAFKA_BROKERS/],
+    [{ QUESTDB_REPLICAS: second }, /QUESTDB_REPLICAS needs KAFKA_BROKERS, QUESTDB_HTTP and QUESTDB_PG/],
+    [
+      { ...kafkaAndQuestdb, QUESTDB_REPLICAS: second, QUESTDB_READ: '3' },
+      /QUESTDB_READ names a replica that .* does not/,
+    ],
     [{ LOG_LEVEL: 'loud' }, /LOG_LEVEL must be fatal, error/],
   ]
   for (const [environment, message] of wrong) {
@@ -154,11 +160,8 @@ test('the programs that are started get none of our settings', async t => {
 const read = (settings: Record<string, string>) => kafkaSettings(readConfig(settings))
 const KAFKA_BROKERS = 'a:1,b:2'
 
-test('without brokers there is no Kafka', async t => {
-  t.equal(read({}), undefined)
-})
-
 test('TLS and SASL reach the client, and only where they are set', async t => {
+  t.equal(read({}), undefined, 'without brokers')
   t.strictSame(read({ KAFKA_BROKERS }), {
     connection: { clientId: 'barograph', brokers: ['a:1', 'b:2'] },
     topicPrefix: 'barograph-',
@@ -235,14 +238,6 @@ t.test('the distance of two names', async t => {
   }
 })
 
-const kafkaAndQuestdb = {
-  KAFKA_BROKERS: 'kafka-1:9092',
-  QUESTDB_HTTP: 'http://q1:9000',
-  QUESTDB_PG: 'postgresql://q1:8812/qdb',
-}
-const second = '2=http://u:a,b@q2:9000,postgresql://u:a,b@q2:8812/qdb'
-const third = '3=https://q3,postgres://q3/qdb'
-
 test('the replicas are read in their order', async t => {
   const config = readConfig({ ...kafkaAndQuestdb, QUESTDB_REPLICAS: ` ${second}\n${third} `, QUESTDB_READ: '3' })
   t.strictSame(config.QUESTDB_REPLICAS, [
@@ -254,34 +249,28 @@ test('the replicas are read in their order', async t => {
 
 test('other lists are refused, without the passwords in them', async t => {
   const many = Array.from({ length: 8 }, (_, at) => `${at + 2}=http://q,postgres://q`).join(' ')
-  for (const text of [third, `${third} ${second}`, `${second} ${second}`, '2=http://q2:9000', 'q2', '=', many]) {
-    t.throws(() => readConfig({ ...kafkaAndQuestdb, QUESTDB_REPLICAS: text }), {
+  for (const QUESTDB_REPLICAS of [
+    third,
+    `${third} ${second}`,
+    `${second} ${second}`,
+    '2=http://q2:9000',
+    'q2',
+    '=',
+    many,
+  ])
+    t.throws(() => readConfig({ ...kafkaAndQuestdb, QUESTDB_REPLICAS }), {
       message: /^Wrong settings: QUESTDB_REPLICAS must name the QuestDBs of the replicas from 2 on, such as [^ ]+\.$/,
     })
-  }
 })
 
-test('a replica needs Kafka, and one that is read has to be there', async t => {
-  t.throws(() => readConfig({ QUESTDB_REPLICAS: second }), {
-    message: 'Wrong settings: QUESTDB_REPLICAS needs KAFKA_BROKERS, QUESTDB_HTTP and QUESTDB_PG.',
-  })
-  t.throws(() => readConfig({ ...kafkaAndQuestdb, QUESTDB_REPLICAS: second, QUESTDB_READ: '3' }), {
-    message: 'Wrong settings: QUESTDB_READ names a replica that QUESTDB_REPLICAS does not.',
-  })
-})
-
-test('the role is read', async t => {
+test('the role is read, and help is asked for beside anything', async t => {
   t.strictSame(readStartArguments([]), { isHelp: false, role: 'all' })
   for (const role of ['all', 'api', 'forward']) {
     t.strictSame(readStartArguments(['--role', role]), { isHelp: false, role })
     t.strictSame(readStartArguments([`--role=${role}`]), { isHelp: false, role })
   }
-})
-
-test('help is asked for beside anything', async t => {
-  for (const words of [['--help'], ['-h'], ['--role', 'x', '-h'], ['--port', '--help']]) {
+  for (const words of [['--help'], ['-h'], ['--role', 'x', '-h'], ['--port', '--help']])
     t.equal(readStartArguments(words).isHelp, true, words.join(' '))
-  }
 })
 
 test('what is not taken is told', async t => {

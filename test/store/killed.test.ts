@@ -1,38 +1,21 @@
 /** What a killed server leaves behind is cleaned up by the next start without a question. */
 
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Test, test } from 'tap'
+import { test } from 'tap'
 import type { DataDirectory } from '../../store/data-directory.ts'
 import { recordedServer } from '../../store/process/process-identity.ts'
 import { createQuestdbClient, type QuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import { openQuestdb } from '../../store/questdb/questdb.ts'
 import { questdbRoot } from '../../store/questdb/questdb-server.ts'
 import { ensureExpiryTables } from '../../store/questdb/questdb-tables.ts'
-import { openStore } from '../../store/store.ts'
 import { expiredDaysTable, readingsTable } from '../../store/tables.ts'
-import { openTestDirectory, storeOptions, type TestHooks, temporaryFolder } from '../support/databases.ts'
-import { familyOf, isRunning, messageOf, serverPid, until } from '../support/processes.ts'
+import { openTestDirectory, storeOptions, temporaryFolder } from '../support/databases.ts'
+import { isRunning, until } from '../support/processes.ts'
+import { comesUp, startThenKill } from './killed-store.ts'
 
 /** Only for hangs. */
 const timeoutMs = 600_000
-
-/** Hands back what the killed process had started: both servers, their own processes, and their watchdogs. */
-async function startThenKill(t: TestHooks, path: string): Promise<number[]> {
-  const holder = fork(new URL('../support/hold-store.ts', import.meta.url), [path, 'ready'])
-  t.teardown(() => holder.kill('SIGKILL'))
-  await messageOf(holder)
-  const pids = [serverPid({ path }, 'questdb'), serverPid({ path }, 'postgres')].flatMap(familyOf)
-  // Should the test fail, nothing of ours may stay.
-  t.teardown(() => {
-    for (const pid of pids.filter(isRunning)) process.kill(pid, 'SIGKILL')
-  })
-  holder.kill('SIGKILL')
-  await once(holder, 'exit')
-  return pids
-}
 
 test('the databases of a server that is killed end with it, and come up again', async t => {
   const path = join(temporaryFolder(t), 'data')
@@ -43,14 +26,6 @@ test('the databases of a server that is killed end with it, and come up again', 
   t.match(postgresLog, 'received fast shutdown request', 'PostgreSQL was asked to shut down in an orderly way first')
   await comesUp(t, path)
 })
-
-async function comesUp(t: Test, path: string): Promise<void> {
-  const directory = openTestDirectory(t, path)
-  const store = await openStore(storeOptions(directory))
-  t.teardown(() => store.close())
-  t.strictSame((await store.postgres.query('SELECT word FROM kept')).rows, [{ word: 'still here' }])
-  await store.questdb.ready
-}
 
 test('a pid alone is not enough to be taken for our server', async t => {
   const folder = temporaryFolder(t)

@@ -84,12 +84,6 @@ t.test('a writer has so many keys, and those that it has still count', async t =
   t.equal(await rowCount(), 4)
 })
 
-t.test('all writers together have so many keys', async t => {
-  const { claim } = await open(t, { limits: { rowsMax: 2 } })
-  const claims = await Promise.all([1, 2, 3].map(number => claim('k', 'a', { writer: `device ${number}` })))
-  t.match(claims, [{ kind: 'claimed' }, { kind: 'claimed' }, { kind: 'too many' }])
-})
-
 t.test('the bounds hold for several processes together, however they interleave', async t => {
   const bounds = { rowsPerWriterMax: 20, limits: { rowsMax: 45, claimsPerStatement: 7 } }
   await open(t)

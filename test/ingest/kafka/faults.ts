@@ -6,20 +6,48 @@ import { openDisk } from '../../../ingest/journal/disk.ts'
 import { Journal } from '../../../ingest/journal/journal.ts'
 import type { Outcome } from '../../../ingest/journal/outcome.ts'
 import { openStamper } from '../../../ingest/journal/stamp-file.ts'
+import { openTopicFeed } from '../../../ingest/kafka/topic-feed.ts'
 import type { TopicPartition } from '../../../ingest/kafka/topic-partition.ts'
 import { createTopicMedium } from '../../../ingest/kafka/topic-write-path.ts'
-import { readingWriter } from '../../../ingest/readings-table.ts'
+import { readings, readingWriter } from '../../../ingest/readings-table.ts'
 import { silentLog, temporaryFolder } from '../../support/databases.ts'
 import { freeze } from '../../support/frozen.ts'
 import { device, reading } from '../../support/journal-parts.ts'
 import { answered, appendText, storeText, textsOf } from '../../support/kafka.ts'
 import { until } from '../../support/processes.ts'
 import { waitFor } from '../../support/wait-for.ts'
+import { groupOf } from '../fake-partition.ts'
 import { kafka } from './broker.ts'
-import { append, openFeed } from './feed.ts'
 
 const [broker] = kafka.brokers
 if (broker === undefined) throw new Error('no broker')
+
+async function append(partition: TopicPartition, ids: readonly number[]): Promise<void> {
+  const { outcome } = await partition.append(groupOf(ids.map(id => ({ id, series: 1, timeUs: 1000 + id }))))
+  if (outcome !== 'stored') throw new Error(`the group was not stored: ${outcome}`)
+}
+
+async function openFeed(t: Test, topic: string) {
+  const client = await kafka.connect({ requestTimeoutMs: 1000, appendDeadlineMs: 60_000 })
+  const feed = openTopicFeed({
+    table: readings,
+    topic,
+    partition: await answered(() => client.partition(topic)),
+    from: 0,
+    notifyFrom: 0,
+    published: { onState: () => undefined, ageMs: () => 0 },
+    log: silentLog,
+    onFatal: error => {
+      throw error
+    },
+  })
+  t.teardown(() => feed.close())
+  const told: number[] = []
+  feed.onStored(stored => {
+    while (stored.next()) told.push(stored.value(0))
+  })
+  return { feed, told }
+}
 
 t.test('behind a broker that was killed appends, a feed and a journal go on', async t => {
   const client = await kafka.connect({ requestTimeoutMs: 1000, appendDeadlineMs: 10 * 60_000 })

@@ -1,4 +1,4 @@
-/** Forwards a replica for tests, in this process or, run as a program, in one that can be killed and frozen. */
+/** Forwards a replica for tests. */
 
 import { join } from 'node:path'
 import pg from 'pg'
@@ -13,7 +13,6 @@ import { makeClient } from '../../../store/postgres/postgres-connect.ts'
 import type { QuestdbHttp } from '../../../store/questdb/client/questdb-address.ts'
 import { silentLog } from '../../support/databases.ts'
 
-/** Plain data. */
 export interface TestReplica {
   /** The name of the process. */
   holder: string
@@ -71,9 +70,4 @@ export function forwardReplica(replica: TestReplica, log: Log = silentLog): Repl
       return closing
     },
   }
-}
-
-if (process.send !== undefined && process.argv[2] !== undefined) {
-  const forwarder = forwardReplica(JSON.parse(process.argv[2]))
-  process.on('message', () => process.send?.(forwarder.status() !== undefined))
 }

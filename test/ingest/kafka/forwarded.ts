@@ -1,6 +1,5 @@
 /** A topic with a device of its own, and what forwards it to QuestDB. */
 
-import { type ChildProcess, fork } from 'node:child_process'
 import type { Test } from 'tap'
 import { postgresUrl } from '../../../cli/demo/cluster/database-settings.ts'
 import { createReplicaState } from '../../../ingest/kafka/replica-state.ts'
@@ -8,7 +7,7 @@ import type { TopicPartition } from '../../../ingest/kafka/topic-partition.ts'
 import { readings } from '../../../ingest/readings-table.ts'
 import { readingsTable } from '../../../store/tables.ts'
 import { recordingLog, temporaryFolder } from '../../support/databases.ts'
-import { messageOf, until } from '../../support/processes.ts'
+import { until } from '../../support/processes.ts'
 import { questdbRows } from '../../support/questdb-rows.ts'
 import { topicGroup } from '../topic-content.ts'
 import { kafka as broker, client as kafka, store } from './broker.ts'
@@ -47,17 +46,6 @@ export function forward(t: Test, replica: TestReplica, log = recordingLog('error
   const forwarder = forwardReplica(replica, log)
   t.teardown(() => forwarder.close())
   return forwarder
-}
-
-/** In a process of its own; resolves when it holds the replica. */
-export async function forwardApart(t: Test, replica: TestReplica): Promise<ChildProcess> {
-  const child = fork(new URL('./forward-replica.ts', import.meta.url), [JSON.stringify(replica)])
-  t.teardown(() => child.kill('SIGKILL'))
-  await until(`${replica.holder} holds the replica`, async () => {
-    child.send('?')
-    return await messageOf<boolean>(child)
-  })
-  return child
 }
 
 export async function append({ partition }: TopicUnderTest, ...bodies: Buffer[]): Promise<void> {

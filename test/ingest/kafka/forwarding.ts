@@ -13,17 +13,7 @@ import { recordingLog } from '../../support/databases.ts'
 import { device, records } from '../../support/journal-parts.ts'
 import { until } from '../../support/processes.ts'
 import { store } from './broker.ts'
-import {
-  append,
-  committed,
-  forward,
-  forwardApart,
-  makeTopic,
-  newDevice,
-  nowUs,
-  untilCommitted,
-  valuesOf,
-} from './forwarded.ts'
+import { append, committed, forward, makeTopic, newDevice, nowUs, untilCommitted, valuesOf } from './forwarded.ts'
 
 t.test('what is appended comes to QuestDB once, and its offset is committed and published', async t => {
   const of = await makeTopic(t)
@@ -43,20 +33,6 @@ t.test('what is appended comes to QuestDB once, and its offset is committed and 
     forwarder: { isSynced: true },
     spool: { next: 4, lostGroups: 0 },
   })
-})
-
-t.test('a process that is killed is followed by one with an empty folder, from the committed offset', async t => {
-  const of = await makeTopic(t)
-  const first = nowUs()
-  const killed = await forwardApart(t, of.replica('a'))
-  await append(of, records(device(of.device), [1, 2], first))
-  await untilCommitted(of, 1)
-  killed.kill('SIGKILL')
-  await append(of, records(device(of.device), [3], first + 10))
-  const next = forward(t, of.replica('b'))
-  await untilCommitted(of, 2)
-  t.strictSame(await valuesOf(of.device), [1, 2, 3])
-  t.match(next.status(), [{ topic: of.topic, status: { tenure: Number, appliedBefore: 1, forwarder: { rows: 1 } } }])
 })
 
 t.test('a row that QuestDB refuses becomes a letter in PostgreSQL, and its file goes', async t => {
@@ -115,9 +91,10 @@ t.test('a process that stops commits what was applied, and the next one need not
   t.equal(await committed(of), 1)
   t.strictSame((await store.postgres.query('SELECT holder FROM replicas')).rows, [{ holder: null }])
   await append(of, records(device(of.device), [2], first + 1))
-  forward(t, of.replica('b'))
+  const next = forward(t, of.replica('b'))
   await untilCommitted(of, 2)
   t.strictSame(await valuesOf(of.device), [1, 2])
+  t.match(next.status(), [{ status: { appliedBefore: 1, forwarder: { rows: 1 } } }], 'from the committed offset')
 })
 
 t.test('what is damaged in a spool is fetched again', async t => {

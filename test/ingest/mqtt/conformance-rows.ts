@@ -20,8 +20,10 @@ type Packets = ReturnType<typeof packetsOf>
 /** A row has a text, the packets that a client sends, and the answers. */
 export type Row = [what: string, sent: Buffer[], answers: string[]]
 
+type Answers = [of311: string[], of5: string[]]
+
 /** Both versions get the same packets, and each has answers of its own. */
-type SharedRow = [what: string, sent: (of: Packets) => Buffer[], answers311: string[], answers5: string[]]
+type SharedRow = [what: string, sent: (of: Packets) => Buffer[], ...Answers]
 
 const accepted = 'connack'
 const open = [accepted, kept]
@@ -30,6 +32,9 @@ const refused = (code: string) => [`connack 0x${code}`]
 /** The connection ends after the CONNACK; MQTT 5 says why. */
 const closed = [accepted]
 const closedWith = (code: string) => [accepted, `disconnect 0x${code}`]
+const malformed: Answers = [closed, closedWith('81')]
+const protocolError: Answers = [closed, closedWith('82')]
+const malformedConnect: Answers = [[], refused('81')]
 const wrong = Buffer.from([0xc3, 0x28])
 const surrogate = Buffer.from([0xed, 0xa0, 0x80])
 const none = Buffer.from('a\0b')
@@ -68,23 +73,17 @@ export function packetsOf(level: 4 | 5) {
 
 /** Rows of both versions. */
 export const sharedRows: SharedRow[] = [
-  ['a client identifier is not UTF-8', of => of.ofClient({ payload: [text(wrong), ...credential] }), [], refused('81')],
-  ['a user name is not UTF-8', of => of.ofClient({ payload: [clientId, text(wrong), text('x')] }), [], refused('81')],
-  ['a will topic is not UTF-8', of => of.withWill(4, wrong, 'x'), [], refused('81')],
-  ['a topic name is not UTF-8', of => of.connected(of.publish({ topic: wrong })), closed, closedWith('81')],
   [
-    'a topic filter of SUBSCRIBE is not UTF-8',
-    of => of.connected(of.subscribe(text(wrong), 0)),
-    closed,
-    closedWith('81'),
+    'a client identifier is not UTF-8',
+    of => of.ofClient({ payload: [text(wrong), ...credential] }),
+    ...malformedConnect,
   ],
-  [
-    'a topic filter of UNSUBSCRIBE is not UTF-8',
-    of => of.connected(of.unsubscribe(text(wrong))),
-    closed,
-    closedWith('81'),
-  ],
-  ['a topic name has a null character', of => of.connected(of.publish({ topic: none })), closed, closedWith('81')],
+  ['a user name is not UTF-8', of => of.ofClient({ payload: [clientId, text(wrong), text('x')] }), ...malformedConnect],
+  ['a will topic is not UTF-8', of => of.withWill(4, wrong, 'x'), ...malformedConnect],
+  ['a topic name is not UTF-8', of => of.connected(of.publish({ topic: wrong })), ...malformed],
+  ['a topic filter of SUBSCRIBE is not UTF-8', of => of.connected(of.subscribe(text(wrong), 0)), ...malformed],
+  ['a topic filter of UNSUBSCRIBE is not UTF-8', of => of.connected(of.unsubscribe(text(wrong))), ...malformed],
+  ['a topic name has a null character', of => of.connected(of.publish({ topic: none })), ...malformed],
   [
     // Stripped off, it would be the topic of the device.
     'a byte order mark stays',
@@ -93,37 +92,35 @@ export const sharedRows: SharedRow[] = [
     [accepted, 'puback 1 0x90', kept],
   ],
   ...[0x60, 0x66, 0x80, 0x8a, 0xa0, 0xaa, 0xc1, 0xe1].map((first): SharedRow => {
-    return [`first byte ${first}`, of => of.connected(of.ofType(first)), closed, closedWith('81')]
+    return [`first byte ${first}`, of => of.connected(of.ofType(first)), ...malformed]
   }),
-  ['PUBLISH with the identifier 0', of => of.connected(of.publish({ id: 0 })), closed, closedWith('81')],
+  ['PUBLISH with the identifier 0', of => of.connected(of.publish({ id: 0 })), ...malformed],
   [
     'SUBSCRIBE with the identifier 0',
     of => of.connected(packet(0x82, uint16(0), ...of.section, text('a'), 0)),
-    closed,
-    closedWith('81'),
+    ...malformed,
   ],
   [
     'UNSUBSCRIBE with the identifier 0',
     of => of.connected(packet(0xa2, uint16(0), ...of.section, text('a'))),
-    closed,
-    closedWith('81'),
+    ...malformed,
   ],
   ['PUBACK has the identifier', of => of.connected(of.publish({ id: 0x1234 })), stored(0x1234), stored(0x1234)],
   ['PUBLISH before CONNECT', of => [of.publish()], [], []],
-  ['a second CONNECT', of => [...of.connected(), ...of.connected()], closed, closedWith('82')],
+  ['a second CONNECT', of => [...of.connected(), ...of.connected()], ...protocolError],
   ['another protocol', of => of.ofClient({ name: 'HTTP' }), [], []],
-  ['the reserved flag', of => of.ofClient({ flags: 0xc3 }), [], refused('81')],
+  ['the reserved flag', of => of.ofClient({ flags: 0xc3 }), ...malformedConnect],
   ['a session that is to be kept is a new one', of => of.ofClient({ flags: 0xc0 }), open, open],
   ['a clean session', of => of.connected(), open, open],
-  ['a will flag without a will', of => of.ofClient({ flags: 0xc6 }), [], refused('81')],
-  ['a will QoS without a will', of => of.ofClient({ flags: 0xca }), [], refused('81')],
-  ['will QoS 3', of => of.withWill(0x1c, 'a', 'gone'), [], refused('81')],
-  ['will retain without a will', of => of.ofClient({ flags: 0xe2 }), [], refused('81')],
-  ['a user name and a password without their flags', of => of.ofClient({ flags: 0x02 }), [], refused('81')],
-  ['no user name', of => of.ofClient({ flags: 0x82, payload: [clientId] }), [], refused('81')],
-  ['a password without its flag', of => of.ofClient({ flags: 0x82 }), [], refused('81')],
-  ['no password', of => of.ofClient({ payload: [clientId, text('porch')] }), [], refused('81')],
-  ['no client identifier', of => of.ofClient({ flags: 0x02, payload: [] }), [], refused('81')],
+  ['a will flag without a will', of => of.ofClient({ flags: 0xc6 }), ...malformedConnect],
+  ['a will QoS without a will', of => of.ofClient({ flags: 0xca }), ...malformedConnect],
+  ['will QoS 3', of => of.withWill(0x1c, 'a', 'gone'), ...malformedConnect],
+  ['will retain without a will', of => of.ofClient({ flags: 0xe2 }), ...malformedConnect],
+  ['a user name and a password without their flags', of => of.ofClient({ flags: 0x02 }), ...malformedConnect],
+  ['no user name', of => of.ofClient({ flags: 0x82, payload: [clientId] }), ...malformedConnect],
+  ['a password without its flag', of => of.ofClient({ flags: 0x82 }), ...malformedConnect],
+  ['no password', of => of.ofClient({ payload: [clientId, text('porch')] }), ...malformedConnect],
+  ['no client identifier', of => of.ofClient({ flags: 0x02, payload: [] }), ...malformedConnect],
   ['23 letters', of => of.ofClient({ payload: [text('0123456789abcABCxyzXYZ0'), ...credential] }), open, open],
   [
     'an empty client identifier of a kept session',
@@ -137,16 +134,20 @@ export const sharedRows: SharedRow[] = [
     refused('2'),
     refused('85'),
   ],
-  ['bytes behind the password', of => of.ofClient({ payload: [clientId, ...credential, text('')] }), [], refused('81')],
+  [
+    'bytes behind the password',
+    of => of.ofClient({ payload: [clientId, ...credential, text('')] }),
+    ...malformedConnect,
+  ],
   [
     'what follows a refused CONNECT',
     of => of.ofClient({ payload: [clientId, text('porch'), text('no')] }, of.publish()),
     refused('4'),
     refused('86'),
   ],
-  ['DUP at QoS 0', of => of.connected(of.publish({ qos: 0, dup: true })), closed, closedWith('81')],
+  ['DUP at QoS 0', of => of.connected(of.publish({ qos: 0, dup: true })), ...malformed],
   ['DUP at QoS 1', of => of.connected(of.publish({ id: 3, dup: true })), stored(3), stored(3)],
-  ['QoS 3', of => of.connected(of.publish({ qos: 3 })), closed, closedWith('81')],
+  ['QoS 3', of => of.connected(of.publish({ qos: 3 })), ...malformed],
   ['RETAIN', of => of.connected(of.publish({ id: 3, retain: true })), stored(3), closedWith('9a')],
   ['a topic name with #', of => of.connected(of.publish({ topic: 'readings/#' })), closed, closedWith('90')],
   [
@@ -161,20 +162,15 @@ export const sharedRows: SharedRow[] = [
     [accepted, 'suback 9 0x80', kept],
     closedWith('a2'),
   ],
-  ['SUBSCRIBE without a topic filter', of => of.connected(of.subscribe()), closed, closedWith('82')],
-  ['SUBSCRIBE with QoS 3', of => of.connected(of.subscribe(text('a'), 3)), closed, closedWith('82')],
-  ['UNSUBSCRIBE without a topic filter', of => of.connected(of.unsubscribe()), closed, closedWith('82')],
+  ['SUBSCRIBE without a topic filter', of => of.connected(of.subscribe()), ...protocolError],
+  ['SUBSCRIBE with QoS 3', of => of.connected(of.subscribe(text('a'), 3)), ...protocolError],
+  ['UNSUBSCRIBE without a topic filter', of => of.connected(of.unsubscribe()), ...protocolError],
   ['PINGREQ', of => of.connected(), open, open],
-  ['PINGREQ with a body', of => of.connected(packet(0xc0, 0)), closed, closedWith('81')],
-  ['PUBACK of nothing', of => of.connected(packet(0x40, uint16(1))), closed, closedWith('82')],
-  ['CONNACK', of => of.connected(packet(0x20, 0, 0, ...of.section)), closed, closedWith('82')],
-  ['type 0', of => of.connected(packet(0)), closed, closedWith('82')],
-  [
-    'a length of five bytes',
-    of => of.connected(Buffer.from([0x30, 0xff, 0xff, 0xff, 0xff, 0])),
-    closed,
-    closedWith('81'),
-  ],
+  ['PINGREQ with a body', of => of.connected(packet(0xc0, 0)), ...malformed],
+  ['PUBACK of nothing', of => of.connected(packet(0x40, uint16(1))), ...protocolError],
+  ['CONNACK', of => of.connected(packet(0x20, 0, 0, ...of.section)), ...protocolError],
+  ['type 0', of => of.connected(packet(0)), ...protocolError],
+  ['a length of five bytes', of => of.connected(Buffer.from([0x30, 0xff, 0xff, 0xff, 0xff, 0])), ...malformed],
   ['what follows DISCONNECT', of => of.connected(packet(0xe0), of.publish()), closed, closed],
   [
     'QoS 2 twice is one message',
@@ -196,7 +192,7 @@ export const sharedRows: SharedRow[] = [
       [accepted, 'suback 9 0x8f', kept],
     ]
   }),
-  ['an empty topic name', of => of.connected(of.publish({ topic: '' })), closed, closedWith('82')],
+  ['an empty topic name', of => of.connected(of.publish({ topic: '' })), ...protocolError],
 ]
 
 const withFirst = (first: number) => Buffer.concat([Buffer.from([first]), connect(4).subarray(1)])

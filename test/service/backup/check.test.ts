@@ -1,7 +1,9 @@
-/** Which backups are refused: every file is held against the manifest, and the manifest against itself. */
+/** Which backups are refused: every file is held against the manifest, and the manifest against itself, also one that is made anew. */
 
+import { createHash } from 'node:crypto'
 import fs, { cpSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import fc from 'fast-check'
 import t, { test } from 'tap'
 import { checkBackup, compareVersions } from '../../../service/backup/check-backup.ts'
 import { digestFile } from '../../../service/backup/copied-file.ts'
@@ -21,10 +23,11 @@ const head: ManifestHead = {
   postgres: {
     version: '18',
     migrations: ['001-devices.sql'],
-    sequences: [],
-    eraseAgain: [],
+    sequences: [{ name: 'devices_number_seq', value: '1', isCalled: true }],
+    eraseAgain: [7],
     tables: [{ name: 'devices', columns: ['number'], rows: 1 }],
   },
+  topics: [{ name: 'readings', offset: 3 }],
 }
 const contents: Record<string, string> = {
   'journal/0000000000000000.journal': 'groups',
@@ -137,6 +140,84 @@ t.test('a manifest names no file outside of the parts', async t => {
     writeManifest(folder, { head, files: [{ path, bytes: 0, sha256: '0'.repeat(64) }] })
     t.throws(() => readManifest(folder), { name: 'BackupError', message: /must be a path in one of the parts/ }, path)
   }
+})
+
+// A manifest that was changed by somebody who knows how to make its digest anew.
+
+type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
+type Path = (string | number)[]
+
+/** The head and the files; without the end, which is made of them. */
+const files = ['postgres/devices', 'journal/checkpoint'].map(path => [path, 2, '0'.repeat(64)])
+const lines: Json[] = [JSON.parse(JSON.stringify(head)), ...files]
+
+function textOf(changed: readonly unknown[]): string {
+  const text = changed.map(line => `${typeof line === 'string' ? line : (JSON.stringify(line) ?? '')}\n`).join('')
+  const sha256 = createHash('sha256').update(text).digest('hex')
+  return `${text}${JSON.stringify({ files: changed.length - 1, sha256 })}\n`
+}
+
+/** Of every field, and of what it is in. */
+function* pathsOf(value: Json, path: Path): Generator<Path> {
+  yield path
+  if (typeof value !== 'object' || value === null) return
+  for (const [name, below] of Object.entries(value))
+    yield* pathsOf(below, [...path, Array.isArray(value) ? Number(name) : name])
+}
+const paths = lines.flatMap((line, at) => [...pathsOf(line, [at])])
+
+const isLeftOut = Symbol('left out')
+
+function changed(value: Json, [name, ...below]: Path, change: unknown): unknown {
+  if (name === undefined) return change
+  if (typeof value !== 'object' || value === null) throw new Error('a path ends here')
+  const of = (member: Json) => changed(member, below, change)
+  if (Array.isArray(value))
+    return value.flatMap((item, at) => (at === name ? [of(item)].filter(made => made !== isLeftOut) : [item]))
+  const { [String(name)]: member = null, ...others } = value
+  const made = of(member)
+  return made === isLeftOut ? others : { ...others, [String(name)]: made }
+}
+
+const hostile = ['a\u001b[31m\n', '9'.repeat(400), '__proto__', '\ud800']
+const texts = ['', 'x', '../x', 'journal/../../x', '/etc/passwd', ...hostile]
+const values: unknown[] = [isLeftOut, null, true, -1, 0, 1.5, 2 ** 53, 1e308, [], {}, [[]], ...texts]
+
+/** Only the manifest: what is right in it is refused for its first file. */
+function remadeRefusalOf(changed: readonly unknown[]): string {
+  const text = textOf(changed)
+  writeFileSync(join(alone, manifestName), text)
+  const refusal = messageOf(() => checkBackup(alone, version, nothing))
+  if (/^$|^not a refusal|\n/.test(refusal)) throw new Error(`${refusal}: ${text}`)
+  return refusal
+}
+
+t.test('a manifest that was changed in any field is refused in a sentence', async t => {
+  t.match(remadeRefusalOf(lines), /cannot be read \(ENOENT\)/)
+  for (const path of paths) for (const value of values) remadeRefusalOf(changed(lines, path, value) as unknown[])
+  const value = fc.oneof(fc.jsonValue(), fc.string({ unit: 'binary' }))
+  const property = fc.property(fc.constantFrom(...paths), value, (path, value) => {
+    remadeRefusalOf(changed(lines, path, value) as unknown[])
+  })
+  fc.assert(property, { numRuns: 200, seed: 20_261_129 })
+  t.pass(`${paths.length} fields`)
+})
+
+t.test('lines that are no JSON, and a manifest that is a folder', async t => {
+  const line = fc.string({ unit: 'binary' }).map(text => text.replaceAll('\n', ''))
+  const property = fc.property(fc.nat(lines.length - 1), line, (at, line) => {
+    remadeRefusalOf(lines.with(at, line))
+  })
+  fc.assert(property, { numRuns: 100, seed: 20_261_129 })
+  const other = temporaryFolder(t)
+  mkdirSync(join(other, manifestName))
+  t.throws(() => checkBackup(other, version, nothing), { message: /cannot be read \(EISDIR\)/ })
+})
+
+t.test('a file twice, a table without its file, and a file of no table', async t => {
+  t.match(remadeRefusalOf([...lines, lines[1]]), /is named twice/)
+  t.match(remadeRefusalOf(lines.toSpliced(1, 1)), /devices is missing/)
+  t.match(remadeRefusalOf([...lines, ['postgres/devices2', 0, '0'.repeat(64)]]), /devices2 belongs to no table/)
 })
 
 t.test('a copy is the first bytes of a file, with its zeros', async t => {
