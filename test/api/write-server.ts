@@ -168,6 +168,7 @@ function createRemoteWriters(config: Config, { metrics, ...parts }: RemoteParts)
     unknownFields: 'reject',
     ranges: defaultRanges,
     aheadMsMax: 300_000,
+    earliestMs: () => Number.NEGATIVE_INFINITY,
     bodyBytesMax: config.LINE_PROTOCOL_BODY_MAX,
     nowMs: Date.now,
     log: silentLog,

@@ -77,6 +77,7 @@ async function start(t: Test, options: StartOptions = {}) {
     names: defaultLineNames,
     ranges: defaultRanges,
     aheadMsMax: 300_000,
+    earliestMs: () => Number.NEGATIVE_INFINITY,
     bodyBytesMax,
     authRateLimit: createAuthRateLimit(5, Date.now),
     isReady: () => isReady,
