@@ -78,6 +78,30 @@ async function rows(symbol: string): Promise<number[]> {
   return (row ?? []).map(Number)
 }
 
+/** Makes the series where the device has none. */
+async function seriesOf({ number }: { number: number }, ...fields: string[]): Promise<number[]> {
+  const sightings = fields.map(field => ({ device: number, field }))
+  t.equal(await metrics.ensure(sightings, 'test'), 'done')
+  return fields.map(name => metrics.series(number, metrics.find(name) ?? { id: 0 }) ?? 0)
+}
+
+/** How many values of the series are not erased. */
+async function valuesOf(...series: number[]): Promise<number> {
+  const sql = `SELECT count(value) FROM measurements WHERE series IN (${series})`
+  return Number((await questdb.exec(sql, 10_000))[0]?.[0])
+}
+
+/** Options with a function that reports a loss of rows of QuestDB. */
+function losing(table: 'readings' | 'points') {
+  const listeners: ((reason: string) => void)[] = []
+  const onLost = (listener: (reason: string) => void) => void listeners.push(listener)
+  const lose = () => {
+    for (const listener of listeners) listener('of a test')
+  }
+  const lost = table === 'readings' ? { readings: { ...ingest, onLost } } : { points: { ...pointsIngest, onLost } }
+  return { lose, options: { ...options, ingest: { ...ingests, ...lost } } }
+}
+
 function done(jobs: EraseJobs, name: string): Promise<void> {
   return until(`${name} is erased`, async () => (await jobs.report(name))?.state === 'done')
 }
@@ -113,35 +137,24 @@ t.test('the readings of a device are erased, of all devices that had the name, a
 })
 
 t.test('values of custom metrics are erased with their device, and again where they have come back', async t => {
-  let tellLost: (reason: string) => void = () => undefined
-  const onLost = (listener: typeof tellLost) => {
-    tellLost = listener
-  }
-  const jobs = closing(t, createEraseJobs({ ...options, ingest: { ...ingests, readings: { ...ingest, onLost } } }))
+  const { lose, options } = losing('readings')
+  const jobs = closing(t, createEraseJobs(options))
   const [gone, other] = [await addDevice('balcony'), await addDevice('garden')]
-  const sightings = [gone, other].flatMap(({ number }) => ['co2', 'lux'].map(field => ({ device: number, field })))
-  t.equal(await metrics.ensure(sightings, 'test'), 'done')
-  const seriesOf = ({ number }: { number: number }) => ['co2', 'lux'].map(name => numberOf(number, name))
-  const numberOf = (device: number, name: string) => metrics.series(device, metrics.find(name) ?? { id: 0 }) ?? 0
-  const values = async (device: { number: number }) => {
-    const sql = `SELECT count(), count(value) FROM measurements WHERE series IN (${seriesOf(device)})`
-    return ((await questdb.exec(sql, 10_000))[0] ?? []).map(Number)
+  const [ofGone, ofOther] = [await seriesOf(gone, 'co2', 'lux'), await seriesOf(other, 'co2', 'lux')]
+  for (let day = 0; day < 3; day++) {
+    await logCustom(gone, ofGone, Date.now() - day * dayMs)
+    await logCustom(other, ofOther, Date.now() - day * dayMs)
   }
-  for (const device of [gone, other]) {
-    for (let day = 0; day < 3; day++) await logCustom(device, seriesOf(device), Date.now() - day * dayMs)
-  }
-  await until('they are there', async () => (await values(gone))[1] === 6 && (await values(other))[1] === 6)
+  await until('they are there', async () => (await valuesOf(...ofGone, ...ofOther)) === 12)
   await jobs.request('balcony', 'test')
   await done(jobs, 'balcony')
   t.match(await jobs.report('balcony'), { rows: 3, error: null }, 'readings are what counts')
-  t.strictSame(await values(gone), [6, 0])
-  t.strictSame(await values(other), [6, 6])
-
-  await questdb.exec(`INSERT INTO measurements VALUES (now(), ${seriesOf(gone)[0]}, 1)`, 10_000)
-  await until('it has come back', async () => (await values(gone))[1] === 1)
-  tellLost('of a test')
-  await until('it is erased again', async () => (await values(gone))[1] === 0)
-  t.strictSame(await values(other), [6, 6])
+  t.strictSame([await valuesOf(...ofGone), await valuesOf(...ofOther)], [0, 6])
+  await questdb.exec(`INSERT INTO measurements VALUES (now(), ${ofGone[0]}, 1)`, 10_000)
+  await until('it has come back', async () => (await valuesOf(...ofGone)) === 1)
+  lose()
+  await until('it is erased again', async () => (await valuesOf(...ofGone)) === 0)
+  t.equal(await valuesOf(...ofOther), 6)
 })
 
 t.test('a metric of a device is erased while it is sent, and comes again as a new one', async t => {
@@ -154,23 +167,13 @@ t.test('a metric of a device is erased while it is sent, and comes again as a ne
   })
   t.teardown(() => jobs.close())
   const [porch, other] = [await addDevice('veranda'), await addDevice('terrace')]
-  const fields = ['co2', 'illuminance']
-  const seriesOf = async (device: { number: number }): Promise<number[]> => {
-    const sightings = fields.map(field => ({ device: device.number, field }))
-    t.equal(await metrics.ensure(sightings, 'test'), 'done')
-    return fields.map(name => metrics.series(device.number, metrics.get(name) ?? { id: 0 }) ?? 0)
-  }
-  const [co2 = 0, lux = 0] = await seriesOf(porch)
-  const [otherCo2 = 0] = await seriesOf(other)
-  const values = async (series: number) => {
-    const sql = `SELECT count(), count(value) FROM measurements WHERE series = ${series}`
-    return ((await questdb.exec(sql, 10_000))[0] ?? []).map(Number)
-  }
+  const [co2 = 0, lux = 0] = await seriesOf(porch, 'co2', 'illuminance')
+  const [otherCo2 = 0] = await seriesOf(other, 'co2')
   for (let day = 0; day < 3; day++) {
     await logCustom(porch, [co2, lux], Date.now() - day * dayMs)
     await logCustom(other, [otherCo2], Date.now() - day * dayMs)
   }
-  await until('they are there', async () => (await values(lux))[1] === 3 && (await values(otherCo2))[1] === 3)
+  await until('they are there', async () => (await valuesOf(lux, otherCo2)) === 6)
   const letter = Buffer.from(recordWith(porch, [co2, lux]))
   writeDeadLetter(readings, openDisk(journal), 7, letter, 'too dirty', Date.now())
 
@@ -199,20 +202,20 @@ t.test('a metric of a device is erased while it is sent, and comes again as a ne
   await until('all is applied', () => ingest.status().lag.rows === 0)
   t.match(await jobs.metricReport('veranda', 'co2'), { error: null, finished_at: /Z$/ })
   t.strictSame(told, [{ numbers: [porch.number], metric: 'co2' }], 'what alerts have told of it')
-  t.equal((await values(co2))[1], 0, 'none of its values is there')
-  t.equal((await values(lux))[1], 3 + sent + 1, 'those of the other metric are')
-  t.equal((await values(otherCo2))[1], 3, 'nor is another device concerned')
+  t.equal(await valuesOf(co2), 0, 'none of its values is there')
+  t.equal(await valuesOf(lux), 3 + sent + 1, 'those of the other metric are')
+  t.equal(await valuesOf(otherCo2), 3, 'nor is another device concerned')
   t.strictSame(forgotten, [[co2]])
   const [kept] = (await ingest.deadLetters.list(-1, 10)).filter(isWhole)
   t.strictSame(kept?.further, [{ series: lux, value: 2 }])
   t.equal(await ingest.deadLetters.discard([7]), 1)
   t.notOk(Buffer.from(kept?.record ?? '', 'base64').includes(doubleBytes(1)), 'its bytes are gone, too')
 
-  const [again = 0] = await seriesOf(porch)
+  const [again = 0] = await seriesOf(porch, 'co2')
   t.not(again, co2)
   await logCustom(porch, [again, lux], Date.now())
-  await until('it has values again', async () => (await values(again))[1] === 1)
-  t.equal((await values(co2))[1], 0)
+  await until('it has values again', async () => (await valuesOf(again)) === 1)
+  t.equal(await valuesOf(co2), 0)
   const { rows: audited } = await store.postgres.query(
     "SELECT actor, details FROM audit WHERE action = 'device.erase-metric' AND subject = 'veranda'",
   )
@@ -222,22 +225,13 @@ t.test('a metric of a device is erased while it is sent, and comes again as a ne
 t.test('a metric whose erase has failed can be erased again, and goes with its device', async t => {
   const device = await addDevice('arbor')
   const fields = ['co2', 'illuminance', 'sap_flow']
-  const seriesOf = async (): Promise<number[]> => {
-    const sightings = fields.map(field => ({ device: device.number, field }))
-    t.equal(await metrics.ensure(sightings, 'test'), 'done')
-    return fields.map(name => metrics.series(device.number, metrics.get(name) ?? { id: 0 }) ?? 0)
-  }
-  const series = await seriesOf()
+  const series = await seriesOf(device, ...fields)
   const [co2 = 0, lux = 0, sap = 0] = series
-  const values = async (...numbers: number[]) => {
-    const sql = `SELECT count(value) FROM measurements WHERE series IN (${numbers})`
-    return Number((await questdb.exec(sql, 10_000))[0]?.[0])
-  }
   const nowMs = Date.now()
   for (let day = 0; day < 4; day++) await logCustom(device, series, nowMs - day * dayMs)
-  await until('they are there', async () => (await values(...series)) === 12)
+  await until('they are there', async () => (await valuesOf(...series)) === 12)
   await logCustom(device, [], nowMs)
-  await until('the newest is replaced by one without them', async () => (await values(...series)) === 9)
+  await until('the newest is replaced by one without them', async () => (await valuesOf(...series)) === 9)
 
   const away = { ...store.questdb, state: () => ({ state: 'away' as const }) }
   const failing = createEraseJobs({ ...options, store: { ...store, questdb: away } })
@@ -254,29 +248,28 @@ t.test('a metric whose erase has failed can be erased again, and goes with its d
   t.match(await jobs.requestMetric('arbor', 'co2', 'test'), { ok: true, value: again }, 'it has not come again')
   await until('it is erased', async () => (await jobs.metricReport('arbor', 'co2'))?.state === 'done')
   t.match(await jobs.metricReport('arbor', 'co2'), { rows: 3, error: null }, 'that was replaced does not count')
-  t.equal(await values(co2), 0)
-  t.equal(await values(lux, sap), 6)
+  t.equal(await valuesOf(co2), 0)
+  t.equal(await valuesOf(lux, sap), 6)
   t.match(await jobs.requestMetric('arbor', 'co2', 'test'), { ok: false, code: 'METRIC_UNKNOWN' }, 'nothing is left')
 
-  const [, newLux = 0] = await seriesOf()
+  const [, newLux = 0] = await seriesOf(device, ...fields)
   t.not(newLux, lux)
   await logCustom(device, [newLux], Date.now())
-  await until('it is there', async () => (await values(newLux)) === 1)
+  await until('it is there', async () => (await valuesOf(newLux)) === 1)
   t.match(await jobs.requestMetric('arbor', 'illuminance', 'test'), { ok: true }, 'it has come again')
   await until('both are erased', async () => (await jobs.metricReport('arbor', 'illuminance'))?.state === 'done')
   t.match(await jobs.metricReport('arbor', 'illuminance'), { rows: 4, error: null })
-  t.equal(await values(lux, newLux), 0)
+  t.equal(await valuesOf(lux, newLux), 0)
 
-  t.equal(await values(sap), 3)
+  t.equal(await valuesOf(sap), 3)
   t.match(await jobs.request('arbor', 'test'), { ok: true })
   await done(jobs, 'arbor')
-  t.equal(await values(sap), 0, 'with the device all of its series go')
+  t.equal(await valuesOf(sap), 0, 'with the device all of its series go')
 })
 
 t.test('values of a metric that have not come to QuestDB never do, over any restart', async t => {
   const device = await addDevice('pergola')
-  t.equal(await metrics.ensure([{ device: device.number, field: 'co2' }], 'test'), 'done')
-  const series = metrics.series(device.number, metrics.get('co2') ?? { id: 0 }) ?? 0
+  const [series = 0] = await seriesOf(device, 'co2')
   const times = Array.from({ length: 50 }, (_, index) => Date.now() - index * 3_600_000)
   const accepted = times.map(timeMs => logCustom(device, [series], timeMs))
   const jobs = createEraseJobs(options)
@@ -286,27 +279,15 @@ t.test('values of a metric that have not come to QuestDB never do, over any rest
   const next = closing(t, createEraseJobs(options))
   next.resume()
   await until('it is erased', async () => (await next.metricReport('pergola', 'co2'))?.state === 'done')
-  await until('the readings are there', async () => {
-    const [row] = await questdb.exec(
-      `SELECT count(battery_percentage) FROM readings WHERE device = '${device.symbol}'`,
-      9_000,
-    )
-    return row?.[0] === 50
-  })
-  const [row] = await questdb.exec(`SELECT count(value) FROM measurements WHERE series = ${series}`, 9_000)
-  t.equal(row?.[0], 0)
+  await until('the readings are there', async () => (await rows(device.symbol))[0] === 50)
+  t.equal(await valuesOf(series), 0)
 })
 
 t.test('the values count that a process before has erased', async t => {
   const device = await addDevice('gazebo')
-  t.equal(await metrics.ensure([{ device: device.number, field: 'co2' }], 'test'), 'done')
-  const series = metrics.series(device.number, metrics.get('co2') ?? { id: 0 }) ?? 0
-  const values = async () => {
-    const [row] = await questdb.exec(`SELECT count(value) FROM measurements WHERE series = ${series}`, 9_000)
-    return Number(row?.[0])
-  }
+  const [series = 0] = await seriesOf(device, 'co2')
   for (let day = 0; day < 3; day++) await logCustom(device, [series], Date.now() - day * dayMs)
-  await until('they are there', async () => (await values()) === 3)
+  await until('they are there', async () => (await valuesOf(series)) === 3)
   let isDying = false
   const first = createEraseJobs({
     ...options,
@@ -318,7 +299,7 @@ t.test('the values count that a process before has erased', async t => {
   })
   await first.requestMetric('gazebo', 'co2', 'test')
   await until('the values are erased', () => isDying)
-  t.equal(await values(), 0)
+  t.equal(await valuesOf(series), 0)
   t.match(await first.metricReport('gazebo', 'co2'), { state: 'running', rows: null })
   const second = closing(t, createEraseJobs(options))
   second.resume()
@@ -405,8 +386,7 @@ t.test('a job that is committed after it was looked for is found, whatever it is
     },
   })
   t.teardown(() => ofMetric.close())
-  const { number } = await addDevice('silo')
-  t.equal(await metrics.ensure([{ device: number, field: 'co2' }], 'test'), 'done')
+  await seriesOf(await addDevice('silo'), 'co2')
   await t.rejects(ofMetric.requestMetric('silo', 'co2', 'test'))
   await until('it is erased', async () => (await ofMetric.metricReport('silo', 'co2'))?.state === 'done')
 
@@ -482,17 +462,10 @@ t.test('the hourly view stays, and holds nothing of the device any more', async 
 })
 
 t.test('an erase beside a damaged dead letter runs to its end, fails with the name of the file, and holds', async t => {
-  let tellLost: (reason: string) => void = () => undefined
-  const onLost = (listener: typeof tellLost) => {
-    tellLost = listener
-  }
+  const { lose, options } = losing('readings')
   const forgotten: string[] = []
-  const jobs = createEraseJobs({
-    ...options,
-    ingest: { ...ingests, readings: { ...ingest, onLost } },
-    forgetDevices: async ({ name }) => void forgotten.push(name),
-  })
-  t.teardown(() => jobs.close())
+  const forgetDevices = async ({ name }: { name: string }) => void forgotten.push(name)
+  const jobs = closing(t, createEraseJobs({ ...options, forgetDevices }))
   const device = await addDevice('vault')
   await log(device, 3)
   const path = join(journal, nameOf(7))
@@ -511,7 +484,7 @@ t.test('an erase beside a damaged dead letter runs to its end, fails with the na
   const bring = `INSERT INTO readings (ts, device, humidity) SELECT ts, device, 50 FROM readings WHERE device = '${device.symbol}'`
   await questdb.exec(bring, 10_000)
   await until('they are back', async () => (await rows(device.symbol))[2] === 3)
-  tellLost('of a test')
+  lose()
   await until('they are erased again', async () => (await rows(device.symbol))[2] === 0)
   t.match(await ingest.deadLetters.list(-1, 10), [{ id: 7, name: nameOf(7) }])
   t.equal(await ingest.deadLetters.discard([7]), 1)
@@ -608,12 +581,8 @@ t.test('erasing points is ended by the next process, and done again where QuestD
   t.match(await first.removeStation(station, 'test'), { ok: true })
   await until('it runs', async () => (await first.stationReport('IN-3'))?.state === 'running')
   await first.close()
-  let tellLost: (reason: string) => void = () => undefined
-  const onLost = (listener: typeof tellLost) => {
-    tellLost = listener
-  }
-  const second = createEraseJobs({ ...options, ingest: { ...ingests, points: { ...pointsIngest, onLost } } })
-  t.teardown(() => second.close())
+  const { lose, options: ofSecond } = losing('points')
+  const second = closing(t, createEraseJobs(ofSecond))
   second.resume()
   await stationDone(second, 'IN-3')
   t.match(await second.stationReport('IN-3'), { rows: 16 })
@@ -621,7 +590,7 @@ t.test('erasing points is ended by the next process, and done again where QuestD
   const keys = `series IN (${[...station.series.values()]})`
   await questdb.exec(`INSERT INTO points (ts, series, value) SELECT ts, series, 5 FROM points WHERE ${keys}`, 10_000)
   await until('they are back', async () => (await pointRows(station))[1] === 16)
-  tellLost('of a test')
+  lose()
   await until('they are erased', async () => (await pointRows(station))[1] === 0)
   t.pass('again')
 })
