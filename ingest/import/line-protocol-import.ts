@@ -120,7 +120,11 @@ export function createLineImporter(options: LineImporterOptions): LineImporter {
   /** A body read again needs the metrics that it has made. */
   function readAs(form: RemoteForm | undefined): typeof thread.read {
     if (form === undefined) return thread.read
-    return task => thread.read({ ...task, remote: { form, metrics: remoteMetrics() }, hasFineTimes: true })
+    const metrics = remoteMetrics()
+    return task => {
+      const remote = { form, metrics, registered: remoteMetrics() }
+      return thread.read({ ...task, remote, hasFineTimes: true })
+    }
   }
 
   async function importBody(sentBody: LineBody): Promise<LineImport> {

@@ -26,7 +26,7 @@ import { buffersOf, columnsOf, type Rows } from '../formats/rows.ts'
 import { markFineTime } from '../journal/record.ts'
 import { type DeviceRef, readingLength, writeReading } from '../readings-table.ts'
 import { type RemoteBody, type RemoteForm, readRemoteBody } from '../remote/remote-body.ts'
-import type { KnownMetric, SampledLines } from '../remote/sample-lines.ts'
+import type { SampledLines, SampleOptions } from '../remote/sample-lines.ts'
 import { arraysOfNames, type PackedNames, packNames, textIndexes, unpackNames } from './packed-names.ts'
 import { arraysOfSeries, learnNames, type PackedSeries, unpackSeries } from './packed-series.ts'
 
@@ -37,7 +37,7 @@ export interface ReadLinesTask extends Omit<LineProtocolOptions, 'deviceOf' | 's
   body: Uint8Array<ArrayBuffer>
   isGzip: boolean
   /** Set for a body of a remote writer, which becomes lines. */
-  remote?: { form: RemoteForm; metrics: readonly KnownMetric[] } | undefined
+  remote?: ({ form: RemoteForm } & Pick<SampleOptions, 'metrics' | 'registered'>) | undefined
   /** Size of the uncompressed body. */
   bodyBytesMax: number
   /** For a body read again: its resolved devices and their fields. */
@@ -131,10 +131,10 @@ export function read({ fields, isInTexts, changed, ...task }: ReadLinesTask): Re
 
 function sampledBody(
   sent: Buffer,
-  { form, metrics }: NonNullable<ReadLinesTask['remote']>,
+  { form, ...known }: NonNullable<ReadLinesTask['remote']>,
   { bodyBytesMax, deviceDefault, rejectsMax }: Pick<ReadLinesTask, 'bodyBytesMax' | 'deviceDefault' | 'rejectsMax'>,
 ): RemoteBody {
-  return readRemoteBody(form, sent, bodyBytesMax, { metrics, deviceDefault, rejectsMax })
+  return readRemoteBody(form, sent, bodyBytesMax, { ...known, deviceDefault, rejectsMax })
 }
 
 /** Adds the samples that became no lines. */

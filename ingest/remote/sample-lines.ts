@@ -17,8 +17,10 @@ import { type Reject, RejectList } from '../formats/reject.ts'
 export type KnownMetric = Pick<Metric, 'id' | 'name' | 'unit'>
 
 export interface SampleOptions {
-  /** All metrics of the registry. */
+  /** All metrics of the registry, by which names and units are read. */
   metrics: readonly KnownMetric[]
+  /** The same at present: a body that has made metrics is read again, with the names of the first time. */
+  registered?: readonly KnownMetric[] | undefined
   /** Device of the credential, for samples that name none. */
   deviceDefault: string | undefined
   /** Limit of the listed rejects. */
@@ -67,7 +69,8 @@ interface Target {
 export class SampleLines {
   ignored = 0
   readonly #deviceDefault: string | undefined
-  readonly #find: (name: string) => KnownMetric | undefined
+  readonly #find: (name: string) => Named | undefined
+  readonly #numberOf: ReadonlyMap<string, number>
   readonly #rejects: RejectList
   readonly #targets: Target[] = []
   readonly #timesMs: number[] = []
@@ -75,9 +78,10 @@ export class SampleLines {
   /** Lowest number of the metrics of each device and time. */
   readonly #firstMetrics = new Map<string, number>()
 
-  constructor({ metrics, deviceDefault, rejectsMax }: SampleOptions) {
+  constructor({ metrics, registered = metrics, deviceDefault, rejectsMax }: SampleOptions) {
     this.#deviceDefault = deviceDefault
     this.#find = createMetricFinder(metrics)
+    this.#numberOf = new Map(registered.map(({ name, id }) => [name, id]))
     this.#rejects = new RejectList('device', rejectsMax)
   }
 
@@ -146,36 +150,37 @@ export class SampleLines {
     if (labels.length > labelsMax) return `${shortenedName(name)} has more than ${labelsMax} labels`
     const known = this.#metricOf(name, unit)
     if (typeof known === 'string') return known
-    const field = [known.field, ...labels].join('_')
-    if (field.length > fieldLengthMax) return unknownFieldReason(field)
-    if (controlFault(field) !== undefined) return 'a name has control characters'
-    const named = labels.length === 0 ? known.metric : this.#find(field)
-    return { device: target, field, metric: named?.id ?? Number.MAX_SAFE_INTEGER, convert: known.convert }
+    const sentField = [known.field, ...labels].join('_')
+    if (sentField.length > fieldLengthMax) return unknownFieldReason(sentField)
+    if (controlFault(sentField) !== undefined) return 'a name has control characters'
+    const field = metricNameOf(sentField) ?? sentField
+    // A metric that is not registered yet has a number beyond all others.
+    const metric = this.#numberOf.get(field) ?? Number.MAX_SAFE_INTEGER
+    return { device: target, field, metric, convert: known.convert }
   }
 
-  #metricOf(
-    name: string,
-    unit: string | undefined,
-  ): { field: string; metric?: KnownMetric; convert: Convert } | string {
+  #metricOf(name: string, unit: string | undefined): { field: string; convert: Convert } | string {
     const metric = this.#find(name)
     if (metric === undefined) return this.#byUnitInName(name) ?? { field: name, convert: unchanged }
     const field = metric.name
-    if (metric.unit === null || unit === undefined) return { field, metric, convert: unchanged }
+    if (metric.unit === null || unit === undefined) return { field, convert: unchanged }
     const found = conversion(unit, metric.unit)
-    return found.ok ? { field, metric, convert: found.convert } : `${shortenedName(name)}: ${found.reason}`
+    return found.ok ? { field, convert: found.convert } : `${shortenedName(name)}: ${found.reason}`
   }
 
   /** Prometheus has the unit at the end of a name: `temperature_celsius`, `energy_joules_total`. */
-  #byUnitInName(name: string): { field: string; metric: KnownMetric; convert: Convert } | undefined {
+  #byUnitInName(name: string): { field: string; convert: Convert } | undefined {
     const plain = name.endsWith('_total') ? name.slice(0, -'_total'.length) : name
     const at = plain.lastIndexOf('_')
-    const word = plain.slice(at + 1)
-    const metric = at > 0 && unitOfWord(word) !== undefined ? this.#find(plain.slice(0, at)) : undefined
-    if (metric === undefined || metric.unit === null) return undefined
-    const found = conversion(unitOfWord(word) as string, metric.unit)
-    return found.ok ? { field: metric.name, metric, convert: found.convert } : undefined
+    const unit = unitOfWord(plain.slice(at + 1))
+    const metric = at > 0 && unit !== undefined ? this.#find(plain.slice(0, at)) : undefined
+    if (metric === undefined || metric.unit === null || unit === undefined) return undefined
+    const found = conversion(unit, metric.unit)
+    return found.ok ? { field: metric.name, convert: found.convert } : undefined
   }
 }
+
+type Named = Pick<KnownMetric, 'name' | 'unit'>
 
 /** `pascals` and `pascal` are one unit. */
 function unitOfWord(word: string): string | undefined {
@@ -183,17 +188,16 @@ function unitOfWord(word: string): string | undefined {
   return word.endsWith('s') && unitOf(word.slice(0, -1)) !== undefined ? word.slice(0, -1) : undefined
 }
 
-/** By name, another spelling or an alias. A metric of the catalogue that is not registered yet has a number beyond all others. */
-function createMetricFinder(metrics: readonly KnownMetric[]): (name: string) => KnownMetric | undefined {
+/** By name, another spelling, or an alias of the catalogue. */
+function createMetricFinder(metrics: readonly KnownMetric[]): (name: string) => Named | undefined {
   const byName = new Map(metrics.map(metric => [metric.name, metric]))
-  const found = new Map<string, KnownMetric | undefined>()
-  const find = (sent: string): KnownMetric | undefined => {
+  const found = new Map<string, Named | undefined>()
+  const find = (sent: string): Named | undefined => {
     const known = byName.get(sent)
     const name = known === undefined ? metricNameOf(sent) : undefined
     if (name === undefined) return known
     const entry = catalogueEntry(name)
-    const registered = byName.get(name) ?? byName.get(entry?.name ?? '')
-    return registered ?? (entry && { id: Number.MAX_SAFE_INTEGER, name: entry.name, unit: entry.unit })
+    return byName.get(name) ?? byName.get(entry?.name ?? '') ?? entry
   }
   return name => {
     if (!found.has(name)) found.set(name, find(name))

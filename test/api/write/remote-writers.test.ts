@@ -138,6 +138,9 @@ tap.test('what may pass gets a 503, since Prometheus drops the samples of a 429'
 })
 
 tap.test('points of OTLP are on disk before the answer, also compressed and in Protocol Buffers', async t => {
+  const first = request({ name: 'gate.opened', sum: { dataPoints: [point(3)] } })
+  t.strictSame(await send(first), [200, {}], 'a name in another spelling, which makes a metric')
+  t.ok(metrics.find('gate_opened'))
   stored.length = 0
   const body = request({ name: 'temperature', unit: 'K', gauge: { dataPoints: [point(294.65)] } })
   t.strictSame(await send(body), [200, {}])
