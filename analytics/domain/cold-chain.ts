@@ -1,6 +1,6 @@
 /**
- * Cold chain: the mean kinetic temperature, the time outside the device's own limits or 2 to 8 °C, door openings, and
- * defrosts. A value holds up to the next one, but not beyond the longest interval that is not a gap.
+ * Cold chain: the mean kinetic temperature, the time outside the device's own limits or a pharmacy's 2 to 8 °C, door
+ * openings, and defrosts. A value holds up to the next one, but not beyond the longest interval that is not a gap.
  */
 
 import type { TimeRange } from '../excursions/excursion-days.ts'
@@ -11,16 +11,18 @@ import type { QualityLimits } from '../quality/quality-limits.ts'
 import { type Reason, reasons } from '../reasons.ts'
 import type { GapThresholds } from '../reliability/cadence.ts'
 import { type Defrosts, defrostsAmong } from './defrosts.ts'
-import { type Band, type BandFigure, bandFigure, type HeldValues, type Reasoned } from './figures.ts'
+import { type Band, type BandFigure, bandFigure, type HeldValues, type Reasoned, spreadFigure } from './figures.ts'
+import type { Profile } from './profile.ts'
 import { type Rise, temperatureRises } from './temperature-rises.ts'
 
-/** Limits of a refrigerator: USP <659>. */
+/** Limits of a pharmacy's refrigerator: USP <659>. */
 export const coldChainBand: Band = { unit: '°C', below: 2, above: 8 }
 
-/** The limits of a device with both of its own, else a refrigerator's. */
-export function bandOfDevice({ range, isOwn }: Pick<QualityLimits, 'range' | 'isOwn'>): Band {
+/** The limits of a device with both of its own, else those of a pharmacy; null for any other cold chain. */
+export function bandOfDevice(profile: Profile, { range, isOwn }: Pick<QualityLimits, 'range' | 'isOwn'>): Band | null {
   const [below, above] = range ?? [Number.NaN, Number.NaN]
-  return isOwn.range && Number.isFinite(below) && Number.isFinite(above) ? { unit: '°C', below, above } : coldChainBand
+  if (isOwn.range && Number.isFinite(below) && Number.isFinite(above)) return { unit: '°C', below, above }
+  return profile === 'pharmacy' ? coldChainBand : null
 }
 
 export interface ColdChainFigures {
@@ -38,8 +40,8 @@ export interface ColdChainInput extends TimeRange {
   readonly gaps: GapThresholds
   /** The samples are means of hours, which do not show doors. */
   readonly isHourly: boolean
-  /** Defaults to 2 to 8 °C. */
-  readonly band?: Band
+  /** Defaults to 2 to 8 °C; null without limits. */
+  readonly band?: Band | null
 }
 
 interface Events {
@@ -66,12 +68,12 @@ export function coldChainFigures(
 
 interface Known {
   readonly held: HeldValues
-  readonly band: Band
+  readonly band: Band | null
   readonly events: Events | Reason
 }
 
 function figuresBetween({ startMs, endMs }: TimeRange, { held, band, events }: Known): ColdChainFigures {
-  const temperature = bandFigure(held, band, reasons.noValue)
+  const temperature = band === null ? withoutBand(held) : bandFigure(held, band, reasons.noValue)
   const { reason } = temperature
   const known = {
     temperature,
@@ -94,6 +96,11 @@ function figuresBetween({ startMs, endMs }: TimeRange, { held, band, events }: K
         ? { reason: null, count: countOf(defrosts.rises), period_hours: defrosts.periodMs / hourMs }
         : { reason: defrosts.reason, count: null, period_hours: null },
   }
+}
+
+function withoutBand(held: HeldValues): BandFigure {
+  const none = { below: null, above: null, hours_below: null, hours_above: null }
+  return { ...spreadFigure(held, coldChainBand.unit, reasons.noValue), ...none }
 }
 
 function eventsOf({ samples: { timesMs, values }, startMs, isHourly }: ColdChainInput): Events | Reason {

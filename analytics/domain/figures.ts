@@ -39,10 +39,10 @@ export interface SpreadFigure extends Reasoned {
   readonly max: number | null
 }
 
-/** Includes the time outside of a range; a value at its end is inside. */
+/** Includes the time outside of a range; a value at its end is inside. All four are null without a range. */
 export interface BandFigure extends SpreadFigure {
-  readonly below: number
-  readonly above: number
+  readonly below: number | null
+  readonly above: number | null
   readonly hours_below: number | null
   readonly hours_above: number | null
 }

@@ -11,17 +11,12 @@ import { recentMs } from './from-quality.ts'
 
 /** A door opening or a defrost is shorter. */
 const forMs = 1_800_000
-/**
- * Share of the values within the limits: a freezer and a food cooler have other limits than a pharmacy's refrigerator.
- */
-const withinShareMin = 0.9
-
 export interface ColdChainSamples extends Samples {
   readonly name: string
 }
 
 /**
- * Finding of the last seven days, beyond the limits of the device, or of a refrigerator at 2 to 8 °C. `samples` have
+ * Finding of the last seven days, beyond the limits; by default a pharmacy's 2 to 8 °C. `samples` have
  * thirty days in °C, without NaN.
  */
 export function excursionFinding(
@@ -30,7 +25,6 @@ export function excursionFinding(
   nowMs: number,
   band: Band = coldChainBand,
 ): Finding | undefined {
-  if (band === coldChainBand && !hasTheLimits(samples.values)) return undefined
   const { below, above } = band
   const range = { startMs: nowMs - recentMs, endMs: nowMs }
   const found = findExcursions(samples, { below, above, forMs, gaps, ...range, days: [range] }).episodes
@@ -53,13 +47,6 @@ export function excursionFinding(
     expected: [below, above],
     count: episodes.length,
   }
-}
-
-function hasTheLimits(values: Float64Array): boolean {
-  let within = 0
-  const { below, above } = coldChainBand
-  for (const value of values) if (value >= below && value <= above) within++
-  return within >= withinShareMin * values.length
 }
 
 /** The ongoing one, or else the longest. */

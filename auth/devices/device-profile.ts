@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 
-export const Profile = z.enum(['none', 'weather', 'indoor', 'cold_chain', 'greenhouse'])
+export const Profile = z.enum(['none', 'weather', 'indoor', 'cold_chain', 'pharmacy', 'greenhouse'])
 export type Profile = z.infer<typeof Profile>
 
 export const BatteryType = z.enum(['alkaline', 'li-ion', 'lifepo4', 'li-primary', 'coin', 'nimh'])

@@ -4,7 +4,7 @@ import { bandOfDevice, coldChainFigures } from '../../analytics/domain/cold-chai
 import { type AirHours, type CellRange, hoursBetween } from '../../analytics/domain/figures.ts'
 import { greenhouseFigures } from '../../analytics/domain/greenhouse.ts'
 import { indoorFigures } from '../../analytics/domain/indoor.ts'
-import { outdoorMetric } from '../../analytics/domain/profile.ts'
+import { isColdChain, outdoorMetric } from '../../analytics/domain/profile.ts'
 import { weatherFigures } from '../../analytics/domain/weather.ts'
 import { presentOf } from '../../analytics/present.ts'
 import { type LocalDay, localDays } from '../../analytics/time/local-days.ts'
@@ -40,7 +40,7 @@ export async function answerDomain(query: DomainQuery, context: TaskContext): Pr
     start: local.text(range.startMs * 1000),
     end: local.text(range.endMs * 1000),
     ...none,
-    ...(device.profile === 'none' ? {} : { [device.profile]: part }),
+    ...(device.profile === 'none' ? {} : { [isColdChain(device.profile) ? 'cold_chain' : device.profile]: part }),
   })
 }
 
@@ -66,7 +66,7 @@ type DayFigures = (range: CellRange, days: readonly CellRange[]) => object
 async function partOf(query: DomainQuery, range: Range, context: TaskContext): Promise<object | undefined> {
   const { profile, altitude_m } = query.device
   if (profile === 'none') return undefined
-  if (profile === 'cold_chain') return coldChainPart(query, range, context)
+  if (isColdChain(profile)) return coldChainPart(query, range, context)
   const grid = gridOf(range)
   const hours = await airHours(query, grid, context)
   const figuresOf: DayFigures =
@@ -108,7 +108,7 @@ async function airHours(query: DomainQuery, grid: HoursGrid, context: TaskContex
 async function coldChainPart(query: DomainQuery, range: Range, context: TaskContext): Promise<object> {
   const isHourly = range.endMs - range.startMs > readingsDaysMax * dayMs
   const read = isHourly ? await readHours(query, range, context) : await readReadings(query, range, context)
-  const band = bandOfDevice(deviceLimits(query.device, 'temperature'))
+  const band = bandOfDevice(query.device.profile, deviceLimits(query.device, 'temperature'))
   const { total, days } = coldChainFigures(
     { ...read, startMs: range.startMs, endMs: range.endMs, isHourly, band },
     range.days,

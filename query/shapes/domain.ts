@@ -26,8 +26,8 @@ const SpreadFigure = z.strictObject(spread).meta({ id: 'SpreadFigure' })
 const BandFigure = z
   .strictObject({
     ...spread,
-    below: z.number(),
-    above: z.number(),
+    below: z.number().nullable(),
+    above: z.number().nullable(),
     hours_below: Hours.nullable(),
     hours_above: Hours.nullable(),
   })

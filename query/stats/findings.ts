@@ -2,6 +2,7 @@
 
 import { batteryMetricOf } from '../../analytics/battery/battery-metric.ts'
 import { bandOfDevice } from '../../analytics/domain/cold-chain.ts'
+import { isColdChain } from '../../analytics/domain/profile.ts'
 import type { Finding } from '../../analytics/findings/finding.ts'
 import { levelFinding } from '../../analytics/findings/from-changes.ts'
 import { excursionFinding } from '../../analytics/findings/from-excursions.ts'
@@ -91,7 +92,7 @@ function gaugesOf(input: FindingsInput) {
   return hourlyGauges(metrics, input).map(gauge => ({ ...gauge, quantum: quanta[gauge.name]?.quantum ?? 0 }))
 }
 
-const controlled: readonly AnalysedDevice['profile'][] = ['cold_chain', 'indoor']
+const controlled: readonly AnalysedDevice['profile'][] = ['cold_chain', 'pharmacy', 'indoor']
 
 function levelFindings(input: FindingsInput): Finding[] {
   const {
@@ -116,9 +117,10 @@ function vaneFindings({ custom, nowMs }: FindingsInput, cadence: Cadence): Findi
 }
 
 function excursionFindings({ device, series, seen: { cadence }, nowMs }: FindingsInput): Finding[] {
-  if (device.profile !== 'cold_chain') return []
+  if (!isColdChain(device.profile)) return []
+  const band = bandOfDevice(device.profile, deviceLimits(device, 'temperature'))
+  if (band === null) return []
   const samples = presentOf(series.timesMs, series.values.temperature)
-  const band = bandOfDevice(deviceLimits(device, 'temperature'))
   return [excursionFinding({ name: 'temperature', ...samples }, cadence.stretches, nowMs, band) ?? []].flat()
 }
 

@@ -135,7 +135,7 @@ test('domain: a range of its own, days that change the clock, and no profile', a
 })
 
 test('domain: a cold chain of readings, and of hours beyond a month', async t => {
-  const cold = { device: { ...device, profile: 'cold_chain' as const, expected_interval_seconds: 300 } }
+  const cold = { device: { ...device, profile: 'pharmacy' as const, expected_interval_seconds: 300 } }
   const count = (3 * dayMs) / 300_000
   const timesMs = Float64Array.from({ length: count }, (_, at) => nowMs - (count - at) * 300_000)
   const missing = new Float64Array(count).fill(Number.NaN)
@@ -150,4 +150,7 @@ test('domain: a cold chain of readings, and of hours beyond a month', async t =>
   const { cold_chain: ofHours } = await domainOf({ temperature: () => 5 }, { ...cold, days: 40 })
   t.match(ofHours.total, { temperature: { hours_above: 0 }, door_openings: { reason: reasons.longRange } })
   t.ok(Math.abs(ofHours.total.mean_kinetic_temperature.value - 5) < 1e-9)
+  const free = { device: { ...cold.device, profile: 'cold_chain' as const }, days: 40 }
+  const { cold_chain: without } = await domainOf({ temperature: () => -18 }, free)
+  t.match(without.total.temperature, { reason: null, mean: -18, below: null, above: null, hours_above: null })
 })

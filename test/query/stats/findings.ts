@@ -52,8 +52,8 @@ t.test('what a device has never sent is not missing from its readings', async t 
   t.strictSame(ask({ series, nowMs }).findings, [])
 })
 
-t.test('a cold chain outside of 2 to 8 °C for half an hour is told', t => {
-  const found = (temperature: (sinceEndMs: number) => number, device: object = { profile: 'cold_chain' }) => {
+t.test('a pharmacy outside of 2 to 8 °C for half an hour is told, and a cold chain outside of its own limits', t => {
+  const found = (temperature: (sinceEndMs: number) => number, device: object = { profile: 'pharmacy' }) => {
     const series = seriesOf(every(5 * minuteMs, nowMs - 10 * dayMs, 10 * 288), {
       temperature: timeMs => temperature(nowMs - timeMs) + 0.2 * Math.sin(timeMs),
     })
@@ -71,13 +71,17 @@ t.test('a cold chain outside of 2 to 8 °C for half an hour is told', t => {
   const freezerLimits = { profile: 'cold_chain', quality_limits: { temperature: { min: -22, max: -15 } } }
   const thawing = found(sinceMs => (sinceMs <= 2 * hourMs ? -12 : -18), freezerLimits)
   t.match(thawing, [{ severity: 'critical', expected: [-22, -15], until: null }], 'limits of its own')
-  t.strictSame(
+  for (const level of [1, -18])
+    t.strictSame(
+      found(() => level, { profile: 'cold_chain' }),
+      [],
+      'without limits of its own',
+    )
+  t.match(
     found(() => 1),
-    [],
-    'a food cooler',
+    [{ expected: [2, 8], until: null }],
+    'a pharmacy that is too cold all the time',
   )
-  const freezer = found(() => -18)
-  t.strictSame(freezer, [], 'a freezer has other limits')
   t.strictSame(found(warm(3 * hourMs, 0), { profile: 'indoor' }), [])
   t.end()
 })

@@ -360,11 +360,11 @@ t.test('each figure has a sentence, or says why there is none', async t => {
     'Temperature: It was below 2.0 °C in none and above 8.0 °C in 21 minutes of 24 minutes.',
     'less than an hour is told in minutes',
   )
-  const cold = { samples: { ...samples, values: Float64Array.of(-18, -19) }, gaps: [], ...range }
+  const cold = { samples: { ...samples, values: Float64Array.of(-18, -19) }, gaps: [], ...range, band: null }
   const frozen = coldChainFigures(cold, [])
   t.equal(
     figuresTold({ cold_chain: { total: frozen.total, days: [] } })[0],
-    'Temperature: It was below 2.0 °C in 1 and above 8.0 °C in none of 1 hour. These are the limits of a refrigerator; it is hardly ever within them, so excursions are not reported.',
+    'Temperature: It was −18.5 °C on average, −19.0 °C to −18.0 °C. Its limits are not set, so excursions are not reported.',
   )
   const defrosts = { reason: null, count: 21, period_hours: 8.001 }
   const defrosted = { ...total, door_openings: { reason: null, count: 1 }, defrosts }

@@ -7,6 +7,7 @@ const profileTexts = {
   weather: 'Weather',
   indoor: 'Indoor climate',
   cold_chain: 'Cold chain',
+  pharmacy: 'Pharmacy refrigerator',
   greenhouse: 'Greenhouse',
 } satisfies Record<Profile, string>
 

@@ -64,7 +64,7 @@ function coldChainSentences(figures: Totals<'cold_chain'>, of: Quantities): Figu
     return `There ${defrosts.count === 1 ? 'was' : 'were'} ${countOf(defrosts.count ?? 0, 'defrost')}, one every ${every}.`
   }
   return [
-    ['Temperature', sentenceOf(temperature, () => `${bandSentence(temperature, shown)}${otherLimits(temperature)}`)],
+    ['Temperature', sentenceOf(temperature, () => bandSentence(temperature, shown))],
     ['Mean kinetic temperature', sentenceOf(kinetic, () => `It was ${measure(kinetic.value ?? 0, shown)}.`)],
     [
       'Doors',
@@ -72,16 +72,6 @@ function coldChainSentences(figures: Totals<'cold_chain'>, of: Quantities): Figu
     ],
     ['Defrosts', sentenceOf(defrosts, period)],
   ]
-}
-
-/** The limit for freezers; findings use the same share. */
-const withinShareMin = 0.1
-
-function otherLimits({ hours_below, hours_above, observed_hours }: Band): string {
-  const isOther = observed_hours - (hours_below ?? 0) - (hours_above ?? 0) < withinShareMin * observed_hours
-  return isOther
-    ? ' These are the limits of a refrigerator; it is hardly ever within them, so excursions are not reported.'
-    : ''
 }
 
 function greenhouseSentences({ vapour_pressure_deficit: deficit, leaf_dew }: Totals<'greenhouse'>): FigureSentence[] {
@@ -105,7 +95,14 @@ function hoursSentence(figure: { hours: number | null; observed_hours: number },
   return `${what} in ${partText(hours ?? 0)} of ${totalText(observed_hours)}.`
 }
 
-function bandSentence({ below, above, hours_below, hours_above, observed_hours }: Band, quantity: Quantity): string {
+function bandSentence(
+  { below, above, hours_below, hours_above, observed_hours, ...spread }: Band,
+  quantity: Quantity,
+): string {
+  if (below === null || above === null) {
+    const [mean, min, max] = [spread.mean ?? 0, spread.min ?? 0, spread.max ?? 0].map(one => measure(one, quantity))
+    return `It was ${mean} on average, ${min} to ${max}. Its limits are not set, so excursions are not reported.`
+  }
   const under = `below ${measure(below, quantity)} in ${partText(hours_below ?? 0)}`
   const over = `above ${measure(above, quantity)} in ${partText(hours_above ?? 0)}`
   return `It was ${under} and ${over} of ${totalText(observed_hours)}.`
