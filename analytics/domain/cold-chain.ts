@@ -18,7 +18,7 @@ import { type Rise, temperatureRises } from './temperature-rises.ts'
 /** Limits of a pharmacy's refrigerator: USP <659>. */
 export const coldChainBand: Band = { unit: '°C', below: 2, above: 8 }
 
-/** The limits of a device with both of its own, else those of a pharmacy; null for any other cold chain. */
+/** Limits of the device, if it has both, else the limits of a pharmacy; null for any other cold chain. */
 export function bandOfDevice(profile: Profile, { range, isOwn }: Pick<QualityLimits, 'range' | 'isOwn'>): Band | null {
   const [below, above] = range ?? [Number.NaN, Number.NaN]
   if (isOwn.range && Number.isFinite(below) && Number.isFinite(above)) return { unit: '°C', below, above }
