@@ -20,7 +20,12 @@ export const airrohr: Family = {
   values: ['/values'],
   hasTexts: true,
   fields: [
+    // The PPD42NS counts particles, and its P1 and P2 are not µg/m³.
+    ['PPD_*', null],
+    ['dur*', null],
+    ['ratio*', null],
     ...particles,
+    ['*co2_ppm', 'co2'],
     ['*temperature', 'temperature'],
     ['*humidity', 'humidity'],
     ['*pressure_at_sealevel', null],
@@ -42,7 +47,9 @@ function splitSensorValues(message: Message): readonly Message[] {
     const name = valueAt(pair, '/value_type')
     return typeof name === 'string' ? [[name, valueAt(pair, '/value')] as const] : []
   })
-  return [{ ...message, body: { ...(message.body as object), values: Object.fromEntries(pairs) } }]
+  const isCounted = pairs.some(([name]) => name === 'durP1')
+  const values = pairs.map(([name, value]) => [isCounted && /^P[12]$/.test(name) ? `PPD_${name}` : name, value])
+  return [{ ...message, body: { ...(message.body as object), values: Object.fromEntries(values) } }]
 }
 
 export const airgradient: Family = {

@@ -41,6 +41,12 @@ decodes('airrohr', [
   ['a value that is no text', airrohr({ P1: 4.5 }), { pm10: 4.5, device }],
   ['an ESP32', airrohr({ P2: '4' }, { esp32id: 'ab12' }), { pm25: 4, device: 'esp32-ab12' }],
   ['a place', airrohr({ GPS_lat: '52.5', P2: '4' }), { pm25: 4, device }],
+  ['SCD30', airrohr({ SCD30_co2_ppm: '612.00' }), { co2: 612, device }],
+  [
+    'PPD42NS, whose P1 is a number of particles',
+    airrohr({ durP1: '123', ratioP1: '0.41', P1: '214.5', durP2: '1', ratioP2: '0', P2: '0.62', temperature: '20' }),
+    { temperature: 20, device },
+  ],
   ['no list', { esp8266id: '1' }, 'airrohr: must have sensordatavalues'],
 ])
 

@@ -32,6 +32,16 @@ decodes('ecowitt', [
     of('rainratein=0.1&hourlyrainin=0.05&dailyrainin=0.5&totalrainin=10'),
     { uptime: 60, rain_intensity: 2.54, rain_hour: 1.27, rain_day: 12.7, rain_total: 254, ...ecowitt },
   ],
+  [
+    'rain of the WS90',
+    of('rrain_piezo=0.1&hrain_piezo=0.05&drain_piezo=0.5&yrain_piezo=10&ws90_ver=119'),
+    { uptime: 60, rain_intensity: 2.54, rain_hour: 1.27, rain_day: 12.7, rain_year: 254, ...ecowitt },
+  ],
+  [
+    'the air quality sensor',
+    of('tf_co2=68&humi_co2=51&pm25_co2=6.6&pm10_co2=6.8&co2=882'),
+    { uptime: 60, co2_temperature: 20, co2_humidity: 51, pm25: 6.6, pm10: 6.8, co2: 882, ...ecowitt },
+  ],
   ['the sun', of('solarradiation=512.3&uv=4'), { uptime: 60, solar_radiation: 512.3, uv_index: 4, ...ecowitt }],
   [
     'channels',
