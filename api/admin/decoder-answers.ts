@@ -1,7 +1,7 @@
 /** Declares the admin API's answers on recent messages of sensors and on tried decoders. */
 
 import { z } from 'zod'
-import { TriedMessage } from '../../ingest/decoders/try-decoder.ts'
+import { TriedMessage } from '../../ingest/decoders/own-decoder.ts'
 import { RejectionPage } from './rejection-answers.ts'
 
 const node = RejectionPage.shape.node

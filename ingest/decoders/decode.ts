@@ -1,11 +1,10 @@
 /** Reads a message by the declaration of its family: pure, in bounded time, and without a judgement on values. */
 
-import { catalogueEntry } from '../../store/metrics/catalogue.ts'
 import { timeFieldOf } from '../../store/metrics/metric-name.ts'
-import { type Convert, conversion, unchanged } from '../../store/metrics/units.ts'
 import { type Fields, isColumnField } from '../field-names.ts'
 import { timeIn } from '../reading.ts'
 import { type Family, type FieldRule, type Message, readingsMax } from './family.ts'
+import { compileUnit, type UnitRule } from './field-unit.ts'
 import { isLeaf, type Leaf, leavesOf, pathPattern, topicPattern, valueAt } from './json-path.ts'
 
 /** Bodies of readings in the format of `PUT /api/log`, a message without readings, or the reason of a refusal. */
@@ -22,7 +21,7 @@ interface Rule {
   readonly pattern: RegExp
   readonly metric: string | null
   /** Undefined for a value that is in the unit of its metric. */
-  readonly convert: ((message: Message) => Convert) | undefined
+  readonly convert: UnitRule | undefined
   readonly inverts: boolean
 }
 
@@ -177,32 +176,6 @@ function compileRule([path, metric, unit]: FieldRule): Rule {
   const inverts = unit === 'not'
   const convert = metric === null || unit === undefined || inverts ? undefined : compileUnit(metric, unit)
   return { pattern: pathPattern(path), metric, convert, inverts }
-}
-
-/** Why a unit cannot be converted to the one of the metric; undefined for one that can. */
-export function unitFault(metric: string, unit: string): string | undefined {
-  if (unit === 'not') return undefined
-  try {
-    compileUnit(metric, unit)
-    return undefined
-  } catch (error) {
-    return (error as Error).message
-  }
-}
-
-/** Throws for a declaration with a unit that cannot be converted. */
-function compileUnit(metric: string, unit: string): Rule['convert'] {
-  const [from = '', to = catalogueEntry(metric)?.unit ?? ''] = unit.split('>')
-  if (from.startsWith('/')) return message => convertFrom(valueAt(message.body, from), to)
-  const found = conversion(from, to)
-  if (!found.ok) throw new Error(`${metric}: ${found.reason}`)
-  return () => found.convert
-}
-
-/** By a unit that the message states. */
-function convertFrom(unit: unknown, to: string): Convert {
-  const found = typeof unit === 'string' ? conversion(unit, to) : undefined
-  return found?.ok === true ? found.convert : unchanged
 }
 
 /** Names of devices have no `:`, `/`, `+` and `#` (`DeviceName`), so `A4:C1:38:00:00:01` is written without colons. */

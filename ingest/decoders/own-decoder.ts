@@ -6,8 +6,8 @@
 import { z } from 'zod'
 import { listPageFields } from '../../auth/list-page.ts'
 import { MetricName } from '../../store/metrics/metric-name.ts'
-import { unitFault } from './decode.ts'
 import type { Family, FieldRule } from './family.ts'
+import { unitFault } from './field-unit.ts'
 
 export const ownDecodersMax = 100
 const textLengthMax = 128
@@ -98,6 +98,28 @@ export type DecoderDetails = z.infer<typeof DecoderDetails>
 
 export const DecoderPage = z.object({ decoders: z.array(DecoderDetails), ...listPageFields })
 export type DecoderPage = z.infer<typeof DecoderPage>
+
+const TriedValue = z.object({
+  metric: z.string(),
+  value: z.unknown(),
+  fault: z.string().optional().meta({ description: 'Why the value is not stored.' }),
+})
+
+export const TriedMessage = z.object({
+  at: z.iso.datetime(),
+  way: z.enum(['mqtt', 'webhook']),
+  place: z.string().meta({ description: 'The topic, or the name of the webhook.' }),
+  text: z.string().meta({ description: 'The body as JSON, with secrets as ***.' }),
+  readings: z.array(
+    z.object({
+      device: z.string(),
+      at: z.iso.datetime().nullable().meta({ description: 'Null for the time of receipt.' }),
+      values: z.array(TriedValue),
+    }),
+  ),
+  reason: z.string().optional().meta({ description: 'Why the message has no readings.' }),
+})
+export type TriedMessage = z.infer<typeof TriedMessage>
 
 export function ownFamily(name: string, declaration: DecoderDeclaration): Family {
   const { topics, device, time, each, values, fields, drops_others, has_texts } = declaration

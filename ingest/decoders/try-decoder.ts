@@ -1,33 +1,10 @@
 /** Tries a decoder on recent messages: the same engine and the same check of values as on messages that arrive. */
 
-import { z } from 'zod'
 import type { Fields } from '../field-names.ts'
 import { createReadingCheck } from '../reading.ts'
 import { createDecoder, createTopicReader } from './decode.ts'
-import { type DecoderTrial, ownFamily } from './own-decoder.ts'
+import { type DecoderTrial, ownFamily, type TriedMessage } from './own-decoder.ts'
 import type { RecentMessage, RecentMessages } from './recent-messages.ts'
-
-const TriedValue = z.object({
-  metric: z.string(),
-  value: z.unknown(),
-  fault: z.string().optional().meta({ description: 'Why the value is not stored.' }),
-})
-
-export const TriedMessage = z.object({
-  at: z.iso.datetime(),
-  way: z.enum(['mqtt', 'webhook']),
-  place: z.string().meta({ description: 'The topic, or the name of the webhook.' }),
-  text: z.string().meta({ description: 'The body as JSON, with secrets as ***.' }),
-  readings: z.array(
-    z.object({
-      device: z.string(),
-      at: z.iso.datetime().nullable().meta({ description: 'Null for the time of receipt.' }),
-      values: z.array(TriedValue),
-    }),
-  ),
-  reason: z.string().optional().meta({ description: 'Why the message has no readings.' }),
-})
-export type TriedMessage = z.infer<typeof TriedMessage>
 
 const check = createReadingCheck({ collectsCustom: true })
 

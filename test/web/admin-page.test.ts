@@ -177,6 +177,7 @@ const sections: [path: string, name: string, text: string | RegExp][] = [
   ['invitations', 'Invitations', 'There are no open invitations here.'],
   ['keys', 'API keys', 'copied'],
   ['stations', 'Stations', 'There are no stations here.'],
+  ['decoders', 'Decoders', 'There are no decoders here.'],
   ['tenants', 'Tenants', 'There are no tenants here.'],
   ['metrics', 'Metrics', '5 metrics.'],
   ['rejections', 'Rejections', 'rejected since'],
@@ -224,6 +225,48 @@ onPhone('the navigation is the same on every page, says who is signed in, and ha
   await becomes(t, () => back.getAttribute('href'), '/sign-in?callbackUrl=%2Fcompare')
   const open = ['', 'charts', 'compare', 'docs'].map(name => `${url}/${name}`)
   await becomes(t, () => page.evaluate(links), open, 'a visitor without a session')
+})
+
+onDesk('a decoder is written from recent messages, tried while it is typed, and edited', async (page, t) => {
+  const { cookie } = await makePerson(service)
+  const secret = await makeKey(url, cookie, ['ingest'])
+  const send = (body: object) =>
+    fetch(`${url}/in/garden/${secret}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  await send({ box: 'attic-2', t: 50, token: 'secret' })
+  await open(page, 'ada', '/admin/decoders')
+  await page.getByText('There are no decoders here.').waitFor()
+  await press(page, 'Add a decoder')
+  await page.getByLabel('Recent messages', { exact: true }).selectOption({ label: 'garden (webhook, 1)' })
+  await page.getByLabel('Device', { exact: true }).fill('{/box}')
+  const results = page.getByRole('region', { name: 'Recent messages, decoded' })
+  await becomes(t, () => results.locator('tbody').innerText(), /attic-2\s.*\st\s50/)
+  await becomes(t, () => page.getByLabel('Latest message').innerText(), within('"token": "***"'))
+  await press(page, 'Add a rule')
+  await fill(page, { Field: 't', Metric: 'temperature', Unit: 'hPa' })
+  await becomes(t, () => page.locator('.rule .error').allInnerTexts(), [
+    '',
+    '',
+    'temperature: the unit "hPa" cannot be converted to °C',
+  ])
+  await inspect(t, page, 'decoders, a new one')
+  await page.getByLabel('Unit', { exact: true }).fill('°F')
+  await becomes(t, () => results.locator('tbody').innerText(), /attic-2\s.*\stemperature\s10/)
+  await press(page, 'Add')
+  await said(page, 'garden is added.')
+  t.equal((await send({ box: 'attic-2', t: 51 })).status, 403, 'it is decoded, and its device has another owner')
+  await press(page, 'Edit garden')
+  await page.getByLabel('Device', { exact: true }).fill('{box}')
+  await becomes(t, () => page.locator('.fields .error').allInnerTexts(), within('{box} is not a level'))
+  await page.getByLabel('Device', { exact: true }).fill('attic-2')
+  await press(page, 'Save')
+  await said(page, 'garden is changed.')
+  await confirm(page, 'Remove', 'garden')
+  await said(page, 'garden is removed.')
+  t.equal((await send({ box: 'attic-2', t: 52 })).status, 404)
 })
 
 onDesk('stations, tenants and accounts are added and changed', async (page, t) => {

@@ -1,6 +1,12 @@
 /** One change by an API that answers problem documents, and in words why it was not made. */
 
-export type Sent<T> = { ok: true; value: T } | { ok: false; sentence: string }
+export type Sent<T> = { ok: true; value: T } | { ok: false; sentence: string; errors: readonly PlaceError[] }
+
+/** An error, and its place in the body: `fields[2].unit`. */
+export interface PlaceError {
+  path: string
+  message: string
+}
 
 const timeoutMs = 60_000
 const unknown =
@@ -18,10 +24,10 @@ export async function sendChange<T>(
     const init = { method, signal: AbortSignal.timeout(timeoutMs), ...(body === undefined ? {} : json) }
     const response = await request(url, init)
     const text = await response.text()
-    if (!response.ok) return { ok: false, sentence: sentenceOf(response.status, text) }
+    if (!response.ok) return { ok: false, ...refusalOf(response.status, text) }
     return { ok: true, value: (text === '' ? undefined : JSON.parse(text)) as T }
   } catch {
-    return { ok: false, sentence: unknown }
+    return { ok: false, sentence: unknown, errors: [] }
   }
 }
 
@@ -35,14 +41,15 @@ interface Problem {
 const errorsShown = 5
 
 /** The detail of a problem document (RFC 9457), or the status of any other answer. */
-function sentenceOf(status: number, text: string): string {
+function refusalOf(status: number, text: string): { sentence: string; errors: readonly PlaceError[] } {
   const { title, detail, errors } = problemIn(text)
   const reason = [detail, title].find(part => typeof part === 'string') ?? `status ${status}`
-  const places = Array.isArray(errors) ? (errors as { path: string; message: string }[]) : []
+  const places = Array.isArray(errors) ? (errors as PlaceError[]) : []
   const shown = places.slice(0, errorsShown).map(({ path, message }) => `${path === '' ? 'It' : path} ${message}.`)
   const more = places.length > errorsShown ? [`${places.length - errorsShown} more are wrong.`] : []
   const signIn = status === 401 ? ['Sign in again.'] : []
-  return [`The service refused this: ${reason}.`, ...shown, ...more, ...signIn].join(' ')
+  const sentence = [`The service refused this: ${reason}.`, ...shown, ...more, ...signIn].join(' ')
+  return { sentence, errors: places }
 }
 
 function problemIn(text: string): Problem {

@@ -147,6 +147,7 @@ t.test('a refusal is told in words, with each place that is wrong', async t => {
   t.strictSame(await refusing(409, { title: 'name taken', errors }), {
     ok: false,
     sentence: 'The service refused this: name taken. name is taken by another device.',
+    errors,
   })
   const many = Array.from({ length: 9 }, (_, at) => ({ path: `[${at}].name`, message: 'must not be empty' }))
   t.match(await refusing(422, { title: 'invalid body', errors: many }), {

@@ -11,6 +11,7 @@ import { ListSection } from '../../parts/list-section.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { auditFacts, auditSentence } from '../../text/audit-words.ts'
 import { DeadLettersSection } from './dead-letters-section.tsx'
+import { DecodersSection } from './decoders-section.tsx'
 import { DevicesSection } from './devices-section.tsx'
 import { InvitationsSection } from './invitations-section.tsx'
 import { KeysSection } from './keys-section.tsx'
@@ -24,6 +25,7 @@ import { UnknownDevicesSection } from './unknown-devices-section.tsx'
 const sections: { path: string; name: string; Shown: ComponentType }[] = [
   { path: '', name: 'Devices', Shown: DevicesSection },
   { path: 'unknown-devices', name: 'Unknown devices', Shown: UnknownDevicesSection },
+  { path: 'decoders', name: 'Decoders', Shown: DecodersSection },
   { path: 'status', name: 'Status', Shown: StatusSection },
   { path: 'metrics', name: 'Metrics', Shown: MetricsSection },
   { path: 'accounts', name: 'Accounts', Shown: AccountsSection },

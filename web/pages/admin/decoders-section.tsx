@@ -1,0 +1,68 @@
+/** Decoders that people write for sensors in formats of their own: add, edit, remove. */
+
+import { useState } from 'preact/hooks'
+import type { DecoderDetails, DecoderPage } from '../../../ingest/decoders/own-decoder.ts'
+import { ConfirmedButton } from '../../parts/confirmed-button.tsx'
+import { type Actions, ListSection } from '../../parts/list-section.tsx'
+import { Moment } from '../../parts/moment.tsx'
+import { Record } from '../../parts/record.tsx'
+import { RowButton } from '../../parts/row-button.tsx'
+import { DecoderEditor } from './decoder-editor.tsx'
+
+export function DecodersSection() {
+  return (
+    <>
+      <p class="soft">
+        A decoder finds device, time and values in messages of a sensor that sends in a format of its own, by MQTT or to
+        the webhook /in/NAME/KEY. Zigbee2MQTT, Tasmota, The Things Stack, weather stations and others need none.
+      </p>
+      <ListSection
+        path="/decoders"
+        noun="decoders"
+        itemsOf={(page: DecoderPage) => page.decoders}
+        keyOf={({ name }) => name}
+        row={(decoder, actions) => <DecoderRow decoder={decoder} actions={actions} />}
+      >
+        {actions => <NewDecoder actions={actions} />}
+      </ListSection>
+    </>
+  )
+}
+
+function NewDecoder({ actions }: { actions: Actions }) {
+  const [isOpen, setOpen] = useState(false)
+  if (isOpen) return <DecoderEditor actions={actions} onClose={() => setOpen(false)} />
+  return (
+    <button type="button" class="button strong" onClick={() => setOpen(true)}>
+      Add a decoder
+    </button>
+  )
+}
+
+function DecoderRow({ decoder, actions }: { decoder: DecoderDetails; actions: Actions }) {
+  const [isEditing, setEditing] = useState(false)
+  const { name, topics = [], device, updated_at } = decoder
+  const facts = [
+    `/in/${name}/KEY`,
+    topics.join(', ') || undefined,
+    `device ${device.join(', ')}`,
+    <>
+      changed <Moment at={updated_at} />
+    </>,
+  ]
+  return (
+    <>
+      <Record name={name} facts={facts}>
+        <RowButton name={name} text="Edit" onClick={() => setEditing(true)} />
+        <ConfirmedButton
+          title={`Remove ${name}?`}
+          text="Messages to its webhook and of its topics are refused from then on."
+          name={name}
+          verb="Remove"
+          onConfirm={() => void actions.change('DELETE', `/decoders/${name}`, undefined, `${name} is removed.`)}
+        />
+      </Record>
+      {isEditing ? <DecoderEditor decoder={decoder} actions={actions} onClose={() => setEditing(false)} /> : null}
+    </>
+  )
+}
