@@ -51,7 +51,7 @@ export function formOf(decoder: DecoderDetails): DecoderForm {
 }
 
 /** The empty pointer, which a field cannot show. */
-export const wholeMessage = '/'
+const wholeMessage = '/'
 
 export function declarationOf(form: DecoderForm): Omit<NewDecoder, 'name'> {
   const [topics, device, time] = [form.topics, form.device, form.time].map(linesOf) as [string[], string[], string[]]
