@@ -4,6 +4,8 @@ import { z } from 'zod'
 import { TriedMessage } from '../../ingest/decoders/own-decoder.ts'
 import { RejectionPage } from './rejection-answers.ts'
 
+export type { DecoderDetails, DecoderPage, NewDecoder } from '../../ingest/decoders/own-decoder.ts'
+
 const node = RejectionPage.shape.node
 
 export const RecentMessagePage = z.object({

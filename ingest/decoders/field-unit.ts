@@ -1,4 +1,4 @@
-/** Units of a sender's fields, converted to those of their metrics. */
+/** Converts the units of a sender to the units of the metrics. */
 
 import { catalogueEntry } from '../../store/metrics/catalogue.ts'
 import { type Convert, conversion, unchanged } from '../../store/metrics/units.ts'

@@ -2,8 +2,7 @@
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useState } from 'preact/hooks'
-import type { RecentMessagePage, TriedDecoder } from '../../../api/admin/decoder-answers.ts'
-import type { DecoderDetails } from '../../../ingest/decoders/own-decoder.ts'
+import type { DecoderDetails, RecentMessagePage, TriedDecoder } from '../../../api/admin/decoder-answers.ts'
 import { addressOf } from '../../client/address.ts'
 import { type PlaceError, sendChange } from '../../client/send-change.ts'
 import { useResource } from '../../client/use-resource.ts'
