@@ -7,7 +7,16 @@ import { clockFileMs } from './clock.ts'
 import type { Beginning, Kind } from './ledger.ts'
 import { type CreateTraffic, type Outgoing, type Sender, statusesOfPart, type Traffic } from './load-traffic.ts'
 import type { Answer } from './pipe.ts'
-import { badBodies, batchRequest, fieldsOf, importRequest, lineOf, linesRequest, putRequest } from './requests.ts'
+import {
+  badBodies,
+  batchRequest,
+  fieldsOf,
+  importRequest,
+  lineOf,
+  linesRequest,
+  putRequest,
+  webhookRequest,
+} from './requests.ts'
 import type { Random } from './seeded-random.ts'
 
 /** Times of its own that a device has used, and may use again. */
@@ -25,6 +34,8 @@ const bulkReadingsMax = 30
 const badShareOfBulk = 0.02
 /** Of the single readings of such a sender, where there are any. */
 const keyedShare = 0.1
+/** Of the good single readings by HTTP of such a sender. */
+const webhookShare = 0.15
 
 /** What the next reading of a device is; the shares are those of a fleet that has some trouble. */
 function chooseKind(random: Random): { kind: Kind; again: boolean } {
@@ -86,6 +97,15 @@ function putOf(sender: Sender, attempt: Beginning, isKeyed: boolean): Outgoing {
   }
 }
 
+function webhookOf(sender: Sender, attempt: Beginning): Outgoing {
+  const { sequence, device, kind, timeMs } = attempt
+  return {
+    attempts: [attempt],
+    request: webhookRequest(device, passwordOf(sender, kind), sequence, timeMs),
+    statusesOf: ({ status }) => [status],
+  }
+}
+
 function publishOf(sender: Sender, attempt: Beginning): Outgoing {
   const { sequence, kind, timeMs } = attempt
   return {
@@ -137,6 +157,7 @@ export const createReadings: CreateTraffic = (
     const timeMs = timeOf(sender, kind, again)
     const attempt = { sequence: takeSequences(1), device, kind, timeMs }
     if (mqtt !== undefined) return publishOf(sender, attempt)
+    if (mayBeRefused && kind !== 'bad' && random.chance(webhookShare)) return webhookOf(sender, attempt)
     return putOf(sender, attempt, keyed && mayBeRefused && kind === 'live' && random.chance(keyedShare))
   }
 

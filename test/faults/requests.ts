@@ -27,6 +27,13 @@ export function putRequest(device: string, password: string, body: string, key?:
   return httpRequest('PUT', '/api/log', basic(device, password), 'application/json', body, headers)
 }
 
+/** A reading in the format of ThingsBoard, whose time stands beside its values. */
+export function webhookRequest(device: string, password: string, sequence: number, timeMs: number | undefined): string {
+  const { device: _, timestamp: __, ...values } = fieldsOf(device, sequence, timeMs)
+  const body = JSON.stringify(timeMs === undefined ? values : { ts: timeMs, values })
+  return httpRequest('POST', '/in/thingsboard', basic(device, password), 'application/json', body)
+}
+
 export function importRequest(token: string, lines: string): string {
   return httpRequest('POST', '/api/admin/import', `Bearer ${token}`, 'application/x-ndjson', lines)
 }
