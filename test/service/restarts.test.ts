@@ -29,6 +29,7 @@ const broker = `mqtt://127.0.0.1:${await messageOf<number>(child)}`
 const environment = {
   MQTT_PORT: String(mqttPort),
   MQTT_BROKER_URL: broker,
+  MQTT_BROKERS: `${broker} zigbee2mqtt=zigbee2mqtt/#`,
   LOG_LEVEL: 'debug',
   QUESTDB_PG_PORT: String(readerPort),
 }
@@ -102,7 +103,8 @@ const passwords: Record<string, string> = {}
 
 t.test('from the first ok of a first start on, no read is refused as too early', async t => {
   t.match(first.output(), /"setupUrl":"http[^"]+\/setup\?token=[\w-]{43}"/, 'the log has the link of the first account')
-  for (const name of ['kitchen', 'freezer', 'barn', 'porch']) passwords[name] = await first.addDevice(name)
+  for (const name of ['kitchen', 'freezer', 'barn', 'porch', 'shed', 'hut'])
+    passwords[name] = await first.addDevice(name)
   await addStations(first.admin, ['DEL-01'])
   const key = await makeStationKey(first.url, first.admin)
   const authorizationFor = (path: string) => (path.startsWith('/api/v1.0/') ? basicOf(key) : `Bearer ${adminToken()}`)
@@ -193,6 +195,35 @@ t.test('after a loss of QuestDB and a kill of everything, all that was acknowled
   const closed = new Promise<void>(resolve => direct.once('close', () => resolve()))
   t.equal((await service.admin('POST', '/devices/porch/rotate?now=1')).status, 200)
   await closed
+})
+
+t.test('messages of sensors at a broker and by webhook survive kills', async t => {
+  const byBroker = await connect(t, broker)
+  const sent: number[] = []
+  const taken: number[] = []
+  const publish = async () => {
+    const [temperature, timeMs] = [sent.length, startMs - 1000 + sent.length]
+    sent.push(temperature)
+    const { device: _, ...values } = reading('shed', temperature)
+    const body = JSON.stringify({ ...values, last_seen: new Date(timeMs).toISOString() })
+    await byBroker.publishAsync('zigbee2mqtt/shed', body, { qos: 1 })
+    return { ts: timeMs, values }
+  }
+  const authorization = basicOf('hut', passwords['hut'] ?? '')
+  for (let kill = 0; kill < 3; kill++) {
+    for (let more = 0; more < 20; more++) {
+      const body = JSON.stringify(await publish())
+      const headers = { authorization, 'content-type': 'application/json' }
+      const { status } = await fetch(`${service.url}/in/thingsboard`, { method: 'POST', headers, body })
+      t.equal(status, 200)
+      taken.push(sent.length - 1)
+    }
+    await service.end('SIGKILL')
+    for (let more = 0; more < 5; more++) await publish()
+    await startAgain()
+  }
+  await untilShown('hut', taken)
+  await untilShown('shed', sent)
 })
 
 t.test('PostgreSQL that is killed comes back, nothing is missing, and known devices never notice', async t => {
