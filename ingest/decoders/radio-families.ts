@@ -113,7 +113,10 @@ export const chirpstack: Family = {
   ],
 }
 
-/** An uplink with the values of a codec, or the battery of a status. */
+/** An uplink with the values of a codec, or the battery of a status, which is 0 where the device does not know it. */
 function isOfDevice(body: unknown): boolean {
-  return typeof body === 'object' && body !== null && ('object' in body || 'batteryLevel' in body)
+  if (typeof body !== 'object' || body === null) return false
+  const { batteryLevelUnavailable, externalPowerSource } = body as Record<string, unknown>
+  const hasBattery = batteryLevelUnavailable !== true && externalPowerSource !== true
+  return 'object' in body || ('batteryLevel' in body && hasBattery)
 }

@@ -243,6 +243,11 @@ decodes('chirpstack', [
     { time: noon, deviceInfo: { deviceName: 'a' }, margin: 7, batteryLevel: 75.3 },
     { battery_percentage: 75.3, timestamp: noonMs, device: 'a' },
   ],
+  [
+    'an unknown battery',
+    { deviceInfo: { deviceName: 'a' }, batteryLevelUnavailable: true, batteryLevel: 0 },
+    'no values',
+  ],
   ['no codec', chirp(undefined), 'no values'],
   ['a join', { deviceInfo: { deviceName: 'a' }, devAddr: '1' }, 'no values'],
 ])
