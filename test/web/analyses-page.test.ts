@@ -29,11 +29,12 @@ function yardAt(atMs: number) {
   return { ...air(2 + 4 * wave, 60 - 10 * wave, 950 + wave), co2: 700 + 200 * wave }
 }
 
-/** Twelve days with a spike every nine hours, and without four hours of the day before yesterday. */
+/** Twelve days with spikes, which come back at no interval, and without four hours of the day before yesterday. */
 const spikes = 30
+const spikeHours = new Set(Array.from({ length: spikes + 1 }, (_, index) => 2 + 9 * index + ((5 * index ** 2) % 7)))
 const odd = times(endMs - 288 * hourMs, endMs).flatMap(atMs => {
   const ageMs = endMs - atMs
-  const spike = ageMs > hourMs && ageMs < (9 * spikes + 2) * hourMs && (ageMs - 2 * hourMs) % (9 * hourMs) === 0
+  const spike = spikeHours.has(ageMs / hourMs)
   const wave = dayWave(atMs) + Math.sin(atMs) / 20
   const isOut = ageMs > 40 * hourMs && ageMs < 44 * hourMs
   return isOut ? [] : [[atMs, air(12 + 5 * wave + (spike ? 20 : 0), 60 - 10 * wave)] as const]
