@@ -17,8 +17,11 @@ const examples = [...page.matchAll(/^ {2}(barograph .+)$/gm)]
   .map(([, line = '']) => line)
   .filter(line => !others.test(line))
 
-const tokenFile = join(temporaryFolder(t), 'token')
+const folder = temporaryFolder(t)
+const tokenFile = join(folder, 'token')
 writeFileSync(tokenFile, 'a'.repeat(64))
+const decoderFile = join(folder, 'garden.json')
+writeFileSync(decoderFile, '{"device":["garden"]}')
 const contract = createContractChecker(published)
 /** Fixed steps of paths come before parameters. */
 const operations = Object.entries(published.paths)
@@ -59,7 +62,8 @@ function faultOf({ method, url, body }: SeenRequest): string | undefined {
 t.ok(examples.length > 80)
 for (const example of examples) {
   t.test(example, async t => {
-    const words = [...wordsOf(example), '--url', url, '--token-file', tokenFile]
+    const given = wordsOf(example).map(word => (word === 'garden.json' ? decoderFile : word))
+    const words = [...given, '--url', url, '--token-file', tokenFile]
     const run = await barograph(words, { stdin: 'correct horse battery\n' })
     t.match(run, { status: 1, stderr: 'barograph: nothing is here\n' })
     const [first] = sent.splice(0)

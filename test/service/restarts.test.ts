@@ -313,7 +313,7 @@ t.test('a loss of rows that the journal no longer has is reported until it is ac
 })
 
 t.test('a full journal answers 503, acknowledges no message, loses nothing, and heals', async t => {
-  const username = 'shed'
+  const username = 'tower'
   const password = await service.addDevice(username)
   passwords[username] = password
   const client = await connect(t, `mqtt://127.0.0.1:${mqttPort}`, { username, password, clean: true })
