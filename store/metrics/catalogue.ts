@@ -75,6 +75,7 @@ const air: readonly CatalogueEntry[] = [
 const weather: readonly CatalogueEntry[] = [
   gauge('illuminance', 'Illuminance', 'lx', 0, [-10, 250_000], ['lux', 'light', 'light_level', 'light_lux']),
   gauge('solar_radiation', 'Solar radiation', 'W/m2', 0, [-50, 2000], ['irradiance', 'solar_irradiance', 'ghi']),
+  gauge('relative_pressure', 'Relative pressure', 'hPa', 1, [800, 1100], ['sea_level_pressure']),
   gauge('par', 'Photosynthetic light', 'umol/m2/s', 0, [-50, 5000], ['ppfd']),
   gauge('uv_index', 'UV index', null, 1, [-1, 50], ['uv', 'uvi']),
   gauge('wind_speed', 'Wind speed', 'm/s', 1, [-1, 150], ['wind', 'windspeed', 'wind_speed_ms', 'wind_avg']),
