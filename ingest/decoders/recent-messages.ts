@@ -1,7 +1,7 @@
 /**
  * The latest messages of each topic and webhook, from which people write decoders. Senders choose topics and bodies, so the
  * number of places, the messages of each and the bytes of all are bounded: the place without a message for the longest time
- * leaves first. Secrets are masked before a message is kept.
+ * leaves first. Few messages are ever looked at, so their secrets are masked when they are shown.
  */
 
 import { mayHoldKey } from '../../auth/keys/key-text.ts'
@@ -41,16 +41,25 @@ export const messagesPerPlace = 10
 const placesMax = 100
 const placeLengthMax = 256
 const messageBytesMax = 8 * 1024
-/** UTF-16 code units of all texts. */
-const lengthMax = 2 * 1024 * 1024
+/** Bytes of all messages as they were sent, and of their places. */
+const bytesMax = 2 * 1024 * 1024
+
+interface KeptMessage {
+  atMs: number
+  way: MessageWay
+  place: string
+  body: unknown
+  parameters: Message['parameters']
+  bytes: number
+}
 
 export function createRecentMessages(nowMs: () => number): RecentMessages {
   /** Least recently used first. */
-  const kept = new Map<string, RecentMessage[]>()
-  let length = 0
+  const kept = new Map<string, KeptMessage[]>()
+  let bytesKept = 0
 
   function drop(key: string): void {
-    for (const message of kept.get(key) ?? []) length -= lengthOf(message)
+    for (const { bytes } of kept.get(key) ?? []) bytesKept -= bytes
     kept.delete(key)
   }
 
@@ -59,27 +68,25 @@ export function createRecentMessages(nowMs: () => number): RecentMessages {
     if (oldest !== undefined) drop(oldest)
   }
 
-  function keep(key: string, message: RecentMessage): void {
+  function keep(key: string, message: KeptMessage): void {
     const messages = kept.get(key) ?? []
     kept.delete(key)
     kept.set(key, messages)
     messages.push(message)
-    length += lengthOf(message)
-    if (messages.length > messagesPerPlace) length -= lengthOf(messages.shift())
-    while (kept.size > placesMax || length > lengthMax) dropOldest()
+    bytesKept += message.bytes
+    if (messages.length > messagesPerPlace) bytesKept -= messages.shift()?.bytes ?? 0
+    while (kept.size > placesMax || bytesKept > bytesMax) dropOldest()
   }
 
   return {
-    add(way, place, { body, parameters = {} }, bytes) {
-      if (bytes > messageBytesMax || place.length > placeLengthMax || mayHoldKey(place)) return
-      const [text, masked] = [maskedText(body), maskedText(parameters)]
-      if (text === undefined || masked === undefined || text.length + masked.length > 2 * messageBytesMax) return
-      keep(`${way} ${place}`, { atMs: nowMs(), way, place, text, parameters: JSON.parse(masked) })
+    add(way, place, { body, parameters }, bytes) {
+      if (body === undefined || bytes > messageBytesMax || place.length > placeLengthMax || mayHoldKey(place)) return
+      keep(`${way} ${place}`, { atMs: nowMs(), way, place, body, parameters, bytes: bytes + place.length })
     },
 
     places() {
       const found = [...kept.values()].map(messages => {
-        const { way, place, atMs } = messages.at(-1) as RecentMessage
+        const { way, place, atMs } = messages.at(-1) as KeptMessage
         return { way, place, count: messages.length, latestMs: atMs }
       })
       return found.reverse()
@@ -92,34 +99,29 @@ export function createRecentMessages(nowMs: () => number): RecentMessages {
         .reverse()
         .sort((a, b) => b.atMs - a.atMs)
         .slice(0, messagesPerPlace)
+        .flatMap(shown)
     },
 
     clear() {
       kept.clear()
-      length = 0
+      bytesKept = 0
     },
   }
-}
-
-function lengthOf(message: RecentMessage | undefined): number {
-  if (message === undefined) return 0
-  const { text, place, parameters } = message
-  return text.length + place.length + Object.entries(parameters).join().length
 }
 
 const secretName = /pass|secret|token|auth|key|credential/i
 const mask = '***'
 
-/** Undefined for a value that is not JSON, or is nested too deeply. */
-function maskedText(value: unknown): string | undefined {
+/** Nothing of a message that is nested too deeply for JSON.stringify. */
+function shown({ atMs, way, place, body, parameters = {} }: KeptMessage): RecentMessage[] {
   try {
-    return stringify(value)
+    return [{ atMs, way, place, text: maskedText(body), parameters: JSON.parse(maskedText(parameters)) }]
   } catch {
-    return undefined
+    return []
   }
 }
 
-function stringify(value: unknown): string | undefined {
+function maskedText(value: unknown): string {
   return JSON.stringify(value, (name, inner: unknown) => {
     const isSecret =
       (name !== '' && secretName.test(name) && !isNested(inner)) || (typeof inner === 'string' && mayHoldKey(inner))
