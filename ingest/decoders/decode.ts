@@ -25,29 +25,35 @@ interface Rule {
   readonly inverts: boolean
 }
 
+/** Where the values of a path go. */
+interface Target {
+  readonly field: string
+  /** The path as a field, for a second value of the metric. */
+  readonly own: string
+  readonly rule: Rule | undefined
+}
+
+type Values = Record<string, Leaf>
 type Topic = Readonly<Record<string, string>>
 
 const nothing = (reason: string): Decoded => ({ kind: 'nothing', reason })
 
 export function createDecoder(family: Family): Decode {
-  const { name, needs = [], split, each, values = [''], also = [], dropsOthers = false, hasTexts = false } = family
+  const { name, needs = [], split, each, values = [''], also = [], hasTexts = false } = family
   const readTopic = createTopicReader(family)
-  const findRule = createRuleFinder(family)
-  const extras = also.map(rule => ({ pointer: rule[0], rule: compileRule(rule) }))
+  const findTarget = createTargetFinder(family)
+  const extras = also.map(rule => ({ pointer: rule[0], target: targetOf(rule[0], compileRule(rule)) }))
+  const readDevice = createDeviceReader(family.device)
 
   const rejected = (reason: string): Decoded => ({ kind: 'rejected', reason: `${name}: ${reason}` })
 
-  function addField(fields: Map<string, Leaf>, path: string, leaf: Leaf, message: Message): void {
-    const rule = findRule(path)
-    if (rule !== undefined) addByRule(fields, rule, path, leaf, message)
-    else if (!dropsOthers) addOther(fields, path, leaf)
-  }
-
-  function addOther(fields: Map<string, Leaf>, path: string, leaf: Leaf): void {
-    const field = path.replaceAll('/', '_')
-    const value = typeof leaf === 'string' ? otherText(field, leaf) : leaf
-    if (value === undefined || field === 'device' || timeFieldOf(field) !== undefined) return
-    fields.set(field, value)
+  function addField(fields: Values, target: Target | undefined, leaf: Leaf, message: Message): void {
+    if (target === undefined) return
+    const { field, rule } = target
+    if (rule === undefined) {
+      const value = typeof leaf === 'string' ? otherText(field, leaf) : leaf
+      if (value !== undefined) fields[field] = value
+    } else addByRule(fields, target, rule, leaf, message)
   }
 
   /** A text that is not a number stays in the field of a column, so that the intake refuses it by name. */
@@ -56,14 +62,16 @@ export function createDecoder(family: Family): Decode {
     return value === undefined && isColumnField(field) && !isMissing(text) ? text : value
   }
 
-  function fieldsOf(message: Message, { metric }: Topic): Map<string, Leaf> {
-    const fields = new Map<string, Leaf>()
+  function fieldsOf(message: Message, { metric }: Topic): Values {
+    const fields: Values = {}
     const { body } = message
     const roots = metric === undefined ? values.map(pointer => valueAt(body, pointer)) : [{ [metric]: body }]
-    for (const root of roots) for (const [path, leaf] of leavesOf(root)) addField(fields, path, leaf, message)
-    for (const { pointer, rule } of extras) {
+    for (const root of roots) {
+      for (const [path, leaf] of leavesOf(root)) addField(fields, findTarget(path), leaf, message)
+    }
+    for (const { pointer, target } of extras) {
       const leaf = valueAt(body, pointer)
-      if (isLeaf(leaf)) addByRule(fields, rule, pointer, leaf, message)
+      if (isLeaf(leaf)) addField(fields, target, leaf, message)
     }
     return fields
   }
@@ -80,13 +88,14 @@ export function createDecoder(family: Family): Decode {
   function decodeOne(message: Message, topic: Topic): Decoded {
     const lack = lackOf(message)
     if (lack !== undefined) return lack
-    const fields = fieldsOf(message, topic)
-    if (fields.size === 0) return nothing('no values')
-    const device = deviceOf(family.device, message, topic)
+    const fields: Fields = fieldsOf(message, topic)
+    if (isEmpty(fields)) return nothing('no values')
+    const device = readDevice(message, topic)
     if (device === undefined) return rejected('the message names no device (webhooks: add ?device=NAME)')
     const timestamp = timeOf(family.time ?? [], message)
-    const time = timestamp === undefined ? {} : { timestamp }
-    return { kind: 'readings', readings: [{ ...Object.fromEntries(fields), ...time, device }] }
+    if (timestamp !== undefined) fields['timestamp'] = timestamp
+    fields['device'] = device
+    return { kind: 'readings', readings: [fields] }
   }
 
   function decodeAll(parts: readonly Message[], topic: Topic): Decoded {
@@ -122,16 +131,30 @@ function elementsOf({ body, ...message }: Message, pointer: string): readonly Me
 /** Of the paths that were looked up last: senders repeat them, and patterns take most of the time of a message. */
 const pathsMax = 2000
 
-function createRuleFinder({ fields = [] }: Family): (path: string) => Rule | undefined {
+function createTargetFinder({ fields = [], dropsOthers = false }: Family): (path: string) => Target | undefined {
   const rules = fields.map(compileRule)
-  const found = new Map<string, Rule | undefined>()
+  const found = new Map<string, Target | undefined>()
   return path => {
-    if (found.has(path)) return found.get(path)
+    const known = found.get(path)
+    if (known !== undefined || found.has(path)) return known
     const rule = rules.find(({ pattern }) => pattern.test(path))
+    const target = rule === undefined && dropsOthers ? undefined : targetOf(path, rule)
     if (found.size === pathsMax) found.clear()
-    found.set(path, rule)
-    return rule
+    found.set(path, target)
+    return target
   }
+}
+
+/** Undefined for a path whose values are dropped. */
+function targetOf(path: string, rule: Rule | undefined): Target | undefined {
+  const own = path.replaceAll('/', '_')
+  if (rule === undefined) {
+    const isDropped = own === 'device' || own === '__proto__' || timeFieldOf(own) !== undefined
+    return isDropped ? undefined : { field: own, own, rule }
+  }
+  if (rule.metric === null) return undefined
+  const [, ...numbers] = rule.pattern.exec(path) ?? []
+  return { field: rule.metric.replace(/#/g, () => numbers.shift() ?? ''), own, rule }
 }
 
 /** What a topic names; undefined for one without readings. */
@@ -154,22 +177,24 @@ export function createTopicReader({
 
 /** Two fields of one metric, such as temperatures of two sensors: the first has its name, the others keep their own. */
 function addByRule(
-  fields: Map<string, Leaf>,
-  { pattern, metric, convert, inverts }: Rule,
-  path: string,
+  fields: Values,
+  { field: named, own }: Target,
+  { convert, inverts }: Rule,
   leaf: Leaf,
   message: Message,
 ): void {
-  if (metric === null) return
-  const [, ...numbers] = pattern.exec(path) ?? []
-  const named = metric.replace(/#/g, () => numbers.shift() ?? '')
-  const field = fields.has(named) ? path.replaceAll('/', '_') : named
+  const field = Object.hasOwn(fields, named) ? own : named
   const value = typeof leaf === 'string' ? (stateOf(leaf) ?? numberOf(leaf)) : leaf
   // The intake refuses a text that is not a number, and names its field.
   if (value === undefined) {
-    if (!isMissing(leaf as string)) fields.set(field, leaf)
-  } else if (inverts) fields.set(field, !value)
-  else fields.set(field, convert === undefined ? value : convert(message)(Number(value)))
+    if (!isMissing(leaf as string)) fields[field] = leaf
+  } else if (inverts) fields[field] = !value
+  else fields[field] = convert === undefined ? value : convert(message)(Number(value))
+}
+
+function isEmpty(fields: Fields): boolean {
+  for (const _ in fields) return false
+  return true
 }
 
 function compileRule([path, metric, unit]: FieldRule): Rule {
@@ -180,31 +205,33 @@ function compileRule([path, metric, unit]: FieldRule): Rule {
 
 /** Names of devices have no `:`, `/`, `+` and `#` (`DeviceName`), so `A4:C1:38:00:00:01` is written without colons. */
 export function cleanDeviceName(text: string): string {
-  return text.replaceAll(':', '').replace(/[/+#]/g, '-')
+  return /[:/+#]/.test(text) ? text.replaceAll(':', '').replace(/[/+#]/g, '-') : text
 }
 
-function deviceOf(
-  templates: readonly string[],
-  { body, around, parameters = {} }: Message,
-  topic: Topic,
-): string | undefined {
-  const textOf = (place: string): string => {
-    const found = place.startsWith('/')
-      ? (valueAt(body, place) ?? valueAt(around, place))
-      : placeOf(place, parameters, topic)
-    return typeof found === 'string' || typeof found === 'number' ? String(found) : ''
+/** The first template with all its places. */
+function createDeviceReader(templates: readonly string[]): (message: Message, topic: Topic) => string | undefined {
+  // Texts and places in turns.
+  const compiled = ['{?device}', ...templates].map(template => template.split(/[{}]/))
+  return (message, topic) => {
+    for (const parts of compiled) {
+      let name = ''
+      const isWhole = parts.every((part, index) => {
+        const text = index % 2 === 0 ? part : textAt(part, message, topic)
+        name += text
+        return index % 2 === 0 || text !== ''
+      })
+      const clean = cleanDeviceName(name)
+      if (isWhole && clean !== '') return clean
+    }
+    return undefined
   }
-  for (const template of ['{?device}', ...templates]) {
-    let isWhole = true
-    const name = template.replace(/\{([^{}]+)\}/g, (_, place: string) => {
-      const text = textOf(place)
-      isWhole &&= text !== ''
-      return text
-    })
-    const clean = cleanDeviceName(name)
-    if (isWhole && clean !== '') return clean
-  }
-  return undefined
+}
+
+function textAt(place: string, { body, around, parameters = {} }: Message, topic: Topic): string {
+  const found = place.startsWith('/')
+    ? (valueAt(body, place) ?? valueAt(around, place))
+    : placeOf(place, parameters, topic)
+  return typeof found === 'string' || typeof found === 'number' ? String(found) : ''
 }
 
 function placeOf(place: string, parameters: Readonly<Record<string, string>>, topic: Topic): string | undefined {

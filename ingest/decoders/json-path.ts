@@ -3,9 +3,13 @@
 /** Undefined for a missing place. Inherited properties are ignored. */
 export function valueAt(value: unknown, pointer: string): unknown {
   let found = value
-  for (const level of pointer.split('/').slice(1)) {
+  for (let start = 1; start <= pointer.length; ) {
+    const slashAt = pointer.indexOf('/', start)
+    const end = slashAt === -1 ? pointer.length : slashAt
+    const level = pointer.slice(start, end)
     if (typeof found !== 'object' || found === null || !Object.hasOwn(found, level)) return undefined
     found = (found as Record<string, unknown>)[level]
+    start = end + 1
   }
   return found
 }
