@@ -21,7 +21,7 @@ const decodedRateMin = 0.7
 const { hooks, closeAll } = createHooks()
 const bounds = createBounds()
 
-/** As a sensor of temperature and humidity is published with the usual settings, and its values in our own JSON. */
+/** Zigbee2MQTT publishes this for a sensor of temperature and humidity with the usual settings. */
 const zigbee = {
   battery: 91,
   humidity: 51.5,

@@ -126,7 +126,7 @@ class Track {
     this.#takeMeans(at)
   }
 
-  /** Of all windows in one walk back. */
+  /** One walk back fills all windows. */
   #takeMeans(at: number): void {
     let [sum, count, hours] = [0, 0, 0]
     for (let window = 0; window < windows.length; window++) {

@@ -20,7 +20,7 @@ export const RecentMessagePage = z.object({
       at: z.iso.datetime(),
     }),
   ),
-  /** Of the asked topic or webhook, latest first. */
+  /** Messages of the topic or webhook of the query, latest first. */
   messages: z.array(TriedMessage.omit({ readings: true, reason: true })),
 })
 export type RecentMessagePage = z.infer<typeof RecentMessagePage>

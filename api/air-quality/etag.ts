@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { matchesStrongly, matchesWeakly } from '../http/send-body.ts'
+import { isKnownTo, matchesStrongly } from '../http/send-body.ts'
 import { sendError } from './errors.ts'
 
 /** For GET and HEAD. */
@@ -13,9 +13,9 @@ export function sendResource(request: FastifyRequest, reply: FastifyReply, value
 /** Sends JSON that is encoded already. */
 export function sendJsonBytes(request: FastifyRequest, reply: FastifyReply, body: Buffer): FastifyReply {
   const etag = `"${hash('sha256', body, 'base64url')}"`
-  const { 'if-match': expected, 'if-none-match': known } = request.headers
+  const { 'if-match': expected } = request.headers
   if (expected !== undefined && !matchesStrongly(etag, expected)) return sendError(reply, 'ETAG_DIFFERENT')
   reply.header('etag', etag).header('cache-control', 'private, no-cache')
-  if (known !== undefined && matchesWeakly(etag, known)) return reply.code(304).send()
+  if (isKnownTo(request, etag)) return reply.code(304).send()
   return reply.header('content-type', 'application/json').send(body)
 }

@@ -10,7 +10,7 @@ import { TagKey, TagMatch, tagsMax } from '../../auth/devices/tag.ts'
 import { type AdminOperation, operation } from '../admin/operation.ts'
 import { recordId } from '../admin/record-id.ts'
 import { recordOperations } from '../admin/record-operations.ts'
-import { matchesWeakly } from '../http/send-body.ts'
+import { isKnownTo } from '../http/send-body.ts'
 import { bigId, byBigId, deviceName, nextOf, ownerIn, pageLimit, sendRefusal } from './asked.ts'
 
 export interface AlertOptions {
@@ -178,7 +178,6 @@ function sendTagged(request: FastifyRequest, reply: FastifyReply, answer: object
   const body = JSON.stringify(answer)
   const etag = `W/"${hash('sha256', body, 'base64url').slice(0, 22)}"`
   reply.header('etag', etag).header('cache-control', 'private, no-cache')
-  const known = request.headers['if-none-match']
-  if (known !== undefined && matchesWeakly(etag, known)) return reply.code(304).send()
+  if (isKnownTo(request, etag)) return reply.code(304).send()
   return reply.header('content-type', 'application/json; charset=utf-8').send(body)
 }

@@ -58,7 +58,7 @@ function withoutSlashes(address: string): string {
   return address.slice(0, end)
 }
 
-/** For requests without a host, such as HTTP/1.0. */
+/** A request without a host, such as one of HTTP/1.0, has this one. */
 function hostOf({ localAddress = 'localhost', localPort }: FastifyRequest['socket']): string {
   const name = localAddress.includes(':') ? `[${localAddress}]` : localAddress
   return localPort === undefined ? name : `${name}:${localPort}`

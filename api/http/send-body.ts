@@ -34,11 +34,8 @@ export function sendBody<Body extends SendableBody>(
   reply.header('cache-control', maxAgeSeconds > 0 ? `public, max-age=${maxAgeSeconds}` : 'no-cache')
   // A body without gzip is too short for any coding.
   const forms = body.coded.size === 0 ? plainOnly : acceptedForms(headers['accept-encoding'])
-  const known = headers['if-none-match']
-  if (known !== undefined) {
-    const etag = body.etags[forms[0] ?? 'identity']
-    if (known === etag || matchesWeakly(etag, known)) return reply.code(304).header('etag', etag).send()
-  }
+  const etag = body.etags[forms[0] ?? 'identity']
+  if (isKnownTo(request, etag)) return reply.code(304).header('etag', etag).send()
   for (const form of forms) {
     const bytes = form === 'identity' ? body.bytes : encode(body, form)
     if (bytes === undefined) continue
@@ -87,16 +84,22 @@ function readHeader(header: string): readonly Form[] {
   return accepted.length === 0 ? plainOnly : accepted
 }
 
+/** True when the client has the content: it sent its tag in If-None-Match. */
+export function isKnownTo({ headers }: FastifyRequest, etag: string): boolean {
+  const known = headers['if-none-match']
+  return known !== undefined && matchesWeakly(etag, known)
+}
+
 /**
  * Compares tags (RFC 9110, 8.8.3.2) for If-None-Match: some are weak, and a proxy that recompresses weakens others. The
  * service's tags have no comma.
  */
-export function matchesWeakly(etag: string, header: string): boolean {
+function matchesWeakly(etag: string, header: string): boolean {
   const opaque = opaqueOf(etag)
   return isAmong(header, tag => opaqueOf(tag) === opaque)
 }
 
-/** For If-Match. */
+/** If-Match takes strong tags alone. */
 export function matchesStrongly(etag: string, header: string): boolean {
   return isAmong(header, tag => tag === etag)
 }

@@ -27,7 +27,7 @@ export function compileUnit(metric: string, unit: string): UnitRule {
   return () => found.convert
 }
 
-/** By a unit that the message states. */
+/** The message states its unit. */
 function convertFrom(unit: unknown, to: string): Convert {
   const found = typeof unit === 'string' ? conversion(unit, to) : undefined
   return found?.ok === true ? found.convert : unchanged

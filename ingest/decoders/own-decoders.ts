@@ -27,7 +27,7 @@ export interface Decoders {
   haveTopics(): boolean
 }
 
-/** Of the families alone. */
+/** Decoders without those that people write. */
 export const familyDecoders: Decoders = { named: decoderOf, ofTopic: () => undefined, haveTopics: () => false }
 
 export type DecoderRefusal = { ok: false; code: 'DECODER_UNKNOWN' | 'NAME_TAKEN' | 'TOO_MANY_DECODERS' }

@@ -17,7 +17,7 @@ import { writeCredentials } from '../published-writes.ts'
 import { type LineProtocolErrorCode, lineProtocolErrors, textOf } from './errors.ts'
 import { answerErrors, bodiesGroup, type LineProtocolOptions } from './line-protocol.ts'
 import { knownWriter, type LineProtocolOperation, rulesOf } from './operation.ts'
-import { createWrite, type Protocol, type StoredLines } from './write.ts'
+import { createWrite, type Protocol, type StoredLines, writeRefusals } from './write.ts'
 
 export interface RemoteWriterOptions extends Omit<LineProtocolOptions, 'names' | 'entityMetrics' | 'isReady'> {
   remoteMetrics: () => readonly KnownMetric[]
@@ -75,7 +75,7 @@ export function remoteWriterFamilies(options: RemoteWriterOptions): PublishedFam
         method: 'POST',
         path: '/',
         credentials: writeCredentials,
-        refusals,
+        refusals: writeRefusals,
         onRefused: (request, code) => options.meter.refused(protocol.sourceOf(request), `${name}: ${textOf(code)}`),
         handle: (request, reply, writer) => write(request, reply, writer()),
       }
@@ -124,23 +124,6 @@ export function remoteWriterFamilies(options: RemoteWriterOptions): PublishedFam
     }),
   ]
 }
-
-const refusals: readonly LineProtocolErrorCode[] = [
-  'INVALID',
-  'BODY_BROKEN',
-  'UNAUTHORIZED',
-  'FORBIDDEN',
-  'TIMEOUT',
-  'BODY_TOO_LARGE',
-  'MEDIA_TYPE_UNSUPPORTED',
-  'TOO_MANY_ATTEMPTS',
-  'TOO_MANY_READINGS',
-  'STORAGE_FAILED',
-  'TOO_MANY_BODIES',
-  'DATABASE_AWAY',
-  'STORAGE_FULL',
-  'CLOSING',
-]
 
 const protobufType = 'application/x-protobuf'
 const jsonType = 'application/json'

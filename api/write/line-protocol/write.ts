@@ -83,6 +83,23 @@ const failures = {
   unknown: 'STORAGE_FAILED',
 } as const satisfies Record<Exclude<LineImport['kind'], 'stored'>, LineProtocolErrorCode>
 
+export const writeRefusals: readonly LineProtocolErrorCode[] = [
+  'INVALID',
+  'BODY_BROKEN',
+  'UNAUTHORIZED',
+  'FORBIDDEN',
+  'TIMEOUT',
+  'BODY_TOO_LARGE',
+  'MEDIA_TYPE_UNSUPPORTED',
+  'TOO_MANY_ATTEMPTS',
+  'TOO_MANY_READINGS',
+  'STORAGE_FAILED',
+  'TOO_MANY_BODIES',
+  'DATABASE_AWAY',
+  'STORAGE_FULL',
+  'CLOSING',
+]
+
 const codeNames: Record<string, string> = { '': 'default', µ: 'micro' }
 
 /** Other arguments, such as `bucket` and `db`, are ignored. */
@@ -132,22 +149,7 @@ export function writeOperation(
     // Version 1 accepts a body without points.
     body: { text: ['text/plain'], isOptional: version === 1 },
     success: { status: 204, description: 'All points are on disk' },
-    refusals: [
-      'INVALID',
-      'BODY_BROKEN',
-      'UNAUTHORIZED',
-      'FORBIDDEN',
-      'TIMEOUT',
-      'BODY_TOO_LARGE',
-      'MEDIA_TYPE_UNSUPPORTED',
-      'TOO_MANY_ATTEMPTS',
-      'TOO_MANY_READINGS',
-      'STORAGE_FAILED',
-      'TOO_MANY_BODIES',
-      'DATABASE_AWAY',
-      'STORAGE_FULL',
-      'CLOSING',
-    ],
+    refusals: writeRefusals,
     error: ErrorOfVersion[version],
     onRefused: (request, code) => options.meter.refused(sourceOfBody(request), textOf(code)),
     handle: (request, reply, writer) => write(request, reply, writer()),
