@@ -68,16 +68,7 @@ export function defineReplicas(command: Command, context: CommandContext): void 
     .description('forward nothing more to a replica, and wait for it with no erase')
     .argument('<number>', 'of the replica')
     .action(async (number: string) => {
-      const config = context.readSettings()
-      replicaAddress(config, Number(number))
-      await withPostgres(config, async postgres => {
-        const others = (await readReplicaHolders(postgres)).filter(
-          one => one.number !== Number(number) && one.lost === undefined,
-        )
-        if (others.length === 0)
-          throw new CommandError('no other replica is in use, so nothing would have the readings')
-        await markLost(postgres, Number(number), 'it was removed')
-      })
+      await removeReplica(context, Number(number))
       printText(streams.stdout, `replica ${number} is removed; barograph replicas add makes it again\n`)
     })
   command
@@ -163,6 +154,27 @@ function rowOf({ number, address, state, reason, holder, topics, readings: count
     count === null ? 'unknown' : String(count),
     bytes === null ? 'unknown' : bytesText(bytes),
   ]
+}
+
+/** Refuses while no other replica shows all that this one shows: reads would have nothing newer to go to. */
+async function removeReplica(context: CommandContext, number: number): Promise<void> {
+  const config = context.readSettings()
+  replicaAddress(config, number)
+  await withPostgres(config, async postgres => {
+    const others = (await readReplicaHolders(postgres)).filter(one => one.number !== number && one.lost === undefined)
+    if (others.length === 0) throw new CommandError('no other replica is in use, so nothing would have the readings')
+    const published = await readPublished(postgres)
+    for (const topic of (await topicEnds(context, postgres)).keys()) {
+      const applied = (replica: number) => published.get(stateKey(topic, replica))?.applied ?? 0
+      const missing = applied(number) - Math.max(...others.map(other => applied(other.number)))
+      if (missing > 0) {
+        throw new CommandError(
+          `only replica ${number} shows the last ${missing} records of topic ${topic}; try again later`,
+        )
+      }
+    }
+    await markLost(postgres, number, 'it was removed')
+  })
 }
 
 async function tablesByTopic(context: CommandContext): Promise<Map<string, TableDescription>> {

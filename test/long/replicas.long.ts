@@ -135,6 +135,16 @@ t.test('a day in which a replica lacks a row is found by the comparison, and sho
 t.test('a replica that is removed is made again from the other one, and has what comes meanwhile', async t => {
   const environment = { ...cluster.environment, DATA_DIR: temporaryFolder(t) }
   const run = (...words: string[]) => barograph(['replicas', ...words], { environment })
+  const letGo = freeze(second.pid())
+  t.teardown(letGo)
+  t.equal(await put(one, 8), 200)
+  await waitFor('replica 1 alone shows it', async () => {
+    const listed: { topics: { applied_offset: number }[] }[] = JSON.parse((await run('list', '--json')).stdout)
+    const [first, last] = listed.map(({ topics }) => topics[0]?.applied_offset ?? 0)
+    return (first as number) > (last as number)
+  })
+  t.match(await run('remove', '1'), { status: 1, stderr: /only replica 1 shows the last \d+ records of topic/ })
+  letGo()
   t.match(await run('remove', '2'), { status: 0 })
   t.match(await run('remove', '1'), { status: 1, stderr: /no other replica is in use/ })
   const [state] = await waitForReplica('lost')
