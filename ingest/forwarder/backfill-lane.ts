@@ -3,7 +3,7 @@
  * key the later must be sent later, in whichever lane it is.
  *
  * QuestDB applies transactions in order, so live rows become visible only after late rows that were sent before them. That is at
- * most one batch: the next is prepared meanwhile, and sent when it is applied.
+ * most `unappliedMax` batches. With one, QuestDB was idle from the end of its work until the next poll and the next request.
  */
 
 import { bug } from '../../store/limits/bug.ts'
@@ -38,6 +38,7 @@ interface Prepared {
 }
 
 const idleMs = 40
+const unappliedMax = 2
 /** Limit of the bytes scanned for late records before other work has its turn. */
 const scanBytesMax = 64 * 1024 * 1024
 
@@ -45,8 +46,8 @@ export class BackfillLane {
   readonly #options: BackfillLaneOptions
   readonly #reader: SegmentReader
   #prepared: Prepared | undefined
-  /** End of the last batch with rows. */
-  #sentTo = 0
+  /** Ends of the batches with rows that may not be applied, in the order of sending. */
+  #unapplied: number[] = []
 
   constructor(options: BackfillLaneOptions) {
     this.#options = options
@@ -55,12 +56,12 @@ export class BackfillLane {
 
   /** Runs until the forwarder stops. */
   async run(): Promise<void> {
-    const { applied, barrier, retry, sleeper } = this.#options
+    const { barrier, retry, sleeper } = this.#options
     while (!sleeper.stopped) {
       await barrier.pass()
       // Records collected before an error are collected again.
       this.#prepared ??= await retry.attempt('backfill', () => this.#prepare())
-      if (this.#prepared === undefined || (hasRows(this.#prepared) && applied() < this.#sentTo)) {
+      if (this.#prepared === undefined || (hasRows(this.#prepared) && this.#isFull())) {
         await sleeper.sleep(idleMs)
       } else {
         await this.#send(this.#prepared)
@@ -72,11 +73,17 @@ export class BackfillLane {
   dropPrepared(): void {
     this.#options.planner.clear()
     this.#prepared = undefined
-    this.#sentTo = 0
+    this.#unapplied = []
   }
 
   close(): void {
     this.#reader.close()
+  }
+
+  #isFull(): boolean {
+    const applied = this.#options.applied()
+    this.#unapplied = this.#unapplied.filter(end => end > applied)
+    return this.#unapplied.length >= unappliedMax
   }
 
   async #send(prepared: Prepared): Promise<void> {
@@ -86,7 +93,7 @@ export class BackfillLane {
     if (from !== backfill) throw bug(`the backfill lane is at ${backfill}, and its batch begins at ${from}`)
     if (await sender.send('backfill', batch, oldestReceiptUs(range.groups))) {
       sender.advance('backfill', range)
-      if (hasRows(prepared)) this.#sentTo = range.next
+      if (hasRows(prepared)) this.#unapplied.push(range.next)
     }
     planner.clear()
     this.#prepared = undefined
