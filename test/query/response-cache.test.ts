@@ -1,4 +1,4 @@
-/** The rule by which cached answers are served, on a clock of the test's own and with builds that end when they are told to. */
+/** Serving of cached answers, with a made clock and builds that the test ends. */
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -20,7 +20,7 @@ interface Build {
   readonly version: string | undefined
   readonly askedAtMs: number
   readonly signal: AbortSignal
-  /** Resolves the build with a body that is told from all others, or with a failure. */
+  /** Resolves the build with a body of its own, or with a failure. */
   end(code?: Extract<Built, { ok: false }>['code']): Promise<void>
   readonly body: Body
 }
@@ -31,7 +31,9 @@ function world() {
   const builds: Build[] = []
   const clock = { nowMs: 1_700_000_000_000 }
   const cache = createBodyCache(1_000_000)
-  const serve = createResponseCache({ cache, now: () => clock.nowMs, limits: { retryMs }, log })
+  const hits: boolean[] = []
+  const counted = { get: cache.get, set: cache.set, count: (isHit: boolean) => void hits.push(isHit) }
+  const serve = createResponseCache({ cache: counted, now: () => clock.nowMs, limits: { retryMs }, log })
 
   function ask(version: string | undefined, more: Partial<CachedQuery> = {}): Answer | Promise<Answer> {
     const query: CachedQuery = {
@@ -58,7 +60,7 @@ function world() {
     })
   }
 
-  return { ask, builds, clock, errors, last: () => builds.at(-1) as Build }
+  return { ask, builds, clock, errors, hits, last: () => builds.at(-1) as Build }
 }
 
 /** Every promise that can be kept has been. */
@@ -89,14 +91,33 @@ t.test('the rule, by what has changed and by age', async t => {
     ['so is one of the future', '2', -1, 'built'],
   ]
   for (const [name, version, ageMs, expected] of cases) {
-    const { ask, builds, clock, first } = await primed()
+    const { ask, builds, clock, hits, first } = await primed()
     clock.nowMs += ageMs
     const answer = ask(version)
     if (expected === 'served') t.strictSame(answer, served(first, 5), name)
     if (expected === 'served, refreshed') t.strictSame(answer, served(first, 0), name)
     if (expected === 'built') t.type(answer, Promise, name)
     t.equal(builds.length, expected === 'served' ? 1 : 2, name)
+    t.strictSame(hits, [false, expected !== 'built'], name)
   }
+})
+
+t.test('an answer without a version is not the same version as another one', async t => {
+  const { ask, builds, clock, last } = world()
+  const answer = ask(undefined)
+  await last().end()
+  await answer
+  clock.nowMs += staleMs
+  t.type(ask(undefined), Promise)
+  t.equal(builds.length, 2)
+})
+
+t.test('an answer is as old as its question', async t => {
+  const { ask, clock, last } = world()
+  const answer = ask('1', { maxAgeSeconds: ageMs => 60 - ageMs / 1000 })
+  clock.nowMs += 20_000
+  await last().end()
+  t.strictSame(await answer, served(last().body, 40))
 })
 
 t.test('of all who ask while an answer is refreshed, one starts it, and the next one gets what it gave', async t => {
@@ -132,6 +153,20 @@ t.test('a slow answer does not take the place of one that was asked for later', 
   t.strictSame(ask('2'), served(quick.body, 5))
 })
 
+t.test('the answer to the latest question stays, also where the clock was set back', async t => {
+  const { ask, builds, clock, last } = world()
+  const waiting = [ask('1')]
+  clock.nowMs += 1000
+  waiting.push(ask('2'))
+  for (const build of [...builds]) await build.end()
+  t.strictSame(await ask('2'), served(last().body, 5))
+  clock.nowMs -= minute
+  waiting.push(ask('3'))
+  await last().end()
+  t.strictSame(await ask('3'), served(last().body, 5))
+  await Promise.all(waiting)
+})
+
 t.test('a build that failed serves the cached answer, and is not tried again for a while', async t => {
   for (const ageMs of [freshMs, staleMs, 100 * minute]) {
     const { ask, builds, clock, first, last } = await primed()
@@ -147,6 +182,17 @@ t.test('a build that failed serves the cached answer, and is not tried again for
     ask('2')
     t.equal(builds.length, 3)
   }
+})
+
+t.test('a pause ends when the clock is set back', async t => {
+  const { ask, builds, clock, last } = await primed()
+  clock.nowMs += staleMs
+  const answer = ask('2')
+  await last().end('DATABASE_AWAY')
+  await answer
+  clock.nowMs -= minute
+  ask('2')
+  t.equal(builds.length, 3)
 })
 
 t.test('a build that failed with nothing in the cache says why', async t => {
@@ -168,7 +214,7 @@ t.test('a fault of ours in a build that nobody waits for is logged', async t => 
   t.strictSame(errors, ['Error: ours of a'])
 })
 
-t.test('a build ends when the last who waits for it has left, and that is no failure', async t => {
+t.test('a build ends when its last client has left, without a pause', async t => {
   const { ask, builds, clock, first, last } = await primed()
   clock.nowMs += staleMs
   const [one, two] = [new AbortController(), new AbortController()]
@@ -177,12 +223,20 @@ t.test('a build ends when the last who waits for it has left, and that is no fai
   t.notOk(last().signal.aborted)
   two.abort()
   t.ok(last().signal.aborted)
+  const late = ask('2')
+  t.equal(builds.length, 3, 'another one needs another build')
+  await settled()
+  const same = ask('2')
+  t.type(same, Promise, 'without a pause')
+  t.equal(builds.length, 3, 'the end of the first build leaves the second one')
+  await last().end()
+  t.strictSame(await Promise.all([late, same]), [served(last().body, 5), served(last().body, 5)])
   t.strictSame(await Promise.all(waiting), [served(first, 0), served(first, 0)])
-  t.type(ask('2'), Promise)
-  t.equal(builds.length, 3, 'the next one does not have to pause')
+  ask('3', { key: 'b', client: AbortSignal.abort() })
+  t.ok(last().signal.aborted, 'its client had left before')
 })
 
-t.test('a refresh is nobody’s, so nobody’s leaving ends it', async t => {
+t.test('a refresh goes on when its client leaves', async t => {
   const { ask, clock, last } = await primed()
   clock.nowMs += freshMs
   const client = new AbortController()
