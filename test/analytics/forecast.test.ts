@@ -101,9 +101,12 @@ test('a week that repeats goes on, and what has been wrong counts for less', asy
   const found = forecast({ hourly: series.subarray(0, hours), localHours })
   if (found === null) throw new Error('there is no forecast')
   near(t, found.median, hour => weekly[hours + hour] as number, 1, 'the weekend is on its days')
-  const errors = Array.from({ length: 8 }, () => Float64Array.of(1, 2, 1, 1, Number.NaN, 4))
-  t.strictSame([...weightsOf(errors)], [1, 1 / 16, 1, 1, 0, 1 / 256])
-  t.strictSame([...weightsOf(errors.slice(1))], [1, 1, 1, 0, 0, 0], 'too few')
+  const weights = (...ofModels: number[]) => [
+    ...weightsOf(Array.from({ length: 8 }, () => Float64Array.from(ofModels))),
+  ]
+  t.strictSame(weights(2, 4, 2, 1, Number.NaN, 4), [1 / 16, 1 / 256, 1 / 16, 1, 0, 1 / 256])
+  t.strictSame(weights(1, 2, 1, 0.9, Number.NaN, 4), [1, 1, 1, 0, 0, 0], 'a small gain may be chance')
+  t.strictSame([...weightsOf([Float64Array.of(2, 4, 2, 1, 1, 1)])], [1, 1, 1, 0, 0, 0], 'too few')
 })
 
 test('bounds hold', async t => {
