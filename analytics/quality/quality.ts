@@ -140,7 +140,7 @@ function marksOf({ timesMs: times, values }: Samples, limits: SensorLimits, isGa
   if (limits.spike !== null) markSpikes(values, limits.spike, limits.isFree, isGapBefore, marks)
   if (limits.isFree) for (const place of errorPlaces(values)) marks[place] = errorBit
   if (limits.rate.length > 0) markRates(times, values, limits, isGapBefore, marks)
-  if (!limits.isOwn.spike && !limits.isOwn.rate) clearRecurring(times, marks)
+  if (!limits.isOwn.spike && !limits.isOwn.rate) clearRecurring({ timesMs: times, values }, marks)
   if (limits.flat === null || limits.flatMs === null) return marks
   const flat = flatLines(times, values, flatSpread(limits.flat), limits.flatWithin, isGapBefore, limits.flatMs)
   for (let index = 0; index < marks.length; index++) if (flat[index] === 1) (marks[index] as number) |= flatBit
@@ -220,19 +220,57 @@ const changeBits = spikeBit | rateBit
 const eventMs = 3_600_000
 /** Fewer events do not show that they recur. */
 const eventsMin = 10
+const dayMs = 86_400_000
+/** Share of the days on which a door or a window is opened. */
+const usualDaysMin = 0.5
+const keptMin = 0.25
 
-/** Changes that come back at the same intervals are usual for the place, such as the defrosts of a freezer. */
-function clearRecurring(times: Float64Array, marks: Uint8Array): void {
-  const startsMs: number[] = []
+interface ChangeEvent {
+  readonly startMs: number
+  /** Indexes of its first and last mark. */
+  readonly from: number
+  to: number
+}
+
+/**
+ * Changes that come back are usual for the place: at the same intervals, as the defrosts of a freezer do, or on most
+ * days and fading, as the air behind an opened door or window does.
+ */
+function clearRecurring({ timesMs, values }: Samples, marks: Uint8Array): void {
+  const events = changeEvents(timesMs, marks)
+  if (events.length < eventsMin) return
+  const fading = events.filter(event => fades(event, values))
+  const days = ((timesMs.at(-1) as number) - (timesMs[0] as number)) / dayMs
+  const onDays = new Set(fading.map(({ startMs }) => Math.floor(startMs / dayMs))).size
+  const isUsual = onDays >= Math.max(eventsMin, usualDaysMin * days)
+  for (const { from, to } of recurs(events.map(({ startMs }) => startMs)) ? events : isUsual ? fading : []) {
+    for (let index = from; index <= to; index++) (marks[index] as number) &= ~changeBits
+  }
+}
+
+function changeEvents(times: Float64Array, marks: Uint8Array): ChangeEvent[] {
+  const events: ChangeEvent[] = []
   let lastMs = Number.NEGATIVE_INFINITY
   for (let index = 0; index < marks.length; index++) {
     if (((marks[index] as number) & changeBits) === 0) continue
-    const timeMs = times[index] as number
-    if (timeMs - lastMs > eventMs) startsMs.push(timeMs)
-    lastMs = timeMs
+    const startMs = times[index] as number
+    const event = events.at(-1)
+    if (event !== undefined && startMs - lastMs <= eventMs) event.to = index
+    else events.push({ startMs, from: index, to: index })
+    lastMs = startMs
   }
-  if (startsMs.length < eventsMin || !recurs(startsMs)) return
-  for (let index = 0; index < marks.length; index++) (marks[index] as number) &= ~changeBits
+  return events
+}
+
+/** True if the reading after the farthest one keeps a part of its distance. A wild reading is gone at once. */
+function fades({ from, to }: ChangeEvent, values: Float64Array): boolean {
+  const before = values[Math.max(0, from - 1)] as number
+  let farthest = from
+  for (let index = from; index <= to; index++) {
+    if (Math.abs((values[index] as number) - before) > Math.abs((values[farthest] as number) - before)) farthest = index
+  }
+  const kept = ((values[farthest + 1] ?? before) - before) / ((values[farthest] as number) - before)
+  return kept >= keptMin
 }
 
 export function changeMax(rate: QualityLimits['rate'], intervalMs: number): number {

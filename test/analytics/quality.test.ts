@@ -114,6 +114,25 @@ test('a reading in several tests is one suspect', async t => {
   t.match(counts, { good: 1, suspect: 2, missing: 0, tests: { range: 1, spike: 1, rate: 2, flat: 0, error_code: 0 } })
 })
 
+test('a door that is opened on most days is not suspect; wild readings are, however often they come', async t => {
+  const next = uniform(7)
+  const at = Array.from({ length: 20 }, (_, day) => 144 * day + 20 + Math.floor(100 * next()))
+  const month = (kept: readonly number[], openings: readonly number[]) => {
+    const values = Array.from({ length: 144 * 20 }, (_, place) => 5 + 0.1 * (place % 3))
+    for (const place of openings)
+      for (const [after, share] of kept.entries()) (values[place + after] as number) += 9 * share
+    return suspects(check('temperature', values, 10 * minuteMs))
+  }
+  t.strictSame(month([1, 0.5, 0.2], at), [])
+  const wild = month([1], at)
+  t.ok(at.every(place => wild.includes(place)))
+  const seldom = month([1, 0.5, 0.2], at.slice(0, 9))
+  t.ok(
+    at.slice(0, 9).every(place => seldom.includes(place)),
+    'nine days are not most',
+  )
+})
+
 test('a device may have limits of its own, which hold as they are', async t => {
   const own = (settings: MetricSettings, values: readonly number[], metric: Metric = 'temperature') =>
     check(metric, values, hourMs, settings).counts.tests

@@ -47,11 +47,8 @@ function findingsAt({ timesMs, metrics, device = {} }: World, nowMs: number): Fi
   const cadence = cadenceOf(times, null)
   const record = recordReliability({ timesMs: times, beforeMs: null, metrics: {}, nowMs, cadence, local: utc })
   const checked = Object.entries(metrics).map(([name, values]): CheckedMetric => {
-    const limits = Object.hasOwn(custom, name)
-      ? stillLimits(freeLimits(qualityLimits(name, null), {}), {})
-      : qualityLimits(name, 0)
     const some = values.subarray(0, to)
-    const { marks, counts, limits: known } = checkQuality(times, some, limits, cadence.stretches)
+    const { marks, counts, limits: known } = checkQuality(times, some, limitsOf(name), cadence.stretches)
     const flatMs = counts.flat_hours === null ? null : counts.flat_hours * hourMs
     return { name, timesMs: times, values: some, marks, range: known.range, flatMs }
   })
@@ -130,6 +127,21 @@ function standingIn({ timesMs, metrics }: World, endMs: number): string[] {
 
 const fleetStretches = 60
 
+/** Of the metric that has the most, in the whole month. */
+function suspectShareOf({ timesMs, metrics }: World): number {
+  const { stretches } = cadenceOf(timesMs, null)
+  const shares = Object.entries(metrics).map(([name, values]) => {
+    return checkQuality(timesMs, values, limitsOf(name), stretches).counts.suspect / values.length
+  })
+  return Math.max(...shares)
+}
+
+function limitsOf(name: string) {
+  return Object.hasOwn(custom, name)
+    ? stillLimits(freeLimits(qualityLimits(name, null), {}), {})
+    : qualityLimits(name, 0)
+}
+
 export const findingsProperties: readonly Property[] = [
   ...healthyWorlds.map(({ name, made }) => ({
     name: `a gauge that stands still by the hours of a fleet, on any day of two weeks of a healthy device ${name}`,
@@ -156,6 +168,11 @@ export const findingsProperties: readonly Property[] = [
     name: `more than one finding in a month of a healthy device ${name}`,
     atMost: 0.05,
     run: (seed: number) => findingsOfMonth(made(seed)).length > 1,
+  })),
+  ...healthyWorlds.map(({ name, made }) => ({
+    name: `suspect readings of a healthy device ${name}`,
+    atMost: 0.01,
+    run: (seed: number) => suspectShareOf(made(seed)),
   })),
   ...brokenWorlds.map(({ code, name, made }) => ({
     name: `${code}: ${name} is found`,

@@ -100,6 +100,73 @@ function refrigerator(timesMs: Float64Array, seed: number): World['metrics'] {
   }
 }
 
+/** So long after the newest of some moments; infinite before the first. For ascending times. */
+function since(moments: Float64Array): (timeMs: number) => number {
+  let newest = -1
+  return timeMs => {
+    while ((moments[newest + 1] ?? Number.POSITIVE_INFINITY) <= timeMs) newest++
+    return newest < 0 ? Number.POSITIVE_INFINITY : timeMs - (moments[newest] as number)
+  }
+}
+
+const workdays = Array.from({ length: days }, (_, day) => day).filter(day => day % 7 < 5)
+
+/**
+ * A walk-in cold room whose door stands open for half an hour while it is stocked, twice a workday: the air warms by
+ * 5 K and cools with a half-life of 8 minutes; the humidity follows.
+ */
+function coldRoom(timesMs: Float64Array, level: number, seed: number): World['metrics'] {
+  const next = uniform(71 * seed)
+  const noise = autoregressive(timesMs.length, 0, 73 * seed)
+  const opened = workdays.flatMap(day => [7, 14].map(hour => startMs + day * dayMs + (hour + next()) * hourMs))
+  const sinceOpened = since(Float64Array.from(opened))
+  const openMs = 30 * minuteMs
+  const warmth = timesMs.map(timeMs => {
+    const ms = sinceOpened(timeMs)
+    const most = 1 - 0.5 ** (Math.min(ms, openMs) / (5 * minuteMs))
+    return ms === Number.POSITIVE_INFINITY ? 0 : 5 * most * 0.5 ** (Math.max(0, ms - openMs) / (8 * minuteMs))
+  })
+  return {
+    temperature: timesMs.map((timeMs, place) => {
+      const compressor = 0.6 * Math.sin((2 * Math.PI * timeMs) / (25 * minuteMs))
+      return rounded(level + compressor + (warmth[place] as number) + 0.05 * (noise[place] as number), 0.1)
+    }),
+    humidity: warmth.map((kelvins, place) => rounded(75 + 3 * kelvins + 0.5 * (noise[place] as number), 0.5)),
+  }
+}
+
+/** A heated office, 5 K colder at night, whose window is open for ten minutes of each workday in winter. */
+function airedOffice(timesMs: Float64Array, seed: number): World['metrics'] {
+  const next = uniform(79 * seed)
+  const noise = autoregressive(timesMs.length, 0, 83 * seed)
+  const slow = wandering(timesMs, 0.97, 89 * seed)
+  const sinceAired = since(Float64Array.from(workdays, day => startMs + day * dayMs + (9 + 6 * next()) * hourMs))
+  const openMs = 10 * minuteMs
+  // The share of the outer air in the room; half of it is warm again after 15 minutes.
+  const outer = timesMs.map(timeMs => {
+    const ms = sinceAired(timeMs)
+    const most = 0.6 * (1 - 0.5 ** (Math.min(ms, openMs) / (4 * minuteMs)))
+    return ms === Number.POSITIVE_INFINITY ? 0 : most * 0.5 ** (Math.max(0, ms - openMs) / (15 * minuteMs))
+  })
+  let room = 20
+  let lastMs = timesMs[0] as number
+  const heated = timesMs.map(timeMs => {
+    const target = isBusy((timeMs / hourMs) % 168) ? 21.5 : 16.5
+    room += (1 - 0.5 ** ((timeMs - lastMs) / (90 * minuteMs))) * (target - room)
+    lastMs = timeMs
+    return room
+  })
+  return {
+    temperature: heated.map((warm, place) => {
+      const air = warm + 0.4 * slow(place)
+      return rounded(air - (outer[place] as number) * (air - 2) + 0.03 * (noise[place] as number), 0.1)
+    }),
+    humidity: outer.map((share, place) =>
+      rounded(38 + 3 * slow(place) - 12 * share + 0.2 * (noise[place] as number), 0.5),
+    ),
+  }
+}
+
 /** Of a cell that lasts `lifeDays`, a quarter of which are over; its voltage swings by 1 % with the day. */
 export function battery(timesMs: Float64Array, type: CellType, lifeDays: number, seed: number): Float64Array {
   const noise = autoregressive(timesMs.length, 0, 67 * seed)
@@ -161,6 +228,16 @@ export const healthyWorlds: readonly { readonly name: string; readonly made: (se
     name: `in a refrigerator with 40 doors a day, every ${stepMinutes} min`,
     made: (seed: number) => coldChain(stepMinutes, seed),
   })),
+  ...[1, 5, 10].flatMap(stepMinutes => [
+    ...[-20, 3].map(level => ({
+      name: `in a cold room at ${level} °C that is stocked twice a workday, every ${stepMinutes} min`,
+      made: (seed: number) => worldOf(regular(stepMinutes * minuteMs), times => coldRoom(times, level, seed)),
+    })),
+    {
+      name: `in an office whose window is opened each workday, every ${stepMinutes} min`,
+      made: (seed: number) => worldOf(regular(stepMinutes * minuteMs), times => airedOffice(times, seed)),
+    },
+  ]),
   ...cellTypes.flatMap(type =>
     [type, null].map(known => ({
       name: `with a cell (${type}${known === null ? ', which is not known' : ''}) that lasts two years`,
