@@ -20,13 +20,16 @@ interface Battery {
   readonly cells: number
   /** How far its curve may be off that of its type, as a share. */
   readonly offMax?: number
+  /** Volts of a cell by its charge in percent. */
+  readonly curve?: (charge: number) => number
   /** In percent, at a time in days. */
   readonly chargeAt: (day: number) => number
   readonly seed: number
 }
 
 /** The daily means of hourly voltages, of at most 30 days until the end of the last one. */
-function daysOf({ type, cells, chargeAt, seed, offMax = curveError }: Battery, endDay: number): DailyMean[] {
+function daysOf(battery: Battery, endDay: number): DailyMean[] {
+  const { type, cells, chargeAt, seed, offMax = curveError, curve = charge => voltageOf(type, charge) } = battery
   const next = uniform(seed)
   const normal = () => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next())
   const ofCell = 1 + offMax * (2 * next() - 1)
@@ -37,12 +40,48 @@ function daysOf({ type, cells, chargeAt, seed, offMax = curveError }: Battery, e
     for (let hour = 0; hour < 24; hour++) {
       const timeDays = endDay - count + day + hour / 24
       const swing = temperatureSwing * Math.sin(2 * Math.PI * timeDays + phase)
-      const volts = voltageOf(type, chargeAt(timeDays)) * cells * ofCell * (1 + swing + noise * normal())
+      const volts = curve(chargeAt(timeDays)) * cells * ofCell * (1 + swing + noise * normal())
       sum += Math.round(volts / quantumVolts) * quantumVolts
     }
     return { day, mean: sum / 24 }
   })
 }
+
+interface Off extends Pick<Battery, 'offMax'> {
+  readonly shape?: Shape
+}
+
+/** The voltage of another cell of the type at a charge in percent. */
+type Shape = (type: CellType, charge: number) => number
+
+const shapeOff = 0.05
+const middleOf = (type: CellType) => voltageOf(type, 50)
+const warped = (power: number) => (type: CellType, charge: number) => voltageOf(type, 100 * (charge / 100) ** power)
+const offBy = (share: number) => (type: CellType, charge: number) => voltageOf(type, charge) * (1 + share)
+/** Flatter or steeper about its middle. */
+const steeper = (factor: number) => (type: CellType, charge: number) =>
+  middleOf(type) + factor * (voltageOf(type, charge) - middleOf(type))
+/** Its resistance grows as it drains. */
+const sagging = (share: number) => (type: CellType, charge: number) =>
+  voltageOf(type, charge) * (1 - share * (1 - charge / 100))
+
+const shapes: readonly Shape[] = [
+  ...[-0.05, -0.025, 0.025, 0.05].map(offBy),
+  ...[0.75, 1.25].map(steeper),
+  ...[0.8, 1.25].map(warped),
+  ...[0.025, 0.05].map(sagging),
+]
+
+/** Within 5 % of the curve of the type. */
+function curveOf(type: CellType, shape: Shape): (charge: number) => number {
+  return charge => {
+    const usual = voltageOf(type, charge)
+    return Math.min(usual * (1 + shapeOff), Math.max(usual * (1 - shapeOff), shape(type, charge)))
+  }
+}
+
+/** One of ten in each run. */
+const otherCurve = (seed: number): Off => ({ offMax: 0, shape: shapes[seed % shapes.length] as Shape })
 
 const cellsOf = (type: CellType) => (type === 'alkaline' || type === 'nimh' ? 2 : 1)
 
@@ -52,21 +91,23 @@ const isTooLate = ({ state, left }: ReturnType<typeof drained>[number]) =>
   state?.kind === 'days' && state.low > left + 0.5
 
 /** What is said of each type and life that is so far from empty. */
-function drained(seed: number, isTyped: boolean, leftOf: (life: number) => number, offMax = curveError) {
+function drained(seed: number, isTyped: boolean, leftOf: (life: number) => number, off: Off = {}) {
   return cellTypes.flatMap((type, at) =>
     lifeDays.map((life, of) => {
       const left = leftOf(life)
       const cells = isTyped ? cellsOf(type) : 1
       const chargeAt = (day: number) => Math.max(0, 100 * (1 - day / life))
-      const days = daysOf({ type, cells, chargeAt, seed: 7919 * seed + 101 * at + of, offMax }, life - left)
+      const curve = off.shape === undefined ? {} : { curve: curveOf(type, off.shape) }
+      const battery = { type, cells, chargeAt, seed: 7919 * seed + 101 * at + of, ...off, ...curve }
+      const days = daysOf(battery, life - left)
       return { type, life, left, state: batteryState(days, { kind: 'voltage', type: isTyped ? type : null, cells }) }
     }),
   )
 }
 
-function atAnyAge(seed: number, offMax = curveError) {
+function atAnyAge(seed: number, off: Off = {}) {
   const next = uniform(seed)
-  return drained(seed, true, life => 1 + Math.floor(next() * (life - 10)), offMax)
+  return drained(seed, true, life => 1 + Math.floor(next() * (life - 10)), off)
 }
 
 function constant(seed: number, isTyped: boolean): (BatteryState | undefined)[] {
@@ -144,12 +185,22 @@ export const batteryProperties: readonly Property[] = [
   {
     name: 'the interval of a battery at any age, up to 5 % off its curve, wholly too late',
     atMost: 0.01,
-    run: seed => share(atAnyAge(seed, 0.05), isTooLate),
+    run: seed => share(atAnyAge(seed, { offMax: 0.05 }), isTooLate),
   },
   {
     name: 'a battery of a known type, up to 5 % off its curve, listed 7 days before it is empty',
     atLeast: 0.9,
-    run: seed => share(drained(seed, true, soon, 0.05), ({ state }) => state !== undefined),
+    run: seed => share(drained(seed, true, soon, { offMax: 0.05 }), ({ state }) => state !== undefined),
+  },
+  {
+    name: 'the interval of a battery at any age, of ten other curves within 5 % of its type, wholly too late',
+    atMost: 0.01,
+    run: seed => share(atAnyAge(seed, otherCurve(seed)), isTooLate),
+  },
+  {
+    name: 'a battery of ten other curves within 5 % of its type listed 7 days before it is empty',
+    atLeast: 0.9,
+    run: seed => share(drained(seed, true, soon, otherCurve(seed)), ({ state }) => state !== undefined),
   },
   {
     name: 'a date of a battery that tells its charge by a line through its voltage and has no type',

@@ -192,6 +192,18 @@ const worlds: Record<string, (random: Random, front: number) => Made[]> = {
       return { ...made, follows, level: levelOf(random, 15 - height / 150, 65, height) }
     })
   },
+  'of farms in valleys and on mountains, whose air does not mix on some days,': (random, front) => {
+    const weather = weatherOf(random, front)
+    // Kelvins for 1,000 m: the valleys are colder than usual while the mountains are warmer, and the other way round.
+    const layers: Weather = { ...weather, temperature: random.memory(0.8, 3), humidity: random.memory(0.8, 6) }
+    return many(devices, index => {
+      const height = 100 * (index % 20)
+      const layer = (height - 1000) / 1000
+      const made = outdoors(random, weather, `farm:${index % 20}`)
+      const follows = [...made.follows, [layers, { ...gains(layer), pressure: 0 }]] as const
+      return { ...made, follows, level: levelOf(random, 15 - height / 150, 65, height) }
+    })
+  },
 }
 
 /** In every other run tags are known. */
@@ -244,13 +256,38 @@ function smallFleet(seed: number): Fleet {
   return fleetOf(random, made)
 }
 
-const smallFleetProperty: Property = {
-  name: 'a device listed of a healthy fleet of 20 in five climates',
-  atMost: 0.02,
-  run: seed => listed(smallFleet(seed), seed % 2 === 0).length > 0,
+/** What a thermometer shows whose wire is broken. */
+const brokenWire = -127
+
+function withBrokenWire({ tags, values }: Fleet, device: number): Fleet {
+  const series = values.temperature[device] as Float64Array
+  const broken = series.map((value, at) => (at < quarters - quartersPerDay ? value : brokenWire))
+  return { tags, values: { ...values, temperature: values.temperature.with(device, broken) } }
 }
 
-export const fleetOutlierProperties: readonly Property[] = [...worldProperties, smallFleetProperty]
+const smallFleetProperties: readonly Property[] = [
+  {
+    name: 'a device listed of a healthy fleet of 20 in five climates',
+    atMost: 0.02,
+    run: seed => listed(smallFleet(seed), seed % 2 === 0).length > 0,
+  },
+  {
+    name: 'a device listed of a fleet of 20 in five climates is compared with fewer than four others',
+    atMost: 0,
+    run: seed => listed(smallFleet(seed), seed % 2 === 0).some(({ peers }) => peers > 0 && peers < 4),
+  },
+  {
+    name: 'a device with a broken wire first of a fleet of 20 in five climates, without peers',
+    atLeast: 0.9,
+    run: seed => {
+      const device = seed % 20
+      const [first] = listed(withBrokenWire(smallFleet(seed), device), seed % 2 === 0)
+      return first?.device === device && first.metric === 'temperature' && first.peers === 0
+    },
+  },
+]
+
+export const fleetOutlierProperties: readonly Property[] = [...worldProperties, ...smallFleetProperties]
 
 /** What custom gauges of forty devices have in common: the use of an office by day and week, or the wind, which is heavy-tailed. */
 const gaugeWorlds: Readonly<Record<string, (random: Random) => Float64Array[]>> = {
