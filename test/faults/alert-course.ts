@@ -1,4 +1,4 @@
-/** Devices that go beyond a threshold and back, what a receiver gets of it, and the judgement at the end. */
+/** Devices cross a threshold and return; the notifications of a receiver are checked at the end. */
 
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,22 +12,22 @@ import type { Login } from './loads.ts'
 
 export interface AlertCourse {
   receiver: CountingReceiver
-  /** Once by each device that has not been acknowledged since the last flip; what is not acknowledged is left to `flip`. */
+  /** Sends one reading for each device without an acknowledgement since the last flip. `flip` retries the failed ones. */
   send(isUp: boolean): Promise<void>
-  /** All devices beyond the threshold, or back; resolves when the receiver knows. */
+  /** Sends until every device is beyond the threshold, or back. Resolves when the receiver has all notifications. */
   flip(isUp: boolean): Promise<void>
   isUp(): boolean
   end(): Promise<void>
 }
 
 const deviceCount = 3
-/** More than six changes in an hour would be one alert that flaps. */
+/** With more than six changes in an hour the alert would count as flapping. */
 const flipsMax = 3
 const setCount = 6
 const warm = 35
 const cold = 20
 const aboveThirty = { kind: 'above', metric: 'temperature', value: 30, hysteresis: 1 }
-/** Longer than groups and deliveries wait. */
+/** This exceeds the delays of groups and deliveries. */
 const restMs = 5000
 
 export async function startCourse(bed: TestBed): Promise<AlertCourse> {
@@ -44,7 +44,6 @@ export async function startCourse(bed: TestBed): Promise<AlertCourse> {
   let isUpNow = false
   let since = 0
 
-  /** Those that go up next, or went up last. */
   function devicesFor(isUp: boolean): Login[] {
     const from = Math.floor((isUp ? flips : flips - 1) / flipsMax) * deviceCount
     return devices.slice(from, from + deviceCount)
@@ -114,7 +113,7 @@ function readingOf(temperature: number) {
   return { temperature, humidity: 50, pressure: 1013, 'battery voltage': 3, 'battery percentage': 80 }
 }
 
-/** Judges what is left of a rule that is removed with its channels, and whether anything is sent after that. */
+/** Removes a rule and its channels. Reports leftover rows and notifications that are sent afterwards. */
 async function removeRule(
   bed: TestBed,
   { rule, channels, wanted, sent }: { rule: number; channels: readonly number[]; wanted: number; sent: () => number },
@@ -137,7 +136,6 @@ async function removeRule(
   if (alerts !== wanted) tally.problems.push(`alerts: ${alerts} in place of ${wanted}`)
 }
 
-/** Numbers of rows of a rule in PostgreSQL. */
 async function standingOf({ databases }: TestBed, rule: number) {
   const [standing] = await askPostgres<Record<'alerts' | 'open' | 'pairs' | 'waiting' | 'owed', number>>(
     databases.postgresUrl,
@@ -154,7 +152,7 @@ async function standingOf({ databases }: TestBed, rule: number) {
 const quickAlerts: Change[] = [
   { file: 'alerts/core/bounds.ts', from: 'groupWaitMs: 30_000', to: 'groupWaitMs: 300' },
   { file: 'alerts/core/bounds.ts', from: 'groupIntervalMs: 300_000', to: 'groupIntervalMs: 1_000' },
-  // What a sender has died with is sent again then.
+  // A notification claimed by a killed process is sent again after this time.
   { file: 'alerts/delivery/claim-rows.ts', from: 'export const claimMs = 60_000', to: 'export const claimMs = 4_000' },
 ]
 

@@ -1,4 +1,4 @@
-/** Receivers of alerts that note what they get, each notification once, and the judgement of it. */
+/** Receivers that record each notification once, and the check of the record. */
 
 import type { ServerResponse } from 'node:http'
 import type { Message } from '../../alerts/core/message.ts'
@@ -12,7 +12,7 @@ export interface Notification extends Pick<Message, 'type' | 'timestamp' | 'aler
 export interface CountingReceiver {
   url: string
   origin: string
-  /** Each once, however often it came, in the order in which it came first. */
+  /** Without repetitions, in the order of the first arrival. */
   received: Notification[]
   repeats: number
   answer: (response: ServerResponse) => void
@@ -39,7 +39,7 @@ export async function startCountingReceiver(hooks: TestHooks): Promise<CountingR
   return counting
 }
 
-/** `wanted`: how many alerts there were, of which each has fired and ended. */
+/** `wanted`: the number of alerts. Each has fired and ended. */
 export function faultsIn(received: readonly Notification[], wanted: number): string[] {
   const faults: string[] = []
   const firing = new Set<string>()

@@ -1,6 +1,6 @@
 /**
- * Is the harness able to see a loss? Copies of the source, each broken on purpose in one place, have to be detected
- * within ten cycles. A snippet that is no longer there fails the run: then this list is to be brought up to date.
+ * Checks that the harness detects a loss. Each copy of the source is broken in one place and must be detected within ten cycles. A
+ * snippet missing from the source fails the run; update this list then.
  */
 
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ import { createTally } from './tally.ts'
 export interface BrokenBuild extends Change {
   name: string
   also?: Change
-  /** One cycle should detect it. */
+  /** One cycle should detect the broken build. */
   cycle: Run<Harness>
 }
 
@@ -28,7 +28,7 @@ export const changesOf = (build: BrokenBuild): Change[] => [build, ...(build.als
 const cyclesMax = 10
 const readTime = 'view.getFloat64(offset + offsetOf.timeUs, true)'
 
-/** A network in which some connections are later than others. */
+/** Some connections of this network are slower than others. */
 const lateNetwork = eachCycle({ perSecond: 500 }, async bed => {
   await sleep(300)
   Object.assign(bed.proxy.trouble, { latencyMs: 1200, latencyChance: 0.5 })
@@ -45,7 +45,7 @@ export const brokenBuilds: BrokenBuild[] = [
     name: 'acknowledged before the sync',
     file: 'ingest/journal/segment-writer.ts',
     from: '      segment.file.write(bytes, segment.length)\n',
-    // The group before is synced when the next one comes.
+    // Each group is synced when the next group arrives.
     to: '      segment.file.sync()\n      segment.file.write(bytes, segment.length)\n',
     also: {
       file: 'ingest/journal/segment-writer.ts',
@@ -54,7 +54,7 @@ export const brokenBuilds: BrokenBuild[] = [
         '      return this.#abandon(segment, bytes.length, error)\n    }\n    segment.length += bytes.length\n',
       to: '    segment.length += bytes.length\n',
     },
-    // The second death of two takes what was not synced with it: a kill alone leaves the system's memory intact.
+    // Only the second of two deaths loses unsynced data: a kill alone leaves the page cache intact.
     cycle: (harness, tally, seed) => dieAtPoints(harness, tally, seed, 2, ['after-ack']),
   },
   {
@@ -87,7 +87,7 @@ export const brokenBuilds: BrokenBuild[] = [
     cycle: suspendTable,
   },
   {
-    name: 'stamped anew when it is sent',
+    name: 'stamped again when it is sent',
     file: 'ingest/forwarder/rows.ts',
     from: `const timeUs = ${readTime}\n    const frame`,
     to: `const timeUs = (${readTime} % 1000 === 0 ? ${readTime} : (view.constructor.stamp = Math.max((view.constructor.stamp ?? 0) + 2, Date.now() * 1000 + 1)))\n    const frame`,
@@ -97,7 +97,7 @@ export const brokenBuilds: BrokenBuild[] = [
     name: 'several requests of one device in flight',
     file: 'ingest/forwarder/delivery.ts',
     from: 'const answer = await connection.write(encoder.body(request))',
-    // Over whichever connection, again until it is taken; nobody waits for it.
+    // The request is retried over any connection, without an await.
     to:
       'const whole = Buffer.concat(Array.from(encoder.body(request).pieces(), piece => Buffer.from(piece)))\n' +
       'const flying = { length: whole.length, pieces: () => [whole] }, turn = (this.flights = (this.flights ?? 0) + 1)\n' +
@@ -111,7 +111,7 @@ export const brokenBuilds: BrokenBuild[] = [
     file: 'ingest/journal/tombstones.ts',
     from: 'return position < (this.#ends.get(seriesNumber) ?? 0)',
     to: 'return false',
-    // What comes back must not be erased a second time by chance.
+    // A second erase must not remove the returned rows by chance.
     also: { file: 'service/lifecycle/erasure/erase-jobs.ts', from: 'doubts++', to: '' },
     cycle: eraseUnsynced,
   },
@@ -133,7 +133,7 @@ export async function runBrokenBuilds(
   for (const [index, build] of builds.entries()) {
     const source = join(harness.folder, `broken-build-${index}`)
     copySource(harness.source, source, changesOf(build))
-    // What such a build has stored must not be in the way of the next one.
+    // Rows stored by one broken build would disturb the next build.
     await renewTables(harness, build.name.includes('DEDUP'))
     const found = await detect({ ...harness, source, say: () => undefined }, build, seed + index * 100)
     harness.say(`broken build, ${build.name}: ${found ?? `NOT DETECTED in ${cyclesMax} cycles`}`)
@@ -159,7 +159,7 @@ async function detect(harness: Harness, { cycle }: BrokenBuild, seed: number): P
   return undefined
 }
 
-/** Without them, the build makes its own at its start. */
+/** `without`: the broken build creates the tables at its start. */
 async function renewTables({ databases }: Harness, without: boolean): Promise<void> {
   for (const [name, create] of [
     [readingsTable, readingsTableSql],

@@ -1,9 +1,9 @@
-/** Wrong clocks: a file by which the harness sets them, and what the clock of a service said, by its own log. */
+/** Wrong clocks: a file through which the harness sets them, and the offsets in the log of a service. */
 
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import type { Attempt } from './ledger.ts'
 
-/** The file has the whole seconds by which the clocks of all processes that read it are ahead: empty or missing for none. */
+/** The file has the seconds by which all clocks are ahead. An empty or missing file means zero. */
 export function clockFileMs(path: string): number {
   try {
     return Number(readFileSync(path, 'utf8')) * 1000
@@ -12,7 +12,6 @@ export function clockFileMs(path: string): number {
   }
 }
 
-/** At one moment for all of them. */
 export function setClockFile(path: string, aheadSeconds: number): void {
   writeFileSync(`${path}.new`, String(aheadSeconds))
   renameSync(`${path}.new`, path)
@@ -24,8 +23,8 @@ export interface ClockPeriod {
 }
 
 /**
- * The periods of one process, whose clock was off by so much from its start on. The harness makes it step by whole seconds, which
- * the process measures to some milliseconds only.
+ * The clock periods of one process. `offsetMs` applies from its start. Later steps are whole seconds, measured by the process to
+ * some milliseconds.
  */
 export function periodsIn(output: string, startedMs: number, offsetMs: number): ClockPeriod[] {
   const periods: ClockPeriod[] = [{ fromMs: startedMs, offsetMs }]
@@ -37,7 +36,7 @@ export function periodsIn(output: string, startedMs: number, offsetMs: number): 
   return periods
 }
 
-/** Where the clock may have been for a stamp of this time: it follows a step within a second. */
+/** The possible offsets of a stamp in this interval: the clock follows a step within a second. */
 export function offsetsAt(periods: readonly ClockPeriod[], startMs: number, endMs: number): number[] {
   const followMs = 1000
   return periods.flatMap(({ fromMs, offsetMs }, index) => {
@@ -46,7 +45,7 @@ export function offsetsAt(periods: readonly ClockPeriod[], startMs: number, endM
   })
 }
 
-/** The period in which all of it lies; undefined across a step. */
+/** Undefined across a step. */
 export function periodOf(periods: readonly ClockPeriod[], startMs: number, endMs: number): number | undefined {
   const slackMs = 5
   const index = periods.findLastIndex(({ fromMs }) => fromMs + slackMs <= startMs)
@@ -55,8 +54,8 @@ export function periodOf(periods: readonly ClockPeriod[], startMs: number, endMs
 }
 
 /**
- * Numbers of readings that may be stamped so far ahead that the public API shows them on a later day only than that on which it
- * is asked: an hour is enough shortly before midnight.
+ * Numbers of readings with stamps so far ahead that the public API shows them on a later day. Shortly before midnight, an hour is
+ * enough.
  */
 export function shownLater(
   attempts: readonly Attempt[],

@@ -1,4 +1,4 @@
-/** The end of an experiment: stored rows, read by SQL from each replica and by the API of each node when all is quiet, are judged. */
+/** The end of an experiment: once all is applied, the rows in each replica and in the API of each node are judged. */
 
 import { postgresUrl } from '../../cli/demo/cluster/database-settings.ts'
 import { openDataDirectory } from '../../store/data-directory.ts'
@@ -24,10 +24,10 @@ import {
 import type { ServiceProcess } from './service-process.ts'
 import { addVerdicts } from './tally.ts'
 
-/** Two processes, one clock. */
+/** Two processes read the same clock. */
 const stampToleranceMs = 5
 
-/** Waits until all that was taken can be read, reads it twice, and judges. */
+/** Waits until all acknowledged rows are readable, reads them through both routes, and judges. */
 export async function conclude(bed: TestBed, options: ExperimentOptions, say: (line: string) => void): Promise<void> {
   const { service, tally } = bed
   const [ledger, pointsLedger] = bed.ledgers()
@@ -99,7 +99,7 @@ async function judgePoints(
   return verdicts
 }
 
-/** Rows as one node shows them. */
+/** The rows shown by one node. */
 interface Visible {
   readings: StoredRow[]
   points: StoredRow[]
@@ -130,7 +130,7 @@ interface OpenDatabases {
   postgresUrl: string
 }
 
-/** Past the service, which ends where the databases are its own. */
+/** Connects without the service, which has stopped if it manages its own databases. */
 async function openDatabases(
   { service, databases, hooks }: TestBed,
   options: ExperimentOptions,
@@ -148,7 +148,7 @@ async function openDatabases(
   return { replicas: [openQuestdbSql(store.questdb.address)], postgresUrl: postgresUrl(store.postgres) }
 }
 
-/** The readings with all of their values, and the rows of erased ones in the hourly view. */
+/** The readings with all of their values, and the rows of erased devices in the hourly view. */
 async function readBoth(
   { sql, postgresUrl }: { sql: QuestdbSql; postgresUrl: string },
   names: ReadonlyMap<string, string>,
@@ -169,7 +169,7 @@ function doneMsOf(ofMetrics: readonly ErasedSeries[]): NonNullable<JudgeOptions[
   return (device, metric) => doneMs.get(nameOfErased({ device, metric }))
 }
 
-/** From each crash to the first attempt after it that got its 200. */
+/** Measures from each crash to the first later attempt with status 200. */
 function noteRecoveries({ tally, crashedAt: crashTimes }: TestBed, { attempts }: Ledger): void {
   for (const crashedAt of crashTimes) {
     let firstMs = Number.POSITIVE_INFINITY

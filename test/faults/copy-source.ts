@@ -1,4 +1,4 @@
-/** A copy of the source with some changes, which a service can be started from. */
+/** Copies the source with some changes, as a folder from which a service can start. */
 
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Stored values of metrics beside the five. */
+/** Stored values of custom metrics. */
 
 import { measurementsTable } from '../../store/tables.ts'
 import { askPostgres } from './databases.ts'
@@ -23,7 +23,7 @@ export async function readCustomSeries(
   return new Map(rows.map(({ number, symbol, metric }) => [number, { device: names.get(symbol) ?? symbol, metric }]))
 }
 
-/** A metric of a device of which values were erased. */
+/** A metric of a device whose values were erased. */
 export interface ErasedSeries extends CustomSeries {
   numbers: number[]
   doneMs: number
@@ -36,10 +36,10 @@ export function readErasedSeries(postgresUrl: string, devices: readonly string[]
   return askPostgres(postgresUrl, text, [devices])
 }
 
-/** Whose rows are to have no values any more. */
+/** The rows of these names must not have values. */
 export const nameOfErased = ({ device, metric }: CustomSeries): string => `${device} ${metric}`
 
-/** The rows with their custom values; those of no reading are rows of their own, which no attempt explains. */
+/** Adds custom values to their rows. Values without a reading become separate rows, which match no attempt. */
 export async function withCustom(
   rows: readonly StoredRow[],
   sql: QuestdbSql,

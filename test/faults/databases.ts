@@ -1,7 +1,4 @@
-/**
- * The databases of a run, shared by its services: a PostgreSQL as the store starts it, and a QuestDB. Whoever is
- * killed is started again.
- */
+/** The databases of a run, shared by its services: a PostgreSQL and a QuestDB. Killed servers are restarted. */
 
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -25,13 +22,13 @@ import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 export interface Databases {
   questdb: QuestdbAddress
   sql: QuestdbSql
-  /** The QuestDB of replica 2, where one was asked for. */
+  /** The QuestDB of replica 2, if requested. */
   second?: FaultQuestdb | undefined
   questdbRoot: string
   postgresUrl: string
   postgresSocket: string
   pid(server: 'questdb' | 'postgres'): number
-  /** Kills the server, when it runs again after the last time. */
+  /** Waits until the server runs again after the previous kill. */
   kill(server: 'questdb' | 'postgres'): Promise<void>
 }
 
@@ -62,7 +59,7 @@ function openClosedLater(t: TestHooks, path: string): DataDirectory {
   return directory
 }
 
-/** QUESTDB_HTTP by way of another port, and the other settings by which a service uses these databases. */
+/** The settings by which a service uses these databases, with QUESTDB_HTTP on another port. */
 export function settingsFor(
   { questdb, postgresUrl, second }: Databases,
   questdbPort: number,
@@ -73,7 +70,6 @@ export function settingsFor(
   return { ...settings, QUESTDB_REPLICAS: replicaSetting(second.address, secondPort) }
 }
 
-/** QUESTDB_REPLICAS with replica 2. */
 export function replicaSetting(address: QuestdbAddress, port?: number): string {
   const { QUESTDB_HTTP, QUESTDB_PG } = questdbSettings(address, port)
   return `2=${QUESTDB_HTTP},${QUESTDB_PG}`
@@ -93,7 +89,7 @@ export async function askPostgres<Row extends pg.QueryResultRow>(
   }
 }
 
-/** A way to PostgreSQL that can be cut, for one process alone, and DATABASE_URL by way of it. */
+/** A link to PostgreSQL that can be cut, for one process alone, with its DATABASE_URL. */
 export async function startPostgresLink(
   hooks: TestHooks,
   { postgresSocket, postgresUrl }: Databases,
@@ -105,7 +101,6 @@ export async function startPostgresLink(
 export interface FaultQuestdb {
   address: QuestdbAddress
   sql: QuestdbSql
-  /** Its folder. */
   root: string
   pid(): number
   kill(): Promise<void>
@@ -128,7 +123,7 @@ export async function startFaultQuestdb(t: TestHooks, directory: DataDirectory):
     const settings = { ...managedSettings(own), 'dev.mode.enabled': 'true' }
     writeFileSync(join(configuration, 'server.conf'), settingsText(settings), { mode: 0o600 })
     writeFileSync(join(configuration, 'log.conf'), logSettingsText)
-    // Each kill leaves its unpacked libraries there.
+    // Each killed server leaves its unpacked libraries there.
     rmSync(temporary, { recursive: true, force: true })
     mkdirSync(temporary)
     const flags = ['-XX:+UseParallelGC', '-Xmx512m', `-Djava.io.tmpdir=${temporary}`]

@@ -1,6 +1,6 @@
 /**
- * One experiment: a service on a data directory of its own, a load, whatever a row of the matrix does to them, and then
- * the judgement by two routes, when all is quiet and everything that was taken is applied.
+ * One experiment: a service on its own data directory, a load, and the faults of a matrix row. Once everything acknowledged is
+ * applied, two routes are judged.
  */
 
 import { mkdirSync } from 'node:fs'
@@ -21,7 +21,7 @@ import { createServiceProcess, type ServiceOptions, type ServiceProcess } from '
 import type { Tally } from './tally.ts'
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 
-/** What there is before any server runs. */
+/** The parts that exist before any server runs. */
 export interface Surroundings {
   folder: string
   source: string
@@ -40,16 +40,15 @@ export interface ExperimentOptions extends LoadOptions {
   tally: Tally
   environment?: Record<string, string>
   words?: readonly string[]
-  /** Of the service, and of others beside it that take the load as well; by default it is alone. */
+  /** Ports of all services that receive the load; by default only this service. */
   ports?: Ports
-  /** With databases of its own instead of the shared ones. */
+  /** The experiment starts separate databases instead of the shared ones. */
   ownDatabases?: boolean
-  /** What the clock of the service says, where it is wrong on purpose; a row may add to it. */
+  /** The offsets of the service's clock, if it is wrong on purpose. A row may add to them. */
   clock?: ClockPeriod[]
   firstStart?: Record<string, string>
 }
 
-/** The options that a row itself gives. */
 type RowOptions = Omit<ExperimentOptions, 'seed' | 'tally'>
 
 export interface TestBed {
@@ -64,31 +63,30 @@ export interface TestBed {
   devices: Login[]
   /** Acknowledged readings that are damaged on purpose. */
   exempt: Set<number>
-  /** Devices whose erase was reported as done, by their symbols. */
+  /** Devices with a completed erase, by their symbols. */
   erased: Map<string, string>
   stations: Login[]
-  /** Those whose erase was reported as done. */
+  /** Stations with a completed erase. */
   erasedStations: Set<string>
-  /** What the clock of the service said; empty where it was right. */
+  /** The offsets of the service's clock; empty if it was right. */
   clock: ClockPeriod[]
-  /** When the service has ended without being stopped. */
+  /** When the service ended without being stopped. */
   crashedAt: number[]
   ledger(): Ledger
   ledgers(): [ofReadings: Ledger, ...ofPoints: Ledger[]]
-  /** SIGKILL to the service; its recovery is timed. */
   kill(): Promise<void>
   noteCrash(): void
-  /** Another process of the service, by default with a port of its own. */
+  /** Another process of the service, by default on a separate port. */
   another(options: Omit<ServiceOptions, 'source' | 'port'> & { port?: number }): Promise<ServiceProcess>
-  /** Waits until so many more readings are taken, and a point where there are any. */
+  /** Waits until `count` more readings are acknowledged, and a point if there are any. */
   untilAcknowledged(count: number): Promise<void>
-  /** Waits until a reading, and a point where there are any, is taken that was sent from now on. */
+  /** Waits until a reading sent after the call is acknowledged, and a point if there are any. */
   untilTaken(): Promise<void>
-  /** Any device but the first, which is busy, and the last ones: by default the one of the imports. */
+  /** A device other than the first, which is busy, and the last `without`, by default the device of the imports. */
   anyDevice(without?: number): string
-  /** Changes the device's password, at once; false if that is not possible now. `by` the service, or another one beside it. */
+  /** Changes the device's password at once. False if the service `by`, or this one, cannot do so now. */
   revoke(device: string, by?: ServiceProcess): Promise<boolean>
-  /** A revocation that returned holds, whatever happens around it. */
+  /** Resolves when a revocation has succeeded; from then on the old password must be rejected. */
   untilRevoked(): Promise<void>
 }
 
@@ -114,7 +112,7 @@ export async function experiment(
   }
 }
 
-/** A row of which each cycle is an experiment. */
+/** A row with one experiment for each cycle. */
 export function eachCycle(
   options: RowOptions | ((cycle: number, harness: Harness) => RowOptions),
   work: (bed: TestBed, cycle: number, harness: Harness) => Promise<void>,
@@ -127,7 +125,7 @@ export function eachCycle(
   }
 }
 
-/** A row of which ten cycles are in each experiment, behind which everything is judged. */
+/** A row with ten cycles for each experiment, judged at its end. */
 export function tenAtATime(options: RowOptions, work: (bed: TestBed, count: number) => Promise<void>): Run<Harness> {
   return async (harness, tally, seed, cycles) => {
     for (let done = 0; done < cycles; done += 10) {

@@ -1,4 +1,4 @@
-/** What a test's teardown is, for a part of a run: undone in the reverse order, and all of it even when a piece fails. */
+/** Teardown for a part of a run, in reverse order. Each hook runs even if another one fails. */
 
 import type { TestHooks } from '../support/databases.ts'
 

@@ -1,16 +1,16 @@
 /**
- * Which attempt a stored row comes from stands in its own values, so that nothing has to be kept in step with them: the
- * digits of the attempt's number, spread over values that a real sensor could give, and a check over it in the battery's.
+ * The values of a stored row encode the number of its attempt, so no index has to be kept. Plausible sensor values carry the
+ * digits of the number; the battery's value carries a checksum.
  */
 
-/** How the rows of one table carry the numbers of their attempts. */
+/** Encodes attempt numbers in the rows of one table. */
 export interface Identity {
   valuesOf(sequence: number): RowValues
-  /** The number that the values carry, or undefined when they are no values of ours. The check is left to the caller. */
+  /** The encoded number; undefined for foreign values. The caller verifies the checksum. */
   sequenceOf(values: RowValues): number | undefined
 }
 
-/** By name. NaN or an empty text where there is nothing, and no name where the route that was asked does not tell it. */
+/** Values by name: NaN or an empty text for missing ones. Names that the route does not return are absent. */
 export type RowValues = Readonly<Record<string, number | string>>
 
 export const columns = ['temperature', 'humidity', 'pressure', 'battery_voltage', 'battery_percentage'] as const
@@ -19,10 +19,10 @@ export type Values = Record<(typeof columns)[number], number>
 const temperatureSteps = 1000
 const humiditySteps = 900
 const pressureSteps = 3500
-/** Numbers from here on would repeat. */
+/** Numbers from this one on would repeat. */
 export const sequenceEnd = temperatureSteps * humiditySteps * pressureSteps
 
-/** One decimal, as the double that a JSON text of it reads back to. */
+/** One decimal, equal to the double that is parsed from JSON. */
 const tenths = (count: number): number => Number((count / 10).toFixed(1))
 
 export function valuesOf(sequence: number): Values {
@@ -36,7 +36,6 @@ export function valuesOf(sequence: number): Values {
   }
 }
 
-/** The number that the values carry, or undefined when they are no values of ours. The check is left to the caller. */
 export function sequenceOf({ temperature, humidity, pressure }: Pick<Values, 'temperature' | 'humidity' | 'pressure'>) {
   const low = Math.round(temperature * 10) + 400
   const middle = Math.round(humidity * 10) - 50
@@ -49,10 +48,10 @@ export function sequenceOf({ temperature, humidity, pressure }: Pick<Values, 'te
 const metricCount = 20
 const metricOf = (index: number): string => `fault_${index}`
 export const erasedMetric = metricOf(0)
-/** A power of two: what stands behind the point is exact in a double and in its text. */
+/** With a power of two, the decimals are exact in a double and in its text. */
 const customSteps = 32
 
-/** Values of metrics beside the five, none up to twenty of them, by the attempt's number, which is in each value. */
+/** Up to twenty custom values for an attempt's number, which each value encodes. */
 export function customOf(sequence: number): Record<string, number> {
   const count = sequence % (metricCount + 1)
   const first = (sequence * 7) % metricCount
@@ -75,10 +74,10 @@ export const readingIdentity: Identity = {
 }
 
 const units = ['ppm', 'ppb', 'ugm3'] as const
-/** A power of two: the check behind the point is exact in a double and in its text. */
+/** With a power of two, the decimals are exact in a double and in its text. */
 const checkSteps = 128
 
-/** Of a point: its number, a check behind the decimal point, and another one in the unit. */
+/** The value of a point encodes its number and a checksum in its decimals; the unit encodes another one. */
 export function pointValuesOf(sequence: number): { value: number; unit: string } {
   const check = (sequence * 31) % 97
   return { value: sequence + check / checkSteps, unit: units[sequence % units.length] ?? '' }

@@ -1,4 +1,4 @@
-/** Faults from outside, and broken builds: what each of them changes is still there. `npm run faults -- --broken` runs the builds. */
+/** Each snippet that injected faults and broken builds replace exists. `npm run faults -- --broken` runs the builds. */
 
 import { readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
@@ -14,13 +14,13 @@ import { wrappers } from './injection/wrappers.ts'
 const root = resolve(import.meta.dirname, '..', '..')
 const importPattern = /^import \{([^}]+)\} from '(\.{1,2}\/[^']+)'/gm
 
-test('each replacement stands for an import that is there', async t => {
+test('each replacement stands for an existing import', async t => {
   for (const [importer, target, names] of replacements) {
     const text = readFileSync(join(root, importer), 'utf8')
     const imported = [...text.matchAll(importPattern)].flatMap(([, names = '', path = '']) =>
       relative(root, resolve(root, dirname(importer), path)) === target ? names.split(',') : [],
     )
-    // A module that imports the target for something else would never come to the fault.
+    // Another import of the target would not reach the fault.
     for (const name of names) {
       t.ok(imported.map(text => text.trim()).includes(name), `${importer} imports ${name} of ${target}`)
       t.ok(name in wrappers)
@@ -28,7 +28,7 @@ test('each replacement stands for an import that is there', async t => {
   }
 })
 
-test('faults are read as they were ordered, and unknown ones refused', async t => {
+test('ordered faults are parsed, and unknown ones rejected', async t => {
   t.throws(() => injecting({ FAIL_POINT: 'somewhere:1' }), /FAIL_POINT/)
   t.throws(() => injecting({ FAIL_POINT: 'after-ack:0' }), /FAIL_POINT/)
   const environment = injecting({

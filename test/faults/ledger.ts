@@ -1,14 +1,14 @@
 /**
- * The ledger: every attempt to store a reading or a point and what came back, in a file of the load generator's own. The attempt is
- * in the file before its bytes leave; its result is in it, and synced, soon after the answer came. Each line is a JSON object: an
- * attempt, its result, or a revocation.
+ * The ledger: a file of the load generator with every attempt to store a reading or a point, and its result. The attempt is
+ * written before its bytes are sent; the result is synced soon after the response. Each line is a JSON object: an attempt, a
+ * result, or a revocation.
  */
 
 import { closeSync, fdatasyncSync, openSync, readFileSync, writeSync } from 'node:fs'
 
 /**
- * `live` has no time of its own; `timed` has that of the moment and `late` one of days ago; `import` is part of a bulk
- * import. `bad`, `wrong` and `revoked` must be refused: for the payload, the password, the password of yesterday.
+ * `live` has no time; `timed` has the current time, `late` one of days ago; `import` is part of a bulk import. `bad`, `wrong` and
+ * `revoked` must be rejected: for the payload, the password, or the revoked password.
  */
 export type Kind = 'live' | 'timed' | 'late' | 'import' | 'bad' | 'wrong' | 'revoked'
 
@@ -16,11 +16,11 @@ export interface Attempt {
   sequence: number
   device: string
   kind: Kind
-  /** The row's own time. */
+  /** The time sent in the row. */
   timeMs: number | undefined
   startMs: number
   endMs: number | undefined
-  /** Of the answer; undefined when there was none, or none that says what became of this reading. */
+  /** Status of the response; undefined without a response, or if it does not determine this reading's result. */
   status: number | undefined
 }
 
@@ -35,7 +35,7 @@ export const isAcknowledged = ({ status }: Attempt): boolean => status === 200 |
 
 export interface LedgerWriter {
   attempt(...beginning: Beginning[]): void
-  /** No status: there was no answer. */
+  /** An undefined status means that there was no response. */
   result(sequence: number, status: number | undefined): void
   revoked(device: string, atMs: number): void
   close(): void

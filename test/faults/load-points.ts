@@ -1,4 +1,4 @@
-/** Points of stations, several in a request: fresh ones, late ones, keys that are sent again, and bad ones among good ones. */
+/** Points of stations, several in a request: fresh, late and repeated ones, and bad points among good ones. */
 
 import { type Parameter, parameters } from '../../auth/stations/station.ts'
 import { pointValuesOf } from './identity.ts'
@@ -6,7 +6,7 @@ import type { Beginning, Kind } from './ledger.ts'
 import { type CreateTraffic, type Outgoing, type Sender, statusesOfPart, type Traffic } from './load-traffic.ts'
 import { badPoints, pointFieldsOf, pointsRequest } from './requests.ts'
 
-/** Next times of the series of a station, and those that were used last. */
+/** Next times of the series of a station, and the last used ones. */
 interface Series {
   device: string
   parameter: Parameter
@@ -15,7 +15,7 @@ interface Series {
 }
 
 const dayMs = 86_400_000
-/** A time is a whole second, and a series sends several in one. */
+/** Times have whole seconds, so a series sends several points with one time. */
 const stepMs = 1000
 const pointsMax = 12
 const recentMax = 6

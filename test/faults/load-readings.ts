@@ -1,7 +1,4 @@
-/**
- * Readings of devices, by HTTP and MQTT: live ones, late ones, times that are sent again, bad ones, some with idempotency
- * keys, bulk bodies and imports.
- */
+/** Readings of devices, by HTTP and MQTT: live, late, repeated and bad ones, idempotency keys, bulk bodies and imports. */
 
 import { clockFileMs } from './clock.ts'
 import type { Beginning, Kind } from './ledger.ts'
@@ -19,25 +16,25 @@ import {
 } from './requests.ts'
 import type { Random } from './seeded-random.ts'
 
-/** Times of its own that a device has used, and may use again. */
+/** Timestamps that a device has sent and may send again. */
 interface Times {
   recent: number[]
   late: number[]
 }
 
 const dayMs = 86_400_000
-/** A device sends a time again only while it is fresh: then both are on their way at once. */
+/** A device repeats only recent times, so both requests are in flight at once. */
 const recentMax = 12
-/** Of the requests of a sender that waits for its answers. */
+/** Share of the requests of a sender that waits for its responses. */
 const bulkShare = 0.05
 const bulkReadingsMax = 30
 const badShareOfBulk = 0.02
-/** Of the single readings of such a sender, where there are any. */
+/** Share of the single readings of such a sender, if keys are enabled. */
 const keyedShare = 0.1
-/** Of the good single readings by HTTP of such a sender. */
+/** Share of the good single readings by HTTP of such a sender. */
 const webhookShare = 0.15
 
-/** What the next reading of a device is; the shares are those of a fleet that has some trouble. */
+/** Chooses the kind of the next reading, with the shares of a fleet that has some trouble. */
 function chooseKind(random: Random): { kind: Kind; again: boolean } {
   const draw = random.next()
   if (draw < 0.01) return { kind: 'bad', again: false }
@@ -49,12 +46,12 @@ function chooseKind(random: Random): { kind: Kind; again: boolean } {
   return { kind: 'live', again: false }
 }
 
-/** Each late time is used once, but for those that are sent again on purpose. */
+/** Each late time is used once, except for deliberate repetitions. */
 function lateTime(dayStartMs: number, used: number[]): number {
   return dayStartMs + Math.max(0, ...used.map(timeMs => timeMs % dayMs)) + 250
 }
 
-/** The last one or any: two that are on their way at once, or a while apart. */
+/** The last time or any: two requests in flight at once, or far apart. */
 function usedTime(used: number[], random: Random): number | undefined {
   return random.chance(0.5) ? used.at(-1) : used[random.below(used.length)]
 }
@@ -76,7 +73,7 @@ function passwordOf({ password, revokedPassword }: Sender, kind: Kind): string {
 function kindOf(sender: Sender, chosen: Kind, mayBeRefused: boolean): Kind {
   const { mqtt } = sender
   if (mqtt !== undefined) {
-    // A connection goes on with the password that it began with.
+    // A connection keeps the password with which it was opened.
     if (mqtt.password !== sender.password) return 'revoked'
     return chosen === 'wrong' || (chosen === 'bad' && !mayBeRefused) ? 'live' : chosen
   }
@@ -111,7 +108,7 @@ function publishOf(sender: Sender, attempt: Beginning): Outgoing {
   return {
     attempts: [attempt],
     request: bodyOf(sender, kind, sequence, timeMs),
-    // What never will be stored is acknowledged, too: MQTT 3.1.1 has no error.
+    // MQTT 3.1.1 has no errors, so a reading that can never be stored is acknowledged, too.
     statusesOf: ({ status }) => [kind === 'bad' && sender.mqtt?.version === 4 ? 400 : status],
   }
 }
@@ -162,7 +159,7 @@ export const createReadings: CreateTraffic = (
   }
 
   function nextImport({ name: device }: Sender, adminToken: string): Outgoing {
-    // Every second one replaces half of the one before it.
+    // Every second import replaces half of the previous one.
     const from = imported % 2 === 0 ? imported * importReadings : (imported - 0.5) * importReadings
     imported++
     const firstSequence = takeSequences(importReadings)
@@ -177,7 +174,7 @@ export const createReadings: CreateTraffic = (
       attempts,
       request: importRequest(adminToken, lines.join('\n')),
       statusesOf: ({ status, body }) => {
-        // Any other answer may speak of a part of them.
+        // Any other response may concern only a part of the body.
         const isWhole = status === 200 && JSON.parse(body).accepted === importReadings
         return attempts.map(() => (isWhole ? 200 : undefined))
       },
@@ -200,7 +197,7 @@ const ways: readonly Way[] = [
   {
     request: ({ name, password }, readings) => batchRequest(name, password, '', ndjsonOf(readings)),
     statusesOf({ status, body }, readings) {
-      // What an error says of a body that is stored while it comes in, it says of its end.
+      // An error for a body that is stored while it is received concerns only the rest of it.
       if (status !== 200) return readings.map(() => (status < 500 && status !== 408 ? status : undefined))
       const { rejects, ...counts } = JSON.parse(body) as BatchAnswer
       return statusesOfPart(
@@ -216,7 +213,7 @@ const ways: readonly Way[] = [
   },
   {
     request: ({ name, password }, readings) => linesRequest(name, password, readings.map(asLine).join('\n')),
-    // 400 says that a part is stored.
+    // Status 400 reports a partial write.
     statusesOf: ({ status }, readings) =>
       readings.map(() => (status === 204 ? 200 : status === 400 ? undefined : status)),
   },
@@ -228,7 +225,7 @@ interface BatchAnswer {
   rejects: { line: number }[]
 }
 
-/** Readings with different times, of which those of the kind `bad` have to be rejected. */
+/** Readings with different times. Those of the kind `bad` must be rejected. */
 function bulkOf(sender: Sender, readings: readonly BulkReading[]): Outgoing {
   const way = sender.random.pick(ways)
   return {

@@ -1,4 +1,4 @@
-/** A kind of traffic, as the load generator sees it: who sends, and what each of its requests is about. */
+/** A kind of traffic for the load generator: its senders and the contents of each request. */
 
 import type { Beginning } from './ledger.ts'
 import type { LoadOrder, Login } from './loads.ts'
@@ -9,31 +9,31 @@ export interface Sender extends Login {
   revokedPassword: string | undefined
   revokedTurns: number
   pipe: Pipe
-  /** The same, where the device publishes over MQTT. */
+  /** The MQTT connection of the same device, if it publishes. */
   mqtt: MqttPipe | undefined
   random: Random
 }
 
 export interface Outgoing {
   request: string
-  /** Sent again until it is answered: it has an idempotency key. */
+  /** A request with an idempotency key is repeated until it is answered. */
   isRepeated?: boolean
   attempts: Beginning[]
-  /** What the answer says of each; undefined for what it does not tell. */
+  /** The status of each row; undefined if the response does not determine it. */
   statusesOf(answer: Answer): (number | undefined)[]
 }
 
 export interface Traffic {
-  /** The next request of a sender. One that must not be refused can have others behind it on the connection. */
+  /** The next request of a sender. A request that cannot be rejected may be pipelined. */
   next(sender: Sender, mayBeRefused: boolean): Outgoing
-  /** A bulk import by the administrator, where there are any. */
+  /** A bulk import by the administrator, if the traffic has imports. */
   nextImport?(sender: Sender, adminToken: string): Outgoing
 }
 
-/** `takeSequences` gives the first number of so many in a row. */
+/** `takeSequences` returns the first of `count` consecutive numbers. */
 export type CreateTraffic = (order: LoadOrder, takeSequences: (count: number) => number) => Traffic
 
-/** Statuses of the rows of a request of which a part was stored: counts that do not add up tell nothing of a row. */
+/** Statuses of the rows of a partly stored request. Counts that do not add up leave every row undetermined. */
 export function statusesOfPart(
   rows: readonly unknown[],
   { stored, rejected }: { stored: number; rejected: number },

@@ -1,6 +1,6 @@
 /**
- * The load generator, a process of its own for one kind of traffic: many senders that each wait for their answer, some
- * that do not, now and then a bulk import. What each of them sends is chance from a seed; all of it is in the ledger.
+ * The load generator, one process for each kind of traffic: senders that wait for their responses, some that do not, and
+ * occasional imports. A seed determines the requests; the ledger records all of them.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -26,7 +26,7 @@ const reconnectMs = 50
 const burstEveryMs = 100
 const outstandingMax = 400
 const revokedTurns = 4
-/** Of the requests of a sender that may go to several processes: before these it connects anew. */
+/** Share of the requests that open a new connection, for senders with several processes. */
 const moveShare = 0.1
 
 function createLoad(order: LoadOrder): RunningLoad {
@@ -48,7 +48,7 @@ function createSender(order: LoadOrder, index: number): Sender {
   const login = { name, password, revokedPassword: undefined, revokedTurns: 0, random, mqtt: undefined }
   const sender: Sender = { ...login, pipe: new HttpPipe(order.ports, random) }
   if (isByMqtt) {
-    // Half of them of each version.
+    // Half of the senders use each version.
     sender.mqtt = new MqttPipe(index % 2 === 0 ? 4 : 5, order.mqttPort, sender)
     sender.pipe = sender.mqtt
   }
@@ -71,7 +71,10 @@ function ask(pipe: Pipe, { request, statusesOf }: Outgoing): Promise<(number | u
   })
 }
 
-/** Until it is stored, refused at once, or the load ends. A refusal says nothing of a try before it that had no answer. */
+/**
+ * Repeats until the request is stored, rejected at first, or the load ends. A rejection does not determine the result of an
+ * earlier try without a response.
+ */
 async function repeat(load: RunningLoad, pipe: Pipe, outgoing: Outgoing): Promise<(number | undefined)[]> {
   let isUnknown = false
   for (;;) {
@@ -98,13 +101,13 @@ async function runPatient(load: RunningLoad, sender: Sender): Promise<void> {
   }
 }
 
-/** Sends in bursts, whatever has become of those before. */
+/** Sends in bursts without waiting for responses. */
 async function runBusy(load: RunningLoad, sender: Sender): Promise<void> {
   const burst = Math.ceil((load.perSecond * 0.4 * burstEveryMs) / 1000 / load.busyDevices)
   while (!load.stopping) {
     const isOpen = await sender.pipe.open()
     for (let count = 0; isOpen && count < burst && sender.pipe.outstanding < outstandingMax; count++) {
-      // A refusal for the password closes the connection, and what was sent behind it would get no answer.
+      // A rejected password closes the connection, so pipelined requests would get no response.
       void send(load, sender.pipe, load.traffic.next(sender, false))
     }
     await sleep(burstEveryMs)
@@ -147,7 +150,7 @@ function revoke(device: string, password: string, atMs: number): void {
   load?.ledger.revoked(device, atMs)
 }
 
-// The harness has ended, or was stopped by it.
+// The harness has ended, or has disconnected this process.
 process.on('disconnect', () => process.exit())
 process.on('message', (command: LoadCommand) => {
   if (command.kind === 'revoked') revoke(command.device, command.password, command.atMs)

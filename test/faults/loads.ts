@@ -1,4 +1,4 @@
-/** The loads of an experiment: readings, and points of stations where a row wants them, each from a process of its own. */
+/** The loads of an experiment: readings, and optionally points of stations, each sent by a separate process. */
 
 import { fork } from 'node:child_process'
 import { join } from 'node:path'
@@ -10,25 +10,24 @@ import type { Ports } from './pipe.ts'
 export interface LoadOptions {
   seed: number
   devices?: number
-  /** So many of them, from the first on, send without waiting for answers. */
+  /** The number of devices, from the first on, that send without waiting for responses. */
   busyDevices?: number
-  /** Requests a second over all devices, about. */
+  /** Approximate requests a second over all devices. */
   perSecond?: number
-  /** Without it there are no bulk imports. */
+  /** Undefined disables bulk imports. */
   importEveryMs?: number
   importReadings?: number
-  /** So many in all. */
+  /** Limits the number of imports. */
   importsMax?: number
-  /** So many of the devices, from the second on, publish over MQTT. */
+  /** The number of devices, from the second on, that publish over MQTT. */
   mqttDevices?: number
-  /** Some requests have idempotency keys, and are sent again until they are answered. */
+  /** Some requests have idempotency keys and are repeated until they are answered. */
   keyed?: boolean
-  /** Points of stations, besides the readings. */
+  /** Points of stations are sent besides the readings. */
   points?: boolean
   stationCount?: number
-  /** Requests of several points each. */
   pointRequestsPerSecond?: number
-  /** The devices have the clock of the service, which this file says (clock.ts). */
+  /** The devices use the service's clock, which this file sets (clock.ts). */
   clockFile?: string
 }
 
@@ -52,20 +51,20 @@ export interface LoadOrder extends Omit<LoadOptions, 'devices'>, LoadTargets {
 
 export type LoadCommand =
   | { kind: 'start'; order: LoadOrder }
-  /** The old password of the device is worth nothing since `atMs`. */
+  /** The device's old password is invalid since `atMs`. */
   | { kind: 'revoked'; device: string; password: string; atMs: number }
   | { kind: 'stop' }
 export type LoadMessage = { kind: 'started' } | { kind: 'stopped'; halfAnswers: number }
 
 export interface Load {
   revoked(device: string, password: string, atMs: number): void
-  /** Nothing is sent until the returned function is called. */
+  /** Pauses the load until the returned function is called. */
   pause(): () => void
-  /** Waits for the answers that are outstanding, and returns how many were cut in the middle. May be called twice. */
+  /** Waits for outstanding responses and returns how many were truncated. May be called twice. */
   stop(): Promise<number>
 }
 
-/** A ledger for each kind of traffic, the readings first. */
+/** Returns a ledger for each kind of traffic, the readings first. */
 export async function startLoads(
   hooks: TestHooks,
   targets: LoadTargets,
@@ -108,12 +107,12 @@ async function startLoad(t: TestHooks, order: LoadOrder): Promise<Load> {
     })
     child.on('exit', code => {
       const fail = () => reject(new Error(`the load generator has ended with ${code}`))
-      // Its last message may be read after its end is seen.
+      // The last message of a process can arrive after its exit.
       if (child.connected) child.once('disconnect', fail)
       else fail()
     })
   })
-  // `stop` throws it.
+  // `stop` throws the error.
   halfAnswers.catch(() => undefined)
   let stopped = false
   send({ kind: 'start', order })

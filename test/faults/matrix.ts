@@ -1,4 +1,4 @@
-/** The rows of the matrix: what is done to the service, and how often in a whole run. */
+/** The rows of the matrix: the fault, and its count in a whole run. */
 
 import type { Harness, Run } from './experiment.ts'
 import { alertsToBadReceivers, alertsWhileFrozen, alertsWithWrongClock, dieWithAlerts } from './rows/alerts.ts'
@@ -15,7 +15,7 @@ export interface MatrixRow {
   row: string
   what: string
   cycles: number
-  /** What these take, about: the longest rows begin first. */
+  /** Approximate duration of a whole row; the longest rows start first. */
   minutes: number
   run: Run<Harness>
 }

@@ -1,4 +1,4 @@
-/** The oracle sees each of the eight violations, on ledgers that are made up, and each fault of alerts. */
+/** The oracle detects each of the eight violations on made-up ledgers, and each fault of alerts. */
 
 import { test } from 'tap'
 import { faultsIn, type Notification } from './alert-receivers.ts'
@@ -36,7 +36,7 @@ function found(of: Ledger, rows: StoredRow[], options: JudgeOptions = { stampTol
   return violationNames.filter(name => violations[name].length > 0)
 }
 
-test('values carry their number, inside of what a sensor can give', async t => {
+test('values carry their number within the range of a sensor', async t => {
   for (const sequence of [0, 1, 999, 1000, 899_999, 900_000, 123_456_789, sequenceEnd - 1]) {
     const values = valuesOf(sequence)
     t.equal(sequenceOf(values), sequence)
@@ -49,7 +49,7 @@ test('values carry their number, inside of what a sensor can give', async t => {
   t.equal(sequenceOf({ ...valuesOf(1), temperature: 84.5 }), undefined)
 })
 
-/** Two custom values of 20. */
+/** Number 23 has two custom values of 20. */
 const sequence = 23
 const oneOf23 = ledger([attempt(sequence)])
 const stored23 = (values: Record<string, number>) => [
@@ -57,7 +57,7 @@ const stored23 = (values: Record<string, number>) => [
 ]
 const [metric = '', other = ''] = Object.keys(customOf(sequence))
 
-test('values of a metric that was erased may be missing, of readings from before that', async t => {
+test('values of an erased metric may be missing from earlier readings', async t => {
   const options = (doneMs: number): JudgeOptions => {
     return { erasedUntilMs: (device, name) => (device === 'porch' && name === metric ? doneMs : undefined) }
   }
@@ -68,7 +68,7 @@ test('values of a metric that was erased may be missing, of readings from before
   t.strictSame(found(oneOf23, stored23({ [metric]: 1 }), options(endMs + 1)), ['wrong'])
 })
 
-test('custom values have to be those of their reading, all of them and no others', async t => {
+test('custom values are exactly those of their reading', async t => {
   t.strictSame(found(oneOf23, stored23({})), [])
   t.strictSame(found(oneOf23, stored23({ [metric]: Number.NaN })), ['wrong'], 'half of it')
   t.strictSame(found(oneOf23, stored23({ fault_19: sequence })), ['wrong'], 'one that it has not')
@@ -77,7 +77,7 @@ test('custom values have to be those of their reading, all of them and no others
   t.strictSame(found(oneOf23, [...stored23({}), orphan]), ['wrong'], 'those of no reading')
 })
 
-test('a good run has no violation, and its unknown attempts may be there or not', async t => {
+test('a good run has no violation, with its unknown attempts stored or not', async t => {
   const attempts = [attempt(1), attempt(2, { status: undefined }), attempt(3, { status: undefined }), attempt(4)]
   const verdict = judge(ledger([...attempts, attempt(5, { status: 503 })]), [row(1), row(3), row(4)])
   t.strictSame(Object.values(verdict.violations).flat(), [])
@@ -107,26 +107,32 @@ const cases: Case[] = [
   ['overwritten by the older', sameKey, [row(1, { timeUs: 5000 })], ['lost']],
   ['replaced by one without an answer', withUnknown, [row(3, { timeUs: 5000 })], []],
   ['overwritten by the oldest', withUnknown, [row(1, { timeUs: 5000 })], ['lost']],
-  ['one attempt twice', [attempt(1)], [row(1), row(1, { timeUs: 1_003_002 })], ['duplicated']],
+  ['one attempt stored twice', [attempt(1)], [row(1), row(1, { timeUs: 1_003_002 })], ['duplicated']],
   ['two in one place', sameKey, [row(1, { timeUs: 5000 }), row(2, { timeUs: 5000 })], ['duplicated']],
   ['never attempted', [attempt(1)], [row(1), row(2)], ['phantom']],
   ['another value', [attempt(1)], [row(1, { battery_voltage: 3.2 })], ['wrong']],
   ['another bit', [attempt(1)], [row(1, { temperature: valuesOf(1).temperature + 1e-13 })], ['wrong']],
   ['another device', [attempt(1)], [row(1, { device: 'attic' })], ['wrong']],
   ['stamped after its answer', [attempt(1)], [row(1, { timeUs: 1_200_000 })], ['wrong']],
-  ['taken later, without an answer', open, [row(1, { timeUs: 1_200_000 })], []],
-  ['taken before it was sent', open, [row(1, { timeUs: 800_000 })], ['wrong']],
-  ['values of nobody', [attempt(1)], [row(1), row(2, { pressure: 5 })], ['wrong']],
+  ['stored later, without an answer', open, [row(1, { timeUs: 1_200_000 })], []],
+  ['stored before it was sent', open, [row(1, { timeUs: 800_000 })], ['wrong']],
+  ['unknown values', [attempt(1)], [row(1), row(2, { pressure: 5 })], ['wrong']],
   ['another time', [attempt(1, { timeMs: 7 })], [row(1, { timeUs: 7001 })], ['wrong']],
   ...[400, 401, 403, 429, 503].map((status): Case => {
     return [`refused by ${status}`, [attempt(1, { status })], [row(1)], ['leaked']]
   }),
-  ['a 500 leaves it open', [attempt(1, { status: 500 })], [row(1)], []],
-  ['stamps that do not grow', two, [row(2), row(1, { timeUs: 2_003_002 })], ['disordered'], wide],
-  ['of two devices', ofTwoDevices, [row(2, { device: 'attic' }), row(1, { timeUs: 2_003_002 })], [], wide],
+  ['refused by 500, and stored', [attempt(1, { status: 500 })], [row(1)], []],
+  ['stamps that do not increase', two, [row(2), row(1, { timeUs: 2_003_002 })], ['disordered'], wide],
+  ['order of two devices', ofTwoDevices, [row(2, { device: 'attic' }), row(1, { timeUs: 2_003_002 })], [], wide],
   ['erased', porchAndAttic, [row(1, empty), inAttic], [], erased],
   ['erased and readable', porchAndAttic, [row(1), inAttic], ['undead'], erased],
-  ['erased but for one value', porchAndAttic, [row(1, { ...empty, battery_voltage: 3 }), inAttic], ['undead'], erased],
+  [
+    'erased except for one value',
+    porchAndAttic,
+    [row(1, { ...empty, battery_voltage: 3 }), inAttic],
+    ['undead'],
+    erased,
+  ],
   ['erased, and one of another device is missing', porchAndAttic, [row(1, empty)], ['lost'], erased],
 ]
 
@@ -136,7 +142,7 @@ for (const [what, attempts, rows, violations, options] of cases) {
   })
 }
 
-test('stamps follow a clock that was set within a second, and rise between two steps', async t => {
+test('stamps follow a changed clock within a second, and increase between two steps', async t => {
   const clock = [
     { fromMs: 0, offsetMs: 0 },
     { fromMs: 1500, offsetMs: 3_600_000 },
@@ -154,7 +160,7 @@ test('stamps follow a clock that was set within a second, and rise between two s
   t.strictSame(order(6, 7), ['disordered'])
 })
 
-test('stale: taken with a password that had been revoked', async t => {
+test('stale: accepted with a revoked password', async t => {
   const revoked = attempt(9, { kind: 'revoked' })
   t.strictSame(found(ledger([revoked], [{ device: 'porch', atMs: 8000 }]), [row(9)]), ['stale'])
   t.strictSame(found(ledger([revoked], [{ device: 'porch', atMs: 9500 }]), [row(9)]), [], 'it was under way')
@@ -194,7 +200,7 @@ test('points are judged by the same figures', async t => {
   t.strictSame(ofPoints(both, [stored(1)], erased), ['undead'])
 })
 
-test('a reading that is stamped for the next day is shown by the API on that day', async t => {
+test('the API shows a reading stamped for the next day on that day', async t => {
   const midnightMs = Date.UTC(2026, 10, 26)
   const [hourMs, minuteMs] = [3_600_000, 60_000]
   const ahead = [{ fromMs: 0, offsetMs: hourMs }]
@@ -206,7 +212,7 @@ test('a reading that is stamped for the next day is shown by the API on that day
   t.strictSame(shownLater(attempts, [{ fromMs: 0, offsetMs: -hourMs }], midnightMs - minuteMs), new Set())
 })
 
-/** `alerts` as `1 firing, 2 resolved`. */
+/** `alerts` has the form `1 firing, 2 resolved`. */
 function notification(second: number, type: Notification['type'], alerts: string): Notification {
   const parts = alerts.split(', ').map(text => {
     const [id = '', state] = text.split(' ')
@@ -230,6 +236,6 @@ const receivedCases: [received: Notification[], wanted: number, faults: string[]
   [[firstAlert, lastAlert, notification(4, 'alert.resolved', '1 resolved')], 1, ['alerts: 1 ends twice']],
 ]
 
-test('notifications that are missed, sent twice or ended twice are found, in whatever order they come', async t => {
+test('missed and repeated notifications and ends are found in any order of arrival', async t => {
   for (const [received, wanted, faults] of receivedCases) t.strictSame(faultsIn(received, wanted), faults)
 })

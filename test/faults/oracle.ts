@@ -1,6 +1,6 @@
 /**
- * The oracle: compares what was attempted and answered with what is stored. A pure function, so that it can be tried on
- * made-up ledgers: an oracle that cannot see a violation proves nothing.
+ * The oracle compares attempts and their responses with the stored rows. It is a pure function, so that tests can run it on
+ * made-up ledgers.
  */
 
 import { type ClockPeriod, offsetsAt, periodOf } from './clock.ts'
@@ -9,7 +9,7 @@ import { type Attempt, isAcknowledged, type Ledger } from './ledger.ts'
 
 export interface StoredRow {
   device: string
-  /** Undefined where the route that was asked does not tell it to the microsecond. */
+  /** Undefined if the route does not return microseconds. */
   timeUs: number | undefined
   values: RowValues
 }
@@ -29,30 +29,30 @@ export type ViolationName = (typeof violationNames)[number]
 export interface Verdict {
   violations: Record<ViolationName, string[]>
   acknowledged: number
-  /** Attempts without an answer, and how many of those are stored. */
+  /** Attempts without a response; `unknownStored` counts the stored ones. */
   unknown: number
   unknownStored: number
 }
 
 export interface JudgeOptions {
   identity?: Identity
-  /** Stamps lie within the attempt, give or take this much. */
+  /** Stamps lie within the attempt, with this tolerance. */
   stampToleranceMs?: number | undefined
-  /** What the service's clock said, where it was wrong on purpose: its stamps follow it. */
+  /** The offsets of the service's clock, if wrong on purpose. Stamps follow them. */
   clock?: readonly ClockPeriod[]
-  /** Acknowledged readings that were damaged on purpose: they need not be there, and must not be there wrongly. */
+  /** Acknowledged readings that were damaged on purpose: they may be missing, but must not have wrong values. */
   exempt?: ReadonlySet<number>
-  /** Devices whose erase was reported as done: nothing of theirs may be readable, and nothing else is asked of them. */
+  /** Devices with a completed erase: none of their rows may be readable. Other rules do not apply to them. */
   erased?: ReadonlySet<string>
-  /** Until when values of a metric of a device may be missing, as they were erased then; undefined for one that has all. Epoch milliseconds. */
+  /** Epoch milliseconds of the erase of a metric: earlier values may be missing. Undefined if the metric was not erased. */
   erasedUntilMs?: (device: string, metric: string) => number | undefined
 }
 
-/** Answers that promise that nothing was stored. */
+/** These responses guarantee that nothing was stored. */
 const isRefused = ({ status }: Attempt): boolean =>
   status !== undefined && ((status >= 400 && status < 500) || status === 503)
 
-/** `rows` in the order of time for each device. */
+/** `rows` are sorted by time for each device. */
 export function judge(all: Ledger, allRows: readonly StoredRow[], options: JudgeOptions = {}): Verdict {
   const { identity = readingIdentity } = options
   const isErased = ({ device }: { device: string }) => options.erased?.has(device) === true
@@ -95,7 +95,7 @@ export function judge(all: Ledger, allRows: readonly StoredRow[], options: Judge
   }
 }
 
-/** The row of what was erased stays, without any. */
+/** The row of an erased metric remains, without values. */
 function hasValue({ values }: StoredRow): boolean {
   return Object.values(values).some(value => value !== '' && !Number.isNaN(value))
 }
@@ -110,7 +110,7 @@ function attemptOf(
 ): Attempt | undefined {
   const sequence = identity.sequenceOf(row.values)
   if (sequence === undefined) {
-    violations.wrong.push(`a row has values that nobody sent: ${JSON.stringify(row)}`)
+    violations.wrong.push(`a row has values of no attempt: ${JSON.stringify(row)}`)
     return undefined
   }
   const attempt = attempts.get(sequence)
@@ -138,11 +138,11 @@ function wrongIn(row: StoredRow, attempt: Attempt, options: JudgeOptions): strin
 
 const rightClock: readonly ClockPeriod[] = [{ fromMs: Number.NEGATIVE_INFINITY, offsetMs: 0 }]
 
-/** What is bad because it comes from the future is taken by a clock that is there already. */
+/** Readings rejected for a future time are accepted by a clock that is ahead. */
 const hasOwnTime = (kind: Attempt['kind'], timeUs: number | undefined) =>
   kind === 'bad' && (timeUs === undefined || timeUs % 1000 === 0)
 
-/** A request whose connection ended without an answer may still lie before a busy service, and be taken later. */
+/** A request without a response may still wait in the socket of a busy service, and be accepted later. */
 function lastMomentOf({ status, endMs }: Attempt): number {
   return status === undefined || endMs === undefined ? Number.POSITIVE_INFINITY : endMs
 }
@@ -158,7 +158,7 @@ function isStampedWithin(attempt: Attempt, timeUs: number, options: JudgeOptions
   })
 }
 
-/** Each acknowledged reading without a time of its own has its own row. */
+/** Each acknowledged reading without a time has a separate row. */
 function judgeLive({ attempts }: Ledger, stored: Map<number, number>, exempt: ReadonlySet<number>, lost: string[]) {
   for (const attempt of attempts) {
     if (attempt.timeMs !== undefined || !isAcknowledged(attempt)) continue
@@ -167,8 +167,8 @@ function judgeLive({ attempts }: Ledger, stored: Map<number, number>, exempt: Re
 }
 
 /**
- * Of those with one device and time the last acknowledged counts; one without an answer may have superseded it. What is
- * exempt leaves all of its place open: the one before it may show again.
+ * Of attempts with the same device and time, the last acknowledged one counts, unless one without a response superseded it. An
+ * exempt attempt allows any earlier one.
  */
 function judgeTimed(
   { attempts }: Ledger,
@@ -194,7 +194,7 @@ function judgeTimed(
   }
 }
 
-/** Later acknowledged means a later stamp, for each device and as long as the clock is not set. */
+/** Acknowledged later means stamped later, for each device and while the clock is not set. */
 function judgeOrder(
   rows: readonly StoredRow[],
   attempts: Map<number, Attempt>,
@@ -215,7 +215,7 @@ function judgeOrder(
   }
 }
 
-/** Taken with a password that was revoked before the attempt began. */
+/** Finds attempts accepted with a password that was revoked before they began. */
 function judgeStale({ attempts, revocations }: Ledger, stale: string[]): void {
   const revokedAt = new Map(revocations.map(({ device, atMs }) => [device, atMs]))
   for (const attempt of attempts) {

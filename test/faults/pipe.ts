@@ -1,7 +1,4 @@
-/**
- * Clients over one plain socket: requests may go out before the answers to those before them came in. What was under way
- * when the connection broke has no answer, and the caller learns that.
- */
+/** Clients over one plain socket, with pipelined requests. When the connection breaks, pending requests resolve without a response. */
 
 import { connect, type Socket } from 'node:net'
 import { generate, type Packet, parser } from 'mqtt-packet'
@@ -24,7 +21,7 @@ export abstract class Pipe {
   readonly #waiting = new Map<number, OnAnswer>()
   #timer: NodeJS.Timeout | undefined
 
-  /** True when there is a connection to send over, after a try to make one. */
+  /** Connects if necessary. True if the connection is open. */
   open(): Promise<boolean> {
     return this.socket === undefined ? this.connect() : Promise.resolve(true)
   }
@@ -61,7 +58,7 @@ export abstract class Pipe {
     onAnswer?.(answer)
   }
 
-  /** The connection has ended, if it is still this one. */
+  /** Ignores sockets other than the current one. */
   protected lose(socket: Socket | undefined): void {
     if (socket === undefined || this.socket !== socket) return
     this.socket = undefined
@@ -76,7 +73,7 @@ export abstract class Pipe {
 const headerEnd = Buffer.from('\r\n\r\n')
 
 export class HttpPipe extends Pipe {
-  /** Connections that ended in the middle of an answer, of all pipes. */
+  /** Connections of all pipes that ended in the middle of a response. */
   static halfAnswers = 0
   readonly #ports: Ports
   readonly #random: Random
@@ -84,7 +81,7 @@ export class HttpPipe extends Pipe {
   #sent = 0
   #answered = 0
 
-  /** Each connection is to one of the ports. */
+  /** Each connection uses one of the ports. */
   constructor(ports: Ports, random: Random) {
     super()
     this.#ports = ports
@@ -134,21 +131,20 @@ export class HttpPipe extends Pipe {
 }
 
 const messageIdMax = 65_535
-/** From here on a reason code is an error. */
 const errorMin = 0x80
 
-/** A device that publishes at QoS 1: a PUBACK is an answer 200, or 400 with an error of MQTT 5. No message is sent again. */
+/** A device that publishes at QoS 1. A PUBACK counts as 200, or as 400 with an error of MQTT 5. Messages are not repeated. */
 export class MqttPipe extends Pipe {
   /** 4 is MQTT 3.1.1. */
   readonly version: 4 | 5
   readonly #port: number
   readonly #device: Readonly<Login>
   #messageId = 0
-  /** Of MQTT 5: from the second message on, an alias stands for the topic. */
+  /** With MQTT 5, an alias replaces the topic from the second message on. */
   #hasAlias = false
   password = ''
 
-  /** Each connection begins with the password that the device has then. */
+  /** Each connection uses the device's password at that time. */
   constructor(version: 4 | 5, port: number, device: Readonly<Login>) {
     super()
     this.version = version

@@ -2,7 +2,7 @@ import { test } from 'tap'
 import { runs } from '../support/runs.ts'
 import { countViolations, runPowerLoss } from './power-loss.ts'
 
-test('what was acknowledged survives power cuts, kills and errors of the disk, bit for bit and in order', async t => {
+test('acknowledged groups survive power cuts, kills and disk errors unchanged and in order', async t => {
   const { numRuns } = runs(500, 5000)
   const result = runPowerLoss(numRuns)
   t.equal(countViolations(result), 0, JSON.stringify(result))

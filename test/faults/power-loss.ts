@@ -1,6 +1,6 @@
 /**
- * Power cuts and kills at any operation of the journal's disk, in histories that a seed repeats. The reference is a list
- * of the records that were handed over, with the answer that each got.
+ * Power cuts and kills at any operation of the journal's disk, in histories that a seed repeats. The reference is a list of the
+ * appended records with the answer for each.
  */
 
 import { groupHeaderLength } from '../../ingest/journal/group.ts'
@@ -15,24 +15,23 @@ import { device, records, unsealed } from '../support/journal-parts.ts'
 import { createRandom, type Random } from './seeded-random.ts'
 import { createSimulatedDisk, type SimulatedDisk } from './simulated-disk.ts'
 
-/** What must not happen. */
 const violationKeys = [
-  // Acknowledged, and not read back.
+  // Acknowledged records that are not read back.
   'lost',
   'duplicated',
-  // Read back although they were refused, or never handed over.
+  // Records that are read back although they were rejected or never appended.
   'phantom',
-  // Read back with other bytes.
+  // Records that are read back with other bytes.
   'wrong',
-  // Read back in another order than they were handed over.
+  // Records that are read back in another order.
   'disordered',
-  // Read back without other records of their group.
+  // Records that are read back without the others of their group.
   'split',
-  // Stamps that were given out again although somebody may have seen them.
+  // Stamps assigned twice, although a reader may have seen them.
   'restamped',
   // Stamps more than a second from the clock.
   'offClock',
-  // Syncs of a file after one had failed.
+  // Syncs of a file after a failed sync.
   'resynced',
 ] as const
 const figureKeys = ['crashes', 'acknowledged', 'unknown', 'refused', 'clockSteps'] as const
@@ -41,7 +40,7 @@ export interface PowerLossResult extends Record<(typeof violationKeys | typeof f
   failedSeeds: number[]
 }
 
-/** `open`: handed over, and the process stopped before it answered. */
+/** `open`: appended, but the process stopped before it answered. */
 type Answer = 'stored' | 'full' | 'unknown' | 'open'
 
 interface Attempt {
@@ -52,7 +51,7 @@ interface Attempt {
 }
 
 const secondUs = 1_000_000
-/** Where the clock may be, from where it should be: among them a day, a year and corrections that are no steps. */
+/** Offsets of the clock: among them a day, a year, and corrections too small for a step. */
 const offsetsSeconds = [0, 0, 0.4, -0.4, -300, 3600, -3600, 86_400, 31_536_000] as const
 const startUs = Date.UTC(2026, 0, 1) * 1000
 
@@ -71,10 +70,10 @@ export function countViolations(result: PowerLossResult): number {
   return violationKeys.reduce((sum, key) => sum + result[key], 0)
 }
 
-/** The wall clock of a history: it goes on over restarts, and is set now and then. */
+/** The wall clock of a history. It continues over restarts and is set occasionally. */
 interface Clock {
   nowUs(): number
-  /** Some time passes; now and then somebody sets the clock. */
+  /** Advances the clock, and occasionally sets it. */
   goOn(): void
 }
 
@@ -94,10 +93,10 @@ function createClock(random: Random, result: PowerLossResult): Clock {
 
 interface History {
   attempts: Attempt[]
-  /** Stamps of readings that could be read, and so may be in the database, whatever the disk has kept of them. */
+  /** Stamps of readable readings. The database may have them, whatever the disk has kept. */
   seen: Set<number>
   clock: Clock
-  /** A disk that refused it has left a journal without the file of stamps, as one of an older version. */
+  /** The disk has rejected the file of stamps, so the journal looks like one of an older version. */
   isOld: boolean
   random: Random
   result: PowerLossResult
@@ -123,7 +122,7 @@ function runHistory(random: Random, result: PowerLossResult): void {
   }
 }
 
-/** One process: recovery, groups with disk errors among them, until it is stopped in mid-operation. */
+/** One process: recovery, groups with disk errors, and a stop in the middle of an operation. */
 function runLife(disk: SimulatedDisk, history: History): void {
   const { random, clock } = history
   const { switches } = disk
@@ -145,7 +144,7 @@ function runLife(disk: SimulatedDisk, history: History): void {
       if (random.chance(0.02)) writer.close()
     }
   } catch {
-    // A start whose recovery gets a disk error fails; the next one tries again.
+    // A start fails if recovery gets a disk error. The next one retries.
   }
 }
 
@@ -154,7 +153,7 @@ interface Life {
   stamper: ClassStamper
   switches: SimulatedDisk['switches']
   followsClock: boolean
-  /** Groups that are in the journal, perhaps, and must not be read yet. */
+  /** Groups that may be in the journal, but must not be read yet. */
   unread: { group: Attempt[]; end: number }[]
 }
 
@@ -167,7 +166,7 @@ function commitGroup(life: Life, { attempts, seen, clock, random, result }: Hist
     if (switches.isStopped) return
     if (seen.has(stampUs)) result.restamped++
     if (life.followsClock && Math.abs(stampUs - clock.nowUs()) > secondUs + 100) result.offClock++
-    // The record's number in the history is its temperature.
+    // The temperature encodes the record's number in the history.
     const index = attempts.length + group.length
     group.push({ answer: 'open', record: records(device(index % 3), [index], stampUs), group: attempts.length })
   }
@@ -176,7 +175,7 @@ function commitGroup(life: Life, { attempts, seen, clock, random, result }: Hist
   const counts = { recordCount: group.length, backfillCount: 0 }
   const bytes = unsealed(Buffer.concat(group.map(({ record }) => record)))
   const { outcome, end } = writer.commit(bytes, { ...counts, receiptUs, lastStampUs: stamper.lastUs() })
-  // Its position stands in its header.
+  // The header of a group has its position.
   const groupEnd = bytes.length + new DataView(bytes.buffer).getFloat64(24, true)
   if (outcome !== 'full') life.unread.push({ group, end: groupEnd })
   for (const readable of life.unread.filter(unread => unread.end <= end)) {
@@ -189,7 +188,7 @@ function commitGroup(life: Life, { attempts, seen, clock, random, result }: Hist
 
 const timeOf = ({ record }: Attempt) => record.readDoubleLE(8)
 
-/** Compares what the next process reads with what was answered. */
+/** Compares the records that the next process reads with the answers. */
 function check(disk: SimulatedDisk, { attempts, seen: stamps, result }: History): void {
   const { end, start } = recoverJournal(disk)
   const found = readRecords(disk, start, end.position)
@@ -213,7 +212,7 @@ function check(disk: SimulatedDisk, { attempts, seen: stamps, result }: History)
   settleOpen(attempts, seen)
 }
 
-/** What recovery has found is kept from now on, and what it has not found is gone for good. */
+/** Recovered records must be kept from now on; the others must not return. */
 function settleOpen(attempts: Attempt[], seen: Set<number>): void {
   attempts.forEach((attempt, index) => {
     if (attempt.answer === 'open') attempt.answer = seen.has(index) ? 'stored' : 'full'

@@ -1,4 +1,4 @@
-/** The stored readings as anybody sees them: by the public API, day after day. */
+/** The stored readings as shown by the public API, day by day. */
 
 import type { Parameter } from '../../auth/stations/station.ts'
 import { basic } from '../support/service.ts'
@@ -17,7 +17,7 @@ type Day = Record<'temperature' | 'humidity' | 'pressure', Point[]>
 const atOnce = 4
 const slackMs = 60_000
 
-/** In the order of time for each device. The API tells times to the minute, so they are left out. */
+/** Sorted by time for each device. The API rounds times to minutes, so they are omitted. */
 export async function readPublic(
   port: number,
   ledger: Ledger,
@@ -39,7 +39,7 @@ export async function readPublic(
   return rows.flat()
 }
 
-/** All days on which a reading of the device may be, when the clock is ahead by one of these. */
+/** All days that may have readings of the device, with the clock ahead by any of these offsets. */
 function daysOf({ attempts }: Ledger, offsetsMs: number[]): Map<string, Set<string>> {
   const days = new Map<string, Set<string>>()
   for (const { device, timeMs, startMs, endMs } of attempts) {
@@ -79,7 +79,7 @@ function rowsOf(device: string, { temperature, humidity, pressure }: Day): Store
   }))
 }
 
-/** In the order of time for each station. One that is erased may be gone. */
+/** Sorted by time for each station. An erased station may be missing. */
 export async function readPublicPoints(
   port: number,
   stations: readonly Login[],
@@ -107,7 +107,7 @@ interface ShownPoint {
   sn: string
   parameter: Parameter
   unit: string
-  /** UTC, without a mark. */
+  /** UTC, without a zone. */
   timestamp: string
   value_1min: number
 }
@@ -116,7 +116,7 @@ function rowOf({ sn, parameter, unit, timestamp, value_1min: value }: ShownPoint
   return { device: `${sn} ${parameter}`, timeUs: Date.parse(`${timestamp}Z`) * 1000, values: { value, unit } }
 }
 
-/** The station with the parameter, by the number of the series. */
+/** The station and parameter for each series number. */
 export async function readSeriesNames(postgresUrl: string, stations: readonly Login[]): Promise<Map<number, string>> {
   const text = `SELECT number, sn || ' ' || parameter AS name FROM station_series JOIN stations ON id = station_id
     WHERE sn = ANY($1)`

@@ -1,4 +1,4 @@
-/** Statements to QuestDB past the service, and the rows that it has stored. */
+/** Statements that bypass the service, and the rows stored in QuestDB. */
 
 import type { QuestdbAddress } from '../../store/questdb/client/questdb-address.ts'
 import {
@@ -36,7 +36,7 @@ export async function untilApplied(sql: QuestdbSql): Promise<void> {
   await until('QuestDB has applied all', async () => (await sql(statement))[0]?.[0] === 0)
 }
 
-/** The rows of devices, in the order of time. `names` has the device for each symbol. */
+/** Readings sorted by time. `names` maps symbols to devices. */
 export async function readStored(sql: QuestdbSql, names: ReadonlyMap<string, string>): Promise<StoredRow[]> {
   let rows: StoredRow[] = []
   const symbols = [...names.keys()]
@@ -47,7 +47,7 @@ export async function readStored(sql: QuestdbSql, names: ReadonlyMap<string, str
   return rows
 }
 
-/** Hours that the view has of these devices with any reading in them, by their means. */
+/** Hours of the view with readings of these devices, by their means. */
 export async function readHours(sql: QuestdbSql, names: ReadonlyMap<string, string>): Promise<StoredRow[]> {
   const [view] = await sql(`SELECT table_name FROM tables() WHERE table_name = '${hourlyView}'`)
   if (names.size === 0 || view === undefined) return []
@@ -72,7 +72,7 @@ async function readDevices(
   }))
 }
 
-/** The points of series, in the order of time. `names` has the station with the parameter for each number. */
+/** Points of series sorted by time. `names` maps series numbers to station and parameter. */
 export async function readStoredPoints(sql: QuestdbSql, names: ReadonlyMap<number, string>): Promise<StoredRow[]> {
   if (names.size === 0) return []
   const columns = 'series, cast(ts AS LONG), value, unit'
@@ -88,7 +88,7 @@ export async function readStoredPoints(sql: QuestdbSql, names: ReadonlyMap<numbe
 interface ComparedTable {
   name: string
   keys: string
-  /** Those that are the same in whatever order they are computed. */
+  /** Columns whose values do not depend on the order of computation. */
   columns: readonly string[]
 }
 
@@ -103,7 +103,7 @@ const comparedTables: readonly ComparedTable[] = [
   },
 ]
 
-/** Compares two replicas row for row. An erase leaves rows without values in one of them, which are passed over. */
+/** Compares two replicas row by row. Rows without values, left by an erase, are ignored. */
 export async function differencesOf(one: QuestdbSql, other: QuestdbSql): Promise<string[]> {
   const found: string[] = []
   for (const { name, keys, columns } of comparedTables) {

@@ -1,4 +1,4 @@
-/** What a device or a station sends, good or bad, as bytes of HTTP. */
+/** HTTP requests of a device or a station, good or bad, as bytes. */
 
 import { basic } from '../support/service.ts'
 import { customOf, valuesOf } from './identity.ts'
@@ -9,7 +9,7 @@ export function fieldsOf(device: string, sequence: number, timeMs: number | unde
   return { device, ...Object.fromEntries(values), ...custom, ...(timeMs === undefined ? {} : { timestamp: timeMs }) }
 }
 
-/** Bodies that must be refused, though most of what they say is a reading like any other. */
+/** Bodies that must be rejected, although most of their fields are valid. */
 export function badBodies(device: string, sequence: number): string[] {
   const fields = fieldsOf(device, sequence, undefined)
   return [
@@ -27,7 +27,7 @@ export function putRequest(device: string, password: string, body: string, key?:
   return httpRequest('PUT', '/api/log', basic(device, password), 'application/json', body, headers)
 }
 
-/** A reading in the format of ThingsBoard, whose time stands beside its values. */
+/** A reading in the format of ThingsBoard, with its time beside the values. */
 export function webhookRequest(device: string, password: string, sequence: number, timeMs: number | undefined): string {
   const { device: _, timestamp: __, ...values } = fieldsOf(device, sequence, timeMs)
   const body = JSON.stringify(timeMs === undefined ? values : { ts: timeMs, values })

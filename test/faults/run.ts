@@ -1,11 +1,11 @@
 /**
- * `npm run faults`: every row of the matrix, and a table at its end.
+ * `npm run faults`: runs every row of the matrix and prints a table.
  *
- * `--rows 1a,2` chooses rows, `--cycles 5` bounds the cycles of each, `--seed 7` repeats a run, `--lanes 1` runs one row
- * at a time instead of two. `--broken` runs the deliberately broken builds instead, each of which has to be detected.
+ * `--rows 1a,2` selects rows, `--cycles 5` limits the cycles of each, `--seed 7` repeats a run, `--lanes 1` runs one row at a time
+ * instead of two. `--broken` runs the broken builds, each of which must be detected.
  *
- * `npm run faults:cluster` is the same with `--cluster`: two api processes, two forwarders, two replicas, and three brokers, or one
- * with `--brokers 1`. `--faults 300` is the number of faults of the whole run, which its rows share.
+ * `npm run faults:cluster` adds `--cluster`: two api processes, two forwarders, two replicas, and three brokers, or one with
+ * `--brokers 1`. `--faults 300` is the number of faults of the whole run.
  */
 
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
@@ -38,11 +38,11 @@ const brokers = values.brokers === '1' ? 1 : 3
 const matrix = values.cluster
   ? clusterMatrix(brokers, values.faults === undefined ? undefined : Number(values.faults))
   : matrixOfService
-/** Three brokers are enough for a machine. */
+/** Three brokers use a whole machine. */
 const lanesMax = Number(values.lanes ?? (values.cluster ? 1 : 2))
 const say = (line: string) => void process.stdout.write(`${line}\n`)
 
-/** Rows run side by side in lanes, each lane with databases of its own; most of a row's time is waiting. */
+/** Rows run in parallel lanes, each with separate databases. Most of a row's time is waiting. */
 async function runMatrix(): Promise<boolean> {
   const startedMs = performance.now()
   const rows = values.rows?.split(',')
@@ -79,7 +79,6 @@ async function runRow(lane: Lane, matrixRow: MatrixRow, tally: Tally): Promise<v
   for (const note of new Set(tally.notes)) say(`  ${note}`)
 }
 
-/** `1` stands for `1a` and `1b`. */
 const isPart = (row: string, name: string) => row.startsWith(name) && /^[a-z]$/.test(row.slice(name.length))
 
 function textOf(error: unknown): string {
@@ -87,7 +86,7 @@ function textOf(error: unknown): string {
   return error.cause === undefined ? (error.stack ?? error.message) : `${error.message}: ${textOf(error.cause)}`
 }
 
-/** Its databases start with the first row that asks for them. */
+/** The databases start with the first row that needs them. */
 type Lane = () => Promise<Harness>
 
 function openLane(name: string): Lane {
@@ -100,7 +99,7 @@ function openLane(name: string): Lane {
   }
 }
 
-// What was started ends with the process.
+// `exit` stops the child processes.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 const hooks = createHooks()
 const folder = mkdtempSync(join(tmpdir(), 'barograph-faults-'))

@@ -1,14 +1,13 @@
-/** Random numbers that one seed repeats, so that a history that failed can be run again. */
+/** Random numbers from a seed, so that a failed history can be repeated. */
 
 export interface Random {
   next(): number
   below(limit: number): number
   chance(probability: number): boolean
-  /** Of values of which there is at least one. */
   pick<T>(values: readonly T[]): T
 }
 
-/** Mulberry32: one multiplication a step, and good enough for tests. */
+/** Mulberry32 costs one multiplication a step and suffices for tests. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0
   function next(): number {

@@ -1,4 +1,4 @@
-/** The service as a process that is killed and started again, on one port and one data directory. */
+/** A service process that is killed and restarted, on one port and one data directory. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -15,20 +15,20 @@ export interface ServiceProcess {
   environment: Record<string, string>
   pid(): number
   start(more?: Record<string, string>): Promise<void>
-  /** Starts it and hands back how it ends, however soon. */
+  /** Starts the service without waiting for readiness. */
   launch(more?: Record<string, string>): ChildProcess
   /** Sends the signal and waits for the end: the exit code, or null after a kill. */
   end(signal: NodeJS.Signals): Promise<number | null>
-  /** Waits until it has ended by itself. */
+  /** Waits until the process has exited by itself. */
   ended(what: string): Promise<void>
-  /** What it has logged since its last start. */
+  /** The log since the last start. */
   output(): string
   adminToken(): string
-  /** A request to the admin API by its path there, or to another one by the whole path. */
+  /** Sends a request to the admin API by its path there, or elsewhere by the whole path. */
   admin(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }>
-  /** The body of the answer; throws for one that is none of success. */
+  /** The body of the response; throws without success. */
   ask(method: string, path: string, body?: unknown): Promise<unknown>
-  /** The same as `admin` until the service may change its registry: on a busy machine a lease ends before anything has happened to its node. */
+  /** Repeats `admin` while the status is 503: on a busy machine the lease of a node can expire before its first change. */
   adminWhenLet: ServiceProcess['admin']
   addDevices(names: readonly string[], more?: object): Promise<Login[]>
   status(): Promise<Status>
@@ -36,7 +36,7 @@ export interface ServiceProcess {
 }
 
 export interface ServiceOptions {
-  /** The folder of the source: ours, or a copy that was broken on purpose. */
+  /** The folder of the source: the repository, or a broken copy. */
   source: string
   port: number
   dataDirectory: string
@@ -68,14 +68,14 @@ export function createServiceProcess(t: TestHooks, options: ServiceOptions): Ser
     launch(more = {}) {
       output = ''
       const own = { PORT: String(port), DATA_DIR: dataDirectory, TIME_ZONE: 'UTC', FAILED_ATTEMPTS: '1000000' }
-      // A harness that is stopped in the middle leaves no service behind.
+      // The service stops with an interrupted harness.
       const parent = { PARENT_PID: String(process.pid) }
       const rates = { DEVICE_RATE: '100000', DEVICE_BURST: '1000000' }
       const started = spawn(process.execPath, ['service/main.ts', ...(options.words ?? [])], {
         cwd: source,
         env: { ...process.env, ...own, ...parent, ...rates, ...service.environment, ...more },
         stdio: ['ignore', 'pipe', 'pipe'],
-        // A session of its own, as the databases have: Linux gives each session the same share of a busy processor.
+        // A separate session, as for the databases: Linux shares a busy processor equally between sessions.
         detached: true,
       })
       child = started

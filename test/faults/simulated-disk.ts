@@ -1,6 +1,6 @@
 /**
- * A disk in memory that knows what was synced. After a power cut what was synced is there, and of everything else some
- * part: sectors of writes, lengths of files, names that were given, changed or removed.
+ * A disk in memory that tracks syncs. A power cut keeps synced data and a random part of the rest: sectors of writes, lengths of
+ * files, names that were added, changed or removed.
  */
 
 import type { Disk, DiskFile } from '../../ingest/journal/disk.ts'
@@ -9,19 +9,18 @@ import type { Random } from './seeded-random.ts'
 type DiskOperation = 'open' | 'write' | 'sync' | 'truncate' | 'rename' | 'remove' | 'syncDirectory'
 
 interface Switches {
-  /** The error with which this operation fails, if it does. */
   fault: (operation: DiskOperation, name: string) => Error | undefined
   free: number
-  /** The machine or the process stops at this operation, counted from now: it and all after it fail. */
+  /** The machine or the process stops after this number of operations: all later ones fail. */
   stopsIn: number
   isStopped: boolean
-  /** Syncs through the very descriptor on which one had failed before: their success means nothing. */
+  /** Syncs through a descriptor on which a sync failed before: their success has no meaning. */
   resynced: number
 }
 
 export interface SimulatedDisk extends Disk {
   switches: Switches
-  /** What the next process finds: everything after a kill; after a power cut what was synced and a part of the rest. */
+  /** The disk of the next process: everything after a kill, synced data and a part of the rest after a power cut. */
   restart(random: Random, after: 'kill' | 'power cut'): SimulatedDisk
 }
 
@@ -34,7 +33,7 @@ export function createSimulatedDisk(random: Random, names = new SimulatedNames()
     resynced: 0,
   }
 
-  /** Every operation that changes something passes here first. */
+  /** Every modifying operation calls this first. */
   function enter(operation: DiskOperation, name: string): void {
     if (switches.isStopped || switches.stopsIn-- <= 0) {
       switches.isStopped = true
@@ -94,7 +93,7 @@ function openFile(
       try {
         enter('write')
       } catch (error) {
-        // A write that fails may have written the beginning.
+        // A failed write may have written the beginning.
         file.write(bytes.subarray(0, random.below(bytes.length + 1)), position)
         throw error
       }
@@ -120,7 +119,7 @@ function openFile(
   }
 }
 
-/** Disks write this much at once or not at all. */
+/** Disks write a sector atomically. */
 const sectorBytes = 512
 
 type Change = { position: number; bytes: Uint8Array } | { truncateTo: number }
@@ -144,7 +143,6 @@ class Content {
     this.#bytes.set(bytes, position)
   }
 
-  /** A file that grows is filled with zeros. */
   resize(length: number): void {
     if (length > this.#bytes.length) {
       const grown = new Uint8Array(Math.max(length, this.#bytes.length * 2))
@@ -196,8 +194,8 @@ class SimulatedFile {
   }
 
   /**
-   * As Linux does it: some of the changes are on the platter, all count as written from now on, and the next sync will
-   * succeed without them. Readers still see them.
+   * Emulates Linux: some changes reach the platter, all count as written, and the next sync succeeds without the others. Readers
+   * still see them.
    */
   failSync(random: Random): void {
     this.#settle(random)
@@ -211,7 +209,7 @@ class SimulatedFile {
     return new SimulatedFile(copy.#platter)
   }
 
-  /** Some of the changes reach the platter, sector by sector, the others never. */
+  /** Some sectors reach the platter, the others never. */
   #settle(random: Random): void {
     const share = random.pick([0, 0.5, 0.9, 1])
     for (const change of this.#pending) {
@@ -226,7 +224,7 @@ class SimulatedFile {
 
   #settleWrite(position: number, bytes: Uint8Array, share: number, random: Random): void {
     const end = position + bytes.length
-    // The length of the file is written apart from its sectors: one may be there without the other.
+    // The length of a file is written separately from its sectors. One may survive without the other.
     if (end > this.#platter.length && random.chance(share)) this.#platter.resize(end)
     for (let from = position; from < end; ) {
       const to = Math.min(end, from - (from % sectorBytes) + sectorBytes, this.#platter.length)
@@ -237,7 +235,7 @@ class SimulatedFile {
   }
 }
 
-/** A name that was given, taken away (no file), or moved from another one. */
+/** A name that was added, removed (no file), or renamed. */
 interface NameChange {
   name: string
   file: SimulatedFile | undefined
@@ -272,7 +270,7 @@ class SimulatedNames {
     this.#pending = []
   }
 
-  /** Some of the changes are there, in any combination, and of each file what its own syncs have left. */
+  /** Any combination of the changes survives, each file with the content of its last sync. */
   crash(random: Random): SimulatedNames {
     const share = random.pick([0, 0.5, 1])
     const names = new Map(this.#durable)

@@ -1,19 +1,19 @@
-/** The figures of a row of the matrix, and of all. */
+/** The figures of a row of the matrix, and of all rows. */
 
 import { cpus, release, totalmem } from 'node:os'
 import { type Verdict, type ViolationName, violationNames } from './oracle.ts'
 
 export interface Tally {
   row: string
-  /** Processes that were killed, by us or by themselves at a named point. */
+  /** Processes that were killed, by the harness or at a named point. */
   crashes: number
   acknowledged: number
   unknown: number
   unknownStored: number
   violations: Record<ViolationName, number>
-  /** From a kill of the service to the first 200 behind it. */
+  /** From a kill of the service to the next 200. */
   recoveriesMs: number[]
-  /** Of a cluster, from the end of the last fault of an experiment until all that was taken can be read at each process. */
+  /** Clusters only: from the end of the last fault until all acknowledged rows are readable at each process. */
   shownMs: number[]
   problems: string[]
   notes: string[]
@@ -34,7 +34,7 @@ export function createTally(row: string): Tally {
   }
 }
 
-/** All routes see the same rows. */
+/** All routes show the same rows. */
 export function addVerdicts(tally: Tally, verdicts: readonly Verdict[]): void {
   tally.acknowledged += verdicts[0]?.acknowledged ?? 0
   tally.unknown += verdicts[0]?.unknown ?? 0
@@ -89,7 +89,7 @@ function cellsOf(tally: Tally): string[] {
   return [row, ...counts.map(String), ...recovery]
 }
 
-/** What a run without a loss says of the chance of one: with 95 % certainty less than 3/n for each crash. */
+/** The probability of a loss after a run without one: with 95 % confidence less than 3/n for each crash. */
 export function summaryOf(tallies: readonly Tally[], seed: number, elapsedMs: number): string {
   const { crashes, acknowledged, unknown, unknownStored, recoveriesMs, shownMs } = sumOf(tallies, 'all')
   const bound = crashes === 0 ? 'none' : `${((3 / crashes) * 100).toFixed(2)} % for each crash (3/${crashes}, 95 %)`

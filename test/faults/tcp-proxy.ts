@@ -1,4 +1,4 @@
-/** A network that misbehaves between two processes, on request. */
+/** A proxy that simulates network faults between two processes. */
 
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
@@ -7,16 +7,16 @@ import type { Random } from './seeded-random.ts'
 
 export interface Trouble {
   refuses: boolean
-  /** Connections are taken, and nothing ever comes back. */
+  /** Connections are accepted but never answered. */
   silent: boolean
-  /** Every piece waits so long in each direction; with `latencyChance` only some do, for the whole connection. */
+  /** Delay of every piece in each direction; with `latencyChance`, only of some connections. */
   latencyMs: number
   latencyChance: number
-  /** Upstream bytes a second; none: no limit. */
+  /** Upstream bytes a second; undefined means unlimited. */
   bytesPerSecond: number | undefined
-  /** Connections are reset after some of the bytes of a request. */
+  /** Probability that a connection is reset in the middle of a request. */
   resetChance: number
-  /** Bytes go on in pieces of this size; none: as they come. */
+  /** Maximal size of forwarded pieces; undefined forwards them unchanged. */
   pieceBytes: number | undefined
 }
 
@@ -27,9 +27,9 @@ export interface TcpProxy {
   port: number
   trouble: Trouble
   bytesUp: number
-  /** Where connections go from now on. */
+  /** The target of new connections. */
   target: Target
-  /** Ends all connections, so that new ones meet the trouble that was set. */
+  /** Ends all connections, so that new ones get the current trouble. */
   cut(): void
   calm(): void
 }
@@ -95,9 +95,9 @@ function openTarget(target: Target): Socket {
   return typeof target === 'string' ? connect(target) : connect({ host: '127.0.0.1', port: target, noDelay: true })
 }
 
-/** Takes bytes from one to the other; waiting here makes the sender wait. */
+/** Copies bytes from one socket to the other, with backpressure by waiting. */
 async function pump(from: Socket, to: Socket, proxy: TcpProxy, random: Random, upstream: boolean): Promise<void> {
-  // That of the moment when the connection began.
+  // A connection keeps the trouble of its beginning.
   const { trouble } = proxy
   const isLate = trouble.latencyMs > 0 && random.chance(trouble.latencyChance)
   try {

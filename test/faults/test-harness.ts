@@ -1,4 +1,4 @@
-/** The harness inside of a test. What it leaves behind goes at the end, unless something was found. */
+/** The harness in a test. Its files are removed at the end, unless a problem was found. */
 
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ import type { Harness, Run, Surroundings } from './experiment.ts'
 import { createTally, isClean, type Tally } from './tally.ts'
 
 export interface TestHarness {
-  /** Runs a row with a seed, which is printed. */
+  /** Runs a row with a printed seed. */
   run(row: string, cycles: number, work: Run<Harness>): Promise<Tally>
 }
 
@@ -18,7 +18,7 @@ interface Test extends TestHooks {
   comment(text: string): void
 }
 
-/** `fixedSeed`: the seed of every row, in place of another one each time. `brokers`: where topics are the journals. */
+/** `fixedSeed`: the seed of every row, instead of a random one. `brokers`: stores journals in topics. */
 export async function startTestHarness(t: Test, fixedSeed?: number, brokers?: 1 | 3): Promise<TestHarness> {
   const folder = mkdtempSync(join(tmpdir(), 'barograph-faults-'))
   chmodSync(folder, 0o711)
@@ -34,7 +34,7 @@ export async function startTestHarness(t: Test, fixedSeed?: number, brokers?: 1 
       const tally = createTally(row)
       const seed = fixedSeed ?? Date.now() % 1_000_000_000
       t.comment(`${row}: seed ${seed}`)
-      // Until it is clean, also one that throws.
+      // A tally counts as found until its run ends without a problem.
       found.add(tally)
       await work(harness, tally, seed, cycles)
       if (isClean(tally)) found.delete(tally)
@@ -45,7 +45,7 @@ export async function startTestHarness(t: Test, fixedSeed?: number, brokers?: 1 
 
 export const sourceFolder = resolve(import.meta.dirname, '..', '..')
 
-/** Without brokers the journals are on disk. */
+/** Without brokers, the journals are on disk. */
 export async function startHarness(hooks: TestHooks, surroundings: Surroundings, brokers?: 1 | 3): Promise<Harness> {
   const { folder } = surroundings
   const databases = await startFaultDatabases(hooks, folder, brokers === undefined ? 1 : 2)

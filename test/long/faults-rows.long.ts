@@ -22,7 +22,7 @@ const alertDeaths = [
   ['alerts-applied', false],
   ['alerts-written', true],
   ['alerts-found', false],
-  ['group-told', true],
+  ['group-flushed', true],
   ['notifications-made', false],
   ['notification-claimed', true],
   ['notification-sent', false],

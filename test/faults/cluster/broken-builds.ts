@@ -1,9 +1,9 @@
-/** Copies of the source that break what a cluster promises, each in one place. */
+/** Copies of the source that each break one guarantee of a cluster. */
 
 import type { BrokenBuild } from '../broken-builds.ts'
 import { runFault } from './cluster-matrix.ts'
 
-/** With a leader that its followers lag behind. */
+/** These need a leader whose followers lag behind. */
 const buildsOfThree: BrokenBuild[] = [
   {
     name: 'acknowledged by the leader alone',
@@ -20,7 +20,7 @@ const buildsOfOne: BrokenBuild[] = [
     file: 'store/postgres/held-lock/hold.ts',
     from: 'return process.hrtime.bigint() < Atomics.load(this.shared, 0)',
     to: 'return true',
-    // Its successor would send again what it has overwritten.
+    // Otherwise its successor would send the overwritten rows again.
     also: {
       file: 'ingest/kafka/guarded-connection.ts',
       from: 'mayHaveSentLate: () => isLate || unanswered.size > 0',
@@ -54,7 +54,6 @@ const buildsOfOne: BrokenBuild[] = [
     file: 'ingest/kafka/spool-source.ts',
     from: 'const committable = keepMs > 0 && !isSynced ? Math.min(kept, recorded) : recorded',
     to: 'const committable = next',
-    // Otherwise the next holder sends again from the position that QuestDB has.
     also: {
       file: 'ingest/forwarder/position-verdict.ts',
       from: 'if (applied !== undefined && applied.position >= committed) {',

@@ -1,4 +1,4 @@
-/** What happens to the brokers, and on the way of the api process to them. */
+/** Faults of the brokers, and of the link between the api process and the brokers. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freeze } from '../../support/frozen.ts'
@@ -6,13 +6,13 @@ import { until } from '../../support/processes.ts'
 import type { ClusterBed } from './cluster-experiment.ts'
 import type { FaultBroker } from './fault-kafka.ts'
 
-/** A killed process is away for up to this long. */
+/** A killed process is restarted within this time. */
 export const downMsMax = 3000
-/** Longer than the lock of a replica outlasts its holder, with the wait for late requests behind it; than a broker's session, too. */
+/** This exceeds the lock of a replica plus the wait for late requests, and the session of a broker. */
 export const frozenMs = 13_000
-/** Longer than a group is sent again, after which its outcome is unknown. */
+/** This exceeds the time in which a group is retried. After it, the outcome of the group is unknown. */
 const swallowedMs = 36_000
-/** In which readings are acknowledged, or would be. */
+/** Readings are acknowledged in this time, or would be. */
 const aheadMs = 4000
 
 export async function leaderOf({ kafka }: ClusterBed): Promise<FaultBroker> {
@@ -32,7 +32,7 @@ export function anyBrokers({ kafka, random }: ClusterBed, count: number): FaultB
     .map(({ broker }) => broker)
 }
 
-/** What the leader alone has is lost with it: a reading that it acknowledged by itself would be, too. */
+/** The leader's unreplicated records are lost with it. A reading acknowledged by the leader alone would be lost, too. */
 export async function killAheadOfFollowers(bed: ClusterBed): Promise<void> {
   const leader = await leaderOf(bed)
   const followers = bed.kafka.brokers.filter(broker => broker !== leader)
@@ -57,7 +57,7 @@ export async function cutFromBroker({ kafka, random }: ClusterBed): Promise<void
   link.calm()
 }
 
-/** Groups are stored, and the api process is not told. */
+/** Groups are stored, but the api process gets no response. */
 export async function swallowAnswers({ kafka }: ClusterBed): Promise<void> {
   for (const { link } of kafka.brokers) link.trouble.silent = true
   await sleep(swallowedMs)

@@ -28,10 +28,9 @@ export interface ClusterBed extends TestBed {
   counts: Map<string, number>
 }
 
-/** From the end of the last fault: the lock of the replica, the wait for late requests, a new leader, and a busy machine. */
+/** Counted from the end of the last fault: replica lock, wait for late requests, leader election, and a busy machine. */
 const shownMsMax = 120_000
 
-/** The environment of the options is that of all processes. */
 export async function clusterExperiment(
   harness: Harness,
   options: ExperimentOptions,
@@ -76,7 +75,7 @@ async function withCluster(bed: ClusterBed, work: (bed: ClusterBed) => Promise<v
   for (const [name, process] of processesOf(bed)) complainOfEnd(bed, name, process)
 }
 
-/** Each replica has all records, as it says itself, and each node shows them: it follows the topics by itself. */
+/** Each replica reports that it has all records, and each node shows them. */
 async function untilShown({ apis, databases, kafka }: ClusterBed): Promise<void> {
   const { postgresUrl, sql, second } = databases
   for (const [at, replica] of [sql, second?.sql ?? sql].entries()) {
@@ -86,7 +85,7 @@ async function untilShown({ apis, databases, kafka }: ClusterBed): Promise<void>
       if (ends === undefined) return false
       for (const [topic, end] of ends) {
         const id = journals.find(({ journal }) => journal === stateKey(topic, at + 1))?.id ?? ''
-        // A QuestDB that was just made again has no table of positions yet.
+        // A rebuilt QuestDB has no table of positions yet.
         const shown = await shownPosition(replica as Exec, id).catch(() => undefined)
         if (end > 0 && (shown === undefined || shown < end)) return false
       }

@@ -1,4 +1,4 @@
-/** The rows of `npm run faults:cluster`: one for each fault, and random mixes of them. */
+/** The rows of `npm run faults:cluster`: one for each fault, and random mixes. */
 
 import { join } from 'node:path'
 import { dayMs, horizonMs } from '../../../service/lifecycle/retention/horizon.ts'
@@ -16,7 +16,7 @@ import { changeableDevice, type FaultName, faults, faultsOf, happen, happenAny, 
 
 const faultsPerExperiment = 10
 
-/** `count`: the faults of a whole run; by default as many as the rows have. */
+/** `count`: the number of faults of a whole run; by default the sum of the rows. */
 export function clusterMatrix(brokers: 1 | 3, count?: number): MatrixRow[] {
   const single = faultsOf(brokers).map((what, index) => {
     const [, cycles, seconds] = faults[what]
@@ -31,7 +31,7 @@ export function clusterMatrix(brokers: 1 | 3, count?: number): MatrixRow[] {
   return count === undefined ? rows : shared(rows, count)
 }
 
-/** Each row keeps its share, and the sum is exact. */
+/** Each row keeps its share; the sum is exact. */
 function shared(rows: readonly MatrixRow[], count: number): MatrixRow[] {
   const all = rows.reduce((sum, { cycles }) => sum + cycles, 0)
   let [given, before] = [0, 0]
@@ -47,11 +47,10 @@ function shared(rows: readonly MatrixRow[], count: number): MatrixRow[] {
 
 export const runFault = (name: FaultName): Run<Harness> => inExperiments(bed => happen(bed, name))
 
-/** One after the other, as they are listed. */
 export const runInTurn = (names: readonly FaultName[]): Run<Harness> =>
   inExperiments((bed, index) => happen(bed, names[index] as FaultName))
 
-/** While one is erased, and the password of another one is changed, something else happens. */
+/** A fault happens while one device is erased and the password of another is changed. */
 const eraseMeanwhile = inExperiments(async (bed, index) => {
   const names = [
     'holder killed',
@@ -75,14 +74,14 @@ const eraseMeanwhile = inExperiments(async (bed, index) => {
 const oldDays = 6
 const keptDays = 30
 const perDay = 24
-/** An hour of waiting is left out: a clock that is wrong for less lets nothing expire. */
+/** Removes the hour of waiting. A clock that is wrong for less than an hour causes no expiry. */
 const quick: Change = {
   file: 'service/open-retention.ts',
   from: 'const marginMs = 60 * minuteMs',
   to: 'const marginMs = 1000',
 }
 
-/** Readings of old days are confirmed to expire. Their sequence numbers are of no attempt, so each row that stays is found. */
+/** Expiry of old days is confirmed. The sequence numbers of their readings belong to no attempt, so each remaining row is found. */
 async function expireMeanwhile(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
   const source = join(harness.folder, 'quick')
   copySource(harness.source, source, [quick])
@@ -115,7 +114,6 @@ async function expireMeanwhile(harness: Harness, tally: Tally, seed: number, cyc
   })
 }
 
-/** A reading each hour. */
 async function importDays({ devices, service }: ClusterBed, fromMs: number): Promise<void> {
   const device = devices[1]?.name ?? ''
   const lines = Array.from({ length: oldDays * perDay }, (_, at) =>

@@ -1,4 +1,4 @@
-/** The brokers of a run. An api process finds each of them behind a link that can be cut, the forwarders find them directly. */
+/** The brokers of a run. Only an api process connects through links that can be cut; forwarders connect directly. */
 
 import { join } from 'node:path'
 import type { KafkaBroker } from '../../../cli/demo/cluster/kafka-broker.ts'
@@ -17,9 +17,9 @@ export interface FaultBroker extends KafkaBroker {
 export interface FaultKafka {
   brokers: readonly FaultBroker[]
   settings: Record<'api' | 'forward', Record<string, string>>
-  /** Of the topic of readings; undefined while there is none, or nobody knows. */
+  /** Leader of the readings topic; undefined while there is no leader or it is unknown. */
   leader(): Promise<FaultBroker | undefined>
-  /** The topics with the offsets of their next records. Rejects where Kafka does not answer. */
+  /** The topics with the offsets of their next records. Rejects when Kafka does not respond. */
   ends(): Promise<[topic: string, end: number][]>
 }
 

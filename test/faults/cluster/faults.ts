@@ -1,4 +1,4 @@
-/** What happens to a cluster. Each fault is over when it resolves, and all processes run again. */
+/** Faults of a cluster. Each function resolves when its fault is over and all processes run again. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freeze } from '../../support/frozen.ts'
@@ -16,11 +16,18 @@ import {
 import type { ClusterBed } from './cluster-experiment.ts'
 import type { FaultBroker } from './fault-kafka.ts'
 import { type ApiProcess, holderOf, replicaNumbers, standbyOf, startAgain } from './processes.ts'
-import { anyReplica, deleteDisk, freezeWithBacklog, killBehindQuestdb, makeAnew, questdbOf } from './replica-faults.ts'
+import {
+  anyReplica,
+  deleteDisk,
+  freezeWithBacklog,
+  killBehindQuestdb,
+  questdbOf,
+  rebuildReplica,
+} from './replica-faults.ts'
 
 const revocationsBeside = 5
 
-/** What is killed, and started again after a while, or frozen for a while. */
+/** A process that is killed and restarted, or frozen and resumed. */
 interface Victim {
   pid(): number
   kill(): Promise<void>
@@ -62,8 +69,8 @@ function brokerOf({ random }: ClusterBed, broker: FaultBroker): Victim {
 }
 
 /**
- * Two that happen at once differ in their target. Then come how often it happens in a whole run, the seconds that it takes, about,
- * and what the cluster needs for it: three brokers, or it is another fault with one.
+ * Two simultaneous faults differ in their target. `cycles` and `seconds`: occurrences in a whole run, and approximate duration.
+ * With fewer than `needs.brokers`, it would be a different fault.
  */
 type ClusterFault = readonly [
   target: string,
@@ -104,7 +111,7 @@ export const faults = {
   'both QuestDBs frozen': ['questdb', 2, 20, freezeAll, bothQuestdbs],
   'QuestDB frozen, holder killed': ['questdb', 3, 20, killBehindQuestdb],
   'disk of QuestDB deleted': ['questdb', 8, 15, deleteDisk],
-  'disk of QuestDB deleted, replica made again': ['questdb', 10, 40, makeAnew],
+  'disk of QuestDB deleted, replica made again': ['questdb', 10, 40, rebuildReplica],
 } as const satisfies Record<string, ClusterFault>
 
 export type FaultName = keyof typeof faults
@@ -115,7 +122,7 @@ async function killService(bed: ClusterBed, service: ServiceProcess): Promise<vo
   await startAgain(service)
 }
 
-/** At the other one, while requests with the old passwords wait in the sockets of the frozen one. */
+/** Revokes at the other process while requests with the old passwords wait in the sockets of the frozen process. */
 async function freezeAndRevoke(bed: ClusterBed): Promise<void> {
   const api = anyApi(bed)
   const thaw = freeze(api.pid())
@@ -125,7 +132,7 @@ async function freezeAndRevoke(bed: ClusterBed): Promise<void> {
   thaw()
 }
 
-/** At the other one, while the one that is cut off still has a lease. */
+/** Revokes at the other process while the disconnected process still has a lease. */
 async function cutAndRevoke(bed: ClusterBed): Promise<void> {
   const api = anyApi(bed)
   api.link.trouble.silent = true
@@ -140,10 +147,9 @@ async function revokeBeside(bed: ClusterBed, without: ApiProcess): Promise<void>
   for (let count = 0; count < revocationsBeside; count++) await bed.revoke(changeableDevice(bed), other)
 }
 
-/** Those of the end are erased or of the imports. */
+/** The last devices are reserved for erases and imports. */
 export const changeableDevice = (bed: ClusterBed): string => bed.anyDevice(12)
 
-/** Those that a cluster of this size can have. */
 export function faultsOf(brokers: number): FaultName[] {
   return (Object.keys(faults) as FaultName[]).filter(name => {
     const [, , , , , needs]: ClusterFault = faults[name]
@@ -168,7 +174,7 @@ export async function happen(bed: ClusterBed, name: FaultName): Promise<void> {
   await run(bed, await victims(bed))
 }
 
-/** Of any kind: one, or two at once, and now and then a changed password before. */
+/** One random fault or two simultaneous ones. Every third call changes a password first. */
 export async function happenAny(bed: ClusterBed, index: number): Promise<void> {
   if (index % 3 === 1) await bed.revoke(changeableDevice(bed))
   const first = anyFault(bed)

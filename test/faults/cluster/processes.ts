@@ -1,6 +1,6 @@
 /**
- * The processes of an experiment: two api processes, each with a way of its own to PostgreSQL and a replica that it prefers, and two
- * forwarders. Each replica is forwarded by one of them, and the other one stands by.
+ * The processes of an experiment: two api processes, each with a separate link to PostgreSQL and a preferred replica, and two
+ * forwarders. Each replica has one active forwarder; the other one stands by.
  */
 
 import { copyFileSync, mkdirSync } from 'node:fs'
@@ -25,7 +25,7 @@ export interface ApiSettings {
   environment: Record<string, string>
 }
 
-/** What a process that takes requests has beside the settings of its databases. */
+/** The settings of an api process besides its databases. */
 export async function apiSettings(
   hooks: TestHooks,
   databases: Databases,
@@ -38,7 +38,7 @@ export async function apiSettings(
   return { link, environment: { ...kafka.settings.api, ...own } }
 }
 
-/** With the secrets of the service that runs, so that either takes what the other one has given out. */
+/** Shares the secrets of the running service, so each process accepts the credentials issued by the other. */
 export async function startBeside(
   { another, databases, folder, proxy, service }: TestBed,
   { link, environment }: ApiSettings,
@@ -62,11 +62,11 @@ export const replicaNumbers = [1, 2] as const
 export type ReplicaNumber = (typeof replicaNumbers)[number]
 
 export interface Forwarder extends ServiceProcess {
-  /** Its ways to the QuestDB of each replica. */
+  /** Links to the QuestDB of each replica. */
   links: Record<ReplicaNumber, TcpProxy>
 }
 
-/** A start fails where PostgreSQL or Kafka is away; a supervisor starts the process again. */
+/** Retries like a supervisor, since a start fails while PostgreSQL or Kafka is unavailable. */
 export async function startAgain(service: ServiceProcess): Promise<void> {
   await until('the process is started again', async () => {
     try {
@@ -80,7 +80,7 @@ export async function startAgain(service: ServiceProcess): Promise<void> {
   })
 }
 
-/** A frozen one gives no answer. */
+/** A frozen process does not respond. */
 const answerMs = 2000
 
 export async function startForwarders(
@@ -110,7 +110,7 @@ export async function startForwarders(
   return forwarders
 }
 
-/** Waits until one of them forwards to the replica. */
+/** Waits until one of the forwarders holds the lock of the replica. */
 export async function holderOf(forwarders: readonly Forwarder[], replica: ReplicaNumber): Promise<Forwarder> {
   let holder: Forwarder | undefined
   await until('a forwarder forwards', async () => {

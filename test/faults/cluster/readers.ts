@@ -1,4 +1,4 @@
-/** Reads at each node while faults happen: a node never shows less than before, whichever replica it reads. */
+/** Reads at each node during faults: a node never shows fewer rows than before, with any replica. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClusterBed } from './cluster-experiment.ts'
@@ -13,7 +13,7 @@ interface Reads {
   longestMs: number
 }
 
-/** Of a device that keeps all its readings. */
+/** Reads a device that keeps all its readings. */
 export function startReaders(bed: ClusterBed): { stop(): Promise<void> } {
   const [, device] = bed.devices
   const path = `/api/readings/${device?.name}?start=${new Date().toISOString()}&format=ndjson`
@@ -52,7 +52,7 @@ export function startReaders(bed: ClusterBed): { stop(): Promise<void> } {
   }
 }
 
-/** The number of rows; undefined where the process does not answer. */
+/** Undefined if the process does not respond. */
 async function rowsAt(url: string): Promise<number | 'refused' | undefined> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(answerMs) })

@@ -1,4 +1,4 @@
-/** Faults of the replicas of QuestDB: a replica is deleted, is made again from the other one, or is behind its forwarder. */
+/** Faults of the replicas of QuestDB: a replica is deleted, rebuilt from the other one, or behind its forwarder. */
 
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,10 +13,10 @@ import { holderOf, type ReplicaNumber, replicaNumbers, startAgain } from './proc
 
 const backlogMs = 4000
 const latencyMs = 1500
-/** The wait for late requests after the cut, and some requests behind it. */
+/** This covers the wait for late requests after the cut, and some requests more. */
 const slowMs = 10_000
 
-/** The QuestDB of a replica. The restart after a kill is left to its supervisor. */
+/** The QuestDB of a replica. A supervisor restarts it after a kill. */
 export interface ReplicaQuestdb {
   root: string
   pid(): number
@@ -33,20 +33,20 @@ export function questdbOf({ databases }: ClusterBed, replica: ReplicaNumber): Re
 export const anyReplica = ({ random }: ClusterBed): ReplicaNumber => random.pick(replicaNumbers)
 const otherThan = (replica: ReplicaNumber): ReplicaNumber => (replica === 1 ? 2 : 1)
 
-/** The topics have all readings of a run, so the empty QuestDB fills itself from there. */
+/** The topics have all readings of a run, so the empty QuestDB is filled from there. */
 export async function deleteDisk(bed: ClusterBed): Promise<void> {
   await loseDisk(questdbOf(bed, anyReplica(bed)))
 }
 
 async function loseDisk({ root, pid, kill }: ReplicaQuestdb): Promise<void> {
-  // A QuestDB that runs would create files while they are removed.
+  // A running QuestDB would create files during the removal.
   freeze(pid())
   rmSync(join(root, 'db'), { recursive: true, force: true })
   await kill()
 }
 
-/** The disk is lost, and the operator makes the replica as a copy of the other one while readings come in. */
-export async function makeAnew(bed: ClusterBed): Promise<void> {
+/** The disk is lost. The operator copies the other replica while readings arrive. */
+export async function rebuildReplica(bed: ClusterBed): Promise<void> {
   const replica = anyReplica(bed)
   const source = otherThan(replica)
   const { root, pid } = questdbOf(bed, replica)
@@ -57,7 +57,7 @@ export async function makeAnew(bed: ClusterBed): Promise<void> {
     ...kafka.settings.forward,
     DATA_DIR: join(folder, 'command'),
   }
-  /** Until it succeeds: another fault may be under way. */
+  /** Retried, since another fault may be in progress. */
   async function run(words: () => string[]): Promise<void> {
     await until('a command of replicas succeeds', async () => {
       const { status, stderr } = await barograph(['replicas', ...words()], { environment })
@@ -69,14 +69,14 @@ export async function makeAnew(bed: ClusterBed): Promise<void> {
   await loseDisk(questdbOf(bed, replica))
   await until('QuestDB runs again', () => isRunning(pid()))
   const copy = () => {
-    // As rsync does, it passes over files that vanish: they are of later versions than the checkpoint.
+    // Like rsync, the copy ignores vanished files: they belong to versions after the checkpoint.
     const files = `rm -rf db; cp -a ${sourceRoot}/db ${sourceRoot}/.checkpoint . 2>/dev/null; touch _restore`
     return `cd ${root} && kill -STOP ${pid()} && { ${files}; kill -9 ${pid()}; }`
   }
   await run(() => ['add', String(replica), '--from', String(source), '--copy', copy()])
 }
 
-/** What the replica has not applied, its next forwarder has to send again. */
+/** The next forwarder has to resend the rows that the replica has not applied. */
 export async function killBehindQuestdb(bed: ClusterBed): Promise<void> {
   const replica = anyReplica(bed)
   const thaw = freeze(questdbOf(bed, replica).pid())
@@ -89,8 +89,8 @@ export async function killBehindQuestdb(bed: ClusterBed): Promise<void> {
 }
 
 /**
- * Over a slow link rows wait behind the request in flight. When the frozen forwarder goes on, another process has sent these rows, and
- * newer ones for the same times.
+ * On a slow link, rows queue behind the request in flight. Before the frozen forwarder resumes, another process sends these rows
+ * and newer ones for the same times.
  */
 export async function freezeWithBacklog(bed: ClusterBed): Promise<void> {
   const replica = anyReplica(bed)
@@ -101,7 +101,7 @@ export async function freezeWithBacklog(bed: ClusterBed): Promise<void> {
   await sleep(slowMs)
   const thaw = freeze(holder.pid())
   bed.hooks.teardown(thaw)
-  // New connections would wait, too.
+  // Otherwise new connections would be delayed, too.
   link.trouble.latencyMs = 0
   await holderOf(bed.forwarders, replica)
   await sleep(frozenMs)

@@ -1,7 +1,4 @@
-/**
- * Faults of the journal's disk: the process kills itself at a named point, syncs are slow, or what was not synced is lost
- * with the process.
- */
+/** Faults of the journal's disk: a SIGKILL at a named point, slow syncs, or the loss of unsynced data with the process. */
 
 import type { Disk, DiskFile } from '../../../ingest/journal/disk.ts'
 import { faults, pass } from './fail-point.ts'
@@ -18,7 +15,7 @@ export function withDiskFaults(disk: Disk): Disk {
     replace(name, bytes) {
       const point = replacePoints[name]
       if (point !== undefined) {
-        // As far as a kill between the writing of the new file and its renaming gets.
+        // A kill between write and rename leaves this file.
         const file = disk.open(`${name}.new`, true)
         file.write(bytes, 0)
         file.close()
@@ -43,7 +40,7 @@ const replacePoints: Record<string, FailPoint> = { checkpoint: 'checkpoint-renam
 function fileWithFaults(file: DiskFile): DiskFile {
   const { FAULT_SYNC_MS: syncDelayMs } = faults
   let syncs = 0
-  // Zeros are only room that is made for groups.
+  // Zeros are preallocated space for groups.
   let isGroup = false
   return {
     ...file,
@@ -64,7 +61,7 @@ function fileWithFaults(file: DiskFile): DiskFile {
   }
 }
 
-/** Holds the writes back until they are synced. The journal's writer, which is all that has this, never reads. */
+/** Buffers writes until they are synced. Only the journal's writer uses this file, and it never reads. */
 function forgetful(file: DiskFile): DiskFile {
   let held: { bytes: Uint8Array; position: number }[] = []
   const writeHeld = () => {

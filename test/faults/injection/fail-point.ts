@@ -1,4 +1,7 @@
-/** SIGKILL at the n-th pass of one point. Each thread counts its own passes; no two threads of the same rows have a point in common but `directory-sync`. */
+/**
+ * SIGKILL at the n-th pass of one point. Each thread counts its passes; only `directory-sync` is shared by two threads of the same
+ * rows.
+ */
 
 import { basename } from 'node:path'
 import { workerData } from 'node:worker_threads'
@@ -6,12 +9,12 @@ import { type FailPoint, type FaultRows, readFaultSettings } from './settings.ts
 
 export const faults = readFaultSettings(process.env)
 
-/** By the directory of the thread's journal; undefined in the main thread, which has both. */
+/** Derived from the directory of the thread's journal. Undefined in the main thread, which has both journals. */
 const rowsOfThread = rowsOf((workerData as { directory?: string } | null)?.directory)
 
 let passes = 0
 
-/** The main thread says of which rows it is, where it can. */
+/** The main thread passes `rows` if it knows them. */
 export function pass(point: FailPoint, rows = rowsOfThread): void {
   const { FAIL_POINT: deadly, FAIL_ROWS: deadlyRows } = faults
   if (rows !== undefined && rows !== deadlyRows) return

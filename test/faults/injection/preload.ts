@@ -1,6 +1,6 @@
 /**
- * Puts faults into a service from outside: loaded by `--import` before the service, it gives certain modules of the service
- * wrappers of what they import (replacements.ts). So the source of the service, also that of a broken build, carries no faults.
+ * Injects faults into a service from outside. Loaded by `--import` before the service, it replaces imports by wrappers
+ * (replacements.ts). So the source has no faults, also in a broken build.
  */
 
 import { registerHooks } from 'node:module'

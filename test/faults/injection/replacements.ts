@@ -1,6 +1,6 @@
 /**
- * What a service imports from wrappers.ts instead: the module that imports, the module that it imports, and the names. Paths
- * are from the root of the source.
+ * Imports that wrappers.ts replaces: the importing module, the imported module, and the names. Paths are relative to the root of
+ * the source.
  */
 export const replacements: readonly (readonly [importer: string, target: string, names: readonly string[]])[] = [
   ['ingest/journal/journal-thread.ts', 'ingest/journal/disk.ts', ['openDisk']],

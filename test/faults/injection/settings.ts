@@ -1,10 +1,10 @@
-/** The faults that a test wants, as environment variables of the service: `preload.ts` reads them there. */
+/** The faults of a test as environment variables of the service, parsed in `preload.ts`. */
 
 import { z } from 'zod'
 
 /**
- * The dangerous moments. `after-append` to `after-ack` are those of a group, `after-forward` is before QuestDB's 204 and
- * `after-taken` behind it; the others are those of the journal's files.
+ * The critical moments of the write path. `after-append` to `after-ack` concern a group. `after-forward` precedes QuestDB's 204
+ * and `after-taken` follows it. The others concern the journal's files.
  */
 export const journalPoints = [
   'after-append',
@@ -19,8 +19,8 @@ export const journalPoints = [
 ] as const
 
 /**
- * Those of an erase, which happen when it is asked for: before anything is noted, while its tombstone is written and put in
- * place, behind that, when the rows have gone from QuestDB's table, and when the report says that it is done.
+ * The critical moments of an erase, in order: before the request is stored, while its tombstone is written and renamed, after the
+ * rename, after the rows are removed from QuestDB's table, at completion.
  */
 export const erasePoints = [
   'erase-begun',
@@ -30,17 +30,17 @@ export const erasePoints = [
   'erase-nulled',
   'erase-done',
 ] as const
-/** Those of a reading with an idempotency key: behind its stamp, and behind its row. Others follow in its group. */
+/** A reading with an idempotency key passes these points after its stamp and after its row. Others follow in its group. */
 const keyPoints = ['stamp-reserved', 'key-claimed'] as const
 /**
- * Those of an alert: what the engine has found is not stored yet, is written and not committed, is committed; a notification is
- * made and not committed, is committed, is claimed, was sent, and is noted as sent.
+ * The critical moments of an alert. The engine's findings are not stored yet, written, or committed. A notification is created,
+ * committed, claimed, sent, or recorded as sent.
  */
 export const alertPoints = [
   'alerts-found',
   'alerts-written',
   'alerts-applied',
-  'group-told',
+  'group-flushed',
   'notifications-made',
   'notification-claimed',
   'notification-sent',
@@ -51,14 +51,13 @@ export const failPoints = [...journalPoints, ...keyPoints] as const
 export type ErasePoint = (typeof erasePoints)[number]
 export type FailPoint = (typeof failPoints)[number] | ErasePoint | AlertPoint
 
-/** Each kind of rows has a journal and a forwarder of its own. */
+/** Each kind of rows has a separate journal and forwarder. */
 export const faultRows = ['readings', 'points'] as const
 export type FaultRows = (typeof faultRows)[number]
 
 const points: ReadonlySet<string> = new Set([...failPoints, ...erasePoints, ...alertPoints])
 
 const FaultSettings = z.object({
-  /** `after-append:17` dies at the 17th pass. */
   FAIL_POINT: z
     .string()
     .refine(text => points.has(text.split(':')[0] ?? '') && /^[a-z-]+:[1-9]\d*$/.test(text))
@@ -67,9 +66,9 @@ const FaultSettings = z.object({
       return { name: name as FailPoint, pass: Number(pass) }
     })
     .optional(),
-  /** Only passes of these rows count. */
+  /** Passes of other rows are not counted. */
   FAIL_ROWS: z.enum(faultRows).default('readings'),
-  /** `200..5000`: each sync of the journal takes so many milliseconds longer, from one to the next another length. */
+  /** `200..5000`: each sync of the journal is delayed by a different number of milliseconds in this range. */
   FAULT_SYNC_MS: z
     .string()
     .regex(/^\d+\.\.\d+$/)
@@ -78,9 +77,8 @@ const FaultSettings = z.object({
       return { min, max }
     })
     .optional(),
-  /** What was not synced is lost with the process, as in a power cut. */
   FAULT_LOSE_UNSYNCED: z.literal('1').optional(),
-  /** `2:3600,4:-300`: two seconds after the start the clock is an hour ahead, after four five minutes behind. */
+  /** `2:3600,4:-300`: two seconds after the start the clock is an hour ahead, after four it is five minutes behind. */
   FAULT_CLOCK: z
     .string()
     .regex(/^\d+(\.\d+)?:-?\d+(,\d+(\.\d+)?:-?\d+)*$/)
@@ -91,7 +89,7 @@ const FaultSettings = z.object({
       }),
     )
     .optional(),
-  /** For a test that sets the clock itself: a file with the seconds by which it is off, empty or missing for none. */
+  /** A file with the seconds by which the clock is ahead, for tests that set the clock. Empty or missing means zero. */
   FAULT_CLOCK_FILE: z.string().optional(),
 })
 export type FaultSettings = z.infer<typeof FaultSettings>
@@ -100,7 +98,7 @@ export function readFaultSettings(environment: Record<string, string | undefined
   return FaultSettings.parse(environment)
 }
 
-/** The environment of a service in which these faults are injected. Every thread of it loads `preload.ts` first. */
+/** The environment of a service with these faults. Each of its threads loads `preload.ts` first. */
 export function injecting(settings: z.input<typeof FaultSettings>): Record<string, string> {
   FaultSettings.parse(settings)
   const given = Object.entries(settings).filter(([, value]) => value !== undefined)

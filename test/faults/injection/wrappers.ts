@@ -1,4 +1,4 @@
-/** Exports of modules of the service with the faults of this process: each is made from the real module. */
+/** Exports of the service's modules with the faults of this process. Each wraps the real module. */
 
 import type * as claims from '../../../alerts/delivery/claim-rows.ts'
 import type * as outcomes from '../../../alerts/delivery/outcome-rows.ts'
@@ -19,7 +19,7 @@ import type { FailPoint, FaultRows } from './settings.ts'
 
 const startedMs = performance.now()
 
-/** How far the clock is off: as a file says, or by jumps that are known at the start. */
+/** The offset of the clock, from a file or from jumps configured at the start. */
 function clockOffsetMs(): number {
   const { FAULT_CLOCK: jumps = [], FAULT_CLOCK_FILE: file } = faults
   if (file !== undefined) return clockFileMs(file)
@@ -53,7 +53,7 @@ export const wrappers = {
     return () => real.systemClock() + clockOffsetMs()
   },
 
-  /** A connection that kills around its requests: at different moments between the bytes that leave and the answer. */
+  /** A connection that kills the process between the request's last byte and the response, at different moments. */
   connectQuestdb(real: typeof questdb): typeof questdb.connectQuestdb {
     return (...given) => {
       const connection = real.connectQuestdb(...given)
@@ -124,7 +124,7 @@ export const wrappers = {
       let isWritten = false
       const applied = await real.applyTransitions(pool, {
         ...given,
-        // The product asks it when alerts are written, and before their notifications are.
+        // The product calls it when alerts are written, before their notifications are.
         groupValueOf(rule, device) {
           if (!isWritten) pass('alerts-written')
           isWritten = true
@@ -136,10 +136,10 @@ export const wrappers = {
     }
   },
 
-  /** Its transaction is not committed yet. */
-  flushGroup: (real: typeof flush) => passingAfter('group-told', real.flushGroup),
+  /** The transaction is not committed yet. */
+  flushGroup: (real: typeof flush) => passingAfter('group-flushed', real.flushGroup),
 
-  /** Notifications were made and committed directly before each check. */
+  /** Notifications were created and committed directly before each check. */
   createOverflow(real: typeof overflow): typeof overflow.createOverflow {
     return (...given) => {
       const created = real.createOverflow(...given)

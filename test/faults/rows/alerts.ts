@@ -1,7 +1,7 @@
 /**
- * Rows 29a to 29d: alerts while the service dies at each step from the acknowledged reading to the delivered notification, while a
- * database is away, the clock is wrong, or the receiver answers wrongly. Counted are alerts that are missed, sent without being so,
- * sent anew under another id, ended twice, or left behind.
+ * Rows 29a to 29d: the service is killed at each step from the reading to the notification, a database is unavailable, the clock
+ * is wrong, or the receiver misbehaves. Alerts that are missed, spurious, repeated under another id, ended twice, or left over are
+ * counted.
  */
 
 import type { ServerResponse } from 'node:http'
@@ -29,7 +29,7 @@ function eachCourse(
 
 type AlertDeath = readonly [point: AlertPoint, isUp: boolean]
 
-/** When alerts end, nothing is asked of their groups. */
+/** The end of an alert does not query its group. */
 const alertDeaths = alertPoints.flatMap(point => {
   const directions = point === 'alerts-written' ? [true] : [true, false]
   return directions.map((isUp): AlertDeath => [point, isUp])
@@ -58,7 +58,7 @@ async function flipAndDie(bed: TestBed, course: AlertCourse, isUp: boolean, poin
 
 const frozenMs = 15_000
 
-/** What is acknowledged meanwhile is sent when the database is back. */
+/** Readings acknowledged meanwhile cause notifications when the database is available again. */
 export const alertsWhileFrozen = eachCourse(async (bed, course) => {
   for (const server of ['postgres', 'questdb'] as const) {
     for (const isUp of [true, false]) {
@@ -95,11 +95,11 @@ const badAnswers: ((response: ServerResponse, receiver: CountingReceiver) => voi
   (response, { url }) => void response.writeHead(302, { location: url }).end(),
   response => void response.writeHead(500).end(largeAnswer),
   response => void response.destroy(),
-  // Never: the attempt ends by its deadline.
+  // The attempt ends at its deadline, so this timer never fires.
   () => undefined,
 ]
 
-/** Each bad answer is followed by a good one, five seconds later. */
+/** Each bad response is followed by a good one five seconds later. */
 export const alertsToBadReceivers = eachCourse(async (_bed, { flip, receiver }) => {
   const good = receiver.answer
   for (const [index, bad] of badAnswers.entries()) {

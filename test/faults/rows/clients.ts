@@ -1,4 +1,4 @@
-/** Row 18: clients that leave in the middle of a request, say nothing more, or are slow. */
+/** Row 18: clients that disconnect in the middle of a request, stall, or are slow. */
 
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { type LedgerWriter, openLedger } from '../ledger.ts'
 import type { Login } from '../loads.ts'
 import { fieldsOf, putRequest } from '../requests.ts'
 
-/** Numbers of attempts far behind those of the load. */
+/** These numbers are far above those of the load. */
 const rudeFrom = 500_000_000
 
 const openLedgerOf = ({ folder }: TestBed): LedgerWriter => openLedger(join(folder, 'ledger'))
@@ -17,7 +17,7 @@ const putOf = ({ name, password }: Login, sequence: number): string =>
 
 const slowBytes = 40
 
-/** They leave in the middle, say nothing more, or send a byte at a time. Never is half a row stored. */
+/** Clients disconnect, stall, or send one byte at a time. A partial row must never be stored. */
 export const misbehavingClients = eachCycle({}, async bed => {
   const ledger = openLedgerOf(bed)
   const sockets: Socket[] = []
@@ -45,7 +45,7 @@ async function beRude(bed: TestBed, ledger: LedgerWriter, sequence: number, way:
     socket.write(request.slice(0, cutAt))
     socket.resetAndDestroy()
   } else if (way === 1) {
-    // Its sending side is closed in the middle, and it waits for an answer.
+    // The client closes its sending side in the middle and waits for a response.
     socket.end(request.slice(0, cutAt))
   } else {
     void drip(socket, request, cutAt)

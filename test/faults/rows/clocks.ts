@@ -1,4 +1,4 @@
-/** Rows 12, 13 and 28: a disk that takes seconds for a sync, and a clock that is wrong. */
+/** Rows 12, 13 and 28: a disk with syncs of seconds, and a wrong clock. */
 
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -28,10 +28,10 @@ async function metricOf(port: number, name: string): Promise<number> {
   return Number(line?.slice(name.length) ?? Number.NaN)
 }
 
-/** An hour ahead, an hour behind, five minutes behind, back to what is right; then a start with an earlier clock. */
+/** An hour ahead, an hour behind, five minutes behind, then correct. The next start has an earlier clock. */
 const jumps = '1:3600,2.5:-3600,4:-300,5.5:0'
 
-/** A reading's own time may be refused while the clock is wrong; what is taken is stored once, in order, where the clock was. */
+/** A reading's time may be rejected while the clock is wrong. Accepted readings are stored once and in order, by the clock. */
 export const wrongClock = eachCycle({ firstStart: injecting({ FAULT_CLOCK: jumps }) }, async bed => {
   const clock = followClock(bed)
   await sleep(7000)
@@ -42,7 +42,7 @@ export const wrongClock = eachCycle({ firstStart: injecting({ FAULT_CLOCK: jumps
   clock.learn()
 })
 
-/** Collects what the clocks of all processes of an experiment said; the first one's is right at its start. */
+/** Collects the clock offsets of all processes of an experiment. The first process starts with the correct clock. */
 export function followClock({ clock, kill, service }: TestBed) {
   let startedMs = 0
   let offsetMs = 0
@@ -59,9 +59,9 @@ export function followClock({ clock, kill, service }: TestBed) {
   }
 }
 
-const tellMsMax = 20_000
+const reportMsMax = 20_000
 
-/** In seconds what takes hours: a service that is stopped before its first margin is over removes nothing. */
+/** Hours are scaled to seconds. A service that stops within its first margin removes nothing. */
 const quickRetention = (
   [
     ['const marginMs = 60 * minuteMs', 'const marginMs = 2000'],
@@ -70,7 +70,10 @@ const quickRetention = (
   ] as const
 ).map(([from, to]): Change => ({ file: 'service/open-retention.ts', from, to }))
 
-/** A year or five days ahead for longer than the margin: no acknowledged reading expires, and the status tells that days wait. */
+/**
+ * With a clock a year or five days ahead for longer than the margin, no acknowledged reading expires and the status reports
+ * pending days.
+ */
 const expireWithClock = eachCycle(
   // More days than the load sends late.
   (cycle, { source }) => ({
@@ -85,11 +88,11 @@ const expireWithClock = eachCycle(
     await bed.untilAcknowledged(500)
     setClockFile(clockFile, cycle % 2 === 0 ? 31_536_000 : 5 * 86_400)
     await logged('clock stepped forward')
-    // A day that has expired waits no more, so this must not wait for ever.
-    const endMs = performance.now() + tellMsMax
+    // A day that has expired is not pending, so this loop needs a limit.
+    const endMs = performance.now() + reportMsMax
     while ((await waiting())?.reason !== 'several_days' && performance.now() < endMs) await sleep(100)
-    if (performance.now() >= endMs) tally.problems.push('the status does not tell that days wait')
-    // Longer than the margin.
+    if (performance.now() >= endMs) tally.problems.push('the status does not report pending days')
+    // This exceeds the margin.
     await sleep(6000)
     setClockFile(clockFile, 0)
     await logged('clock stepped back')

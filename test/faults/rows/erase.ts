@@ -1,6 +1,6 @@
 /**
- * Row 21: a device is erased with all its readings, a station with its points, or a metric of a device with its values; the service
- * dies meanwhile or is started again, and none comes back.
+ * Row 21: a device, a station or a metric of a device is erased with its rows. The service dies or restarts meanwhile, and no row
+ * returns.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -20,12 +20,12 @@ type Aftermath = (typeof aftermaths)[number]
 
 const restMs = 1500
 
-/** What is erased, one after the other. */
+/** The subjects of consecutive erases. */
 interface Victims {
   rows: FaultRows
   names: string[]
   request(name: string): Promise<void>
-  /** Resolves when the report says that it is done: from here on nothing of it may be read. */
+  /** Resolves when the report shows completion. From then on no row may be readable. */
   untilErased(name: string): Promise<void>
 }
 
@@ -41,8 +41,8 @@ const kindOf = (cycle: number) => kinds[Math.floor(cycle / 2) % kinds.length] as
 const isSynced = (cycle: number) => cycle % 2 === 0
 
 /**
- * Metrics twice, devices twice and stations twice, in turns with a QuestDB that syncs and with one that does not, to which each start sends
- * all again that is kept.
+ * Two metrics, two devices and two stations, alternately with and without syncs in QuestDB. Without syncs, each start resends all
+ * retained rows.
  */
 export const eraseSeries = eachCycle(
   cycle => ({ ...kindOf(cycle).load, ...(isSynced(cycle) ? {} : unsynced) }),
@@ -59,7 +59,7 @@ export const eraseSeries = eachCycle(
   },
 )
 
-/** One device and one station, with nothing coming in, from a QuestDB that does not sync. */
+/** One device and one station without load, with a QuestDB that does not sync. */
 export const eraseUnsynced = eachCycle({ devices: 5, points: true, ...unsynced }, async bed => {
   await bed.untilAcknowledged(100)
   await bed.load.stop()
@@ -68,7 +68,7 @@ export const eraseUnsynced = eachCycle({ devices: 5, points: true, ...unsynced }
   }
 })
 
-/** In front of those that are erased stands the one that is busy, and behind them the one of the imports. */
+/** The first device is busy, and the last one receives the imports. */
 export function devicesOf({ service, devices, erased }: TestBed): Victims {
   return {
     rows: 'readings',
@@ -93,7 +93,7 @@ function stationsOf({ service, stations, erasedStations }: TestBed): Victims {
   }
 }
 
-/** Of one device after the other. Those that come in behind it are of another series, and stay. */
+/** Metrics of one device after the other. Later values belong to a new series and remain. */
 function metricsOf({ service, devices }: TestBed): Victims {
   const pathOf = (name: string) => `/devices/${name}/metrics/${erasedMetric}`
   return {
@@ -111,7 +111,7 @@ async function expectStatus(
   path: string,
 ): Promise<void> {
   let status = 0
-  // 503: not carried out, as it may be while processes start again.
+  // Status 503 rejects the request while processes restart.
   await until(`${method} ${path} is carried out`, async () => {
     status = (await admin(method, path)).status
     return status !== 503
@@ -151,13 +151,13 @@ async function eraseThen(bed: TestBed, victims: Victims, name: string, aftermath
   await untilShown(bed)
 }
 
-/** The service is up before and after it. */
+/** The service runs before and after it. */
 async function dieWhileErasing(bed: TestBed, victims: Victims, name: string, point: ErasePoint): Promise<void> {
   const { service } = bed
   await service.end('SIGTERM')
   await service.start(injecting({ FAIL_POINT: `${point}:1`, FAIL_ROWS: victims.rows }))
   await untilShown(bed)
-  // It may die before it answers.
+  // The service may die before it answers.
   await victims.request(name).catch(() => undefined)
   await service.ended(`a death at ${point}`)
   bed.noteCrash()
@@ -165,7 +165,7 @@ async function dieWhileErasing(bed: TestBed, victims: Victims, name: string, poi
   await victims.untilErased(name)
 }
 
-/** QuestDB is there, and has what it was sent up to now, or what is sent again after a start. */
+/** Waits until QuestDB runs and has applied all rows sent so far, or resent after a start. */
 async function untilShown({ service }: TestBed): Promise<void> {
   await until('QuestDB is up', async () => (await service.status()).questdb.state === 'up')
   await sleep(restMs)

@@ -1,4 +1,4 @@
-/** Row 4: a torn tail, a bit that has flipped in the tail, and one in the middle. Power cuts: power-loss.test.ts. */
+/** Row 4: a torn tail, a flipped bit in the tail, and one in the middle. Power cuts: power-loss.test.ts. */
 
 import { closeSync, fdatasyncSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -33,7 +33,7 @@ export async function damageJournal(
 
 async function damageOnce(bed: TestBed, damage: Damage): Promise<void> {
   const { service, proxy } = bed
-  // What is damaged must not have been forwarded yet.
+  // Damaged groups must not have been forwarded yet.
   proxy.trouble.refuses = true
   proxy.cut()
   await bed.untilAcknowledged(300 + bed.random.below(300))
@@ -50,7 +50,7 @@ async function damageOnce(bed: TestBed, damage: Damage): Promise<void> {
       status === 'degraded' && reasons.some(reason => reason.includes('corrupted')) && quarantined(journal) > before
     )
   }
-  // What was in the journal is applied when no more waits than has come in since.
+  // The journal's earlier content is applied when at most the readings since then are pending.
   const start = await service.status()
   const isApplied = async () => {
     const { journal, lag } = await service.status()
@@ -70,7 +70,7 @@ interface Found {
   end: number
 }
 
-/** The newest segment that holds groups. */
+/** The newest segment with groups. */
 function newestSegment(journal: string): Found {
   const disk = openDisk(journal)
   const segment = listSegments(disk).at(-1) ?? 0
@@ -92,7 +92,7 @@ function newestSegment(journal: string): Found {
   return { groups: groups.filter(group => group.recordCount > 0), segment, end }
 }
 
-/** One bit of an acknowledged group, which its readings do not outlive; they are the only ones that are exempt. */
+/** Flips one bit of an acknowledged group. Only the readings of this group are exempt. */
 function flipInTheMiddle(bed: TestBed, journal: string): void {
   const { groups, segment } = newestSegment(journal)
   const half = groups.slice(Math.floor(groups.length / 2), -1)
@@ -102,7 +102,7 @@ function flipInTheMiddle(bed: TestBed, journal: string): void {
   const bytes = readFileSync(path)
   const offset = group.position - segment
   for (const sequence of sequencesIn(bytes, offset, group)) bed.exempt.add(sequence)
-  // In a value: without a check sum nothing would show.
+  // A flipped value is detected only by the checksum.
   const at = offset + groupHeaderLength + 16 + 5
   overwrite(path, Uint8Array.of((bytes[at] as number) ^ 4), at)
   bed.tally.notes.push(`${group.recordCount} acknowledged readings damaged on purpose`)
@@ -120,7 +120,7 @@ function sequencesIn(bytes: Buffer, offset: number, group: GroupHeader): number[
   return sequences
 }
 
-/** A group that nobody was answered for: it was under way when the power went. None of it may be stored. */
+/** An unacknowledged group, in flight when the power failed. None of it may be stored. */
 function addBrokenTail(bed: TestBed, journal: string, torn: boolean): void {
   const { groups, segment, end } = newestSegment(journal)
   const last = groups.at(-1)
@@ -129,7 +129,7 @@ function addBrokenTail(bed: TestBed, journal: string, torn: boolean): void {
   const before = readFileSync(path)
   const view = new DataView(before.buffer, before.byteOffset, before.byteLength)
   const { deviceNumber, symbol } = readReading(view, last.position - segment + groupHeaderLength)
-  const group = groupOfNobody({ number: deviceNumber, symbol }, end, last, 5 + bed.random.below(200))
+  const group = unattemptedGroup({ number: deviceNumber, symbol }, end, last, 5 + bed.random.below(200))
   const cut = torn ? 1 + bed.random.below(group.length - 1) : group.length
   if (!torn) {
     const at = bed.random.below(group.length)
@@ -138,8 +138,8 @@ function addBrokenTail(bed: TestBed, journal: string, torn: boolean): void {
   overwrite(path, group.subarray(0, cut), end - segment)
 }
 
-/** Readings of a real device that were never attempted: were one stored, it would be a phantom. */
-function groupOfNobody(device: DeviceRef, position: number, last: GroupHeader, recordCount: number): Uint8Array {
+/** Readings of a real device without attempts: a stored one would be a phantom. */
+function unattemptedGroup(device: DeviceRef, position: number, last: GroupHeader, recordCount: number): Uint8Array {
   const bodyLength = recordCount * readingLength(device)
   const bytes = new Uint8Array(groupHeaderLength + bodyLength)
   const view = new DataView(bytes.buffer)

@@ -1,4 +1,4 @@
-/** Rows 1 to 3 and 14: the service, or everything, is killed or stopped, at any moment and at the dangerous lines. */
+/** Rows 1 to 3 and 14: the service, or everything, is killed or stopped, at random moments and at critical lines. */
 
 import { makeClient } from '../../../store/postgres/postgres-connect.ts'
 import { isRunning, recordedPid, until } from '../../support/processes.ts'
@@ -7,7 +7,7 @@ import { type FaultRows, failPoints, faultRows, injecting, journalPoints } from 
 import type { LoadOptions } from '../loads.ts'
 import type { Tally } from '../tally.ts'
 
-/** Besides single readings by HTTP, of which a part has idempotency keys. */
+/** Added to single readings by HTTP, some with idempotency keys. */
 const ways = { mqttDevices: 10, keyed: true }
 
 export const killService = tenAtATime({ importEveryMs: 1500, points: true, ...ways }, async (bed, count) => {
@@ -39,8 +39,8 @@ export const killEverything = tenAtATime(
 )
 
 /**
- * One experiment with a kill of the service, its death at a dangerous line, and a kill of everything. The load is low: what
- * is judged costs as much as what is killed.
+ * One experiment with a kill of the service, its death at a critical line, and a kill of everything. The load is low, since
+ * judging costs as much as killing.
  */
 export const killInShort = eachCycle(
   { points: true, perSecond: 40, importEveryMs: 1500, mqttDevices: 4, keyed: true, pointRequestsPerSecond: 5 },
@@ -96,14 +96,14 @@ async function revokeSome(bed: TestBed): Promise<void> {
 }
 
 type DeadlyPoint = (typeof failPoints)[number]
-/** How many passes there may be before the deadly one: those of a group are many a second, those of a file few. */
+/** The maximum of passes before a death. A group passes its points many times a second, a file rarely. */
 const passesMax: Record<DeadlyPoint, number> = {
   ...{ 'after-append': 150, 'after-sync': 150, 'after-ack': 600, 'after-forward': 5, 'after-taken': 5 },
   ...{ 'segment-roll': 2, 'segment-delete': 2, 'checkpoint-rename': 3, 'directory-sync': 2 },
   ...{ 'stamp-reserved': 20, 'key-claimed': 20 },
 }
 
-/** So that the journal of these rows is the one with the work. Of those that publish one does not wait for its answers. */
+/** These loads put the work on the journal of the rows. One publisher does not wait for its acknowledgements. */
 const deadlyLoads = {
   readings: {
     ...{ perSecond: 900, importEveryMs: 400, importReadings: 800 },
@@ -112,7 +112,7 @@ const deadlyLoads = {
   points: { perSecond: 200, points: true, pointRequestsPerSecond: 300 },
 } satisfies Record<FaultRows, Omit<LoadOptions, 'seed'>>
 
-/** At the points of the journal, of the forwarder and of idempotency keys, in turns. Points of stations have no keys. */
+/** Cycles through the points of the journal, the forwarder and idempotency keys. Points of stations have no keys. */
 export async function dieAtPoints(
   harness: Harness,
   tally: Tally,
@@ -124,11 +124,11 @@ export async function dieAtPoints(
   const rounds = Math.max(1, Math.round(cycles / points.length))
   for (let round = 0; round < rounds; round++) {
     const rows = kinds[Math.floor(round / 2) % kinds.length] ?? 'readings'
-    // Small segments, so that they roll and go while we watch.
+    // Small segments roll and are deleted during the run.
     const options = { seed: seed + round, tally, ...deadlyLoads[rows], environment: { JOURNAL_MAX: '2MiB' } }
     await experiment(harness, options, async bed => {
       await bed.service.end('SIGTERM')
-      // In turns, what was not synced goes too, as it does with the power.
+      // Every second death also loses unsynced data, as a power cut does.
       const possible = rows === 'points' ? points.filter(point => journalPoints.some(other => other === point)) : points
       for (const point of possible) await dieAt(bed, point, rows, { losesUnsynced: round % 2 === 1 })
       await bed.service.start()
@@ -137,10 +137,7 @@ export async function dieAtPoints(
   }
 }
 
-/**
- * The start for it recovers from the death before. `passShare`: of the passes that there may be before a death; with less load
- * between two deaths, more of the time are deaths.
- */
+/** Its start recovers from the previous death. `passShare` scales the maximum of passes: a lower load needs fewer for as many deaths. */
 async function dieAt(
   { service, random, noteCrash }: TestBed,
   point: DeadlyPoint,
@@ -154,13 +151,13 @@ async function dieAt(
   noteCrash()
 }
 
-/** Readings of a backlog, most of them from bulk imports. */
+/** Readings of a backlog, mostly from bulk imports. */
 const backlogImport = 20_000
 const backlogImports = 3
 const slowBytesPerSecond = 1_500_000
 const rowBytes = 150
 
-/** At 10, 50 and 99 % of a backlog, with live readings coming in all the while. */
+/** Kills at 10, 50 and 99 % of a backlog while live readings arrive. */
 export const killInReplay = eachCycle(
   { importEveryMs: 300, importReadings: backlogImport, importsMax: backlogImports + 1 },
   async bed => {

@@ -1,4 +1,4 @@
-/** Rows 10 and 16: no room, and no file handles. Nothing is acknowledged that is not stored, and all of it heals. */
+/** Rows 10 and 16: no disk space, and no file handles. Unstored readings are not acknowledged, and the service recovers. */
 
 import { spawnSync } from 'node:child_process'
 import { readdirSync, statSync } from 'node:fs'
@@ -11,16 +11,16 @@ const isRoot = process.getuid?.() === 0
 
 type Limit = 'fsize' | 'nofile'
 
-/** Only the soft limit, so that it can be raised again without rights. */
+/** Only the soft limit is set, so that it can be raised again without privileges. */
 function setLimit(pid: number, limit: Limit, value: number | 'unlimited'): void {
-  // As its own user: root may be without the right to set limits for others, as in a container.
+  // Runs as the owner of the process: root in a container may lack the privilege to set limits of other users.
   const { uid, gid } = statSync(`/proc/${pid}`)
   const options = { encoding: 'utf8', ...(isRoot ? { uid, gid } : {}) } as const
   const { status, stderr } = spawnSync('prlimit', [`--pid=${pid}`, `--${limit}=${value}:`], options)
   if (status !== 0) throw new Error(`prlimit: ${stderr}`)
 }
 
-/** The journal's own disk: the segment cannot grow. */
+/** Segments of the journal cannot grow. */
 export const fullJournalDisk = eachCycle({ importEveryMs: 700, points: true }, async bed => {
   for (let times = 0; times < 3; times++) {
     await sleep(700 + bed.random.below(500))
@@ -30,7 +30,7 @@ export const fullJournalDisk = eachCycle({ importEveryMs: 700, points: true }, a
     const { code } = await bed.service.ready()
     if (code !== 503) bed.tally.problems.push(`with a full disk readiness says ${code}`)
     setLimit(bed.service.pid(), 'fsize', 'unlimited')
-    // It heals alone.
+    // The service recovers without intervention.
     await bed.untilTaken()
   }
 })
@@ -39,7 +39,7 @@ function refusals(bed: TestBed): number {
   return bed.ledger().attempts.filter(({ status }) => status === 503).length
 }
 
-/** The disk of QuestDB: the journal keeps what it does not take, or takes and does not apply. */
+/** The journal keeps the rows that QuestDB rejects, or accepts without applying. */
 export const fullQuestdbDisk = eachCycle({ importEveryMs: 700 }, async bed => {
   await sleep(700)
   const fromMs = Date.now()
@@ -63,7 +63,7 @@ export const fullPostgresDisk = eachCycle({}, async bed => {
   await complainOfSilence(bed, fromMs)
 })
 
-/** The server and its backends, of which some may end meanwhile; a new one has the limit of the server. */
+/** The server and its backends, some of which may end meanwhile. New ones inherit the limit of the server. */
 function limitPostgres({ databases }: TestBed, bytes: number | 'unlimited'): void {
   for (const pid of familyOf(databases.pid('postgres'))) {
     try {

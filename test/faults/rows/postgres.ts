@@ -1,6 +1,6 @@
 /**
- * Rows 9 and 26: PostgreSQL is killed, out of connections, or frozen in the middle of changes. Known devices never notice, with
- * metrics that are known of them.
+ * Rows 9 and 26: PostgreSQL is killed, out of connections, or frozen during changes. Readings of known devices and metrics are not
+ * affected.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -21,7 +21,7 @@ export const killPostgres = tenAtATime({}, async (bed, count) => {
   await complainOfSilence(bed, fromMs)
 })
 
-/** Its backends are terminated, and then all of its connections are somebody else's. */
+/** Its backends are terminated, then other clients occupy all connections. */
 export const exhaustPostgres = eachCycle({}, async bed => {
   const fromMs = Date.now()
   const clients = await takeAllConnections(bed)
@@ -49,22 +49,20 @@ async function takeAllConnections({ databases, hooks }: TestBed): Promise<pg.Cli
 }
 
 const changersCount = 4
-/** Whatever a frozen server has been sent it has done by then. */
+/** The server has completed all requests sent before the freeze by then. */
 const afterMs = 3_000
 
 interface Change {
   what: string
   device: string
-  /** Whether the device is there if the change was made. */
+  /** Whether the device exists if the change was made. */
   isThereAfter: boolean
   status: number
   title: string | undefined
   endedMs: number
 }
 
-/**
- * Each change is answered while PostgreSQL is frozen, and what was refused with certainty has no effect, then or later.
- */
+/** Each change is answered while PostgreSQL is frozen. A definite rejection has no effect, then or later. */
 export const changeWhileFrozen = (frozenMs = 150_000) =>
   eachCycle({}, async bed => {
     const fromMs = Date.now()
@@ -78,7 +76,7 @@ export const changeWhileFrozen = (frozenMs = 150_000) =>
     bed.hooks.teardown(thaw)
     const frozenAtMs = Date.now()
     await sleep(frozenMs)
-    // One at least of each of those that are under way.
+    // Each loop gets at least one answer.
     const answered = () => changes.filter(change => change.endedMs > frozenAtMs).length
     await until('changes are answered while it is frozen', () => answered() >= changersCount)
     thaw()
@@ -92,7 +90,7 @@ export const changeWhileFrozen = (frozenMs = 150_000) =>
     await complainOfSilence(bed, fromMs)
   })
 
-/** Adds and removes devices of its own: by the API's removal and by erasing in turns. */
+/** Adds and removes devices, alternately by the API's removal and by erasing. */
 async function keepChanging(bed: TestBed, prefix: string, changes: Change[], signal: AbortSignal): Promise<void> {
   for (let round = 0; !signal.aborted; round++) {
     const device = `${prefix}${round}`
@@ -112,7 +110,7 @@ async function change({ service }: TestBed, method: string, path: string, body?:
   return { status, title: (answer as { title?: string } | undefined)?.title, endedMs: Date.now() }
 }
 
-/** What was made is there, what was refused is not; where the outcome was unknown both are right. */
+/** Accepted changes exist, rejected ones do not. Unknown outcomes allow both. */
 async function complainOfEffects({ service, tally }: TestBed, changes: readonly Change[]): Promise<void> {
   const last = new Map(changes.map(change => [change.device, change]))
   for (const { what, device, isThereAfter, status, title } of last.values()) {

@@ -1,4 +1,4 @@
-/** Rows 6 to 8: QuestDB is killed, frozen, away, late or slow, or does not apply. Readings are acknowledged all the time. */
+/** Rows 6 to 8: QuestDB is killed, frozen, unavailable, slow, or does not apply. Readings are acknowledged all the time. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readingsTable } from '../../../store/tables.ts'
@@ -8,10 +8,7 @@ import { eachCycle, type TestBed, tenAtATime } from '../experiment.ts'
 import { type Attempt, isAcknowledged } from '../ledger.ts'
 import type { Trouble } from '../tcp-proxy.ts'
 
-/**
- * No reading may wait for a database: who waits for one that is away is silent for as long as it is. A slow machine is
- * silent now and then.
- */
+/** Readings must not wait for a database: waiting would cause silence for the whole outage. A slow machine causes short silences. */
 const silenceShareMax = 0.5
 
 export const killQuestdb = tenAtATime({ importEveryMs: 2000, points: true }, async (bed, count) => {
@@ -25,7 +22,7 @@ export const killQuestdb = tenAtATime({ importEveryMs: 2000, points: true }, asy
   await complainOfSilence(bed, fromMs)
 })
 
-/** Long enough for the deadline of a request to fire. */
+/** The deadline of a request fires within this time. */
 const frozenMs = 35_000
 
 export const freezeQuestdb = eachCycle({ perSecond: 200 }, async bed => {
@@ -35,7 +32,7 @@ export const freezeQuestdb = eachCycle({ perSecond: 200 }, async bed => {
   await complainOfSilence(bed, fromMs)
 })
 
-/** A process with its children, which go on when this resolves. */
+/** Freezes a process with its children. They continue when this resolves. */
 export async function freezeFor({ hooks }: TestBed, pid: number, ms: number): Promise<void> {
   const thaw = freeze(pid)
   hooks.teardown(thaw)
@@ -58,7 +55,7 @@ export const outageOfQuestdb = eachCycle({ perSecond: 1500, devices: 80, points:
   const after = await service.status()
   const taken = after.journal.readings - before.journal.readings
   const waiting = after.lag.readings
-  // What was taken is what waits: nothing is thrown away, and nothing else fills the journal.
+  // All acknowledged readings are pending: none is dropped, and only readings fill the journal.
   if (waiting < taken * 0.9) tally.problems.push(`of ${taken} readings only ${waiting} wait`)
   proxy.calm()
   const startedMs = performance.now()
@@ -68,7 +65,7 @@ export const outageOfQuestdb = eachCycle({ perSecond: 1500, devices: 80, points:
   await complainOfSilence(bed, fromMs)
 })
 
-/** Readings were acknowledged all the time, and so were points. */
+/** Readings and points were acknowledged all the time. */
 export async function complainOfSilence(bed: TestBed, fromMs: number): Promise<void> {
   const toMs = Date.now()
   await sleep(100)
@@ -117,7 +114,7 @@ export const disturbNetwork = eachCycle({ importEveryMs: 3000 }, async bed => {
   await complainOfSilence(bed, fromMs)
 })
 
-/** A suspended table takes rows and shows none; the journal keeps them until they are applied. */
+/** A suspended table accepts rows without showing them. The journal keeps them until they are applied. */
 export const suspendTable = eachCycle({ environment: { JOURNAL_MAX: '4MiB' } }, async bed => {
   await sleep(1000)
   await suspendAndLose(bed)
@@ -125,14 +122,14 @@ export const suspendTable = eachCycle({ environment: { JOURNAL_MAX: '4MiB' } }, 
 })
 
 /**
- * What QuestDB had sequenced and not applied is lost there while the service is down, as by a power cut without sync.
- * A journal that was trimmed at the 204 would not have it any more.
+ * Rows sequenced but not applied are lost in QuestDB while the service is down, as by a power cut without sync. A journal trimmed
+ * at the 204 would have lost them.
  */
 async function suspendAndLose(bed: TestBed): Promise<void> {
   const { databases, service } = bed
   const { sql } = databases
   await until('the suspension is logged', async () => {
-    // Rows that are just being applied go on as if nothing had been said, and so do those behind them.
+    // A running apply job ignores the suspension, and applies the rows behind it, too.
     await sql(`ALTER TABLE ${readingsTable} SUSPEND WAL`)
     await sleep(500)
     return (await service.status()).questdb.suspended
