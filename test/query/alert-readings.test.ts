@@ -1,4 +1,4 @@
-/** Reads for alerts: readings of the devices that are asked for, by time, however they are cut into pieces. */
+/** Reads for alerts: readings of given devices, by time, independent of how they are split into pieces. */
 
 import fc from 'fast-check'
 import t from 'tap'
@@ -12,7 +12,6 @@ import { makeDevice } from './query-at.ts'
 const questdb = await startQuestdb(t)
 const startMs = Date.UTC(2026, 4, 1)
 const devices = ['porch', 'attic', 'cellar'].map(name => makeDevice(name))
-/** Of the metric co2; the cellar has none. */
 const seriesOfCo2 = [12, 7, undefined]
 const range = { fromUs: startMs * 1000, toUs: (startMs + 86_400_000) * 1000 }
 const never = new AbortController().signal
@@ -32,7 +31,7 @@ interface Row {
 
 const made = fc.record(
   {
-    // Few times, so that several devices share one.
+    // There are few times, so that several devices share one.
     second: fc.oneof(fc.integer({ min: 0, max: 8 }), fc.integer({ min: 0, max: 90_000 })),
     device: fc.constantFrom(0, 1, 2),
     temperature: fc.integer({ min: -90, max: 85 }),
@@ -107,7 +106,7 @@ t.test('each reading of the range comes once, in order, with its values, whateve
   await fc.assert(property, runs(4, 12))
 })
 
-t.test('of more devices than a statement names, no others come', async t => {
+t.test('more devices than a statement names: only their readings are returned', async t => {
   await write([0, 1, 2].map(device => ({ second: 5, device, temperature: device })))
   const reader = open()
   t.teardown(() => reader.close())
@@ -118,7 +117,7 @@ t.test('of more devices than a statement names, no others come', async t => {
   t.strictSame(new Set(found), new Set([0, 2].map(numberOf)))
 })
 
-t.test('it says so when QuestDB does not answer, when nobody waits, and when it is closed', async t => {
+t.test('an error is returned when QuestDB does not answer, the caller aborts, or the query is closed', async t => {
   const away = open({ answers: false })
   const all = { devices: asked([0]), columns: [], ...range }
   const take = async (reader: typeof away, signal: AbortSignal) => {

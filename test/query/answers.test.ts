@@ -2,7 +2,7 @@
 
 import t from 'tap'
 
-// Until it ends, tap runs no other test: the first part must not be over before the last one is loaded.
+// Tap runs no other test until the parent ends: the first part must not end before the last one is loaded.
 t.test('the parts are loaded', () =>
   Promise.all([
     import('./answers/anomalies-answer.ts'),

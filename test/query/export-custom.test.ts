@@ -1,4 +1,4 @@
-/** Exports with values that have no column: each with its reading, figures by the kind of a metric, and increases of buckets. */
+/** Exports with values without a column: each with its reading, figures by the kind of metric, and increases of buckets. */
 
 import { buffer } from 'node:stream/consumers'
 import fc from 'fast-check'
@@ -46,7 +46,6 @@ const linesOf = async (...asked: Parameters<typeof bodyOf>) =>
 
 const timeOf = (second: number) => new Date(startMs + second * 1000).toISOString().replace('Z', '000Z')
 const gauges = (...names: string[]): ExportMetric[] => names.map(name => ({ name, kind: 'gauge' }))
-/** Of porch and attic; cellar has none. */
 const metrics = [...gauges('co2'), ...builtInMetrics, ...gauges('lux', 'never')]
 const [co2, lux, never] = [0, 6, 7]
 const [porch = 0, attic = 0] = numbers
@@ -55,7 +54,7 @@ const seriesOf = [{ co2: 12, lux: 31 }, { co2: 7, lux: undefined }, {}]
 
 const made = fc.record(
   {
-    // Few times, so that several devices share one.
+    // There are few times, so that several devices share one.
     second: fc.oneof(fc.integer({ min: 0, max: 8 }), fc.integer({ min: 0, max: 86_400 })),
     device: fc.constantFrom(0, 1, 2),
     temperature: fc.integer({ min: -90, max: 85 }),
@@ -66,7 +65,7 @@ const made = fc.record(
 )
 type Made = { second: number; device: number; temperature?: number; co2?: number; lux?: number }
 
-/** Without what their devices do not have. */
+/** Metrics that a device does not have are left out. */
 async function write(made: readonly Made[]): Promise<Made[]> {
   await questdb.clear()
   const byKey = new Map(made.map(each => [`${each.second}/${each.device}`, each]))
@@ -84,7 +83,7 @@ async function write(made: readonly Made[]): Promise<Made[]> {
       ...(temperature === undefined ? {} : { temperature }),
     })),
   )
-  // A missing one is a row without a value, as behind a replaced reading; and there are those of other devices.
+  // A missing value is a row with null, as after a replaced reading. Rows of other devices are stored too.
   await questdb.writeCustom(
     kept.flatMap(({ second, device, co2 = null, lux = null }) => {
       const { co2: ofCo2, lux: ofLux } = { co2: undefined, lux: undefined, ...seriesOf[device] }
@@ -124,7 +123,7 @@ t.test('each value comes with its reading, in the column of its metric, whatever
   await fc.assert(property, runs(4, 12))
 })
 
-t.test('an import finds null where a device has a metric and a reading none of it', async t => {
+t.test('an import returns null where the device has a metric that the reading lacks', async t => {
   await write([
     { second: 0, device: 0, co2: 400.5 },
     { second: 0, device: 1 },
@@ -189,7 +188,6 @@ t.test('buckets have the figures that are right for the kind of a metric', async
         ...temperature(3),
         ...gauge('co2', 2, 450, 400, 500),
         ...{ rain_count: 2, rain_sum: 2, rain_min: 0.5, rain_max: 1.5 },
-        // Since the value before the range; then it has started again.
         ...{ energy_count: 3, energy_increase: 45, energy_last: 5 },
         ...{ wind_count: 2, wind_mean: 0, door_count: 2, door_last: 0, door_min: 0, door_max: 1 },
       },
@@ -243,7 +241,6 @@ async function increases(
 const sumOf = (rows: readonly { increase: number | null }[]) =>
   rows.reduce((sum, { increase }) => sum + (increase ?? 0), 0)
 
-/** Of the samples in the bucket. */
 function ofPairs({ timesMs, values }: Samples, startMs: number, stepMs: number): number {
   let sum = 0
   const until = lowerBound(timesMs, startMs + stepMs)
@@ -252,7 +249,7 @@ function ofPairs({ timesMs, values }: Samples, startMs: number, stepMs: number):
   return sum
 }
 
-/** As the analyses have them, those told apart included. */
+/** The analyses divide sums the same way, resets included. */
 function dividedSum(samples: Samples, stepMs: number): number {
   const { timesMs } = samples
   const firstMs = Math.floor((timesMs[0] as number) / stepMs) * stepMs
@@ -327,7 +324,7 @@ function assertAlike(
 }
 
 t.test(
-  `each bucket has the increase of the pairs whose later value it holds, and all have that of the analyses (seed ${seed})`,
+  `each bucket has the increases whose later value it holds, with the sum of the analyses (seed ${seed})`,
   async t => {
     await storeAll()
     const startMs = Date.UTC(2026, 4, 1)
@@ -342,7 +339,7 @@ t.test(
   },
 )
 
-t.test(`what is kept of expired hours has the increase of the values (seed ${seed})`, async t => {
+t.test(`expired hours keep the increase of their values (seed ${seed})`, async t => {
   await storeAll()
   const client = new pg.Client({ ...questdb.address.pg, ssl: false })
   await client.connect()

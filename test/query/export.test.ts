@@ -1,4 +1,4 @@
-/** Exports of readings: every reading once, however they lie in time, and never a part that looks whole. */
+/** Exports of readings: every reading once in any order of time, and never a part that looks complete. */
 
 import { once } from 'node:events'
 import { createServer, get } from 'node:http'
@@ -61,7 +61,7 @@ function csvCells({ time, symbol, ...values }: TestReading): string {
 
 const reading = fc.record(
   {
-    // Few times, so that many readings share one.
+    // There are few times, so that many readings share one.
     timeUs: fc.oneof(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 0, max: 86_400_000_000 })),
     device: fc.constantFrom(0, 1, 2),
     temperature: fc.double({ min: -90, max: 85, noNaN: true }).map(value => value + 0),
@@ -104,7 +104,7 @@ t.test('every reading is in it once, by time and then by device, whatever the si
 const minutes = Array.from({ length: 120 }, (_, minute) => ({ timeUs: minute * 60_000_000, device: minute % 3 }))
 const ofMinutes = readingsOf(minutes.map(each => ({ ...each, temperature: 1 })))
 
-t.test('a range and some devices; readings of a device without a name are left out', async t => {
+t.test('a range of some devices: readings of a device without a name are left out', async t => {
   await questdb.clear()
   await questdb.write([...ofMinutes, { symbol: 'removed-999999', time: '2026-05-01T00:30:00.000000Z', temperature: 1 }])
   const readingsExport = exporter(t, { limits: { pieceRows: 7 } })
@@ -119,7 +119,7 @@ t.test('a range and some devices; readings of a device without a name are left o
   t.strictSame(await linesOf(readingsExport, 'ndjson', { fromUs: endUs, toUs: endUs }), [])
 })
 
-t.test('more exports at a time than the limit are refused; one that its client leaves makes room', async t => {
+t.test('exports above the limit are refused until a client closes its export', async t => {
   const readingsExport = exporter(t, { limits: { exportsMax: 1, pieceRows: 7 } })
   const asked = { layout: 'csv', fromUs: 0, toUs: endUs, devices, isNarrowed: false } as const
   const first = await readingsExport.pieces(asked, stays())
@@ -129,7 +129,7 @@ t.test('more exports at a time than the limit are refused; one that its client l
   t.equal((await linesOf(readingsExport, 'csv')).length, 121)
 })
 
-/** Hands requests on to QuestDB with fewer rows asked for: its answers look whole, and are not. */
+/** Forwards requests to QuestDB with a smaller limit of rows: its answers look complete and are not. */
 async function startShortener(t: Test): Promise<QuestdbHttp> {
   const { host, port } = questdb.address.http
   const server = createServer((request, response) => {

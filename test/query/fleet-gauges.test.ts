@@ -1,4 +1,4 @@
-/** Gauges beside the five in the insights of a fleet: read from QuestDB, one statement for each stretch. */
+/** Gauges beside the five in the insights of a fleet: one statement reads each stretch from QuestDB. */
 
 import t from 'tap'
 import { createLocalTime } from '../../analytics/time/local-time.ts'
@@ -32,7 +32,6 @@ const known: FleetKnown = {
 }
 
 function co2At(place: number, sinceMs: number, noise: number): number {
-  // From within a stretch on.
   if (place === still && sinceMs < 33 * hourMs) return 505
   const more = place === changed && sinceMs < dayMs ? 300 : 0
   return Math.round(500 + 60 * Math.sin((2 * Math.PI * sinceMs) / dayMs) + 10 * noise + more)
@@ -58,7 +57,7 @@ await writeCustom(all)
 const connection = createPgConnection(address.pg, { connectTimeoutMs: 600_000, statementTimeoutMs: 600_000 })
 t.teardown(() => connection.close())
 
-async function told(more: Partial<FleetKnown> = {}) {
+async function insightsWith(more: Partial<FleetKnown> = {}) {
   const texts: string[] = []
   const read: PgConnection['read'] = (statement, signal, take) => {
     texts.push(statement.text)
@@ -74,7 +73,7 @@ async function told(more: Partial<FleetKnown> = {}) {
 }
 
 t.test('a gauge that changes as no other, one that stands still, its batteries and silence are found', async t => {
-  const { texts, insights } = await told()
+  const { texts, insights } = await insightsWith()
   const { findings, outliers, batteries_low, metrics } = insights
   const codes = findings.map(({ code, device, metric, severity }) => `${code} ${device} ${metric} ${severity}`)
   const ofGauges = [
@@ -93,12 +92,15 @@ t.test('a gauge that changes as no other, one that stands still, its batteries a
   t.equal(texts.filter(text => text.includes('series IN')).length, 60 + 30 + 1, 'one a stretch, not one a device')
 })
 
-t.test('what a gauge is not asked for is not told', async t => {
+t.test('gauges that are not requested are not returned', async t => {
   const quality = { flat_hours: null }
   const [ofCo2, ofBattery] = known.gauges as [FleetKnown['gauges'][number], FleetKnown['gauges'][number]]
-  const { insights } = await told({ gauges: [{ ...ofCo2, metric: { ...co2, quality } }, ofBattery], silent: [] })
+  const { insights } = await insightsWith({
+    gauges: [{ ...ofCo2, metric: { ...co2, quality } }, ofBattery],
+    silent: [],
+  })
   t.notOk(insights.findings.some(({ code }) => code === 'stuck' || code === 'silent'))
-  const { insights: without } = await told({ ...nothingKnown, gaugesLeftOut: 5000 })
+  const { insights: without } = await insightsWith({ ...nothingKnown, gaugesLeftOut: 5000 })
   t.match(without, { findings: [], batteries: [], outliers: [], gauges_left_out: 5000 })
   t.notOk('metrics' in without)
 })

@@ -1,4 +1,4 @@
-/** The hours of a device come from QuestDB's view of them where it has all readings, and must be those of the readings. */
+/** Hours of a device come from QuestDB's view if it has all readings. They must equal the hours of the readings. */
 
 import t, { type Test, test } from 'tap'
 import { createLocalTime } from '../../analytics/time/local-time.ts'
@@ -48,7 +48,7 @@ const never = new AbortController().signal
 const hourUs = 3_600_000_000
 const fromUs = Date.UTC(2025, 9, 20, 0, 20) * 1000
 const toUs = fromUs + 4 * 24 * hourUs
-/** As many as 65 in an hour, so that most hours have several. */
+/** Up to 65 readings share an hour, so that most hours have several. */
 const stepUs = 55_000_000
 
 function rawFromUs(): number {
@@ -85,7 +85,7 @@ async function settled(): Promise<void> {
   await until('all is applied', () => ingest.status().lag.rows === 0)
 }
 
-/** Where the one has hours that the other has not, or figures that are further apart than rounding takes them. */
+/** Hours that only one side has, or figures that differ by more than rounding. */
 function differences(is: HourlySeries, wanted: HourlySeries): string[] {
   const starts = [...is.startsMs].join() === [...wanted.startsMs].join() ? [] : ['other hours']
   const columns = metrics.flatMap(metric => hourlyAggregates.map(aggregate => ({ metric, aggregate })))
@@ -105,13 +105,12 @@ async function fill(of: DeviceRef): Promise<void> {
   await settled()
 }
 
-/** Until nothing but the hour in which the range ends has to come from the readings. */
 async function refreshed(t: Test): Promise<void> {
   await until('the view has all', () => rawFromUs() === Number.POSITIVE_INFINITY)
   t.ok(view.validThroughTxn())
 }
 
-test('hours of a view that has everything are those of the readings', async t => {
+test('hours of a complete view equal those of the readings', async t => {
   const of = device(1)
   await fill(of)
   await fill(device(2))
@@ -128,7 +127,7 @@ test('hours of a view that has everything are those of the readings', async t =>
   t.equal(battery_voltage.std[0], 0)
 })
 
-test('what is told of a fleet is the same of its readings, of the view, and of both', async t => {
+test('insights of a fleet are equal from readings, from the view, and from both', async t => {
   const endUs = Math.floor(toUs / hourUs) * hourUs
   const fleet = Array.from({ length: 9 }, (_, index) => device(20 + index))
   for (const [place, of] of fleet.entries()) {
@@ -136,10 +135,8 @@ test('what is told of a fleet is the same of its readings, of the view, and of b
     const bytes = new Uint8Array(times.length * readingLength(of))
     const data = new DataView(bytes.buffer)
     times.reduce((offset, timeUs, index) => {
-      // The last one is warm on the last day.
       const temperature = place === 8 && index < 4 ? 40 : 20 + place / 10
       const values = { temperature, humidity: Number.NaN, pressure: Number.NaN }
-      // Falls by a percent a day, to 50.25 at the end and 51.125 on the mean of the last day.
       const battery = { battery_voltage: Number.NaN, battery_percentage: place === 0 ? 50.25 + index / 4 : 80 }
       return writeReading(data, offset, of, timeUs, true, { timestampMs: undefined, ...values, ...battery })
     }, 0)
@@ -162,7 +159,7 @@ test('what is told of a fleet is the same of its readings, of the view, and of b
   })
   t.equal(await tell(Number.NEGATIVE_INFINITY), fromView)
   t.equal(await tell(endUs - 33 * hourUs), fromView)
-  // Of some of them, read alone or past the others: without the warmest one, nothing stands out.
+  // Without the warmest device, no other one stands out.
   const some = all.slice(0, 8)
   const ofSome = await tell(endUs - 33 * hourUs, some, true)
   t.match(JSON.parse(ofSome), { batteries_total: 1, outliers_total: 0 })
@@ -191,7 +188,7 @@ test('hours are right at any moment while readings of all ages come in', async t
   await refreshed(t)
   let batch = 0
   async function feed(): Promise<void> {
-    // New ones mostly, now and then old ones, and some that replace others.
+    // Most readings are new. Some are old, and some replace others.
     const age = batch % 7 === 0 ? 1 + ((batch * 37) % 90) : 1
     const timesUs = Array.from({ length: 3 }, (_, index) => toUs - age * hourUs + ((batch * 13 + index) % 60) * stepUs)
     await send(of, timesUs, batch, age > 1)
@@ -201,12 +198,12 @@ test('hours are right at any moment while readings of all ages come in', async t
   const wrong: string[] = []
   let isQuiet = true
   await waitFor('hours of the view were compared 5 times', async () => {
-    // One batch at a time, which is applied while we look: on a slow machine two looks would never be the same.
+    // QuestDB applies one batch at a time during the comparison: on a slow machine two reads would never be equal.
     if (isQuiet) await feed()
     const before = await hoursOf(of)
     const from = rawFromUs()
     const mixed = await hoursOf(of, from)
-    // What came in meanwhile may be in the one and not in the other.
+    // A batch applied meanwhile may be in only one of the two.
     isQuiet = differences(await hoursOf(of), before).length === 0
     if (!isQuiet) return false
     if (from > fromUs + hourUs) withView++

@@ -1,4 +1,4 @@
-/** What daily means tell of a fleet, without a database: kinds of batteries, bounds, and who is left out. */
+/** Insights of a fleet from daily means, without a database: kinds of batteries, bounds, and omitted devices. */
 
 import t from 'tap'
 import { type CellType, voltageOf } from '../../analytics/battery/curves.ts'
@@ -26,11 +26,10 @@ import { silentLog } from '../support/databases.ts'
 import { nothingKnown, plainEntry } from '../support/plain-device.ts'
 
 interface MadeDevice {
-  /** Undefined: no value on that day. */
   readonly charge?: (day: number) => number | undefined
   readonly voltage?: (day: number) => number | undefined
   readonly type?: CellType
-  /** Of the quarters of the last day; before it, it is 20. */
+  /** Temperatures by quarter of the last day. All days before it have 20. */
   readonly temperature?: number | readonly (number | undefined)[]
 }
 
@@ -52,7 +51,7 @@ function insightsOf(devices: Record<string, MadeDevice>, silent: FleetKnown['sil
 function addBattery(table: MeansTable, place: number, { charge, voltage }: MadeDevice): void {
   for (let day = 0; day < batteryDays; day++) {
     for (const [metric, value] of [charge?.(day), voltage?.(day)].entries()) {
-      // As from two tables, of which each has a part of the day.
+      // Each of the two tables has a part of the day.
       if (value !== undefined) for (const part of [value - 1, value + 1]) table.add(place, day, metric, part, 1)
     }
   }
@@ -66,7 +65,7 @@ function addTemperature(table: MeansTable, place: number, { temperature }: MadeD
   }
 }
 
-t.test('the soonest battery is first, and of charge and voltage the worse one counts', async t => {
+t.test('the battery that ends soonest is first, by the worse of charge and voltage', async t => {
   const { batteries, batteries_total } = insightsOf({
     coin: { type: 'coin', voltage: day => voltageOf('coin', 80 - 2 * day) },
     untyped: { voltage: day => 4 - day / 40 },
@@ -82,8 +81,8 @@ t.test('the soonest battery is first, and of charge and voltage the worse one co
     unknownDays: { type: 'li-ion', charge: day => (day % 5 === 0 ? 60 - day : undefined) },
     gaps: { type: 'li-ion', charge: day => (day % 3 === 2 ? undefined : 70 - day) },
   })
-  const told = batteries.map(({ device, metric, days_left }) => [device, metric, days_left])
-  t.strictSame(told, [
+  const found = batteries.map(({ device, metric, days_left }) => [device, metric, days_left])
+  t.strictSame(found, [
     ['coin', 'battery_voltage', 10.5],
     ['sooner', 'battery_voltage', 15.5],
     ['both', 'battery_percentage', 30.5],
@@ -94,7 +93,7 @@ t.test('the soonest battery is first, and of charge and voltage the worse one co
   t.match(batteries[2], { percent_per_day: -1, low: 12.5, high: 33.5 })
 })
 
-t.test('a silent device has no estimate of days, and its low battery stays a finding', async t => {
+t.test('a silent device has a finding of its low battery without an estimate of days', async t => {
   const falling = { type: 'li-ion' as const, charge: (day: number) => 50 - day }
   const silent = [0, 1].map(place => ({ place, state: 'stale' as const, lastMs: 0 }))
   const made = { gone: falling, empty: { charge: () => 4 }, here: falling }
@@ -106,7 +105,7 @@ t.test('a silent device has no estimate of days, and its low battery stays a fin
   t.strictSame(codes, ['battery_days here', 'battery_level empty'])
 })
 
-t.test('the most unlike is first, and a difference below that of sensors is none', async t => {
+t.test('the least similar device is first, unless it differs by less than the accuracy of sensors', async t => {
   const usual = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`n${at}`, { temperature: 20 + at / 100 }]))
   const unusual = { near: { temperature: 21 }, cold: { temperature: -8 }, warm: { temperature: 30 } }
   const { outliers } = insightsOf({ ...usual, ...unusual })
@@ -128,11 +127,11 @@ t.test('who has no value in a quarter of the day is not compared', async t => {
     half: { temperature: temperatures },
   })
   t.strictSame(insightsOf(fleet([5, 5, undefined, undefined])).outliers, [])
-  // The quarters count alike, however many hours of them have values.
+  // Quarters have equal weight, independent of how many of their hours have values.
   t.match(insightsOf(fleet([5, 5, 6, 8])).outliers, [{ device: 'half', value: 6, median: 20 }])
 })
 
-t.test('nothing is told when the world has changed, and of a fleet of none', async t => {
+t.test('nothing is reported when the whole fleet has changed, or of an empty fleet', async t => {
   const fleet = (temperatures: number[]) =>
     insightsOf(Object.fromEntries(temperatures.map((temperature, at) => [`d${at}`, { temperature }])))
   t.strictSame(fleet([1, 2, 3, 4, 5, 6, 90]).outliers, [])
@@ -150,7 +149,7 @@ t.test('nothing is told when the world has changed, and of a fleet of none', asy
   })
 })
 
-t.test('where no date can be told, a low battery is a finding', async t => {
+t.test('a low battery is a finding where a date cannot be estimated', async t => {
   const { batteries, findings } = insightsOf({
     untyped: { voltage: day => (day < 28 ? 3.9 : 3.6) },
     mapped: { charge: () => 30, voltage: day => (day < 20 ? 2.9 : 2.3) },
@@ -159,8 +158,8 @@ t.test('where no date can be told, a low battery is a finding', async t => {
     full: { type: 'coin', voltage: () => 2.95 },
   })
   t.strictSame(batteries, [])
-  const told = findings.map(({ device, code, severity, metric, value }) => [device, code, severity, metric, value])
-  t.strictSame(told, [
+  const found = findings.map(({ device, code, severity, metric, value }) => [device, code, severity, metric, value])
+  t.strictSame(found, [
     ['empty', 'battery_level', 'critical', 'battery_percentage', 4],
     ['untyped', 'battery_level', 'warning', 'battery_voltage', 3.6],
     ['mapped', 'battery_level', 'warning', 'battery_voltage', 2.3],
@@ -168,14 +167,14 @@ t.test('where no date can be told, a low battery is a finding', async t => {
   ])
 })
 
-t.test('at most 200 are listed, and all are counted', async t => {
+t.test('all are counted while at most 200 are listed', async t => {
   const falling = { type: 'li-ion' as const, charge: (day: number) => 60 - day }
   const many = Object.fromEntries(Array.from({ length: 250 }, (_, at) => [`d${at}`, falling]))
   const { batteries, batteries_total } = insightsOf(many)
   t.strictSame([batteries.length, batteries_total], [200, 250])
 })
 
-t.test('stretches end where they should, and each hour comes from one table', async t => {
+t.test('stretches end at their bounds and share no hour of two tables', async t => {
   t.strictSame(stretchesUntil(100, 10, 3), [
     { fromUs: 70, toUs: 80 },
     { fromUs: 80, toUs: 90 },
@@ -202,7 +201,7 @@ const minuteMs = 60_000
 const ofFleet = { tags: [], battery_type: null, battery_cells: null, quality_limits: null }
 const device = { number: 1, symbol: 'd-1', name: 'd', location_short: '', ...ofFleet }
 
-/** The cached answer with a clock of the test's own; `asked` counts what reaches a thread, which answers with `built`. */
+/** The test sets the clock of the cached answer. `asked` counts requests to a thread, which returns `built`. */
 const nowhere = { http: {}, pg: {} } as never
 
 function cachedInsights(more: Partial<HourSources> = {}, limits: Partial<QueryLimits> = {}) {
@@ -259,7 +258,7 @@ t.test('it is made every ten minutes, for all who ask', async t => {
   t.equal(made.asked, 2)
 })
 
-t.test('those of some devices are cached for the same devices alone', async t => {
+t.test('insights of some devices are cached by the set of devices', async t => {
   const { made, ask, askOf } = cachedInsights()
   await ask()
   const answered = []
@@ -279,7 +278,7 @@ t.test('those of some devices are cached for the same devices alone', async t =>
   t.equal(made.asked, asked + 1)
 })
 
-t.test('without the view the hours of a small fleet come from its readings, and a large one is refused', async t => {
+t.test('without the view, hours of a small fleet come from its readings while a large fleet is refused', async t => {
   const withoutView = { rawFromUs: Number.NEGATIVE_INFINITY }
   const small = cachedInsights(withoutView, { insightsRawDevicesMax: 1 })
   t.equal(await small.ask(), '1')
@@ -292,7 +291,7 @@ t.test('without the view the hours of a small fleet come from its readings, and 
   t.match(lagging.made.lastSources, { rawFromUs: Number.POSITIVE_INFINITY }, 'what the view has')
 })
 
-t.test('what takes too long is tried every ten minutes', async t => {
+t.test('a build that exceeds its time limit is retried every ten minutes', async t => {
   const { made, ask } = cachedInsights()
   made.built = { ok: false, code: 'TIMED_OUT' }
   t.equal(await ask(), 'TIMED_OUT')

@@ -1,4 +1,4 @@
-/** What is kept of the hours of expired values. */
+/** Hourly aggregates of expired values. */
 
 import { increaseAt } from '../../analytics/counter/counter-increase.ts'
 import type { Samples } from '../../analytics/present.ts'
@@ -7,7 +7,7 @@ import { type SeriesHourColumn, seriesHourColumns } from '../../store/tables.ts'
 
 const hourMs = 3_600_000
 
-/** What `seriesHourColumns` but those of directions are of these samples, ascending, hour by hour. */
+/** Returns `seriesHourColumns` of ascending samples by hour, except columns of directions. */
 export function keptHoursOf({ timesMs, values }: Samples): KeptHours {
   const startOf = (timeMs: number) => timeMs - (timeMs % hourMs)
   const starts = [...new Set(Array.from(timesMs, startOf))]
@@ -37,7 +37,7 @@ function figuresOf(
   }
 }
 
-/** Without what the first of the hour adds, also where it is the second that shows so. */
+/** Leaves out the increase of the hour's first value, also if the second value shows it. */
 function increaseWithin(values: Float64Array, from: number, to: number): number {
   let sum = 0
   for (let at = from + 1; at < to; at++) {
@@ -48,7 +48,7 @@ function increaseWithin(values: Float64Array, from: number, to: number): number 
   return sum
 }
 
-/** Of a small fall of the middle one, that the last one shows to be a reset. */
+/** A small fall is a reset if the next value confirms it. */
 function confirmed([earlier, before, value]: readonly number[]): number {
   const [a, b, c] = [earlier as number, before as number, value as number]
   const isSmallFall = b < a * (1 - 1e-9) && b > a * 0.900000001

@@ -13,7 +13,7 @@ import { bodyIn, jsonIn, makeDevice, queryAt, stays } from './query-at.ts'
 const questdb = await startQuestdb(t)
 const { pg } = questdb.address
 
-/** For all tests: each sets its clock. */
+/** One gate serves all tests. Each test sets its clock. */
 const gate = await openGate(t, pg)
 const dayQuery = queryAt(t, gate.address, '2025-07-05T00:00:00Z')
 
@@ -70,7 +70,7 @@ t.test('a day in the future is empty and not asked for, one without data is empt
   t.equal(gate.statements() - before, 2)
 })
 
-t.test('a day is read again when the device got new readings, and only then', async t => {
+t.test('a day is read again only after new readings of the device', async t => {
   const before = gate.statements()
   const device = makeDevice('fresh')
   dayQuery.clock.time = '2025-08-01T12:00:00Z'
@@ -96,7 +96,7 @@ t.test('today may be kept for some seconds, a day that is over for longer', asyn
   t.strictSame([await age('2025-08-02'), await age('2025-08-01')], [5, 60])
 })
 
-t.test('a day that is larger than any answer is refused, and that is remembered', async t => {
+t.test('a day above the size limit is refused from the cache the second time', async t => {
   const before = gate.statements()
   const device = makeDevice('dense')
   const start = Date.parse('2025-08-04T10:00:00Z')
@@ -110,7 +110,7 @@ t.test('a day that is larger than any answer is refused, and that is remembered'
   t.equal(gate.statements() - before, 2)
 })
 
-/** For all tests without limits of their own: each sets its clock. */
+/** One query serves all tests without limits of their own. Each test sets its clock. */
 const query = queryAt(t, pg, '2025-10-26T02:30:00Z')
 const pointBytes = '{"d":"2026-01-01 00:00","v":1},'.length
 
@@ -196,37 +196,33 @@ t.test('names and places are written as JSON, whatever is in them', async t => {
   t.strictSame(await latestJson(query.latestAll(72, () => [])), { cached_at: '2025-03-01 01:00', data: [] }, 'of none')
 })
 
-t.test(
-  'points stay raw while the body fits, and are means over the finest buckets that fit when it does not',
-  async t => {
-    const device = makeDevice('thinned')
-    // Twice a minute for an hour, from the start of an hour: 120 points, 60 means of a minute, 12 of five, 4 of fifteen.
-    await questdb.write(series(device.symbol, '2025-04-01T12:00:00Z', 30, 120))
-    const ask = (latestBytesMax: number) => {
-      const query = queryAt(t, pg, '2025-04-01T13:00:00Z', { limits: { latestBytesMax } })
-      return query.latestAll(1, () => [device])
-    }
-    const raw = await ask(1_000_000)
-    const rawBytes = bodyIn(raw).bytes.length
-    t.notOk('bucket_seconds' in (jsonIn(raw) as object))
-    t.same(bodyIn(await ask(rawBytes + 1)).bytes, bodyIn(raw).bytes, 'it fits with a byte to spare')
+t.test('points stay raw while the body fits, else they are means over the finest buckets that fit', async t => {
+  const device = makeDevice('thinned')
+  await questdb.write(series(device.symbol, '2025-04-01T12:00:00Z', 30, 120))
+  const ask = (latestBytesMax: number) => {
+    const query = queryAt(t, pg, '2025-04-01T13:00:00Z', { limits: { latestBytesMax } })
+    return query.latestAll(1, () => [device])
+  }
+  const raw = await ask(1_000_000)
+  const rawBytes = bodyIn(raw).bytes.length
+  t.notOk('bucket_seconds' in (jsonIn(raw) as object))
+  t.same(bodyIn(await ask(rawBytes + 1)).bytes, bodyIn(raw).bytes, 'it fits with a byte to spare')
 
-    const minutes = await latestJson(ask(rawBytes))
-    t.equal(minutes.bucket_seconds, 60, 'it does not when the limit is its own length')
-    t.strictSame(Object.keys(minutes), ['cached_at', 'bucket_seconds', 'data'])
-    t.equal(minutes.data[0]?.temperature.length, 60)
+  const minutes = await latestJson(ask(rawBytes))
+  t.equal(minutes.bucket_seconds, 60, 'it does not when the limit is its own length')
+  t.strictSame(Object.keys(minutes), ['cached_at', 'bucket_seconds', 'data'])
+  t.equal(minutes.data[0]?.temperature.length, 60)
 
-    const five = await latestJson(ask(60 * pointBytes))
-    const expected = Array.from({ length: 12 }, (_, i) => {
-      return { d: `2025-04-01 14:${String(i * 5).padStart(2, '0')}`, v: i * 10 + 4.5 }
-    })
-    t.strictSame(five.data[0]?.temperature, expected)
-    t.strictSame([five.bucket_seconds, five.cached_at], [300, '2025-04-01 15:00'])
+  const five = await latestJson(ask(60 * pointBytes))
+  const expected = Array.from({ length: 12 }, (_, i) => {
+    return { d: `2025-04-01 14:${String(i * 5).padStart(2, '0')}`, v: i * 10 + 4.5 }
+  })
+  t.strictSame(five.data[0]?.temperature, expected)
+  t.strictSame([five.bucket_seconds, five.cached_at], [300, '2025-04-01 15:00'])
 
-    const quarter = await latestJson(ask(12 * 2 * pointBytes))
-    t.strictSame([quarter.bucket_seconds, quarter.data[0]?.humidity.length], [900, 4])
-  },
-)
+  const quarter = await latestJson(ask(12 * 2 * pointBytes))
+  t.strictSame([quarter.bucket_seconds, quarter.data[0]?.humidity.length], [900, 4])
+})
 
 t.test('a bucket that the range cuts is named by its own start, in local time', async t => {
   const device = makeDevice('cut')
@@ -242,7 +238,7 @@ t.test('a bucket that the range cuts is named by its own start, in local time', 
   t.equal(data[0]?.temperature[0]?.v, (180 + 359) / 2, 'of the first hour only the half within the range counts')
 })
 
-t.test('missing values do not count in a mean, and a bucket without any is absent', async t => {
+t.test('a bucket without values is absent, as missing values do not count', async t => {
   const device = makeDevice('gaps')
   const at = (second: number) => new Date(Date.parse('2025-04-03T12:00:00Z') + second * 1000).toISOString()
   const warm = Array.from({ length: 30 }, (_, i) => ({ symbol: device.symbol, time: at(i), temperature: i % 2 }))
@@ -255,7 +251,7 @@ t.test('missing values do not count in a mean, and a bucket without any is absen
   t.strictSame(data[0]?.humidity, [{ d: '2025-04-03 14:01', v: 7 }])
 })
 
-t.test('when not even a point a day fits, the answer is too large, and a narrower one is not', async t => {
+t.test('a range is too large if a point a day does not fit', async t => {
   const devices = Array.from({ length: 10 }, (_, i) => makeDevice(`wide-${i}`))
   await questdb.write(devices.flatMap(device => series(device.symbol, '2025-04-04T12:00:00Z', 60, 5)))
   const query = queryAt(t, pg, '2025-04-04T13:00:00Z', { limits: { latestBytesMax: 1000 } })
@@ -267,7 +263,7 @@ t.test('when not even a point a day fits, the answer is too large, and a narrowe
   t.strictSame(await frames.latestAll(1, () => devices), { ok: false, code: 'TOO_LARGE' }, 'the names alone do not fit')
 })
 
-t.test('readings of other devices, and those without temperature and humidity, leave the limit alone', async t => {
+t.test('the limit counts only readings of the device with a temperature or humidity', async t => {
   const listed = makeDevice('listed')
   const other = makeDevice('other')
   const pressures = series(listed.symbol, '2025-04-05T12:20:00Z', 1, 500).map(({ symbol, time }) => {
@@ -294,7 +290,6 @@ t.test('points are fetched only when they might fit', async t => {
   t.equal(gate.statements(), 4, 'counted raw, by one minute and by five, and fetched once')
 })
 
-/** One counts the points, the other fetches them. */
 const statementsPerBuild = 2
 
 t.test('a body is built at most once a minute for each number of hours', async t => {
@@ -313,7 +308,7 @@ t.test('a body is built at most once a minute for each number of hours', async t
   t.equal(gate.statements(), 3 * statementsPerBuild, 'other hours and other devices are bodies of their own')
 })
 
-t.test('a body is that of its devices, however many they are', async t => {
+t.test('a body has its devices only, for any number of devices', async t => {
   const gate = await openGate(t, pg)
   const query = queryAt(t, gate.address, '2025-05-02T18:00:00Z')
   const devices = Array.from({ length: 510 }, (_, index) => makeDevice(`many-${index}`))

@@ -11,7 +11,7 @@ function byMetric<T>(of: (metric: Metric) => T): Record<Metric, T> {
   return Object.fromEntries(metrics.map(metric => [metric, of(metric)])) as Record<Metric, T>
 }
 
-/** What a reading does not have is missing. */
+/** Metrics that a reading lacks are missing values. */
 export function seriesOf(readings: readonly Reading[]): Series {
   return {
     timesMs: Float64Array.from(readings, ([timeMs]) => timeMs),
@@ -19,7 +19,6 @@ export function seriesOf(readings: readonly Reading[]): Series {
   }
 }
 
-/** The same by UTC hour, by plain sums. */
 export function hourlyOf(readings: readonly Reading[]): HourlySeries {
   const hourOf = ([timeMs]: Reading) => Math.floor(timeMs / hourMs) * hourMs
   const startsMs = [...new Set(readings.map(hourOf))]

@@ -1,4 +1,4 @@
-/** Values of series out of a real QuestDB, by either of its protocols. */
+/** Values of series from a real QuestDB, by both protocols. */
 
 import t, { test } from 'tap'
 import { customSamples } from '../../query/kinds/custom-samples.ts'
@@ -36,7 +36,7 @@ await world.send(porch, [
   [startMs + 2 * minuteMs, { co2: 450, door: 0 }],
   [startMs + 90 * minuteMs, { co2: 500 }],
 ])
-// Replaced by one without the value.
+// The second reading replaces the first, without the value.
 await world.send(porch, [[startMs + minuteMs, { temperature: 21 }]])
 await world.applied()
 
@@ -51,7 +51,7 @@ const afterUs = startMs * 1000 - 1
 const throughUs = (startMs + 90 * minuteMs) * 1000
 const minutes = (timesMs: Float64Array) => Array.from(timesMs, timeMs => (timeMs - startMs) / minuteMs)
 
-test('series come apart, without those of others and what a replaced reading had', async t => {
+test('series are returned separately, without other series and replaced values', async t => {
   for (const source of sources) {
     const asked = { series: [co2, door, 999_999], afterUs, throughUs }
     const read = async (more: object = {}) => {

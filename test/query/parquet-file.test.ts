@@ -1,4 +1,4 @@
-/** Files of readings as another reader of Parquet sees them, which shares no code with the one that QuestDB has. */
+/** Files of readings, read by another Parquet reader that shares no code with QuestDB's. */
 
 import { zstdDecompressSync } from 'node:zlib'
 import fc from 'fast-check'
@@ -59,7 +59,7 @@ function rowsIn({ timesUs, devices, values, order }: ExportRows): unknown[][] {
 async function reads(t: Test, pieces: readonly ExportRows[]): Promise<void> {
   const read = await readFile(await fileOf(pieces))
   const wanted = pieces.flatMap(rowsIn)
-  // As one text: -0 is another value than 0.
+  // Texts distinguish -0 from 0.
   const text = (rows: unknown[][]) =>
     rows.map(row => row.map(cell => (Object.is(cell, -0) ? '-0' : String(cell))).join())
   t.strictSame(text(read), text(wanted))
@@ -104,6 +104,5 @@ t.test('a reader finds the groups of a time by their statistics', async t => {
     const { min_value, max_value } = columns[0]?.meta_data?.statistics ?? {}
     return [min_value, max_value].map(Number)
   })
-  // As Date objects, in milliseconds.
   t.strictSame(bounds.flat(), [5, 9, 10, 10])
 })

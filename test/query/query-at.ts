@@ -1,4 +1,4 @@
-/** What the tests of the queries share: a query with a clock of the test's own, and the bodies that come back. */
+/** Shared by tests of queries: a query with the test's clock, and the returned bodies. */
 
 import type { Answer, Body } from '../../query/cache/body.ts'
 import type { QueryDevice } from '../../query/fleet.ts'
@@ -9,7 +9,6 @@ import type { QuestdbHttp, QuestdbPg } from '../../store/questdb/client/questdb-
 import { silentLog, type TestHooks } from '../support/databases.ts'
 
 interface Clock {
-  /** ISO 8601. */
   time: string
   advance(ms: number): void
 }
@@ -25,7 +24,6 @@ function clockAt(time: string): Clock {
 
 export interface TestQuery extends Query {
   readonly clock: Clock
-  /** The device's revision, as the ingest would count it. */
   readonly revisions: Map<number, number>
 }
 
@@ -34,11 +32,11 @@ export interface TestQueryOptions {
   readonly timeZone?: string
   readonly log?: QueryOptions['log']
   readonly answers?: () => boolean | Promise<boolean>
-  /** Without one nobody answers over HTTP. */
+  /** Without this client, HTTP requests fail. */
   readonly http?: QuestdbHttp
 }
 
-/** However slow the machine is, only a hang is given up. */
+/** The limit only ends a hang, also on a slow machine. */
 const unhurried = { timeoutMs: 600_000, connectTimeoutMs: 600_000 }
 const nowhere: QuestdbHttp = { host: '127.0.0.1', port: 1, tls: false, authorization: undefined }
 
@@ -65,7 +63,7 @@ export function queryAt(
 
 let devicesMade = 0
 
-/** A device that no other test of the process writes to. */
+/** A device number that is unique in the process. */
 export function makeDevice(name: string, location = ''): QueryDevice {
   devicesMade++
   return { number: devicesMade, symbol: `test-${devicesMade}`, name, location_short: location }
@@ -80,7 +78,6 @@ export function jsonIn(answer: Answer): unknown {
   return JSON.parse(bodyIn(answer).bytes.toString())
 }
 
-/** A client that stays. */
 export function stays(): AbortSignal {
   return new AbortController().signal
 }

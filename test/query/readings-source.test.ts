@@ -1,4 +1,4 @@
-/** Readings and further values out of a real QuestDB: whole series, and chunks of any size. */
+/** Readings and further values from a real QuestDB: whole series, and chunks of any size. */
 
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -39,7 +39,7 @@ function sourceAt(hooks: TestHooks, { http = address.http, pg = address.pg, time
   return source
 }
 
-/** A server between us and QuestDB that does with its answer what the test says. */
+/** A proxy between client and QuestDB that alters responses. */
 async function between(hooks: TestHooks, alter: (file: Buffer, response: http.ServerResponse) => void) {
   const { host, port } = address.http
   const server = http.createServer((request, response) => {
@@ -90,7 +90,7 @@ function same(t: Test, series: Awaited<ReturnType<ReadingsSource['series']>>, le
 }
 
 test('a series comes over /exp with its gaps and its microseconds', async t => {
-  // By default QuestDB lets two connections have files, and counts those that are idle.
+  // QuestDB's default limit is two connections with files, idle ones included.
   const sources = Array.from({ length: 6 }, () => sourceAt(t, { pg: { ...address.pg, port: 1 } }))
   for (const series of await Promise.all(sources.map(source => source.series(everything, never)))) same(t, series)
 })
@@ -108,7 +108,7 @@ test('a series comes over the PostgreSQL protocol where /exp does not give it', 
   }
 })
 
-test('a range is open at its beginning and closed at its end, and more readings than are wanted are too large', async t => {
+test('a range excludes its start, includes its end and can be TOO_LARGE', async t => {
   for (const source of [sourceAt(t), sourceAt(t, { http: nowhere })]) {
     await t.rejects(source.series({ ...everything, rowsMax: rowCount - 1 }, never), { code: 'TOO_LARGE' })
     const read = async (afterUs: number, throughUs: number) => {
@@ -145,7 +145,7 @@ test('the newest reading is the last one up to a moment', async t => {
   t.equal(await newest('unknown-9', lastUs), undefined)
 })
 
-test('a QuestDB that is away and nobody who waits are told apart', async t => {
+test('an unavailable QuestDB and an abort have different codes', async t => {
   const away = sourceAt(t, { http: nowhere, pg: { ...address.pg, port: 1 } })
   await t.rejects(away.series(everything, never), { code: 'NOT_LISTENING' })
   const hanging = await between(t, () => undefined)
@@ -163,7 +163,7 @@ test('a statement that QuestDB ends for its time is not asked again', async t =>
 
 test('a whole file is enough, whatever its answer still waits for', async t => {
   const http = await between(t, (file, response) => {
-    // It begins as it ends, which must not be taken for its end; and its answer is never ended.
+    // The response begins with the bytes of its end, which must not be taken for the end. It is never ended.
     response.write(file.subarray(0, 4))
     setTimeout(() => response.write(file.subarray(4)), 50)
   })
@@ -197,7 +197,7 @@ test('a file that is not as we read it is refused whatever is wrong with it', as
   const changed = fc.property(changes, made => {
     const bytes = Buffer.from(file)
     for (const { at, to } of made) bytes[at] = to
-    // A value may be another one; nothing else may happen.
+    // Only values may differ.
     isRefused(bytes)
   })
   fc.assert(changed, runs(500, 2000))
@@ -226,7 +226,7 @@ async function read(fromSecond: number, toSecond: number, series: readonly numbe
 }
 
 const made = fc.record({
-  // Few times, so that many values share one.
+  // There are few times, so that many values share one.
   second: fc.oneof(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 0, max: 86_400 })),
   series: fc.integer({ min: 1, max: 12 }),
   value: fc.option(fc.double({ min: -1e6, max: 1e6, noNaN: true }).map(value => value + 0)),
@@ -249,7 +249,7 @@ t.test('every value of a range comes once, ascending by time, whatever the size 
   )
 })
 
-t.test('only those of some series and of the range, without those that have no value', async t => {
+t.test('only existing values of the given series and range are returned', async t => {
   await questdb.clear()
   await questdb.writeCustom([
     { series: 7, time: timeOf(0), value: 1 },

@@ -1,4 +1,4 @@
-/** Which replica is read: one that answers, is not behind, and shows no less than was read before. */
+/** Selection of a replica: it responds, is not behind, and shows no less than earlier reads. */
 
 import { once } from 'node:events'
 import t from 'tap'
@@ -76,7 +76,7 @@ t.test('without any that answers nothing is chosen', async t => {
 
 const noSignal = new AbortController().signal
 
-t.test('a query that finds its replica away runs once more on another one, and no further', async t => {
+t.test('a query whose replica is unavailable runs once more, on another one', async t => {
   const { replicas, pass } = world()
   const asked: number[] = []
   const query = (isAway: (replica: number) => boolean) =>

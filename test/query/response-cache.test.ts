@@ -63,7 +63,6 @@ function world() {
   return { ask, builds, clock, errors, hits, last: () => builds.at(-1) as Build }
 }
 
-/** Every promise that can be kept has been. */
 function settled(): Promise<void> {
   return new Promise(resolve => setImmediate(resolve))
 }
@@ -77,7 +76,7 @@ async function primed() {
 
 const served = (body: Body, maxAgeSeconds: number) => ({ ok: true, body, maxAgeSeconds })
 
-t.test('the rule, by what has changed and by age', async t => {
+t.test('responses by their changes and age', async t => {
   const cases: [string, string | undefined, number, 'served' | 'served, refreshed' | 'built'][] = [
     ['without a version nothing is right', undefined, freshMs, 'served, refreshed'],
     ['but fresh', undefined, freshMs - 1, 'served'],
@@ -132,7 +131,7 @@ t.test('of all who ask while an answer is refreshed, one starts it, and the next
   t.equal(builds.length, 3, 'and the next one may be refreshed again')
 })
 
-t.test('all who wait for the same version wait for one build, those of another version for their own', async t => {
+t.test('requests share a build by version', async t => {
   const { ask, builds } = world()
   const waiting = [ask('1'), ask('1'), ask('2'), ask('1', { key: 'b' })]
   t.equal(builds.map(build => `${build.key}${build.version}`).join(), 'a1,a2,b1')
@@ -205,7 +204,7 @@ t.test('a build that failed with nothing in the cache says why', async t => {
   t.equal(builds.length, 4)
 })
 
-t.test('a fault of ours in a build that nobody waits for is logged', async t => {
+t.test('an internal error in a build without waiting requests is logged', async t => {
   const { ask, clock, errors, first } = await primed()
   clock.nowMs += freshMs
   const build = () => Promise.reject(new Error('ours'))
@@ -249,7 +248,7 @@ t.test('a refresh goes on when its client leaves', async t => {
   t.strictSame(await waiting, served(last().body, 5), 'and who has to wait waits for it')
 })
 
-/** A history of one answer, which holds every answer that it gets to the rule. */
+/** A history of one response, which checks every served answer against the rule. */
 function history() {
   const { ask, builds, clock, errors } = world()
   const clients: AbortController[] = []
@@ -259,7 +258,7 @@ function history() {
   const open = () => builds.filter(build => !ended.has(build) && !build.signal.aborted)
 
   function check(answer: Answer, versionAsked: number, client: AbortSignal): void {
-    // Nobody reads what a client that has left is served.
+    // An aborted client does not read its response.
     if (!answer.ok || client.aborted) return
     const made = builds.find(build => build.body === answer.body) as Build
     if (Number(made.version) >= versionAsked) return
@@ -303,7 +302,7 @@ function history() {
   return { actions, open, errors }
 }
 
-t.test('whatever happens in whichever order, what is served is right, young, or better than nothing', async () => {
+t.test('any order of events serves a current, a young, or the only available answer', async () => {
   const kinds = ['ask', 'ask', 'ask', 'pass', 'pass', 'change', 'change', 'leave', 'end', 'end', 'fail'] as const
   const step = fc.tuple(fc.constantFrom(...kinds), fc.nat(400_000))
   await fc.assert(
@@ -321,7 +320,6 @@ t.test('whatever happens in whichever order, what is served is right, young, or 
   )
 })
 
-/** Half of it can be compressed. */
 function makeBody(bytes: number): Body {
   return bodyOf(encodeBody(new Uint8Array(Buffer.concat([randomBytes(bytes / 2), Buffer.alloc(bytes / 2, 'x')]))))
 }
@@ -357,7 +355,7 @@ t.test('at most two forms are being made at a time', async t => {
   t.type(await cache.coded(two, 'br'), Buffer)
 })
 
-t.test('a new form makes a body heavier, and others go for it', async t => {
+t.test('a new encoding makes a body larger, so that others are evicted', async t => {
   // Plain 100 kB and gzip 50 kB each: three fit, and no more than one further form of 50 kB.
   const cache = createBodyCache(520_000)
   const bodies = [makeBody(100_000), makeBody(100_000), makeBody(100_000)]

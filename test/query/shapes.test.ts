@@ -1,4 +1,4 @@
-/** The shapes of the answers as others will read them. Real answers are held to them wherever a test reads one. */
+/** The shapes of the answers as their clients read them. Every test that reads an answer checks its shape. */
 
 import { test } from 'tap'
 import { z } from 'zod'
@@ -8,7 +8,6 @@ import { shapeOfRead } from '../support/answer-shapes.ts'
 
 type Schema = z.core.JSONSchema.BaseSchema
 
-/** The schema's objects, with their places. */
 function objectsIn(schema: unknown, place: string): [string, Schema][] {
   if (typeof schema !== 'object' || schema === null) return []
   const inside = Object.entries(schema).flatMap(([name, part]) => objectsIn(part, `${place}/${name}`))
@@ -21,8 +20,7 @@ test('each shape has a JSON schema that leaves no field open', async t => {
     t.ok(objects.length > 0, name)
     for (const [place, { additionalProperties, propertyNames, required }] of objects) {
       const names = propertyNames as Schema | undefined
-      // A record of one shape for each of some names is an object of exactly these.
-      // Members beside the named ones are custom metrics, whose shapes are objects that this walk meets, too.
+      // A record of one shape for given names is an object of exactly these. Members beside them are custom metrics.
       if (typeof additionalProperties === 'object' && names?.enum === undefined)
         t.not(Object.keys(additionalProperties).length, 0, place)
       else if (names === undefined) t.equal(additionalProperties, false, place)
@@ -31,11 +29,11 @@ test('each shape has a JSON schema that leaves no field open', async t => {
   }
 })
 
-test('kinds of metrics are those of the registry', async t => {
+test('kinds of metrics equal those of the registry', async t => {
   t.strictSame(MetricDescription.shape.kind.options, metricKinds)
 })
 
-test('a field that is not declared is refused, and so is one that is missing', async t => {
+test('an undeclared field and a missing field are refused', async t => {
   const point = { d: '2026-01-01 00:00', v: 1 }
   const day = { temperature: [point], humidity: [], pressure: [] }
   t.ok(shapeOfRead.data.safeParse(day).success)

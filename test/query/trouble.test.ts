@@ -1,4 +1,4 @@
-/** What happens to queries when QuestDB, the time or the client is gone. */
+/** Behaviour of queries when QuestDB is down, a time limit passes or the client aborts. */
 
 import { type AddressInfo, createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -16,7 +16,6 @@ const { pg } = questdb.address
 const away = { ok: false, code: 'DATABASE_AWAY' }
 const closing = { ok: false, code: 'CLOSING' }
 
-/** A query of a device whose days of the month before are asked for by their number. */
 async function behindGate(t: Test, options: TestQueryOptions = {}) {
   const gate = await openGate(t, pg)
   const device = makeDevice('trouble')
@@ -25,7 +24,7 @@ async function behindGate(t: Test, options: TestQueryOptions = {}) {
   return { gate, query, day, latest: () => query.latestAll(1, () => [device]) }
 }
 
-t.test('without QuestDB and without a body there is no answer, and QuestDB is found again', async t => {
+t.test('without QuestDB and a cached body the query fails until QuestDB restarts', async t => {
   const { log, texts: warnings } = recordingLog('warn')
   const { gate, day, latest } = await behindGate(t, { log })
   await gate.shut()
@@ -35,7 +34,7 @@ t.test('without QuestDB and without a body there is no answer, and QuestDB is fo
   t.ok((await latest()).ok && (await day(1)).ok)
 })
 
-t.test('a wrong password is told from nothing by nobody but the log', async t => {
+t.test('a wrong password appears only in the log', async t => {
   const { log, texts: warnings } = recordingLog('warn')
   const query = queryAt(t, { ...pg, password: 'wrong' }, '2025-09-01T12:00:00Z', { log })
   t.strictSame(await query.latestAll(1, () => [makeDevice('password')]), away)
@@ -66,8 +65,7 @@ t.test('when too many queries wait, the next is refused and the others are answe
   t.ok((await Promise.all(waiting)).every(({ ok }) => ok))
 })
 
-t.test('a query that nobody waits for any more is taken from the queue, or broken off in QuestDB', async t => {
-  // No time limit ends the query here.
+t.test('an aborted query is removed from the queue, or cancelled in QuestDB', async t => {
   const { gate, day } = await behindGate(t, { limits: { threadsMax: 1, timeoutMs: 600_000 } })
   await day(1)
   gate.hold()
@@ -98,7 +96,7 @@ t.test('a QuestDB that hangs is abandoned', async t => {
 })
 
 t.test('an answer of several statements has one deadline, its wait included', async t => {
-  // It takes connections and says nothing, as a frozen one does.
+  // It accepts connections and sends nothing, like a frozen server.
   const silent = createServer(socket => t.teardown(() => socket.destroy()))
   await new Promise<void>(listening => silent.listen(0, '127.0.0.1', listening))
   t.teardown(() => silent.close())
@@ -115,7 +113,7 @@ t.test('an answer of several statements has one deadline, its wait included', as
   t.strictSame(first, [late, late])
 })
 
-t.test('while QuestDB answers no probe nothing is asked of it, and the cached body is served', async t => {
+t.test('while QuestDB fails its probes, the cached body is served without a query', async t => {
   let answers = true
   const { gate, query, day, latest } = await behindGate(t, { answers: async () => answers })
   const body = bodyIn(await latest())
@@ -135,7 +133,7 @@ t.test('a QuestDB that does not even greet is abandoned', async t => {
   t.strictSame(await latest(), away)
 })
 
-t.test('a closed query answers nothing, and may be closed twice', async t => {
+t.test('a closed query returns no answer and may be closed twice', async t => {
   const { gate, query, day } = await behindGate(t)
   await day(1)
   gate.hold()

@@ -1,4 +1,4 @@
-/** The parts that turn rows into bytes, by themselves. */
+/** Unit tests of the parts that turn rows into bytes. */
 
 import assert from 'node:assert/strict'
 import { createInflateRaw, gunzipSync } from 'node:zlib'
@@ -26,7 +26,7 @@ function written(fill: (bytes: RowBytes) => void): string {
   return Buffer.from(bytes.finish()).toString()
 }
 
-test('a number is written in the digits of JavaScript, and -0 with its sign', async t => {
+test('a number is written with the digits of JavaScript, and -0 with its sign', async t => {
   const decimals = fc.tuple(fc.maxSafeInteger(), fc.integer({ min: 0, max: 12 })).map(([whole, places]) => {
     return Number(`${whole}e-${places}`)
   })
@@ -68,7 +68,7 @@ const write = (live: { words: string; state: string }, nowMs: number) => {
   return { text: `${live.words} ${nowMs}`, tag: live.state }
 }
 
-t.test('the dynamic part is written, and gzip says the same', async () => {
+t.test('the dynamic part is written with the same text in gzip', async () => {
   const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 300 }), fc.constant('0.123456789,'.repeat(9000)))
   fc.assert(
     fc.property(text, text, text, (head, words, tail) => {
@@ -122,7 +122,7 @@ t.test('a body that was served stays as it is', async t => {
   t.equal(template.tail.length, 0, 'the memory of the template is freed')
 })
 
-t.test('one weak tag stands for all forms until what it says changes', async t => {
+t.test('one weak tag is shared by all encodings until the content changes', async t => {
   const live = { words: 'x', state: 'fresh' }
   const body = dynamicBodyOf(templateOf('a', 'b', live), write)
   const { etags } = body.at(1000)

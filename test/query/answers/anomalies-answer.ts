@@ -1,4 +1,4 @@
-/** Pages of anomalies: in order, none twice and none left out. */
+/** Pages of anomalies: in order, complete and without duplicates. */
 
 import t from 'tap'
 import type { Anomaly } from '../../../analytics/findings/anomaly.ts'
@@ -52,7 +52,7 @@ t.test('newest first, those that reach into the range', async t => {
   t.equal(anomalies[0]?.reason, 'No reading since 30 Jan 2026, 01:00')
 })
 
-t.test('a spike is told at the time of its value, which is within it', async t => {
+t.test('a spike is reported at the time of its value', async t => {
   const atMs = startMs + 3 * dayMs
   const wide: Anomaly = { ...spike(3, 'temperature'), valueMs: atMs + 600_000, endMs: atMs + 1_200_000 }
   const { anomalies } = page(10, undefined, [wide, outage(2)])

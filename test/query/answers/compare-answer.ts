@@ -115,8 +115,7 @@ test('without data there are the same keys, empty arrays, nulls and a reason', a
   t.strictSame(full.temperature, { unit: '°C', ...emptyMetric, a: [{ d: '2026-07-01 02:00', v: 1 }] })
 })
 
-test('the repeated hour has its label twice, and t tells the two apart', async t => {
-  // At 01:00 UTC the clocks of Berlin go from 03:00 back to 02:00.
+test('t distinguishes the two hours that have the same label', async t => {
   const endMs = Date.UTC(2025, 9, 26, 4)
   const a = hoursOf(endMs - 4 * hourMs, [1, 2, 3, 4])
   const { temperature, start, end } = compare(a, a, { endMs, withTimes: true })
@@ -129,7 +128,7 @@ test('the repeated hour has its label twice, and t tells the two apart', async t
   t.strictSame(timesOf(temperature.diff), timesOf(temperature.a))
 })
 
-test('the window ends with the last full hour of the one heard of last', async t => {
+test('the window ends with the last full hour of the device with the newest reading', async t => {
   const nowMs = Date.UTC(2026, 6, 2, 10, 40)
   const lastMs = Date.UTC(2026, 6, 1, 8, 59, 59)
   const endMs = Date.UTC(2026, 6, 1, 8)
@@ -149,7 +148,7 @@ test('an alias is named as the preset that it stands for', async t => {
   for (const wrong of ['', '7D', '2d', 'toString', '__proto__', 'constructor']) t.equal(comparePreset(wrong), undefined)
 })
 
-test('points and counts are those of the readings, whatever is missing', async () => {
+test('points and counts are those of the readings when hours are missing', async () => {
   const value = fc.option(fc.integer({ min: -300, max: 500 }), { nil: undefined, freq: 3 })
   const sides = fc.array(fc.tuple(value, value), { maxLength: 30 })
   const startMs = Date.UTC(2026, 6, 1)

@@ -47,7 +47,6 @@ const noFigures: Figures = {
 const unknown = { ...noFigures, coverage: null }
 
 test('a whole answer: yesterday in full, today so far', async t => {
-  // Hourly, at half past: 0, 1, … 23 yesterday; the pressure every second time only.
   const yesterday = Array.from({ length: 24 }, (_, hour): Reading => {
     const pressure = hour % 2 === 0 ? { pressure: 1000 } : {}
     return [startMs - dayMs + hour * hourMs + hourMs / 2, { temperature: hour, ...pressure }]
@@ -63,7 +62,6 @@ test('a whole answer: yesterday in full, today so far', async t => {
         temperature: {
           ...{ mean: 11.5, min: 0, max: 23, min_at: first, max_at: '2026-06-30 23:30', std: Math.sqrt(50) },
           ...{ count: 24, coverage: 1, valid: true, mean_of_hours: 11.5 },
-          // From 00:30 to 23:30 the line's mean is 11.5; in the half hour up to midnight it falls from 23 to 9.
           tw_mean: (23 * 11.5 + 0.5 * 16) / 23.5,
         },
         humidity: noFigures,
@@ -99,7 +97,7 @@ test('a device without readings has its days with nulls, the newest last', async
   t.strictSame(days, [{ date: '2026-07-01', hours: 24, temperature: unknown, humidity: unknown, pressure: unknown }])
 })
 
-test('18 hours of 24 make a mean of hours, 17 do not; a day of 23 hours needs 18 as well', async t => {
+test('a mean of hours needs 18 hours on days of 23 and of 24 hours', async t => {
   const meanOfHours = (hours: number, nowMs: number) => {
     const fromMs = localDays(berlin, nowMs, 1)[0]?.startMs ?? 0
     const { days } = daily(temperatures(fromMs, hourMs, [...Array(hours).keys()]), { local: berlin, nowMs })
@@ -111,7 +109,7 @@ test('18 hours of 24 make a mean of hours, 17 do not; a day of 23 hours needs 18
   t.strictSame([meanOfHours(19, autumn), meanOfHours(18, autumn)], [9, null])
 })
 
-test('the reading before the first day leads into it, and is in none', async t => {
+test('the reading before the first day counts as its start value and belongs to no day', async t => {
   const readings = temperatures(startMs - hourMs / 2, hourMs, [0, 10])
   const { count, tw_mean, min } = (daily(readings).days[0] as Day).temperature
   t.strictSame([count, tw_mean, min], [1, 7.5, 10])
@@ -136,7 +134,7 @@ function agrees(found: Figures, expected: readonly (readonly [string, number])[]
   assert.ok((found.coverage as number) > 0 && (found.coverage as number) <= 1)
 }
 
-test('every reading is in its local day, whatever the zone, and no figure leaves its bounds', async () => {
+test('every reading belongs to its local day in any time zone', async () => {
   const steps = fc.array(fc.tuple(fc.integer({ min: 1, max: 400 }), fc.integer({ min: -999, max: 999 })), {
     minLength: 1,
     maxLength: 100,
@@ -256,7 +254,7 @@ test('the calendar counts the days back, over a leap day as over any other', asy
   })
 })
 
-test('hours follow each other without a hole, and every reading of a day is in one', async () => {
+test('hours follow each other without a gap and hold every reading of a day', async () => {
   const halfHours = ['Asia/Kolkata', 'Asia/Kathmandu', 'America/St_Johns', 'Australia/Lord_Howe']
   const zones = fc.constantFrom('UTC', 'Europe/Berlin', 'America/Santiago', ...halfHours)
   const day = fc.integer({ min: 0, max: 4 * 365 })

@@ -98,7 +98,7 @@ test('a device without readings has the same keys, with or without a number of p
   }
 })
 
-test('t tells the two repeated hours apart, in whole milliseconds', async t => {
+test('t distinguishes the two repeated hours, in whole milliseconds', async t => {
   const local = createLocalTime('Europe/Berlin')
   const beforeMs = Date.UTC(2025, 9, 26, 0, 30)
   const readings: Reading[] = [
@@ -116,7 +116,7 @@ test('t tells the two repeated hours apart, in whole milliseconds', async t => {
   ])
 })
 
-test('both windows end at the full minute, and the running hour is one of the 720', async t => {
+test('both windows end at the full minute and include the running hour', async t => {
   const throughMs = Date.UTC(2026, 6, 2, 12)
   t.strictSame(detailWindows({ nowMs }), {
     afterUs: (throughMs - dayMs) * 1000,
@@ -129,7 +129,7 @@ test('both windows end at the full minute, and the running hour is one of the 72
   t.strictSame([minute, toMs], [throughMs - minuteMs, throughMs])
 })
 
-test('as many points as there are readings are the readings', async t => {
+test('a picture with as many points as readings returns the readings', async t => {
   const values = Array.from({ length: 200 }, (_, minute) => Math.sin(minute / 9) * 7)
   const readings = temperatures(minuteMs, values)
   t.strictSame(detail(readings, { points: 200 }), detail(readings))
@@ -138,7 +138,7 @@ test('as many points as there are readings are the readings', async t => {
   t.ok(detail(readings, { points: detailPointsMax }).last_24h.downsampled === false)
 })
 
-/** A metric's readings, with waits of a minute and now and then of hours. */
+/** Readings of a metric at intervals of a minute, sometimes of hours. */
 const day = fc.array(
   fc.record({
     waitMs: fc.oneof(
@@ -175,7 +175,7 @@ test('suspect readings have a flag for who asks, also in a picture', async t => 
     detail(readings, { withTimes: true, ...more }).last_24h.temperature.filter(point => 'flag' in point)
   const suspect = (index: number) => ({ ...pointsOf(readings, 'temperature')[index], flag: 3 })
   const all = flaggedIn({ withFlags: true })
-  // Between 20 and 35 the neighbours of the spike are far from their neighbours, too.
+  // Between 20 and 35, the neighbours of the spike are also far from their neighbours.
   t.strictSame(all, [399, 400, 401, 699, 700, 701].map(suspect))
   t.strictSame(flaggedIn({ withFlags: true, points: 50 }), all)
   t.strictSame(flaggedIn({ points: 50 }), [])
@@ -194,7 +194,7 @@ test('raw points are the readings to the last bit', async () => {
   )
 })
 
-test('a picture is a part of the readings, and a line broken beyond gap_seconds breaks at gaps only', async () => {
+test('a picture is a subset of the readings, broken at gaps of more than gap_seconds only', async () => {
   let broken = 0
   fc.assert(
     fc.property(day, fc.integer({ min: detailPointsMin, max: 300 }), (list, points) => {
@@ -224,7 +224,7 @@ test('a picture is a part of the readings, and a line broken beyond gap_seconds 
   assert.ok(broken > 50, `${broken} gaps were met`)
 })
 
-test('the interval is that of the statistics, whatever part of it lies in the day', async t => {
+test('the interval is the one of the statistics for any part of a day', async t => {
   const rare = (stepMs: number, count: number) => temperatures(-stepMs, new Array<number>(count).fill(20)).toReversed()
   const gap = (readings: readonly Reading[]) => {
     const within = readings.filter(([timeMs]) => timeMs > startMs)
@@ -241,7 +241,7 @@ test('the interval is that of the statistics, whatever part of it lies in the da
   t.equal(gap(hourly), 9000, 'also of a day without a reading')
 })
 
-test('a thinned line of a custom metric is whole where the device reported, and a state holds in a gap as it did', async t => {
+test('a thinned line of a custom metric breaks only where the device was silent', async t => {
   const timesMs = Float64Array.from({ length: 24 * 60 }, (_, index) => startMs + (index + 1) * minuteMs)
   const described = { title: 'Air quality', unit: null, decimals: 0, quality: null, speed: undefined, place: undefined }
   const custom = (['counter', 'state'] as const).map(kind => {
@@ -251,11 +251,11 @@ test('a thinned line of a custom metric is whole where the device reported, and 
     return { day, month: day }
   })
   const { last_24h, metrics: { counter, state } = {} } = detail([], { custom, points: 100, withTimes: true })
-  for (const [name, told] of Object.entries({ counter, state })) {
+  for (const [name, answer] of Object.entries({ counter, state })) {
     const points = (last_24h as unknown as Record<string, Point[]>)[name] ?? []
     const stepsMs = points.slice(1).map(({ t }, place) => t - (points[place] as Point).t)
     t.ok(Math.max(...stepsMs) > 150_000, `points of the ${name} are further apart than two of its readings`)
-    t.equal(told?.gap_seconds, Math.max(...stepsMs) / 1000)
+    t.equal(answer?.gap_seconds, Math.max(...stepsMs) / 1000)
   }
   t.equal(state?.hold_seconds, 60)
   const { metrics: { counter: all } = {} } = detail([], { custom })

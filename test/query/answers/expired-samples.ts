@@ -1,4 +1,4 @@
-/** Samples that stand for expired values: the hour has the figures that it had. */
+/** Samples that stand for expired values have the same hourly figures. */
 
 import fc from 'fast-check'
 import { test } from 'tap'
@@ -16,7 +16,6 @@ import { keptHoursOf } from '../kept-hours.ts'
 
 const startMs = Date.UTC(2026, 0, 1)
 
-/** Of these values, one a minute. */
 function keptOf(values: readonly number[]): KeptHours {
   const timesMs = Float64Array.from(values, (_, index) => startMs + index * 60_000)
   return keptHoursOf({ timesMs, values: Float64Array.from(values) })
@@ -27,7 +26,7 @@ const isNear = (a: number, b: number) => Math.abs(a - b) <= 1e-9 * Math.max(1, M
 const asserted = (values: fc.Arbitrary<number[]>, holds: (values: number[]) => boolean) =>
   fc.assert(fc.property(values, holds), { numRuns: 500 })
 
-test('as many samples as there were values, from the first to the last of them', async t => {
+test('an hour has as many samples as it had values, from the first to the last of them', async t => {
   asserted(valuesOf(fc.nat(5)), values => {
     return (['counter', 'rate', 'state'] as const).every(kind => {
       const kept = keptOf(values)
@@ -41,7 +40,7 @@ test('as many samples as there were values, from the first to the last of them',
   t.throws(() => expiredSamples('counter', keptOf([1, 2, 3]), 2), { code: 'TOO_LARGE' })
 })
 
-test('a counter has grown by what it had, and ends where it ended', async t => {
+test('a counter keeps its increase and its last value', async t => {
   asserted(valuesOf(fc.nat(1000)), values => {
     const kept = keptOf(values)
     const samples = expiredSamples('counter', kept, 12)
@@ -53,7 +52,7 @@ test('a counter has grown by what it had, and ends where it ended', async t => {
   t.pass('of 500 hours')
 })
 
-test('a counter has grown by what it had over hours, noise at the edge of one included', async t => {
+test('a counter keeps its increase over hours, including noise at the edge of an hour', async t => {
   const increaseOf = (values: readonly number[]) => {
     const timesMs = Float64Array.from(values, (_, index) => startMs + index * 900_000)
     const samples = { timesMs, values: Float64Array.from(values) }
@@ -87,14 +86,14 @@ test('amounts have the sum that they had, the first one and the largest', async 
   t.pass('of 500 hours')
 })
 
-test('a state that held stays, and one that changed is known at both ends alone', async t => {
+test('a constant state keeps all samples, a changed one its first and last value', async t => {
   t.strictSame([...expiredSamples('state', keptOf([1, 1, 1, 1]), 12).values], [1, 1, 1, 1])
   t.strictSame([...expiredSamples('state', keptOf([0, 1, 0, 2]), 12).values], [0, -1, -1, 2])
 })
 
 type Pair = readonly [timeMs: number, value: number]
 
-/** Values of series 1, 2, …: those before a moment are kept as hours alone. */
+/** Values of series 1, 2, …: values before a moment are kept as hours alone. */
 async function byHour(kind: MetricKind, series: readonly (readonly Pair[])[], beforeMs: number, rowsMax = 1e6) {
   const samplesOf = (pairs: readonly Pair[]) => ({
     timesMs: Float64Array.from(pairs, ([timeMs]) => timeMs),
@@ -149,7 +148,7 @@ test('a state that is sent on change holds as long, whatever has expired of it',
   t.equal(secondsKnown(figures.slice(23 * 24)), 7 * 86_400)
 })
 
-test('of a state of which too few values are left what is kept tells whether it is sent on change', async t => {
+test('expired hours show that a state is sent on change when few of its values are left', async t => {
   const holdOf = async (pairs: readonly Pair[], beforeMs: number) => {
     const [samples] = await byHour('state', [pairs], beforeMs)
     return samples && stateHoldMs(samples)
@@ -178,7 +177,7 @@ test('a state that changed in an expired hour is known at both ends of the hour 
   t.ok(seconds > 60 && seconds < 61, `${seconds} s`)
 })
 
-test('the largest amount of an expired hour is right, or null where that of the full hour hides it', async t => {
+test('the largest amount of an expired hour is exact, or null if the full hour at its edge hides it', async t => {
   const maxOf = async (amounts: readonly number[], beforeMs = startMs + 3 * hourMs) => {
     const pairs = amounts.map((amount, index): Pair => [startMs + index * 10 * minuteMs, amount])
     const { figures } = await figuresOf('rate', pairs, beforeMs, 3)

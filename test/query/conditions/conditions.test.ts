@@ -12,7 +12,6 @@ test('like: any run, one character, the whole value, case-sensitive, no escape',
   t.notOk(createLike('a\\_')('a_'))
 })
 
-/** By its definition, with a table of what fits what. */
 function likeByTable(pattern: string, text: string): boolean {
   let fits = [true, ...[...text].map(() => false)]
   for (const part of pattern) {
@@ -64,7 +63,7 @@ const rows: Row[] = [
   { name: 'd', height: 3, outdoors: false },
 ]
 
-test('conditions: all must fit, and null fits none', async t => {
+test('conditions combine with AND and never match null', async t => {
   const gives = (conditions: Condition[], names: string) => {
     const found = selectRows(columns, conditions, [], rows)
     t.equal(found.map(({ name }) => name).join(''), names, JSON.stringify(conditions))
@@ -87,7 +86,7 @@ test('conditions: all must fit, and null fits none', async t => {
   gives([{ column: 'name', operator: 'gt', values: ['b'] }, height('eq', 3)], 'd')
 })
 
-test('order: by each column in turn, null behind all others, and before them in the other direction', async t => {
+test('order: by each column in turn, with null at the end in ascending order', async t => {
   const gives = (order: string, names: string) => {
     const parsed = order.split(' ').map(part => {
       const [column = '', direction] = part.split(',')

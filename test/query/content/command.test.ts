@@ -1,4 +1,4 @@
-/** `barograph content-files` and the batches behind it, on a real PostgreSQL. */
+/** `barograph content-files` and its batches, on a real PostgreSQL. */
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -137,11 +137,10 @@ t.test('export, empty, import, export gives the same bytes', async t => {
   const first = readFileSync(file)
   const lines = first.toString().trimEnd().split('\n')
   t.equal(lines.length, generated.length)
-  // Lines are compared one by one, as a failure would otherwise compare two texts of megabytes.
+  // Lines are compared one by one: a failure would otherwise print two texts of megabytes.
   for (const [index, line] of lines.entries()) assert.deepEqual(JSON.parse(line), generated[index], 'what came in')
   await empty()
   t.equal((await run(['export'])).stdout, '', 'nothing is left')
-  // Another store lacks the references, too.
   await store.postgres.query('TRUNCATE content_runs, content_resources, content_topics, content_departments CASCADE')
   await importLines(first)
   t.ok((await run(['export'])).stdout === first.toString(), 'the same bytes')
@@ -214,7 +213,7 @@ t.test('an id is kept when it is given and free', async t => {
   t.match(await importLines(ahead), { added: 3 }, 'the sequence passes by ids that are taken')
 })
 
-t.test('of several lines for one file the last one holds', async t => {
+t.test('the last of several lines for one file wins', async t => {
   const gone = { created_on: '2020-01-01T00:00:00Z', offered_by: { code: 'gone', name: 'G' } }
   const first = minimal('k', { id: 500, title: 'first', ...gone })
   const answer = await importFiles(first, minimal('k', { id: 501, title: 'second' }))
@@ -224,7 +223,7 @@ t.test('of several lines for one file the last one holds', async t => {
   t.strictSame(rows, [{ name: 'G' }], 'the code of the first one is known all the same')
 })
 
-t.test('names and addresses are those of the newest line, for all files', async t => {
+t.test('names and addresses of the newest line apply to all files', async t => {
   const school = { id: 9, name: 'Old school', url: 'https://old.example.org' }
   const old = {
     offered_by: { code: 'unit', name: 'Old', channel_url: 'https://old.example.org' },
@@ -251,7 +250,7 @@ t.test('names and addresses are those of the newest line, for all files', async 
   t.strictSame(rows, [{ code: 'unit' }], 'a code stays known when its files are gone')
 })
 
-t.test('lists keep their order, and tags are sorted by code point', async t => {
+t.test('lists keep their order while tags are sorted by code point', async t => {
   const topic = (id: number) => ({ id, name: `Topic ${id}`, icon: '', parent: null, channel_url: null })
   const department = (code: string) => ({ department_id: code, name: code, channel_url: null, school: null })
   const departments = ['Z', 'A', 'M'].map(department)
@@ -261,7 +260,7 @@ t.test('lists keep their order, and tags are sorted by code point', async t => {
   t.match(await exported(), [{ ...lists, content_feature_type: ['Zebra', 'apple', '\uFFEE', '\u{1F600}'] }])
 })
 
-t.test('a bad line is rejected with its number, field and reason, and the rest goes in', async t => {
+t.test('a bad line is rejected with its number, field and reason without the others', async t => {
   const wrong = (more: Shape) => JSON.stringify(minimal('wrong', more))
   const twice = ['a', 'b'].map(name => ({ id: 1, name }))
   const cases: [line: string, reason: string | RegExp][] = [
@@ -312,7 +311,7 @@ t.test('a bad line is rejected with its number, field and reason, and the rest g
   t.equal(first, '-,2,LINE_MALFORMED,is not JSON,"{""key"": "')
 })
 
-t.test('bytes that are no UTF-8 are rejected, and a byte order mark is skipped', async t => {
+t.test('bytes that are not UTF-8 are rejected while a byte order mark is skipped', async t => {
   const line = Buffer.from(linesOf(minimal('k', { title: 'ä' })), 'latin1')
   t.match(await importLines(line), { rejects: [{ line: 1, code: 'LINE_MALFORMED', reason: 'is not UTF-8' }] })
   t.match(await importLines(`\uFEFF${linesOf(minimal('k', { title: 'ä' }))}`), { accepted: 1, rejected: 0 })
@@ -379,7 +378,7 @@ t.test('a batch is taken whole or not at all', async t => {
   t.equal(await contents(), before)
 })
 
-t.test('batches come one after the other, and too many at a time get 503', async t => {
+t.test('batches run one after the other, up to a limit that returns 503', async t => {
   const file = (index: number) =>
     linesOf(minimal('same', { title: `${index}`, run_title: `${index}` }), minimal(`${index}`))
   const answers = await Promise.all(Array.from({ length: 12 }, (_, index) => post('/import', file(index))))
@@ -422,7 +421,7 @@ const anyLine = fc.oneof(
   { weight: 1, arbitrary: fc.oneof(fc.json(), anyText) },
 )
 
-t.test('whatever the lines hold, what goes in comes out again', async () => {
+t.test('lines of any content are returned as they were imported', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(anyLine, { maxLength: 12 }), async lines => {
       await empty()

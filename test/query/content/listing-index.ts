@@ -37,7 +37,7 @@ const runsOf = fc.uniqueArray(
   }),
   { minLength: 1, maxLength: 200, size: 'max', selector: run => run.id },
 )
-/** Files have the places of their run and set, and make up to three blocks. */
+/** Files have the places of their run and set. They make up to three blocks. */
 const filesOf = fc.tuple(fc.integer({ min: 0, max: 6_000 }), fc.nat()).map(([count, seed]) => {
   const random = createRandom(seed)
   return Array.from({ length: count }, () => [Math.floor(random() * 1_000), Math.floor(random() ** 4 * 4)] as const)
@@ -94,7 +94,7 @@ function isLet(filters: Filters, run: Run, names: readonly string[]): boolean {
 const noFilters = { runIds: undefined, resourceIds: undefined, featureTypes: undefined, moduleIds: undefined }
 const unasked = async () => assert.fail('no module was asked for')
 
-test('any filters let through what they should, in order', async () => {
+test('filters return the matching files in order', async () => {
   await fc.assert(
     fc.asyncProperty(runsOf, filesOf, filtersOf, async (runs, files, filters) => {
       const index = indexOf(runs, files)
@@ -185,7 +185,7 @@ t.test('an index of few files is waited for', async t => {
   t.equal(await listing.newer(index, version, false), newer)
 })
 
-t.test('many ask at once, and one index is made for all', async t => {
+t.test('concurrent requests share one build of the index', async t => {
   const listing = start(t, {})
   const index = await listing.current()
   const version = await change()

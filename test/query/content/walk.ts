@@ -1,4 +1,4 @@
-/** The listing as it is walked through, and as it follows what is imported, unpublished and removed. */
+/** Pages of the listing, and its changes after imports, unpublications and removals. */
 
 import pg from 'pg'
 import t from 'tap'
@@ -46,7 +46,7 @@ t.test('a fresh store knows its codes and has no files', async t => {
   t.equal((await ask(`${path}1/`)).status, 404)
 })
 
-t.test('links lead from the first file to the last and back, and miss none', async t => {
+t.test('links lead from the first file to the last and back without a gap', async t => {
   const lines = [...generateContentFiles({ seed: 60, count: 237 })]
   await store.importLines(lines)
   const shown = lines.filter(line => line.published)

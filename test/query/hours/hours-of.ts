@@ -11,14 +11,12 @@ import { plainDevice } from '../../support/plain-device.ts'
 
 const hourMs = 3_600_000
 
-/** A value by the start of an hour, NaN where there is none. */
 type ValueAt = (startMs: number) => number
 
 export interface MadeHours {
   readonly temperature?: ValueAt
   readonly humidity?: ValueAt
   readonly co2?: ValueAt
-  /** Those of the range that is asked for. */
   readonly readings?: Series
   readonly timeZone?: string
 }

@@ -1,4 +1,4 @@
-/** The analyses by the hour: of the five and of custom gauges, with a reason where there is no figure. */
+/** Analyses by the hour of the five gauges and of custom gauges, with a reason where a figure is missing. */
 
 import { test } from 'tap'
 import type { z } from 'zod'
@@ -33,7 +33,7 @@ const changesOf = (made: MadeHours, days = 60) =>
 const normalOf = (made: MadeHours) => answerIn(NormalValues, answerNormal(query, contextOf(made)))
 const forecastOf = (made: MadeHours) => answerIn(Forecast, answerForecast(query, contextOf(made)))
 
-test('changes: a step is told with its local day and both levels', async t => {
+test('changes: a step has its local day and both levels', async t => {
   const stepMs = Date.parse('2026-04-30T22:00Z')
   const answer = await changesOf({
     timeZone: 'Europe/Berlin',
@@ -58,9 +58,8 @@ test('normal: the newest hour among the same hours of other days', async t => {
   const sinceMs = nowMs - 30 * dayMs
   const temperature = (startMs: number) => {
     if (startMs < sinceMs) return Number.NaN
-    // Of the running hour a part is known, as of a morning that has not become warm yet.
+    // The running hour has a part of its values, like a morning that is still cold.
     if (startMs > nowMs - hourMs) return -1000
-    // One more than on each day before.
     return day(startMs) + Math.floor(startMs / dayMs)
   }
   const { temperature: found, humidity } = await normalOf({ temperature })
@@ -107,7 +106,7 @@ const domainOf = (made: MadeHours, asked: Partial<DomainQuery>) =>
 const { device } = hoursQuery
 const indoor = { device: { ...device, profile: 'indoor' as const } }
 
-test('domain: local days fill the range, and their figures add up', async t => {
+test('domain: local days fill the range with sums that equal its figures', async t => {
   const made = { temperature: day, humidity: () => 50, timeZone: 'Asia/Kolkata' }
   const weather = { device: { ...device, profile: 'weather' as const } }
   const found = await domainOf(made, { ...weather, days: 3 })
@@ -123,7 +122,7 @@ test('domain: local days fill the range, and their figures add up', async t => {
   t.equal(total.sea_level_pressure.reason, reasons.noAltitude)
 })
 
-test('domain: a range of its own, days that change the clock, and no profile', async t => {
+test('domain: an explicit range, days with a clock change, and no profile', async t => {
   const made = { temperature: () => 27, humidity: () => 50, timeZone: 'Europe/Zurich' }
   const march = { startMs: Date.parse('2026-03-28T12:20Z'), nowMs: Date.parse('2026-03-31T00:00Z'), days: 2.5 }
   const found = await domainOf(made, { ...indoor, ...march })

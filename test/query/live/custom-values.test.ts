@@ -1,4 +1,4 @@
-/** Last values of metrics that have no column, in memory and as they are loaded from a real QuestDB. */
+/** Last values of metrics without a column, in memory and loaded from a real QuestDB. */
 
 import t from 'tap'
 import type { LiveMetric } from '../../../query/live/live-metrics.ts'
@@ -29,39 +29,36 @@ const devices = [1, 2].map(number => madeDevice(number, { expected_interval_seco
 const all = { states: liveStates, order: 'name', after: undefined, limit: 10 } as const
 const at = (minutes: number) => nowMs + minutes * minuteMs
 
-t.test(
-  'they are told with what they are, in the order in which they are shown, an older one never replaces a newer one',
-  async t => {
-    const fleet = await makeFleet(t, devices, nowMs, { metricsOf })
-    fleet.take([
-      { device: 1, timeMs: at(-2), temperature: 20, custom: { 11: 400, 12: 0.5 } },
-      { device: 1, timeMs: at(-1), humidity: 50, custom: { 11: 401, 99: 5 } },
-      { device: 2, timeMs: at(-1), temperature: 7 },
-      { device: 1, timeMs: at(-3), custom: { 11: 1, 13: 90 } },
-    ])
-    t.strictSame(fleet.live.latest(1)?.values, {
-      temperature: { v: 20, ts: at(-2), unit: '°C' },
-      humidity: { v: 50, ts: at(-1), unit: '%' },
-      co2: { v: 401, ts: at(-1), unit: 'ppm' },
-      lux: { v: 0.5, ts: at(-2), unit: '' },
-      wind: { v: 90, ts: at(-3), unit: '°' },
-    })
-    t.strictSame(Object.keys(fleet.live.latest(1)?.values ?? {}), ['temperature', 'co2', 'humidity', 'lux', 'wind'])
-    t.strictSame(fleet.live.latest(1)?.metrics, { co2: gauge('ppm'), lux: gauge(null), wind: direction })
-    const values = { temperature: { v: 7, ts: at(-1), unit: '°C' } }
-    const other = { device: 'device-2', location_short: '', state: 'fresh', last_seen: at(-1), values }
-    t.strictSame(fleet.live.latest(2), other, 'nothing more where there are no others')
-    fleet.take([{ device: 1, timeMs: at(24 * 60 - 2), temperature: 21 }])
-    t.strictSame(Object.keys(fleet.live.latest(1)?.values ?? {}), ['temperature', 'co2', 'humidity'], 'a day later')
-    fleet.live.deviceRemoved(1)
-    fleet.live.deviceChanged(devices[0] as (typeof devices)[0])
-    fleet.take([{ device: 1, timeMs: at(0), temperature: 1 }])
-    t.strictSame(Object.keys(fleet.live.latest(1)?.values ?? {}), ['temperature'], 'a slot that is used again')
-    t.equal(fleet.live.latest(1)?.metrics, undefined)
-  },
-)
+t.test('values have the order of their metrics and are never replaced by older ones', async t => {
+  const fleet = await makeFleet(t, devices, nowMs, { metricsOf })
+  fleet.take([
+    { device: 1, timeMs: at(-2), temperature: 20, custom: { 11: 400, 12: 0.5 } },
+    { device: 1, timeMs: at(-1), humidity: 50, custom: { 11: 401, 99: 5 } },
+    { device: 2, timeMs: at(-1), temperature: 7 },
+    { device: 1, timeMs: at(-3), custom: { 11: 1, 13: 90 } },
+  ])
+  t.strictSame(fleet.live.latest(1)?.values, {
+    temperature: { v: 20, ts: at(-2), unit: '°C' },
+    humidity: { v: 50, ts: at(-1), unit: '%' },
+    co2: { v: 401, ts: at(-1), unit: 'ppm' },
+    lux: { v: 0.5, ts: at(-2), unit: '' },
+    wind: { v: 90, ts: at(-3), unit: '°' },
+  })
+  t.strictSame(Object.keys(fleet.live.latest(1)?.values ?? {}), ['temperature', 'co2', 'humidity', 'lux', 'wind'])
+  t.strictSame(fleet.live.latest(1)?.metrics, { co2: gauge('ppm'), lux: gauge(null), wind: direction })
+  const values = { temperature: { v: 7, ts: at(-1), unit: '°C' } }
+  const other = { device: 'device-2', location_short: '', state: 'fresh', last_seen: at(-1), values }
+  t.strictSame(fleet.live.latest(2), other, 'nothing more where there are no others')
+  fleet.take([{ device: 1, timeMs: at(24 * 60 - 2), temperature: 21 }])
+  t.strictSame(Object.keys(fleet.live.latest(1)?.values ?? {}), ['temperature', 'co2', 'humidity'], 'a day later')
+  fleet.live.deviceRemoved(1)
+  fleet.live.deviceChanged(devices[0] as (typeof devices)[0])
+  fleet.take([{ device: 1, timeMs: at(0), temperature: 1 }])
+  t.strictSame(Object.keys(fleet.live.latest(1)?.values ?? {}), ['temperature'], 'a slot that is used again')
+  t.equal(fleet.live.latest(1)?.metrics, undefined)
+})
 
-t.test('what has expired is forgotten of a device that goes on, and so is what was erased', async t => {
+t.test('expired and erased values are removed while the device continues', async t => {
   let expiredBeforeUs = Number.NEGATIVE_INFINITY
   const hourSources = () => ({ rawFromUs: Number.NEGATIVE_INFINITY, expiredBeforeUs })
   const fleet = await makeFleet(t, devices, nowMs, { metricsOf, hourSources })
@@ -85,7 +82,7 @@ t.test('a device with all the series that it may have gets a new one before the 
   const numbers = [11, 12, ...Array.from({ length: 62 }, (_, index) => 100 + index)]
   const valued = (series: readonly number[], value: number) => Object.fromEntries(series.map(one => [one, value]))
   fleet.take([{ device: 1, timeMs: at(-2), temperature: 20, custom: valued(numbers, 1) }])
-  // 12 was erased meanwhile, and its place in the registry is that of 13.
+  // Device 12 was erased meanwhile. Its place in the registry is now device 13's.
   fleet.take([
     { device: 1, timeMs: at(-1), custom: valued([...numbers.filter(one => one !== 12), 13], 2) },
     { device: 2, timeMs: at(-1), temperature: 7 },
@@ -105,14 +102,14 @@ t.test('a list has the first six of a device, in the order in which they are sho
   const [one, two] = fleet.live.page(all).devices.map(text => JSON.stringify(JSON.parse(text).values))
   t.equal(one, '{"temperature":20,"co2":400,"humidity":50,"pressure":1000,"wind":90,"battery_voltage":3}')
   t.equal(two, '{"temperature":20,"humidity":50,"pressure":1000,"battery_voltage":3,"battery_percentage":90}')
-  t.strictSame(fleet.live.page(all).metrics, { co2: gauge('ppm'), wind: direction }, 'what is told is described')
+  t.strictSame(fleet.live.page(all).metrics, { co2: gauge('ppm'), wind: direction }, 'every value has its metric')
   t.strictSame(fleet.live.page({ ...all, after: { state: undefined, name: 'device-1' } }).metrics, {}, 'of this page')
   fleet.take([{ device: 1, timeMs: at(70), temperature: 21 }])
   fleet.clock.nowMs = at(70)
   t.strictSame(JSON.parse(fleet.live.page(all).devices[0] ?? '').values, { temperature: 21 }, 'none that is old')
 })
 
-t.test('they are loaded, and looked up when a reading was replaced by one without', async t => {
+t.test('values are loaded, and looked up when a reading without them replaces one', async t => {
   const questdb = await startQuestdb(t)
   const { pg, http } = questdb.address
   const query = queryAt(t, pg, new Date(nowMs).toISOString(), { http })

@@ -1,4 +1,4 @@
-/** The state of the fleet by made readings and a clock of the test's own. */
+/** The state of the fleet by made readings and the test's clock. */
 
 import t, { type Test } from 'tap'
 import { stateOf } from '../../../query/live/fleet-text.ts'
@@ -25,7 +25,6 @@ t.test('states change by readings and by time alone, as the statistics have them
   t.equal(state(), 'never')
   fleet.take([{ device: 1, timeMs: startMs, temperature: 20 }])
   t.equal(state(), 'fresh')
-  // Fresh up to 2E, late up to E + 300 s, in whole seconds.
   const states = { 120000: 'fresh', 121999: 'late', 360000: 'late', 361999: 'silent' }
   for (const [ageMs, expected] of Object.entries(states)) {
     fleet.clock.nowMs = startMs + Number(ageMs)
@@ -37,7 +36,7 @@ t.test('states change by readings and by time alone, as the statistics have them
   t.strictSame(fleet.live.counts(), { silent: 0, late: 0, never: 0, fresh: 1, off: 0 })
 })
 
-t.test('no device is silent by what may not have been heard, and all are by what was', async t => {
+t.test('only received readings make a device silent by their absence', async t => {
   const clock = { nowMs: startMs, receivedUntilMs: startMs }
   const fleet = new LiveFleet({
     nowMs: () => clock.nowMs,
@@ -52,17 +51,17 @@ t.test('no device is silent by what may not have been heard, and all are by what
   take(startMs, 1, 2)
   clock.nowMs = startMs + 10 * minuteMs
   t.notOk(fleet.advance())
-  t.strictSame(states(), ['fresh', 'fresh'], 'nothing was heard for ten minutes')
+  t.strictSame(states(), ['fresh', 'fresh'], 'nothing was received for ten minutes')
   clock.receivedUntilMs = startMs + 9 * minuteMs
   take(startMs + 9 * minuteMs, 1)
   fleet.advance()
   t.strictSame(states(), ['fresh', 'silent'])
   clock.nowMs = startMs + 20 * minuteMs
   take(startMs + 4 * minuteMs, 2)
-  t.strictSame(states(), ['fresh', 'late'], 'as of when it was heard')
+  t.strictSame(states(), ['fresh', 'late'], 'as of when it was received')
 })
 
-t.test('an older reading never replaces a newer one, and one at the same time does', async t => {
+t.test('a reading replaces another one of the same time but never a newer one', async t => {
   const fleet = await makeFleet(t, [madeDevice(1, { expected_interval_seconds: 60 })], startMs)
   fleet.take([
     { device: 1, timeMs: startMs, temperature: 20, humidity: 50 },
@@ -122,11 +121,10 @@ t.test('hours in which nothing came are empty, however full they were a day befo
   t.equal(only(fleet, 'device-1').hours, `${'D'.repeat(17)}${'A'.repeat(6)}D`)
 })
 
-t.test('pages go on behind a place that may be gone, and have the states and the order that are asked for', async t => {
+t.test('pages continue after a removed place, with the requested states and order', async t => {
   const devices = Array.from({ length: 30 }, (_, index) => madeDevice(index + 1, { expected_interval_seconds: 60 }))
   const sorted = devices.toSorted((a, b) => (a.name < b.name ? -1 : 1))
   const fleet = await makeFleet(t, sorted, startMs)
-  // Every second one is late, the others were never seen.
   const late = sorted.filter(({ number }) => number % 2 === 0)
   fleet.take(late.map(({ number }) => ({ device: number, timeMs: startMs - 4 * minuteMs, temperature: number })))
   const first = fleet.live.page({ ...all, limit: 10 })
@@ -166,7 +164,7 @@ t.test('a search finds part of a name or place, whatever the case, in the same o
   await t.rejects(async () => await fleet.live.search(all, 'x', AbortSignal.abort()))
 })
 
-/** What looks at a whole fleet is refused to the fifth who asks at once. */
+/** A fifth concurrent scan of a whole fleet is refused. */
 async function onlySoMany(t: Test, ask: () => Promise<unknown> | undefined): Promise<void> {
   const five = Array.from({ length: 5 }, ask)
   t.equal(five.filter(answer => answer === undefined).length, 1, 'only so many at once')
@@ -175,41 +173,44 @@ async function onlySoMany(t: Test, ask: () => Promise<unknown> | undefined): Pro
 
 const none = { silent: 0, late: 0, never: 0, fresh: 0, off: 0 }
 
-t.test('devices are counted by their tags of a key: in the largest groups, beyond them, and without one', async t => {
-  // Three devices with each of 1,001 sites, but two of the last, which is not listed; every tenth has none.
-  const siteOf = (index: number) => `site:${String(index % 1001).padStart(4, '0')}`
-  const devices = Array.from({ length: 3002 }, (_, index) => {
-    const tags = index % 10 === 9 ? ['room:1', 'sites:x'] : ['room:1', siteOf(index)]
-    return madeDevice(index + 1, { tags, log_switch: index % 4 !== 0 })
-  }).sort((a, b) => (a.name < b.name ? -1 : 1))
-  const fleet = await makeFleet(t, devices, startMs)
-  const bySite = Map.groupBy(devices, ({ tags }) => tags.find(tag => tag.startsWith('site:')))
-  const expected = (tag: string | undefined) => {
-    const of = bySite.get(tag) ?? []
-    const off = of.filter(({ log_switch }) => !log_switch).length
-    return { ...none, never: of.length - off, off }
-  }
-  const answer = await fleet.live.groups('site')
-  const { groups = [] } = answer ?? {}
-  t.strictSame([answer?.groups_total, groups.length], [bySite.size - 1, 1000])
-  const listed = groups.map(({ tag }) => tag)
-  t.strictSame(listed, listed.toSorted())
-  for (const { tag, counts } of groups) if (tag.endsWith('7')) t.strictSame(counts, expected(tag), tag)
-  const [left, ...others] = [...bySite.keys()].filter(tag => tag !== undefined && !listed.includes(tag))
-  t.strictSame(others, [])
-  t.equal(bySite.get(left)?.length, Math.min(...[...bySite.values()].map(found => found.length)))
-  t.strictSame([answer?.others, answer?.untagged], [expected(left), expected(undefined)])
-  const some = devices.filter(({ number }) => number <= 5)
-  t.strictSame(await fleet.live.groups('room', some), {
-    ...{ key: 'room', groups: [{ tag: 'room:1', counts: { ...none, never: 3, off: 2 } }], groups_total: 1 },
-    ...{ others: none, untagged: none },
-  })
-  fleet.live.deviceChanged(madeDevice(2, { tags: ['site:moved'] }))
-  t.match((await fleet.live.groups('site'))?.groups, [{ tag: 'site:0000' }])
-  await onlySoMany(t, () => fleet.live.groups('site'))
-})
+t.test(
+  'devices are counted by their tags of a key: the largest groups, the rest, and devices without the key',
+  async t => {
+    // Each of 1,001 sites has three devices, except the last with one, which is not listed. Every tenth device has no site.
+    const siteOf = (index: number) => `site:${String(index % 1001).padStart(4, '0')}`
+    const devices = Array.from({ length: 3002 }, (_, index) => {
+      const tags = index % 10 === 9 ? ['room:1', 'sites:x'] : ['room:1', siteOf(index)]
+      return madeDevice(index + 1, { tags, log_switch: index % 4 !== 0 })
+    }).sort((a, b) => (a.name < b.name ? -1 : 1))
+    const fleet = await makeFleet(t, devices, startMs)
+    const bySite = Map.groupBy(devices, ({ tags }) => tags.find(tag => tag.startsWith('site:')))
+    const expected = (tag: string | undefined) => {
+      const of = bySite.get(tag) ?? []
+      const off = of.filter(({ log_switch }) => !log_switch).length
+      return { ...none, never: of.length - off, off }
+    }
+    const answer = await fleet.live.groups('site')
+    const { groups = [] } = answer ?? {}
+    t.strictSame([answer?.groups_total, groups.length], [bySite.size - 1, 1000])
+    const listed = groups.map(({ tag }) => tag)
+    t.strictSame(listed, listed.toSorted())
+    for (const { tag, counts } of groups) if (tag.endsWith('7')) t.strictSame(counts, expected(tag), tag)
+    const [left, ...others] = [...bySite.keys()].filter(tag => tag !== undefined && !listed.includes(tag))
+    t.strictSame(others, [])
+    t.equal(bySite.get(left)?.length, Math.min(...[...bySite.values()].map(found => found.length)))
+    t.strictSame([answer?.others, answer?.untagged], [expected(left), expected(undefined)])
+    const some = devices.filter(({ number }) => number <= 5)
+    t.strictSame(await fleet.live.groups('room', some), {
+      ...{ key: 'room', groups: [{ tag: 'room:1', counts: { ...none, never: 3, off: 2 } }], groups_total: 1 },
+      ...{ others: none, untagged: none },
+    })
+    fleet.live.deviceChanged(madeDevice(2, { tags: ['site:moved'] }))
+    t.match((await fleet.live.groups('site'))?.groups, [{ tag: 'site:0000' }])
+    await onlySoMany(t, () => fleet.live.groups('site'))
+  },
+)
 
-t.test('devices are marked where they are: all are counted, in so many marks, and the worst are named', async t => {
+t.test('marks on the map count all devices and name the worst', async t => {
   const placeOf = (index: number) => ({
     latitude: ((index * 7919) % 1801) / 10 - 90,
     longitude: ((index * 104_729) % 3601) / 10 - 180,
@@ -283,7 +284,7 @@ t.test('the registry is followed: made, renamed, switched off, configured, remov
   t.strictSame(fleet.live.counts(), { silent: 0, late: 0, never: 3, fresh: 0, off: 0 })
 })
 
-t.test('a reading ahead of the clock is the last one, and its hour counts when it has come', async t => {
+t.test('a reading ahead of the clock is the last one and counts in its hour later', async t => {
   const fleet = await makeFleet(t, [madeDevice(1, { expected_interval_seconds: 60 })], startMs - minuteMs)
   fleet.take([{ device: 1, timeMs: startMs + 2 * minuteMs, temperature: 1 }])
   t.match(only(fleet, 'device-1'), { state: 'fresh', last_seen: startMs + 2 * minuteMs, hours: '-'.repeat(24) })
@@ -302,7 +303,7 @@ t.test('a clock that is set back takes states back', async t => {
   await until('time goes on from there', () => fleet.live.stateOf(1) === 'late')
 })
 
-t.test('what expires is forgotten', async t => {
+t.test('expired readings are removed', async t => {
   let expiredBeforeUs = Number.NEGATIVE_INFINITY
   const hourSources = () => ({ rawFromUs: Number.NEGATIVE_INFINITY, expiredBeforeUs })
   const fleet = await makeFleet(t, [madeDevice(1), madeDevice(2)], startMs, { hourSources })

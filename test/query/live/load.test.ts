@@ -1,4 +1,4 @@
-/** What the state of the fleet begins with, read from a real QuestDB. */
+/** The initial state of the fleet, read from a real QuestDB. */
 
 import t from 'tap'
 import { deviceHours, deviceRow, lastRow } from '../../../query/answers/fleet-rows.ts'
@@ -18,7 +18,6 @@ const query = queryAt(t, pg, new Date(nowMs).toISOString(), { http })
 
 const firstOnly = { states: liveStates, order: 'name', after: undefined, limit: 1 } as const
 
-/** Readings of a device that end so long ago. */
 function series(number: number, everyMs: number, count: number, agoMs: number, values: object = {}): TestReading[] {
   return Array.from({ length: count }, (_, index) => {
     const time = new Date(nowMs - agoMs - (count - 1 - index) * everyMs).toISOString()
@@ -33,7 +32,7 @@ await questdb.write([
   ...series(4, minuteMs, 30, 0),
   { symbol: 'device-4-4', time: new Date(nowMs - 2 * hourMs).toISOString(), battery_voltage: 3.5 },
   ...series(5, 6 * hourMs, 30, hourMs),
-  // Of no device of the registry.
+  // Device 77 is missing from the registry.
   ...series(77, minuteMs, 30, 0),
 ])
 const devices = [1, 2, 3, 4, 5, 6].map(number => madeDevice(number))
@@ -51,12 +50,11 @@ t.test('a device that is looked up by itself', async t => {
   t.strictSame([...row(0).slice(deviceRow.counts, deviceRow.meanMetric)], [...Array(deviceHours - 1).fill(60), 21])
   t.equal(row(1)[deviceRow.expectedMs], 10 * minuteMs)
   t.ok(Number.isNaN(row(2)[lastRow.timeUs]))
-  // With fewer readings looked at, the hours before are counted by QuestDB.
+  // With a smaller bound of readings, QuestDB counts the earlier hours.
   const few = await query.fleetRows('fleetDevices', { ...asked, devices: of(1), timesMax: 300 }, never)
   if (!few.ok) throw new Error(few.code)
   t.strictSame([...few.rows.slice(deviceRow.counts)], [...row(0).slice(deviceRow.counts)])
   t.equal(few.rows[deviceRow.expectedMs], minuteMs)
-  // Values go up by one a minute: the present hour has 21.
   const means = [...Array.from({ length: deviceHours - 1 }, (_, hour) => 1548.5 - 60 * (deviceHours - 2 - hour)), 1589]
   for (const rows of [row(0), few.rows]) {
     t.equal(rows[deviceRow.meanMetric], 0)
@@ -90,7 +88,7 @@ t.test('the whole fleet', async t => {
   t.strictSame(fleet.live.counts(), { silent: 1, late: 0, never: 1, fresh: 4, off: 0 })
 })
 
-t.test('a device is looked up when QuestDB has applied what it is looked up for', async t => {
+t.test('a device is looked up when QuestDB has applied its transaction', async t => {
   const ordinals = { taken: 10, applied: 9 }
   let looks = 0
   await makeFleet(t, [madeDevice(1)], nowMs, {
@@ -122,7 +120,6 @@ t.test('a device whose readings came before it was registered here is looked up 
   fleet.live.onState((device, before, now) => states.push(`${device.name}: ${before}, ${now}`))
   fleet.take([{ device: 1, timeMs: nowMs, temperature: 1599 }])
   ordinals.taken = 1
-  // Nothing came of the fourth.
   for (const number of [1, 4]) fleet.live.deviceChanged(madeDevice(number, { expected_interval_seconds: 60 }))
   t.equal(fleet.live.stateOf(1), 'never')
   ordinals.applied = 1
@@ -132,7 +129,7 @@ t.test('a device whose readings came before it was registered here is looked up 
   t.strictSame(looked, [1])
 })
 
-t.test('what came while it was loaded stays', async t => {
+t.test('readings that arrive during the load are kept', async t => {
   const taken: (() => void)[] = []
   const fleet = await makeFleet(t, devices, nowMs, {
     lookUpEveryMs: 10,

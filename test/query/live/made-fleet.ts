@@ -1,4 +1,4 @@
-/** A live state of a fleet with a clock of the test's own, and readings made for it. */
+/** A live state of a fleet with the test's clock and made readings. */
 
 import { createLive, type Live, type LiveOptions } from '../../../query/live/live.ts'
 import type { LiveDevice, StoredReadings } from '../../../query/live/live-fleet.ts'
@@ -17,7 +17,7 @@ export interface MadeFleet {
   readonly live: Live
   readonly clock: { nowMs: number }
   take(readings: readonly MadeReading[]): void
-  /** What the fleet is asked of QuestDB with an empty one: rows of nothing. */
+  /** Statements sent to an empty QuestDB. Their results have no rows. */
   readonly asked: { readonly name: string; readonly query: object }[]
 }
 
@@ -47,7 +47,7 @@ export function stored(readings: readonly MadeReading[]): StoredReadings {
   }
 }
 
-/** Loaded, from a QuestDB without readings unless `ask` has some. */
+/** The state is loaded from a QuestDB without readings unless `ask` returns some. */
 export async function makeFleet(
   t: TestHooks,
   devices: readonly LiveDevice[],

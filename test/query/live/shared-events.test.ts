@@ -1,4 +1,4 @@
-/** Events of several nodes that read the same topic, each at its own pace: a client may go from one to the other. */
+/** Events of several nodes that read the same topic, each at its own pace: a client may change nodes. */
 
 import { Registry } from 'prom-client'
 import { type Test, test } from 'tap'
@@ -8,7 +8,6 @@ import type { ReadingGroup } from '../../../query/live/events/reading-ring.ts'
 import { createEventMeter } from '../../../service/meters.ts'
 import { waitFor } from '../../support/wait-for.ts'
 
-/** Ids of records of one group are closer to each other. */
 const perGroup = 1000
 const eventNames = ['porch', 'attic', 'cellar']
 const topicId = 'one'
@@ -20,7 +19,6 @@ interface MadeGroup {
   readonly count: number
 }
 
-/** Groups of so many readings. */
 function madeTopic(counts: readonly number[], firstValue = 0): MadeGroup[] {
   let from = firstValue
   return counts.map((count, offset) => {
@@ -53,7 +51,6 @@ function storedOf({ offset, from, count }: MadeGroup, first: number, length: num
   }
 }
 
-/** A node that has read so many groups of the topic. */
 function openEventNode(t: Test, topic: readonly MadeGroup[], options: Partial<HubOptions> & { from?: number } = {}) {
   const { from = 0, ...given } = options
   const clock = { ms: 0 }
@@ -74,7 +71,6 @@ function openEventNode(t: Test, topic: readonly MadeGroup[], options: Partial<Hu
   })
   t.teardown(() => hub.close())
 
-  /** The next group of the topic, in pieces, as a feed hands them over. */
   function read1(piece = perGroup): void {
     const offset = read
     const group = topic[offset]
@@ -95,7 +91,6 @@ function openEventNode(t: Test, topic: readonly MadeGroup[], options: Partial<Hu
     readTo(offset: number) {
       while (read < offset) read1()
     },
-    /** Groups up to this offset are gone. */
     missTo(offset: number) {
       read = offset
       next = offset * perGroup
@@ -128,12 +123,12 @@ function connectTo({ hub }: { hub: EventHub }, last?: string, devices?: readonly
 
 const numbers = (to: number, from = 0) => Array.from({ length: to - from }, (_, index) => from + index)
 
-test('a client whose place a node has not read yet waits for it, and is reset when it does not come', async t => {
+test('a client ahead of a node waits for it, and is reset after the wait', async t => {
   const topic = madeTopic([3, 4, 5])
   const [first, second] = [openEventNode(t, topic), openEventNode(t, topic, { beatMs: 5 })]
   const before = connectTo(first)
   first.readTo(2)
-  await waitFor('all is told', () => before.values().length === 7)
+  await waitFor('all events', () => before.values().length === 7)
   second.readTo(1)
   const client = connectTo(second, before.lastId())
   second.readTo(3)
@@ -156,7 +151,7 @@ test('a place between two groups is the same at nodes that have read up to there
   t.equal(connectTo(second, cursorAt(perGroup)).resets(), 1, 'before that')
 })
 
-test('what other nodes tell is kept without clients, and what was missed is not passed over', async t => {
+test('events of other nodes are kept without clients while missed ones cause a reset', async t => {
   const topic = madeTopic([3, 4, 5])
   const node = openEventNode(t, topic)
   node.clock.ms = 1_000_000
@@ -170,7 +165,7 @@ test('what other nodes tell is kept without clients, and what was missed is not 
   t.equal(connectTo(node, cursorAt(2 * perGroup)).resets(), 0, 'from behind it')
 })
 
-test('a client from another node is told the states that may have been told there later', async t => {
+test('a client from another node receives states that the other node may have sent later', async t => {
   const topic = madeTopic([1, 1, 1])
   const node = openEventNode(t, topic)
   const state = (ms: number, name: string) => {
@@ -184,11 +179,11 @@ test('a client from another node is told the states that may have been told ther
   node.readTo(2)
   state(61_000, 'silent')
   const client = connectTo(node, cursorAt(perGroup + 1))
-  await waitFor('they are told', () => client.states().length === 2)
+  await waitFor('both states', () => client.states().length === 2)
   t.strictSame(client.states(), ['late', 'silent'])
 })
 
-test('before changes of states are told there is nothing to go on from', async t => {
+test('a client cannot resume before the first change of a state', async t => {
   const topic = madeTopic([2, 2, 2])
   let areStatesSent = false
   const node = openEventNode(t, topic, { areStatesSent: () => areStatesSent })
@@ -200,15 +195,15 @@ test('before changes of states are told there is nothing to go on from', async t
   t.equal(connectTo(node, cursorAt(perGroup)).resets(), 0)
 })
 
-test('a ring that is full, and one whose readings get custom values, keeps positions with its readings', async t => {
+test('a full buffer, and one whose readings get custom values, keeps positions with its readings', async t => {
   const topic = madeTopic(Array.from({ length: 40 }, () => 900))
   const node = openEventNode(t, topic)
   node.readTo(40)
   t.equal(connectTo(node, cursorAt(5)).resets(), 1)
   const client = connectTo(node, cursorAt(38 * perGroup + 899))
-  await waitFor('the rest is told', () => client.values().length === 901)
+  await waitFor('the other events', () => client.values().length === 901)
   t.strictSame(client.values(), numbers(36_000, 35_099))
   const early = connectTo(node, cursorAt(33 * perGroup + 899))
-  await waitFor('the rest is told', () => early.values().length === 5401)
+  await waitFor('the other events', () => early.values().length === 5401)
   t.strictSame(early.values(), numbers(36_000, 30_599), 'from before the first custom values')
 })

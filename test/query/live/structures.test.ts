@@ -1,4 +1,4 @@
-/** What the live state is made of, against plain arrays. */
+/** Structures of the live state, compared with plain arrays. */
 
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
@@ -43,7 +43,7 @@ t.test('deadlines come in the order of time, whatever is set and taken away', as
   )
 })
 
-t.test('slots are found by numbers far apart, and used again', async t => {
+t.test('slots are found by sparse numbers and reused', async t => {
   const slots = new Slots()
   const numbers = [1, 2, 4095, 4096, 4097, 1_000_000, 2_147_483_647]
   for (const [slot, number] of numbers.entries()) t.equal(slots.add(number), slot)
@@ -55,7 +55,7 @@ t.test('slots are found by numbers far apart, and used again', async t => {
   t.equal(slots.end(), numbers.length)
 })
 
-/** What a fleet should be, kept as plainly as can be. */
+/** The expected fleet in its plainest form. */
 interface ModelDevice {
   name: string
   log: boolean
@@ -64,7 +64,6 @@ interface ModelDevice {
 
 const unseen = Number.NEGATIVE_INFINITY
 const name = fc.string({ minLength: 1, maxLength: 3, unit: fc.constantFrom('a', 'b', 'Z', 'é', '0') })
-/** The first of them are there at the beginning, so many that their blocks split. */
 const devicesMax = 560
 const number = fc.oneof(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: devicesMax }))
 const event = fc.oneof(
@@ -75,10 +74,8 @@ const event = fc.oneof(
 )
 type FleetEvent = typeof event extends fc.Arbitrary<infer Event> ? Event : never
 
-/** The same to both. */
 function happen(event: FleetEvent, fleet: LiveFleet, model: Map<number, ModelDevice>, clock: { nowMs: number }): void {
   if (event.kind === 'change') {
-    // Names are unlike each other, as in the registry.
     const [unique, { number, log }] = [`${event.name}-${event.number}`, event]
     fleet.deviceChanged(madeDevice(number, { name: unique, log_switch: log, expected_interval_seconds: 60 }))
     model.set(number, { name: unique, log, lastMs: model.get(number)?.lastMs ?? unseen })
@@ -115,7 +112,7 @@ function allPages(fleet: LiveFleet, order: FleetOrder, limit: number): string[] 
   }
 }
 
-t.test('pages are those of a sorted array, whatever happens to the fleet', async () => {
+t.test('pages equal a sorted array after any changes of the fleet', async () => {
   const failed = (error: unknown) => {
     throw error
   }
@@ -133,7 +130,7 @@ t.test('pages are those of a sorted array, whatever happens to the fleet', async
         .map(device => `${modelState(device, clock.nowMs)}${device.name}`)
         .sort((a, b) => (a < b ? -1 : 1))
       const counts = liveStates.map((_, state) => expected.filter(text => text.startsWith(String(state))).length)
-      // Of every third device, as if it had an owner.
+      // Every third device has an owner.
       const owned = [...model]
         .filter(([number]) => number % 3 === 0)
         .map(([number, { name }]) => ({ number, name }))
@@ -152,7 +149,7 @@ t.test('pages are those of a sorted array, whatever happens to the fleet', async
   )
 })
 
-t.test('a page of listed devices looks at these alone, and a search goes through them in turns', async t => {
+t.test('a page of listed devices reads only these in a search that yields between its turns', async t => {
   const devices = Array.from({ length: 20_000 }, (_, index) => {
     const [name, location_short] = [`sensor-${String(index).padStart(5, '0')}`, index % 2 === 0 ? 'Roof' : '']
     return madeDevice(index + 1, { name, location_short })
@@ -167,7 +164,7 @@ t.test('a page of listed devices looks at these alone, and a search goes through
   t.equal(live.page({ ...asked, limit: 200 }, owned).last, undefined)
   const large = devices.filter(({ number }) => number % 3 === 0)
   const searching = live.search({ ...asked, limit: 1000 }, 'roof', new AbortController().signal, large)
-  // Between two turns of the search, one that was found is removed, and another device takes its place.
+  // Between two turns of the search, a found device is removed. Another device takes its slot.
   const first = large.find(({ location_short }) => location_short === 'Roof')
   live.deviceRemoved(first?.number ?? 0)
   live.deviceChanged(madeDevice(50_000, { name: 'somebody-elses', location_short: 'Roof' }))
@@ -212,7 +209,7 @@ t.test('a device takes at most 150 bytes of a compressed page', async t => {
   t.ok(bytes <= 150, `${bytes} bytes a device`)
 })
 
-t.test('the hour in which a device begins is no full one', async t => {
+t.test('the hour in which a device begins is not a full one', async t => {
   const [minuteMs, firstMs] = [60_000, Date.UTC(2026, 0, 1, 10, 30)]
   let nowMs = firstMs
   const failed = (error: unknown) => {
@@ -231,7 +228,6 @@ const startMs = Date.UTC(2026, 5, 1, 12)
 const devices = [madeDevice(1, { expected_interval_seconds: 600 }), madeDevice(2)]
 const only = ({ live }: MadeFleet) => live.trends(devices).devices[0]
 
-/** Every ten minutes from some hours before the start to it. */
 function tenMinutes(hours: number, values: (hoursBefore: number) => Partial<MadeReading>): MadeReading[] {
   return Array.from({ length: 6 * hours + 1 }, (_, index) => {
     const hoursBefore = hours - index / 6
@@ -239,7 +235,7 @@ function tenMinutes(hours: number, values: (hoursBefore: number) => Partial<Made
   })
 }
 
-t.test('the last 24 full hours have the means of their values, and null without one', async t => {
+t.test('the last 24 full hours have the means of their values, or null without values', async t => {
   const fleet = await makeFleet(t, devices, startMs)
   t.strictSame(fleet.live.trends(devices), { until: startMs, devices: [] })
   fleet.take(tenMinutes(3, hoursBefore => ({ temperature: hoursBefore > 1 && hoursBefore <= 2 ? Number.NaN : 20 })))
@@ -279,12 +275,12 @@ t.test('a trend is the change from three hours before, by the hours around then'
     fleet.take(tenMinutes(6, hoursBefore => ({ temperature: 20 - slope * hoursBefore })))
     const found = only(fleet)
     t.equal(found?.trend, trend)
-    // Six readings of an hour, of which the last is ten minutes before its end, have the mean of 5 minutes before its middle.
+    // Six readings of an hour, the last ten minutes before its end, have their mean 5 minutes before its middle.
     t.ok(Math.abs((found?.change ?? Number.NaN) - slope * (3 + 1 / 12)) < 0.006, `${found?.change} by ${slope}`)
   }
 })
 
-t.test('without a recent value, or without the hours, there is no trend', async t => {
+t.test('a trend needs a recent value and the hours before it', async t => {
   const fleet = await makeFleet(t, devices, startMs)
   fleet.take(tenMinutes(3, () => ({ temperature: 20 })))
   t.equal(only(fleet)?.trend, null, 'only one of the two hours')
@@ -292,10 +288,10 @@ t.test('without a recent value, or without the hours, there is no trend', async 
   longer.take(tenMinutes(4, () => ({ temperature: 20 })))
   t.match(only(longer), { change: 0, trend: 'steady' })
   longer.clock.nowMs = startMs + hourMs
-  t.match(only(longer), { change: null, trend: null }, 'the value is too old to be told')
+  t.match(only(longer), { change: null, trend: null }, 'the value is too old to be shown')
 })
 
-t.test('a change is that of a line through the means, wherever the moment lies', async t => {
+t.test('a change is the slope of a line through the means at any moment', async t => {
   const line = (hour: number) => 2 * (hour + 0.5)
   fc.assert(
     fc.property(fc.integer({ min: 10 * hourMs, max: 20 * hourMs }), timeMs => {
@@ -308,7 +304,7 @@ t.test('a change is that of a line through the means, wherever the moment lies',
   t.strictSame([trendOf(0.5, 0.5), trendOf(0.6, 0.5), trendOf(-0.6, 0.5)], ['steady', 'rising', 'falling'])
 })
 
-t.test('the means are those of a plain list, whatever comes and is merged', async () => {
+t.test('means equal those of a plain list after any values and merges', async () => {
   const reading = fc.record({ wait: fc.nat(50), temperature: fc.double({ min: -40, max: 60, noNaN: true }) })
   fc.assert(
     fc.property(fc.array(reading, { maxLength: 200 }), fc.nat(200), (readings, mergedAt) => {
@@ -323,7 +319,6 @@ t.test('the means are those of a plain list, whatever comes and is merged', asyn
         countValue(columns.get(), 3, hour, { timeUs: minute * 60e6, value })
         values.set(hour, [...(values.get(hour) ?? []), temperature])
         if (index !== mergedAt) continue
-        // QuestDB has the same, and of the hour before another reading.
         mergeMean(columns.get(), 3, { hour, count: 1, mean: temperature + 5 })
         const before = values.get(hour - 1)
         if (before === undefined) continue

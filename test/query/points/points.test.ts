@@ -28,7 +28,7 @@ const station: Station = {
 }
 const other: Station = { ...station, sn: 'D-2', series: [{ number: 8, parameter: 'pm25' }] }
 
-/** As the contract defines a point, without haste. */
+/** A point by the definition of the contract. */
 interface Point {
   id: number
   sn: string
@@ -61,7 +61,7 @@ function meanOf(rows: readonly TestPoint[], point: TestPoint, minutes: number, n
   return distinct.size < needed ? null : inside.reduce((sum, { value }) => sum + value, 0) / inside.length
 }
 
-/** `all`: those that count in the means. */
+/** `all` holds the points that count in the means. */
 function pointsOf({ sn, series }: Station, rows: readonly TestPoint[], all = rows): Point[] {
   return rows.flatMap(row => {
     const parameter = series.find(({ number }) => number === row.series)?.parameter
@@ -137,7 +137,7 @@ const byId: SortColumn[] = [{ column: 'id', direction: 'asc' }]
 
 const expectedPoints = pointsOf(station, rows)
 
-/** What a page should be; a code where there is none. */
+/** The expected page, or an error code. */
 function expectedPage({ conditions, order, limit, page, perPage }: PointPage) {
   const found = selectRows(columns, conditions, order, expectedPoints)
   const total = Math.min(found.length, limit)
@@ -146,7 +146,6 @@ function expectedPage({ conditions, order, limit, page, perPage }: PointPage) {
   return { total, points: found.slice(offset, Math.min(offset + perPage, total)).map(shown) }
 }
 
-/** Values of a column that is there, or something beside one. */
 function someValue(column: string): fc.Arbitrary<string | number> {
   const point = fc.constantFrom(...expectedPoints)
   return point.chain((found): fc.Arbitrary<string | number> => {
@@ -224,7 +223,7 @@ const meanList: fc.Arbitrary<PointPage> = fc.record({
 })
 
 const questdb = await startPointsQuestdb(tap)
-// The series of one time in another order than that of their numbers.
+// Rows of one time are inserted in another order than their numbers.
 await questdb.write(rows.toReversed())
 const { points } = revised(tap)
 
@@ -238,7 +237,7 @@ for (const [name, lists, series] of [
   ['stored columns', storedList, runs(40, 250)],
   ['running means', meanList, runs(12, 60)],
 ] as const) {
-  test(`random filters, orders and pages on ${name} give what plain code gives`, async t => {
+  test(`random filters, orders and pages on ${name} equal those of plain code`, async t => {
     await fc.assert(
       fc.asyncProperty(lists, async asked => {
         const words = JSON.stringify({ ...asked, station: undefined })
@@ -292,7 +291,7 @@ test('lines are the rows of all pages', async t => {
   t.equal(await linesOf(byIdOf(none), 'ndjson'), '')
 })
 
-test('one point and the newest one are those of the list', async t => {
+test('single point and newest point equal those of the list', async t => {
   const jsonOf = async (answer: ReturnType<Points['point']>) => {
     const found = await answer
     return found.ok ? decode(found.point) : found.code
@@ -342,7 +341,7 @@ test('a running mean needs bounds of the time, at most 31 days apart', async t =
   t.equal(await codeOf([mean, { column: 'timestamp', operator: 'eq', values: [startUs] }]), 'ok')
 })
 
-/** Points that are read anew when a revision is raised. */
+/** Points that are read again after a new revision. */
 function revised(t: TestHooks) {
   const revision = { number: 0 }
   const points = createPoints({
@@ -354,7 +353,7 @@ function revised(t: TestHooks) {
   return { points, revision }
 }
 
-test('the newest point is a newer one once the revision is raised, and what is left when it is lost', async t => {
+test('the newest point changes with the revision and falls back when a point is lost', async t => {
   await questdb.clear()
   const { points, revision } = revised(t)
   const at = (minute: number) => startUs + minute * minuteUs
@@ -379,7 +378,7 @@ test('the newest point is a newer one once the revision is raised, and what is l
   await newestIs(5)
 })
 
-test('a walk gives every row once while newer ones come in, and late ones change the means', async t => {
+test('a walk returns every row once while newer rows arrive and late ones change the means', async t => {
   await questdb.clear()
   const { points, revision } = revised(t)
   const write = async (written: readonly TestPoint[]) => {

@@ -1,4 +1,4 @@
-/** Whole answers where there is little or nothing to say: the table of edge cases. */
+/** Whole answers for little or no data: the table of edge cases. */
 
 import { test } from 'tap'
 import { statsAfterMs } from '../../../query/stats/stats-answer.ts'
@@ -38,7 +38,7 @@ const noAggregate = { count: 0, ...nulls('mean tw_mean min max std median p05 p9
 const noTests = { range: 0, spike: 0, rate: 0, flat: 0, error_code: 0 }
 const noQuality = { good: 0, suspect: 0, missing: 0, tests: noTests, quantum: null, flat_hours: null }
 
-test('a device without a reading: every key, and nothing in it', async t => {
+test('a device without a reading has every key and no values', async t => {
   const { reliability, units, ...rest } = ask({ series: seriesOf([], {}), nowMs: startMs })
   t.strictSame(rest, {
     device: 'roof',
@@ -107,7 +107,7 @@ test('thirty cells have an autocorrelation, three days have a season', async t =
   t.equal(found.autocorrelation.temperature.max_lag_hours, 24)
 })
 
-test('a clock that is a second off leaves no cell empty, and an outage does', async t => {
+test('a clock that is a second off leaves no cell empty, unlike an outage', async t => {
   const times = every(61_000, startMs, 6 * 1416)
   const found = ask({ series: seriesOf(times, { temperature: daily }) })
   t.equal(found.grid_seconds, 60)
@@ -118,7 +118,7 @@ test('a clock that is a second off leaves no cell empty, and an outage does', as
   t.ok(near(n - n_observed, 100, 4), `${n - n_observed}`)
 })
 
-test('a device slower than an hour has its own step, and hours between its readings', async t => {
+test('a device slower than an hour has its own step and no hours between its readings', async t => {
   for (const stepHours of [2, 3, 6, 12]) {
     const times = every(stepHours * hourMs, startMs, (30 * 24) / stepHours)
     const found = ask({ series: seriesOf(times, { temperature: timeMs => daily(timeMs) + timeMs / dayMs / 10 }) })
@@ -140,7 +140,7 @@ test('a constant metric is called constant, also when its mean is not exact', as
   t.match(found.correlations.pairs[1], { b: 'pressure', n: 200, pearson: null, lag_r: null, reason: 'constant' })
 })
 
-test('a metric that is always null is no data beside others that are', async t => {
+test('a metric that is always null has no data beside others that do', async t => {
   const found = ask({ series: seriesOf(every(hourMs, startMs, 600), { temperature: daily }) })
   t.match(found.autocorrelation.humidity, { status: 'no_data', n: 600, n_observed: 0, acf: null })
   t.strictSame(found.seasonality.humidity, noSeasonality)
@@ -149,7 +149,7 @@ test('a metric that is always null is no data beside others that are', async t =
   t.equal(found.seasonality.temperature.weekly_profile.length, 7)
 })
 
-test('a device that is switched off is paused; one that is offline has its window at its last reading', async t => {
+test('a switched-off device is paused, unlike an offline one', async t => {
   const series = seriesOf(every(hourMs, startMs, 24 * 20), { temperature: daily })
   const nowMs = startMs + 100 * dayMs
   const found = ask({ series, nowMs, predecessorMs: startMs - hourMs })
@@ -160,7 +160,7 @@ test('a device that is switched off is paused; one that is offline has its windo
   t.equal(ask({ series, nowMs, device: { log_switch: false } }).freshness.state, 'paused')
 })
 
-test('a device ahead of our clock has no negative age, and its readings of the future wait', async t => {
+test('a device ahead of our clock has no negative age and counts its future readings later', async t => {
   const nowMs = startMs + 2 * dayMs
   const series = seriesOf(every(minuteMs, startMs, 2 * 1440 + 4), { temperature: daily })
   const found = ask({ series, nowMs })
@@ -173,7 +173,7 @@ test('a device ahead of our clock has no negative age, and its readings of the f
   t.match(later.reliability.windows['30d'], { received: 2884, completeness: 1 })
 })
 
-test('a configured interval is taken, and an irregular device is measured by hours', async t => {
+test('a configured interval is used, else an irregular device is measured by hours', async t => {
   const configured = ask({
     series: seriesOf(every(minuteMs, startMs, 3000), { temperature: daily }),
     device: { expected_interval_seconds: 300 },
@@ -194,7 +194,7 @@ test('a configured interval is taken, and an irregular device is measured by hou
   t.ok(near(peak.period_hours, 24, 0.01) && near(peak.amplitude, 5, 0.02) && near(peak.power, 1, 0.01))
 })
 
-test('days and step are the caller’s; the reliability of thirty days is not', async t => {
+test('days and step come from the caller except for the thirty days of reliability', async t => {
   const series = seriesOf(every(minuteMs, startMs, 20 * 1440), { temperature: daily })
   const found = ask({ series, days: 7, stepSeconds: 900 })
   t.match(found.window, { start: '2026-01-13 23:59', end: '2026-01-20 23:59', days: 7, truncated: false })

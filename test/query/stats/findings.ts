@@ -1,4 +1,4 @@
-/** The findings of a device in its statistics: with its silence as of the request, and by its profile. */
+/** Findings in a device's statistics: silence at the time of the request, and findings of its profile. */
 
 import t from 'tap'
 import { batteryFindings, columnBatteries } from '../../../query/answers/fleet-batteries.ts'
@@ -19,7 +19,7 @@ function room() {
   })
 }
 
-t.test('a change of level is told as what it means where the device is', async t => {
+t.test("a change of level is described by the device's location", async t => {
   const { findings } = ask({ series: room(), device: { profile: 'indoor' }, nowMs })
   t.match(findings, [
     { code: 'level_change', severity: 'warning', metric: 'temperature', since: '2026-01-21 00:00', until: null },
@@ -34,7 +34,7 @@ t.test('a change of level is told as what it means where the device is', async t
   )
 })
 
-t.test('silence is told as of the request, and what the build has found stays', async t => {
+t.test('silence is as of the request while other findings are as of the build', async t => {
   const series = seriesOf(every(minuteMs, nowMs - 3 * dayMs, 3 * 1440), {
     temperature: timeMs => 20 + Math.sin(timeMs / 1e7),
     humidity: timeMs => (timeMs < nowMs - 8 * hourMs ? 50 + 10 * Math.sin(timeMs / 1e7) : Number.NaN),
@@ -46,13 +46,13 @@ t.test('silence is told as of the request, and what the build has found stays', 
   t.strictSame(codes(nowMs + 2 * dayMs), ['silent critical', 'silent_metric warning'])
 })
 
-t.test('what a device has never sent is not missing from its readings', async t => {
+t.test('a metric that a device never sent is not missing', async t => {
   const temperature = (timeMs: number) => 20 + Math.sin(timeMs / 1e7)
   const series = seriesOf(every(minuteMs, nowMs - 3 * dayMs, 3 * 1440), { temperature, humidity: () => Number.NaN })
   t.strictSame(ask({ series, nowMs }).findings, [])
 })
 
-t.test('a pharmacy outside of 2 to 8 °C for half an hour is told, and a cold chain outside of its own limits', t => {
+t.test('excursions: a pharmacy has 2 to 8 °C, a cold chain its own limits', t => {
   const found = (temperature: (sinceEndMs: number) => number, device: object = { profile: 'pharmacy' }) => {
     const series = seriesOf(every(5 * minuteMs, nowMs - 10 * dayMs, 10 * 288), {
       temperature: timeMs => temperature(nowMs - timeMs) + 0.2 * Math.sin(timeMs),
@@ -86,7 +86,7 @@ t.test('a pharmacy outside of 2 to 8 °C for half an hour is told, and a cold ch
   t.end()
 })
 
-t.test('a battery is told of as in the insights of the fleet', t => {
+t.test('a battery has the same finding as in the insights of the fleet', t => {
   const found = (columns: Parameters<typeof seriesOf>[1], device: object = {}) => {
     const series = seriesOf(every(hourMs, startMs, 30 * 24), columns)
     const { findings } = ask({ series, device, nowMs })
@@ -108,7 +108,7 @@ t.test('a battery is told of as in the insights of the fleet', t => {
   t.end()
 })
 
-t.test('the days of a battery are those of the fleet, whatever the minute of the hour', t => {
+t.test('the days of a battery equal those of the fleet in any minute of the hour', t => {
   const charge = (timeMs: number) => {
     const day = (timeMs - startMs) / dayMs
     return 100 - 2.9 * day + 3 * Math.sin(2 * day) + 2 * Math.cos(2 * Math.PI * day)
@@ -130,9 +130,9 @@ t.test('the days of a battery are those of the fleet, whatever the minute of the
     const past = times.filter(timeMs => timeMs < atMs)
     const device = { battery_type: 'li-ion' } as const
     const { findings } = ask({ series: seriesOf(past, { battery_percentage: charge }), device, nowMs: atMs })
-    const [told, ...others] = findings.filter(({ code }: { code: string }) => code === 'battery_days')
+    const [days, ...others] = findings.filter(({ code }: { code: string }) => code === 'battery_days')
     t.strictSame(others, [])
-    t.strictSame([[told.value, told.expected]], fleetDays(atMs), `${minutes} min past the hour`)
+    t.strictSame([[days.value, days.expected]], fleetDays(atMs), `${minutes} min past the hour`)
   }
   t.end()
 })

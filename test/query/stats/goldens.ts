@@ -44,7 +44,7 @@ test('G1: a daily cycle', async t => {
   t.strictSame([peak_hour, trough_hour, daily_profile[6].n], [6, 18, 360])
 })
 
-test('G6: what can be derived from one reading', async t => {
+test('G6: derived values of one reading', async t => {
   const series = seriesOf([startMs - 3 * hourMs, startMs], {
     temperature: () => 20,
     humidity: () => 50,
@@ -58,7 +58,7 @@ test('G6: what can be derived from one reading', async t => {
   t.equal(unknown.sea_level_pressure, null, 'without an altitude')
 })
 
-test('what is derived comes from readings near the last one', async t => {
+test('derived values come from readings near the last one', async t => {
   const of = (behindMs: number, expected_interval_seconds: number | null = null) => {
     const series = seriesOf([startMs - behindMs, startMs], {
       temperature: () => 20,
@@ -72,7 +72,7 @@ test('what is derived comes from readings near the last one', async t => {
   t.equal(of(5 * hourMs + 1, 3600), null)
 })
 
-test('a figure that is no number does not pass', async t => {
+test('a figure that is not a number fails', async t => {
   const series = seriesOf(
     [startMs],
     Object.fromEntries(metrics.map(metric => [metric, () => Number.POSITIVE_INFINITY])),
@@ -90,7 +90,7 @@ function readingsOf(file: string): Series {
   )
 }
 
-test('of good stations at most one reading in a hundred is suspect', async t => {
+test('good stations have at most one suspect reading in a hundred', async t => {
   const stations = [
     { file: 'alamosa-minutes.csv', zone: 'America/Denver', altitude_m: 2317, days: 1 },
     { file: 'greensboro-hours.csv', zone: 'America/New_York', altitude_m: 273, days: 365 },
@@ -112,7 +112,7 @@ test('of good stations at most one reading in a hundred is suspect', async t => 
 
 const local = createLocalTime('Europe/Berlin')
 
-/** Ten local days of five-minute readings, the seventh of which has the change. */
+/** Ten local days of five-minute readings. The seventh has the clock change. */
 function around(startUtc: string, changeHours: number): { found: Answer; readings: number } {
   const startMs = Date.parse(startUtc)
   const readings = 12 * (9 * 24 + changeHours)
@@ -127,7 +127,7 @@ for (const { way, start, hours, end, date } of [
   { way: 'forward', start: '2025-03-23T23:00Z', hours: 23, end: '2025-04-02 23:55', date: '2025-03-30' },
   { way: 'back', start: '2025-10-19T22:00Z', hours: 25, end: '2025-10-29 23:55', date: '2025-10-26' },
 ]) {
-  test(`the clocks go ${way}: a day has ${hours} hours, and two o’clock as many readings more or fewer`, async t => {
+  test(`the clocks go ${way}: a day has ${hours} hours, and readings at two o’clock accordingly`, async t => {
     const { found, readings } = around(start, hours)
     t.match(found.window, { end })
     const day = found.reliability.days.find((one: Answer) => one.date === date)
@@ -204,7 +204,7 @@ function* reasonsIn(value: unknown): Generator<unknown> {
   }
 }
 
-test('answers give each reason of the table, and no other', async t => {
+test('answers give exactly the reasons of the table', async t => {
   const given = new Set(answers.flatMap(answer => [...reasonsIn(answer)]))
   t.strictSame([...given].sort(), [...Object.values(reasons), ...pairReasons].sort())
 })

@@ -1,4 +1,4 @@
-/** A kept answer at a later moment against one that is built anew then. */
+/** A cached answer at a later moment, compared with a new build at that moment. */
 
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
@@ -10,7 +10,7 @@ import { type Answer, ask, dayMs, every, hourMs, minuteMs, type Question, series
 const buildMs = Date.UTC(2026, 0, 31, 12, 0, 20)
 const lengthsMs = { '24h': dayMs, '7d': 7 * dayMs, '30d': 30 * dayMs }
 
-/** Without the moment of the build, which only the answer that is built anew knows. */
+/** The time of the build is removed: it differs between the two. */
 function live(query: Question): Answer {
   const { freshness, reliability } = ask(query)
   return { freshness, reliability }
@@ -29,7 +29,7 @@ function isPassed(series: Series, fromMs: number, untilMs: number): boolean {
   })
 }
 
-/** Intervals with losses and silences, the last reading up to five minutes ahead of the build. */
+/** Intervals with losses and silences. The last reading is up to five minutes ahead of the build. */
 const devices = fc.record({
   stepMs: fc.constantFrom(7000, minuteMs, 5 * minuteMs, 20 * minuteMs),
   steps: fc.array(fc.oneof({ weight: 5, arbitrary: fc.constant(1) }, fc.integer({ min: 1, max: 40 })), {
@@ -61,17 +61,14 @@ function queryOf(made: typeof devices extends fc.Arbitrary<infer Made> ? Made : 
   return { series, predecessorMs, device: { expected_interval_seconds, log_switch }, nowMs: buildMs }
 }
 
-/**
- * The jitter is that of the build. The hours of an irregular device's window begin with it, so that they slide over
- * readings even where none is left behind.
- */
+/** Jitter dates from the build. The hours of an irregular device's window begin with the build, so they move across readings. */
 function forgetWhatDrifts(reliability: Answer): void {
   reliability.jitter_seconds = null
   reliability.jitter_p95_seconds = null
   for (const window of Object.values<Answer>(reliability.windows)) if (!window.truncated) window.hours_with_data = null
 }
 
-test('a later moment is as if it were built anew then, unless a window has passed a reading', async () => {
+test('a later answer equals a new build unless a window has passed a reading', async () => {
   let compared = 0
   fc.assert(
     fc.property(devices, fc.integer({ min: 0, max: 20 * minuteMs }), (made, laterMs) => {
@@ -79,9 +76,9 @@ test('a later moment is as if it were built anew then, unless a window has passe
       const givenMs = buildMs + laterMs
       if (isPassed(query.series, buildMs, givenMs)) return
       const kept = live({ ...query, givenMs })
-      const anew = live({ ...query, nowMs: givenMs })
-      for (const { reliability } of [kept, anew]) forgetWhatDrifts(reliability)
-      assert.deepEqual(kept, anew)
+      const rebuilt = live({ ...query, nowMs: givenMs })
+      for (const { reliability } of [kept, rebuilt]) forgetWhatDrifts(reliability)
+      assert.deepEqual(kept, rebuilt)
       compared++
     }),
     runs(80, 400),
@@ -89,7 +86,7 @@ test('a later moment is as if it were built anew then, unless a window has passe
   assert.ok(compared > 40, `${compared} moments were compared`)
 })
 
-test('what a window has passed counts as before: its shares are off by the time that went by', async () => {
+test('readings that a window has passed still count in slightly outdated shares', async () => {
   fc.assert(
     fc.property(
       fc.array(fc.boolean(), { minLength: 100, maxLength: 100 }),
@@ -101,22 +98,22 @@ test('what a window has passed counts as before: its shares are off by the time 
         const query = { series, nowMs: buildMs, device: { expected_interval_seconds: 60 } }
         const givenMs = buildMs + minutes * minuteMs
         const kept = live({ ...query, givenMs })
-        const anew = live({ ...query, nowMs: givenMs })
+        const rebuilt = live({ ...query, nowMs: givenMs })
         for (const [name, lengthMs] of Object.entries(lengthsMs)) {
-          const [one, other] = [kept.reliability.windows[name], anew.reliability.windows[name]]
+          const [one, other] = [kept.reliability.windows[name], rebuilt.reliability.windows[name]]
           const share = (minutes * minuteMs) / lengthMs + 1e-9
           for (const figure of ['uptime', 'completeness'])
             assert.ok(Math.abs(one[figure] - other[figure]) <= share, figure)
         }
-        assert.deepEqual(kept.reliability.days, anew.reliability.days)
-        assert.deepEqual(kept.freshness, anew.freshness)
+        assert.deepEqual(kept.reliability.days, rebuilt.reliability.days)
+        assert.deepEqual(kept.freshness, rebuilt.freshness)
       },
     ),
     runs(4, 15),
   )
 })
 
-test('a silence that begins after the build is told', async t => {
+test('a silence that begins after the build is reported', async t => {
   const series = seriesOf(every(minuteMs, buildMs - 3 * dayMs, 3 * 1440), { temperature: () => 1 })
   const lastMs = series.timesMs.at(-1) as number
   const query = { series, nowMs: buildMs }
@@ -133,7 +130,7 @@ test('a silence that begins after the build is told', async t => {
   t.strictSame(after(12 * 60 + 2).reliability.days.at(-1), { date: '2026-02-01', completeness: 0, state: 'missing' })
 })
 
-test('the build says when it was, the part of the request what it is as of', async t => {
+test('the build and the live part each have their time', async t => {
   const series = seriesOf(every(minuteMs, buildMs - 3 * dayMs, 3 * 1440), { temperature: () => 1 })
   const { generated_at, freshness, reliability } = ask({ series, nowMs: buildMs, givenMs: buildMs + 90 * minuteMs })
   t.strictSame([generated_at, freshness.as_of], ['2026-01-31 12:00', '2026-01-31 13:30'])

@@ -1,4 +1,4 @@
-/** Asks for the statistics of made readings, and reads the answer as a client does. */
+/** Requests statistics of made readings and parses the answer like a client. */
 
 import { createLocalTime, type LocalTime } from '../../../analytics/time/local-time.ts'
 import type { AnalysedDevice } from '../../../query/analysed-device.ts'
@@ -20,7 +20,7 @@ const device = plainDevice
 
 type Columns = Partial<Record<Metric, (timeMs: number, place: number) => number>>
 
-/** Readings at these times; a metric that is not named is missing. */
+/** Readings at these times. Metrics that are not given are missing. */
 export function seriesOf(timesMs: Iterable<number>, columns: Columns): Series {
   const times = Float64Array.from(timesMs)
   const missing = () => Number.NaN
@@ -29,19 +29,17 @@ export function seriesOf(timesMs: Iterable<number>, columns: Columns): Series {
   return { timesMs: times, values }
 }
 
-/** From a moment on, so many times, so far apart. */
 export function every(stepMs: number, startMs: number, count: number): number[] {
   return Array.from({ length: count }, (_, index) => startMs + index * stepMs)
 }
 
-/** A figure of any depth: the tests know the shape. */
 // biome-ignore lint/suspicious/noExplicitAny: an answer is read as a client reads it, without our types
 export type Answer = any
 
 export interface Question extends Partial<Omit<StatsInput, 'series' | 'device'>> {
   readonly series: Series
   readonly device?: Partial<AnalysedDevice>
-  /** When the answer is given; the moment of the build if it is not said. */
+  /** The time of the answer defaults to the time of the build. */
   readonly givenMs?: number
 }
 
@@ -58,7 +56,7 @@ export function ask(query: Question): Answer {
     nowMs,
     local,
   })
-  // As it crosses from the worker.
+  // The worker clones its result.
   const text = head + liveText(structuredClone(live), query.givenMs ?? nowMs, local) + tail
   return validated(Stats, JSON.parse(text))
 }
