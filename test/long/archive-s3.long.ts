@@ -1,4 +1,4 @@
-/** The archive in a store that speaks S3: moto, which takes all keys, one that refuses them, and none at all. */
+/** The archive in an S3 store (moto): one accepts all keys, one rejects them, and one is unavailable. */
 
 import { join } from 'node:path'
 import t from 'tap'
@@ -36,35 +36,28 @@ function archiveAt(endpoint: string) {
   return archive
 }
 
-t.test(
-  'a day is written to a bucket, verified and rewritten; keys that are refused and a store that is away name the reason',
-  async t => {
-    const endpoint = await startMoto()
-    const away = await freePort()
-    await t.rejects(archiveAt(endpoint).keep(1, firstDay), /^archive s3:\/\/days\/of\/porch: .*404/)
-    const refusing = await startMoto({ INITIAL_NO_AUTH_ACTION_COUNT: '0' })
-    await t.rejects(archiveAt(refusing).keep(1, firstDay), /403 InvalidAccessKeyId/)
-    await t.rejects(archiveAt(`http://127.0.0.1:${away}`).keep(1, firstDay), /ECONNREFUSED/)
-    t.strictSame(await archiveAt(endpoint).days(0, 10), [])
-    await fetch(`${endpoint}/days`, { method: 'PUT' })
-    const archive = archiveAt(endpoint)
-    await archive.keep(1, firstDay)
-    t.ok(await archive.holds(1, firstDay))
-    const rowsOf = async () => (await archive.days(0, 10)).flatMap(({ files }) => files.map(({ sums }) => sums[0]))
-    t.strictSame(await rowsOf(), ['8'])
-    await archive.erase(
-      'readings',
-      { numbers: [porch.number], symbols: [porch.symbol], customSeries: [] },
-      async () => 0,
-    )
-    t.strictSame(await rowsOf(), ['4'])
-    const [day] = await archive.days(0, 10)
-    for (const file of day?.files ?? []) t.equal(await archive.fault(file), undefined)
-    t.strictSame(
-      await bucketAt(endpoint).list('readings/day='),
-      day?.files.map(({ key }) => key),
-    )
-    await archive.erase('readings', { numbers: [roof.number], symbols: [roof.symbol], customSeries: [] }, async () => 0)
-    t.strictSame(await bucketAt(endpoint).list('readings/day='), [])
-  },
-)
+t.test('a day is written, verified and rewritten; rejected keys and an unavailable store name the reason', async t => {
+  const endpoint = await startMoto()
+  const away = await freePort()
+  await t.rejects(archiveAt(endpoint).keep(1, firstDay), /^archive s3:\/\/days\/of\/porch: .*404/)
+  const refusing = await startMoto({ INITIAL_NO_AUTH_ACTION_COUNT: '0' })
+  await t.rejects(archiveAt(refusing).keep(1, firstDay), /403 InvalidAccessKeyId/)
+  await t.rejects(archiveAt(`http://127.0.0.1:${away}`).keep(1, firstDay), /ECONNREFUSED/)
+  t.strictSame(await archiveAt(endpoint).days(0, 10), [])
+  await fetch(`${endpoint}/days`, { method: 'PUT' })
+  const archive = archiveAt(endpoint)
+  await archive.keep(1, firstDay)
+  t.ok(await archive.holds(1, firstDay))
+  const rowsOf = async () => (await archive.days(0, 10)).flatMap(({ files }) => files.map(({ sums }) => sums[0]))
+  t.strictSame(await rowsOf(), ['8'])
+  await archive.erase('readings', { numbers: [porch.number], symbols: [porch.symbol], customSeries: [] }, async () => 0)
+  t.strictSame(await rowsOf(), ['4'])
+  const [day] = await archive.days(0, 10)
+  for (const file of day?.files ?? []) t.equal(await archive.fault(file), undefined)
+  t.strictSame(
+    await bucketAt(endpoint).list('readings/day='),
+    day?.files.map(({ key }) => key),
+  )
+  await archive.erase('readings', { numbers: [roof.number], symbols: [roof.symbol], customSeries: [] }, async () => 0)
+  t.strictSame(await bucketAt(endpoint).list('readings/day='), [])
+})

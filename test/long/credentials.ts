@@ -1,14 +1,14 @@
-/** A credential of each security scheme of the contract, as the headers that a client sends. */
+/** The headers of a client for each security scheme of the contract. */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeKey, makePerson } from '../support/people.ts'
 import { basic, type Service } from '../support/service.ts'
 
-/** By the name of the scheme, or of the one operation that has a credential of its own. */
+/** The key is a scheme, or the id of the one operation with a separate credential. */
 export type Credentials = Record<string, Record<string, string>>
 
-/** All of an administrator; the names are those of the contract. `device` is made. */
+/** Credentials of an administrator, by the names of the contract. Adds `device`. */
 export async function makeCredentials(service: Service, device: string): Promise<Credentials> {
   const { url, dataDirectory } = service
   const person = await makePerson(service, { role: 'administrator' })
@@ -19,7 +19,7 @@ export async function makeCredentials(service: Service, device: string): Promise
   const secret = (name: string) => readFileSync(join(dataDirectory, 'secrets', name), 'utf8').trim()
   return {
     session: { cookie: person.cookie, origin: url },
-    // It removes the account.
+    // This operation removes the account.
     delete_me_v1_auth_me_delete: { cookie: leaving.cookie, origin: url },
     bearer: { Authorization: `Bearer ${await person.bearer()}` },
     apiKey: { 'X-API-Key': key },

@@ -1,6 +1,6 @@
 /**
- * The two commands of the README as a newcomer types them: as root, on a Debian that has nothing, in a fresh clone of the
- * commit that is checked out. Needs root and debootstrap. What they printed is kept in test/long/printed/.
+ * Runs the two commands of the README as root, on a fresh Debian, in a fresh clone of the checked-out commit. Needs root and
+ * debootstrap. Their output is kept in test/long/printed/.
  */
 
 import { execFileSync } from 'node:child_process'
@@ -13,12 +13,12 @@ import { keepPrinted } from './printed.ts'
 const root = resolve(import.meta.dirname, '..', '..')
 const clone = '/opt/barograph'
 
-/** The suites by which debootstrap knows them. */
+/** The names of the releases in debootstrap. */
 const releases = { 'Debian 12': 'bookworm', 'Debian 13': 'trixie' }
 
 /**
- * Of all tests those that use what script/bootstrap installs besides npm's packages: Java with Maven, PostgreSQL as another
- * user than root, openssl, ps and Chromium. The checks run before them, as before all tests.
+ * Tests of the parts that script/bootstrap installs besides npm's packages: Java with Maven, PostgreSQL as another user than root,
+ * openssl, ps and Chromium. The checks run first.
  */
 const testFiles = [
   'test/service/running.test.ts',
@@ -27,11 +27,11 @@ const testFiles = [
   'test/api/content-files/browser.test.ts',
 ]
 
-/** Apart from a shorter list of tests, a free port is all that is asked of the commands. */
+/** The commands get a free port and a shorter list of tests, but are unchanged otherwise. */
 const environment = { PORT: '0' }
 
 for (const [release, suite] of Object.entries(releases)) {
-  t.test(`${release}: script/demo shows its page, and script/test passes`, async t => {
+  t.test(`${release}: script/demo serves its page, and script/test passes`, async t => {
     const debian = makeDebian(t, suite)
     execFileSync('git', ['clone', '--quiet', '--no-hardlinks', root, join(debian.root, clone)])
     await showsDemo(t, debian.start(clone, ['script/demo'], environment), `${suite}-demo.txt`)

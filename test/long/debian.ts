@@ -1,6 +1,6 @@
 /**
- * A fresh Debian in a folder, made by debootstrap and entered by chroot, which both need root. It reaches the registries of
- * packages as this machine does: its certificates, proxies and the configuration of npm, apt and Maven are copied.
+ * A fresh Debian in a folder, created by debootstrap and entered by chroot, both as root. This machine's certificates, proxies and
+ * configuration of npm, apt and Maven are copied, for access to registries.
  */
 
 import { execFileSync, spawn } from 'node:child_process'
@@ -11,23 +11,21 @@ import { dirname, join } from 'node:path'
 import { type TestHooks, temporaryFolder } from '../support/databases.ts'
 
 export interface Debian {
-  /** The root of its files. */
   root: string
-  /** Starts a command in a folder of it. The signals that its `kill` sends reach the command itself. */
+  /** Starts a command in one of its folders. `kill` signals the command itself. */
   start(folder: string, words: readonly string[], environment?: Record<string, string>): DebianRun
 }
 
 export interface DebianRun {
-  /** What it has printed, both streams in the order in which they came. */
+  /** Both output streams in the order of arrival. */
   printed(): string
-  /** Undefined while it runs. */
+  /** Undefined while the command runs. */
   status(): number | undefined
   kill(signal: NodeJS.Signals): void
-  /** Resolves with the exit status. */
   ended: Promise<number>
 }
 
-/** Names of the environment that say how the network is reached, whatever starts them. */
+/** Variables that configure network access. */
 const networkVariable =
   /^(?:(?:https?|ftp|all|no)_proxy|ssl_cert_(?:file|dir)|node_extra_ca_certs|maven_(?:opts|args)|npm_config_(?:registry|cafile|https?_proxy|proxy))$/i
 
@@ -51,7 +49,7 @@ export function makeDebian(t: TestHooks, suite: string): Debian {
   }
 }
 
-/** That of this machine, where it has one; else debootstrap takes the usual one. */
+/** The mirror of this machine, if it has one; otherwise debootstrap uses its default. */
 function mirror(): string[] {
   const codename = /^VERSION_CODENAME=(.+)$/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1]
   const words = ['indextargets', '--format', '$(RELEASE) $(SITE)', 'Created-By: Packages', 'Component: main']
@@ -85,8 +83,8 @@ function copyInto(root: string, from: string, to: string): void {
 }
 
 /**
- * In namespaces of their own: when unshare is killed, nothing is left, neither processes nor mounts. The shell in between is
- * the first process there, which gets no signal that it does not ask for, and reaps the others.
+ * Separate namespaces end with unshare, including processes and mounts. The shell is their first process: it gets only the signals
+ * that it traps, and reaps the others.
  */
 const enter = `
 root=$1 folder=$2
@@ -99,7 +97,7 @@ exit $?`
 
 function startIn(root: string, folder: string, words: readonly string[], environment: Record<string, string>) {
   const flags = ['--mount', '--pid', '--fork', '--kill-child']
-  // By words, for tap adds to the environment of each process that a test starts.
+  // Passed as arguments, since tap adds to the environment of each process started by a test.
   const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
   const shell = ['env', '-i', ...variables, 'sh', '-ec', enter, 'sh', root, folder]
   const child = spawn('unshare', [...flags, ...shell, ...words], { stdio: ['ignore', 'pipe', 'pipe'] })
@@ -118,7 +116,7 @@ function startIn(root: string, folder: string, words: readonly string[], environ
   }
 }
 
-/** The first process of a namespace also gets those that lose their parents, behind its own. */
+/** The first process of a namespace also adopts orphans, after its child. */
 function firstChild(pid: number): number {
   return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')[0])
 }

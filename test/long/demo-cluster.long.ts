@@ -1,4 +1,4 @@
-/** The processes of `script/cluster`, over one broker. */
+/** The processes of `script/cluster`, with one broker. */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -39,7 +39,7 @@ async function statusOf(url: string): Promise<number> {
   }
 }
 
-t.test('one address serves whichever process is killed, and the data outlives a restart', async t => {
+t.test('one address serves after the kill of any process, and the data outlives a restart', async t => {
   const cluster = start()
   const { url, admin, token } = await cluster.started
   const authorization = `Bearer ${token}`

@@ -1,4 +1,4 @@
-/** What the demo's pages and reads ask of QuestDB: they end with the page, and no plan costs more than the rows that it reads. */
+/** QuestDB under the demo's pages and reads: queries end with the page, and no plan costs more than the rows that it reads. */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -28,7 +28,7 @@ const browser = await openBrowser()
 t.teardown(() => browser.close())
 
 const devices = stations.map(({ name }) => name)
-/** Those of the demo have an interval; that of this one is computed from its readings. */
+/** The demo's devices have an interval; the interval of this device is computed from its readings. */
 const plain = 'plain'
 await addDevice()
 const sns = airStations.map(({ sn }) => sn)
@@ -65,7 +65,7 @@ async function addDevice(): Promise<void> {
   await send('PATCH', `/api/admin/devices/${plain}`, bearer, { expected_interval_seconds: null })
 }
 
-/** Resolves when each request is answered, but for the stream of events, which does not end. */
+/** Resolves when each request is answered, except for the endless stream of events. */
 async function untilAnswered(page: Page, path: string): Promise<void> {
   const open = new Set<unknown>()
   let sent = 0
@@ -88,13 +88,13 @@ async function untilAnswered(page: Page, path: string): Promise<void> {
   })
 }
 
-/** Closed before its answers are there. */
+/** Closes the page before its requests are answered. */
 async function glance(page: Page, path: string): Promise<void> {
   await page.goto(demo.url + path)
   await page.locator('h1').first().waitFor()
 }
 
-t.test('when the pages are closed, QuestDB comes to rest, and reads answer', async t => {
+t.test('QuestDB becomes idle after the pages are closed, and reads succeed', async t => {
   for (const path of paths) await inBrowser(t, browser, desk, page => untilAnswered(page, path))
   for (const sn of sns) await inBrowser(t, browser, desk, page => glance(page, `/station/${sn}`))
   const pid = serverPid({ path: dataDirectory }, 'questdb')
@@ -110,7 +110,7 @@ t.test('when the pages are closed, QuestDB comes to rest, and reads answer', asy
   t.equal(await ready(), 'ok')
 })
 
-/** A hundred are a second of one processor. */
+/** A hundred ticks are a second of one processor. */
 const ticksOfRest = 50
 
 function processorTicks(pid: number): number {
@@ -126,7 +126,7 @@ function processorTicks(pid: number): number {
 t.test('no statement has a list of top rows with a large limit', async t => {
   t.strictSame(await refusedReads(await readPaths()), [])
   const texts = await statements.texts()
-  // An answer is thinned by means only where it would be larger than those of the demo.
+  // A response is thinned by means only if it is larger than those of the demo.
   const ofMeans = pointsStatement({ symbols: undefined, startUs: 0, endUs: 1 }, 60, rowsMax)
   const found = [...texts, ofMeans.text, journalsSql]
   const missing = limitedTexts()
@@ -140,7 +140,7 @@ t.test('no statement has a list of top rows with a large limit', async t => {
   t.ok(await hasLongList(statements, longList), 'such a statement is seen')
 })
 
-/** Folders and files whose statements go to PostgreSQL. */
+/** Folders and files with statements for PostgreSQL. */
 const ofPostgres = [
   'alerts/',
   'annotations/',
@@ -156,7 +156,7 @@ const ofPostgres = [
 const rowsMax = 1_000_000
 const longList = `SELECT ts FROM (SELECT ts FROM points WHERE series = 1 GROUP BY ts) ORDER BY ts LIMIT ${rowsMax}`
 
-/** Every read of the contract, with values for its parameters. */
+/** Paths of every read in the contract, with values for its parameters. */
 async function readPaths(): Promise<string[]> {
   const { paths } = (await (await fetch(`${demo.url}/openapi.json`)).json()) as OpenApiDocument
   const hours = [1, 24 * 30].map(count => new Date(Date.now() - count * 3_600_000).toISOString())
@@ -201,7 +201,7 @@ async function readPaths(): Promise<string[]> {
   })
 }
 
-/** One after the other; those that say that QuestDB does not answer. */
+/** Requests the paths one by one. Returns those with an error of QuestDB. */
 async function refusedReads(paths: readonly string[]): Promise<string[]> {
   const { account } = JSON.parse(readFileSync(join(dataDirectory, 'demo', 'state.json'), 'utf8')) as {
     account: { key: string }

@@ -1,4 +1,4 @@
-/** The whole demo: all its history, the months of its stations, and a second run. Its first minute: `test/cli/demo/demo.test.ts`. */
+/** The whole demo: its history, the months of its stations, and a second run. Its first minute: `test/cli/demo/demo.test.ts`. */
 
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,15 +8,15 @@ import { temporaryFolder } from '../support/databases.ts'
 import { commandsIn, type Demo, json, runCommands, startDemo, stopDemo } from '../support/demo.ts'
 import { until } from '../support/processes.ts'
 
-t.test('history and live readings are there, and a second run goes on where the first one stopped', async t => {
+t.test('history and live readings are stored, and a second run continues the first one', async t => {
   const dataDirectory = join(temporaryFolder(t), 'data')
   const first = await startDemo(t, dataDirectory)
-  // Lines of the service's log may stand between these.
+  // Lines of the service's log may come between these.
   t.match(first.output(), '8 devices were registered.')
   t.equal([...first.output().matchAll(/brought up to date/g)].length, 1, 'one line for all migrations')
   t.strictSame(first.output().match(/^.*(?:Sign in as|setup).*$/gm)?.length, 1, 'one way in')
   const history = Number(/(\d+) readings of history/.exec(first.output())?.[1])
-  // Two records of a year of hours, and 90 days of every fifth minute; less what the greenhouse was silent.
+  // Two records of a year of hours, and 90 days of every fifth minute, less the greenhouse's silence.
   const whole = 2 * 8760 + 6 * 90 * 288
   t.ok(history > whole - 40 && history <= whole, `${history} readings are there of all eight`)
   t.match(first.output(), '400 content files were imported')
@@ -67,7 +67,7 @@ t.test('history and live readings are there, and a second run goes on where the 
   await stopDemo(t, second)
 })
 
-/** The sensor that is stuck, the device that is silent and the battery that runs low, and no such thing of the others. */
+/** Findings show the stuck sensor, the silent device and the low battery, and none for other devices. */
 async function showsFindings(t: Test, { url }: { url: string }): Promise<void> {
   const codesOf = async (name: string) => {
     const { findings } = (await json(`${url}/api/stats_data/${name}`)) as { findings: { code: string }[] }
@@ -88,20 +88,19 @@ async function showsFindings(t: Test, { url }: { url: string }): Promise<void> {
   t.equal(batteries.length, 1)
 }
 
-/** Returns the API key. */
 async function showsStations(t: Test, demo: Demo, dataDirectory: string): Promise<string> {
   await demo.caughtUp()
   const key = readFileSync(join(dataDirectory, 'demo', 'api-key'), 'utf8').trim()
   const data = (sn: string, query: string) => json(`${demo.url}/api/v1.0/device/${sn}/data/?${query}`, key)
   for (const sn of ['DEL-01', 'NBO-02']) {
     const total = async () => (await data(sn, 'per_page=1'))['meta'] as { total: number }
-    // 43,200 minutes of eight parameters, less what dropped out.
+    // 43,200 minutes of eight parameters, less missing ones.
     await until(`the month of ${sn} is there`, async () => (await total()).total > 300_000)
   }
   const newest = async () => (await data('DEL-01', 'sort=timestamp,desc&per_page=1'))['data']
   const before = await newest()
   await until('a live data point comes', async () => !isDeepStrictEqual(await newest(), before))
-  // A minute after midnight there is nothing of today.
+  // A minute after midnight, the current day has no points yet.
   const hourAgo = new Date(Date.now() - 3_600_000).toISOString()
   const commands = commandsIn('docs/air-quality.md', 'Stations of the demo')
     .join('')

@@ -1,4 +1,4 @@
-/** Two api processes, two forwarders and two replicas over one broker, under faults: a short form of `npm run faults:cluster`. */
+/** Two api processes, two forwarders and two replicas with one broker under faults: a short form of `npm run faults:cluster`. */
 
 import { test } from 'tap'
 import { runInTurn } from '../faults/cluster/cluster-matrix.ts'
@@ -25,7 +25,7 @@ const runs: readonly { seed: number; faults: FaultName[] }[] = [
 ]
 
 for (const { seed, faults } of runs) {
-  test(`all that was acknowledged is there, once and in order, whoever dies: seed ${seed}`, async t => {
+  test(`any killed process loses no acknowledged reading, and each is stored once and in order: seed ${seed}`, async t => {
     const harness = await startTestHarness(t, Number(process.env['SEED'] ?? seed), 1)
     const tally = await harness.run('cluster', faults.length, runInTurn(faults))
     for (const note of tally.notes) t.comment(note)

@@ -1,6 +1,6 @@
 /**
- * One service and its databases under faults, some of each kind from another seed each time, which is printed; `npm run faults` has
- * all rows, and many cycles of each. `SEED` repeats a run.
+ * One service and its databases under some faults of each kind, with a random seed that is printed. `npm run faults` has all rows,
+ * and many cycles of each. `SEED` repeats a run.
  */
 
 import { test } from 'tap'
@@ -14,7 +14,7 @@ import { changeWhileFrozen } from '../faults/rows/postgres.ts'
 import { isClean } from '../faults/tally.ts'
 import { startTestHarness } from '../faults/test-harness.ts'
 
-// The acknowledgement is the line that matters most.
+// The acknowledgement is the most important line.
 const deaths = [...failPoints, 'after-ack'] as const
 const deathsOfPoints = ['after-append', 'after-sync', 'after-ack', 'after-forward', 'after-taken'] as const
 const alertDeaths = [
@@ -33,9 +33,9 @@ interface Row {
   what: string
   cycles: number
   run: Run<Harness>
-  /** Where it is known. */
+  /** The number of crashes, if known. */
   crashes?: number
-  /** Alerts are judged by what was delivered. */
+  /** Alerts are judged by their notifications. */
   isOfAlerts?: boolean
 }
 
@@ -67,7 +67,7 @@ const rows: readonly Row[] = [
   },
 ]
 
-test('what was acknowledged is there, once and in order, whatever fails', async t => {
+test('no fault loses an acknowledged reading, and each is stored once and in order', async t => {
   const seed = process.env['SEED']
   const harness = await startTestHarness(t, seed === undefined ? undefined : Number(seed))
   for (const { what, cycles, run, crashes, isOfAlerts } of rows) {

@@ -1,4 +1,4 @@
-/** Home Assistant's own schemas (the package of its last version for Python 3.11) read the messages for all metrics of the catalogue. */
+/** Home Assistant's schemas (its last version for Python 3.11) parse the messages for all metrics of the catalogue. */
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { makePython } from './python.ts'
 
 const folder = join(import.meta.dirname, 'home-assistant')
 
-test('Home Assistant takes the configuration of each metric', async t => {
+test('Home Assistant accepts the configuration of each metric', async t => {
   const python = await makePython(t, join(folder, 'requirements.txt'))
   const own = [
     { name: 'hive_weight', title: 'Hive weight', unit: null, kind: 'gauge', decimals: 2, max: null },

@@ -1,4 +1,4 @@
-/** Several processes that append to the topics of one broker: what a frozen one may still store, and the way back to journals on disk. */
+/** Several processes append to topics of one broker: late appends of a frozen process, and the return to journals on disk. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
@@ -56,10 +56,10 @@ async function temperaturesInTopic(): Promise<number[]> {
   return temperatures
 }
 
-t.test('what a process has let in before it is frozen is not stored after it was revoked', async t => {
+t.test('a request accepted before a freeze is not stored after the device was revoked', async t => {
   await broker.kill()
   const sending = send(other, 40)
-  // Its thread looks for a broker.
+  // Its thread connects to a broker.
   await sleep(300)
   freezeProcess(other.child.pid ?? 0)
   t.teardown(() => other.child.kill('SIGCONT'))
@@ -69,7 +69,7 @@ t.test('what a process has let in before it is frozen is not stored after it was
   const next = (rotated.body as { password: string }).password
   await broker.start()
   other.child.kill('SIGCONT')
-  // On a slow machine it may have come to the door after that.
+  // On a slow machine the request may have arrived after the revocation.
   t.not(await sending, 200)
   t.not(await queued, 200)
   await until('the process takes readings again', async () => (await send(other, 30, next)) === 200)
@@ -80,11 +80,11 @@ t.test('what a process has let in before it is frozen is not stored after it was
   )
 })
 
-t.test('a service that goes back to journals on disk goes on above the times that were given out', async t => {
+t.test('a service that returns to journals on disk continues above the assigned times', async t => {
   for (const node of [one, other]) t.equal(await node.end('SIGTERM'), 0)
   const database = new pg.Client({ connectionString: cluster.postgres.url })
   await database.connect()
-  // As after a time with clocks that were two hours ahead.
+  // The state after clocks that were two hours ahead.
   await database.query('UPDATE stamp_classes SET bound_us = $1', [(Date.now() + 7_200_000) * 1000])
   await database.end()
   const alone = await startService(t, { environment: { ...withoutQuestdb, DATABASE_URL: cluster.postgres.url } })

@@ -1,4 +1,4 @@
-/** Nodes as processes: what one does for all goes on when that one is killed or frozen, and what the others answer is right. */
+/** Nodes as processes: jobs of the leader continue after it is killed or frozen, and the responses of other nodes are correct. */
 
 import { fork } from 'node:child_process'
 import { join } from 'node:path'
@@ -29,7 +29,7 @@ const isLinked = async ({ url }: Service) =>
   /^barograph_mqtt_broker_connected 1$/m.test(await (await fetch(`${url}/metrics`)).text())
 const isSaid = ({ output }: Service, text: string) => output().includes(text)
 
-/** Since when the one leads that does, as PostgreSQL has it; never is there a second one. */
+/** The start of the current lead, from PostgreSQL. Two leaders at once fail the test. */
 async function leadsSince(): Promise<string | undefined> {
   const { rows } = await postgres.query<{ since: string }>(
     'SELECT leads_since::text AS since FROM nodes WHERE leads_since IS NOT NULL',
@@ -42,14 +42,13 @@ interface Hours {
   last_30d_hourly: { temperature: { count: number; mean: number }[] }
 }
 
-/** Count and mean of each hour. */
 async function hoursOf({ url }: Service, device: string): Promise<[count: number, mean: number][]> {
   const response = await fetch(`${url}/api/detail_data/${device}`)
   const { last_30d_hourly: hours } = (await response.json()) as Hours
   return hours.temperature.map(({ count, mean }) => [count, mean])
 }
 
-async function isViewTold(): Promise<boolean> {
+async function isViewPublished(): Promise<boolean> {
   const { rows } = await postgres.query('SELECT FROM hourly_view WHERE valid_through IS NOT NULL')
   return rows.length === 1
 }
@@ -62,7 +61,7 @@ const csvOf = (device: string, rows: readonly [minute: number, temperature: numb
     )
     .join('\n')
 
-/** All that the leader does is done for a device that comes now. */
+/** Waits until all jobs of the leader have processed a new device. */
 async function untilJobsRun(device: string, nodes: readonly Service[]): Promise<void> {
   const [first] = nodes
   await first?.addDevice(device)
@@ -70,22 +69,22 @@ async function untilJobsRun(device: string, nodes: readonly Service[]): Promise<
   const named = `SELECT count() FROM ${deviceNamesTable} WHERE name = '${device}'`
   await waitFor(`${device} is named in QuestDB`, async () => (await sql(named).catch(() => [[0]]))[0]?.[0] === 1)
   for (const node of nodes) {
-    await waitFor(`what the broker had of ${device} is shown`, async () => {
+    await waitFor(`the reading of ${device} kept by the broker is shown`, async () => {
       const response = await fetch(`${node.url}/api/latest/${device}`)
       return response.status === 200 && (await response.text()).includes('21')
     })
   }
-  await waitFor('the hourly view is told of', isViewTold)
+  await waitFor('the hourly view is published', isViewPublished)
 }
 
-t.test('one of the nodes does each job, and no figure of either lacks a reading', async t => {
-  // Before that there is no session in which the broker would keep anything.
+t.test('one of the nodes runs each job, and neither node lacks a reading in its figures', async t => {
+  // Before that, the broker has no session in which to keep messages.
   await waitFor('one has the link', async () => (await isLinked(one)) || (await isLinked(other)))
   await untilJobsRun('porch', [one, other])
   t.strictSame((await Promise.all([one, other].map(isLinked))).sort(), [false, true], 'one has the link')
   await one.addDevice('barn')
   for (let round = 0; round < 2; round++) {
-    // Old hours at first, and readings that come late to them, so that the view lacks them.
+    // Old hours first, then late readings of them, so that the view lacks these.
     await [one, other][round % 2]?.import(
       csvOf(
         'barn',
@@ -103,14 +102,14 @@ t.test('one of the nodes does each job, and no figure of either lacks a reading'
 })
 
 for (const signal of ['SIGKILL', 'SIGSTOP'] as const) {
-  t.test(`when the one that leads gets ${signal} another one does all of it`, async t => {
+  t.test(`another node takes all jobs over when the leader gets ${signal}`, async t => {
     const nodes = signal === 'SIGKILL' ? [one, other] : [await startNode(), ...(await living())]
     const linked = await Promise.all(nodes.map(isLinked))
     const leader = nodes[linked.indexOf(true)] as Service
     const next = nodes.find(node => node !== leader) as Service
     const before = await leadsSince()
     leader.child.kill(signal)
-    // It waits at the broker for who takes over.
+    // The broker keeps the message for the next leader.
     await waitFor('another one leads', async () => ![undefined, before].includes(await leadsSince()))
     await untilJobsRun(signal.toLowerCase(), [next])
     t.equal(await isLinked(next), true)

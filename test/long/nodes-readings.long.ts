@@ -1,4 +1,4 @@
-/** Two processes that take requests, with topics of Kafka as their journals: each tells and shows what both have taken. */
+/** Two processes accept requests, with topics of Kafka as journals. Each shows the readings of both. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
@@ -36,7 +36,7 @@ for (const node of nodes) {
   await waitFor('the fleet is loaded', async () => (await fetch(`${node.url}/api/fleet`)).status === 200)
 }
 
-t.test('a client of events that is thrown between nodes gets each acknowledged reading once and in order', async t => {
+t.test('an event client moved between nodes gets each acknowledged reading once and in order', async t => {
   const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 32))
   const random = createRandom(seed)
   const names = ['porch', 'attic', 'cellar']
@@ -73,9 +73,9 @@ t.test('a client of events that is thrown between nodes gets each acknowledged r
       event === 'reading' && data.device === device ? [data.values['temperature']] : [],
     )
   const isLast = (source: (typeof sources)[0], device: string) => valuesOf(source, device).at(-1) === 59
-  const isTold = (source: (typeof sources)[0]) =>
+  const isComplete = (source: (typeof sources)[0]) =>
     source === sources[2] ? isLast(source, 'attic') : names.every(name => isLast(source, name))
-  await waitFor('all is told', () => sources.every(isTold))
+  await waitFor('all readings have arrived', () => sources.every(isComplete))
   for (const source of sources) {
     t.notOk(
       source.heard.some(({ event }) => event === 'reset'),
@@ -87,7 +87,7 @@ t.test('a client of events that is thrown between nodes gets each acknowledged r
   }
 })
 
-t.test('the pages of the fleet, and when a device was last seen, become the same at both nodes', async t => {
+t.test("the fleet's pages and the last-seen times converge at both nodes", async t => {
   const password = await one.addDevice('garden', { expected_interval_seconds: 60 })
   t.equal((await one.put('garden', password, reading('garden', 7))).status, 200)
   await waitFor('both show it', async () => {
@@ -111,7 +111,7 @@ t.test('the pages of the fleet, and when a device was last seen, become the same
   })
 })
 
-t.test('a day that is cached, and hours, at one node have what the other one has just acknowledged', async t => {
+t.test('a cached day and hours at one node include readings just acknowledged by the other', async t => {
   await one.addDevice('shed')
   const dayMs = Math.floor(Date.now() / 86_400_000 - 1) * 86_400_000
   const day = new Date(dayMs).toISOString().slice(0, 10)
@@ -120,7 +120,7 @@ t.test('a day that is cached, and hours, at one node have what the other one has
     return ((await response.json()) as { temperature: unknown[] }).temperature.length
   }
   let points = 4
-  /** Each with a parameter of its own, so that no answer is one of before. */
+  /** Each request has a different parameter, so that no response is cached. */
   const ofHours = async () => {
     const response = await fetch(`${other.url}/api/detail_data/shed?points=${points++}`)
     const { last_30d_hourly } = (await response.json()) as DetailBody
@@ -135,7 +135,7 @@ t.test('a day that is cached, and hours, at one node have what the other one has
   }
 })
 
-t.test('a node that starts tells what QuestDB has not got yet', async t => {
+t.test('a starting node shows readings that QuestDB does not have yet', async t => {
   const password = await one.addDevice('roof', { expected_interval_seconds: 3600 })
   await forwarder.end('SIGKILL')
   for (const value of [1, 2, 3]) t.equal((await one.put('roof', password, reading('roof', value))).status, 200)
@@ -149,7 +149,7 @@ t.test('a node that starts tells what QuestDB has not got yet', async t => {
   await third.end('SIGTERM')
 })
 
-t.test('a node that cannot read the topic says so, and its devices stay as they were', async t => {
+t.test('a node that cannot read the topic reports it, and its devices stay unchanged', async t => {
   const [broker] = cluster.kafka.brokers
   if (broker === undefined) throw new Error('no broker')
   await broker.kill()

@@ -1,4 +1,4 @@
-/** Processes are stopped and started again one by one, as for a new version, while readings come in (docs/upgrading.md). */
+/** A rolling restart: processes are replaced one by one, as for a new version, while readings arrive (docs/upgrading.md). */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
@@ -12,7 +12,7 @@ const [forwarders, apis] = await Promise.all([
   Promise.all([nodes.start('forward'), nodes.start('forward')]),
   Promise.all([nodes.start(), nodes.start()]),
 ])
-/** That is being stopped, and has not been replaced. */
+/** The process that is stopping and not replaced yet. */
 let going: Service | undefined
 
 const devices = ['porch', 'roof', 'attic', 'cellar']
@@ -24,10 +24,10 @@ let sent = 0
 const faults: string[] = []
 let isSending = true
 
-/** Of the reading with this number, within what a reading may have. */
+/** Encodes the number of a reading as a valid temperature. */
 const temperatureOf = (value: number) => value / 1e4 - 90
 
-/** Resolves to the status, and notes one that a load balancer could not have avoided. */
+/** Resolves to the status. Records responses that a load balancer could not have avoided. */
 async function put(node: Service, at: number, value: number): Promise<number | 'no answer'> {
   const wasGoing = node === going
   const body = { device: devices[at], temperature: temperatureOf(value), humidity: 50, pressure: 1000 }
@@ -45,13 +45,13 @@ async function put(node: Service, at: number, value: number): Promise<number | '
   return status
 }
 
-/** As behind a load balancer: the readings go to the nodes in turn, and to the next one where the first one refuses. */
+/** Emulates a load balancer: readings go to the nodes in turn, after a rejection to the next one. */
 async function send(at: number): Promise<void> {
   for (let turn = at; isSending; turn++) {
     const value = ++sent
     for (let attempt = 0; attempt < apis.length; attempt++) {
       const status = await put(apis[(turn + attempt) % apis.length] as Service, at, value)
-      // Without an answer it may have been stored, and another node would give it another time.
+      // Without a response it may be stored, and another node would assign another time.
       if (status !== 503) break
     }
     await sleep(5)
@@ -74,7 +74,7 @@ const storedTemperatures = async () =>
     Math.round((Number(value) + 90) * 1e4),
   )
 
-t.test('each process is replaced, and nothing that was acknowledged is lost or stored twice', async t => {
+t.test('replacing each process neither loses nor duplicates an acknowledged reading', async t => {
   const sending = Promise.all(devices.map((_, at) => send(at)))
   await untilMore()
   for (const [of, role] of [

@@ -1,6 +1,6 @@
 /**
- * The package as others get it: packed, installed from the tarball in another place and started there, under each major version of Node
- * that people have, with the npm that comes with it.
+ * The published package: packed, installed from the tarball elsewhere, and started under each supported major version of Node with
+ * its npm.
  */
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -20,9 +20,9 @@ const versions = [
 ]
 const root = resolve(import.meta.dirname, '..', '..')
 
-/** Without what npm tells the scripts of this package, and without what tap loads into every Node that its tests start. */
+/** Removes variables that npm sets for scripts, and the options that tap sets for Node. */
 const foreign = Object.keys(process.env).filter(name => name.startsWith('npm_') || name === 'NODE_OPTIONS')
-/** Stands before a command, which then runs as from a shell. */
+/** A prefix with which a command runs as from a shell. */
 const asFromShell = ['env', ...foreign.flatMap(name => ['-u', name])] as [string, ...string[]]
 
 type Environment = Record<string, string>
@@ -32,7 +32,6 @@ function runOutside(words: readonly string[], folder: string, environment: Envir
   return runToEnd(program ?? '', more, { folder, environment: { ...process.env, ...environment } })
 }
 
-/** Throws with what it printed where it fails. */
 async function npm(words: readonly string[], folder: string, environment: Environment = {}): Promise<string> {
   const { status, stdout, stderr } = await runOutside(['npm', ...words], folder, environment)
   if (status !== 0) throw new Error(`npm ${words.join(' ')}: ${stdout}${stderr}`)
@@ -41,7 +40,7 @@ async function npm(words: readonly string[], folder: string, environment: Enviro
 
 const base = temporaryFolder(t)
 const packed = JSON.parse(await npm(['pack', '--json', '--pack-destination', base], root))
-// A list, or with a newer npm an object by package.
+// An array, or an object by package in newer versions of npm.
 const [{ filename }] = Object.values(packed) as [{ filename: string }]
 const { version: packageVersion } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 

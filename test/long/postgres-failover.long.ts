@@ -1,4 +1,4 @@
-/** Two nodes whose PostgreSQL is killed: its synchronous standby is promoted, and the address leads there. */
+/** Two nodes whose PostgreSQL is killed. Its synchronous standby is promoted, and the address leads to it. */
 
 import { execFileSync } from 'node:child_process'
 import { chmodSync, writeFileSync } from 'node:fs'
@@ -57,7 +57,7 @@ const standby = {
 execFileSync('cp', ['-a', primary.data, standby.data])
 const signalFile = join(standby.data, 'standby.signal')
 writeFileSync(signalFile, '')
-// It may run as another user, and syncs the file.
+// The standby may run as another user, and syncs the file.
 chmodSync(signalFile, 0o666)
 const running = launchPostgres(primary, port, ['synchronous_standby_names=*', 'wal_keep_size=1GB'])
 const source = `host=127.0.0.1 port=${port} user=${superuser} password=${primary.password}`
@@ -77,7 +77,7 @@ const put = async ({ put }: Service, device: string, secret: string) =>
 const readings = async (device: string, secret: string) => Promise.all(nodes.map(node => put(node, device, secret)))
 const areTaken = async (device: string, secret: string) => (await readings(device, secret)).join() === '200,200'
 
-t.test('what was answered before is true after a failover, and both nodes go on', async t => {
+t.test('acknowledged changes survive a failover, and both nodes continue', async t => {
   const kept = await nodes[0].addDevice('kept')
   const gone = await nodes[1].addDevice('gone')
   await waitFor('both are let in', async () => (await areTaken('kept', kept)) && (await areTaken('gone', gone)))

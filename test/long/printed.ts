@@ -1,4 +1,4 @@
-/** What the programs of the long tests have printed, for who wants to read it: in test/long/printed/. */
+/** Writes the output of the long tests' programs to test/long/printed/. */
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** `promtool check metrics` finds nothing in `/metrics`. Takes promtool from Debian's package, without installing it. */
+/** `promtool check metrics` accepts `/metrics`. Debian's package provides promtool, without being installed. */
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
@@ -12,13 +12,13 @@ const service = await startService(t)
 
 t.before(() => {
   const settings = { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] as ('ignore' | 'inherit')[] }
-  // apt-get gives up its rights for a folder that it may not write to, and says so.
+  // apt-get drops its privileges for a folder without write access, and prints that.
   execFileSync('apt-get', ['-o', 'APT::Sandbox::User=root', 'download', 'prometheus'], settings)
   const [file = ''] = readdirSync(folder)
   execFileSync('dpkg-deb', ['--extract', file, 'prometheus'], settings)
 })
 
-t.test('the metrics are as Prometheus wants them', async t => {
+t.test('promtool accepts the metrics', async t => {
   await service.put('nobody', 'x', {})
   const metrics = await (await fetch(`${service.url}/metrics`)).text()
   t.match(metrics, /^# TYPE barograph_/m)

@@ -1,4 +1,4 @@
-/** The package of `clients/python`: it type-checks, writes, keeps what cannot be sent over a kill of the service, and reads it back. */
+/** The package of `clients/python` type-checks, writes, queues readings while the service is killed, and reads them back. */
 
 import { join } from 'node:path'
 import t from 'tap'
@@ -13,19 +13,19 @@ const python = await makePython(t, join(own, 'requirements.txt'))
 const first = await startService(t)
 const password = await first.addDevice('porch')
 
-/** Of a step of `round.py`, with a queue that outlives it. */
+/** Runs a step of `round.py`. The queue outlives it. */
 async function takeStep(step: string, url: string) {
   const words = ['python', join(own, 'round.py'), step, url, 'porch', password, join(folder, 'queue.sqlite')] as const
   return await python.run(words, { folder, environment: { PYTHONPATH: sources } })
 }
 
-t.test('it type-checks', async t => {
+t.test('the package type-checks', async t => {
   const ignored = ['--disable-error-code=import-untyped']
   const checked = await python.run(['mypy', '--strict', ...ignored, join(sources, 'barograph')], { folder })
   t.equal(checked.status, 0, checked.stdout)
 })
 
-t.test('readings of an outage are stored after it, once each', async t => {
+t.test('readings of an outage are stored once after it', async t => {
   t.match(await takeStep('write', first.url), { status: 0, stderr: '' })
   await first.killAll()
   t.match(await takeStep('outage', first.url), { status: 0, stderr: '' })

@@ -1,4 +1,4 @@
-/** Programs of Python, in a virtual environment of their own with exact versions from the package index. Needs python3 with venv. */
+/** Python programs in a virtual environment with exact versions from the package index. Needs python3 with venv. */
 
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
@@ -6,19 +6,18 @@ import { type TestHooks, temporaryFolder } from '../support/databases.ts'
 import { type ProgramRun, runToEnd } from '../support/run-program.ts'
 
 export interface Python {
-  /** Runs a program of the environment, which stands first in PATH. */
+  /** Runs a program of the environment, which is first in PATH. */
   run(words: readonly [program: string, ...words: string[]], settings: PythonSettings): Promise<ProgramRun>
-  /** Starts a program that is killed at the end of the test. */
   start(words: readonly [program: string, ...words: string[]], environment: Record<string, string>): void
 }
 
 interface PythonSettings {
   folder: string
-  /** Undefined takes one out. */
+  /** Undefined removes a variable. */
   environment?: Record<string, string | undefined>
 }
 
-/** `requirements` is the path of a file as pip takes it, with all that the programs need. Throws with what pip printed. */
+/** `requirements` is the path of pip's file with all packages of the programs. Throws with the output of pip. */
 export async function makePython(t: TestHooks, requirements: string): Promise<Python> {
   const home = temporaryFolder(t)
   const folder = join(home, 'python')
@@ -37,7 +36,7 @@ export async function makePython(t: TestHooks, requirements: string): Promise<Py
 
   expectSuccess(await runToEnd('python3', ['-m', 'venv', folder], { folder: home, environment: process.env }))
   const quiet = ['--quiet', '--disable-pip-version-check', '--no-input']
-  // A version that the environment brings along is not among the requirements.
+  // A version preinstalled in the environment is not among the requirements.
   expectSuccess(await python.run(['pip', 'install', ...quiet, '--no-deps', '-r', requirements], { folder: home }))
   return python
 }

@@ -1,4 +1,4 @@
-/** Test files with properties that `npm test` tries a few times, here so often that rare cases come up. */
+/** Property tests of `npm test`, repeated often enough to reach rare cases. */
 
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

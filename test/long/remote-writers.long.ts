@@ -8,7 +8,7 @@ import { runToEnd } from '../support/run-program.ts'
 import { startService } from '../support/service.ts'
 import { waitFor } from '../support/wait-for.ts'
 
-test('samples and points of their clients are stored before the answer', async t => {
+test('samples and points of the clients are stored before the response', async t => {
   const folder = temporaryFolder(t)
   cpSync(join(import.meta.dirname, 'remote-writers'), folder, { recursive: true })
   const run = async (program: string, words: string[], more: Record<string, string> = {}) => {

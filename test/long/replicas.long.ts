@@ -1,6 +1,6 @@
 /**
- * Two processes that take requests and two that forward, with topics of one broker as their journals and two replicas of QuestDB: each
- * shows what both have taken, and another one goes on where one is killed.
+ * Two api processes and two forwarders, with topics of one broker as journals and two replicas of QuestDB. Each api process shows
+ * the readings of both, and another process takes over after a kill.
  */
 
 import { readFileSync } from 'node:fs'
@@ -36,7 +36,7 @@ async function temperatures({ url }: Service): Promise<string> {
   return lines.map(line => (JSON.parse(line) as { temperature: number }).temperature).join()
 }
 
-/** Of a process, whether it has the lock of each replica. */
+/** Whether a process holds the lock of each replica. */
 async function isHeld({ url, dataDirectory }: Service): Promise<string | undefined> {
   const token = readFileSync(join(dataDirectory, 'secrets', 'admin-token'), 'utf8').trim()
   const response = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${token}` } })
@@ -62,7 +62,7 @@ async function replicasAt({ admin }: Service): Promise<ReplicaStates['kafka']['r
   return ((await admin('GET', '/status')).body as ReplicaStates).kafka.replicas
 }
 
-t.test('of two forwarders one has both replicas, and both nodes show what it forwards', async t => {
+t.test('one of two forwarders holds both replicas, and both nodes show its readings', async t => {
   for (const value of [1, 2, 3, 4]) t.equal(await put(nodes[value % 2] as Service, value), 200)
   holder = await cluster.start('forward')
   for (const node of nodes) await waitFor('all are shown', async () => (await temperatures(node)) === '1,2,3,4')
@@ -75,7 +75,7 @@ t.test('of two forwarders one has both replicas, and both nodes show what it for
   ])
 })
 
-t.test('a node reads the other replica while its own one is frozen, and misses nothing', async t => {
+t.test('a node reads the other replica while its preferred one is frozen, without a missing row', async t => {
   const letGo = freeze(cluster.databases.pid('questdb'))
   t.teardown(letGo)
   t.equal(await put(one, 4.5), 200)
@@ -93,7 +93,7 @@ t.test('a node reads the other replica while its own one is frozen, and misses n
 const rowsOf = (sql: typeof cluster.databases.sql) =>
   sql('SELECT device, ts, temperature FROM readings WHERE temperature IS NOT NULL ORDER BY device, ts')
 
-t.test('when the forwarder is killed the other one takes both replicas, and they are equal', async t => {
+t.test('the second forwarder takes both replicas after a kill of the first, and they are equal', async t => {
   await holder.end('SIGKILL')
   t.equal(await put(one, 5), 200)
   await cluster.untilForwarded()
@@ -102,13 +102,13 @@ t.test('when the forwarder is killed the other one takes both replicas, and they
   t.strictSame(await rowsOf(second.sql), await rowsOf(databases.sql))
 })
 
-t.test('a day in which a replica lacks a row is found by the comparison, and shown', async t => {
+t.test('the comparison finds a day in which a replica lacks a row, and the status shows it', async t => {
   const old = '2026-01-02T03:04:05.000Z'
   const late = await other.put('porch', password, { ...reading, temperature: 7, timestamp: old })
   t.equal(late.status, 200)
   await cluster.untilForwarded()
   await second.sql("INSERT INTO readings (ts, device, temperature) VALUES ('2026-01-01T00:00:00Z', 'porch', 1)")
-  // As an erase leaves it: not a difference.
+  // An erase leaves such a row, which is not a difference.
   await second.sql("INSERT INTO readings (ts, device) VALUES ('2026-01-03T00:00:00Z', 'porch')")
   await waitFor('it is applied', async () => {
     const rows = await second.sql("SELECT count() FROM readings WHERE ts < '2026-01-04' AND device = 'porch'")
@@ -132,7 +132,7 @@ t.test('a day in which a replica lacks a row is found by the comparison, and sho
   await waitFor('it is shown', async () => (await reasonOf()) === 'it differs from replica 1 on 2026-01-01 readings')
 })
 
-t.test('a replica that is removed is made again from the other one, and has what comes meanwhile', async t => {
+t.test('a removed replica is rebuilt from the other one, and includes readings received meanwhile', async t => {
   const environment = { ...cluster.environment, DATA_DIR: temporaryFolder(t) }
   const run = (...words: string[]) => barograph(['replicas', ...words], { environment })
   const letGo = freeze(second.pid())

@@ -1,6 +1,6 @@
 /**
- * schemathesis finds nothing: what `/openapi.json` allows is taken, what it does not is refused, and the answers are as it says.
- * What it leaves out, with the reasons, is in schemathesis/schemathesis.toml.
+ * schemathesis finds no violation: requests that `/openapi.json` allows are accepted, others are rejected, and responses match.
+ * Exceptions are in schemathesis/schemathesis.toml, with their reasons.
  */
 
 import { cpSync } from 'node:fs'
@@ -13,7 +13,7 @@ import { type Credentials, makeCredentials } from './credentials.ts'
 import { keepPrinted } from './printed.ts'
 import { makePython } from './python.ts'
 
-/** So many requests of one client are refused otherwise. */
+/** The default limits would reject so many requests of one client. */
 const environment = {
   FAILED_ATTEMPTS: '1000000',
   REGISTRATIONS_PER_HOUR: '1000000',
@@ -21,7 +21,7 @@ const environment = {
 }
 const device = 'porch'
 
-// It writes beside its settings.
+// schemathesis writes beside its settings.
 const folder = temporaryFolder(t)
 cpSync(join(import.meta.dirname, 'schemathesis'), folder, { recursive: true })
 const python = await makePython(t, join(folder, 'requirements.txt'))
@@ -35,7 +35,7 @@ for (const part of ['--exclude-tag', '--include-tag']) {
     const words = ['--config-file', 'schemathesis.toml', 'run', `${service.url}/openapi.json`, part, 'admin']
     const run = await python.run(['schemathesis', ...words, '--no-color', '--continue-on-failure'], {
       folder,
-      // Else it draws its progress, for tap asks for colours.
+      // tap requests colours, which would enable the progress display.
       environment: {
         FORCE_COLOR: undefined,
         CREDENTIALS: JSON.stringify(isAdmin ? ofAdmins(credentials) : ofOthers(credentials)),
@@ -47,12 +47,12 @@ for (const part of ['--exclude-tag', '--include-tag']) {
   })
 }
 
-/** A session would be refused for each of its origins that is not ours. */
+/** Sessions are omitted, since each of their foreign origins would be rejected. */
 function ofAdmins({ adminToken = {} }: Credentials): Credentials {
   return { adminToken }
 }
 
-/** The key of an administrator adds the devices of readings, so that these are taken. */
+/** The key of an administrator adds unknown devices, so that their readings are accepted. */
 function ofOthers({ device: _, ...credentials }: Credentials): Credentials {
   return credentials
 }

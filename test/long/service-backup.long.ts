@@ -1,4 +1,4 @@
-/** Backups of a service under load, and kills in the middle of backups and restores. What is in one: `test/service/backup/backup.test.ts`. */
+/** Backups of a service under load, and kills during backups and restores. Contents of a backup: `test/service/backup/backup.test.ts`. */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -17,10 +17,9 @@ const root = resolve(import.meta.dirname, '..', '..')
 const temperatures = 8000
 const marker = 'restore-unfinished'
 
-/** Noon of yesterday: all readings are of one day. */
+/** Noon of the previous day: all readings belong to one day. */
 const startMs = Math.floor(Date.now() / dayMs) * dayMs - dayMs / 2
 
-/** The numbers of the readings that the service shows. */
 async function stored(service: Service): Promise<Set<number>> {
   const day = new Date(startMs).toISOString().slice(0, 10)
   const response = await fetch(`${service.url}/api/data/day/cellar/${day}`)
@@ -29,14 +28,13 @@ async function stored(service: Service): Promise<Set<number>> {
   return new Set(temperature.map(({ v }) => Math.round(v * 100)))
 }
 
-/** The readings of the device that were acknowledged, each with a time and a temperature of its own. */
+/** Acknowledged readings of the device, each with a different time and temperature. */
 const acknowledged = new Set<number>()
 let next = 0
-/** When the second backup began. */
 let beforeSecond = new Set<number>()
 let password = ''
 
-/** Until the service is gone. Behind the last one it sends the first again, for a backup may take any time. */
+/** Sends until the service is gone. After the last reading it starts over, since a backup may take any time. */
 async function send(to: Service, password: string): Promise<void> {
   for (;;) {
     const timestamp = startMs + next * 1000
@@ -53,7 +51,7 @@ const environmentOf = ({ dataDirectory, url }: Service) => ({ DATA_DIR: dataDire
 const backUp = (service: Service, folder: string): Promise<CommandRun> =>
   barograph(['backup', folder], { environment: environmentOf(service) })
 
-/** Of a command that has to succeed: nothing after it makes sense otherwise. */
+/** Throws if the command fails, since later steps depend on it. */
 function succeeded({ status, stdout, stderr }: CommandRun): string {
   if (status !== 0) throw new Error(stderr)
   return stdout
@@ -71,7 +69,6 @@ const folder = temporaryFolder(t)
 const dataDirectory = join(folder, 'data')
 let service = await startService(t, { dataDirectory })
 
-/** The lines of the answer as they come. */
 async function postBackup(to: Service, directory: string, signal?: AbortSignal): Promise<AsyncIterator<unknown>> {
   const token = readFileSync(join(to.dataDirectory, 'secrets', 'admin-token'), 'utf8').trim()
   const response = await fetch(`${to.url}/api/admin/backup`, {
@@ -84,7 +81,7 @@ async function postBackup(to: Service, directory: string, signal?: AbortSignal):
   return response.body[Symbol.asyncIterator]()
 }
 
-/** Of a request that would be refused later anyway, so 409 means that another backup is running. */
+/** The request would be rejected later anyway, so status 409 shows that another backup is running. */
 async function backUpStatus(to: Service, directory: string): Promise<number> {
   return (await to.admin('POST', '/backup', { directory })).status
 }
@@ -95,7 +92,7 @@ async function untilQuestdbIsUp({ url }: Service): Promise<void> {
   await until('QuestDB is up', isReady)
 }
 
-t.test('a backup whose client goes away leaves nothing, and QuestDB is as before', async t => {
+t.test("a disconnected client's backup leaves no files, and QuestDB continues as before", async t => {
   const target = join(folder, 'aborted')
   await untilQuestdbIsUp(service)
   for (let round = 0; round < 2; round++) {
@@ -112,7 +109,7 @@ t.test('a backup whose client goes away leaves nothing, and QuestDB is as before
   }
 })
 
-t.test('a service that is killed in a backup leaves one that is refused, and goes on', async t => {
+t.test('a service killed during a backup leaves one that restore rejects, and restarts', async t => {
   password = await service.addDevice('cellar')
   for (let round = 0; round < 2; round++) {
     const target = join(folder, `killed-${round}`)
@@ -145,7 +142,7 @@ t.test('a backup under load succeeds', async () => {
   await sending
 })
 
-t.test('a restore that is killed is refused by the service, and can be repeated', async t => {
+t.test('the service rejects an interrupted restore, which can be repeated', async t => {
   const restoredData = join(folder, 'killed-restore')
   const environment = { ...process.env, DATA_DIR: restoredData }
   for (let round = 0; round < 2; round++) {

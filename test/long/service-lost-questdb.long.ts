@@ -1,5 +1,5 @@
 /**
- * A QuestDB without rows that the journal has given it: what is missing comes again, or is not passed over. An emptied one:
+ * A QuestDB without rows that it received from the journal: missing rows are resent, or block the forwarder. An emptied QuestDB:
  * `test/service/restarts.test.ts`; by topics of Kafka: `test/service/kafka.test.ts`.
  */
 
@@ -26,7 +26,7 @@ async function temperatures({ url }: Service): Promise<string> {
 const untilShown = (service: Service, wanted: string) =>
   until(`${wanted} are shown`, async () => (await temperatures(service)) === wanted)
 
-/** Nothing can be read then. */
+/** Waits until the status reports the loss and reads are rejected. */
 async function untilLost(service: Service, text = 'is empty or an older copy: it lacks readings'): Promise<void> {
   await until('the loss is reported', async () => {
     return (await (await fetch(`${service.url}/health/ready`)).text()).includes(text)
@@ -35,7 +35,7 @@ async function untilLost(service: Service, text = 'is empty or an older copy: it
   if (shown !== '503') throw new Error(`readings are answered ${shown}`)
 }
 
-/** The service trims nothing behind this position, so that a test must not either. */
+/** Waits for a recorded position: the service keeps the journal behind it, and so must the test. */
 async function untilRecorded(ask: (sql: string) => Promise<unknown[][]>, before = 0): Promise<number> {
   let position = before
   await until('QuestDB has the position of what it shows', async () => {
@@ -46,7 +46,7 @@ async function untilRecorded(ask: (sql: string) => Promise<unknown[][]>, before 
   return position
 }
 
-/** As after the trim of a segment, which takes 64 MiB of readings. */
+/** Emulates the trim of a segment, which takes 64 MiB of readings. */
 function trimJournal(dataDirectory: string): void {
   const folder = join(dataDirectory, 'journal')
   for (const name of readdirSync(folder)) if (name.endsWith('.journal')) rmSync(join(folder, name))
@@ -58,7 +58,7 @@ async function put(service: Service, password: string, temperature: number): Pro
   if (status !== 200) throw new Error(`answered ${status}`)
 }
 
-/** A new one, with one reading in QuestDB; it is stopped. */
+/** A stopped new service with one reading in QuestDB. */
 async function startOnce(environment: Record<string, string>): Promise<{ dataDirectory: string; password: string }> {
   const service = await startService(t, { environment })
   const { dataDirectory } = service
@@ -72,7 +72,7 @@ async function startOnce(environment: Record<string, string>): Promise<{ dataDir
 const settingsOf = (databases: Databases) => settingsFor(databases, databases.questdb.http.port)
 const databaseOf = (dataDirectory: string) => join(dataDirectory, 'questdb', 'root', 'db')
 
-t.test('external ones: an empty one, and one of another service', async t => {
+t.test('external QuestDBs: an empty one, and one of another service', async t => {
   const [own, another] = [
     await startFaultDatabases(t, temporaryFolder(t)),
     await startFaultDatabases(t, temporaryFolder(t)),
@@ -101,7 +101,7 @@ t.test('external ones: an empty one, and one of another service', async t => {
   )
 })
 
-t.test('a managed one with an older copy of the readings', async t => {
+t.test('a managed QuestDB with an older copy of the readings', async t => {
   const { dataDirectory, password } = await startOnce({})
   const database = databaseOf(dataDirectory)
   cpSync(database, `${database}.older`, { recursive: true })
@@ -114,7 +114,7 @@ t.test('a managed one with an older copy of the readings', async t => {
   await second.end('SIGTERM')
   trimJournal(dataDirectory)
 
-  // Readings of an older copy, positions of now.
+  // Readings of an older copy with current positions.
   const readings = readdirSync(database).find(name => name.startsWith('readings~')) ?? ''
   renameSync(join(database, readings), `${database}.readings`)
   cpSync(join(`${database}.older`, readings), join(database, readings), { recursive: true })

@@ -1,4 +1,7 @@
-/** Databases that are killed in the middle of their start, while frozen, or before a change to external ones: what `test/store/killed.test.ts` leaves out. */
+/**
+ * Databases killed during their start, while frozen, or before a change to external ones. `test/store/killed.test.ts` has the
+ * other cases.
+ */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,16 +12,16 @@ import { comesUp, startThenKill } from '../store/killed-store.ts'
 import { openTestDirectory, storeOptions, temporaryFolder } from '../support/databases.ts'
 import { isRunning, serverPid, until } from '../support/processes.ts'
 
-test('after a kill in the middle of the start both come up at once, and the old processes are gone', async t => {
+test('after a kill during the start both databases start at once, and the old processes are gone', async t => {
   const path = join(temporaryFolder(t), 'data')
   const questdbPgPort = await freePort()
   const old = await startThenKill(t, path, { when: 'starting', questdbPgPort })
-  // The port is that of the QuestDB that was left behind.
+  // The port is that of the leftover QuestDB.
   await comesUp(t, path, { questdbPgPort })
   await until('the old processes and their watchdogs are gone', () => !old.some(isRunning))
 })
 
-test('frozen databases end with a server that is killed too', async t => {
+test('frozen databases stop with a killed server', async t => {
   const path = join(temporaryFolder(t), 'data')
   const freeze = (pids: readonly number[]): void => {
     for (const server of ['questdb', 'postgres'] as const) {
@@ -36,7 +39,7 @@ function statName(pid: number): string {
   return /\((.*)\)/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1] ?? ''
 }
 
-test('who has changed to external databases gets the old ones stopped too', async t => {
+test('a change to external databases stops the old ones', async t => {
   const path = join(temporaryFolder(t), 'data')
   const old = await startThenKill(t, path, { when: 'starting' })
   const directory = openTestDirectory(t, path)

@@ -1,4 +1,4 @@
-"""A program of the generated client, as somebody else would write it: round.py URL TOKEN."""
+"""A program that uses the generated client: round.py URL TOKEN."""
 
 import base64
 import datetime

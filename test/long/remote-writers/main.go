@@ -1,4 +1,4 @@
-// Sends samples by the client of Prometheus: ADDRESS NAME PASSWORD COUNT. Prints "stored", or the error and whether it is recoverable.
+// Sends samples by the client of Prometheus: ADDRESS NAME PASSWORD COUNT. Prints "stored", or the error and its recoverability.
 package main
 
 import (
@@ -40,7 +40,7 @@ func main() {
 	fmt.Println(err, isRecoverable)
 }
 
-// Each series ends with the mark of an ended one.
+// Each series ends with a staleness marker.
 func request(count int) *prompb.WriteRequest {
 	first := time.Now().Add(-time.Hour).UnixMilli()
 	request := &prompb.WriteRequest{}

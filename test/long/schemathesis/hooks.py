@@ -5,13 +5,13 @@ import os
 
 import schemathesis
 
-# By the name of a scheme or of an operation: the headers that it sends.
+# The headers of each scheme, or of an operation.
 credentials = json.loads(os.environ["CREDENTIALS"])
 
 
 @schemathesis.auth(refresh_interval=None)
 class Credentials:
-    """The operation's own credential, else the first of its schemes for which there is one."""
+    """The operation's credential, otherwise the first available one of its schemes."""
 
     def get(self, case, context):
         operation = case.operation.definition.raw
