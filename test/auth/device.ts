@@ -1,4 +1,4 @@
-/** Devices in memory and by name: what may be a name and a tag, which devices selectors mean, and lists after any changes. */
+/** Devices in memory and by name: valid names and tags, selectors, and lists after any changes. */
 
 import fc from 'fast-check'
 import t from 'tap'
@@ -29,7 +29,6 @@ const change = fc.oneof({ weight: 4, arbitrary: set }, remove, look)
 
 type Change = typeof change extends fc.Arbitrary<infer Value> ? Value : never
 
-/** A number that was removed is not used again. */
 interface Model {
   rows: Map<number, DeviceRow>
   gone: Set<number>
@@ -72,7 +71,7 @@ t.test('lists are in the order of names, of all and of each owner', async () => 
   )
 })
 
-t.test('a list stays the same until one of its devices changes', async t => {
+t.test('a list is the same object until one of its devices changes', async t => {
   const memory = new DeviceMemory()
   for (let number = 1; number <= 4; number++) memory.apply(rowOf(number, { owner: number % 2 }))
   const [all, odd, even] = [memory.active(), memory.active(1), memory.active(0)]
@@ -83,7 +82,7 @@ t.test('a list stays the same until one of its devices changes', async t => {
   t.not(memory.active(), all)
 })
 
-t.test('the newer state of a device stays, and devices that come and go leave nothing behind', async t => {
+t.test('the newer state of a device stays, and added and removed devices leave no entries', async t => {
   const memory = new DeviceMemory()
   for (const [name, authSeq] of [
     ['first', 1],
@@ -103,7 +102,7 @@ t.test('the newer state of a device stays, and devices that come and go leave no
 
 const faultsOf = (name: string) => DeviceName.safeParse(name).error?.issues.map(({ message }) => message)
 
-t.test('a name is composed, and its refusal names the rule', async t => {
+t.test('a name is composed (NFC), and its refusal names the rule', async t => {
   t.equal(faultsOf('x'.repeat(64)), undefined)
   for (const name of ['', '\ud800', '.', '..', 'x'.repeat(65), '🌡'.repeat(65)]) t.equal(faultsOf(name)?.length, 1, name)
   const rows: [rule: string, ...names: string[]][] = [
@@ -121,7 +120,7 @@ t.test('a name is composed, and its refusal names the rule', async t => {
   t.equal(DeviceName.parse('5 \u212b'), '5 Å', 'nor are there two signs for an angstrom')
 })
 
-t.test('a slug is short and plain for any name', async t => {
+t.test('a slug is short and ASCII for any name', async t => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 80 }), name => {
       const slug = slugOf(name)
@@ -170,7 +169,7 @@ const tag = fc.constantFrom('site:berlin', 'site:bonn', 'room:1', 'room:1:2', 'r
 const wanted = fc.array(fc.oneof(tag, fc.constantFrom('room:*', 'site:*', 'r:*')), { maxLength: 3 })
 const oneForEachKey = fc.uniqueArray(tag, { maxLength: 4, selector: one => one.split(':')[0] })
 
-t.test('all that is asked for must hold, and a star is any value of its key', async t => {
+t.test('all tags of a selector must match, and a star matches any value of its key', async t => {
   fc.assert(
     fc.property(oneForEachKey, wanted, (tags, asked) => {
       const values = new Map(tags.map(one => [one.split(':')[0], one.split(':').slice(1).join(':')]))
@@ -186,7 +185,7 @@ t.test('all that is asked for must hold, and a star is any value of its key', as
   t.notOk(createTagMatcher(['k:a:*'])({ tags: ['k:a:b'] }))
 })
 
-t.test('a selector names devices, tags or all', async t => {
+t.test('a selector names devices, tags or all devices', async t => {
   const devices = [
     { name: 'a', tags: ['room:1', 'site:berlin'] },
     { name: 'b', tags: ['site:berlin'] },
@@ -206,7 +205,7 @@ t.test('a selector names devices, tags or all', async t => {
   }
 })
 
-t.test('a filter by tags takes tags, and a star for any value of a key', async t => {
+t.test('a filter by tags accepts tags, and a star for any value of a key', async t => {
   for (const text of ['site:*', 'site:berlin']) t.ok(TagMatch.safeParse(text).success, text)
   for (const text of ['site', 'site:', '*:*', '*', 'Site:*', 'site:a,b'])
     t.notOk(TagMatch.safeParse(text).success, text)

@@ -1,4 +1,4 @@
-/** The registry against a real PostgreSQL: what is promised about credentials, changes and restarts. */
+/** The registry on a real PostgreSQL: its guarantees on credentials, changes and restarts. */
 
 import t, { type Test } from 'tap'
 import { DeviceChange, NewDevice } from '../../auth/devices/device.ts'
@@ -35,7 +35,6 @@ const removeFrom = (devices: Devices, name: string) => devices.remove(numberOf(d
 
 const addOne = (devices: Devices, name: string) => addDeviceTo(devices, name)
 
-/** Returns the new password. */
 async function rotate(devices: Devices, name: string, endsOld = false): Promise<string> {
   return valueIn(await devices.rotate(name, endsOld, 'test')).password
 }
@@ -51,7 +50,7 @@ async function audit(): Promise<string[]> {
   return rows.map(row => `${row.actor} ${row.action} ${row.subject} ${JSON.stringify(row.details)}`)
 }
 
-t.test('a device comes in with its password in any letter case, and nobody else does', async t => {
+t.test('a device authenticates with its password in any letter case, and other passwords fail', async t => {
   const devices = await openEmpty(t)
   const password = await addOne(devices, 'kitchen')
   t.match(password, /^[0-9a-f]{64}$/)
@@ -104,7 +103,7 @@ t.test('tags are set, replaced and removed with their device, and the audit has 
   t.strictSame(devices.get('kitchen')?.tags, [], 'a new device of the same name has none')
 })
 
-t.test('a rotation leaves no gap: both passwords are good until the grace time ends', async t => {
+t.test('both passwords are valid after a rotation until the grace time ends', async t => {
   const devices = await openEmpty(t)
   const old = await addOne(devices, 'kitchen')
   const { password, old_password_until } = valueIn(await devices.rotate('kitchen', false, 'test'))
@@ -143,7 +142,7 @@ t.test('a second rotation keeps the password that the device uses', async t => {
   t.ok(devices.authenticate('kitchen', fifth))
 })
 
-t.test('which of two passwords a device uses is known after a restart, and to another process', async t => {
+t.test('the current one of two passwords is known after a restart, and to another process', async t => {
   const before = await openEmpty(t)
   const other = await open(t)
   await addOne(before, 'kitchen')
@@ -163,7 +162,7 @@ t.test('which of two passwords a device uses is known after a restart, and to an
   t.equal(other.size(), 0, 'a registry from before has none of it')
 })
 
-t.test('a rotation that rests on an old record brings no revoked password back', async t => {
+t.test('a rotation based on an old record restores no revoked password', async t => {
   const devices = await openEmpty(t)
   const revoked = await addOne(devices, 'kitchen')
   const behind = await open(t)
@@ -177,7 +176,7 @@ t.test('a rotation that rests on an old record brings no revoked password back',
   }
 })
 
-t.test('the numbers of changes of two processes become visible in their order', async t => {
+t.test('the change numbers of two processes become visible in order', async t => {
   const held = Promise.withResolvers<void>()
   const isHeld = Promise.withResolvers<void>()
   const gated = Object.assign(Object.create(pool), {
@@ -214,7 +213,7 @@ t.test('the numbers of changes of two processes become visible in their order', 
   t.match(names, { length: 2, 0: { name: 'first' }, 1: { name: 'second' } }, 'who has opened meanwhile misses none')
 })
 
-t.test('a removed device is out before the call returns, and a new one of its name starts anew', async t => {
+t.test('a removed device is gone before the call returns, and a new one of its name starts fresh', async t => {
   const devices = await openEmpty(t)
   const password = await addOne(devices, 'kitchen')
   const { number = 0, symbol } = devices.get('kitchen') ?? {}
@@ -240,7 +239,7 @@ t.test('a removed device is out before the call returns, and a new one of its na
 
 t.test('an addition of many is all or nothing', async t => {
   const devices = await openEmpty(t, { devicesMax: 1_001 })
-  // The name is taken in PostgreSQL, and not in memory.
+  // The name is taken in PostgreSQL, but not in memory.
   await addOne(await open(t), 'kitchen')
   const add = (names: string[]) => addTo(devices, ...names.map(name => ({ name })))
   t.strictSame(await add(['a', 'kitchen', 'b']), { ok: false, code: 'NAME_TAKEN', names: ['kitchen'] })
@@ -257,7 +256,7 @@ t.test('an addition of many is all or nothing', async t => {
   t.strictSame(rows, [{ count: 1_001, seqs: 1_001 }])
 })
 
-t.test('a change is seen at once, by whoever holds the record', async t => {
+t.test('a change is visible at once in records already held', async t => {
   const devices = await openEmpty(t)
   const password = await addOne(devices, 'kitchen')
   await addOne(devices, 'roof')
@@ -278,7 +277,7 @@ t.test('a change is seen at once, by whoever holds the record', async t => {
   t.match(listed, [{ name: 'attic' }, { name: 'kitchen' }, { name: 'roof' }])
 })
 
-t.test('every change leaves its trace and raises the sequence', async t => {
+t.test('every change has an audit entry and increases the sequence', async t => {
   const devices = await openEmpty(t)
   const seen: number[] = []
   async function after<Value>(step: Promise<Value>): Promise<Value> {
@@ -304,28 +303,31 @@ t.test('every change leaves its trace and raises the sequence', async t => {
   t.notMatch(trail.join(), rotated)
 })
 
-t.test('a lost database refuses changes, lets devices in, and what it did meanwhile is found out', async t => {
-  const admin = await openEmpty(t)
-  const password = await addOne(admin, 'kitchen')
-  await addOne(admin, 'roof')
-  // The connection breaks after the server has done the work: the caller does not know the outcome.
-  let breaks: 'before' | 'after' | undefined
-  const devices = await open(t, { pool: breakingPool(() => breaks, pool) })
-  breaks = 'after'
-  const unknown = { ok: false, code: 'OUTCOME_UNKNOWN' }
-  t.strictSame(await addTo(devices, { name: 'attic' }), unknown)
-  t.strictSame(await removeFrom(devices, 'roof'), unknown)
-  t.ok(devices.get('attic'), 'a change begins when the outcome of the last one is known')
-  t.ok(devices.authenticate('kitchen', password), 'who was known comes in')
-  await waitFor('the removal is known', () => devices.get('roof') === undefined)
-  breaks = 'before'
-  const add = () => addTo(devices, { name: 'cellar' })
-  t.strictSame(await add(), { ok: false, code: 'DATABASE_AWAY' })
-  breaks = undefined
-  t.ok((await add()).ok, 'it was not made the first time')
-})
+t.test(
+  'without its database the registry rejects changes, authenticates devices, and reloads unknown outcomes',
+  async t => {
+    const admin = await openEmpty(t)
+    const password = await addOne(admin, 'kitchen')
+    await addOne(admin, 'roof')
+    // The connection breaks after the server has completed the change, so the caller does not know the outcome.
+    let breaks: 'before' | 'after' | undefined
+    const devices = await open(t, { pool: breakingPool(() => breaks, pool) })
+    breaks = 'after'
+    const unknown = { ok: false, code: 'OUTCOME_UNKNOWN' }
+    t.strictSame(await addTo(devices, { name: 'attic' }), unknown)
+    t.strictSame(await removeFrom(devices, 'roof'), unknown)
+    t.ok(devices.get('attic'), 'a change begins when the outcome of the last one is known')
+    t.ok(devices.authenticate('kitchen', password), 'who was known comes in')
+    await waitFor('the removal is known', () => devices.get('roof') === undefined)
+    breaks = 'before'
+    const add = () => addTo(devices, { name: 'cellar' })
+    t.strictSame(await add(), { ok: false, code: 'DATABASE_AWAY' })
+    breaks = undefined
+    t.ok((await add()).ok, 'it was not made the first time')
+  },
+)
 
-t.test('metrics that a list has registered are reported, also when the COMMIT has met no answer', async t => {
+t.test('metrics that a list has registered are reported, also when the COMMIT has no response', async t => {
   const reported: string[] = []
   const metricsAdded: DevicesOptions['metricsAdded'] = metrics => void reported.push(...metrics.map(({ name }) => name))
   let breaks: 'after' | undefined
@@ -343,7 +345,7 @@ t.test('metrics that a list has registered are reported, also when the COMMIT ha
   t.match(await add('pot', 'leaf_wetness', 'sap_flow'), { code: 'METRICS_UNKNOWN', names: ['sap_flow'] })
 })
 
-t.test('two processes that save the same devices in another order do not wait for each other', async t => {
+t.test('two processes that save the same devices in different orders do not wait for each other', async t => {
   const devices = await openEmpty(t)
   valueIn(await addTo(devices, ...Array.from({ length: 300 }, (_, at) => ({ name: `d${at}` }))))
   const numbers = devices.all().map(({ number }) => number)
@@ -364,7 +366,7 @@ t.test('two processes that save the same devices in another order do not wait fo
   t.strictSame(rows, [{ last_seen: new Date(nowMs + 7) }])
 })
 
-t.test('when a device was last seen is the later one of what two processes know', async t => {
+t.test('the last-seen time of a device is the later one of two processes', async t => {
   const devices = await openEmpty(t)
   await addOne(devices, 'kitchen')
   const other = await open(t)
@@ -413,7 +415,7 @@ t.test('received readings count as seen at all nodes, and the accepting node sav
   ])
 })
 
-t.test('a search finds names and places in any case, page by page', async t => {
+t.test('a search finds names and places in any letter case, page by page', async t => {
   const devices = await openEmpty(t)
   const many = Array.from({ length: 230 }, (_, at) => ({ name: `sensor.${1000 + at}` }))
   const other = { name: 'x', location_short: 'Straße', location_desc: 'behind the (old) Wall' }
@@ -436,7 +438,7 @@ t.test('a search finds names and places in any case, page by page', async t => {
   }
 })
 
-t.test('the devices of an account that is removed go to the operator', async t => {
+t.test('the devices of a removed account go to the operator', async t => {
   const devices = await openEmpty(t)
   const [leaving, staying] = [await addAccount('leaving@example.com'), await addAccount('staying@example.com')]
   const made = ['kitchen', 'roof', 'gone'].map(name => ({ name, owner: leaving }))
@@ -464,7 +466,7 @@ t.test('the devices of an account that is removed go to the operator', async t =
   t.strictSame(owners(await open(t)), [null, null, operator], 'also after a restart')
 })
 
-t.test('a hand-over that PostgreSQL does not confirm is found out before the next change', async t => {
+t.test('an unconfirmed hand-over is read before the next change', async t => {
   let when: 'before' | 'after' | undefined
   const devices = await openEmpty(t, { pool: breakingPool(() => when, pool) })
   const operator = await pool.query<{ id: number }>("SELECT id FROM accounts WHERE role = 'operator'")

@@ -1,6 +1,6 @@
 /**
- * Changes of devices while PostgreSQL is frozen, or commits late: what was refused has not happened and does not happen
- * later, and where that is open nobody comes in by what may be revoked.
+ * Changes of devices while PostgreSQL is frozen or commits late. A rejected change is never made. While its outcome is unknown, a
+ * possibly revoked credential is rejected.
  */
 
 import t, { type Test } from 'tap'
@@ -27,14 +27,14 @@ async function add(devices: Devices, ...names: string[]): Promise<string[]> {
   return valueIn(await devices.add(made, 'test')).map(({ password }) => password)
 }
 
-/** Returns the columns that a change may touch. */
+/** Returns the columns that a change may modify. */
 async function registry(): Promise<unknown[]> {
   const { rows } = await pool.query(`SELECT name, encode(credential_current, 'hex'), encode(credential_next, 'hex'),
     removed_at, location_short, auth_seq FROM devices ORDER BY number`)
   return rows
 }
 
-t.test('changes that a frozen PostgreSQL does not answer are refused, and not made when it goes on', async t => {
+t.test('changes during a freeze of PostgreSQL are rejected, and not made after it', async t => {
   const devices = await open(t)
   const [password = ''] = await add(devices, 'kitchen', 'roof')
   const before = await registry()
@@ -60,7 +60,7 @@ t.test('changes that a frozen PostgreSQL does not answer are refused, and not ma
   t.ok(devices.authenticate('kitchen', password))
 })
 
-t.test('a change whose last step is lost in the middle is not made', async t => {
+t.test('a change that loses its connection in its last step is not made', async t => {
   const devices = await open(t)
   await add(devices, 'middle')
   let thaw = (): void => undefined
@@ -75,7 +75,7 @@ t.test('a change whose last step is lost in the middle is not made', async t => 
   await until('it answers', () => devices.rotate('middle', false, 'test').then(({ ok }) => ok))
 })
 
-/** Each COMMIT that changes a device waits until the lock is free: a real server that answers late. */
+/** Each COMMIT that changes a device waits for the lock, as on a slow server. */
 await pool.query(`CREATE FUNCTION wait_at_commit() RETURNS trigger LANGUAGE plpgsql AS
   'BEGIN PERFORM pg_advisory_xact_lock_shared(42); RETURN NULL; END'`)
 await pool.query(`CREATE CONSTRAINT TRIGGER wait AFTER INSERT OR UPDATE ON devices DEFERRABLE INITIALLY DEFERRED
@@ -94,7 +94,7 @@ async function holdCommits(t: Test): Promise<{ commit(): Promise<void>; fail(): 
   }
 }
 
-t.test('a removal or revocation that is not confirmed lets nobody in until its outcome is known', async t => {
+t.test('an unconfirmed removal or revocation rejects the device until its outcome is known', async t => {
   const devices = await open(t)
   const [, password = ''] = await add(devices, 'removed', 'rotated', 'other')
   const asks = {
@@ -116,7 +116,7 @@ t.test('a removal or revocation that is not confirmed lets nobody in until its o
   t.notOk(devices.get('rotated')?.suspended)
 })
 
-t.test('a removal that was not made leaves everything as it was, and its outcome is read unasked', async t => {
+t.test('a removal that was not made changes nothing, and its outcome is read automatically', async t => {
   const devices = await open(t)
   const [password = ''] = await add(devices, 'kept')
   const held = await holdCommits(t)

@@ -1,4 +1,4 @@
-/** API keys, stations and which devices a credential may write, on a real PostgreSQL: changes, owners, and what ends them. */
+/** API keys, stations and the devices a credential may write, on a real PostgreSQL: changes, owners, and expiry. */
 
 import { readFile } from 'node:fs/promises'
 import pg from 'pg'
@@ -62,7 +62,7 @@ const accountOf = service.account
 const open = (options: Partial<StationsOptions> = {}) =>
   openStations({ pool, nowMs: () => clock.ms, log: silentLog, ...options })
 
-t.test('garbage costs PostgreSQL nothing, unknown keys little, and a known key is read once', async t => {
+t.test('garbage causes no query, unknown keys few, and a known key is read once', async t => {
   const asked = countReads()
   for (const text of ['', 'x', 'barograph_key_', createKeyText().slice(1), `${createKeyText().slice(0, -1)}!`]) {
     t.equal(await keys.find(text), undefined)
@@ -87,7 +87,7 @@ t.test('garbage costs PostgreSQL nothing, unknown keys little, and a known key i
   t.equal(asked(), before + 2, 'the key, and its account')
 })
 
-t.test('when a key was last used is the later one of what two processes know', async t => {
+t.test('the last use of a key is the later one of two processes', async t => {
   const id = await person('two-processes@example.com')
   const text = await made(id)
   const account = await accountOf(id)
@@ -109,7 +109,7 @@ t.test('when a key was last used is the later one of what two processes know', a
   await one.close()
 })
 
-t.test('a key that is over stays in the list for 30 days', async t => {
+t.test('an expired key stays in the list for 30 days', async t => {
   const id = await person('swept@example.com')
   const dayMs = 24 * 3_600_000
   await made(id, { expiresMs: clock.ms + dayMs })
@@ -124,11 +124,11 @@ t.test('a key that is over stays in the list for 30 days', async t => {
   t.equal(await sweep(), 1, 'one that does not expire stays')
 })
 
-t.test('a key that is revoked while its account is read is refused once the revocation is answered', async t => {
+t.test('a key revoked while its account is read is rejected once the revocation is answered', async t => {
   const id = await person('revoked@example.com')
   const text = await made(id)
   await keys.find(text)
-  // Its account is forgotten, and the next read of it is held.
+  // The account is evicted, and its next read is blocked.
   await changeAccount(accounts, id, async () => undefined)
   const query = pool.query.bind(pool)
   const held = Promise.withResolvers<void>()
@@ -153,7 +153,7 @@ t.test('a key that is revoked while its account is read is refused once the revo
   t.strictSame(await Promise.all(found), [undefined, undefined])
 })
 
-t.test('keys of those who are administrators no more lose the scope with the update', async t => {
+t.test('the update removes the scope from keys of former administrators', async t => {
   const text = await readFile(new URL('../../store/postgres/migrations/014-key-scopes.sql', import.meta.url), 'utf8')
   const id = await person('demoted@example.com')
   for (const [role, scopes] of [
@@ -168,7 +168,7 @@ t.test('keys of those who are administrators no more lose the scope with the upd
   }
 })
 
-t.test('a key from before addresses were asked for sends readings, and adds no devices', async t => {
+t.test('a key from before e-mail addresses were required sends readings, and adds no devices', async t => {
   const id = await person('earlier@example.com')
   const text = await made(id, { scopes: ['ingest'], createDevices: true })
   for (const at of [new Date(clock.ms), null, new Date(clock.ms)]) {
@@ -177,7 +177,7 @@ t.test('a key from before addresses were asked for sends readings, and adds no d
   }
 })
 
-t.test('a key that is limited to tags says so wherever it is shown, and may only read and send readings', async t => {
+t.test('a key limited to tags shows them everywhere, and may only read and send readings', async t => {
   const id = await person('limited@example.com')
   const tags = ['room:1', 'site:berlin']
   const text = await made(id, { scopes: ['read', 'ingest'], tags })
@@ -197,7 +197,7 @@ t.test('a key that is limited to tags says so wherever it is shown, and may only
   }
 })
 
-/** Counts the statements about keys that go to PostgreSQL from now on; the mailer has its own. */
+/** Counts the statements about keys from now on; the mailer uses another pool. */
 function countReads(): () => number {
   let count = 0
   const { query } = pool
@@ -226,7 +226,7 @@ async function auditOf(sn: string): Promise<string[]> {
   return rows.map(({ action, details }) => `${action} ${JSON.stringify(details)}`)
 }
 
-t.test('the number of a series is given once, also after its station was removed', async t => {
+t.test('the number of a series is never reused, even after its station was removed', async t => {
   const first = await addStation('S-1')
   t.strictSame([...first.series.keys()].sort(), [...parameters].sort())
   await stations.remove(first, 'test')
@@ -240,7 +240,7 @@ t.test('the number of a series is given once, also after its station was removed
   await again.close()
 })
 
-t.test('of many at once one takes an sn, and stations stand in the order of sn by code units', async t => {
+t.test('one of many concurrent additions gets an sn, and stations are sorted by sn in code units', async t => {
   const add = () => stations.add({ sn: 'R-1', model: 'M1', owner: null }, 'test')
   const outcomes = await Promise.all(Array.from({ length: 16 }, add))
   t.equal(outcomes.filter(({ ok }) => ok).length, 1)
@@ -251,7 +251,7 @@ t.test('of many at once one takes an sn, and stations stand in the order of sn b
   t.strictSame(sns, ordered)
 })
 
-t.test('there is a bound of stations and of series', async t => {
+t.test('stations and series have a limit', async t => {
   const { all } = await stations.registry()
   const full = { ok: false, code: 'REGISTRY_FULL' }
   const few = open({ stationsMax: all.length + 2 })
@@ -267,7 +267,7 @@ t.test('there is a bound of stations and of series', async t => {
   await pool.query('SELECT setval($1, $2)', ['station_series_number', rows[0].value])
 })
 
-t.test('the stations of an account that is removed go to the operator', async t => {
+t.test('the stations of a removed account go to the operator', async t => {
   const [owner, operator] = [await person('owner@stations.example'), await person('operator@stations.example')]
   const changed = await stations.change((await addStation('H-0')).id, { owner: 99_999 }, 'test')
   t.strictSame(changed, { ok: false, code: 'OWNER_UNKNOWN' })
@@ -279,33 +279,29 @@ t.test('the stations of an account that is removed go to the operator', async t 
   t.strictSame((await auditOf('H-1')).slice(1), [`station.change {"owner":${operator}}`])
 })
 
-t.test(
-  'received data are known before they are saved, and the accepting process saves them soon all the same',
-  async t => {
-    const taker = closing(t, open({ flushMs: 3_600_000 }))
-    const [added, silent] = [await addStation('D-4'), await addStation('D-5')]
-    const numbers = [...added.series.values()].slice(0, 2)
-    let at = -1
-    taker.received({
-      place: { receiptMs: 3_000 },
-      next: () => ++at < numbers.length,
-      get series() {
-        return numbers[at] as number
-      },
-    })
-    await waitFor('they are known', () => taker.lastDataMs(added) === 3_000)
-    t.equal(taker.lastDataMs(silent), null)
-    const saved = async () =>
-      (await pool.query('SELECT last_data_at AS at FROM stations WHERE id = $1', [added.id])).rows
-    t.strictSame(await saved(), [{ at: null }], 'by who took them alone')
-    taker.noteData(added, 2_500)
-    await waitFor('they are saved', async () => (await saved())[0]?.at?.getTime() === 3_000)
-    const reopened = closing(t, open())
-    t.equal(reopened.lastDataMs((await reopened.find('D-4')) ?? added), 3_000)
-  },
-)
+t.test('received data are known before they are saved, and the accepting process saves them soon', async t => {
+  const taker = closing(t, open({ flushMs: 3_600_000 }))
+  const [added, silent] = [await addStation('D-4'), await addStation('D-5')]
+  const numbers = [...added.series.values()].slice(0, 2)
+  let at = -1
+  taker.received({
+    place: { receiptMs: 3_000 },
+    next: () => ++at < numbers.length,
+    get series() {
+      return numbers[at] as number
+    },
+  })
+  await waitFor('they are known', () => taker.lastDataMs(added) === 3_000)
+  t.equal(taker.lastDataMs(silent), null)
+  const saved = async () => (await pool.query('SELECT last_data_at AS at FROM stations WHERE id = $1', [added.id])).rows
+  t.strictSame(await saved(), [{ at: null }], 'by who took them alone')
+  taker.noteData(added, 2_500)
+  await waitFor('they are saved', async () => (await saved())[0]?.at?.getTime() === 3_000)
+  const reopened = closing(t, open())
+  t.equal(reopened.lastDataMs((await reopened.find('D-4')) ?? added), 3_000)
+})
 
-t.test('a PostgreSQL that is away is in the log, and stations in memory are still read', async t => {
+t.test('an unavailable PostgreSQL is logged, and stations in memory are still readable', async t => {
   const { log, texts } = recordingLog('warn')
   const { host = '', port = 0, user = '', password, database = '' } = pool.options
   const gate = await openGate(t, { host, port, user, password: String(password), database })
@@ -323,7 +319,7 @@ t.test('a PostgreSQL that is away is in the log, and stations in memory are stil
   await waitFor('a failure to save is in the log', () => texts.length > 0)
   t.match(texts, [/could not save times of station data/])
   await gate.open()
-  // The next statement is not one of the save, which is tried again.
+  // Changed before the save, so the retry succeeds.
   await waitFor('it is saved', async () => {
     const { rows } = await pool.query('SELECT last_data_at AS at FROM stations WHERE id = $1', [station.id])
     return rows[0]?.at?.getTime() === clock.ms
@@ -362,14 +358,14 @@ t.test('fields are checked', async t => {
   for (const sn of ['', '.a', '-a', '_a', 'a b', 'a/b', 'ä', 'x'.repeat(65), 'a\n']) t.notOk(isGood(sn), sn)
 })
 
-t.test('who may do what', t => {
+t.test('permissions by role and visibility', t => {
   const owner = 7
   const key = (role: Role, id: number, of: readonly Scope[] = scopes): KeyPrincipal => {
     return { kind: 'key', account: { id, role } as Account, keyId: 1, scopes: of, createDevices: false }
   }
   const people = [key('user', 1), key('user', owner), key('administrator', 2), key('operator', 3)]
   const operations: Record<StationOperation, { scope: Scope; private: string; public: string; none: string }> = {
-    // The four letters are for an ordinary user, the owner, an administrator and the operator.
+    // The letters stand for an ordinary user, the owner, an administrator and the operator.
     read: { scope: 'read', private: '-yyy', public: 'yyyy', none: 'yyyy' },
     'points.add': { scope: 'ingest', private: '-yyy', public: '-yyy', none: 'yyyy' },
     add: { scope: 'stations', private: '--yy', public: '--yy', none: '--yy' },
@@ -403,13 +399,13 @@ function known(writer: CredentialWriter | string | undefined): CredentialWriter 
   return writer
 }
 
-/** Returns the name of the device that is found, or the code of the refusal. */
+/** The name of the found device, or the code of the refusal. */
 function found(writer: Writer, name: string): string {
   const device = writer.find(name)
   return typeof device === 'string' ? writeRefusals[device] && device : `found ${device.name}`
 }
 
-t.test('a device writes itself, as long as it may log', async t => {
+t.test('a device with the scope log writes itself', async t => {
   const password = await addDevice('Küche', { owner })
   await addDevice('attic', { owner })
   for (const [name, text] of [
@@ -436,7 +432,7 @@ t.test('a device writes itself, as long as it may log', async t => {
   t.equal(found(writer, 'kitchen'), 'DEVICE_UNKNOWN', 'a new device of the same name is another one')
 })
 
-t.test('a device whose password has ended writes nothing any more, one with an older password for a while', async t => {
+t.test('an expired password writes nothing, and an older one is valid for a while', async t => {
   const first = await addDevice('cellar', { owner })
   const writer = known(writers.ofDevice('cellar', first))
   t.equal(await writer.renewed(), writer)
@@ -459,7 +455,7 @@ t.test('a device whose password has ended writes nothing any more, one with an o
   t.equal(await current.renewed(), 'UNAUTHENTICATED')
 })
 
-t.test('a record is checked as its name is, and is known by its number until it changes', async t => {
+t.test('a record is checked like its name, and by its number until it changes', async t => {
   const password = await addDevice('shed', { owner })
   const shed = devices.get('shed')
   if (shed?.authSeq === undefined) throw new Error('no such device')
@@ -482,7 +478,7 @@ t.test('a record is checked as its name is, and is known by its number until it 
   t.equal(ofOwner.unchanged(number, shed.authSeq), undefined)
 })
 
-t.test('the writer of a key is renewed with what the key and its account are now', async t => {
+t.test('a renewed writer of a key has the current rights of the key and its account', async t => {
   const id = await account('renewed@example.com', 'administrator')
   const text = await made(id, { scopes: ['ingest'] })
   const find = () => keys.find(text)
@@ -498,7 +494,7 @@ t.test('the writer of a key is renewed with what the key and its account are now
   t.equal(await renewed.renewed(), 'UNAUTHENTICATED')
 })
 
-t.test('a key needs the scope, and writes the devices of its owner; a key of an administrator writes all', async t => {
+t.test("a key needs the scope and writes the devices of its owner; an administrator's key writes all", async t => {
   await addDevice('mine', { owner })
   await addDevice('nobodys')
   const key = await keyOf(owner)
@@ -519,7 +515,7 @@ t.test('a key needs the scope, and writes the devices of its owner; a key of an 
   for (const kind of ['admin-token', 'service'] as const) t.equal(writers.ofPrincipal({ kind }), 'UNAUTHENTICATED')
 })
 
-t.test('a key that is limited to tags writes the devices of its owner that have all of them', async t => {
+t.test('a key limited to tags writes the devices of its owner that have all of them', async t => {
   const id = await account('tagged@example.com')
   await addDevice('both', { owner: id, tags: ['room:1', 'site:berlin'] })
   await addDevice('one', { owner: id, tags: ['site:berlin'] })
@@ -539,7 +535,7 @@ t.test('a key that is limited to tags writes the devices of its owner that have 
   t.strictSame(devices.get('made')?.tags, ['site:berlin', 'room:1'].sort(), 'what it adds has its tags')
 })
 
-t.test('a key that may adds devices, up to a number of them', async t => {
+t.test('a key with the permission adds devices, up to a limit', async t => {
   const plain = known(writers.ofPrincipal(await keyOf(other)))
   t.equal(await plain.createDevices(['a']), 'done')
   t.equal(devices.get('a'), undefined)
@@ -571,7 +567,7 @@ t.test('a key that may adds devices, up to a number of them', async t => {
   t.equal(devices.ownedBy(administrator), ownedMax + 2, 'an administrator has a bound of their own')
 })
 
-t.test('a device with an older name goes on working', async t => {
+t.test('a device with an older name continues to work', async t => {
   const names = [' lead2', 'a  b', 'b\u00a0c', 'c+d', 'e/f']
   const { rows } = await pool.query<{ number: number }>(
     `INSERT INTO devices (name, slug, location_short, location_desc, log_switch, battery, owner, credential_current,
@@ -592,7 +588,7 @@ t.test('a device with an older name goes on working', async t => {
   t.equal(rows.length, names.length)
 })
 
-t.test('no long text of a stranger is composed, as that takes time with the square of its length', async t => {
+t.test('a long foreign text is not composed, as the cost is quadratic', async t => {
   const ofDevice = known(writers.ofDevice('yard', await addDevice('yard')))
   const ofKey = known(writers.ofPrincipal(await keyOf(owner, ['ingest'], true)))
   const lengths: number[] = []

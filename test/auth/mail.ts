@@ -1,4 +1,4 @@
-/** The outbox against a real PostgreSQL, and how mails leave. */
+/** The outbox on a real PostgreSQL, and the delivery of mails. */
 
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
@@ -29,7 +29,6 @@ const { log, texts } = recordingLog('warn')
 const openMailer = (send: (mail: Mail) => Promise<void>, on = pool) =>
   createMailer({ pool: on, nowMs: () => nowMs, log, publicUrl: () => publicUrl, send })
 
-/** Opens a mailer, and returns what it sends. */
 function startMailer(t: TestHooks) {
   const sent: Mail[] = []
   const mailer = closing(
@@ -52,7 +51,7 @@ async function add(email: string): Promise<number> {
   return rows[0]?.id ?? 0
 }
 
-t.test('a mail is tried again until it is gone, with waits that grow, and given up after a day', async t => {
+t.test('a mail is retried with growing delays, and dropped after a day', async t => {
   const sent: Mail[] = []
   let isAway = true
   let tries = 0
@@ -87,7 +86,7 @@ t.test('a mail is tried again until it is gone, with waits that grow, and given 
   await untilBoxIsEmpty()
 })
 
-t.test('an address without an account gets nothing', async t => {
+t.test('an address without an account gets no mail', async t => {
   const { mailer, sent } = startMailer(t)
   for (const kind of ['password-reset', 'verification'] as const) {
     await queueMail(pool, { kind, email: 'nobody@example.com', accountId: null, nowMs })
@@ -99,7 +98,7 @@ t.test('an address without an account gets nothing', async t => {
   t.strictSame(sent, [])
 })
 
-t.test('of several senders one sends each mail, so that its link stays good', async t => {
+t.test('one of several senders sends each mail, so that its link stays valid', async t => {
   const sent: Mail[] = []
   const held = Promise.withResolvers<void>()
   const send = async (mail: Mail) => {
@@ -121,7 +120,7 @@ t.test('of several senders one sends each mail, so that its link stays good', as
   t.strictSame([sent.length, new Set(sent.map(({ to }) => to))], [2, new Set(['ada@example.com', 'grace@example.com'])])
 })
 
-t.test('a mail whose sender has died is sent by another one', async t => {
+t.test('another sender sends the mail of a killed one', async t => {
   const died = openMailer(() => new Promise<never>(() => undefined))
   await queueReset('ada@example.com')
   const dueMs = async () => (await outbox())[0]?.due_at.getTime()
@@ -135,7 +134,7 @@ t.test('a mail whose sender has died is sent by another one', async t => {
   await untilBoxIsEmpty()
 })
 
-t.test('mails whose outcome cannot be written do not begin a run beside theirs', async t => {
+t.test('mails whose outcome cannot be written do not start a concurrent run', async t => {
   const held = Promise.withResolvers<void>()
   const begun: string[] = []
   const send = async ({ to }: Mail) => {
@@ -168,14 +167,13 @@ t.test('a full outbox is an error', async t => {
   await t.rejects(queueReset('x@example.com'), { message: 'too many pending mails' })
 })
 
-/** Opens a transport that writes to a folder, or sends to a server. */
 function openTransport(t: TestHooks, folder: string, smtpUrl?: string) {
   const transport = createMailTransport({ smtpUrl, from: () => 'b@example.com', folder, nowMs: () => nowMs })
   t.teardown(() => transport.close())
   return transport
 }
 
-t.test('without a mail server a mail is a file, whose HTML shows texts as they are', async t => {
+t.test('without a mail server a mail is a file, whose HTML escapes texts', async t => {
   const odd = { kind: 'verification', email: 'a@b.example', publicUrl: 'https://x.example/<b>"', token: 't' } as const
   t.match(renderMail(odd).html, 'href="https://x.example/&lt;b&gt;&quot;/verify?token=t"')
 
@@ -194,7 +192,7 @@ t.test('without a mail server a mail is a file, whose HTML shows texts as they a
   t.ok(text.includes(`\n\n${mail.text}\n\n--`), 'the text with its link is there as it is')
 })
 
-t.test('mails about something are removed from the folder, and no others', async t => {
+t.test('mails about a subject are removed from the folder, and no others', async t => {
   const folder = temporaryFolder(t)
   const transport = openTransport(t, folder)
   const many = Array.from({ length: 20 }, (_, at) => String(9_000_000_000_000 + at))
@@ -228,7 +226,7 @@ t.test('mails about something are removed from the folder, and no others', async
   t.strictSame(subjects(), ['Set a new password', 'about none'], 'a service that has a mail server now')
 })
 
-t.test('with a mail server a mail goes there', async t => {
+t.test('a mail is sent to the configured mail server', async t => {
   const lines: string[] = []
   const server = createServer(socket => speakSmtp(socket, lines))
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
@@ -239,7 +237,6 @@ t.test('with a mail server a mail goes there', async t => {
   for (const line of headers) t.ok(lines.includes(line), line)
 })
 
-/** Takes every mail, and keeps its lines. */
 function speakSmtp(socket: Socket, lines: string[]): void {
   let isData = false
   const answerTo = (line: string): string | undefined => {

@@ -1,4 +1,4 @@
-/** The registry of metrics on a real PostgreSQL: changes, what the first reading makes, bounds, and several processes. */
+/** The registry of metrics on a real PostgreSQL: changes, creation by a first reading, limits, and several processes. */
 
 import t from 'tap'
 import { openDevices } from '../../auth/devices/devices.ts'
@@ -17,7 +17,7 @@ const { store } = await startDatabases(t, nowhere)
 const pool = store.postgres
 const devices = closing(t, await openDevices({ pool, now: Date.now, log: silentLog, graceMs: 1000 }))
 
-/** Opens the registry as another process has it. */
+/** Opens the registry like another process. */
 async function open(t: TestHooks, options: Partial<MetricsOptions> = {}): Promise<Metrics> {
   return closing(t, await openMetrics({ pool, log: silentLog, mode: 'open', ...options }))
 }
@@ -41,7 +41,7 @@ async function auditOf(name: string): Promise<string[]> {
   return rows.map(({ actor, action, details }) => `${actor} ${action} ${JSON.stringify(details)}`)
 }
 
-t.test('the five quantities are there first, with the ranges of the code or of the settings', async t => {
+t.test('the five built-in metrics exist first, with the ranges of the code or of the settings', async t => {
   const metrics = await open(t)
   t.strictSame(
     metrics.all().map(({ name, built_in }) => [name, built_in]),
@@ -57,7 +57,7 @@ t.test('the five quantities are there first, with the ranges of the code or of t
   t.match(configured.get('humidity'), { min: 0, max: 103 })
 })
 
-t.test('a metric is added, changed and removed, each with a row of the audit, and outlives a restart', async t => {
+t.test('a metric is added, changed and removed, each with an audit entry, and survives a restart', async t => {
   const metrics = await open(t)
   const version = metrics.version()
   const change = (fields: MetricChange) => metrics.change('sap_flow', fields, 'test')
@@ -83,7 +83,7 @@ t.test('a metric is added, changed and removed, each with a row of the audit, an
   t.match(audit[1], /"was":\{"kind":"gauge","unit":"L\/h"\}/, 'what stored values meant before')
 })
 
-t.test('of a built-in metric only what the interface does not name changes, and it cannot be removed', async t => {
+t.test('only title, color, decimals and position of a built-in metric can change', async t => {
   const metrics = await open(t)
   const refused = { ok: false, code: 'METRIC_BUILT_IN' }
   t.strictSame(await metrics.remove('pressure', 'test'), { ...refused, fields: [] })
@@ -99,7 +99,7 @@ t.test('of a built-in metric only what the interface does not name changes, and 
   t.strictSame(await auditOf('pressure'), audit, 'what changes nothing is not written')
 })
 
-t.test('names of the catalogue are set up by it, and found by their aliases and other spellings', async t => {
+t.test('names of the catalogue get its settings, and are found by their aliases and other spellings', async t => {
   const metrics = await open(t)
   const device = await addDevice('catalogue')
   t.equal(await ensure(metrics, device, 'co2_ppm', 'PM2.5'), 'done')
@@ -121,7 +121,7 @@ t.test('names of the catalogue are set up by it, and found by their aliases and 
   t.match(await auditOf('co2'), ['test metric.add {"kind":"gauge","unit":"ppm"}'])
 })
 
-t.test('a metric and a series are made once, by many at once and in two processes', async t => {
+t.test('concurrent additions create a metric and a series once, also in two processes', async t => {
   const [one, two] = [await open(t), await open(t)]
   const [device, other] = [await addDevice('race 1'), await addDevice('race 2')]
   const sightings = [one, two].flatMap(metrics =>
@@ -143,7 +143,7 @@ t.test('a metric and a series are made once, by many at once and in two processe
   t.strictSame(one.get('fresh_2'), two.get('fresh_2'), 'who comes second has it too')
 })
 
-t.test('a declared registry makes series of what is registered but not built in, and no metrics', async t => {
+t.test('a declared registry creates series of registered metrics, but no metrics', async t => {
   const metrics = await open(t, { mode: 'declared' })
   const device = await addDevice('declared')
   await ensure(metrics, device, 'never_heard_of', 'co2_ppm', 'temperature')
@@ -154,7 +154,7 @@ t.test('a declared registry makes series of what is registered but not built in,
   t.strictSame(namesOf(metrics, device), ['co2'])
 })
 
-t.test('a device has 64 metrics, and no metric is made for a 65th', async t => {
+t.test('a device has at most 64 metrics, and a 65th is not created', async t => {
   const metrics = await open(t)
   const device = await addDevice('many')
   const many = (name: string, count: number) => Array.from({ length: count }, (_, at) => `${name}_${at}`)
@@ -167,7 +167,7 @@ t.test('a device has 64 metrics, and no metric is made for a 65th', async t => {
   await ensure(metrics, device, 'co2')
   t.equal(metrics.metricsOf(device).length, metricsPerDeviceMax, 'nor a series of one that is there')
   const second = await addDevice('many too')
-  // The metrics are there already: making one would wait for the other process.
+  // The metrics exist already: adding one would wait for the other process.
   for (const name of [...many('left', 40), ...many('right', 40)]) await add(metrics, { name })
   const halves = [await open(t), await open(t)] as const
   await Promise.all(halves.map((half, at) => ensure(half, second, ...many(at === 0 ? 'left' : 'right', 40))))
@@ -178,7 +178,7 @@ t.test('a device has 64 metrics, and no metric is made for a 65th', async t => {
 const sent = (owner: number | null, device: number, ...fields: string[]) =>
   fields.map(field => ({ device, field, owner }))
 
-t.test('devices of one account make a bounded number of metrics, beside those of the catalogue', async t => {
+t.test('devices of one account create a limited number of metrics, besides those of the catalogue', async t => {
   const metrics = await open(t, { perOwner: 2 })
   const [one, two, free] = [await addDevice('owned 1'), await addDevice('owned 2'), await addDevice('not owned')]
   const ada = 71
@@ -193,10 +193,10 @@ t.test('devices of one account make a bounded number of metrics, beside those of
   await metrics.ensure([...sent(ada, two, 'ada_1'), ...sent(null, free, 'free_1', 'free_2', 'free_3')], 'test')
   t.strictSame(namesOf(metrics, two), ['ada_1'], 'what is there may be sent')
   t.strictSame(namesOf(metrics, free), ['free_1', 'free_2', 'free_3'])
-  t.match(await add(metrics, { name: 'ada_5' }), { ok: true }, 'what an administrator adds counts for nobody')
+  t.match(await add(metrics, { name: 'ada_5' }), { ok: true }, 'metrics of an administrator count for no account')
   const again = await open(t, { perOwner: 2 })
   t.equal(again.refusalOf({ device: two, field: 'ada_4', owner: ada }), 'TOO_MANY_OF_OWNER', 'after a restart, too')
-  // Each of two processes has room in its memory.
+  // Each of two processes has capacity in its memory.
   const eve = 73
   const [left, right] = [await open(t, { perOwner: 1 }), await open(t, { perOwner: 1 })]
   await Promise.all([left.ensure(sent(eve, one, 'eve_1'), 'test'), right.ensure(sent(eve, two, 'eve_2'), 'test')])
@@ -207,7 +207,7 @@ t.test('devices of one account make a bounded number of metrics, beside those of
   t.equal(fresh.refusalOf({ device: two, field: 'ada_4', owner: ada }), undefined, 'a metric that is gone leaves room')
 })
 
-t.test('of two accounts that send a metric at once the first one with room has made it', async t => {
+t.test('of two accounts that send a metric at once the first one with capacity creates it', async t => {
   const metrics = await open(t, { perOwner: 2 })
   const [one, two] = [await addDevice('first sender'), await addDevice('second sender')]
   const [ada, bob] = [81, 82]
@@ -222,7 +222,7 @@ t.test('of two accounts that send a metric at once the first one with room has m
   t.strictSame(new Set(namesOf(metrics, two)), new Set(['both_a', 'both_b', 'first_b']))
 })
 
-t.test('accounts together leave room for administrators', async t => {
+t.test('accounts together leave capacity for administrators', async t => {
   const before = (await open(t)).all().length
   await pool.query(
     `INSERT INTO metrics (name, title, kind, decimals, position, owner)
@@ -241,7 +241,7 @@ t.test('accounts together leave room for administrators', async t => {
   await pool.query("DELETE FROM metrics WHERE name LIKE 'owned\\_%' AND owner > 1000")
 })
 
-t.test('a field of a device has its series and range, or is missing, or is stored as no metric', async t => {
+t.test('a field has its series and range, or is missing, or is stored without a metric', async t => {
   const metrics = await open(t)
   const fields = createDeviceFields(metrics)
   const device = { number: await addDevice('fields'), metrics: null, owner: null }
@@ -269,7 +269,7 @@ t.test('a field of a device has its series and range, or is missing, or is store
   t.strictSame(declared.missing(device, ['noise', 'other']), [noise])
 })
 
-t.test('all pairs of device and series are handed out', async t => {
+t.test('all pairs of device and series are returned', async t => {
   const metrics = await open(t)
   const device = await addDevice('pairs')
   await ensure(metrics, device, 'co2', 'temperature', 'pairs_1')
@@ -281,7 +281,7 @@ t.test('all pairs of device and series are handed out', async t => {
   t.strictSame(inOrder, rows)
 })
 
-t.test('the list comes in pages, and a page goes on where the last one ended', async t => {
+t.test('the list is paged, and a page continues after the previous one', async t => {
   const metrics = await open(t)
   const addAt = (_: unknown, at: number) => add(metrics, { name: `paged_${at}`, position: 900 + (at % 7) })
   await Promise.all(Array.from({ length: 250 }, addAt))
@@ -303,7 +303,7 @@ t.test('the list comes in pages, and a page goes on where the last one ended', a
   t.match(metricPage([], { search: '' }), { total: 0, next: null })
 })
 
-t.test('a COMMIT without an answer is an error, and its outcome is read before the next change', async t => {
+t.test('a COMMIT without a response is an error, and its outcome is read before the next change', async t => {
   let breaks: 'before' | 'after' | undefined
   const metrics = await open(t, { pool: breakingPool(() => breaks, pool) })
   const device = await addDevice('doubt')
@@ -324,7 +324,7 @@ t.test('a COMMIT without an answer is an error, and its outcome is read before t
   t.ok(metrics.get('not_made'))
 })
 
-t.test('a metric that is taken away from a device comes again under another number', async t => {
+t.test('a metric removed from a device returns under another number', async t => {
   let breaks: 'before' | 'after' | undefined
   const metrics = await open(t, { pool: breakingPool(() => breaks, pool) })
   const [device, other] = [await addDevice('given'), await addDevice('taken')]
@@ -359,7 +359,7 @@ t.test('a metric that is taken away from a device comes again under another numb
   t.equal(again.series(device, again.get('sap_2') ?? { id: 0 }), undefined)
 })
 
-t.test('there are 10,000 metrics in all', async t => {
+t.test('at most 10,000 metrics exist', async t => {
   const metrics = await open(t)
   const [device, other] = [await addDevice('last'), await addDevice('last too')]
   const missing = metricsMax - 1 - metrics.all().length
@@ -374,7 +374,7 @@ t.test('there are 10,000 metrics in all', async t => {
   const refused = [{ ok: false, code: 'REGISTRY_FULL' }]
   const isRefused = ({ ok }: { ok: boolean }) => !ok
   t.strictSame(outcomes.filter(isRefused), refused, 'one of two at once')
-  // This registry has not read the fillers.
+  // This registry has not loaded the fillers.
   t.strictSame([await add(metrics, { name: 'last_3' })], refused)
   await ensure(metrics, device, 'last_4')
   t.equal(metrics.find('last_4'), undefined)

@@ -1,4 +1,4 @@
-/** Records in memory: read once, forgotten by a change, unreadable while in doubt, and saved with when they were last seen. */
+/** Records in memory: read once, evicted by a change, unavailable while in doubt, and saved with their last-seen time. */
 
 import t from 'tap'
 import { createLastSeen, type SeenRecord } from '../../auth/last-seen.ts'
@@ -30,7 +30,7 @@ function setUp() {
   return { state, cache, gates, openGates }
 }
 
-t.test('a record is read once, and again after a change, but not after one that was not made', async t => {
+t.test('a record is read once, and again after a change, but not after a failed one', async t => {
   const { state, cache } = setUp()
   await Promise.all([cache.get('a'), cache.get('a'), cache.get('a')])
   t.match([await cache.get('a'), state.reads], [{ value: 1 }, 1])
@@ -44,7 +44,7 @@ t.test('a record is read once, and again after a change, but not after one that 
   t.match([await cache.get('a'), state.reads], [{ value: 2 }, 2])
 })
 
-t.test('who waits for a read that began before a change gets the record of after it', async t => {
+t.test('a wait for a read that began before a change returns the new record', async t => {
   const { state, cache, gates, openGates } = setUp()
   gates.push(() => undefined)
   const waiting = [cache.get('a'), cache.get('a')]
@@ -56,7 +56,7 @@ t.test('who waits for a read that began before a change gets the record of after
   t.match([await cache.get('a'), state.reads], [{ value: 2 }, 2], 'all of them by one more read')
 })
 
-t.test('who waits for a read while the outcome of a change becomes unknown gets no record', async t => {
+t.test('a read fails when the outcome of a change becomes unknown', async t => {
   const { state, cache, gates, openGates } = setUp()
   gates.push(() => undefined)
   const waiting = t.rejects(cache.get('a'), unconfirmed)
@@ -71,7 +71,7 @@ t.test('who waits for a read while the outcome of a change becomes unknown gets 
   t.match(await cache.get('a'), { value: 2 })
 })
 
-t.test('while the outcome of a change is unknown, nobody gets the record', async t => {
+t.test('a record is unavailable while the outcome of a change is unknown', async t => {
   const { state, cache } = setUp()
   await cache.get('a')
   await t.rejects(
@@ -87,7 +87,7 @@ t.test('while the outcome of a change is unknown, nobody gets the record', async
   t.match(await Promise.all([cache.get('a'), cache.get('a')]), [{ value: 2 }, { value: 2 }])
 })
 
-t.test('a second change in doubt is asked about too, whenever it comes', async t => {
+t.test('a second change in doubt is queried too, at any time', async t => {
   const asked: { transaction: string; answer: (hasEnded: boolean) => void }[] = []
   const cache = createRecordCache<string, { value: number }>({
     recordsMax: 10,
@@ -104,7 +104,7 @@ t.test('a second change in doubt is asked about too, whenever it comes', async t
   }
   const answer = async (hasEnded: boolean) => {
     asked.shift()?.answer(hasEnded)
-    // The cache acts on the answer first.
+    // The cache processes the response first.
     await new Promise(resolve => setImmediate(resolve))
   }
   const [failFirst, failSecond, failThird] = [begin('1'), begin('2'), begin('3')]
@@ -124,7 +124,7 @@ t.test('a second change in doubt is asked about too, whenever it comes', async t
   await refused
 })
 
-t.test('that there is nothing is held for a while, and pushes out no record', async t => {
+t.test('absence is cached for a while, and evicts no record', async t => {
   let nowMs = 0
   let reads = 0
   const cache = createReadCache<string, { key: string }>({
@@ -152,7 +152,7 @@ t.test('that there is nothing is held for a while, and pushes out no record', as
 const record = (): SeenRecord => ({ lastSeenMs: 0, seenUnsaved: false })
 const bounds = { flushMs: 1, batchMax: 2, unsavedMax: 10 }
 
-t.test('a record that is seen often is saved once, with its last time, and again after a failure', async t => {
+t.test('a record seen often is saved once, with its last time, and again after a failure', async t => {
   const saved: number[][] = []
   const faults: unknown[] = []
   let isAway = true
@@ -177,7 +177,7 @@ t.test('a record that is seen often is saved once, with its last time, and again
   t.strictSame(saved, [[7, 7], [7], [8]])
 })
 
-t.test('a record that is seen while it is being saved is saved again', async t => {
+t.test('a record seen during its save is saved again', async t => {
   const saved: number[][] = []
   const saving = Promise.withResolvers<void>()
   const lastSeen = createLastSeen<SeenRecord>({

@@ -1,4 +1,4 @@
-/** Secrets: the codes of device authorization, the text of API keys, encryption at rest, and passwords with how many are worked on at a time. */
+/** Secrets: codes of device authorization, texts of API keys, encryption at rest, and passwords with the limits of concurrent checks. */
 
 import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
@@ -23,7 +23,7 @@ import { runs } from '../support/runs.ts'
 
 const consonants = 'BCDFGHJKLMNPQRSTVWXZ'
 
-t.test('user codes are eight consonants, each as likely as the others', async t => {
+t.test('user codes are eight consonants, all equally likely', async t => {
   const codes = Array.from({ length: 20_000 }, createUserCode)
   t.ok(codes.every(code => code.length === 8))
   const counts = new Map<string, number>()
@@ -33,7 +33,7 @@ t.test('user codes are eight consonants, each as likely as the others', async t 
   for (const [letter, count] of counts) t.ok(Math.abs(count - 8_000) < 524, `${letter}: ${count}`)
 })
 
-t.test('a user code is read however it is typed', async t => {
+t.test('a user code is accepted in any spelling', async t => {
   const letter = fc.constantFrom(...consonants)
   const noise = fc.array(fc.constantFrom('-', ' ', '\u00a0'), { maxLength: 3 }).map(parts => parts.join(''))
   const typed = fc.array(fc.tuple(letter, fc.boolean(), noise), { minLength: 8, maxLength: 8 })
@@ -62,7 +62,7 @@ t.test('device codes have 256 bits', async t => {
   for (const text of ['', 'abc', `${codes[0]}A`, `${codes[0]}\n`, 'ä'.repeat(43)]) t.notOk(isDeviceCode(text))
 })
 
-t.test('a key has its form, with the CRC-32 of all before it, and no two are alike', async t => {
+t.test('a key has its form, with the CRC-32 of its text, and is unique', async t => {
   const texts = Array.from({ length: 1000 }, createKeyText)
   for (const text of texts) if (!/^barograph_key_[0-9A-Za-z]{49}$/.test(text) || !isKeyText(text)) t.fail(text)
   t.equal(new Set(texts).size, texts.length)
@@ -71,7 +71,7 @@ t.test('a key has its form, with the CRC-32 of all before it, and no two are ali
   t.equal(isKeyText(`${before}${crc32InBase62(before.slice(14))}`), false)
 })
 
-t.test('a key with one character mistyped is refused', async t => {
+t.test('a key with one mistyped character is rejected', async t => {
   const text = createKeyText()
   const place = fc.integer({ min: 0, max: text.length - 1 })
   const property = fc.property(place, fc.string({ minLength: 1, maxLength: 1 }), (at, character) => {
@@ -84,7 +84,7 @@ t.test('a key with one character mistyped is refused', async t => {
   }
 })
 
-t.test('eight characters of a key are shown, and its SHA-256 is stored; a new key may show the same ones', async t => {
+t.test('eight characters of a key are shown and its SHA-256 is stored; a new key may have the same ones', async t => {
   const text = createKeyText()
   t.equal(prefixOf(text), text.slice(0, 'barograph_key_'.length + 8))
   t.strictSame(digestOf(text), hash('sha256', text, 'buffer'))
@@ -94,7 +94,7 @@ t.test('eight characters of a key are shown, and its SHA-256 is stored; a new ke
   t.equal(new Set(texts.map(text => text.slice(prefix.length, -6))).size, texts.length)
 })
 
-/** Writes the checksum of zlib in the 62 digits of a key. */
+/** The checksum of zlib in the 62 digits of a key. */
 function crc32InBase62(text: string): string {
   const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
   let rest = crc32(text)
@@ -106,7 +106,7 @@ function crc32InBase62(text: string): string {
   return result
 }
 
-t.test('a secret is opened with its key, for its context, unchanged, and in no other way', async t => {
+t.test('a secret opens only unchanged, with its key and its context', async t => {
   const box = createSecretBox('k'.repeat(64), 'test')
   const sealed = box.seal('Geheimnis ✓', 'tenant 7')
   t.equal(box.open(sealed, 'tenant 7'), 'Geheimnis ✓')
@@ -140,7 +140,7 @@ t.test('a password is an Argon2id hash in PHC form', async t => {
   t.equal(passwords.isOutdated(await argon2Hash('x', { memoryCost: 8192, timeCost: 1 })), true)
 })
 
-/** Starts checks of passwords that end one by one; `started` has them in their order. */
+/** Starts checks of passwords that end one by one; `started` lists them in order. */
 async function startChecks() {
   const noHash = async () => ''
   const passwords = await createPasswords({ hash: noHash, verify: async () => true, close: async () => undefined })
@@ -173,7 +173,7 @@ async function startChecks() {
   return { run, end, started, most: () => most }
 }
 
-t.test('two at a time, a short queue, and then no', async t => {
+t.test('two checks run at once, a short queue waits, and others are rejected', async t => {
   const { run, end, started, most } = await startChecks()
   const askers = Array.from({ length: 40 }, (_, at) => ({ account: `a${at}`, network: `n${at}` }))
   const outcomes = await end(askers.map(run))
@@ -182,7 +182,7 @@ t.test('two at a time, a short queue, and then no', async t => {
   t.equal(most(), 2)
 })
 
-t.test('of an account and a network one runs at a time, and others pass it', async t => {
+t.test('one check of an account and a network runs at a time, and others pass it', async t => {
   const { run, end, started } = await startChecks()
   const [ada, eve] = [asker, { ...asker, network: '10.0.0.2' }]
   const asked = [run(ada), run(ada), run(ada), run(eve)]
@@ -209,7 +209,7 @@ const attacks: Record<string, [attack: Asker[], others: Asker[], done: number]> 
 }
 
 for (const [name, [attack, others, done]] of Object.entries(attacks)) {
-  t.test(`${name} that is attacked leaves places for others`, async t => {
+  t.test(`${name} under attack leaves capacity for others`, async t => {
     const { run, end } = await startChecks()
     const attacking = attack.map(run)
     t.strictSame(await end(others.map(run)), Array(others.length).fill('done'))
@@ -217,7 +217,7 @@ for (const [name, [attack, others, done]] of Object.entries(attacks)) {
   })
 }
 
-t.test('common passwords are known in any case', async t => {
+t.test('common passwords are recognized in any letter case', async t => {
   for (const password of ['password', 'PassWord', '12345678', 'iloveyou']) t.ok(isCommonPassword(password), password)
   t.notOk(isCommonPassword('correct horse battery'))
 })

@@ -1,4 +1,4 @@
-/** Leases of nodes by both clocks, and the one node that leads. */
+/** Leases of nodes by two clocks, and the leader election. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
@@ -20,7 +20,7 @@ const pool = store.postgres
 const nodes = [await openNode(t, store), await openNode(t, store), await openNode(t, store)].map(node => node.nodes)
 
 const leaders = (): Nodes[] => nodes.filter(node => node.leads())
-/** Never more than one node should lead at one moment. */
+/** At most one node may lead at any time. */
 let leadersMax = 0
 const looking = setInterval(() => {
   leadersMax = Math.max(leadersMax, leaders().length)
@@ -35,12 +35,12 @@ async function leaderBut(node: Nodes | undefined): Promise<Nodes> {
 const shown = async () =>
   (await pool.query<{ count: number }>('SELECT count(leads_since)::int AS count FROM nodes')).rows[0]?.count
 
-t.test('of several nodes one leads, and PostgreSQL shows it', async t => {
+t.test('one of several nodes leads, and PostgreSQL shows it', async t => {
   await leaderBut(undefined)
   t.equal(await shown(), 1)
 })
 
-t.test('a node that is closed leaves the lead to another', async t => {
+t.test('a closed node passes the lead to another', async t => {
   const first = await leaderBut(undefined)
   await first.close()
   t.equal(first.leads(), false)
@@ -48,19 +48,19 @@ t.test('a node that is closed leaves the lead to another', async t => {
   t.equal(await shown(), 1)
 })
 
-t.test('a node whose session has ended leads no more, until it is its turn again', async t => {
+t.test('a node whose session has ended stops leading, until its next election', async t => {
   const first = await leaderBut(undefined)
   const { rows } = await pool.query(
     `SELECT pg_terminate_backend(pid) FROM pg_locks
      WHERE locktype = 'advisory' AND classid::int = 1650553455 AND objid::bigint = 1818583396 AND granted`,
   )
   t.equal(rows.length, 1)
-  await waitFor('it has heard so', () => !first.leads())
+  await waitFor('it has noticed', () => !first.leads())
   await leaderBut(undefined)
   t.equal(await shown(), 1)
 })
 
-t.test('a transaction of the leader keeps others from the lead, and one of another node is refused', async t => {
+t.test('a transaction of the leader blocks other leaders, and one of another node is rejected', async t => {
   const first = await leaderBut(undefined)
   const other = nodes.find(node => node !== first && node.fault() === undefined)
   const refused = inTransaction(pool, { stepMs: 4_000 }, async transaction => await other?.requireLead(transaction))
@@ -70,14 +70,14 @@ t.test('a transaction of the leader keeps others from the lead, and one of anoth
     const closed = first.close()
     await waitFor('it is not shown to lead', async () => (await shown()) === 0)
     await sleep(1_000)
-    t.equal(await shown(), 0, 'nobody is shown to lead')
+    t.equal(await shown(), 0, 'no node is shown to lead')
     t.equal(leaders().length, 0)
     await closed
   })
   await leaderBut(first)
 })
 
-t.test('a node without a lease leaves the lead to another', async t => {
+t.test('a node without a lease passes the lead to another', async t => {
   for (const node of nodes) await node.close()
   const add = async (leaseMs: number) => {
     const { nodes: node } = await openNode(t, store, { leaseMs })
@@ -96,11 +96,11 @@ t.test('a node without a lease leaves the lead to another', async t => {
   await blocker.query('ROLLBACK')
 })
 
-t.test('never two at once', async t => {
+t.test('at most one node leads at any time', async t => {
   t.equal(leadersMax, 1)
 })
 
-test('a lease ends by the clock that never steps, and by that of the wall', async t => {
+test('a lease ends by the monotonic clock and by the wall clock', async t => {
   let wallMs = 1_000_000
   const lease = new Lease(60_000, () => wallMs)
   t.equal(lease.isValid(), false, 'before the first')
@@ -117,7 +117,7 @@ test('a lease ends by the clock that never steps, and by that of the wall', asyn
   t.equal(short.isValid(), false)
 })
 
-test('a lease has a new term when it is renewed after it had ended, by whichever clock, and only then', async t => {
+test('only a lease renewed after its end, by either clock, has a new term', async t => {
   let wallMs = 1_000_000
   const lease = new Lease(60_000, () => wallMs)
   const before = lease.term()
@@ -143,7 +143,7 @@ test('a lease has a new term when it is renewed after it had ended, by whichever
   t.ok(lease.term() > second, 'it was given up')
 })
 
-test('a step of the clock of PostgreSQL is known for the length of a lease', async t => {
+test("a step of PostgreSQL's clock is known for the length of a lease", async t => {
   let nowMs = 0
   const step = new ForwardStep(60_000, () => nowMs)
   step.note(0, 1_000_000)
@@ -163,8 +163,8 @@ test('a step of the clock of PostgreSQL is known for the length of a lease', asy
   t.equal(renewed.sizeMs(1_300_000), 300_000, 'each renewal of a lease notes the clock')
 })
 
-test('a step of that clock lets no lease pass early', async t => {
-  // The lease of a node that is behind ends 30 s after the clock has been noted.
+test("a step of PostgreSQL's clock ends no lease early", async t => {
+  // The lease of a node that is behind ends 30 s after the clock is read.
   const wallMs = Date.now()
   const step = new ForwardStep(60_000)
   step.note(performance.now(), wallMs)
@@ -185,7 +185,7 @@ test('a step of that clock lets no lease pass early', async t => {
   t.ok((asked[1] as number) >= 299)
 })
 
-test('a clock that is a second off is in the log once, with its direction, and again when it is right', async t => {
+test('a clock that is a second off is logged once, with its direction, and again when it is right', async t => {
   for (const aheadMs of [undefined, 1_000, -1_000]) t.equal(clockFault(aheadMs), undefined)
   t.equal(clockFault(1_240), "the clock of this node is 1.2 s ahead of PostgreSQL's clock")
   t.equal(clockFault(-61_000), "the clock of this node is 61.0 s behind PostgreSQL's clock")

@@ -27,7 +27,7 @@ const insertNode = (lease: string, id = randomUUID(), applied = 0) =>
     [id, lease, applied],
   )
 
-/** Sends statements whose locks hold until the function is called that it returns. */
+/** Locks by these statements until the returned function is called. */
 async function block(t: Test, text: string): Promise<() => Promise<unknown>> {
   const blocker = await store.connectPostgres()
   t.teardown(() => blocker.end())
@@ -41,14 +41,14 @@ const headSeq = async () =>
   (await pool.query<{ seq: number }>('SELECT seq::int AS seq FROM feed_head')).rows[0]?.seq ?? 0
 const open = (t: Test, leaseMs?: number) => openNode(t, store, leaseMs === undefined ? {} : { leaseMs })
 
-t.test('a service that is alone writes nothing to the feed', async t => {
+t.test('a single node writes nothing to the feed', async t => {
   const alone = closing(t, await openRegistries(pool))
   await addDevice(alone, 'alone')
   t.equal(await headSeq(), 0)
   t.strictSame(await seqs(), [])
 })
 
-t.test('numbers have no holes: what is rolled back takes none', async t => {
+t.test('feed numbers have no gaps: a rolled-back change takes none', async t => {
   const node = await open(t)
   const before = await headSeq()
   await addDevice(node, 'first')
@@ -66,7 +66,7 @@ t.test('numbers have no holes: what is rolled back takes none', async t => {
   t.equal(await headSeq(), all.length)
 })
 
-t.test('a decoder is in effect at each node when its change returns', async t => {
+t.test('a decoder is effective at each node when its change returns', async t => {
   const [one, other] = [await open(t), await open(t)]
   const decode = () => other.decoders.ofTopic('garden/bed')?.decode({ topic: 'garden/bed', body: { temperature: 1 } })
   const declaration = { topics: ['garden/+'], device: ['bed'] }
@@ -78,7 +78,7 @@ t.test('a decoder is in effect at each node when its change returns', async t =>
   t.equal(decode(), undefined)
 })
 
-t.test('a change waits for a node that does not apply it, no longer than its lease', async t => {
+t.test('a change waits for a node that does not apply it, at most for its lease', async t => {
   const node = await open(t, 4_000)
   const id = randomUUID()
   await insertNode('1 hour', id)
@@ -88,7 +88,7 @@ t.test('a change waits for a node that does not apply it, no longer than its lea
   await pool.query('UPDATE nodes SET expires_at = clock_timestamp() WHERE id = $1', [id])
 })
 
-t.test('a lease that a step of the clock may have ended is waited for', async t => {
+t.test('a change waits for a lease that a step of the clock may have ended', async t => {
   const id = randomUUID()
   await insertNode('-1 hour', id, -1)
   t.teardown(() => pool.query('DELETE FROM nodes WHERE id = $1', [id]))
@@ -98,7 +98,7 @@ t.test('a lease that a step of the clock may have ended is waited for', async t 
   t.equal(await behind(hourMs / 2), await behind(0))
 })
 
-t.test('a node that has no lease lets nobody in, until it has one again', async t => {
+t.test('a node without a lease rejects all requests until it has a lease again', async t => {
   const node = await open(t, 4_000)
   const password = await addDevice(node, 'kitchen')
   const check = node.devices.credentialCheck({ number: node.devices.get('kitchen')?.number ?? 0 }, password)
@@ -115,7 +115,7 @@ t.test('a node that has no lease lets nobody in, until it has one again', async 
   t.equal(node.nodes.fault(), undefined)
 })
 
-t.test('a node whose connection breaks while it joins goes on with another one', async t => {
+t.test('a node whose connection breaks during its join retries with another one', async t => {
   // The connection breaks at the first statement of each kind.
   const moments = ['pg_advisory_xact_lock($1', 'INSERT INTO nodes', 'COMMIT']
   async function connectPostgres() {
@@ -138,17 +138,17 @@ t.test('a node whose connection breaks while it joins goes on with another one',
   t.strictSame(node.fatal, [])
 })
 
-t.test('a node that PostgreSQL refuses something for good does not go on to join', async t => {
+t.test('a permanent error of PostgreSQL stops the join', async t => {
   await pool.query('ALTER TABLE nodes RENAME TO other_nodes')
   t.teardown(() => pool.query('ALTER TABLE other_nodes RENAME TO nodes'))
   await t.rejects(open(t), /relation "nodes" does not exist/)
 })
 
-t.test('a transaction that hangs before its commit does not take the leases of others', async t => {
+t.test('a transaction that hangs before its commit does not block the leases of others', async t => {
   const node = await open(t, 8_000)
   const hanging = node.nodes.feed.commit({ pool, stepMs: 4_000 }, async transaction => {
     node.nodes.feed.note(transaction, 'station')
-    // This is the last statement of `commit`, and no COMMIT follows.
+    // This is the last statement of `commit`, without a COMMIT.
     await transaction.query(
       "UPDATE feed_head SET seq = seq + 1; SELECT set_config('idle_in_transaction_session_timeout', '1000', true)",
     )
@@ -161,7 +161,7 @@ t.test('a transaction that hangs before its commit does not take the leases of o
   t.strictSame(lost, [])
 })
 
-t.test('a node that finds another database, or the changes that it lacks gone, cannot go on', async t => {
+t.test('a node that finds another database, or its missing changes deleted, stops', async t => {
   const restored = await open(t, 600)
   await endNodeEpoch(pool)
   await waitFor('it says so', () => restored.fatal.length > 0)
@@ -175,7 +175,7 @@ t.test('a node that finds another database, or the changes that it lacks gone, c
   t.match(late.fatal[0]?.message, /disconnected from PostgreSQL for longer/)
 })
 
-t.test('each node knows how many take requests, and the states of all', async t => {
+t.test('each node knows the number of api nodes, and the states of all', async t => {
   await pool.query('DELETE FROM nodes')
   const one = await open(t)
   t.equal(one.nodes.count(), 1)
@@ -190,7 +190,7 @@ t.test('each node knows how many take requests, and the states of all', async t 
   t.equal(other.nodes.own().applied, await headSeq())
   await waitFor('the clock is known', async () => (await one.nodes.states())[1]?.clockAheadMs !== undefined)
   await addDevice(one, 'counted')
-  // The row of a node has what it has applied from its next renewal on.
+  // A node's row shows its applied changes after the next renewal.
   await waitFor('both have applied it', async () => {
     const states = await other.nodes.states()
     return states.every(({ applied }) => applied === other.nodes.own().applied)
@@ -205,14 +205,14 @@ t.test('each node knows how many take requests, and the states of all', async t 
   t.ok(goneSeconds >= 120 && goneSeconds < 180, `since it was renewed: ${goneSeconds} s`)
 })
 
-t.test('while PostgreSQL does not answer a node reports its own state alone', async t => {
+t.test('while PostgreSQL does not respond a node reports only its own state', async t => {
   const node = await open(t, 1_000)
   await pool.query('ALTER TABLE nodes RENAME TO hidden')
   t.teardown(() => pool.query('ALTER TABLE hidden RENAME TO nodes'))
   t.match(await node.nodes.states(), { length: 1, 0: { id: node.nodes.own().id } })
 })
 
-t.test('the clock of PostgreSQL is read from the fastest answer of the last minute', async t => {
+t.test('the clock of PostgreSQL is read from the fastest response of the last minute', async t => {
   let nowMs = 0
   const clock = new PostgresClock(() => nowMs)
   t.equal(clock.nowMs(), undefined)
@@ -228,7 +228,7 @@ t.test('the clock of PostgreSQL is read from the fastest answer of the last minu
   }
 })
 
-t.test('a node with other settings is refused, with their names', async t => {
+t.test('a node with different settings is rejected, with their names', async t => {
   const [same, other] = [
     { A: '1', B: '2' },
     { A: '2', B: '2', C: '3' },
@@ -244,7 +244,7 @@ t.test('a node with other settings is refused, with their names', async t => {
   await openNode(t, store, { settings: { READS: 'b' } })
 })
 
-t.test('who has the database alone waits until the last lease is over', async t => {
+t.test('exclusive access to the database waits until the last lease is over', async t => {
   const node = await open(t, 4_000)
   t.equal(node.devices.isCurrent(), true)
   await endNodeEpoch(pool)
@@ -253,17 +253,16 @@ t.test('who has the database alone waits until the last lease is over', async t 
 
 const secret = 's'.repeat(64)
 
-/** Opens a node, and keeps the notices that it gets from others. */
+/** Opens a node and collects the notices from others. */
 async function openListening(t: Test) {
   const { nodes } = await openNode(t, store, { sessionSecret: secret })
-  const heard: [name: string, agoMs: number][] = []
+  const received: [name: string, agoMs: number][] = []
   const { sessions } = nodes
   if (sessions === undefined) throw new Error('a node with a secret sends notices of sessions')
-  sessions.onBegun((name, agoMs) => void heard.push([name, agoMs]))
-  return { sessions, heard }
+  sessions.onBegun((name, agoMs) => void received.push([name, agoMs]))
+  return { sessions, received }
 }
 
-/** Keeps all that is sent on the channel. */
 async function listen(t: Test): Promise<string[]> {
   const payloads: string[] = []
   const client = await store.connectPostgres()
@@ -273,7 +272,7 @@ async function listen(t: Test): Promise<string[]> {
   return payloads
 }
 
-t.test('the other nodes get a notice of a session that begins, with the time since then and no name', async t => {
+t.test('the other nodes get a notice of a new session, with its age and without its name', async t => {
   await pool.query('DELETE FROM nodes')
   const alone = await openListening(t)
   const payloads = await listen(t)
@@ -284,28 +283,30 @@ t.test('the other nodes get a notice of a session that begins, with the time sin
   t.equal(other.sessions.nameOf('device 7 porch'), name, 'the same at each node')
   t.not(one.sessions.nameOf('device 8 porch'), name)
   one.sessions.begun(name)
-  await waitFor('all have heard it', () => [other.heard, alone.heard, payloads].every(({ length }) => length > 0))
-  t.equal(other.heard[0]?.[0], name)
-  // The clock of PostgreSQL is known to half the time of an answer.
-  t.ok((other.heard[0]?.[1] ?? -10_000) > -1_000)
-  t.strictSame(one.heard, [], 'the sender gets no notice')
+  await waitFor('all have received it', () =>
+    [other.received, alone.received, payloads].every(({ length }) => length > 0),
+  )
+  t.equal(other.received[0]?.[0], name)
+  // PostgreSQL's clock is known to half of a round trip.
+  t.ok((other.received[0]?.[1] ?? -10_000) > -1_000)
+  t.strictSame(one.received, [], 'the sender gets no notice')
   t.equal(payloads.length, 1, 'a node that was alone has sent none')
   t.notMatch(payloads[0], /porch|device/)
 })
 
-t.test('a thousand sessions that begin at once are a few payloads, in ten statements a second at most', async t => {
+t.test('notices of a thousand sessions take few payloads, in at most ten statements a second', async t => {
   const [other, one] = [await openListening(t), await openListening(t)]
   const payloads = await listen(t)
   for (let at = 0; at < 1_000; at++) one.sessions.begun(one.sessions.nameOf(String(at)))
   one.sessions.begun(one.sessions.nameOf('0'))
-  await waitFor('all are heard', () => other.heard.length === 1_000)
-  t.strictSame(new Set(other.heard.map(([name]) => name)).size, 1_000)
+  await waitFor('all are received', () => other.received.length === 1_000)
+  t.strictSame(new Set(other.received.map(([name]) => name)).size, 1_000)
   await waitFor('the last one has come', () => payloads.length >= 5)
   t.equal(payloads.length, 5)
   t.ok(payloads.every(payload => payload.length < 8_000))
 })
 
-t.test('notices that do not fit are dropped, with one line in the log', async t => {
+t.test('notices over the limit are dropped, with one line in the log', async t => {
   const { log, texts } = recordingLog('warn')
   const clock = new PostgresClock()
   clock.note(performance.now(), Date.now())
@@ -323,14 +324,14 @@ t.test('notices that do not fit are dropped, with one line in the log', async t 
 t.test('payloads of another form are ignored', async t => {
   const clock = new PostgresClock()
   const notices = openSessionNotices({ pool, id: 'one', secret, clock, others: () => 1, log: silentLog })
-  const heard: unknown[] = []
-  notices?.onBegun((...notice) => void heard.push(notice))
+  const received: unknown[] = []
+  notices?.onBegun((...notice) => void received.push(notice))
   notices?.received('other\n1000\nname 5')
-  t.strictSame(heard, [], 'before the clock is known')
+  t.strictSame(received, [], 'before the clock is known')
   clock.note(performance.now(), 2_000)
   const wrong = ['', 'x', 'other\nlong ago\nname 5', 'other\n1000\nname', 'other\n1000\nname x', 'one\n1000\nname 5']
   for (const payload of wrong) notices?.received(payload)
-  t.strictSame(heard, [])
+  t.strictSame(received, [])
   notices?.received('other\n1000\nname 5')
-  t.match(heard, [['name', Number]])
+  t.match(received, [['name', Number]])
 })

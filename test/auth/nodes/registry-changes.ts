@@ -1,4 +1,4 @@
-/** Every kind of change of what nodes hold in memory, each with arguments that a seed draws. */
+/** Every kind of change of the nodes' memory, each with random arguments. */
 
 import { inNewTransaction } from '../../../auth/accounts/account-parts.ts'
 import { administerAccount } from '../../../auth/accounts/administration.ts'
@@ -56,7 +56,7 @@ const changesOfAccount = [
 const pick = <Value>(values: readonly Value[], draw: Draw): Value | undefined => values[draw(values.length || 1)]
 const nextName = (world: World, kind: string) => `${kind}-${world.count++}`
 
-/** A change of one of the things that `find` returns, when there is one. */
+/** Changes one of the values that `find` returns, if any. */
 function changeOf<Thing>(
   find: (node: Registries, world: World, draw: Draw) => Thing | undefined | Promise<Thing | undefined>,
   change: (node: Registries, thing: Thing, draw: Draw, world: World) => Promise<unknown>,

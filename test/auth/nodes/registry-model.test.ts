@@ -3,10 +3,10 @@
 import t from 'tap'
 import { changeAtOnce, changeInTurn, kindsOfChanges, startGuarded } from './registry-model.ts'
 
-t.test('after each change every node has what one has that is loaded anew', async t => {
+t.test("after each change every node's memory equals a fresh load", async t => {
   await changeInTurn(t, await startGuarded(t), 1, kindsOfChanges.length + 8)
 })
 
-t.test('changes at all nodes at once leave all of them alike', async t => {
+t.test('concurrent changes at all nodes leave all memories equal', async t => {
   await changeAtOnce(t, await startGuarded(t), 1, 3)
 })

@@ -1,7 +1,4 @@
-/**
- * Model: of several nodes each has in memory what one has that reads it all anew, after every change at any of them, whichever
- * it is. No change is written without a row of the feed.
- */
+/** Model: after any change at any node, the memory of each node equals a fresh load. Each change has a row in the feed. */
 
 import type pg from 'pg'
 import type { Test } from 'tap'
@@ -11,7 +8,7 @@ import { nowhere, startDatabases } from '../../support/databases.ts'
 import { openNode, openRegistries, stateOf, type TestNode } from '../../support/registries.ts'
 import { emptyWorld, registryChanges, type World } from './registry-changes.ts'
 
-/** By table: the columns that decide nothing, or are taken over by other means. */
+/** By table: columns without an effect on memory, or updated by other means. */
 const decisive: Readonly<Record<string, readonly string[]>> = {
   devices: ['last_seen', 'next_used'],
   metrics: [],
@@ -36,7 +33,7 @@ async function guardFeed(pool: pg.Pool): Promise<void> {
     END $$`)
   for (const [table, others] of Object.entries(decisive)) {
     const ignored = others.map(name => `'${name}'`).join(', ')
-    // An account that is new is in nobody's memory.
+    // New accounts are in no node's memory.
     const events = table === 'accounts' || table === 'tenants' ? 'UPDATE OR DELETE' : 'INSERT OR UPDATE OR DELETE'
     await pool.query(`CREATE CONSTRAINT TRIGGER require_feed AFTER ${events} ON ${table}
       DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION require_feed(${ignored})`)
@@ -51,24 +48,24 @@ export async function startGuarded(t: Test): Promise<Store> {
   return store
 }
 
-/** Fails where a node differs from one that is loaded anew. */
+/** Fails if a node differs from a fresh load. */
 async function compare(t: Test, store: Store, nodes: readonly TestNode[], world: World, after: string): Promise<void> {
-  // What is made at first sight is answered at once.
+  // Creations by a first reading are answered before the feed is applied.
   for (const { nodes: one } of nodes) await one.feed.settle()
-  const anew = await openRegistries(store.postgres)
-  const wanted = await stateOf(anew, world)
+  const fresh = await openRegistries(store.postgres)
+  const wanted = await stateOf(fresh, world)
   for (const [place, one] of nodes.entries()) {
     t.strictSame(await stateOf(one, world), wanted, `node ${place} after ${after}`)
   }
-  await anew.close()
+  await fresh.close()
 }
 
-/** One change after the other, each at one of two nodes. */
+/** Consecutive changes, each at one of two nodes. */
 export async function changeInTurn(t: Test, store: Store, seed: number, changes: number): Promise<void> {
   const nodes = [await openNode(t, store), await openNode(t, store)]
   const world = emptyWorld()
   const { below: draw } = createRandom(seed)
-  // Each kind once at least, and at first what others rest on.
+  // Every kind occurs at least once, prerequisites first.
   const first = Array.from({ length: 8 }, (_, at) => (at % 2 === 0 ? 'add an account' : 'add a device'))
   const planned = [...first, ...kindsOfChanges]
   for (let at = 0; at < changes; at++) {
@@ -84,7 +81,7 @@ export async function changeInTurn(t: Test, store: Store, seed: number, changes:
   )
 }
 
-/** Several changes at each of three nodes at once. */
+/** Several concurrent changes at each of three nodes. */
 export async function changeAtOnce(t: Test, store: Store, seed: number, rounds: number): Promise<void> {
   const nodes = [await openNode(t, store), await openNode(t, store), await openNode(t, store)]
   const world = emptyWorld()
