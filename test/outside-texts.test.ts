@@ -1,4 +1,4 @@
-/** What reads text from outside takes time in proportion to its length, whatever the text. */
+/** Readers of outside text take time in proportion to its length, for any text. */
 
 import { test } from 'tap'
 import { pointFormat } from '../api/air-quality/point-format.ts'
@@ -44,12 +44,12 @@ const readCsv = createCsvReader({ columns, separator: ',' }, readingRows.columns
 const readSemicolons = createCsvReader({ columns, separator: ';' }, readingRows.columns)
 const readNdjson = createNdjsonReader(readingRows.columns)
 
-/** Some of one character, some of many parts, each with an end that fits nothing. */
+/** Texts of one character or of many parts, each with an end that matches nothing. */
 const repeated = ['0', '9', 'a', ' ', '%', '%41', '+', ',', ';', '&', '=', '/', '.', '"', '\\', "'", '-', ':', '\t']
 const parts = ['a,', 'a=1&', 'a&', ';q=0.1,', 'a/b;c="d",', '1.', '1e', '",', '\\"', 'https://', 'http://(', '(', '[{']
 const endings = ['', 'x', '"']
 
-/** What is linear takes some 8 ms, and the cheapest that is quadratic 100 ms. */
+/** Linear cost is about 8 ms, and the cheapest quadratic one 100 ms. */
 const scale = { lengthMax: 12_000, negligibleMs: 40 }
 
 function worst(): ((length: number) => string)[] {
@@ -79,7 +79,7 @@ function readList(text: string): void {
   }
 }
 
-/** The text as each part of a line of its own, and as a body. */
+/** The text as each part of a line, and as a body. */
 function readLines(text: string): void {
   const places = [
     text,
@@ -114,7 +114,7 @@ function readTable(text: string): void {
     const reader = createTableReader(options, survey.settle())
     for (const line of lines) reader.read(line, 1)
   } catch {
-    // A text may leave a question open.
+    // Some texts are ambiguous.
   }
 }
 
@@ -123,7 +123,7 @@ function readMap(text: string): void {
     try {
       readMapping([map])
     } catch {
-      // Most texts are no mapping.
+      // Most texts are not a mapping.
     }
   }
 }

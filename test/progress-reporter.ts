@@ -1,6 +1,6 @@
 /**
- * Reports a run of tap: a line for each test file when it has ended, with what failed; after a minute without one, the files that
- * are running; at the end a summary.
+ * Reports a run of tap: a line with the failures for each completed test file, the running files after a minute without one, and a
+ * summary.
  */
 
 import { type ChildProcess, execFileSync } from 'node:child_process'
@@ -11,7 +11,7 @@ interface TestFile extends EventEmitter {
   name: string
 }
 
-/** Of the runner's own, among them what belongs to no file. */
+/** The suite of the runner has results that belong to no file. */
 interface Suite extends EventEmitter {
   lists: { fail: { fullname: string; diag?: unknown }[] }
 }
@@ -23,11 +23,11 @@ const dearestCount = 60
 
 interface Duration {
   seconds: number
-  /** Of the processor, with the processes that the file has started and waited for. */
+  /** Processor time, including the child processes that the file has waited for. */
   processorSeconds: number
 }
 
-/** Returns what prints the summary, once the workers have ended. */
+/** Returns a function that prints the summary, once the workers have ended. */
 export function reportProgress(suite: Suite, total: number): () => void {
   const startedMs = new Map<TestFile, number>()
   const durations = new Map<string, Duration>()
@@ -53,13 +53,13 @@ export function reportProgress(suite: Suite, total: number): () => void {
     let output = ''
     file.once('process', (started: ChildProcess) => {
       started.stdout?.on('data', text => (output += text))
-      // What a test writes there, such as what it waits for, is for people.
+      // The error output of a test is for people, such as the conditions it waits for.
       started.stderr?.pipe(process.stderr, { end: false })
-      // Node reaps one process after the other, so the difference is that of this one.
+      // Node reaps one process after the other, so the difference belongs to this one.
       started.once('exit', () => {
         durations.set(file.name, { seconds: secondsSince(file), processorSeconds: processorSeconds() })
       })
-      // tap knows of a process that ended by an error between two tests only here.
+      // Only here does tap report a process that ended by an error between two tests.
       started.once('close', status => {
         say(`${status === 0 ? 'passed' : 'FAILED'} (${durations.size} of ${total}) ${file.name}, ${elapsed(file)}`)
         if (status !== 0) say(failuresIn(output))
@@ -85,7 +85,7 @@ function ticksOfChildren(): number {
   return user + system
 }
 
-/** A line for each folder with its files and their seconds, which overlap, and one with the dearest files. */
+/** A line for each folder with its files and overlapping seconds, and one with the slowest files. */
 function summaryOf(durations: ReadonlyMap<string, Duration>, workerSeconds: number): string {
   const files = [...durations].sort(([, one], [, other]) => other.processorSeconds - one.processorSeconds)
   const sum = (own: readonly [string, Duration][], key: keyof Duration) =>
@@ -102,7 +102,7 @@ function summaryOf(durations: ReadonlyMap<string, Duration>, workerSeconds: numb
   ].join('\n')
 }
 
-/** What the file has commented, then every failed assertion with what tap says of it. */
+/** The comments of the file, then every failed assertion with tap's diagnostics. */
 function failuresIn(tapOutput: string): string {
   const lines = tapOutput.split('\n')
   const comments = lines.filter(line => line.trimStart().startsWith('# ') && !isOfTap(line))
@@ -111,7 +111,7 @@ function failuresIn(tapOutput: string): string {
   return [comments.slice(0, commentsMax).join('\n'), ...failures].join('\n\n')
 }
 
-/** The titles of subtests, the counts and the time, which tap writes as comments, too. */
+/** The titles of subtests, the counts and the time, which are TAP comments, too. */
 function isOfTap(line: string): boolean {
   return /^ *# (?:Subtest: |time=|failed \d|skip: |\{)/.test(line)
 }

@@ -1,4 +1,4 @@
-/** No regular expression of ours backtracks: what comes from outside costs at most in proportion to its length. */
+/** No regular expression of the project backtracks: the cost of outside text is linear. */
 
 import { type AST, RegExpParser } from '@eslint-community/regexpp'
 import { analyse } from 'scslre'
@@ -8,11 +8,11 @@ import { regexpsIn, type SourceRegexp, sourceFiles } from './support/source-rege
 
 /** Repetitions with a smaller bound cannot grow. */
 const boundedMax = 64
-/** Beside the characters of the pattern itself. */
+/** Added to the characters of the pattern itself. */
 const usualCharacters = ['a', 'A', '0', ' ', '\n', '"', '/', '\u00e9']
 const endings = ['', '\u0001', '\n!', 'a']
 
-/** Each makes a text of about the length. */
+/** Each function returns a text of about `length` characters. */
 function worstTexts(regexp: RegExp): ((length: number) => string)[] {
   const { pattern } = new RegExpParser({ ecmaVersion: 2025 }).parseLiteral(String(regexp))
   const alphabet = [...new Set([...usualCharacters, ...regexp.source])]
@@ -26,7 +26,7 @@ function worstTexts(regexp: RegExp): ((length: number) => string)[] {
 
   for (const alternative of pattern.alternatives) {
     const whole = textOf(alternative, alphabet)
-    // A search without an anchor starts again at each character.
+    // A search without an anchor restarts at each character.
     for (let end = 1; end <= Math.min(whole.length, 40); end++) add('', whole.slice(0, end))
   }
   for (const { before, element } of repetitions(pattern.alternatives, '', alphabet)) {
@@ -37,7 +37,7 @@ function worstTexts(regexp: RegExp): ((length: number) => string)[] {
 }
 
 interface Repetition {
-  /** A text that leads to it. */
+  /** A text that reaches the repetition. */
   before: string
   element: AST.Element
 }
@@ -56,7 +56,6 @@ function repetitions(alternatives: AST.Alternative[], start: string, alphabet: s
   })
 }
 
-/** A short text that the part of a pattern matches. */
 function textOf(node: AST.Element | AST.Alternative, alphabet: string[]): string {
   if (node.type === 'Alternative') return node.elements.map(element => textOf(element, alphabet)).join('')
   if (node.type === 'Quantifier') return textOf(node.element, alphabet).repeat(Math.max(1, node.min))
@@ -80,7 +79,7 @@ function matches(element: AST.Element, character: string): boolean {
 const files = sourceFiles()
 const regexps = files.flatMap(({ file, text }) => regexpsIn(file, text))
 
-/** What a static analysis finds: repetitions that can take the same text, and searches that start again and again. */
+/** A static analysis: repetitions that can match the same text, and searches that restart repeatedly. */
 function canBacktrack(regexp: RegExp): boolean {
   return analyse({ source: regexp.source, flags: regexp.flags }).reports.length > 0
 }
@@ -100,7 +99,7 @@ function offending(isBad: (regexp: RegExp) => boolean): string[] {
   return regexps.filter(({ regexp }) => isBad(regexp)).map(({ place, regexp }: SourceRegexp) => `${place} ${regexp}`)
 }
 
-test('both ways to look at a pattern find those that backtrack', async t => {
+test('both analyses of a pattern find backtracking', async t => {
   const bad = [/^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i, /\/+$/]
   for (const regexp of bad) {
     t.ok(canBacktrack(regexp), String(regexp))
@@ -114,25 +113,25 @@ test('both ways to look at a pattern find those that backtrack', async t => {
   }
 })
 
-test('the literals of a file are found, whatever they stand behind', async t => {
+test('the literals of a file are found in any context', async t => {
   const text = 'const half = (a: number) => a / 2 / b\nif (/[/]x/u.test(c as string)) d = e.split(/,/g) // not /this/'
   const found = regexpsIn('f.ts', text).map(({ place, regexp }) => `${place} ${regexp}`)
   t.strictSame(found, ['f.ts:2 /[/]x/u', 'f.ts:2 /,/g'])
   t.ok(regexps.length > 50)
 })
 
-test('no pattern can backtrack by its form', async t => {
+test('the form of every pattern excludes backtracking', async t => {
   t.strictSame(offending(canBacktrack), [])
 })
 
-test('no pattern takes more than in proportion to the longest text', async t => {
+test('every pattern takes linear time for the longest text', async t => {
   t.strictSame(offending(grows), [])
 })
 
-test('patterns are made at run time only where their text cannot be a pattern', async t => {
+test('patterns are compiled at run time only from text without special characters', async t => {
   const makers = files.filter(({ text }) => text.includes('RegExp(')).map(({ file }) => file)
   t.strictSame(makers, [
     'auth/text-search.ts', // escaped, and at most 256 characters
-    'ingest/decoders/json-path.ts', // made of declarations, for paths and topics of at most 256 characters
+    'ingest/decoders/json-path.ts', // built from declarations, for paths and topics of at most 256 characters
   ])
 })

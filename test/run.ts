@@ -1,6 +1,6 @@
 /**
- * `npm test`: the checks, then every test with a line for each file, then one line with the count. Words are files and folders:
- * `npm test test/api`. With `--busy` the machine is made busy, which finds tests that depend on how fast it is.
+ * `npm test`: the checks, then every test with a line for each file, then one line with the count. Arguments are files and
+ * folders: `npm test test/api`. `--busy` loads the machine, which finds tests that depend on its speed.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -16,15 +16,15 @@ import { silentLog } from './support/databases.ts'
 import { runTestFiles } from './test-files.ts'
 
 /**
- * The tests start QuestDB dozens of times and give it little to do. Half of what a start costs is the optimising
- * compiler, which pays off only later; and of the rest, a quarter are two collections of garbage that QuestDB asks for.
+ * The tests start QuestDB dozens of times with little work. Half of the cost of a start is the optimizing compiler, which pays off
+ * only later. A quarter of the rest are two requested garbage collections.
  */
 const cheapStart = '-XX:TieredStopAtLevel=1 -XX:+DisableExplicitGC'
 const javaOptions = [process.env['JAVA_TOOL_OPTIONS'], cheapStart].filter(Boolean).join(' ')
 const environment: NodeJS.ProcessEnv = {
   ...process.env,
   JAVA_TOOL_OPTIONS: javaOptions,
-  // That of the service, which compiles the same modules.
+  // The cache of the service, which compiles the same modules.
   NODE_COMPILE_CACHE: join(testCacheDirectory(), 'compiled'),
 }
 const { values, positionals } = parseArgs({
@@ -43,13 +43,13 @@ process.once('exit', () => child?.kill())
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))
 watchParent(process.ppid, () => process.exit(1))
 
-// The pages first, for the tests are served what was built last.
+// The pages come first, since the tests serve the last build.
 if (!(await run('npm', 'run', '-s', 'build')) || !(await run('npm', 'run', '-s', 'check'))) {
   process.stdout.write('The build or the checks did not pass, so no test ran.\n0 passed, 1 failed\n')
   process.exitCode = 1
 } else {
   environment['JAVA_TOOL_OPTIONS'] = `${javaOptions} ${await classArchiveOptions(environment)}`
-  // So that no test waits for a download.
+  // No test should wait for a download.
   await prepareKafka({ cacheDirectory: testCacheDirectory(), environment, log: silentLog })
   if (values.busy) keepBusy()
   const { pass, fail } = await runTestFiles(positionals, environment, values.busy ? busyOptions : [])

@@ -1,6 +1,6 @@
 /**
- * Runs test files, each in a process of its own. tap's own runner loads every process with hooks that record which modules
- * it has loaded, and the services and command lines that it starts with it: a third of the processor time of a start.
+ * Runs test files, each in a separate process. tap's runner loads every process with hooks that record its modules. For services
+ * and command lines, these take a third of the processor time of a start.
  */
 
 import { globSync, readFileSync, statSync } from 'node:fs'
@@ -13,27 +13,27 @@ import { openWorker } from './worker.ts'
 const root = resolve(import.meta.dirname, '..')
 const jobs = 4
 const timeoutMs = 30 * 60_000
-// tap's limit of 30 s begins with the import, and the build and the checks may take longer before the first file.
+// tap's limit of 30 s begins with the import. The build and the checks may take longer before the first file.
 t.setTimeout(0)
-/** The text by which a file uses what a worker lends. */
+/** The texts by which a file uses the parts lent by a worker. */
 const lentParts = { service: /\bsharedService\b/, browser: /\/(?:page-tests|browser|browser-page)\.ts'/ }
-/** Of the other files, those that take longest come first, so that the end of the run has no file that runs alone. */
+/** The slowest files start first, so that no file runs alone at the end. */
 const longest = ['test/faults/', 'test/web/', 'test/service/', 'test/store/', 'test/cli/demo/', 'test/ingest/kafka']
 
 export interface TestCounts {
   pass: number
-  /** With what was skipped or is to do, for nothing may be left out. */
+  /** Includes skipped tests and todos, which count as failures. */
   fail: number
 }
 
-/** Runs the files, and those below the folders; without any, all. The options are for Node, of every process that a file starts. */
+/** Runs the files and the files of the folders; by default all. The options apply to Node in every process of a file. */
 export async function runTestFiles(
   paths: readonly string[],
   environment: NodeJS.ProcessEnv,
   nodeOptions: readonly string[] = [],
 ): Promise<TestCounts> {
   const files = testFiles(paths.length === 0 ? ['test'] : paths)
-  // What tap writes of it all is read by nobody: what counts is told as it comes.
+  // tap's output is unused: results are reported as they arrive.
   t.pipe(new PassThrough().resume())
   t.jobs = jobs
   const summarize = reportProgress(t, files.length)
@@ -45,7 +45,6 @@ export async function runTestFiles(
   return { pass, fail: Math.max(total - pass, t.passing() && files.length > 0 ? 0 : 1) }
 }
 
-/** One file after the other. */
 async function runWorker(
   waiting: string[],
   environment: NodeJS.ProcessEnv,
@@ -62,7 +61,7 @@ async function runWorker(
   }
 }
 
-/** tap adds its hooks to NODE_OPTIONS; `env` replaces them, and becomes Node. */
+/** tap adds its hooks to NODE_OPTIONS. `env` replaces these, then executes Node. */
 function runFile(file: string, environment: NodeJS.ProcessEnv, nodeOptions: readonly string[]) {
   const node = [process.execPath, '--import=./test/support/end-with-parent.ts', file]
   return t.spawn('/usr/bin/env', [`NODE_OPTIONS=${nodeOptions.join(' ')}`, ...node], {
@@ -75,13 +74,13 @@ function runFile(file: string, environment: NodeJS.ProcessEnv, nodeOptions: read
   })
 }
 
-/** Relative to the root, in the order in which they begin. */
+/** Paths relative to the root, in their order of execution. */
 function testFiles(paths: readonly string[]): string[] {
   const files = paths.flatMap(path =>
     statSync(path).isDirectory() ? globSync(join(path, '**/*.test.ts')).sort(inAlphabet) : path,
   )
   const rankOf = (file: string) => {
-    // First, so that a worker can end what it lends.
+    // Files with lent parts run first, so that a worker can end the parts.
     if (usesLent(file, 'service')) return -2
     if (usesLent(file, 'browser')) return -1
     const rank = longest.findIndex(prefix => file.startsWith(prefix))

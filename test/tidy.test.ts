@@ -1,4 +1,4 @@
-/** The arrows between the folders, held as a table over every import, static and lazy. */
+/** The imports allowed between folders, as a table over every static and lazy import. */
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
@@ -6,7 +6,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { type Node, parse } from 'acorn'
 import { test } from 'tap'
 
-/** Reads of a page or of a place on it that do not wait for what is wanted. */
+/** Methods that read a page or an element without waiting. */
 const reads = new Set([
   'allInnerTexts',
   'allTextContents',
@@ -26,10 +26,10 @@ const reads = new Set([
   'textContent',
   'title',
 ])
-/** What tests call a page. */
+/** Names of pages in tests. */
 const pages = new Set(['page', 'popup', 'shown', 'other'])
 
-/** The lines of a test file in which an argument of an assertion, as `t.equal`, awaits a read of a page. */
+/** Lines of a test file in which an argument of an assertion, as `t.equal`, awaits such a read. */
 function readsAtOnce(text: string): number[] {
   const script = stripTypeScriptTypes(text, { mode: 'strip' })
   const program = parse(script, { ecmaVersion: 'latest', sourceType: 'module', locations: true })
@@ -48,7 +48,7 @@ type Call = AnyNode & { callee: AnyNode; arguments: AnyNode[] }
 const isNode = (value: unknown): value is AnyNode => typeof (value as AnyNode | null)?.type === 'string'
 const isNotFunction = ({ type }: AnyNode) => !/Function/.test(type)
 
-/** With itself, but not what lies in a node that does not pass. */
+/** The node and its descendants, except below nodes that do not pass. */
 function nodesIn(node: Node, passes: (node: AnyNode) => boolean): AnyNode[] {
   const found = [node as AnyNode]
   for (const each of found) {
@@ -64,7 +64,7 @@ function isAssertion(node: AnyNode): node is Call {
 
 const nameOf = ({ id, name }: AnyNode) => String((id as AnyNode | undefined)?.['name'] ?? name)
 
-/** `const spoken = async () => (await place.innerText()).trim()` */
+/** Matches `const spoken = async () => (await place.innerText()).trim()`. */
 function isReadingFunction({ type, init }: AnyNode): boolean {
   const body =
     type === 'VariableDeclarator' && isNode(init) && !isNotFunction(init) ? (init['body'] as AnyNode) : undefined
@@ -83,7 +83,7 @@ function isRead(node: AnyNode, helpers: ReadonlySet<string>): boolean {
 
 const root = resolve(import.meta.dirname, '..')
 
-/** Which room may import from which; a file name stands for that file alone. */
+/** The imports allowed for each room; a file name allows that file alone. */
 const arrows: Record<string, string[]> = {
   store: [],
   analytics: ['store/limits'],
@@ -91,7 +91,7 @@ const arrows: Record<string, string[]> = {
   ingest: ['store', 'auth'],
   query: ['analytics', 'store'],
   alerts: ['analytics', 'query', 'store', 'auth'],
-  // Units convert alike for senders and readers, and a rule or a finding has the same words on a page as in an answer.
+  // Senders and readers convert units alike. A rule or a finding has the same words on a page as in a response.
   web: [
     'store/metrics/units.ts',
     'alerts/core/condition-text.ts',
@@ -100,7 +100,7 @@ const arrows: Record<string, string[]> = {
   ],
   api: [
     ...['analytics', 'store', 'auth', 'ingest', 'query', 'alerts', 'web/theme', 'web/dist', 'docs'],
-    // The care of data, which routes ask and start.
+    // Routes start and report the care of data.
     ...['service/settings', 'service/lifecycle', 'service/backup'],
   ],
   service: ['analytics', 'store', 'auth', 'ingest', 'query', 'alerts', 'web/theme', 'api'],
@@ -111,33 +111,33 @@ const arrows: Record<string, string[]> = {
   ],
 }
 
-/** Where a room may import from besides, by `import type` alone: the pages read the answers that these schemas describe. */
+/** Imports allowed by `import type` alone: the pages read the responses that these schemas describe. */
 const typeArrows: Record<string, string[]> = {
   web: ['api', 'alerts', 'auth', 'query', 'store/metrics'],
 }
 
-/** A family of routes imports these, and no other family except in the rows below. */
+/** Every family of routes may import these. Other families need a row below. */
 const familyParts = ['http', 'docs', 'credentials']
 const familyArrows: Record<string, string[]> = {
-  // Both are under one prefix.
+  // Both have one prefix.
   logger: ['read', 'write'],
   admin: ['accounts/api-keys.ts', 'write/bulk-meter.ts'],
-  // They report problems and check requests as the admin API does.
+  // They report problems and check requests like the admin API.
   alerts: ['admin'],
   annotations: ['admin'],
   'sign-in': ['accounts'],
   docs: ['accounts/kit/errors.ts'],
 }
 
-/** What a test of a page imports. */
+/** Imports that mark a test of a page. */
 const browserParts = ['test/support/browser.ts', 'test/support/browser-page.ts', 'test/support/becomes.ts']
 
-/** Benches, tests and what starts all of it may import anything, and nothing but each other imports them. */
+/** Benches, tests and start scripts may import anything. No other folder imports them. */
 const leaves = ['bench', 'bin', 'script', 'test']
 
 const importPattern = /(?:from|import|new URL)\s*\(?\s*'(\.{1,2}\/[^']+)'/g
 
-/** Such a statement leaves nothing behind; `import { type A }` would leave the import of a module. */
+/** Type stripping removes such a statement, but leaves the import for `import { type A }`. */
 const typeImportPattern = /import type (?:\w+|\{[^}]*\}) from '(\.{1,2}\/[^']+)'/g
 const packagePattern = /^(?:import |(?:import|export|\}) .*?from )'([^.'][^']*)'$/gm
 
@@ -181,11 +181,11 @@ test('imports go only where the table says', async t => {
   }
 })
 
-test('what the pages import as types needs zod alone, so that no type of Node is known where browsers run', async t => {
+test('imported types of the pages need zod alone, since browsers lack the types of Node', async t => {
   const types = sourceFiles('web').flatMap(typeImportsOf)
   const files = new Set(types.filter(target => !isAllowed('web', target)))
   t.ok(files.size > 0)
-  // A set is walked through to what is added on the way.
+  // Iteration over a set includes elements added meanwhile.
   for (const file of files) for (const target of importsOf(file)) files.add(target)
   const packages = [...files].flatMap(file =>
     [...textOf(file).matchAll(packagePattern)]
@@ -195,17 +195,17 @@ test('what the pages import as types needs zod alone, so that no type of Node is
   t.strictSame(packages, [])
 })
 
-/** The files that lead back to themselves. */
+/** Files that import themselves indirectly. */
 function filesInCircles(imports: ReadonlyMap<string, readonly string[]>): string[] {
   return [...imports.keys()].filter(file => {
     const reached = new Set(imports.get(file))
-    // A set is walked through to what is added on the way.
+    // Iteration over a set includes elements added meanwhile.
     for (const target of reached) for (const next of imports.get(target) ?? []) reached.add(next)
     return reached.has(file)
   })
 }
 
-test('no import circles, those of types included', async t => {
+test('no import is circular, including those of types', async t => {
   const files = [...Object.keys(arrows), 'bench'].flatMap(sourceFiles)
   t.strictSame(filesInCircles(new Map(files.map(file => [file, importsOf(file)]))), [])
 })
@@ -215,14 +215,14 @@ test('the checker finds a circle, and no file that only leads into one', async t
   t.strictSame(filesInCircles(new Map(Object.entries(imports))), ['b', 'c', 'd', 'f', 'f2'])
 })
 
-test('a test of a page asserts nothing that it reads at once', async t => {
+test('assertions of a page test await no immediate read', async t => {
   const files = sourceFiles('test').filter(file => importsOf(file).some(target => browserParts.includes(target)))
   t.ok(files.includes('test/web/admin-page.test.ts'))
   const places = files.flatMap(file => readsAtOnce(textOf(file)).map(line => `${file}:${line}`))
   t.strictSame(places, [], 'the page may not have come to it yet: see test/support/becomes.ts')
 })
 
-test('the checker finds reads at once, also by functions of the test, and none that are waited for', async t => {
+test('the checker finds immediate reads, also in functions of the test, but no waiting ones', async t => {
   const found = readsAtOnce(`
     const texts = (page: Page) => page.locator('p').allInnerTexts()
     t.equal(await page.locator('p').count(), 0)
@@ -243,7 +243,7 @@ test('the pattern finds static, lazy and worker imports, and those of styles', a
   )
 })
 
-test('the patterns tell imports of types from others, and packages from files', async t => {
+test('the patterns distinguish imports of types from others, and packages from files', async t => {
   const text = [
     "import assert from 'node:assert/strict'",
     "import type { A } from './a.ts'",
@@ -302,14 +302,14 @@ test('the table of rooms in the architecture names each folder once', async t =>
   )
 })
 
-/** Words of sentences that a reader has to read twice. */
+/** Words that make a sentence hard to read. */
 const hardWords =
   /\b(?:tells?|told|telling|rings|heard|hears?|nobody|somebody|whoever|anew)\b|\b(?:what (?:is|was|has|have|are|were|comes|came|it|they|we)|(?:that|those) of|of which|(?<!there )(?:is|are|was) no(?! longer)|of no|as such|none of)\b/gi
-/** A text of words in quotes, or between the tags of a page. */
+/** A text with a space, in quotes or between the tags of a page. */
 const sentencePattern = /'[^'\n]* [^'\n]*'|"[^"\n]* [^"\n]*"|`[^`\n]* [^`\n]*`|>[\w ,.'’-]* [\w ,.'’-]*</g
 const commentPattern = /\/\*[\s\S]*?\*\/|(?<![:'"`])\/\/ .*/g
 
-test('comments, texts and docs have no words that a reader has to read twice', async t => {
+test('comments, texts and docs have no hard words', async t => {
   const counts = { sentences: 0, comments: 0, docs: 0 }
   const hardIn = (text: string) => text.match(hardWords)?.length ?? 0
   for (const file of Object.keys(arrows).flatMap(sourceFiles)) {
@@ -320,7 +320,7 @@ test('comments, texts and docs have no words that a reader has to read twice', a
   }
   for (const name of readdirSync(join(root, 'docs')).filter(name => name.endsWith('.md')))
     counts.docs += hardIn(textOf(join('docs', name)))
-  // The sentences are SQL with the column `told`, and a made title.
+  // The sentences are SQL with the column `told`, and a fictitious title.
   const countsMax = { sentences: 6, comments: 0, docs: 0 }
   for (const [kind, max] of Object.entries(countsMax))
     t.ok(counts[kind as keyof typeof counts] <= max, `${kind}: ${counts[kind as keyof typeof counts]}`)

@@ -8,7 +8,7 @@ test('a wait ends when its condition holds', async t => {
   t.equal(asked, 3)
 })
 
-test('a wait that is in vain fails with what it waited for, also when the condition itself hangs', async t => {
+test('a wait without success fails with its description, also when the condition itself hangs', async t => {
   mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
   t.teardown(() => mock.timers.reset())
   const notices = t.capture(process.stderr, 'write', () => true)

@@ -1,4 +1,4 @@
-/** The QuestDB that a worker lends: empty for each test, one test at a time, and replaced behind a file that has failed. */
+/** The QuestDB lent by a worker is empty for each test, used by one test at a time, and replaced after a failed file. */
 
 import t, { type Test } from 'tap'
 import { parseQuestdbAddress } from '../store/questdb/client/questdb-address.ts'
@@ -20,9 +20,9 @@ function sqlOf({ QUESTDB_HTTP, QUESTDB_PG }: LentQuestdb) {
   return openQuestdbSql(parseQuestdbAddress(QUESTDB_HTTP, QUESTDB_PG))
 }
 
-await t.test('a table, a view and a materialized view', async t => {
+await t.test('the first file creates a table, a view and a materialized view', async t => {
   const lent = await borrowed(t)
-  t.equal(await borrowQuestdb(t), undefined, 'nobody else has it meanwhile')
+  t.equal(await borrowQuestdb(t), undefined, 'no other test has it meanwhile')
   const sql = sqlOf(lent)
   await sql('CREATE TABLE a (ts TIMESTAMP, b DOUBLE) TIMESTAMP(ts) PARTITION BY DAY WAL')
   await sql('INSERT INTO a VALUES (0, 1)')
@@ -31,7 +31,7 @@ await t.test('a table, a view and a materialized view', async t => {
 })
 
 let first: string | undefined
-await t.test('the next file has the same one, empty', async t => {
+await t.test('the next file gets the same QuestDB, empty', async t => {
   await worker.endFile(true)
   const lent = await borrowed(t)
   first = lent.root
@@ -39,7 +39,7 @@ await t.test('the next file has the same one, empty', async t => {
   t.strictSame(await sqlOf(lent)('SELECT name FROM wal_tables()'), [])
 })
 
-await t.test('behind a file that has failed there is another one', async t => {
+await t.test('the file after a failed one gets another QuestDB', async t => {
   await worker.endFile(false)
   const { root } = await borrowed(t)
   t.not(root, first)

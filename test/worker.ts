@@ -10,10 +10,10 @@ import { type Service, startService } from './support/service.ts'
 import { type LentQuestdb, type RunningQuestdb, startWorkerQuestdb } from './support/worker-questdb.ts'
 
 export interface Worker {
-  /** For the processes of the test files. */
+  /** The environment of the test files' processes. */
   environment: NodeJS.ProcessEnv
   /**
-   * After each file. One that has failed may have left anything behind, so the next file gets new parts. Ends the parts that no later
+   * Called after each file. A failed file may leave anything behind, so the next file gets new parts. Ends the parts that no later
    * file uses: an idle service takes 6 % of a processor.
    */
   endFile(hasPassed: boolean, isUsedLater?: (part: 'service' | 'browser') => boolean): Promise<void>
@@ -21,8 +21,8 @@ export interface Worker {
 }
 
 /**
- * Each is started by the first file that asks for it. QuestDB and the browser are stopped by a signal while no file has them: an idle
- * one takes a tenth of a processor.
+ * The first file that needs a part starts it. QuestDB and the browser are stopped by a signal while unused: an idle one takes a
+ * tenth of a processor.
  */
 export async function openWorker(environment: NodeJS.ProcessEnv): Promise<Worker> {
   const ends = { service: [] as (() => unknown)[], browser: [] as (() => unknown)[] }
@@ -90,7 +90,7 @@ export async function openWorker(environment: NodeJS.ProcessEnv): Promise<Worker
   return {
     environment: { ...environment, [lenderVariable]: `http://127.0.0.1:${(server.address() as AddressInfo).port}` },
     async endFile(hasPassed, isUsedLater = () => true) {
-      // The file may have ended before it was there.
+      // The file may have ended before the part was ready.
       await lending
       isQuestdbLent = false
       if (!hasPassed) return await end()
@@ -107,11 +107,11 @@ export async function openWorker(environment: NodeJS.ProcessEnv): Promise<Worker
   }
 }
 
-/** Stops processes, with those that they have started, until they are used. */
+/** Stops processes and their descendants by signals until they are used. */
 function createFreezer() {
   const frozen = new Map<string, number[]>()
 
-  /** The parent last: by then its servers have answered. */
+  /** The parent resumes last: by then its servers have responded. */
   function thaw(name: string): void {
     const family = frozen.get(name) ?? []
     frozen.delete(name)
@@ -119,7 +119,7 @@ function createFreezer() {
   }
 
   return {
-    /** The parent first, which starts the others. */
+    /** The parent stops first, since it starts the others. */
     freeze(name: string, pid: number | undefined): void {
       if (pid === undefined || frozen.has(name)) return
       const family = familyOf(pid)
@@ -131,7 +131,7 @@ function createFreezer() {
   }
 }
 
-/** One of a family may end by itself. */
+/** A member of the family may end by itself. */
 function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name)
