@@ -68,7 +68,9 @@ const ChannelName = plainText({ min: 1, max: 64 })
 const fields = { name: ChannelName, enabled: z.boolean().default(true) }
 
 const newOf = <Kind extends ChannelKindName>(kind: Kind) =>
-  z.strictObject({ ...fields, kind: z.literal(kind), settings: channelSettings[kind] })
+  z
+    .strictObject({ ...fields, kind: z.literal(kind), settings: channelSettings[kind] })
+    .meta({ id: `New${kind.charAt(0).toUpperCase()}${kind.slice(1)}Channel` })
 
 export const NewChannel = z.discriminatedUnion('kind', [
   newOf('webhook'),

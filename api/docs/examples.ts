@@ -31,11 +31,22 @@ function givenIn({ examples, const: constant, enum: values, default: usual }: Js
 }
 
 /** Without required members, the first one is included, as an empty object would change nothing. */
-function objectOf({ properties = {}, required }: Json, of: (inner: unknown, name: string) => unknown): Json {
-  const members = Object.entries(properties as Json)
+function objectOf(schema: Json, of: (inner: unknown, name: string) => unknown): Json {
+  const members = Object.entries(membersOf(schema))
+  const { required } = schema
   const names = Array.isArray(required) && required.length > 0 ? required : members.slice(0, 1).map(([name]) => name)
   const chosen = members.filter(([name]) => names.includes(name))
   return Object.fromEntries(chosen.map(([name, inner]) => [name, of(inner, name)]))
+}
+
+/** The named members of an object, also those that are a pattern of one name (generator-forms.ts). */
+export function membersOf({ properties, patternProperties }: Json): Record<string, Json> {
+  const patterns = Object.entries(Object.assign({}, patternProperties))
+  const named = patterns.flatMap(([pattern, schema]) => {
+    const [, name] = /^\^(\w+)\$$/.exec(pattern) ?? []
+    return name === undefined ? [] : [[name, schema]]
+  })
+  return Object.assign({}, properties, Object.fromEntries(named))
 }
 
 function arrayOf({ items = {}, minItems, maxItems }: Json, of: (inner: unknown) => unknown): unknown[] {

@@ -38,11 +38,17 @@ function isSchema(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Additional members beside named ones may have any type. */
+/**
+ * Additional members beside named ones may have any type. A member d is not among the named ones there:
+ * openapi-python-client reads the additional members from a variable of this name.
+ */
 function withAnyOthers(json: Json): Json {
-  const { properties, additionalProperties } = json
+  const { properties, additionalProperties, patternProperties } = json
   const hasNamed = isSchema(properties) && Object.keys(properties).length > 0
-  return hasNamed && isSchema(additionalProperties) ? { ...json, additionalProperties: {} } : json
+  if (!hasNamed || !isSchema(additionalProperties)) return json
+  const { d, ...others } = properties
+  const patterns = d === undefined ? {} : { patternProperties: Object.assign({}, patternProperties, { '^d$': d }) }
+  return { ...json, properties: others, ...patterns, additionalProperties: {} }
 }
 
 /** Writes the names of a record as properties. `propertyNames` is redundant for texts. */

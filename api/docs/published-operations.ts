@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import type { ErrorEntry } from '../http/errors.ts'
-import type { Operation, OperationFamily, Representation } from '../http/operation.ts'
+import type { Operation, OperationFamily, Representation, RequestBody } from '../http/operation.ts'
 import {
   addOnce,
   type Content,
@@ -34,6 +34,7 @@ function publishedPath({ path, publishedPath = path }: Operation): string {
 type Answer = { description: string; headers?: Json } & Representation
 
 const jsonType = 'application/json'
+const formType = 'application/x-www-form-urlencoded'
 const eventsType = 'text/event-stream'
 
 function publish<Declared extends Operation>(
@@ -57,7 +58,7 @@ function publish<Declared extends Operation>(
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined
       ? {}
-      : { requestBody: { required: body.isOptional !== true, content: contentOf(body, 'input', components) } }),
+      : { requestBody: { required: body.isOptional !== true, content: bodyContent(body, components) } }),
     responses: {
       [success.status]: responseOf(success, components),
       ...othersOf(operation, components),
@@ -106,13 +107,26 @@ function responseWith(description: string, headers: Json | undefined, content: C
   }
 }
 
+/**
+ * Text is binary, as a client sends it as it is. Texts beside another form state their charset: openapi-python-client sends
+ * the last of several forms that are bytes, and has a function for each operation if all but one are left out by name.
+ */
+function bodyContent(body: RequestBody, components: Components): Content {
+  const { text = [], ...others } = body
+  const content = contentOf({ ...others, bytes: [...text, ...(others.bytes ?? [])] }, 'input', components)
+  const [first] = Object.keys(content)
+  const nameOf = (type: string) => (type === first || !text.includes(type) ? type : `${type}; charset=utf-8`)
+  return Object.fromEntries(Object.entries(content).map(([type, media]) => [nameOf(type), media]))
+}
+
 function contentOf(
-  { json, text, bytes, events }: Representation,
+  { json, form, text, bytes, events }: Representation,
   direction: 'input' | 'output',
   components: Components,
 ): Content {
   return {
     ...(json === undefined ? {} : { [jsonType]: { schema: components.reference(json, direction) } }),
+    ...(form === undefined ? {} : { [formType]: { schema: components.reference(form, direction) } }),
     ...textContent(text),
     ...textContent(bytes, 'binary'),
     ...(events === undefined ? {} : { [eventsType]: { schema: streamOf(components.reference(events, direction)) } }),

@@ -5,7 +5,7 @@ import { escapeHtml, type Html, html } from '../http/html.ts'
 import { rootFrom } from '../http/page-document.ts'
 import type { Content, Json, OpenApiDocument, Parameter, PublishedOperation } from './contract.ts'
 import type { DocsPage } from './docs-layout.ts'
-import { curlExample, exampleOf } from './examples.ts'
+import { curlExample, exampleOf, membersOf } from './examples.ts'
 import { capitalised } from './guides.ts'
 import type { Section } from './search.ts'
 
@@ -268,9 +268,10 @@ function limitsOf({ format, minimum, maximum, minLength, maxLength, maxItems, de
   ]
 }
 
-function fieldsOf({ properties = {}, required, additionalProperties }: Json, path: string): Field[] {
+function fieldsOf(schema: Json, path: string): Field[] {
+  const { required, additionalProperties } = schema
   const names: unknown[] = Array.isArray(required) ? required : []
-  const fields = Object.entries(properties as Record<string, Json>).flatMap(([name, inner]) => {
+  const fields = Object.entries(membersOf(schema)).flatMap(([name, inner]) => {
     const at = path === '' ? name : `${path}.${name}`
     return [{ path: at, schema: inner, isRequired: names.includes(name) }, ...innerFields(inner, at)]
   })

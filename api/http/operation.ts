@@ -40,9 +40,10 @@ export interface ServerOperation extends Operation<ServerErrorCode> {
   handler: RouteHandlerMethod
 }
 
-/** JSON of a schema, text or bytes of some media types, or any of them, or server-sent events. */
+/** JSON of a schema, fields of a form, text or bytes of some media types, or any of them, or server-sent events. */
 export interface Representation {
   json?: z.ZodType
+  form?: z.ZodType
   text?: readonly string[]
   bytes?: readonly string[]
   events?: z.ZodType

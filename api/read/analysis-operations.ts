@@ -291,7 +291,7 @@ function anomaliesOf<About>(access: ReadAccess, query: AnalysesQuery, of: Analys
     summary: 'Suspect readings, outages and changes of level, episode by episode',
     description: 'Newest first, page by page. The definition is at /docs/statistics.',
     query: AnomaliesParameters,
-    answer: Anomalies.meta({ id: 'Anomalies' }),
+    answer: Anomalies.meta({ id: 'AnomalyPage' }),
     ask(about, { limit, after, metrics: names, ...asked }, client) {
       const how = { ...windowOf(asked, usualDays.anomalies), limit, after, custom: custom(about, columns, names) }
       return query.anomalies(device(about), how, client)

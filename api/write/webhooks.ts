@@ -258,6 +258,9 @@ const Taken = z
   })
   .meta({ id: 'TakenMessage' })
 
+const SensorMessage = z.record(z.string(), z.unknown()).meta({ id: 'SensorMessage' })
+const SensorForm = z.record(z.string(), z.string()).meta({ id: 'SensorForm' })
+
 const PathParameters = {
   family: z.string().meta({ description: 'The family of the sender, or the name of an own decoder.' }),
   key: z.string().meta({ description: 'An API key that has the scope ingest and no other.' }),
@@ -279,7 +282,8 @@ function operationsOf(path: string): WebhookOperation[] {
     success: { status: 200, description: 'Its readings are on disk', json: Taken },
     refusals,
   }
-  const description = 'In the format of its family (docs/sensors.md): JSON, a form or a query string.'
+  const description =
+    'In the format of its family (docs/sensors.md): JSON, a form or a query string. ThingsBoard also sends lists.'
   return [
     {
       ...shared,
@@ -287,7 +291,7 @@ function operationsOf(path: string): WebhookOperation[] {
       name: `post_message_${name}`,
       summary: 'Take a message of a sensor',
       description,
-      body: { json: z.unknown(), text: ['application/x-www-form-urlencoded'], isOptional: true },
+      body: { json: SensorMessage, form: SensorForm, isOptional: true },
     },
     {
       ...shared,

@@ -47,6 +47,7 @@ const errorsOf = {
 type RemoteFamily = keyof typeof errorsOf
 
 const RemoteWriteError = z.object({ error: z.string() }).meta({ id: 'RemoteWriteError' })
+const OtlpMetrics = z.record(z.string(), z.unknown()).meta({ id: 'OtlpMetrics' })
 const OtlpStatus = z
   .object({ code: z.int().meta({ description: 'Of google.rpc.Code.' }), message: z.string() })
   .meta({ id: 'OtlpStatus' })
@@ -105,7 +106,8 @@ export function remoteWriterFamilies(options: RemoteWriterOptions): PublishedFam
       description:
         'Remote write 1.0: a WriteRequest in Protocol Buffers, compressed with Snappy. Answered when all samples are on disk.' +
         ' 400 names samples that are not stored; the others are.',
-      body: { bytes: [protobufType] },
+      // With its message, as protocol 2.0 names it: generators of clients tell it from the other one.
+      body: { bytes: [`${protobufType};proto=prometheus.WriteRequest`] },
       success: { status: 204, description: 'All samples are on disk' },
     }),
     family('/v1/metrics', 'otlp', otlp, {
@@ -114,7 +116,7 @@ export function remoteWriterFamilies(options: RemoteWriterOptions): PublishedFam
       description:
         'OTLP/HTTP: an ExportMetricsServiceRequest as JSON or in Protocol Buffers, also compressed with gzip. Answered when all' +
         ' accepted points are on disk.',
-      body: { json: z.unknown(), bytes: [protobufType] },
+      body: { json: OtlpMetrics, bytes: [protobufType] },
       success: {
         status: 200,
         description: 'All points are on disk, except those that it counts as rejected',

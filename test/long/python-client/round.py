@@ -36,10 +36,11 @@ assert isinstance(issued, IssuedPassword), issued
 credential = base64.b64encode(f"{device}:{issued.password}".encode()).decode()
 sensor = AuthenticatedClient(base_url=url, token=credential, prefix="Basic")
 reading = NewReading(device=device, temperature=21.4, humidity=48, pressure=1013.2)
+reading["co2"] = 412
 stored = log_reading.sync(client=sensor, body=reading)
 assert isinstance(stored, Stored), stored
 
-hot = NewReading(device=device, temperature=1000, humidity=48, pressure=1013.2)
+hot = NewReading(device=device, temperature=1000)
 refused = log_reading.sync(client=sensor, body=hot)
 assert isinstance(refused, LoggerError), refused
 

@@ -25,4 +25,6 @@ class Credentials:
 
 @schemathesis.serializer("text/csv", "application/x-ndjson")
 def serialize_lines(context, value):
+    if isinstance(value, bytes):
+        return value
     return value.encode("utf-8", errors="replace") if isinstance(value, str) else json.dumps(value).encode()
