@@ -23,7 +23,10 @@ class Credentials:
         case.headers.update(data)
 
 
-@schemathesis.serializer("text/csv", "application/x-ndjson")
+protobuf = "application/x-protobuf"
+
+
+@schemathesis.serializer("text/csv", "application/x-ndjson", protobuf, f"{protobuf};proto=prometheus.WriteRequest")
 def serialize_lines(context, value):
     if isinstance(value, bytes):
         return value
