@@ -1,14 +1,16 @@
 /** The files of deploy/ agree with the settings, the folders, the version and the settings of QuestDB. */
 
 import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { test } from 'tap'
 import { Settings } from '../service/settings/settings.ts'
 import { findProgram } from '../store/process/find-program.ts'
+import { questdbDigest, questdbVersion } from '../store/questdb/questdb-jar.ts'
 import { managedSettings } from '../store/questdb/questdb-settings.ts'
 import { sharedSecrets } from '../store/shared-secrets.ts'
 import { temporaryFolder } from './support/databases.ts'
+import { copyImageContext } from './support/image-context.ts'
 import { runToEnd } from './support/run-program.ts'
 
 const root = resolve(import.meta.dirname, '..')
@@ -16,7 +18,7 @@ const read = (...path: string[]) => readFileSync(join(root, ...path), 'utf8')
 const matches = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(match => match[1] ?? '')
 
 const dockerfile = read('deploy', 'Dockerfile')
-const compose = read('deploy', 'compose.yaml')
+const compose = read('deploy', 'compose-databases.yaml')
 const cluster = read('deploy', 'compose-cluster.yaml')
 const unit = read('deploy', 'barograph.service')
 
@@ -65,13 +67,7 @@ test("the image contains the service's folders and no others", async t => {
 
 test('the web pages are built from files of the image', async t => {
   const folder = temporaryFolder(t)
-  const lines = read('.dockerignore').split('\n')
-  const left = lines.filter(line => /^\w/.test(line)).map(line => line.split('*')[0] ?? '')
-  for (const path of lines.filter(line => line.startsWith('!')).map(line => line.slice(1)))
-    cpSync(join(root, path), join(folder, path), {
-      recursive: true,
-      filter: source => !left.some(start => source.startsWith(join(root, start))),
-    })
+  copyImageContext(folder)
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
   const built = await runToEnd(process.execPath, ['web/build.ts'], { folder, environment: process.env })
   t.match(built, { status: 0, stderr: '' })
@@ -87,6 +83,18 @@ test('the brokers have the tested version, and the secrets are those that all no
   t.strictSame(matches(cluster, /image: apache\/kafka:(.*)$/gm), version)
   const [names = ''] = matches(cluster, /for name in (.*); do$/gm)
   t.strictSame(names.split(' ').sort(), [...sharedSecrets].sort())
+})
+
+test('the image has the QuestDB that a start downloads elsewhere', async t => {
+  t.match(dockerfile, `--checksum=sha256:${questdbDigest} `)
+  t.equal(dockerfile.split(`/${questdbVersion}/questdb`).length, 3, 'in the address and in the cache')
+})
+
+test('the README names the image that a release publishes', async t => {
+  const release = read('.github', 'workflows', 'release.yml')
+  const published = matches(release, /^ +image=(ghcr\.io\/\S+?)(?::\S+)?$/gm)
+  t.strictSame(new Set(published), new Set([`ghcr.io/\${GITHUB_REPOSITORY_OWNER,,}/barograph`]))
+  t.match(read('README.md'), / ghcr\.io\/OWNER\/barograph\n/)
 })
 
 test('the QuestDB has the tested version, and syncs applied rows', async t => {

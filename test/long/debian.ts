@@ -38,6 +38,17 @@ export function makeDebian(t: TestHooks, suite: string): Debian {
     stdio: ['ignore', 'ignore', 'inherit'],
   })
   copyNetworkSettings(root)
+  return debianIn(t, root)
+}
+
+/** With the same files, which change in one of them alone. */
+export function copyDebian(t: TestHooks, { root }: Debian): Debian {
+  const copy = join(temporaryFolder(t), 'root')
+  execFileSync('cp', ['-a', root, copy])
+  return debianIn(t, copy)
+}
+
+function debianIn(t: TestHooks, root: string): Debian {
   const network = Object.entries(process.env).filter(([name]) => networkVariable.test(name))
   return {
     root,
