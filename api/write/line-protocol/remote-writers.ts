@@ -106,7 +106,7 @@ export function remoteWriterFamilies(options: RemoteWriterOptions): PublishedFam
       description:
         'Remote write 1.0: a WriteRequest in Protocol Buffers, compressed with Snappy. Answered when all samples are on disk.' +
         ' 400 names samples that are not stored; the others are.',
-      // With its message, as protocol 2.0 names it: generators of clients tell it from the other one.
+      // The media type names its message, as in protocol 2.0, so that clients can leave out the other binary body.
       body: { bytes: [`${protobufType};proto=prometheus.WriteRequest`] },
       success: { status: 204, description: 'All samples are on disk' },
     }),
