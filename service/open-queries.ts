@@ -103,7 +103,7 @@ function openServiceExport(config: Config, log: Log, { readReplicas: replicas }:
 }
 
 /** Routes bound concurrent reads; an aborted one may still be ending. */
-const rangeLimits = { exportsMax: 32, pieceRows: 20_000, exportThreadsMax: 2 }
+const rangeLimits = { exportsMax: 32, pieceRows: 60_000, rowsInMemory: 320_000, exportThreadsMax: 2 }
 
 function openServiceRanges(config: Config, log: Log, { readReplicas: replicas }: QueryParts): ReadingsExport {
   return createReadingsExport({

@@ -36,7 +36,7 @@ export type SendRange = (
   contentOf: (asked: ReadingsParameters, client: AbortSignal) => RangeContent | Promise<RangeContent>,
 ) => Promise<FastifyReply>
 
-/** Each holds two pieces of some 2 MB in memory. */
+/** Each holds two pieces of at most 5 MB in memory, and of 1 MB where all are taken. */
 const slotsMax = 16
 const slotsOfOneMax = 8
 

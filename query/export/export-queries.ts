@@ -51,6 +51,8 @@ interface PieceQuery extends ExportRange, ExportContent {
   readonly names: string
   readonly rowsMax: number
   readonly fileOffset: number
+  /** Only then are the readings counted. */
+  readonly isFirst: boolean
 }
 
 export interface ExportQueries {
@@ -74,6 +76,8 @@ export interface Piece {
   readonly rowGroups?: Uint8Array<ArrayBuffer>
   /** Number of readings read, including those that were left out. */
   readonly readingsRead: number
+  /** Number of readings after this piece was read: of the next pieces, or of the range where there are none. */
+  readonly count: number | undefined
   /** Where the next piece begins; undefined behind the last one. */
   readonly nextUs: number | undefined
   readonly nextOffset: number

@@ -18,6 +18,8 @@ export interface ExportLimits {
    * Readings of a piece with the built-in metrics: 60,000 make some 5 MB of text. With more metrics there are fewer.
    */
   readonly pieceRows: number
+  /** Readings in memory; many concurrent exports have smaller pieces. */
+  readonly rowsInMemory: number
   readonly exportThreadsMax: number
 }
 

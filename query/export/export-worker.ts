@@ -26,9 +26,9 @@ const readsOf = createReplicaReads(settings)
 const readNames = createNamesReader()
 
 export function piece(task: Task<ExportQueries['piece']>): Promise<TaskResult<Piece>> {
-  const { layout, stepUs, metrics, series, rowsMax, fileOffset } = task
+  const { layout, stepUs, metrics, series, rowsMax, fileOffset, isFirst } = task
   return runTask(task, async signal => {
-    const { reader } = readsOf(task)
+    const { connection, reader } = readsOf(task)
     const { rows, readingsRead, nextUs } =
       stepUs === undefined
         ? await readRows(reader, task, rowsMax, signal)
@@ -39,7 +39,9 @@ export function piece(task: Task<ExportQueries['piece']>): Promise<TaskResult<Pi
       layout === 'parquet'
         ? await writeRowGroups(columns, rows, names, fileOffset)
         : { bytes: writeTexts(layout, columns, rows, names, metricsByDevice(series, metrics, new Set(rows.devices))) }
-    return { ...written, readingsRead, nextUs, nextOffset: fileOffset + written.bytes.length }
+    const counted = { ...task, fromUs: nextUs ?? task.fromUs }
+    const count = isFirst ? await countRows(connection, counted, signal) : undefined
+    return { ...written, readingsRead, count, nextUs, nextOffset: fileOffset + written.bytes.length }
   })
 }
 

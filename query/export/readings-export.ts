@@ -3,7 +3,7 @@
  * Parquet file.
  *
  * Each piece is one statement, which begins behind the last time of the piece before. So QuestDB holds no snapshot open
- * for a slow client. Readings that arrive meanwhile are exported if their times are still ahead.
+ * for a slow client. A month of minutes is one piece. Readings that arrive meanwhile are exported if their times are still ahead.
  */
 
 import type { Log } from '../../store/log.ts'
@@ -24,7 +24,7 @@ import {
   type NamedDevice,
   type Piece,
 } from './export-queries.ts'
-import { createExportRun, type ExportLimits } from './export-run.ts'
+import { createExportRun, type ExportLimits, type ExportRun } from './export-run.ts'
 import { frameOf as textFrameOf } from './export-texts.ts'
 import { parquetMagic } from './parquet-file.ts'
 import { type SeriesTable, seriesEmpty } from './series-table.ts'
@@ -69,12 +69,8 @@ export interface ReadingsExport {
   close(): Promise<void>
 }
 
-const exportLimits: ExportLimits = { exportsMax: 2, pieceRows: 60_000, exportThreadsMax: 1 }
-
-/** With more columns a piece has fewer rows, so that its number of values stays about the same. */
-function pieceRowsOf({ pieceRows }: ExportLimits, { length }: readonly ExportMetric[]): number {
-  return Math.max(1, Math.floor((pieceRows * builtInMetrics.length) / Math.max(builtInMetrics.length, length)))
-}
+const exportLimits: ExportLimits = { exportsMax: 2, pieceRows: 60_000, rowsInMemory: 240_000, exportThreadsMax: 1 }
+const piecesOfExport = 2
 
 function symbolsOf({ devices, isNarrowed }: ExportRequest): string[] | undefined {
   return isNarrowed ? devices.map(({ symbol }) => symbol) : undefined
@@ -87,58 +83,87 @@ function frameOf({ layout, stepUs, metrics }: ExportRequest) {
   return { header: Buffer.from(header), separator, footer: Buffer.from(footer) }
 }
 
+type PieceAsked = Omit<ExportQueries['piece'], 'rowsMax'>
+
+function incomplete(): BodyInterrupted<ExportFailure> {
+  return new BodyInterrupted('INCOMPLETE')
+}
+
+/** `rowsMaxOf`: readings of the next piece. */
+function createPieceReader(run: ExportRun['run'], rowsMaxOf: (metrics: readonly ExportMetric[]) => number) {
+  async function count(range: ExportRange, replica: number, client: AbortSignal): Promise<number> {
+    return ((await run('count', range, replica, client)) as Count).rows
+  }
+
+  function readPiece(query: PieceAsked, replica: number, client: AbortSignal): Promise<Piece> {
+    const piece = run('piece', { ...query, rowsMax: rowsMaxOf(query.metrics) }, replica, client) as Promise<Piece>
+    // It is awaited later, unless the client leaves first.
+    piece.catch(() => undefined)
+    return piece
+  }
+
+  /**
+   * Every reading that existed before and still exists has to be read. More may arrive, and some may be erased. So if the range is
+   * a single piece with fewer readings than were counted after it, it is read again.
+   */
+  async function readFirst(query: PieceAsked, replica: number, client: AbortSignal): Promise<Piece> {
+    const piece = await readPiece(query, replica, client)
+    const { count = 0 } = piece
+    if (piece.nextUs !== undefined || piece.readingsRead >= count) return piece
+    const again = await readPiece(query, replica, client)
+    if (again.nextUs === undefined && again.readingsRead < Math.min(count, again.count ?? 0)) throw incomplete()
+    return again
+  }
+
+  /** Each piece is read while the caller handles the one before it. */
+  async function* read(query: PieceAsked, replica: number, client: AbortSignal): AsyncGenerator<Piece, undefined> {
+    let piece = await readFirst(query, replica, client)
+    if (piece.nextUs === undefined) return yield piece
+    const { count: countBefore = 0, nextUs: restUs } = piece
+    let readingsRead = 0
+    while (piece.nextUs !== undefined) {
+      const asked = { ...query, fromUs: piece.nextUs, fileOffset: piece.nextOffset, isFirst: false }
+      const next = readPiece(asked, replica, client)
+      yield piece
+      piece = await next
+      readingsRead += piece.readingsRead
+    }
+    yield piece
+    if (readingsRead >= countBefore) return
+    if (readingsRead < (await count({ ...query, fromUs: restUs }, replica, client))) throw incomplete()
+  }
+
+  return read
+}
+
 export function createReadingsExport({ replicas, log, ...options }: ReadingsExportOptions): ReadingsExport {
   const limits = { ...defaultLimits, ...exportLimits, ...options.limits }
   const { run, close } = createExportRun({ replicas, priority: options.priority ?? 'low', limits, log })
   let exportCount = 0
 
-  async function count(range: ExportRange, replica: number, client: AbortSignal): Promise<number> {
-    return ((await run('count', range, replica, client)) as Count).rows
+  /** With more columns a piece has fewer rows, so that its number of values stays about the same. */
+  function pieceRowsOf({ length }: readonly ExportMetric[]): number {
+    const rows = Math.min(limits.pieceRows, limits.rowsInMemory / (piecesOfExport * exportCount))
+    return Math.max(1, Math.floor((rows * builtInMetrics.length) / Math.max(builtInMetrics.length, length)))
   }
 
-  /** Each piece is read while the caller handles the one before it. */
-  async function* read(
-    query: Omit<ExportQueries['piece'], 'rowsMax'>,
-    replica: number,
-    client: AbortSignal,
-  ): AsyncGenerator<Piece, undefined> {
-    const readFrom = (fromUs: number, fileOffset: number) => {
-      const asked = { ...query, fromUs, fileOffset, rowsMax: pieceRowsOf(limits, query.metrics) }
-      const piece = run('piece', asked, replica, client) as Promise<Piece>
-      // It is awaited below, unless the client leaves first.
-      piece.catch(() => undefined)
-      return piece
-    }
-    let next: Promise<Piece> | undefined = readFrom(query.fromUs, query.fileOffset)
-    while (next !== undefined) {
-      const piece: Piece = await next
-      next = piece.nextUs === undefined ? undefined : readFrom(piece.nextUs, piece.nextOffset)
-      yield piece
-    }
-  }
+  const read = createPieceReader(run, pieceRowsOf)
 
   async function* pieces(asked: ExportRequest, replica: number, client: AbortSignal): AsyncGenerator<Uint8Array> {
     const { layout, stepUs, fromUs, toUs, devices, metrics = builtInMetrics, series = seriesEmpty } = asked
     const range = { fromUs, toUs, symbols: symbolsOf(asked), station: asked.station }
-    const countBefore = await count(range, replica, client)
     const rowGroups: Uint8Array[] = []
     const { header, separator, footer } = frameOf(asked)
     let fileOffset = header.length
     let skipped = separator.length
-    let readingsRead = 0
-    const query = { ...range, layout, stepUs, metrics, series, fileOffset, names: encodeNames(devices) }
+    const names = encodeNames(devices)
+    const query = { ...range, layout, stepUs, metrics, series, fileOffset, names, isFirst: true }
     for await (const piece of read(query, replica, client)) {
       fileOffset = piece.nextOffset
-      readingsRead += piece.readingsRead
       if (piece.bytes.length === 0) continue
       if (piece.rowGroups !== undefined) rowGroups.push(piece.rowGroups)
       yield piece.bytes.subarray(skipped)
       skipped = 0
-    }
-    // Every reading that existed before and still exists has been read. More may have arrived, and some may have been
-    // erased.
-    if (readingsRead < countBefore && readingsRead < (await count(range, replica, client))) {
-      throw new BodyInterrupted<ExportFailure>('INCOMPLETE')
     }
     yield footer ?? ((await run('footer', { rowGroups, fileOffset, stepUs, metrics }, replica, client)) as Footer).bytes
   }

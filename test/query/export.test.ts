@@ -129,11 +129,12 @@ t.test('exports above the limit are refused until a client closes its export', a
   t.equal((await linesOf(readingsExport, 'csv')).length, 121)
 })
 
-/** Forwards requests to QuestDB with a smaller limit of rows: its answers look complete and are not. */
-async function startShortener(t: Test): Promise<QuestdbHttp> {
+/** Forwards requests to QuestDB, some with a smaller limit of rows: those answers look complete and are not. */
+async function startShortener(t: Test, isShortened: (request: number) => boolean): Promise<QuestdbHttp> {
   const { host, port } = questdb.address.http
+  let requests = 0
   const server = createServer((request, response) => {
-    const path = request.url?.replace('LIMIT%208', 'LIMIT%205')
+    const path = isShortened(++requests) ? request.url?.replace('LIMIT%208', 'LIMIT%205') : request.url
     get({ host, port, path, headers: request.headers }, answer => {
       response.writeHead(answer.statusCode ?? 0, answer.headers)
       answer.pipe(response)
@@ -145,10 +146,44 @@ async function startShortener(t: Test): Promise<QuestdbHttp> {
   return { ...questdb.address.http, host: '127.0.0.1', port: (server.address() as AddressInfo).port }
 }
 
-t.test('an answer of QuestDB that ends early does not end the export well', async t => {
-  const address = { ...questdb.address, http: await startShortener(t) }
-  const readingsExport = exporter(t, { replicas: createReplicas([{ address }]), limits: { pieceRows: 7 } })
-  await t.rejects(linesOf(readingsExport, 'csv'), { name: 'BodyInterrupted', code: 'INCOMPLETE' })
+t.test(
+  'an answer of QuestDB that ends early does not end the export well, and is asked for again if it is the first',
+  async t => {
+    const lines = async (isShortened: (request: number) => boolean) => {
+      const address = { ...questdb.address, http: await startShortener(t, isShortened) }
+      return await linesOf(exporter(t, { replicas: createReplicas([{ address }]), limits: { pieceRows: 7 } }), 'csv')
+    }
+    await t.rejects(
+      lines(() => true),
+      { message: 'INCOMPLETE' },
+    )
+    await t.rejects(
+      lines(request => request === 3),
+      { name: 'BodyInterrupted', code: 'INCOMPLETE' },
+    )
+    t.equal((await lines(request => request === 1)).length, 121)
+  },
+)
+
+t.test('the more exports there are, the smaller are their pieces', async t => {
+  await questdb.clear()
+  await questdb.write(ofMinutes)
+  const readingsExport = exporter(t, { limits: { pieceRows: 120, rowsInMemory: 240 } })
+  const piecesOf = async () => {
+    const asked = { layout: 'csv', fromUs: 0, toUs: endUs, devices, isNarrowed: false } as const
+    const answer = await readingsExport.pieces(asked, stays())
+    if (!answer.ok) throw new Error(answer.code)
+    return answer.pieces[Symbol.asyncIterator]()
+  }
+  const countOf = async (pieces: AsyncIterator<Uint8Array>) => {
+    let count = 0
+    while ((await pieces.next()).done !== true) count++
+    return count
+  }
+  t.equal(await countOf(await piecesOf()), 3, 'the header, all readings, an empty footer')
+  const first = await piecesOf()
+  t.equal(await countOf(await piecesOf()), 4)
+  await first.return?.()
 })
 
 t.test('a Parquet file without readings is one too', async t => {
