@@ -1,4 +1,4 @@
-/** Bodies that are stored as a whole: what becomes of their records, and what a refusal by the journal says. */
+/** Bodies that are stored as a whole: the state of their records, and partial refusals by the journal. */
 
 import { readdirSync } from 'node:fs'
 import { Readable } from 'node:stream'
@@ -15,7 +15,7 @@ const parts = [1, 2, 3, 4].map(byte => new Uint8Array(10).fill(byte))
 const all = Buffer.concat(parts).toString('hex')
 const report = { accepted: 4, rejected: 0 } as ImportResult['report']
 
-/** The first two parts wait in memory, the others in a file; the journal answers with these outcomes. */
+/** The first two parts wait in memory, the others in a file. The journal answers with these outcomes. */
 async function runWith(t: Test, outcomes: Outcome[], memoryBytesMax = 20, body: Partial<ImportResult> = {}) {
   const directory = temporaryFolder(t)
   const appended: string[] = []
@@ -63,7 +63,7 @@ test('all records are handed on in their order, or a failure says whether a part
   }
 })
 
-test('of a body that does not come to its end nothing is stored, whatever ends it', async t => {
+test('a body that is cut stores nothing', async t => {
   for (const code of ['CLOSING', 'BODY_BROKEN', 'TIMEOUT', 'DATABASE_AWAY', 'PAYLOAD_TOO_LARGE'] as const) {
     const failure = { code, reason: 'a test' }
     const { result, appended } = await runWith(t, [], 20, { failure })
@@ -72,7 +72,7 @@ test('of a body that does not come to its end nothing is stored, whatever ends i
   }
 })
 
-test('records of several pieces of which the journal takes a part are neither refused nor stored', async t => {
+test('records of several pieces that the journal takes in part have an unknown outcome', async t => {
   const journal = { issue: undefined, bytes: 0, bytesMax: 1e9 }
   const temperatures = Array.from({ length: 20_000 }, (_, index) => index / 1000)
   const several = records(device(1), temperatures, 0)

@@ -1,4 +1,4 @@
-/** Fields without a column in bulk bodies: the same verdicts as of single readings, whatever the format and wherever it is cut. */
+/** Fields without a column in bulk bodies have the verdicts of single readings in any format and at any cut. */
 
 import { Readable } from 'node:stream'
 import fc from 'fast-check'
@@ -21,7 +21,7 @@ import { runs } from '../support/runs.ts'
 const nowMs = Date.UTC(2026, 5, 1)
 const timeMs = Date.UTC(2026, 0, 1)
 
-/** Metrics by name and alias, each with its own number, which is also that of its series of every device. */
+/** Metrics by name and alias. The number of a metric is also the number of its series of every device. */
 const metrics = new Map<string, { name: string; field: CustomField }>(
   [
     ['co2', 'co2', 11, 0, 100_000],
@@ -194,7 +194,7 @@ t.test('no metric and no device is made for a reading that is refused', async t 
   t.strictSame(reasons, ['1: temperature must be a number or null', '3: there is no device of this name'])
 })
 
-t.test('a file has whatever metrics it has, and a line needs one value of them', async t => {
+t.test('a file may have any metrics while a line needs a value of one', async t => {
   t.match(await run(`timestamp,device,co2\n${timeMs},k,3\n`, 'csv'), { accepted: 1, failure: undefined })
   const lines = `${timeMs},k,21\n${timeMs + 1},k,\n`
   const one = await run(`timestamp,device,temperature\n${lines}`, 'csv')
@@ -210,7 +210,7 @@ t.test('while nothing can be made, nothing is stored', async t => {
   t.match(await run(JSON.stringify(base), 'ndjson'), { accepted: 1, failure: undefined }, 'columns need no registry')
 })
 
-t.test('a thousand columns that are no metrics are named, and of thousands of fields none is lost', async t => {
+t.test('a thousand unknown columns are named, and thousands of fields are kept', async t => {
   const columns = Array.from({ length: 1000 }, (_, index) => `x${index}`)
   const header = `timestamp,device,temperature,humidity,pressure,flow,${columns.join()}\n`
   const cells = `k,1,2,1000,7,${columns.map(() => '5').join()}\n`
@@ -228,7 +228,7 @@ t.test('a thousand columns that are no metrics are named, and of thousands of fi
   t.equal(many.ignored.length, 100)
 })
 
-/** What of the fields is stored of a device that lists nothing, worked out by hand. */
+/** The stored fields of a device without a list of metrics, computed by hand. */
 function expectedCustom(fields: Record<string, unknown>): Record<number, number> {
   const found: Record<number, number> = {}
   for (const [name, value] of Object.entries(fields)) {
@@ -319,7 +319,7 @@ function startLines(t: TestHooks, unknownFields: 'reject' | 'ignore') {
   }
 }
 
-/** Lines as bodies, with what becomes of them whether unknown fields are rejected or ignored, and of each alone. */
+/** Lines as bodies, with their results if unknown fields are rejected or ignored, and for each line alone. */
 const lineCases: { lines: string[]; both?: object; reject?: object; ignore?: object }[] = [
   {
     lines: ['w,device=k temperature=1,co2=400i,door=T,flow=-3.5'],
@@ -367,7 +367,7 @@ const lineCases: { lines: string[]; both?: object; reject?: object; ignore?: obj
   },
 ]
 
-t.test('line protocol: fields that the device may have are stored, and others are as the setting says', async t => {
+t.test("line protocol: the device's fields are stored while others follow the setting", async t => {
   const runs = { reject: startLines(t, 'reject'), ignore: startLines(t, 'ignore') }
   for (const { lines, both, ...apart } of lineCases) {
     const body = lines.map(line => `${line} ${timeMs}\n`).join('')

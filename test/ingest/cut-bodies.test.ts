@@ -1,4 +1,4 @@
-/** Bodies of every format that are cut at every byte: each ends in time, and what is stored was sent. */
+/** Bodies of every format, cut at every byte: each request ends, and only sent values are stored. */
 
 import { Readable } from 'node:stream'
 import { gunzipSync, gzipSync } from 'node:zlib'
@@ -89,7 +89,7 @@ for (const format of ['csv', 'ndjson', 'json'] as const) {
   })
 }
 
-t.test('a compressed body that is cut anywhere is broken, and never hangs', async t => {
+t.test('a compressed body that is cut anywhere is rejected as broken', async t => {
   const rows = fc.sample(row, { numRuns: 5, seed: 7 })
   const packed = gzipSync(bodyOf(rows, 'csv'))
   t.ok(gunzipSync(packed).length > 0)

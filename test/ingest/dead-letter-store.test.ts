@@ -1,4 +1,4 @@
-/** Erased series in dead letters: what is left of them, in which order it becomes durable, and what a power cut leaves. */
+/** Erased series in dead letters: the remaining bytes, the order of durability, and the state after a power cut. */
 
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -22,7 +22,7 @@ import { waitFor } from '../support/wait-for.ts'
 
 const reading = { temperature: 20, humidity: 50, pressure: 1000, battery_voltage: 3, battery_percentage: 50 }
 
-/** A letter of this device; of custom series, each has a value of its own that is found in the bytes. */
+/** A letter of this device. Each custom series has a distinct value that is found in the bytes. */
 function write(disk: Disk, id: number, device: number, series: number[]): void {
   const values = series.map(valueOfSeries)
   const given = { ...reading, timestampMs: 1, ...(series.length === 0 ? {} : { custom: { series, values } }) }
@@ -150,7 +150,7 @@ t.test('an erase passes over damaged letters and returns their names', async t =
   t.match(await listDeadLetters(readings, folder, 3, 1), [{ id: 5, further: [{ series: 12 }] }])
 })
 
-t.test('a replay passes over damaged letters and counts them, and each is discarded by its id', async t => {
+t.test('a replay skips and counts damaged letters, which are discarded by id', async t => {
   const folder = temporaryFolder(t)
   for (const id of [1, 2, 3]) write(openDisk(folder), id, 6, [])
   damage(folder, 2)
@@ -169,7 +169,7 @@ t.test('a replay passes over damaged letters and counts them, and each is discar
   t.strictSame(await letters.replay(), { replayed: 0, damaged: 0, outcome: 'stored' })
 })
 
-t.test('a damaged letter of a spool is reported, and not committed with the others', async t => {
+t.test('a damaged letter of a spool is reported without being committed with the others', async t => {
   const folder = temporaryFolder(t)
   for (const id of [1, 2, 3]) write(openDisk(folder), id, 6, [])
   damage(folder, 2)
@@ -181,7 +181,7 @@ t.test('a damaged letter of a spool is reported, and not committed with the othe
   t.strictSame(await files.list(3), { letters: [], damaged: [] }, 'its file is being removed')
 })
 
-t.test('wherever the power is cut, what was erased is gone when the erase has ended', async t => {
+t.test('erased values are gone after the erase, wherever the power is cut', async t => {
   const seed = Math.floor(Math.random() * 2 ** 31)
   t.comment(`seed ${seed}`)
   const random = createRandom(seed)
@@ -209,7 +209,7 @@ t.test('wherever the power is cut, what was erased is gone when the erase has en
   }
 })
 
-t.test('letters are discarded and replayed when the forwarder has removed what is left of them', async t => {
+t.test('letters are discarded and replayed after the forwarder has removed their rest', async t => {
   const folder = temporaryFolder(t)
   const disk = openDisk(folder)
   for (const id of [1, 2]) write(disk, id, 5, [])
@@ -233,7 +233,7 @@ t.test('letters are discarded and replayed when the forwarder has removed what i
   await endsWithAnswer(letters.replay(), 2)
 })
 
-t.test('what a process left that died while it wrote a letter is removed', t => {
+t.test('leftovers of a process that died while writing a letter are removed', t => {
   const folder = temporaryFolder(t)
   const disk = openDisk(folder)
   write(disk, 1, 5, [])

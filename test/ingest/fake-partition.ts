@@ -1,4 +1,4 @@
-/** A topic in memory that a feed reads when it is told to: each fetch waits until it is served. */
+/** A topic in memory whose fetches wait until the test serves them. */
 
 import { setImmediate as turn } from 'node:timers/promises'
 import type { ReadPartition } from '../../ingest/kafka/topic-reader.ts'
@@ -6,13 +6,11 @@ import { device, records } from '../support/journal-parts.ts'
 import { topicGroup } from './topic-content.ts'
 
 export interface TopicRow {
-  /** Of the whole topic; the temperature of the reading. */
   readonly id: number
   readonly series: number
   readonly timeUs: number
 }
 
-/** As a record of a topic, with positions of 0. */
 export function groupOf(rows: readonly TopicRow[]): Buffer {
   const body = Buffer.concat(rows.map(({ id, series, timeUs }) => records(device(series), [id], timeUs)))
   return topicGroup(body, rows.length)
@@ -28,7 +26,6 @@ type Fetched = Awaited<ReturnType<ReadPartition['fetch']>>
 
 export class FakePartition implements ReadPartition {
   readonly values: Buffer[] = []
-  /** What was before is gone. */
   start = 0
   #pending: { readonly offset: number; readonly settled: PromiseWithResolvers<Fetched> } | undefined
 

@@ -1,9 +1,9 @@
-/** A real directory whose operations fail on request: the disk is the one part of the journal that is stood in for. */
+/** A real directory whose operations fail on request. The disk is the only replaced part of the journal. */
 
 import { type Disk, openDisk } from '../../ingest/journal/disk.ts'
 
 export interface Faults {
-  /** Throws to fail the operation; called before it. */
+  /** Called before the operation. Throws to make it fail. */
   before: (operation: 'write' | 'sync' | 'truncate' | 'open', name: string) => void
   freeBytes: number
 }

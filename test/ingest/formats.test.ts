@@ -1,4 +1,4 @@
-/** Formats of readings and points: what is read of them, and what is refused. */
+/** Formats of readings and points: accepted and rejected content. */
 
 import './formats/formats.ts'
 import './formats/formats-entities.ts'

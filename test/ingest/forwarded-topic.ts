@@ -1,6 +1,6 @@
 /**
- * A model of a topic, of the forwarders that take it to a table one after the other, of the view that is made of the table, and of
- * a feed that reads the topic. It knows the transaction of every row.
+ * A model of a topic, its successive forwarders, their table, the view of it, and a feed that reads the topic. It
+ * knows the transaction of every row.
  */
 
 import type { PublishedState } from '../../ingest/kafka/published-state.ts'
@@ -21,24 +21,24 @@ export type Lane = 'live' | 'backfill'
 export class ForwardedTopic {
   readonly #rows: ModelRow[] = []
   readonly #partition = new FakePartition()
-  /** Each row of the table, with its transaction; again when it was sent again. */
+  /** All rows of the table with their transactions. A row that was sent twice stands here twice. */
   #table: { readonly row: ModelRow; readonly txn: number }[] = []
   #sequencerTxn = 0
   #writerTxn = 0
   #viewTxn = 0
   readonly #sent = { live: 0, backfill: 0 }
-  /** What the forwarder of now has sent up to a transaction. */
+  /** The present forwarder's sent offsets by transaction. */
   #marks: { readonly txn: number; readonly offset: number }[] = []
   #state: PublishedState = { tenure: 1, losses: 0, committed: 0, applied: 0, sequenced: undefined }
   #published = this.#state
 
-  /** Of the feed, and of what it was given. */
+  /** The feed and its inputs. */
   #feed: TopicFeed
   #tell: (state: PublishedState) => void = () => undefined
   #delivered: PublishedState | undefined
   #from = 0
   #notifyFrom = 0
-  #told: number[] = []
+  #handled: number[] = []
   /** All series may be raised since then. */
   #isDoubted = false
   #losses = 0
@@ -50,7 +50,7 @@ export class ForwardedTopic {
 
   #openFeed(): TopicFeed {
     this.#delivered = undefined
-    this.#told = []
+    this.#handled = []
     this.#isDoubted = false
     this.#losses = this.#missed = 0
     const feed = openTopicFeed({
@@ -75,7 +75,7 @@ export class ForwardedTopic {
     })
     feed.onStored(
       stored => {
-        while (stored.next()) this.#told.push(stored.value(0))
+        while (stored.next()) this.#handled.push(stored.value(0))
       },
       () => this.#missed++,
     )
@@ -97,7 +97,7 @@ export class ForwardedTopic {
     if (!isDamaged) this.#rows.push(...added)
   }
 
-  /** The lane sends what it has in the next group. */
+  /** Sends the lane's rows of the next group. */
   send(lane: Lane): void {
     const offset = this.#sent[lane]
     if (offset >= (lane === 'live' ? this.#partition.values.length : this.#sent.live)) return
@@ -108,7 +108,7 @@ export class ForwardedTopic {
     this.#marks.push({ txn: this.#sequencerTxn, offset: Math.min(this.#sent.live, this.#sent.backfill) })
   }
 
-  /** The table shows so many transactions more; the forwarder learns it, and commits or not. */
+  /** The table shows this many more transactions. The forwarder sees them, and commits or not. */
   apply(count: number, isCommitted: boolean): void {
     this.#writerTxn = Math.min(this.#sequencerTxn, this.#writerTxn + count)
     const shown = this.#marks.findLast(({ txn }) => txn <= this.#writerTxn)
@@ -133,7 +133,7 @@ export class ForwardedTopic {
     this.#sequencerTxn = least + Math.floor((this.#sequencerTxn - least) * share)
     this.#writerTxn = Math.min(this.#writerTxn, this.#sequencerTxn)
     this.#table = this.#table.filter(({ txn }) => txn <= this.#sequencerTxn)
-    // A view of rows that are gone is made anew.
+    // A view of lost rows is rebuilt.
     this.#viewTxn = Math.min(this.#viewTxn, this.#writerTxn)
     this.#sendAgain({ losses: this.#state.losses + 1 })
   }
@@ -150,7 +150,7 @@ export class ForwardedTopic {
     this.#viewTxn = Math.min(this.#writerTxn, this.#viewTxn + count)
   }
 
-  /** The topic's retention removes what stands before this share of what is committed. */
+  /** The topic's retention removes this share of the committed records. */
   retain(share: number): void {
     this.#partition.start = Math.max(this.#partition.start, Math.floor(this.#state.committed * share))
   }
@@ -167,7 +167,7 @@ export class ForwardedTopic {
     const start = this.#partition.start
     if (before < start) {
       this.#isDoubted = true
-      if (this.#missed === 0) throw new Error('no listener was told of the gap')
+      if (this.#missed === 0) throw new Error('no listener was notified of the gap')
       this.#assertRaised(revisions, seriesNumbers, 'with a gap')
     }
     const { position } = this.#feed.status()
@@ -187,10 +187,10 @@ export class ForwardedTopic {
     const isOther = before !== undefined && before.tenure !== next.tenure
     const isLost = isOther ? next.losses > 0 : before !== undefined && before.losses !== next.losses
     const isRepeated = isLost || isOther
-    if (this.#losses - losses !== (isLost ? 1 : 0)) throw new Error('a loss was told wrongly')
+    if (this.#losses - losses !== (isLost ? 1 : 0)) throw new Error('wrong number of reported losses')
     if (isRepeated) {
       this.#isDoubted = true
-      this.#assertRaised(revisions, seriesNumbers, 'when rows come anew')
+      this.#assertRaised(revisions, seriesNumbers, 'when rows come again')
     }
     const from = Math.max(this.#from, before?.applied ?? 0)
     const isShown = ({ offset }: ModelRow) => offset >= from && offset < Math.min(next.applied, position)
@@ -211,7 +211,7 @@ export class ForwardedTopic {
 
   assert(): void {
     const { position } = this.#feed.status()
-    this.#assertTold(position)
+    this.#assertDelivered(position)
     const reported = this.#feed.replicas[0].oldestSentSince(this.#viewTxn)
     for (const { row, txn } of this.#table) {
       if (txn > this.#viewTxn && row.offset < position && row.timeUs < reported) {
@@ -228,17 +228,17 @@ export class ForwardedTopic {
   }
 
   /** Each row once, in the order of the topic. */
-  #assertTold(position: number): void {
-    const told = this.#told.join()
+  #assertDelivered(position: number): void {
+    const handled = this.#handled.join()
     const skipped = this.#missed > 0
     const wanted = this.#rows
       .filter(({ offset }) => offset >= this.#notifyFrom && offset < position)
       .map(({ id }) => id)
-    const isRight = skipped ? isSubsequence(this.#told, wanted) : told === wanted.join()
-    if (!isRight) throw new Error(`told ${told} instead of ${wanted.join()}`)
+    const isRight = skipped ? isSubsequence(this.#handled, wanted) : handled === wanted.join()
+    if (!isRight) throw new Error(`delivered ${handled} instead of ${wanted.join()}`)
   }
 
-  /** When all is read, sent, shown and known, the view has everything, and that is what is said. */
+  /** The view is complete and reported so once everything is read, sent, shown and known. */
   async settle(): Promise<void> {
     await this.read(Number.POSITIVE_INFINITY)
     await this.read(Number.POSITIVE_INFINITY)

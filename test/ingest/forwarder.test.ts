@@ -30,7 +30,7 @@ interface Rig {
   folder: string
   questdb: SimulatedQuestdb
   add(entries: Entry[], receiptUs?: number): void
-  /** So many groups of 20 readings each, with times that go on from those of the first number. */
+  /** Adds groups of 20 readings each. Their times continue from the first number. */
   addGroups(count: number, first?: number): void
   start(options?: Partial<ForwarderOptions>): Forwarder
   status(): ForwarderStatus | undefined
@@ -128,7 +128,7 @@ test('the times of one device arrive in order', async t => {
   t.equal(rig.questdb.taken.flat().length, 1000)
 })
 
-test('a row that is refused for itself becomes a dead letter, and the rest goes in', async t => {
+test('a row that is rejected for its own content becomes a dead letter without the others', async t => {
   for (const kind of ['refused', 'failed'] as const) {
     const rig = createRig(t)
     rig.questdb.answer = rows => {
@@ -199,7 +199,7 @@ test('a late batch waits until the last but one is applied, and live readings do
   rig.questdb.holdsApply = false
   await rig.until(rig.allApplied)
   t.strictSame(taken(), [1, 2, 100, 101, 3])
-  // A table that has lost what was sent: nothing of it is waited for.
+  // The table has lost sent rows. The forwarder does not wait for them.
   rig.questdb.holdsApply = true
   for (const number of [4, 5]) {
     rig.add(entryOf(number, true))
@@ -215,7 +215,7 @@ test('a late batch waits until the last but one is applied, and live readings do
   t.equal(rig.questdb.table().size, 8)
 })
 
-test('a suspended table is resumed again and again while its cause lasts; an unknown one is left to a person', async t => {
+test('a table suspended for a known cause is resumed repeatedly, for an unknown one only by an operator', async t => {
   const rig = createRig(t)
   const [rolledBack, full] = ['[0] bulk update failed and will be rolled back', '[28] No space left on device']
   rig.questdb.suspended = { message: full }
@@ -236,7 +236,7 @@ test('a suspended table is resumed again and again while its cause lasts; an unk
   t.equal(rig.questdb.resumed, 3)
 })
 
-test('a journal that cannot be read for a while is reported, and then goes on', async t => {
+test('a journal that cannot be read for a while is reported before it continues', async t => {
   const rig = createRig(t)
   const { disk, faults } = openFaultyDisk(rig.folder)
   let fails = false
@@ -255,7 +255,7 @@ test('a journal that cannot be read for a while is reported, and then goes on', 
   t.equal(rig.questdb.table().size, 50)
 })
 
-test('a refused row is no sign that a QuestDB without sync was away', async t => {
+test('a rejected row does not count as an outage of a QuestDB without sync', async t => {
   const rig = createRig(t)
   rig.questdb.answer = rows =>
     rows.some(row => row.values['temperature'] === 13) ? { kind: 'refused', message: 'bad value' } : undefined
@@ -283,7 +283,7 @@ test('a restart goes on where the forwarder was', async t => {
   t.match(rig.questdb.taken.at(-1), [{ device: 'device-9' }])
 })
 
-test('a damaged group is kept in quarantine and logged, and what comes behind it goes on', async t => {
+test('a damaged group is quarantined and logged before the next group is sent', async t => {
   const rig = createRig(t)
   rig.add(entriesOf(3, 3))
   rig.add(entriesOf(4, 4, 100))
@@ -361,7 +361,7 @@ test('a damaged list of tombstones is not taken for an empty one', async t => {
   t.throws(() => new Tombstones(openDisk(rig.folder)), /is damaged/)
 })
 
-test('a segment that cannot be removed is reported and tried again, and nothing is sent again for it', async t => {
+test('a segment that cannot be removed is reported and retried without sending its rows again', async t => {
   const rig = createRig(t, 2000)
   rig.questdb.commitMode = 'nosync'
   rig.addGroups(10)
@@ -475,7 +475,7 @@ test('a query that failed leaves no issue when it succeeds again, also when noth
   })
   rig.addGroups(1)
   rig.start({ connections })
-  // By then no request is under way whose success would end the issue.
+  // By then, a request in flight whose success would end the issue is impossible.
   await rig.until(() => failures > 1 && rig.status()?.issue === 'no answer')
   isFailing = false
   await rig.until(() => rig.allApplied() && rig.status()?.issue === undefined)

@@ -1,4 +1,4 @@
-/** A process for tests: takes a replica, and says whether it may send, then and as soon as a file says that it has a successor. */
+/** A process for tests. It takes a replica and reports whether it may send, then and after a file announces its successor. */
 
 import { existsSync } from 'node:fs'
 import { acquireReplica } from '../../ingest/kafka/replica-lock.ts'
@@ -13,7 +13,7 @@ async function connect() {
   return client
 }
 
-/** Blocks until the file is there. No event is handled meanwhile, neither a timer nor what the connection says. */
+/** Blocks until the file exists. Meanwhile it handles neither timers nor events of the connection. */
 function blockUntil(path: string): void {
   const cell = new Int32Array(new SharedArrayBuffer(4))
   while (!existsSync(path)) Atomics.wait(cell, 0, 0, 10)

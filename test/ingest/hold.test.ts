@@ -1,4 +1,4 @@
-/** A write path that is held: rows are taken, and neither QuestDB nor the journal's files see anything of it. */
+/** A write path on hold: rows are accepted without being sent or removed. */
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -31,7 +31,7 @@ t.test('a hold is given up before there is a QuestDB', async () => {
   void held
 })
 
-t.test('what was sent is applied, and nothing is sent or removed until the release', async t => {
+t.test('sent rows are applied while others are neither sent nor removed until the release', async t => {
   await accept()
   await ingest.files?.hold()
   // The second row may not have been sent.

@@ -11,10 +11,9 @@ import { runs } from '../support/runs.ts'
 const read = (header: string) => readIdempotencyKey({ 'idempotency-key': header })
 const printable = fc.string({ unit: fc.integer({ min: 0x20, max: 0x7e }).map(code => String.fromCharCode(code)) })
 
-/** As RFC 9651, 4.1.6 writes a string. */
 const quoted = (text: string) => `"${text.replace(/["\\]/g, '\\$&')}"`
 
-/** What the grammar of RFC 9651 says, in one expression: short texts only. */
+/** The grammar of RFC 9651 as one expression, for short texts only. */
 const grammar = /^"((?:[ !#-[\]-~]|\\["\\])*)"$/
 
 test('a string of structured fields is read back as it was', async t => {
@@ -51,7 +50,7 @@ test('a header is absent, or has at most 255 characters', async t => {
   t.match(read(`"${'a'.repeat(254)}"`), { ok: false })
 })
 
-test('of those that wait for one that was not stored, one is appended', async t => {
+test('one of the appends that wait for a failed one is stored', async t => {
   const { once } = createStoredClaims(10, () => undefined)
   const row = { writer: 'w', keyDigest: Buffer.of(1), fingerprint: Buffer.of(2), expiresMs: 1 }
   const known = { stampUs: undefined, storedAs: undefined }

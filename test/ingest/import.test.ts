@@ -1,4 +1,4 @@
-/** Imports as a whole: bodies that stop half way, a journal that is full. */
+/** Whole imports: bodies that stop half way, and a full journal. */
 
 import { readdirSync } from 'node:fs'
 import { constants, getPriority } from 'node:os'
@@ -14,7 +14,7 @@ import { readReading, type StoredReading } from '../support/journal-parts.ts'
 const nowMs = Date.UTC(2026, 5, 1)
 const header = 'timestamp,device,temperature,humidity,pressure\n'
 
-/** A journal in memory, which keeps what it was given as the real one would read it back. */
+/** A journal in memory. It keeps its records in the form that the real one reads back. */
 function createJournal() {
   const stored: StoredReading[] = []
   return {
@@ -24,7 +24,7 @@ function createJournal() {
       if (!areWholeRecords(view, 0, view.byteLength)) throw new Error('these are not whole records')
       for (let offset = 0; offset < view.byteLength; offset += view.getUint16(offset, true)) {
         const reading = readReading(view, offset)
-        // By this the forwarder tells it from a stamp of ours.
+        // The forwarder distinguishes such times from our stamps by their microseconds.
         if (hasFineTime(view, offset) !== (reading.timeUs % 1000 !== 0)) throw new Error('a time is not marked')
         stored.push(reading)
       }
@@ -41,7 +41,7 @@ function startImporter(t: TestHooks, options: Pick<ImporterOptions, 'append'> & 
 
 const smallChunks = { chunkBytes: 512, lineBytesMax: 200 }
 
-/** That of the test which runs. */
+/** The journal of the running test. */
 let journalNow: Pick<ImporterOptions, 'append'> = createJournal()
 const append: ImporterOptions['append'] = async (...given) => await journalNow.append(...given)
 const shared = startImporter(t, { append })
@@ -250,10 +250,10 @@ t.test('the thread of an import gives way to those that must answer at once', as
   t.ok(added.map(getPriority).includes(constants.priority.PRIORITY_BELOW_NORMAL))
 })
 
-t.test('a close cuts off a body that nobody ends, and keeps what came of it', async t => {
+t.test('a close cuts off a body that is never ended and keeps its result', async t => {
   const journal = createJournal()
   const importer = startImporter(t, { ...journal, limits: smallChunks })
-  // A generator that waits for ever could not be cut off; what comes from a socket can.
+  // A stalled generator could not be cut off, unlike a stream of a socket.
   const stalled = new Readable({ read: () => undefined })
   for await (const piece of pieces(header + lines(100))) stalled.push(piece)
   const running = importer.run({ ...source(''), body: stalled })

@@ -50,13 +50,13 @@ test('a reserved stamp is given to no other record, also after a restart with a 
   t.equal(await second.reserveStampsUs(1), 'closing')
 })
 
-test('a record with a reserved stamp waits for no bulk data, and neither does a reservation', async t => {
+test('neither a record with a reserved stamp nor a reservation waits for bulk data', async t => {
   const directory = temporaryFolder(t)
   const journal = openTestJournal(t, directory)
   const [stampUs] = (await journal.reserveStampsUs(1)) as [number]
   const order: string[] = []
   const note = (what: string) => (outcome: unknown) => void order.push(`${what} ${outcome}`)
-  // Each has more than half of what bulk data may take of a group, so that only the first one goes at once.
+  // Each piece has more than half of a group's share for bulk data, so that only the first one goes at once.
   const piece = records(device(2), Array<number>(9_000).fill(1), stampUs + 1)
   const pieces = [1, 2, 3].map(number => journal.appendRecords(piece).then(note(`piece ${number}`)))
   const single = new Promise<Outcome>(resolve => journal.append(device(1), reading(7), resolve, stampUs))
@@ -70,7 +70,7 @@ test('a record with a reserved stamp waits for no bulk data, and neither does a 
   t.match(found, { timeUs: stampUs, isBackfill: false })
 })
 
-test('readings of one turn share a sync, and each is answered', async t => {
+test('readings of one turn share a sync and each get an answer', async t => {
   const journal = openTestJournal(t, temporaryFolder(t))
   const outcomes = await Promise.all(Array.from({ length: 500 }, (_, index) => append(journal, index)))
   t.ok(outcomes.every(outcome => outcome === 'stored'))
@@ -95,7 +95,7 @@ test('the lanes of a group are chosen by one receipt time, which its header has'
   t.match(groups, [{ receiptUs: atMs * 1000 }, { receiptUs: clock.us }])
 })
 
-test('a full journal refuses, stores nothing of it, and takes again when it was trimmed', async t => {
+test('a full journal rejects a body as a whole until it is trimmed', async t => {
   const journal = openTestJournal(t, temporaryFolder(t), { bytesMax: 64 * 1024 })
   const outcomes: Outcome[] = []
   while (outcomes.at(-1) !== 'full') outcomes.push(await append(journal, outcomes.length))
@@ -118,7 +118,7 @@ test('the lane of bulk data is chosen when it is appended', async t => {
   t.match(readAll(folder, journal), [{ isBackfill: true }, { isBackfill: false }])
 })
 
-test('a closing journal syncs what it took and takes nothing more', async t => {
+test('a closing journal syncs accepted records and accepts no more', async t => {
   const folder = temporaryFolder(t)
   const journal = openTestJournal(t, folder)
   const taken = append(journal, 1)

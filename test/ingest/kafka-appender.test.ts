@@ -1,4 +1,4 @@
-/** Appends against a model of a broker, over a network that does everything that one can do. */
+/** Appends against a model of a broker over a network with every fault. */
 
 import fc from 'fast-check'
 import { test } from 'tap'
@@ -19,7 +19,7 @@ class ModelPartition {
     const duplicate = before.find(batch => batch.sequence === sequence)
     if (duplicate !== undefined) return duplicate.offset
     if (sequence > 0x7fff_ffff) throw new Error('no number of 32 bits')
-    // Of one that it does not know a broker takes any number.
+    // A broker takes any number from an unknown producer.
     if (known !== undefined) {
       if (epoch < known.epoch) throw new Refused('INVALID_PRODUCER_EPOCH', null)
       if (sequence !== (before.at(-1)?.sequence ?? -1) + 1) throw new Refused('OUT_OF_ORDER_SEQUENCE_NUMBER', null)
@@ -30,7 +30,7 @@ class ModelPartition {
   }
 }
 
-/** What happens to a request; a number: it arrives behind so many later ones, and its sender has given it up. */
+/** The event of a request. A number delays it behind this many later ones, after its sender's timeout. */
 const event = fc.oneof(
   { weight: 3, arbitrary: fc.constant('answered' as const) },
   fc.constantFrom(
@@ -110,12 +110,12 @@ function ignoring(work: () => void): void {
   try {
     work()
   } catch {
-    // Nobody hears the answer.
+    // The answer is lost.
   }
 }
 
 const events = fc.array(event, { maxLength: 80 })
-/** At the beginning, and near the ends of the numbers. */
+/** Sequence numbers at the beginning and near their maximum. */
 const first = fc.constantFrom(
   { epoch: 0, sequence: 0 },
   { epoch: 0, sequence: 0x7fff_fffc },
@@ -123,7 +123,7 @@ const first = fc.constantFrom(
   { epoch: epochMax - 5, sequence: 0 },
 )
 
-test('whatever the network does, groups are stored once, in their order, and as their outcomes say', async () => {
+test('groups are stored once, in order and as their outcomes say, with any faults of the network', async () => {
   const property = fc.asyncProperty(events, first, async (happens, producer) => {
     const { partition, appender, arriveAll } = createModel(happens, producer)
     const outcomes: [text: string, AppendOutcome][] = []
@@ -167,7 +167,7 @@ test('a group that may not be sent any more is refused at once, unless it may be
   t.equal(requests.length, 1, 'it is not asked again')
 })
 
-test('without an epoch left, nothing is stored and the reason is told', async t => {
+test('without an epoch left, nothing is stored and the reason is reported', async t => {
   const unknown = Array.from({ length: 50 }, (): Event => 'never arrives')
   const { partition, appender } = createModel(unknown, { epoch: epochMax, sequence: 0 })
   t.match(await appender.append(Buffer.from('a')), { outcome: 'unknown' })

@@ -36,7 +36,7 @@ test('the share grows with the age of the oldest record that waits', async t => 
   t.equal(retentionShare(1000, 10_000, 0), 0, 'the clock of the broker is ahead')
 })
 
-test('what is kept of applied records is in the topic when nothing is taken any more', async t => {
+test('all retained applied records are in the topic even without new ones', async t => {
   for (const retentionMs of [10, 168]) {
     const ms = keptMs(24, retentionMs)
     t.ok(ms > 0 && ms * (1 + segmentShare) + refusalShare * retentionMs < retentionMs)
@@ -58,14 +58,14 @@ const well: TopicSight = {
   weaknesses: [],
 }
 
-test('what is wrong with a topic is told, each by itself', async t => {
-  const told = (sight: Partial<TopicSight> | undefined, share: number | undefined, fault?: string) =>
+test('each problem of a topic is reported separately', async t => {
+  const problems = (sight: Partial<TopicSight> | undefined, share: number | undefined, fault?: string) =>
     topicProblems({ sight: sight && { ...well, ...sight }, share, fault })
-  t.strictSame(told({}, 0.49), [])
-  t.strictSame(told(undefined, undefined), [])
-  t.match(told(undefined, undefined, 'away'), [{ kind: 'unreachable', text: 'cannot be checked: away' }])
-  t.match(told({ inSync: 2 }, 0), [{ kind: 'underReplicated', text: '2 of 3 replicas' }])
-  t.match(told({ weaknesses: ['b', 'c'] }, 0), [{ kind: 'weak', text: 'b; c' }])
+  t.strictSame(problems({}, 0.49), [])
+  t.strictSame(problems(undefined, undefined), [])
+  t.match(problems(undefined, undefined, 'away'), [{ kind: 'unreachable', text: 'cannot be checked: away' }])
+  t.match(problems({ inSync: 2 }, 0), [{ kind: 'underReplicated', text: '2 of 3 replicas' }])
+  t.match(problems({ weaknesses: ['b', 'c'] }, 0), [{ kind: 'weak', text: 'b; c' }])
   const late = topicProblems({
     sight: { ...well, unforwarded: [1] },
     fault: undefined,
@@ -77,9 +77,9 @@ test('what is wrong with a topic is told, each by itself', async t => {
     { kind: 'late', text: 'QuestDB lacks a record that Kafka took 61 s ago' },
     { kind: 'unforwarded', text: /no process forwards it to the replica 1/ },
   ])
-  t.match(told({}, 0.5), [{ kind: 'retention', text: /has used 50 % of the retention/ }])
-  t.match(told({}, 0.8), [{ kind: 'retention' }, { kind: 'refused' }])
-  t.match(told({ applied: 7 }, 0), [{ kind: 'deleted', text: /deleted records 7 to 9, which QuestDB lacks/ }])
+  t.match(problems({}, 0.5), [{ kind: 'retention', text: /has used 50 % of the retention/ }])
+  t.match(problems({}, 0.8), [{ kind: 'retention' }, { kind: 'refused' }])
+  t.match(problems({ applied: 7 }, 0), [{ kind: 'deleted', text: /deleted records 7 to 9, which QuestDB lacks/ }])
 })
 
 test('replicas that are not in sync are seen', async t => {
@@ -123,7 +123,7 @@ interface Differing {
   replicas?: number
 }
 
-/** As `barograph kafka prepare` makes it, but for these. */
+/** A topic as `barograph kafka prepare` creates it, except for these settings. */
 function topicWith({ settings = {}, partitions = 1, replicas = 3 }: Differing): TopicDescription {
   const wanted = topicSettings(requirements).map(({ name, wanted }): [string, string] => [name, wanted])
   const brokers = Array.from({ length: replicas }, (_, at) => at)
@@ -182,7 +182,7 @@ test('each weakness is named with its value and the one that is needed', async t
   setting('retention.bytes', '1000000', '-1')
 })
 
-test('what costs space alone is named, and is no reason to refuse', async t => {
+test('settings that only cost space are named without a refusal', async t => {
   const settings = { 'segment.ms': '604800000', 'segment.bytes': '2147483647', 'compression.type': 'zstd' }
   t.match(found({ settings }), [
     { name: 'segment.ms', wanted: '75600000', isRequired: false },
@@ -206,7 +206,7 @@ test('more replicas in sync than there are would stop all writes', async t => {
   t.strictSame(others, [])
 })
 
-test('a setting that the broker does not tell is unknown, and refused', async t => {
+test('a setting that the broker does not return is unknown and refused', async t => {
   const topic = topicWith({})
   const untold = { ...topic, settings: new Map([...topic.settings].filter(([name]) => name !== 'retention.bytes')) }
   t.match(topicDifferences(untold, requirements), [{ name: 'retention.bytes', value: 'unknown' }])
@@ -232,7 +232,7 @@ test('the check names all that is missing or weaker at once', async t => {
   await t.rejects(failing(new KafkaAway('no broker answers')), away)
 })
 
-test('the retention in effect is read, and may have no end', async t => {
+test('the effective retention is read and may be unlimited', async t => {
   const read = (value: string) => retentionMsOf(new Map([['retention.ms', value]]))
   t.equal(read('604800000'), 604_800_000)
   t.equal(read('-1'), Number.POSITIVE_INFINITY)
@@ -260,7 +260,6 @@ const batches = fc.array(
 
 const sentMs = 1000n
 
-/** As a broker hands it out. */
 function bytesOf({ values, attributes }: Batch, firstOffset: number): Buffer {
   const messages = values.map((value, i) => ({ topic: 'a', value: Buffer.from(value), timestamp: sentMs + BigInt(i) }))
   const bytes = Buffer.from(createRecordsBatch(messages).buffer)
@@ -269,7 +268,7 @@ function bytesOf({ values, attributes }: Batch, firstOffset: number): Buffer {
   return bytes
 }
 
-test('records from an offset on, with their offsets and times, and without those that are none', async () => {
+test('records are read from an offset on, with their offsets and times, without control records', async () => {
   const property = fc.property(batches, fc.nat(20), (given, from) => {
     let next = 0
     const expected: { offset: number; appendedMs: number; value: string }[] = []
@@ -305,7 +304,7 @@ test('versions of requests that a broker lacks are named', async t => {
   ])
 })
 
-/** Of a partition that fails until `ledAtMs`. */
+/** A partition that fails until `ledAtMs`. */
 function asked(ledAtMs: number, error: Error) {
   const { nowMs, after, advance } = createVirtualTime()
   let result: unknown
@@ -345,7 +344,7 @@ t.test('it ends the start with a sentence where none is elected', async t => {
   })
 })
 
-t.test('it rejects at once where there is no topic', async t => {
+t.test('a missing topic rejects at once', async t => {
   const missing = new TopicMissing('there is no topic')
   const { advance, result } = asked(10_000, missing)
   await advance(0)

@@ -1,4 +1,4 @@
-/** Everything of topics that needs a real broker, with one, in this order: the last tests kill it. */
+/** All tests of topics that need a real broker, in this order: the last ones kill it. */
 
 import './kafka/topic.ts'
 import './kafka/network.ts'

@@ -1,4 +1,4 @@
-/** Names of devices between threads: what is learned of them, and how they are packed. */
+/** Names of devices between threads: their cache, and their packed form. */
 
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
@@ -12,7 +12,7 @@ import { packNames, packTextsOf, textIndexes, unpackNames } from '../../ingest/i
 import { learnNames, packSeries, unpackSeries } from '../../ingest/import/packed-series.ts'
 
 const bytesOf = (text: string) => Buffer.from(`<${text}>`)
-/** Of the bytes of the text where they stand in others. */
+/** The bytes of the name stand within other bytes. */
 const findIn = (known: KnownNames, text: string) => known.find(bytesOf(text), 1, bytesOf(text).length - 1)
 
 const name = fc.oneof(
@@ -35,7 +35,7 @@ interface Model {
   places: { place: number; name: string; number: number }[]
 }
 
-t.test('names stand for what was learned last, and places for what they have stood for ever since', async () => {
+t.test('names resolve to the newest result while places keep their first name', async () => {
   const property = fc.property(fc.array(step, { maxLength: 60 }), steps => {
     const known = new KnownNames()
     const model: Model = { devices: new Map(), places: [] }
@@ -97,7 +97,7 @@ function readAll(known: KnownNames, texts: readonly string[]): void {
   for (const [at, text] of list.entries()) assert.equal(index.textOf(at), text)
 }
 
-t.test('keys of bytes keep their numbers while the table grows, and are added once', async t => {
+t.test('keys of bytes keep their numbers while the table grows', async t => {
   const table = new ByteTable()
   const numbers = new Map<string, number>()
   for (let round = 0; round < 2; round++) {
@@ -115,7 +115,7 @@ t.test('keys of bytes keep their numbers while the table grows, and are added on
   t.equal(table.find(Buffer.from('key'), 0, 3), -1)
 })
 
-t.test('nothing more is learned at the bound, and what is known stays', async t => {
+t.test('a full cache keeps its names without learning more', async t => {
   const known = new KnownNames(3)
   for (const [index, text] of ['a', 'b', 'c', 'd'].entries()) {
     t.equal(known.isFull(), index === 3)
@@ -140,7 +140,7 @@ t.test('a series is known as long as its name stands for the same device', async
 
 const text = fc.string({ unit: 'binary', maxLength: 10 })
 
-/** By its place where it is known. */
+/** Adds the name by its place if it is known. */
 function noteIn(names: NameIndex, text: string): void {
   const place = names.known?.findText(text) ?? -1
   if (place === -1) names.indexOf([text])
@@ -165,7 +165,7 @@ test('names of several parts', async () => {
   fc.assert(property)
 })
 
-test('names, known ones and others, and what they stand for or why there is nothing', async () => {
+test('known and unknown names have their results or reasons', async () => {
   const series = fc.record({ number: fc.integer({ min: 1, max: 2 ** 32 - 1 }), symbol: text, authSeq: fc.nat() })
   const refusal = fc.record({
     code: fc.constantFrom('DEVICE_UNKNOWN' as const, 'STATION_UNKNOWN' as const),
@@ -180,14 +180,14 @@ test('names, known ones and others, and what they stand for or why there is noth
     for (const { name, isKnown, found } of all) if (isKnown && 'number' in found) known.learn(name, found)
     for (const { name } of all) noteIn(names, name)
     const packed = structuredClone(packNames(names))
-    const told = textIndexes(packed)
-    const texts = told.map(index => all[index]?.name)
+    const asTexts = textIndexes(packed)
+    const texts = asTexts.map(index => all[index]?.name)
     if (JSON.stringify(unpackNames(packed).flat()) !== JSON.stringify(texts)) return false
-    const changed = [...all.keys()].filter(index => !told.includes(index) && all[index]?.hasChanged)
+    const changed = [...all.keys()].filter(index => !asTexts.includes(index) && all[index]?.hasChanged)
     for (const index of changed) names.forget(index)
     const more = unpackNames(structuredClone(packTextsOf(names, changed))).flat()
     if (JSON.stringify(more) !== JSON.stringify(changed.map(index => all[index]?.name))) return false
-    const indexes = [...told, ...changed].sort((a, b) => a - b)
+    const indexes = [...asTexts, ...changed].sort((a, b) => a - b)
     const founds = all.map(({ found }) => found)
     const sent = structuredClone(packSeries(founds, indexes))
     const resolved = unpackSeries(sent, index => names.placeOf(index), known)

@@ -1,4 +1,4 @@
-/** A journal on a topic of a node that loses its lease and gets it again: nothing is sent that was let in before. */
+/** A journal on a topic loses its lease and gets it again: records accepted before are not sent. */
 
 import { setImmediate as turn } from 'node:timers/promises'
 import { type Test, test } from 'tap'
@@ -15,7 +15,7 @@ import { appendInPieces, piecesOf } from '../../ingest/write-path.ts'
 import { silentLog } from '../support/databases.ts'
 import { device, reading, records } from '../support/journal-parts.ts'
 
-/** A topic that keeps each group in doubt until it is told what became of it, and a lease that ends when it is told to. */
+/** A topic that keeps each group in doubt until the test decides its outcome, with a lease that the test ends. */
 function openJournal(t: Test) {
   let wallMs = 1_000_000
   const lease = new Lease(60_000, () => wallMs)
@@ -62,7 +62,7 @@ function openJournal(t: Test) {
     /** How many records each group had that was sent. */
     sent,
     append: () => new Promise<Outcome>(resolve => journal.append(device(1), reading(1), resolve)),
-    /** What became of the group in doubt. */
+    /** Decides the outcome of the group in doubt. */
     async answer(outcome: Exclude<Outcome, 'closing'>) {
       while (!isInDoubt) await turn()
       answer(outcome)
@@ -76,13 +76,13 @@ function openJournal(t: Test) {
   }
 }
 
-test('what waited behind a group in doubt is refused when the lease ended meanwhile, though there is one again', async t => {
+test('records behind a group in doubt are refused if the lease ended meanwhile, even after a new one', async t => {
   const { journal, append, answer, loseLease, sent } = openJournal(t)
   const inDoubt = append()
   await turn()
   const before = append()
   const [piece = Buffer.of()] = piecesOf(body())
-  // There is no room for both in one group.
+  // One group cannot hold both.
   const bulk = [1, 2].map(() => journal.appendRecords(piece))
   loseLease()
   const behind = append()
@@ -109,7 +109,7 @@ test('a reading that waited while the lease was renewed in time is sent', async 
   t.strictSame(sent, [1, 1])
 })
 
-test('what has no records needs no term', async t => {
+test('an append without records needs no lease', async t => {
   const { journal, append, answer, loseLease, sent } = openJournal(t)
   const inDoubt = append()
   await turn()
@@ -122,10 +122,10 @@ test('what has no records needs no term', async t => {
   t.strictSame(sent, [1, 0])
 })
 
-/** Of more than one piece. */
+/** The body has more than one piece. */
 const body = () => records(device(2), Array<number>(20_000).fill(1), 0)
 
-test('of a body in pieces that was let in before the lease ended, no piece is let in again', async t => {
+test('a body in pieces from before the end of the lease has no later piece accepted', async t => {
   const { journal, answer, loseLease, sent } = openJournal(t)
   const bulk = createBulkJournal({
     append: (records, term) => appendInPieces(journal, records, term),

@@ -1,7 +1,4 @@
-/**
- * Line protocol read the plain way, to compare with: the lines of the body one by one, each taken apart as a text. One
- * character stands for one byte.
- */
+/** A plain parser of line protocol, for comparison: it takes each line apart as a text. One character stands for one byte. */
 
 import { type Metric, metrics } from '../../store/tables.ts'
 
@@ -14,7 +11,7 @@ export interface ReferenceOptions {
 }
 
 export interface ReferenceResult {
-  /** By `device|milliseconds`; `receipt` in place of a time that a line does not have. */
+  /** Rows by `device|milliseconds`, with `receipt` in place of a missing time. */
   rows: Map<string, Partial<Record<Metric, number>>>
   /** Numbers of the lines that were refused. */
   rejected: number[]

@@ -1,4 +1,4 @@
-/** Line protocol: the rows that are sent to QuestDB, and bodies that a thread reads. */
+/** Line protocol: the rows sent to QuestDB, and bodies parsed in a thread. */
 
 import { createBuffer, SenderOptions } from '@questdb/nodejs-client'
 import fc from 'fast-check'
@@ -38,7 +38,7 @@ function seriesOf(number: number, symbols: readonly string[]): SeriesRef {
 }
 
 interface PointValues extends Timed {
-  /** In the order of the table's columns, NaN for a missing one. */
+  /** Values in the order of the table's columns. NaN is a missing value. */
   values: readonly number[]
 }
 
@@ -65,11 +65,11 @@ const timeUs = fc.oneof(fc.maxSafeInteger(), fc.integer({ min: 1.7e15, max: 1.8e
 const readingRow = fc.record({
   symbol: fc.stringMatching(/^[a-z0-9-]{1,64}$/),
   timeUs,
-  // A reading has one of them at least; the client would have nothing to send.
+  // A reading has at least one value, else the client would send nothing.
   values: fc.tuple(value, value, value, value, value).filter(values => !values.every(Number.isNaN)),
 })
 
-test('the rows of readings are those of the official client, and as long as was computed before', async () => {
+test('the rows of readings equal those of the official client and have the computed length', async () => {
   const format = new RowFormat(readings)
   const same = fc.property(fc.array(readingRow, { minLength: 1, maxLength: 5 }), rows => {
     const expected = createBuffer(options)
@@ -146,7 +146,7 @@ function strangeRecord({ series: number, symbols, timeUs, x, received, z }: Stra
   return record
 }
 
-test('so are those of a table with several symbols, a series number, timestamps and names that have to be escaped', async () => {
+test("rows with symbols, a series number, timestamps and escaped names equal the official client's", async () => {
   const format = new RowFormat(strange)
   const same = fc.property(fc.array(strangeRow, { minLength: 1, maxLength: 5 }), rows => {
     const rowsOfOurs = new RowBuffer(format, 16_384)
@@ -178,12 +178,11 @@ function startImporter(t: Test, ingest: LineImporterOptions['ingest'], earliestM
   }
 }
 
-/** So many readings of a device. */
 function linesOf(device: string, count: number): string {
   return Array.from({ length: count }, (_, index) => `w,device=${device} temperature=1 ${timeMs + index}\n`).join('')
 }
 
-t.test('of two bodies at a time that have room for one, one is stored and nothing of the other', async t => {
+t.test('one of two concurrent bodies is refused as a whole if only one has room', async t => {
   const ingest = openTestIngest(t, { journalBytesMax: 5 * mebibyte })
   const run = startImporter(t, ingest)
   const count = 45_000
@@ -254,13 +253,13 @@ async function encode({ rows, names, generation }: Awaited<ReturnType<typeof rea
   return { count, bytes: Buffer.from(records) }
 }
 
-t.test('names are told as texts until they are resolved, and as numbers afterwards', async t => {
+t.test('names are sent as texts until they are resolved, then as numbers', async t => {
   const first = await read()
   t.equal(first.names.parts.text, 'ab')
   t.equal(first.names.known, undefined)
   await encode(first, [devices[0], unknown] as unknown as typeof devices)
   const second = await read()
-  t.equal(second.names.parts.text, 'b', 'what stands for nothing is told again')
+  t.equal(second.names.parts.text, 'b', 'an unresolved name is sent again')
   t.strictSame([...(second.names.known?.numbers ?? [])], [7, 0])
   t.strictSame(second.names.known?.authSeqs[0], 3)
   await encode(second, devices)
@@ -269,7 +268,7 @@ t.test('names are told as texts until they are resolved, and as numbers afterwar
   t.strictSame([...(third.names.known?.numbers ?? [])], [7, 8])
 })
 
-t.test('the records are the same, whether names are known, told as texts, or forgotten in between', async t => {
+t.test('records are the same for known, unknown and forgotten names', async t => {
   const inTexts = await encode(await read(defaultLineNames, { isInTexts: true }), devices)
   t.equal(inTexts.count, 2)
   const known = await read()
@@ -282,7 +281,7 @@ t.test('the records are the same, whether names are known, told as texts, or for
   t.strictSame(await encode(forgotten, devices), inTexts)
 })
 
-t.test('a name whose device has changed is told as a text from then on', async t => {
+t.test('a name whose device has changed is sent as a text from then on', async t => {
   await encode(await read(), devices)
   const { names, generation } = await read()
   const places = [names.known?.places[0] ?? -1]

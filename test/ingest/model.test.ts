@@ -51,7 +51,7 @@ const diskFaults = fc.constantFrom(0, 0, 30).map(
   }),
 )
 
-/** By little as often as by an hour or a year, there and back. */
+/** The clock is set by milliseconds up to a year, forwards and back. */
 const clockBy = fc.oneof(fc.integer({ min: -100, max: 100 }), fc.constantFrom(3600, -3600, 31_536_000, -31_536_000))
 const clockIsSet = clockBy.map(
   (s): Command => ({
@@ -128,7 +128,7 @@ async function runHistory(seed: number, keepMs: number, history: Command[]): Pro
 const { numRuns: seeds } = runs(2, 20)
 const { numRuns: manySeeds } = runs(6, 40)
 
-test('the table shows what was acknowledged last, whatever happened on the way', async () => {
+test('the table shows the last acknowledged values after any faults', async () => {
   const property = fc.asyncProperty(
     fc.nat(),
     fc.constantFrom(0, 3_600_000),
@@ -159,7 +159,7 @@ test('a request that is carried out after its sender gave up undoes nothing newe
 
 const readingAgo = (device: number, agoS: number) => ({ device, agoS, custom: [agoS % customMax] })
 
-test('what a QuestDB that does not sync has applied is kept for it, though the clock goes on by a year before a restart', async t => {
+test('records stay for a QuestDB without sync even if the clock jumps by a year before a restart', async t => {
   for (let seed = 1; seed <= seeds; seed++) {
     const world = createWorld(seed, 3_600_000)
     for (let group = 0; group < 5; group++) {
@@ -178,7 +178,7 @@ test('what a QuestDB that does not sync has applied is kept for it, though the c
   }
 })
 
-test('a reading without a custom value takes that of an older one away, though it is live and that one was late', async t => {
+test('a live reading without a custom value removes the value of an older, late one', async t => {
   for (let seed = 1; seed <= seeds; seed++) {
     const world = createWorld(seed, 0)
     world.network.lossShare = 1

@@ -1,7 +1,7 @@
 /**
- * A journal that an older build has written is opened and replayed. The fixture is of a build in which the journal knew
- * readings only and kept no `stamps` file: three segments, the last with the zeros that a killed process leaves behind, and
- * no checkpoint. `older-journal.json` has the rows that its records make.
+ * An older build's journal is opened and replayed. The build knew readings only and kept no `stamps` file. The fixture
+ * has three segments, the last with zeros from a killed process, without a checkpoint. `older-journal.json` has the
+ * expected rows.
  */
 
 import { cpSync, readFileSync } from 'node:fs'
@@ -39,7 +39,7 @@ test('a journal of an older build is replayed, row by row', async t => {
   t.strictSame(await questdbRows({ questdb }, sql), rows)
   t.equal(path.status().forwarder.damagedBytes, 0)
 
-  // What is stamped from now on comes behind all that is in there.
+  // New stamps are above all of the journal.
   t.equal(await path.accept(device(1), reading(7)), 'stored')
   await until('it is applied', isApplied)
   const all = await questdbRows({ questdb }, sql)

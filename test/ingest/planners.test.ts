@@ -1,4 +1,4 @@
-/** How live and late rows are planned: their order, their batches, and rows that come again. */
+/** Planning of live and late rows: order, batches, and repeated rows. */
 
 import fc from 'fast-check'
 import t, { test } from 'tap'
@@ -98,7 +98,7 @@ const groupsWith = (isFine: fc.Arbitrary<boolean>) =>
   fc.array(fc.array(rowWith(isFine), { minLength: 1, maxLength: 20 }), { minLength: 1, maxLength: 5 })
 const anyGroups = fc.oneof(groupsWith(fc.constant(false)), groupsWith(fc.nat(20).map(draw => draw === 0)))
 
-test('each live row stands in a batch once, and of one key only the last', async t => {
+test('a live row is in one batch, as the last of its key', async t => {
   const planner = new LivePlanner(layout, 2, new CustomSeries(new Uint32Array()))
   const property = fc.property(anyGroups, groups => {
     const { batch } = planner.plan(chunkOf(groups))
@@ -134,7 +134,7 @@ const row: fc.Arbitrary<Row> = fc.record({
 /** Chunks of groups. */
 const chunks = fc.array(fc.array(fc.array(row, { maxLength: 20 }), { minLength: 1, maxLength: 5 }), { maxLength: 4 })
 
-/** Of the rows of one device and time the last one, all of them by time. */
+/** The last row of each device and time, sorted by time. */
 function expectedOf(collected: readonly { chunk: Chunk; groups: Row[][] }[]): Expected[] {
   const latest = new Map<string, Expected>()
   for (const { chunk, groups } of collected) {
@@ -197,7 +197,7 @@ const timeUs = fc.oneof(
   fc.nat().map(ms => 1.7e15 + ms * 1000),
 )
 
-test('rows are ordered by time, and else as they came', t => {
+test('rows are ordered by time, then by arrival', t => {
   const property = fc.property(fc.array(timeUs, { maxLength: 200 }), times => {
     const expected = times.map((_, index) => index)
     expected.sort((a, b) => (times[a] as number) - (times[b] as number) || a - b)
@@ -226,7 +226,7 @@ t.test('a row is seen again by its series and time, as in a set of all', async (
   fc.assert(property, runs(20, 100))
 })
 
-t.test('it grows, and beyond its bound the earliest rows are forgotten', async t => {
+t.test('a full buffer drops the earliest rows after it has grown', async t => {
   const seen = new SeenRows(10_000)
   for (let row = 0; row < 15_000; row++) if (seen.add(row % 7, row * 1000)) t.fail(`${row} is new`)
   t.ok(seen.add(14_999 % 7, 14_999_000))
@@ -237,7 +237,7 @@ t.test('it grows, and beyond its bound the earliest rows are forgotten', async t
 
 const porch = device(1)
 
-/** Of a record of the porch at this second with values of these series; NaN for one that was erased. */
+/** A record of the porch at this second with values of these series. NaN marks an erased one. */
 function absentOf(known: CustomSeries, second: number, series: number[], value = 1): number[] {
   const given = { ...reading(1, second * 1000), custom: { series, values: series.map(() => value) } }
   const view = new DataView(new ArrayBuffer(readingLength(porch, given)))
@@ -257,7 +257,7 @@ test('a history in the order of time replaces nothing, however sparse it is', t 
   t.end()
 })
 
-test('what was there before this process may have values as late as the table has', t => {
+test('rows of earlier processes may be as late as the newest of the table', t => {
   const known = new CustomSeries(Uint32Array.of(1, 11, 1, 12))
   t.strictSame(absentOf(known, 50, [13]), [11, 12], 'as long as nobody knows how late')
   known.storedUntil(60_000_000)
@@ -267,7 +267,7 @@ test('what was there before this process may have values as late as the table ha
   t.end()
 })
 
-test('a series that was erased is forgotten, and its records do not bring it back', t => {
+test('an erased series is forgotten even if its records come again', t => {
   const known = new CustomSeries(Uint32Array.of(1, 11, 1, 12))
   t.strictSame(absentOf(known, 5, [13]), [11, 12])
   known.forget(new Set([11, 13].map(erasedCustom)))

@@ -1,4 +1,4 @@
-/** Positions of the forwarder: what is applied, what QuestDB records, and what follows from a difference. */
+/** Positions of the forwarder: applied rows, QuestDB's record of them, and the reaction to a difference. */
 
 import t, { test } from 'tap'
 import { ApplyTracker } from '../../ingest/forwarder/apply-tracker.ts'
@@ -17,7 +17,7 @@ function openTracker(from = at(0)) {
   return { revisions, applyTracker: new ApplyTracker(revisions, from, () => undefined) }
 }
 
-test('a state in which less is sent than is applied stops the work, and says with which values', async t => {
+test('a state with less sent than applied stops the work and reports both values', async t => {
   const { applyTracker } = openTracker(at(100, 50))
   const message = 'BUG: sent up to 90 and 50, applied up to 100 and 50'
   t.throws(() => applyTracker.mark(at(90, 50)), { message })
@@ -55,7 +55,7 @@ test('after a rewind devices become dirty as before', async t => {
   }
 })
 
-test('with two tables, what was sent counts as applied when both writers have come as far, and lost when one is behind', async t => {
+test('with two tables, sent rows are applied when both writers show them, lost when one is behind', async t => {
   const { applyTracker } = openTracker()
   const states = (first: [number, number], second: [number, number]) => [...state(...first), ...state(...second)]
   applyTracker.mark(at(100))
@@ -186,7 +186,7 @@ const nowMs = Date.UTC(2026, 0, 10)
 interface State {
   /** Offsets, by number less 1. */
   shown: (number | undefined)[]
-  /** Of the topic. */
+  /** First offset of the topic. */
   start?: number
   /** How long ago Kafka took each record. */
   ageMs?: number

@@ -27,7 +27,7 @@ function send(t: TestHooks, port: number, body: RequestBody, timeoutMs = 600_000
 
 const oneRow = bodyOf(Buffer.from('readings temperature=1 1t\n'))
 
-test('rows that never left have failed, and rows without an answer are distinguished', async t => {
+test('rows that were never sent have failed, unlike rows without an answer', async t => {
   const closed = createServer()
   const closedPort = await listen(t, closed)
   await new Promise(resolve => closed.close(resolve))
@@ -67,7 +67,7 @@ test('a long request arrives as it was made, though its pieces share two buffers
   }
 })
 
-test('an answer that comes before the last row counts, and the connection serves the next request', async t => {
+test('an answer before the last row counts, and the connection serves the next request', async t => {
   const hasty = await portOf(t, (_, response) => response.writeHead(400).end('no such column'))
   const connection = connect(t, hasty, 600_000)
   for (let turn = 0; turn < 3; turn++) {
@@ -89,7 +89,6 @@ test('a request may take long while it moves', async t => {
     response.writeHead(204).end()
   })
   const idleMs = 2000
-  // Some six seconds of it, of which the last is behind the system's buffers.
   const body = { length: 64 * bytesPerStep, pieces: () => piecesInTurns(64, bytesPerStep) }
   t.match(await send(t, slow, body, idleMs), { kind: 'stored' })
 })
@@ -127,7 +126,7 @@ function createRig() {
   return { rig, sent, sends, guarded: sends.guard(connect()), another: sends.guard(connect()) }
 }
 
-t.test('a request stops where the replica is lost, and may have come late if any of it was sent then', async t => {
+t.test('a request stops at the loss of the replica and is unknown if a part was sent', async t => {
   const cases = [
     { lostBefore: Number.POSITIVE_INFINITY, kind: 'stored', sent: ['a', 'b'], isLate: false },
     { lostBefore: 0, kind: 'failed', sent: [], isLate: false },

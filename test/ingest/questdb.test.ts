@@ -1,4 +1,4 @@
-/** The whole way from the door to a real QuestDB, also of values that have no column. */
+/** The whole write path to a real QuestDB, with values that have no column. */
 
 import t from 'tap'
 import { isWhole } from '../../ingest/forwarder/dead-letter.ts'
@@ -27,7 +27,7 @@ function withCustom(of: Reading, custom: Record<number, number>): Reading {
   return { ...of, custom: { series: Object.keys(custom).map(Number), values: Object.values(custom) } }
 }
 
-t.test('custom values are rows of a table, and are replaced and taken away with their reading', async t => {
+t.test('custom values are rows that are replaced and removed with their reading', async t => {
   const shown = () => ask(`SELECT ts, series, value FROM ${measurementsTable} ORDER BY ts, series`)
   const directory = temporaryFolder(t)
   const first = openTestIngest(t, { directory })
@@ -63,7 +63,7 @@ t.test('custom values are rows of a table, and are replaced and taken away with 
   const second = openTestIngest(t, { directory })
   t.equal(await second.accept(climate, reading(1, atMs)), 'stored')
   t.equal(await second.accept(meter, reading(3, atMs + 2000)), 'stored')
-  // What the registry of series knows after a restart.
+  // The registry's series after a restart.
   second.startForwarding(http, true, Uint32Array.of(1, 11, 1, 12, 2, 21))
   await until('the reading is replaced by one without custom values', () => isApplied(second))
   t.strictSame((await shown()).slice(0, 4), replaced.with(1, [time, 12, null]))
@@ -120,7 +120,7 @@ t.test('live and late readings, replacements and poison, as QuestDB shows them i
     ['device-3', 3, null],
   ])
 
-  // A symbol that is no UTF-8 (500) and a time before 1970 (400) among a hundred good rows.
+  // A symbol with invalid UTF-8 (500) and a time before 1970 (400) among a hundred good rows.
   const temperatures = Array.from({ length: 100 }, (_, index) => index)
   const bulk = records(device(4), temperatures, nowMs * 1000 + 1)
   const length = bulk.length / 100
@@ -132,9 +132,9 @@ t.test('live and late readings, replacements and poison, as QuestDB shows them i
   const letters = (await ingest.deadLetters.list(-1, 10)).filter(isWhole)
   t.match(letters, [{ values: { temperature: 30 } }, { values: { temperature: 60 } }])
 
-  // A replay puts them back into the journal; they are refused again and become new letters.
+  // A replay puts them back into the journal. They are rejected again and become new letters.
   t.strictSame(await ingest.deadLetters.replay(), { replayed: 2, damaged: 0, outcome: 'stored' })
-  // Without others that pass, a 500 may be the fault of the server.
+  // A 500 may be the server's fault if no other row passes.
   t.equal(await ingest.accept(device(1), reading(22)), 'stored')
   await until('they are refused again', async () => (await ingest.deadLetters.list(-1, 10)).length === 2)
   t.ok(((await ingest.deadLetters.list(-1, 10))[0]?.id ?? 0) > (letters[1]?.id ?? 0))

@@ -1,4 +1,4 @@
-/** The ring of rejections against a plain model: bounds, folding, fairness, and what strangers write into it. */
+/** The buffer of rejections against a plain model: bounds, folding, fairness, and untrusted texts. */
 
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
@@ -35,7 +35,7 @@ const shareOf = ({ sender }: Rejection) => (sender.isKnown ? sender.name : 'unkn
 const isSame = (one: Rejection, other: Rejection) =>
   one.way === other.way && one.sender === other.sender && one.device === other.device && one.reason === other.reason
 
-/** What the ring should hold, oldest first. */
+/** Adds to the expected content, oldest first. */
 function addTo(model: Modelled[], rejection: Rejection, count: number, nowMs: number): Modelled[] {
   const known = model.find(each => isSame(each, rejection))
   const added = { ...rejection, count: count + (known?.count ?? 0), firstMs: known?.firstMs ?? nowMs, latestMs: nowMs }
@@ -51,7 +51,7 @@ function shown(entries: readonly Modelled[]) {
   return entries.map(({ sender, ...entry }) => ({ ...entry, sender: sender.name })).toReversed()
 }
 
-test('it holds what the model holds, in pages of any size', async () => {
+test('the buffer equals the model in pages of any size', async () => {
   const property = fc.property(additions, fc.integer({ min: 1, max: 5 }), (added, limit) => {
     const ring = new RejectionRing(max)
     let model: Modelled[] = []
@@ -76,7 +76,7 @@ test('it holds what the model holds, in pages of any size', async () => {
   fc.assert(property)
 })
 
-test('texts of strangers are bounded, in one line, and hold nothing of what was cut off', async t => {
+test('untrusted texts are bounded to one line and leave no cut part in memory', async t => {
   const ring = new RejectionRing()
   const huge = 'x'.repeat(1 << 20)
   const entry = ring.add({ way: 'put', sender: { name: huge, isKnown: false }, device: huge, reason: huge }, 1, 0)
@@ -89,7 +89,7 @@ test('texts of strangers are bounded, in one line, and hold nothing of what was 
   t.equal(ring.list({ limit: 9, device: 'Küche' }).entries.length, 1, 'in either form of Unicode')
 })
 
-test('of the text that a reason is a slice of nothing stays in memory', async t => {
+test('the source of a sliced reason is not retained in memory', async t => {
   const ring = new RejectionRing()
   const before = memoryUsed()
   for (let index = 0; index < 100; index++) {
@@ -100,7 +100,7 @@ test('of the text that a reason is a slice of nothing stays in memory', async t 
   t.equal(ring.size, 100)
 })
 
-test('a body costs a bounded number of entries, and all of its lines are counted', async t => {
+test('a body costs a bounded number of entries that count all of its lines', async t => {
   const rejected = createRejections({ nowMs: () => 7, senderLog: () => undefined })
   const source = { way: 'batch', sender: senders[0] as never, device: 'porch' } as const
   const reasonOf = (index: number) => `field x${index >> 1} is not known`
@@ -137,7 +137,7 @@ test('entries about an erased device are gone, others and the counts stay', t =>
   t.end()
 })
 
-test('a line a minute for each sender, and for a bounded number of them', async t => {
+test('a bounded number of senders log a line a minute each', async t => {
   let nowMs = 0
   const lines: string[] = []
   const push = (_fields: object, text: string) => void lines.push(text)

@@ -1,4 +1,4 @@
-/** One process at a time forwards a replica, whatever happens to it, to its connection and to PostgreSQL. */
+/** One process at a time forwards a replica through any fault of it, its connection or PostgreSQL. */
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -20,7 +20,7 @@ import { messageOf, serverPid, until } from '../support/processes.ts'
 const { store, directory } = await startDatabases(t, nowhere)
 
 const names: string[] = []
-/** Each name is that of a replica of its own. */
+/** Each name has its own replica. */
 function numberOf(name: string): number {
   if (!names.includes(name)) names.push(name)
   return names.indexOf(name) + 1
@@ -40,7 +40,7 @@ async function acquire(
   return held
 }
 
-/** Of the session that holds the lock of a replica. */
+/** The session that holds the lock of a replica. */
 async function holderPid(): Promise<number> {
   const { rows } = await store.postgres.query<{ pid: number }>(
     "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2",
@@ -49,7 +49,7 @@ async function holderPid(): Promise<number> {
   return rows[0]?.pid ?? 0
 }
 
-t.test('of two contenders one gets the replica, and the other one when it is given back', async t => {
+t.test('one of two contenders gets the replica, the other one after its release', async t => {
   const unforwarded = () => readUnforwarded(store.postgres, [numberOf('two'), numberOf('another replica')])
   t.strictSame(await unforwarded(), [1, 2], 'before the first forwarder')
   const first = await acquire(t, optionsOf('two', 'a'))
@@ -74,12 +74,12 @@ t.test('of two contenders one gets the replica, and the other one when it is giv
   const held = await second
   t.match(held, { epoch: first.epoch + 1, predecessor: undefined, waitMs: 0, replica: numberOf('two'), holder: 'b' })
   t.equal(held.isHeld(), true)
-  t.equal(texts.filter(text => /standing by/.test(text)).length, 1, 'that it waits is told once')
+  t.equal(texts.filter(text => /standing by/.test(text)).length, 1, 'the wait is logged once')
   first.onLost(() => t.fail('what was given back is not lost'))
   await first.release()
 })
 
-t.test('a holder whose connection is cut is told so, and its successor knows of it', async t => {
+t.test('a holder whose connection is cut is notified, as is its successor', async t => {
   const first = await acquire(t, optionsOf('cut', 'a'))
   const lost = new Promise<string>(resolve => first.onLost(resolve))
   const second = acquire(t, optionsOf('cut', 'b'))
@@ -87,7 +87,7 @@ t.test('a holder whose connection is cut is told so, and its successor knows of 
   t.match(await lost, /PostgreSQL/)
   t.equal(first.isHeld(), false)
   t.match(await second, { epoch: first.epoch + 1, predecessor: 'a', waitMs: holdMs })
-  t.match(await new Promise(resolve => first.onLost(resolve)), /PostgreSQL/, 'a listener that comes late is told, too')
+  t.match(await new Promise(resolve => first.onLost(resolve)), /PostgreSQL/, 'a late listener is notified, too')
   await first.release()
   t.equal((await second).isHeld(), true)
 })
@@ -122,7 +122,7 @@ t.test('waiting ends with the signal', async t => {
   await acquire(t, optionsOf('aborted', 'c'))
 })
 
-t.test('what waiting does not mend is thrown', async t => {
+t.test('permanent errors are thrown', async t => {
   const connect = async () => {
     const client = await store.connectPostgres()
     await client.query('SET ROLE pg_monitor')
@@ -132,7 +132,7 @@ t.test('what waiting does not mend is thrown', async t => {
   await t.rejects(acquireReplica(optionsOf('denied', 'a', { connect }), signal), { code: '42501' })
 })
 
-t.test('a holder that is frozen loses the replica, and sees that first when it goes on', async t => {
+t.test('a frozen holder loses the replica and detects the loss when it resumes', async t => {
   const successor = join(temporaryFolder(t), 'successor')
   const words = [postgresUrl(store.postgres), String(numberOf('frozen')), successor]
   const child = fork(new URL('./hold-replica.ts', import.meta.url), words)
@@ -147,7 +147,7 @@ t.test('a holder that is frozen loses the replica, and sees that first when it g
   t.equal(second.isHeld(), true)
 })
 
-t.test('while PostgreSQL is frozen nobody holds a replica', async t => {
+t.test('a frozen PostgreSQL grants no replica', async t => {
   const first = await acquire(t, optionsOf('stopped', 'a'))
   const lost = new Promise<string>(resolve => first.onLost(resolve))
   const goOn = freeze(serverPid(directory, 'postgres'))
@@ -192,7 +192,7 @@ t.test('threads see how long the replica is held', async t => {
   t.equal(new Hold().isHeld(), false, 'nothing is held at the beginning')
 })
 
-t.test('what a process commits after its replica was taken over is refused', async t => {
+t.test('a commit is refused after a takeover of the replica', async t => {
   const tables = new Map()
   const first = await acquire(t, optionsOf('fenced', 'a'))
   const state = createReplicaState({ pool: store.postgres, tenure: first, tables })

@@ -19,7 +19,6 @@ class Model {
   offset: number | undefined
   rewindTo: number | undefined
   readonly tombstones = new Map<number, number>()
-  /** By id. */
   readonly letters = new Map<number, [device: number, custom: readonly number[]]>()
 
   get firstOffset(): number | undefined {
@@ -68,7 +67,7 @@ interface Step {
   [fc.toStringMethod]: () => string
 }
 
-/** It shows what it is when a run fails. */
+/** A failing run prints the step. */
 function step<Given>(
   name: string,
   given: fc.Arbitrary<Given>,
@@ -142,7 +141,7 @@ function expectedOf({ firstOffset, tombstones, letters }: Model) {
   }
 }
 
-t.test('any sequence of calls leaves what the model has', async t => {
+t.test('any sequence of calls results in the state of the model', async t => {
   await fc.assert(
     fc.asyncProperty(fc.array(anyStep, { minLength: 20, maxLength: 40 }), async steps => {
       const world: World = { ...(await openTopic()), model: new Model() }

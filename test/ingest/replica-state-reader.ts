@@ -1,4 +1,4 @@
-/** What forwarders publish, read from a real PostgreSQL: by notifications, without them, and over cut connections. */
+/** Published states of forwarders, read from a real PostgreSQL: by notifications, without them, and over cut connections. */
 
 import pg from 'pg'
 import t from 'tap'
@@ -53,7 +53,7 @@ function open(t: TestHooks, options: Partial<ReplicaStateReaderOptions<Published
   return { reader, seen, counted }
 }
 
-t.test('each state is told once, and the last one to whoever comes later', async t => {
+t.test('each state is reported once, and the last one to a later listener', async t => {
   await publish('readings', 1, false)
   await publish('points', 5, false)
   const { reader, seen, counted } = open(t, { pollMs: 10 })
@@ -76,11 +76,11 @@ t.test('a notification is enough', async t => {
   }
 })
 
-t.test('a connection that is cut is made anew, with its notifications', async t => {
+t.test('a cut connection is reopened with its notifications', async t => {
   const { log, texts } = recordingLog('warn')
   const { seen } = open(t, { pollMs: 10 * 60_000, log })
   await waitFor('it is read', () => seen.length > 0)
-  // Nobody is told of it, so that it is read behind the cut.
+  // This state has no notification, so that it is read after the cut.
   await publish('readings', 21, false)
   await pool.query(
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'reader of published states'",
@@ -88,7 +88,7 @@ t.test('a connection that is cut is made anew, with its notifications', async t 
   await waitFor('it is read after the cut', () => seen.at(-1) === 21)
   await publish('readings', 22, true)
   await waitFor('it is notified after the cut', () => seen.at(-1) === 22)
-  // A slow machine may cause another one, which is told, too.
+  // A slow machine may cause another message.
   t.equal(new Set(texts).size, 1)
 })
 
@@ -104,6 +104,6 @@ t.test('while PostgreSQL is away the last state stays and grows old', async t =>
   await gate.open()
   await waitFor('it is read again', () => seen.at(-1) === 31)
   t.equal(reader.issue(), undefined)
-  // A slow machine may cause another one, which is told, too.
+  // A slow machine may cause another message.
   t.equal(new Set(texts).size, 1)
 })

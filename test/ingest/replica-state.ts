@@ -21,30 +21,30 @@ const { postgres } = store
 
 const { openTopic, takeOver } = createTopics(postgres)
 
-t.test('what is applied may be ahead of what is committed, and ends at a rewind', async t => {
+t.test('the applied offset may be ahead of the committed one until a rewind', async t => {
   const { topic, state } = await openTopic()
-  const told = (applied: number) => ({ tenure: 1, losses: 0, applied, forwarder: statusBefore('it is a test') })
+  const published = (applied: number) => ({ tenure: 1, losses: 0, applied, forwarder: statusBefore('it is a test') })
   t.equal(await state.appliedOffset(topic), undefined)
-  await state.publish(topic, told(0))
+  await state.publish(topic, published(0))
   t.equal(await state.appliedOffset(topic), undefined, 'nothing was committed')
   await state.commit(topic, 5, [])
-  t.equal(await state.appliedOffset(topic), 5, 'nothing more was told')
-  await state.commit(topic, 5, [], told(9))
+  t.equal(await state.appliedOffset(topic), 5, 'nothing more was published')
+  await state.commit(topic, 5, [], published(9))
   t.equal(await state.appliedOffset(topic), 9)
   await state.requestRewind(topic, 7)
   t.equal(await state.appliedOffset(topic), 7)
   t.equal(await state.takeRewind(topic), 7)
   t.equal((await state.load(topic)).offset, 5)
-  t.equal(await state.appliedOffset(topic), 5, 'until more is told')
-  await state.publish(topic, told(8))
+  t.equal(await state.appliedOffset(topic), 5, 'until more is published')
+  await state.publish(topic, published(8))
   await state.requestRewind(topic, 8)
   await state.takeRewind(topic)
   t.equal(await state.appliedOffset(topic), 8, 'it is not sent again')
-  await state.publish(topic, { ...told(5), appliedBefore: 8 })
+  await state.publish(topic, { ...published(5), appliedBefore: 8 })
   t.equal(await state.appliedOffset(topic), 8, 'another process has sent nothing yet')
-  await state.publish(topic, { ...told(9), appliedBefore: 8 })
+  await state.publish(topic, { ...published(9), appliedBefore: 8 })
   t.equal(await state.appliedOffset(topic), 9)
-  await state.publish(topic, { ...told(5), appliedBefore: 8 })
+  await state.publish(topic, { ...published(5), appliedBefore: 8 })
   await state.requestRewind(topic, 7)
   t.equal(await state.takeRewind(topic), 7)
   t.equal(await state.appliedOffset(topic), 5)
@@ -87,7 +87,7 @@ t.test('letters are committed once, listed in their order, and removed', async t
   t.equal((await state.load(topic)).offset, 8)
 })
 
-t.test('a reason that PostgreSQL cannot hold is changed, and more letters than there may be are refused', async t => {
+t.test('a reason that PostgreSQL cannot store is changed, and too many letters are refused', async t => {
   const { topic, state } = await openTopic()
   await state.commit(topic, 1, [letter(0, 1, [], 0, 'a\0b\ud800c')])
   t.match(await state.letters.list(topic, -1, 1), [{ reason: 'a\ufffdb\ufffdc' }])
@@ -102,7 +102,7 @@ t.test('a reason that PostgreSQL cannot hold is changed, and more letters than t
   t.strictSame(await state.letters.list(topic, -1, 1), [], 'they are erased piece by piece')
 })
 
-t.test('letters lose what is erased, those that are committed later, too', async t => {
+t.test('letters lose erased values even if they are committed later', async t => {
   const { topic, state } = await openTopic()
   const erased = [5, erasedCustom(11)]
   const letters = (at: number) => [
@@ -140,7 +140,7 @@ t.test('no letter escapes an erase that runs beside a commit', async t => {
   t.strictSame(await state.letters.list(topic, -1, 99), [])
 })
 
-t.test('an erase returns the names of damaged letters that may hold values of it, and erases the others', async t => {
+t.test('an erase returns the names of damaged letters that may hold its values', async t => {
   const { topic, state } = await openTopic()
   // More than are looked at together.
   const behind = Array.from({ length: 250 }, (_, at) => letter(1 + at, 6, [11]))
@@ -160,7 +160,7 @@ t.test('an erase returns the names of damaged letters that may hold values of it
   t.strictSame(await state.letters.list(topic, -1, 9), [])
 })
 
-t.test('without PostgreSQL each method says so, and can be called again', async t => {
+t.test('without PostgreSQL each method fails and can be repeated', async t => {
   let breaks: 'before' | 'after' | undefined
   const { topic, state } = await openTopic(breakingPool(() => breaks, postgres))
   const calls = [
@@ -187,7 +187,7 @@ t.test('without PostgreSQL each method says so, and can be called again', async 
   t.strictSame(await state.letters.list(topic, -1, 9), [letter(4, 1)])
 })
 
-t.test('a PostgreSQL that is frozen fails a call in time, and loses nothing', async t => {
+t.test('a frozen PostgreSQL fails a call in time without loss', async t => {
   const { topic, state, open } = await openTopic()
   await state.commit(topic, 1, [])
   const tenure = { replica: 1, epoch: 0, holder: 'a' }

@@ -1,4 +1,4 @@
-/** What the write path keeps in a real PostgreSQL: states of replicas, and claims of idempotency keys. */
+/** Data of the write path in a real PostgreSQL: states of replicas, and claims of idempotency keys. */
 
 import './idempotency/claims.ts'
 import './replica-state.ts'

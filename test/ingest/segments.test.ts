@@ -71,7 +71,7 @@ test('the highest stamp outlives the trimming of all older segments', async t =>
   t.equal(recoverJournal(disk).end.lastStampUs, 5_000_001)
 })
 
-test('a torn tail is cut off, kept in quarantine, and the journal goes on', async t => {
+test('a torn tail is cut off and quarantined before the journal continues', async t => {
   const folder = temporaryFolder(t)
   const disk = openDisk(folder)
   const writer = openWriter(disk)
@@ -92,12 +92,12 @@ test('a torn tail is cut off, kept in quarantine, and the journal goes on', asyn
   t.strictSame(readAll(disk, after.end).temperatures, [1, 2, 3, 4])
 })
 
-test('zeros behind the last group are no damage', async t => {
+test('zeros after the last group are not damage', async t => {
   const folder = temporaryFolder(t)
   const disk = openDisk(folder)
   const writer = openWriter(disk)
   const { end } = commit(writer, [1, 2])
-  // As after a kill: the file still has the zeros that it was grown by.
+  // A killed process leaves the zeros by which the file was extended.
   t.ok(readFileSync(join(folder, segmentName(0))).length > end)
   t.strictSame(recoverJournal(disk), { end: { position: end, ordinal: 2, lastStampUs: 1 }, start: 0, tornBytes: 0 })
 })
@@ -129,7 +129,7 @@ test('a flipped bit anywhere costs its own group and nothing else', async t => {
   fc.assert(flipped, runs(80, 1000))
 })
 
-test('a cut anywhere loses only what stood behind it', async t => {
+test('a cut loses only the records after it', async t => {
   const { disk, groups, ends, path, whole } = writeGroups(t)
   const cut = fc.property(fc.integer({ min: groupHeaderLength, max: whole.length }), length => {
     writeFileSync(path, whole.subarray(0, length))
@@ -148,7 +148,7 @@ test('a segment without a whole group is put aside and its name is free again', 
   t.strictSame(listSegments(disk), [])
 })
 
-test('a write that fails is cut back, or is unknown where it cannot be; the next group is stored', async t => {
+test('a failed write is cut off, or is unknown if it cannot be', async t => {
   for (const [outcome, refused] of Object.entries({ full: ['write'], unknown: ['write', 'truncate'] })) {
     const { disk, faults } = openFaultyDisk(temporaryFolder(t))
     const writer = openWriter(disk)

@@ -31,7 +31,7 @@ class Model {
     this.#applyTracker.sending(lane, Math.min(...requests))
   }
 
-  /** The next request of the lane comes into the table; with the last one the batch is done. */
+  /** Applies the next request of the lane to the table. The last one ends the batch. */
   take(lane: Lane): void {
     const timeUs = this.#underWay[lane].shift()
     if (timeUs === undefined) return
@@ -66,7 +66,7 @@ class Model {
     }
   }
 
-  /** What is reported, and the oldest row that the view lacks. */
+  /** The reported time, and the oldest row that the view lacks. */
   compare(): { reported: number; lacking: number } {
     const lacking = this.#rows.filter(({ txn }) => txn > this.#viewTxn).map(({ timeUs }) => timeUs)
     return { reported: this.#watermark.oldestSince(this.#viewTxn), lacking: Math.min(...lacking) }
@@ -92,7 +92,7 @@ const step = fc.oneof(
   stepOf(fc.integer({ min: 1, max: 5 }), (model, count) => model.refresh(count)),
 )
 
-test('no row that the view lacks is older than what is reported, and none is lacking once all has settled', async () => {
+test('the view never lacks a row older than reported, and none at the end', async () => {
   const property = fc.property(fc.array(step, { maxLength: 200, size: 'max' }), steps => {
     const model = new Model()
     for (const act of steps) {
@@ -113,7 +113,7 @@ const sent = (txn: number, oldestUs: number, unsequencedUs = Number.POSITIVE_INF
   sequenced: { txn, oldestUs, position: 0 },
 })
 
-test('a view that is not refreshed for long costs no memory, and stays right', async t => {
+test('a view without refreshes stays correct at no cost of memory', async t => {
   const watermark = new SentWatermark()
   for (let txn = 1; txn <= 10_000; txn++) watermark.apply(sent(txn, txn === 5000 ? 7 : 1_000_000 + txn))
   const reported = Array.from({ length: 10_001 }, (_, txn) => watermark.oldestSince(txn))
@@ -123,7 +123,7 @@ test('a view that is not refreshed for long costs no memory, and stays right', a
   t.equal(reported[10_000], Number.POSITIVE_INFINITY)
 })
 
-test('after a long pause a view that is refreshed again is told apart as before', async t => {
+test('a view that is refreshed again after a long pause distinguishes rows as before', async t => {
   const watermark = new SentWatermark()
   const send = (txn: number) => watermark.apply(sent(txn, txn))
   for (let txn = 1; txn <= 10_000; txn++) send(txn)
@@ -136,7 +136,7 @@ test('after a long pause a view that is refreshed again is told apart as before'
   for (const txn of txns) t.equal(watermark.oldestSince(txn), txn + 1)
 })
 
-test('what was lost is forgotten', async t => {
+test('lost rows are forgotten', async t => {
   const watermark = new SentWatermark()
   watermark.apply(sent(3, 4, 5))
   t.equal(watermark.oldestSince(2), 4)

@@ -1,4 +1,4 @@
-/** The positions of a journal in QuestDB: those of one whose folder is gone, and those that are replaced while they are read. */
+/** Positions of journals in QuestDB: a journal whose folder is gone, and positions replaced during a read. */
 
 import t from 'tap'
 import {
@@ -34,7 +34,7 @@ async function settled(before: [position: number, wholeFrom: number], end: numbe
   return [kind, issue, applied?.position, applied?.wholeFrom]
 }
 
-t.test('it begins anew, also where rows of the old one were sent again', async t => {
+t.test('it starts from scratch, even after rows of the old one were sent again', async t => {
   t.strictSame(await settled([600, 500], 0, true), ['fits', undefined, 0, 0])
   t.strictSame(await settled([100, 500], 40, true), ['fits', undefined, 0, 0])
 })
@@ -53,7 +53,7 @@ t.test('a position that the forwarder replaces meanwhile is found', async t => {
     async sql => {
       const rows = await exec(sql)
       if (!sql.includes('wal_tables') || looks++ > 0) return rows
-      // As the forwarder does it: rows, then their position with the transaction that they came with.
+      // The forwarder writes rows, then their position with the transaction of the rows.
       await exec(`INSERT INTO readings (ts, device) VALUES (0, 'porch-1')`)
       await advancePosition(exec, key.id, 200, await txnsOf(key.tables), 0)
       await waitFor('the position shows', async () => (await shownPosition(exec, key.id)) === 200)

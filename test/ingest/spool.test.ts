@@ -1,4 +1,4 @@
-/** What the forwarder reads of a topic, whatever is in it and whenever the process starts anew. */
+/** The forwarder's reads of a topic with any contents and any restarts. */
 
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
@@ -106,7 +106,6 @@ function recordsIn(chunk: Chunk, group: GroupHeader): ReadRecord[] {
     const offset = position - chunk.position
     const length = view.getUint16(offset, true)
     const bytes = Buffer.from(chunk.bytes.subarray(offset, offset + length))
-    // They are those of the spool.
     bytes[offsetOf.flags] = 0
     found.push({
       id: group.lastStampUs + found.length,
@@ -125,7 +124,7 @@ function recordsIn(chunk: Chunk, group: GroupHeader): ReadRecord[] {
   return found
 }
 
-/** As the forwarder does it when everything before the position is applied. */
+/** The forwarder trims everything before the applied position. */
 function trim({ spool, disk }: Opened, applied: number): void {
   const starts = listSegments(disk)
   let [start = 0] = starts
@@ -136,7 +135,7 @@ function trim({ spool, disk }: Opened, applied: number): void {
   spool.trimmed(start)
 }
 
-/** A device and a time, ms from the append on; a late one goes to the backfill lane. */
+/** A device, and a time in ms after the append. A late one goes to the backfill lane. */
 interface Entry {
   series: number
   isOfErased: boolean
@@ -153,7 +152,7 @@ type Step =
 
 const seriesMax = 5
 const entriesMax = 40
-/** With the group that opens a segment. */
+/** Large enough for the group that opens a segment. */
 const groupBytesMax = 2 * groupHeaderLength + entriesMax * 80
 const times = fc.oneof(
   { weight: 3, arbitrary: fc.integer({ min: -1000, max: 1000 }) },
@@ -179,9 +178,9 @@ class Model {
   /** Every record of the topic that is one, by its id. */
   readonly #expected = new Map<number, { bytes: string; series: number; timeUs: number; appendedMs: number }>()
   readonly #erased = new Set<number>()
-  /** Of each series, how often it was erased: then others have its place, under numbers of their own. */
+  /** Erasures of each series. Later series reuse its place under new numbers. */
   readonly #erasures = new Map<number, number>()
-  /** Of erased series, where in the spool they end. */
+  /** End positions in the spool by erased series. */
   #erasedUpTo = new Map<number, number>()
   /** Applied by any process. */
   readonly #applied = new Map<number, string>()
@@ -262,7 +261,7 @@ class Model {
     return series + seriesMax * (isOfErased ? Math.max(0, erasures - 1) : erasures)
   }
 
-  /** What the forwarder would have sent, up to the end of some group. */
+  /** Applies a share of the forwarder's rows, up to the end of a group. */
   async #apply(share: number): Promise<void> {
     await settle(this.#opened)
     this.#checkBound()
@@ -314,7 +313,7 @@ class Model {
   }
 }
 
-t.test('what is read is what the topic has, in its order, over restarts, erasures and a full spool', async () => {
+t.test('reads equal the topic in its order, over restarts, erasures and a full spool', async () => {
   const anySteps = fc.array(step, { minLength: 1, maxLength: 80, size: 'max' })
   const bounds = fc.constantFrom(2 * 1024, 16 * 1024, 1024 * 1024)
   const property = fc.asyncProperty(anySteps, bounds, async (steps, bytesMax) => {
@@ -326,7 +325,7 @@ t.test('what is read is what the topic has, in its order, over restarts, erasure
       await model.close()
     }
   })
-  // To make a failure smaller takes longer than a test may run.
+  // Shrinking a failure takes longer than a test may run.
   await fc.assert(property, { ...runs(6, 40), endOnFailure: true })
 })
 
@@ -351,7 +350,7 @@ t.test('a damaged group is kept and passed over, with an alarm', async t => {
   t.ok(bytes.equals(noise))
 })
 
-t.test('what the topic has removed and QuestDB had is no loss', async t => {
+t.test('records that the topic has removed are not lost if QuestDB has them', async t => {
   const topic = new TopicContent()
   for (let count = 0; count < 5; count++) topic.append(topicGroup(records(device(1), [count], count), 1), 1)
   topic.start = 3
@@ -405,7 +404,7 @@ t.test('a segment ends by its age, so that the offset that is kept comes up with
   t.equal(readSpool(opened, end).length, 3)
 })
 
-t.test('a topic that ends before what was forwarded is told, and nothing is read', async t => {
+t.test('a topic that ends before the forwarded offset is reported without a read', async t => {
   const topic = new TopicContent()
   topic.append(topicGroup(records(device(1), [1], 1), 1), 1)
   const { log, texts } = recordingLog('error')
@@ -417,7 +416,7 @@ t.test('a topic that ends before what was forwarded is told, and nothing is read
   t.equal(opened.spool.end, 0)
 })
 
-t.test('while Kafka is away it is tried again, and both is told once', async t => {
+t.test('while Kafka is down reads are retried, with one report each of begin and end', async t => {
   const topic = new TopicContent()
   topic.failure = new KafkaAway('no broker answers')
   const { log, texts } = recordingLog('warn')
@@ -433,9 +432,8 @@ t.test('while Kafka is away it is tried again, and both is told once', async t =
   t.strictSame(texts, ['cannot read the topic, retrying'])
 })
 
-/** As the forwarder's thread opens it. */
 function openSource(topic: TopicContent, bytesMax: number, monotonicMs = timing.monotonicMs) {
-  const told: SpoolStatus[] = []
+  const statuses: SpoolStatus[] = []
   let isClosed = false
   const source = openSpoolSource({
     topic: 'topic',
@@ -458,23 +456,23 @@ function openSource(topic: TopicContent, bytesMax: number, monotonicMs = timing.
     }),
     timing: { ...timing, monotonicMs },
     log: silentLog,
-    send: message => message.kind === 'status' && told.push(message.status),
+    send: message => message.kind === 'status' && statuses.push(message.status),
   })
-  return { source, told, isClosed: () => isClosed }
+  return { source, statuses, isClosed: () => isClosed }
 }
 
-t.test('where QuestDB may lose what it has applied, a successor begins with what is kept', async t => {
+t.test('a successor starts with the kept records if QuestDB may lose applied rows', async t => {
   const topic = new TopicContent()
   const body = records(device(2), new Array<number>(150).fill(1), 1)
   for (let count = 0; count < 40; count++) topic.append(topicGroup(body, 150), 1)
-  const { source, told, isClosed } = openSource(topic, 1024 * 1024)
+  const { source, statuses, isClosed } = openSource(topic, 1024 * 1024)
   while (source.durableEnd() < 40 * body.length) await turn()
   const start = listSegments(source.disk)[2] ?? 0
   const applied = source.durableEnd()
   const status = { ...statusBefore('none'), applied, recorded: source.placeOf(applied), start }
   source.onStatus({ ...status, isSynced: false })
   source.onStatus({ ...status, isSynced: true })
-  const [unsynced, synced] = told
+  const [unsynced, synced] = statuses
   t.equal(unsynced?.committable, unsynced?.kept)
   t.ok((unsynced?.committable ?? 0) > 0 && (unsynced?.committable ?? 0) < (unsynced?.applied ?? 0))
   t.equal(synced?.committable, synced?.applied)
@@ -482,12 +480,12 @@ t.test('where QuestDB may lose what it has applied, a successor begins with what
   t.ok(isClosed())
 })
 
-t.test('of a topic of few groups, what is kept goes when its time is over, and the newest, too', async t => {
+t.test('kept records of a topic of few groups expire, even the newest', async t => {
   const topic = new TopicContent()
   for (let count = 0; count < 2; count++) topic.append(topicGroup(records(device(2), [1], 1), 1), 1)
   let nowMs = 0
   const monotonicMs = () => nowMs
-  const { source, told } = openSource(topic, 1024 * 1024, monotonicMs)
+  const { source, statuses } = openSource(topic, 1024 * 1024, monotonicMs)
   const { disk } = source
   const commitMode = { isSynced: false } as CommitMode
   const tombstones = { prune: () => undefined } as unknown as Tombstones
@@ -500,10 +498,10 @@ t.test('of a topic of few groups, what is kept goes when its time is over, and t
     retention.trim(applied)
     const recorded = source.placeOf(applied)
     source.onStatus({ ...statusBefore('none'), applied, recorded, start: retention.start, isSynced: false })
-    const { applied: appliedOffset, committable } = told.at(-1) as SpoolStatus
+    const { applied: appliedOffset, committable } = statuses.at(-1) as SpoolStatus
     return [appliedOffset, committable]
   }
-  while (told.at(-1)?.next !== 2) await at(0)
+  while (statuses.at(-1)?.next !== 2) await at(0)
   t.strictSame(await at(100), [2, 0])
   t.strictSame(await at(125), [2, 0], 'the segment ends, and its time begins')
   t.equal(listSegments(disk).length, 2)
@@ -512,15 +510,15 @@ t.test('of a topic of few groups, what is kept goes when its time is over, and t
   source.close()
 })
 
-t.test('what is erased before it is fetched does not come into the spool', async t => {
+t.test('records that are erased before the fetch do not enter the spool', async t => {
   const topic = new TopicContent()
   const both = () => topicGroup(Buffer.concat([records(device(1), [1], 1), records(device(2), [2], 1)]), 2)
   for (let count = 0; count < 3; count++) topic.append(both(), 1)
-  const { source, told } = openSource(topic, 1024 * 1024)
+  const { source, statuses } = openSource(topic, 1024 * 1024)
   t.equal(source.erase([1], 2), 0, 'nothing is in the spool')
-  while (told.at(-1)?.next !== 3) {
+  while (statuses.at(-1)?.next !== 3) {
     await turn()
-    source.onStatus({ ...statusBefore('none'), recorded: source.placeOf(0), rows: told.length })
+    source.onStatus({ ...statusBefore('none'), recorded: source.placeOf(0), rows: statuses.length })
   }
   source.close()
   const reader = new SegmentReader(source.disk)

@@ -76,7 +76,7 @@ class Process {
     this.#monotonicMs += Math.max(0, ms)
   }
 
-  /** The next one, if there is one; throws where it is not above the last one of its class. */
+  /** Returns the next stamp if there is one. Throws if it is not above the last one of its class. */
   stamp(): number | undefined {
     this.pass(0.3)
     const us = this.lease.stampers[0]?.next()
@@ -184,7 +184,7 @@ async function started(wallMs?: number) {
 }
 
 t.test('no history of processes, clocks and lost answers gives a stamp out twice', async t => {
-  // So few that the processes take each other's.
+  // The classes are few, so that the processes compete for them.
   const classes = 6
   let given = 0
   const inMemory = fc.asyncProperty(history, async each => {
@@ -201,7 +201,7 @@ t.test('no history of processes, clocks and lost answers gives a stamp out twice
   await fc.assert(inDatabase, runs(3, 15))
 })
 
-t.test('processes have classes of their own, and give no stamp out before it is claimed', async t => {
+t.test('processes have separate classes and return no stamp before its claim', async t => {
   const [one, other] = [openProcess(), openProcess()]
   t.equal(one.readings.next(), undefined, 'before there are classes')
   await Promise.all([one.lease.renew(), other.lease.renew()])
@@ -219,7 +219,7 @@ t.test('processes have classes of their own, and give no stamp out before it is 
   t.ok((await heldBy(one.holder)).some(({ boundUs }) => boundUs >= (stamps[0] ?? 0)))
 })
 
-t.test('stamps end at their bound, and go on when it is raised', async t => {
+t.test('stamps end at their bound and continue when it is raised', async t => {
   const { clock, readings, points, lease, holder } = await started()
   t.ok(readings.next())
   clock.us += minuteUs + 1_000_000
@@ -258,7 +258,7 @@ t.test('classes of a process that has ended without a word are free after its le
   await none.lease.renew()
   const classesIn = (rows: ClassRow[]) => rows.map(row => row.class)
   t.strictSame(classesIn(await heldBy(none.holder)), classesIn(before))
-  // It was only frozen, and goes on with what it had claimed.
+  // It was only frozen and resumes with its claimed stamps.
   const frozen = new Set(Array.from({ length: 100 }, () => killed.readings.next()))
   const successor = Array.from({ length: 100 }, () => none.readings.next())
   t.notOk(frozen.has(undefined) || successor.includes(undefined))
@@ -268,7 +268,7 @@ t.test('classes of a process that has ended without a word are free after its le
   t.equal(killed.readings.next(), undefined)
 })
 
-t.test('processes that start at once have four classes each, and keep them', async t => {
+t.test('processes that start at once have four classes each and keep them', async t => {
   for (let round = 0; round < 2; round++) {
     await forget()
     const all = await Promise.all(Array.from({ length: 12 }, () => started()))
@@ -288,7 +288,7 @@ t.test('a statement that comes late lowers no bound', async t => {
   t.ok(row !== undefined && row.beforeUs === row.boundUs && row.boundUs > us)
 })
 
-t.test('a clock that is set back has another class, and stamps run ahead when there is none', async t => {
+t.test('a clock that is set back gets another class, else stamps run ahead', async t => {
   const { clock, readings, lease, errors } = await started()
   for (const turn of [0, 1, 2, 3]) {
     t.ok(Math.abs((readings.next() ?? 0) - clock.us) <= 1_000_000, `turn ${turn}`)
@@ -320,7 +320,7 @@ t.test('from journals on disk and back, no stamp is given out again', async t =>
   t.ok(highest.some(us => us === readings.highestUs()))
 })
 
-t.test('while PostgreSQL is away stamps are given out up to their bound, and claimed again afterwards', async t => {
+t.test('without PostgreSQL stamps are available up to their bound', async t => {
   let isAway = false
   let offsetUs = 0
   const breaking = createStampClassRows({

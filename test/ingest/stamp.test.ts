@@ -26,7 +26,7 @@ function createRig(options: Partial<Parameters<typeof createStamper>[0]> = {}) {
     onExhausted: us => exhausted.push(us),
     ...options,
   })
-  /** So many, and how far the farthest lies from the clock. */
+  /** Returns this many stamps, and the largest distance from the clock. */
   function give(count: number): number {
     let farthest = 0
     for (let index = 0; index < count; index++) {
@@ -40,7 +40,7 @@ function createRig(options: Partial<Parameters<typeof createStamper>[0]> = {}) {
   return { clock, saved, given, exhausted, give }
 }
 
-test('stamps rise with the clock, and over a small correction', async t => {
+test('stamps rise with the clock and over a small correction', async t => {
   const { clock, given, give, saved } = createRig()
   give(50)
   clock.us -= 900_000
@@ -61,7 +61,7 @@ test('a clock that is set to and fro takes the same two classes', async t => {
   t.strictSame(exhausted, [])
 })
 
-test('a clock that is set back more often than there are classes is logged, and no stamp is given twice', async t => {
+test('a clock set back more often than there are classes is logged without duplicate stamps', async t => {
   const { clock, given, give, exhausted } = createRig()
   for (let turn = 0; turn < 20; turn++) {
     give(20)
@@ -73,7 +73,7 @@ test('a clock that is set back more often than there are classes is logged, and 
   t.ok(give(20) <= secondUs, 'it follows again')
 })
 
-test('a class is in use only when that is durable; until then stamps stay unique', async t => {
+test('a class is used only once that is durable, with unique stamps until then', async t => {
   let mayBeSaved = true
   const { clock, given, give } = createRig({ save: () => mayBeSaved })
   give(20)
@@ -96,7 +96,7 @@ test('a journal without the file has stamps of any class', async t => {
   t.equal(readStamps(disk, startUs).residue, undefined, 'nor does one with a file that is no such file')
 })
 
-test('a disk that cannot be written keeps nobody from a start', async t => {
+test('a disk that cannot be written does not prevent a start', async t => {
   const { log, texts } = recordingLog('warn')
   function replace(): never {
     throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
@@ -107,7 +107,7 @@ test('a disk that cannot be written keeps nobody from a start', async t => {
   t.match(texts, [/cannot follow the clock/])
 })
 
-test('steps of the clock are reported and counted; corrections and the passing of time are not', async t => {
+test('steps of the clock are counted, unlike corrections and the passing of time', async t => {
   let ms = 1000
   let monotonicMs = 0
   const steps: number[] = []
@@ -126,7 +126,7 @@ test('steps of the clock are reported and counted; corrections and the passing o
   t.strictSame([steps, clock.steps()], [[3_600_000_000, -3_600_010_000], 2])
 })
 
-test('stamps go on above what others have given out, in a class that the clock has passed where there is one', async t => {
+test('stamps continue above those of others, in a class that the clock has passed if possible', async t => {
   const clock = { us: startUs }
   const saved: StampState[] = []
   const save = (state: StampState) => saved.push(state) > 0

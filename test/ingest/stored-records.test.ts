@@ -1,4 +1,4 @@
-/** What listeners to a journal are told: the records that are on the disk, in its order, and no others. */
+/** Listeners to a journal receive exactly the records on the disk, in its order. */
 
 import { setImmediate as turn } from 'node:timers/promises'
 import { test } from 'tap'
@@ -17,21 +17,21 @@ function openJournal(t: TestHooks, options: Partial<TestJournalOptions> = {}) {
   return { journal, append }
 }
 
-/** `[device, temperature]` of all that was told so far. */
+/** `[device, temperature]` of all received records. */
 function collect(journal: ReadingJournal): [number, number][] {
-  const told: [number, number][] = []
+  const seen: [number, number][] = []
   journal.onStored(stored => {
-    const before = told.length
+    const before = seen.length
     while (stored.next()) {
-      told.push([stored.series, stored.value(0)])
+      seen.push([stored.series, stored.value(0)])
       if (stored.value(2) !== 1000 || !Number.isSafeInteger(stored.timeUs)) throw new Error('it is another record')
     }
-    if (told.length - before !== stored.count) throw new Error(`${stored.count} records were announced`)
+    if (seen.length - before !== stored.count) throw new Error(`${stored.count} records were announced`)
   })
-  return told
+  return seen
 }
 
-test('all ways into the journal are told in its order, each record once', async t => {
+test('all write paths into the journal report each record once, in its order', async t => {
   const { journal, append } = openJournal(t)
   const [first, second] = [collect(journal), collect(journal)]
   const temperatures = Array.from({ length: 10_000 }, (_, index) => index)
@@ -43,12 +43,12 @@ test('all ways into the journal are told in its order, each record once', async 
     for (const temperature of temperatures) expected.push([2, temperature])
     t.ok((await Promise.all([...live, bulk])).every(outcome => outcome === 'stored'))
   }
-  await waitFor('all records are told', () => first.length >= expected.length)
+  await waitFor('all records are received', () => first.length >= expected.length)
   t.equal(JSON.stringify(first), JSON.stringify(expected))
   t.equal(JSON.stringify(second), JSON.stringify(expected))
 })
 
-test('what is refused, failed, unknown or erased is not told', async t => {
+test('refused, failed, unknown and erased records are not reported', async t => {
   const outcomes: ('stored' | 'full' | 'unknown')[] = ['full', 'stored', 'unknown', 'stored']
   let hooks: JournalThreadHooks | undefined
   let end = 0
@@ -66,7 +66,7 @@ test('what is refused, failed, unknown or erased is not told', async t => {
     },
     after: () => () => undefined,
   })
-  const told = collect(journal)
+  const seen = collect(journal)
   const settled = []
   for (let temperature = 0; temperature < 4; temperature++) settled.push(await append(temperature))
   t.strictSame(settled, ['full', 'stored', 'unknown', 'stored'])
@@ -77,14 +77,14 @@ test('what is refused, failed, unknown or erased is not told', async t => {
   t.equal(await append(10), 'closing')
   await closing
   await turn()
-  t.strictSame(told, [
+  t.strictSame(seen, [
     [1, 1],
     [1, 3],
     [3, 9],
   ])
 })
 
-test('a listener that throws is logged once, and neither the journal nor other listeners notice', async t => {
+test('a listener that throws is logged once without effect on the journal and other listeners', async t => {
   const logged: string[] = []
   const log = { ...silentLog, error: (...[, text]: unknown[]) => void logged.push(String(text)) }
   const { journal, append } = openJournal(t, { log })
@@ -93,9 +93,9 @@ test('a listener that throws is logged once, and neither the journal nor other l
     calls++
     throw new Error('made for the test')
   })
-  const told = collect(journal)
+  const seen = collect(journal)
   for (let temperature = 0; temperature < 5; temperature++) t.equal(await append(temperature), 'stored')
-  await waitFor('all records are told', () => told.length === 5)
+  await waitFor('all records are received', () => seen.length === 5)
   t.equal(calls, 5)
   t.strictSame(logged, ['a listener to stored records failed'])
 })

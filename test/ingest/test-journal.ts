@@ -1,5 +1,3 @@
-/** A journal in a folder, for tests of what it does by itself. */
-
 import { Journal, type JournalOptions } from '../../ingest/journal/journal.ts'
 import { openSegmentsMedium, type SegmentsMediumOptions } from '../../ingest/journal/segments-medium.ts'
 import type { Reading } from '../../ingest/reading.ts'

@@ -1,4 +1,4 @@
-/** A topic in memory, for tests of what reads one, and the groups that a journal appends to it. */
+/** A topic in memory for tests of its readers, and the groups that a journal appends to it. */
 
 import { setImmediate as turn } from 'node:timers/promises'
 import { sealGroup } from '../../ingest/journal/group.ts'
@@ -7,7 +7,7 @@ import { OffsetOutOfRange } from '../../ingest/kafka/kafka-errors.ts'
 import type { SpoolPartition } from '../../ingest/kafka/spool-reader.ts'
 import { unsealed } from '../support/journal-parts.ts'
 
-/** As a journal appends it. */
+/** A group as a journal appends it. */
 export function topicGroup(body: Uint8Array, recordCount: number): Buffer {
   const bytes = unsealed(body)
   const times = { receiptUs: 1, lastStampUs: 1 }
@@ -17,7 +17,6 @@ export function topicGroup(body: Uint8Array, recordCount: number): Buffer {
 }
 
 export class TopicContent implements SpoolPartition {
-  /** By offset. */
   readonly records: { appendedMs: number; value: Buffer }[] = []
   start = 0
   /** Fails each fetch, when there is one. */

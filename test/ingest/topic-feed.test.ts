@@ -1,4 +1,4 @@
-/** A feed of a topic: what it tells, what it passes over, and what it says while it cannot read. */
+/** A feed of a topic: delivered and skipped records, and errors while it cannot read. */
 
 import fc from 'fast-check'
 import { type Test, test } from 'tap'
@@ -38,23 +38,23 @@ function open(t: Test, options: Partial<TopicFeedOptions> = {}) {
     ...options,
   })
   t.teardown(() => feed.close())
-  const told: number[] = []
+  const received: number[] = []
   const missed = { times: 0 }
   feed.onStored(
     stored => {
-      while (stored.next()) told.push(stored.value(0))
+      while (stored.next()) received.push(stored.value(0))
     },
     () => missed.times++,
   )
   /** One group, with the ids as values. */
   const append = (ids: readonly number[], timeUs = 1000) =>
     partition.values.push(groupOf(ids.map(id => ({ id, series: id, timeUs }))))
-  return { feed, partition, clock, told, append, publish: (state: PublishedState) => publish(state), missed }
+  return { feed, partition, clock, received, append, publish: (state: PublishedState) => publish(state), missed }
 }
 
 const numbers = (count: number, from = 0) => Array.from({ length: count }, (_, index) => from + index)
 
-test('each record has its id as its position, whoever tells it in whichever pieces', async t => {
+test('a record has its id as its position in pieces of any size', async t => {
   const { feed, partition, append } = open(t, { notifyFrom: 1 })
   t.equal(feed.nextId(), letterId(1, 0))
   const positions: number[] = []
@@ -74,7 +74,7 @@ test('each record has its id as its position, whoever tells it in whichever piec
   t.equal(feed.nextId(), letterId(4, 0), 'behind a damaged group')
 })
 
-test('nothing is read before somebody listens, where that is asked', async t => {
+test('the first read can wait for a listener', async t => {
   const partition = new FakePartition()
   const published = { onState: () => undefined, ageMs: () => 0 }
   const common = { table: readings, topic: 'readings', from: 0, notifyFrom: 0, published, log: silentLog }
@@ -83,53 +83,53 @@ test('nothing is read before somebody listens, where that is asked', async t => 
   partition.values.push(groupOf([{ id: 7, series: 7, timeUs: 1000 }]))
   await new Promise(resolve => setTimeout(resolve, 5))
   t.notOk(partition.isAsked)
-  const told: number[] = []
+  const received: number[] = []
   feed.onStored(stored => {
-    while (stored.next()) told.push(stored.value(0))
+    while (stored.next()) received.push(stored.value(0))
   })
   await partition.serve(1)
-  t.strictSame(told, [7])
+  t.strictSame(received, [7])
 })
 
-test('whoever waits for all that is in the topic waits until it is told, and not for what comes later', async t => {
-  const { feed, partition, append, told } = open(t)
+test('a wait for the end of the topic ignores later records', async t => {
+  const { feed, partition, append, received } = open(t)
   const { signal } = new AbortController()
   append([1])
   append([2])
-  let isTold = false
+  let isReached = false
   const waiting = feed.untilNotified(signal).then(() => {
-    isTold = true
+    isReached = true
   })
   await partition.serve(1)
   append([3])
   await new Promise(resolve => setTimeout(resolve, 30))
-  t.notOk(isTold)
+  t.notOk(isReached)
   await partition.serve(1)
   await waiting
-  t.strictSame(told, [1, 2])
+  t.strictSame(received, [1, 2])
   const ended = new AbortController()
   const aborted = feed.untilNotified(ended.signal)
   ended.abort()
   await t.rejects(aborted, { name: 'AbortError' })
 })
 
-test('damaged groups are counted, logged once, and passed over', async t => {
+test('damaged groups are counted, logged once and skipped', async t => {
   const { log, texts } = recordingLog('error')
-  const { feed, partition, told, append } = open(t, { log })
+  const { feed, partition, received, append } = open(t, { log })
   append([1])
   append([2])
   append([3])
   partition.values[0] = damaged(partition.values[0] as Buffer)
   partition.values[1] = Buffer.from('no group at all')
   await partition.serve(3)
-  t.strictSame(told, [3])
+  t.strictSame(received, [3])
   t.equal(feed.status().damagedGroups, 2)
   t.strictSame(texts, ['damaged group in the topic skipped'])
 })
 
-test('while Kafka is away the feed tries again, says so once, and is behind', async t => {
+test('while Kafka is down the feed is behind and retries after one log line', async t => {
   const { log, texts } = recordingLog('warn')
-  const { feed, partition, clock, told, append } = open(t, { log })
+  const { feed, partition, clock, received, append } = open(t, { log })
   t.ok(feed.isBehind(), 'before the first fetch')
   append([1])
   await partition.serve(1)
@@ -144,13 +144,13 @@ test('while Kafka is away the feed tries again, says so once, and is behind', as
   // That fetch has begun before.
   await partition.serve(1)
   t.match(feed.status(), { position: 2, end: 2, lagGroups: 0, lagSeconds: 0, issue: undefined })
-  t.strictSame(told, [1, 2])
+  t.strictSame(received, [1, 2])
   t.strictSame(texts, ['cannot read the topic, retrying'])
 })
 
-test('records that are gone unread are logged, and listeners know that they missed some', async t => {
+test('records lost before a read are logged and reported to listeners as missed', async t => {
   const { log, texts } = recordingLog('error')
-  const { feed, partition, told, append, missed, publish } = open(t, { log })
+  const { feed, partition, received, append, missed, publish } = open(t, { log })
   for (const id of numbers(6)) append([id])
   await partition.serve(1)
   publish({ ...atStart, applied: 1 })
@@ -163,11 +163,11 @@ test('records that are gone unread are logged, and listeners know that they miss
   publish({ ...atStart, applied: 3 })
   t.ok(feed.replicas[0].revision(200) > before, 'a row that was not read may have been applied')
   await partition.serve(9)
-  t.strictSame(told, [0, 4, 5])
+  t.strictSame(received, [0, 4, 5])
   t.strictSame(texts, ['the topic deleted unread records by its retention'])
 })
 
-test('what is not known is said to be any time', async t => {
+test('an unknown time is reported as any time', async t => {
   const { feed, partition, clock, append, publish } = open(t)
   const unknown = Number.NEGATIVE_INFINITY
   append([1], 500)
@@ -185,10 +185,10 @@ test('what is not known is said to be any time', async t => {
   publish({ ...atStart, tenure: 2, committed: 0, sequenced: undefined })
   t.equal(feed.replicas[0].oldestSentSince(3), 500, 'the first row is sent again')
   clock.ms = 2001
-  t.equal(feed.replicas[0].oldestSentSince(3), unknown, 'nothing was heard of the topic')
+  t.equal(feed.replicas[0].oldestSentSince(3), unknown, 'nothing was received from the topic')
 })
 
-test('a view that is not refreshed for long costs no memory, and a late row stays known', async t => {
+test('a view without refreshes keeps late rows at no cost of memory', async t => {
   const watermark = new TopicWatermark(0)
   const groups = 100_000
   for (let offset = 0; offset < groups; offset++) {
@@ -263,7 +263,7 @@ async function holds(check: (topic: ForwardedTopic, acts: readonly Step[]) => Pr
   await fc.assert(property, runs(20, 200))
 }
 
-test('rows are told in order and once, revisions are raised when rows show, and no row is older than is said', async () => {
+test('rows are delivered once in order, with revisions raised when they show', async () => {
   await holds(async (topic, acts) => {
     for (const act of acts) {
       await act(topic)

@@ -1,4 +1,4 @@
-/** The list of unknown devices: its order, its bounds, and names and fields that strangers choose. */
+/** The list of unknown devices: its order, its bounds, and untrusted names and fields. */
 
 import t from 'tap'
 import { UnknownDevices, unknownDevicesMax } from '../../ingest/rejections/unknown-devices.ts'
@@ -13,7 +13,7 @@ const reading = (fields: Record<string, unknown> = { temperature: 1 }, owner: nu
 })
 const namesIn = (list: UnknownDevices) => list.list(unregistered).map(({ name }) => name)
 
-t.test('messages of a device are counted, the latest device is first, and a registered one leaves', async t => {
+t.test('messages are counted by device, the latest first and without registered ones', async t => {
   const list = new UnknownDevices()
   const decomposed = 'Ku\u0308che'
   list.add(
@@ -63,7 +63,7 @@ t.test('the least recently seen device leaves first: of a sender with its share,
   t.strictSame(namesIn(list), ['g', 'f', 'e', 'b', 'd'])
 })
 
-t.test('names that no device can have are left out, and metrics are limited', async t => {
+t.test('invalid device names are left out and metrics limited', async t => {
   const list = new UnknownDevices()
   for (const name of ['', 'x'.repeat(65), 'ü'.repeat(100_000), 'a/b', 'a\nb', '\u202eb', '\ud800', '..']) {
     list.add(from('broker', name), reading(), 0)

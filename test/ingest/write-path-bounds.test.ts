@@ -32,7 +32,7 @@ test('a deadline is over by whichever clock comes first', async t => {
   }
 })
 
-test('a segment gets older while a process runs, and not in between, and is never younger than new', async t => {
+test('a segment ages only while a process runs and never below zero', async t => {
   const disk = openDisk(temporaryFolder(t))
   const open = (nowMs: number) => new AppliedTimes({ disk, monotonicMs: () => nowMs })
   let nowMs = 1_000_000
@@ -68,11 +68,11 @@ function rateBeside(pace: BulkPace, waitMs: ((nowMs: number) => number) | undefi
 
 const unlimited = groupBytes / 2
 
-t.test('without single readings there is no limit', async t => {
+t.test('the rate is unlimited without single readings', async t => {
   t.equal(rateBeside(new BulkPace(), undefined, 0, 1000), unlimited)
 })
 
-t.test('it grows while single readings wait for a short time, and is never below its minimum', async t => {
+t.test('the rate grows while single readings wait briefly and stays above its minimum', async t => {
   const pace = new BulkPace()
   const first = rateBeside(pace, () => 0.5, 0, 2000)
   const second = rateBeside(pace, () => 0.5, 2000, 2000)
@@ -90,7 +90,7 @@ t.test('a disk where each sync takes long does not slow it down', async t => {
   t.ok(rate > 8000, `${rate}`)
 })
 
-t.test('a body after a quiet minute is taken at once, and without single readings the limit ends', async t => {
+t.test('a body after a quiet minute is accepted at once', async t => {
   const quiet = new BulkPace()
   rateBeside(quiet, nowMs => (nowMs % 100 === 0 ? 30 : 0.5), 0, 5000)
   for (let nowMs = 5000; nowMs < 65_000; nowMs += 2) quiet.waited(30, nowMs)
@@ -111,7 +111,7 @@ test('a body costs its readings, or its bytes where they are more', async t => {
   t.equal(share.waitSeconds('a'), 11)
 })
 
-test('in the long run nobody takes more than the rate, the burst and one body', async t => {
+test('in the long run each writer takes at most the rate, the burst and one body', async t => {
   const steps = fc.array(fc.record({ passMs: fc.nat(5000), readings: fc.integer({ min: 1, max: 500 }) }), {
     maxLength: 60,
   })
@@ -131,7 +131,7 @@ test('in the long run nobody takes more than the rate, the burst and one body', 
   )
 })
 
-test('who waits as long as was told may send, and those that owe nothing are forgotten', async t => {
+test('a sender may send after the returned wait, and one without debt is forgotten', async t => {
   let nowMs = 0
   const share = createFairShare({ perSecond: 7, burst: 10 }, () => nowMs)
   share.charge('debtor', 1000)
@@ -146,7 +146,7 @@ test('who waits as long as was told may send, and those that owe nothing are for
 
 const mebibyte = 1024 * 1024
 
-/** Sends so many requests of the size that is asked for; what is longer than `limit` fails in this way. */
+/** Sends requests of this size. Those longer than `limit` fail in this way. */
 function send(size: RequestSize, limit: number, how: 'refused' | 'unanswered', requests: number): number {
   let failures = 0
   for (let count = 0; count < requests; count++) {
@@ -160,7 +160,7 @@ function send(size: RequestSize, limit: number, how: 'refused' | 'unanswered', r
   return failures
 }
 
-test('requests grow to the most within a few, and short ones say nothing', async t => {
+test('requests grow to the maximum within a few steps, unaffected by short ones', async t => {
   const size = new RequestSize(12 * mebibyte)
   size.passed(1000, 1)
   t.equal(size.bytes, mebibyte)
@@ -175,7 +175,7 @@ test('a proxy with a limit refuses few of many', async t => {
   t.ok(size.bytes > 250_000)
 })
 
-test('nothing passes for a long time: down to a row, and up again', async t => {
+test('a long outage shrinks requests to a row before they grow again', async t => {
   const size = new RequestSize(12 * mebibyte)
   send(size, 0, 'unanswered', 100)
   t.equal(size.bytes, 1)

@@ -1,4 +1,4 @@
-/** The examples of docs/sensors.md give the readings that stand below them, and each family has one. */
+/** The examples of docs/sensors.md give the readings that stand below them. Each family has an example. */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

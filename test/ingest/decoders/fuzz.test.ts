@@ -1,4 +1,4 @@
-/** Whatever a message holds, each decoder answers soon, with readings that the intake can take, or with a reason. */
+/** Each decoder answers any message soon, with readings that the intake can take, or with a reason. */
 
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
@@ -10,7 +10,7 @@ t.comment(`FUZZ_SEED=${seed}`)
 
 /** Bodies have 256 KB at most. */
 const bodyLengthMax = 256 * 1024
-/** Of a processor, for the machine may be busy. */
+/** Processor time, since the machine may be busy. */
 const messageMsMax = 500
 
 const names = [
@@ -76,7 +76,7 @@ const parameters = fc.oneof(
 )
 const message: fc.Arbitrary<Message> = fc.record({ body: tree, topic, parameters })
 
-/** As JSON makes it: `__proto__` is a name like others. */
+/** Entries like those of JSON.parse, where `__proto__` is an ordinary name. */
 function own(entries: readonly (readonly [string, unknown])[]): object {
   return Object.fromEntries(entries)
 }

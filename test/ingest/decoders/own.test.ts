@@ -1,4 +1,4 @@
-/** Decoders of people: what may be declared, in which time their patterns match, and the messages that they are tried on. */
+/** User-defined decoders: valid declarations, the time limit of their patterns, and the messages to try them on. */
 
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
@@ -94,7 +94,7 @@ t.test('each fault is at its field', async t => {
   }
 })
 
-/** Of a processor, for the machine may be busy. */
+/** Processor time, since the machine may be busy. */
 const messageMsMax = 500
 
 function cpuMs(work: () => unknown): number {
@@ -134,7 +134,7 @@ t.test('no declaration has a pattern that takes long, whatever the topic and the
   t.ok(valid > 20, `${valid} valid ones`)
 })
 
-t.test('recent messages are bounded, and hold no secrets', async t => {
+t.test('recent messages are bounded and free of secrets', async t => {
   let nowMs = 0
   const recent = createRecentMessages(() => nowMs++)
   const key = `barograph_key_${'a'.repeat(49)}`

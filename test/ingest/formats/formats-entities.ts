@@ -1,4 +1,4 @@
-/** Lines as Home Assistant's InfluxDB integration writes them: whose value each is, of which metric, and in which unit. */
+/** Lines as Home Assistant's InfluxDB integration writes them: device, metric and unit of each value. */
 
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
@@ -22,7 +22,7 @@ const registered: EntityMetric[] = [
   { name: 'temperature', unit: 'Cel', kind: 'gauge' },
   { name: 'sap_flow', unit: null, kind: 'gauge' },
   { name: 'flow_of_sap', unit: 'L/h', kind: 'rate' },
-  // As an administrator has changed them.
+  // An administrator has changed these metrics.
   { name: 'wind_speed', unit: 'km/h', kind: 'gauge' },
 ]
 const defaults: LineProtocolOptions = {
@@ -36,7 +36,6 @@ const defaults: LineProtocolOptions = {
   rejectsMax: 100,
 }
 const names = 'co2|energy|door|motion|illuminance|pm25|sap_flow|flow_of_sap|wind_speed|power|uv_index|voltage'
-/** What any device has, by the places of these names. */
 const custom = names.split('|')
 const ignoring = { names: { ...defaultLineNames, unknownFields: 'ignore' as const } }
 
@@ -72,7 +71,7 @@ function gives(t: Test, line: string, device: string, values: object): void {
   t.strictSame([result.rejects, valuesIn(result)], [[], [[device, values]]], line)
 }
 
-/** Entities with their units and values, the devices whose they are, and what is stored of those. */
+/** Entities with their units and values, their devices, and the stored values. */
 function allGive(t: Test, cases: [entity: string, unit: string, value: string, device: string, values: object][]) {
   for (const [entity, unit, value, device, values] of cases) {
     gives(t, lineOf(entity, unit, `value=${value}`), device, values)
@@ -90,7 +89,7 @@ const nothing = (t: Test, line: string, options: Partial<LineProtocolOptions> = 
   t.strictSame([readings, rejected, points], [[], 0, 1], line)
 }
 
-t.test('the end of an entity is its metric, and what stands before it its device', async t => {
+t.test('the end of an entity is its metric, the rest its device', async t => {
   const attributes =
     'device_class_str="temperature",friendly_name_str="Porch, Temperature",icon_str="mdi:a\\"b",state_class_str="measurement",value=21.4'
   gives(t, lineOf('sensor.porch_temperature', '°C', attributes), 'porch', { temperature: 21.4 })
@@ -106,7 +105,7 @@ t.test('the end of an entity is its metric, and what stands before it its device
   ])
 })
 
-t.test('a voltage is that of the battery where the body has another entity of the battery of its device', async t => {
+t.test('a voltage belongs to the battery if the body has another battery entity of the device', async t => {
   const of = (device: string, volts: string) => lineOf(`sensor.${device}_voltage`, 'V', `value=${volts}`)
   const body = [
     of('door', '3'),
@@ -122,7 +121,7 @@ t.test('a voltage is that of the battery where the body has another entity of th
   ])
 })
 
-/** As influxdb 5.3.2 and influxdb-client 1.50 for Python write the points that Home Assistant makes of its events. */
+/** Points of Home Assistant's events as influxdb 5.3.2 and influxdb-client 1.50 for Python write them. */
 const written = {
   'InfluxDB 1.x': `°C,domain=sensor,entity_id=porch_temperature device_class_str="temperature",friendly_name_str="Porch \\"A\\", Temp=1\\\\x",state_class_str="measurement",value=21.4 ${ns}
 binary_sensor.front_door,domain=binary_sensor,entity_id=front_door device_class_str="door",friendly_name_str="Front\\ndoor",state="on",value=1.0 ${ns}
@@ -152,7 +151,7 @@ for (const [client, body] of Object.entries(written)) {
   })
 }
 
-t.test('of several endings the longest counts', async t => {
+t.test('the longest of several endings wins', async t => {
   t.strictSame(readEntityName('porch_soil_temperature'), { device: 'porch', metric: 'soil_temperature' })
   t.strictSame(readEntityName('soil_temperature'), { device: undefined, metric: 'soil_temperature' })
   t.strictSame(readEntityName('x_sap_flow'), { device: 'x_sap', metric: 'flow_rate' })
@@ -177,7 +176,7 @@ t.test('the measurement is the unit, from which the value is converted', async t
   refuses(t, lineOf('sensor.house_energy', 'MWh', 'value=1e306'), /too large/)
 })
 
-t.test('an entity without a unit has that of its metric, whatever its measurement is called', async t => {
+t.test('an entity without a unit has the unit of its metric under any measurement', async t => {
   for (const measurement of ['sensor.porch_temperature', 'units', 'state', 'sensor', 'sensor__temperature'])
     gives(t, lineOf('sensor.porch_temperature', measurement, 'value=21.4'), 'porch', { temperature: 21.4 })
   const apart = lineOf('sensor.porch_temperature', 'sensor__temperature', 'unit_of_measurement_str="°F",value=70')
@@ -186,7 +185,7 @@ t.test('an entity without a unit has that of its metric, whatever its measuremen
   gives(t, unitless, 'x', { sap_flow: 70 })
 })
 
-t.test('states in words are numbers of metrics that are states, and text alone is no value', async t => {
+t.test('states in words become numbers of state metrics while other text is rejected', async t => {
   const open = 'device_class_str="door",friendly_name_str="Front door",state="on",value=1'
   gives(t, lineOf('binary_sensor.front_door', 'binary_sensor.front_door', open), 'front', { door: 1 })
   gives(t, lineOf('binary_sensor.hall_motion', 'units', 'value=0,state="off"'), 'hall', { motion: 0 })
@@ -197,13 +196,12 @@ t.test('states in words are numbers of metrics that are states, and text alone i
   nothing(t, lineOf('sensor.porch_temperature', '°C', 'state="warm"'))
 })
 
-/** By the setting of units. */
 function metricsWith(units: Record<string, string>) {
   const registry = { all: () => registered as Metric[], version: () => 1 }
   return createEntityMetrics(registry, new Map(Object.entries(units)))()
 }
 
-t.test('an entity without a unit has that of the setting, and a stated one counts more', async t => {
+t.test('an entity without a unit has the unit of the setting', async t => {
   const entityMetrics = metricsWith({ temperature: 'degF', wind_speed: 'mph', illuminance: 'klx' })
   const valuesOf = (line: string) => read(line, { entityMetrics }).readings.map(({ values }) => values)
   const asName = (entity: string) => lineOf(entity, entity, 'value=50')
@@ -250,7 +248,7 @@ t.test('an entity that ends with no metric is refused, or left out where unknown
   refuses(t, lineOf('sensor.porch_radon', 'Bq/m³', 'value=3'), /field radon is not known/)
 })
 
-t.test('the device is that of the tag, if a line has it, or of the credential where the entity names none', async t => {
+t.test('the device comes from the tag, else from the entity, else from the credential', async t => {
   const tagged = `°C,device=greenhouse,domain=sensor,entity_id=porch_temperature value=1 ${ns}`
   gives(t, tagged, 'greenhouse', { temperature: 1 })
   const bare = lineOf('sensor.temperature', '°C', 'value=1')
@@ -262,7 +260,7 @@ t.test('the device is that of the tag, if a line has it, or of the credential wh
   gives(t, host, 'porch', { temperature: 1 })
 })
 
-t.test('without the preset, and without its tags, lines are as any others', async t => {
+t.test('lines without the preset or its tags are ordinary lines', async t => {
   const line = lineOf('sensor.porch_temperature', '°C', 'value=21.4')
   refuses(t, line, /tag device or host is required/, { entityMetrics: undefined })
   gives(t, `w,device=porch,domain=sensor temperature=1 ${ns}`, 'porch', { temperature: 1 })
@@ -270,7 +268,7 @@ t.test('without the preset, and without its tags, lines are as any others', asyn
   t.match(read(`w,entity_id=porch temperature=1 ${ns}`, tags).readings, [{ device: 'porch', timeUs: timeMs * 1000 }])
 })
 
-t.test('what a device reports together is one reading, and no value of it is lost', async t => {
+t.test('values that a device reports together are one complete reading', async t => {
   const us = timeMs * 1000
   const at = (microseconds: number) => `${us + microseconds}000`
   const of = (entity: string, value: number, microseconds: number) =>
@@ -297,14 +295,14 @@ t.test('what a device reports together is one reading, and no value of it is los
   ])
 })
 
-t.test('times have their microseconds, so that what comes in another body does not meet', async t => {
+t.test('times have microseconds, so that values of another body have other times', async t => {
   const micro = read(lineOf('sensor.porch_co2', 'ppm', 'value=3', `${timeMs}123`), { precision: 'us' })
   t.equal(micro.readings[0]?.timeUs, timeMs * 1000 + 123)
   for (const precision of ['ms', 's'] as const)
     refuses(t, lineOf('sensor.porch_co2', 'ppm', 'value=3', '1'), /nanoseconds or microseconds/, { precision })
 })
 
-t.test('before it is known what a device has, the name of the metric is noted', async t => {
+t.test('the name of the metric is recorded before the metrics of the device are known', async t => {
   const lines = [lineOf('sensor.porch_co2', 'ppm', 'value=3'), lineOf('sensor.porch_humidity', '%', 'value=3')]
   const sightings = new SightingsReader({ pairsMax: 1000, fieldsMax: 1000 })
   readLineProtocol(Buffer.from(lines.join('\n')), { ...defaults, sightings })

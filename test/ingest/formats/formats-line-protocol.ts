@@ -1,4 +1,4 @@
-/** InfluxDB's line protocol: what is taken, what is refused and why, and the same as a plain reader finds. */
+/** InfluxDB's line protocol: accepted and rejected lines equal those of a plain parser. */
 
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
@@ -72,7 +72,7 @@ t.test('a line gives the device by its tag and the metrics by their fields', asy
   }
 })
 
-t.test('escapes are those of the documentation', async t => {
+t.test('escapes follow the documentation', async t => {
   const names = { ...defaultLineNames, deviceTags: ['my device'] }
   takes(t, `my\\ w\\,x,my\\ device=k temperature=21.5 ${ns}`, {}, { names })
   const devices = { 'a\\,b\\=c': 'a,b=c', 'C:\\dir': 'C:\\dir', 'a\\\\\\ b': 'a\\ b', 'Ku\u0308che': 'Küche' }
@@ -93,7 +93,7 @@ t.test('a text may span lines and is never read as lines', async t => {
   t.match(rejects, [{ line: 5 }])
 })
 
-t.test('what cannot be read is refused with the reason, and nothing of its line is taken', async t => {
+t.test('an unreadable line is rejected with its reason and stores nothing', async t => {
   refuses(t, ',device=k temperature=1', /no measurement/)
   refuses(t, 'w,device=k', /no fields/)
   refuses(t, 'w,device= temperature=1', /tag without a value/)
@@ -114,7 +114,7 @@ t.test('what cannot be read is refused with the reason, and nothing of its line 
   t.equal(read(Buffer.from([...Buffer.from('w,device='), 0xff, ...Buffer.from(' temperature=1')])).rejected, 1)
 })
 
-t.test('a value that is no number is refused by its metric, one out of range where it is alone', async t => {
+t.test('a value that is not a number is rejected with its metric, one out of range alone', async t => {
   const values = ['"warm"', 'true', 't', 'F', 'NaN', 'Inf', '-', '1.5i', '-1u', '1i2', '0x10', '+1', '1_0', '1e', 'i']
   for (const value of [...values, '1'.repeat(401)]) {
     refuses(t, `w,device=k temperature=${value} ${ns}`, /^temperature must be a number$/)
@@ -127,7 +127,7 @@ t.test('a value that is no number is refused by its metric, one out of range whe
   refuses(t, `w,device=k temperature=1e300 ${ns}`, /between -90 and 85/)
 })
 
-t.test('a field that is no metric is a reject, unless it is ignored', async t => {
+t.test('a field that is not a metric is rejected unless it is ignored', async t => {
   refuses(
     t,
     `w,device=k temperature=21.5,co2=400 ${ns}`,
@@ -153,7 +153,7 @@ t.test('the field that is wrong is named, not one beside it', async t => {
     refuses(t, `w,device=k ${fields} ${ns}`, reason)
 })
 
-t.test('other names of columns are those of the catalogue, and a voltage is one of a battery beside one', async t => {
+t.test('aliases of columns come from the catalogue, with a voltage beside a battery', async t => {
   const battery = { battery_percentage: 80, battery_voltage: 3.005 }
   takes(t, `w,device=k temp=21.5,batteryLevel=80,voltage=3005i ${ns}`, battery)
   takes(t, `w,device=k temp=21.5,vbat=3005i ${ns}`, { battery_voltage: 3.005 })
@@ -189,7 +189,7 @@ t.test('the tag host names the device where neither another tag nor the credenti
   refuses(t, `w,host=a,host=b temperature=21.5 ${ns}`, /the tag host twice/)
 })
 
-t.test('a timestamp counts in its unit, what is finer than a millisecond is cut off', async t => {
+t.test('a timestamp counts in its unit and is truncated to milliseconds', async t => {
   const gives = (text: string, precision: Precision, expected: number) => {
     const found = readTimestamp(Buffer.from(text), 0, text.length, unitOf(precision))
     t.ok(Object.is(found, expected), `${text} ${precision}`)
@@ -294,7 +294,7 @@ t.test('a body that reaches the bound on its fields with its last line is read w
   t.match(read(bodyOf(4), { sightings: new SightingsReader(limits) }), { isTooLong: true })
 })
 
-t.test('any body gives what the plain reader finds, cut at every byte', async () => {
+t.test('any body, cut at every byte, gives the results of the plain parser', async () => {
   const property = fc.property(body, fc.boolean(), (bytes, ignoreUnknown) => {
     for (let end = bytes.length; end >= 0; end--) {
       const difference = differsFromReference(bytes.subarray(0, end), ignoreUnknown)

@@ -1,4 +1,4 @@
-/** The parsers below the formats, against those of JavaScript: cells, flat objects and elements of an array. */
+/** Parsers of cells, flat objects and elements of an array, compared with those of JavaScript. */
 
 import { deepStrictEqual } from 'node:assert/strict'
 import fc from 'fast-check'
@@ -22,7 +22,7 @@ function isoTimeOf(text: string): number {
   return readIsoTime(bytes, 1, bytes.length - 1)
 }
 
-t.test('what is no finite decimal number is NaN', async t => {
+t.test('text other than a finite decimal number is NaN', async t => {
   for (const text of '|-|+|.|-.|e5|1e|1.2.3|1,5| 1|1 |0x10|NaN|Infinity|1e999|١|--1'.split('|')) {
     t.ok(Number.isNaN(numberOf(text)), JSON.stringify(text))
   }
@@ -57,7 +57,7 @@ t.test('every moment between the years 0000 and 9999 is read as Date reads it', 
   fc.assert(property, runs(200, 2000))
 })
 
-t.test('microseconds are a fraction of the millisecond, and come back exactly', async () => {
+t.test('microseconds are a fraction of the millisecond and round-trip exactly', async () => {
   const microseconds = fc.integer({ min: Date.UTC(2000, 0) * 1000, max: Date.UTC(2100, 0) * 1000 })
   const property = fc.property(microseconds, timeUs => {
     const text = new Date(Math.floor(timeUs / 1000)).toISOString().replace('Z', `${String(timeUs).slice(-3)}Z`)
@@ -79,7 +79,7 @@ const timestamp = '2026-03-01T10:20:30.456Z'
 const timeMs = Date.UTC(2026, 2, 1, 10, 20, 30, 456)
 const kinds = { readings: readingRows.columns, points: pointRows.columns }
 
-/** As the check sees it, whichever reader it was. */
+/** The check's result, which is independent of the parser. */
 function comparable(fields: object): object {
   const plain = Object.entries(fields).flatMap(([name, value]) => {
     if (value === undefined) return []
@@ -123,7 +123,7 @@ function lineOf(names: readonly string[]): fc.Arbitrary<string> {
 }
 
 for (const [kind, columns] of Object.entries(kinds)) {
-  test(`${kind}: what is read is what JSON.parse reads`, async t => {
+  test(`${kind}: results equal those of JSON.parse`, async t => {
     const reader = new FlatObjectReader(columns)
     const line = lineOf(columns.map(({ name }) => name))
     let read = 0
@@ -163,7 +163,7 @@ test('the usual line of each kind is read here, in any order of its members', as
   }
 })
 
-/** The lines, or undefined for what is no array or not a whole one. */
+/** The lines, or undefined if the body is not a whole array. */
 function linesOf(pieces: readonly Uint8Array[]): string[] | undefined {
   const elements = new ArrayLines()
   let text = ''
@@ -193,7 +193,7 @@ t.test('each element becomes the line that has it, however it is laid out and cu
   fc.assert(property, runs(60, 300))
 })
 
-t.test('any bytes are read without a throw, cut at every byte alike, and no line is longer than the body', async () => {
+t.test('any bytes are parsed without a throw, alike for every cut, in lines no longer than the body', async () => {
   const part = fc.constantFrom(...'[|]|{|}|"|\\|,|\n| |1|null|{"a":1}|\ufeff|\u0001'.split('|'))
   const texts = fc.array(part, { maxLength: 20 }).map(parts => Buffer.from(parts.join('')))
   const bodies = fc.oneof(texts, fc.uint8Array({ maxLength: 60 }))
@@ -206,7 +206,7 @@ t.test('any bytes are read without a throw, cut at every byte alike, and no line
   fc.assert(property, runs(200, 2000))
 })
 
-t.test('an array that JSON does not have is none, and one with a bad element has that line', async t => {
+t.test('invalid JSON arrays are rejected while a bad element is one bad line', async t => {
   const lines = (text: string) => linesOf([Buffer.from(text)])
   for (const text of '| |[|[1|[1,|[1,]|[,]|[,1]|{}|"[]"|[]]|[] 1|\ufeff\ufeff[]|1'.split('|')) {
     t.equal(lines(text), undefined, JSON.stringify(text))

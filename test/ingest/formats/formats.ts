@@ -1,4 +1,4 @@
-/** Lines of CSV and NDJSON: what is taken, what is refused and why. */
+/** Lines of CSV and NDJSON: accepted lines, and reasons of rejected ones. */
 
 import fc from 'fast-check'
 import t from 'tap'
@@ -65,7 +65,7 @@ const kitchen = {
   ...noBattery,
 }
 
-t.test('CSV: columns may stand in any order, and foreign ones are ignored by name', async t => {
+t.test('CSV: columns may stand in any order, and unknown ones are ignored by name', async t => {
   const gives = (headerLine: string, line: string, expected: object) => {
     t.match(csv(line, headerLine).readings, [expected], headerLine)
   }
@@ -77,7 +77,7 @@ t.test('CSV: columns may stand in any order, and foreign ones are ignored by nam
   t.strictSame(readHeader(`note,${short}`), { ok: true, layout, others: ['note'] })
 })
 
-t.test('CSV: cells are separated as the header has it, and numbers have the decimal mark of the body', async t => {
+t.test('CSV: the header sets the separator, the body the decimal mark', async t => {
   const columns = short.split(',')
   for (const separator of [';', '\t']) {
     const line = (...cells: string[]) => cells.join(separator)
@@ -94,7 +94,7 @@ t.test('CSV: cells are separated as the header has it, and numbers have the deci
   t.match(csv(`${time},kitchen,"21,5",40,1013`, short), { readings: [], rejected: 1 })
 })
 
-t.test('the decimal mark is one for a file, and is not guessed', async t => {
+t.test('the decimal mark applies to the whole file', async t => {
   const settled = (cells: string[], hasCommas = false) => {
     const survey = new DecimalSurvey()
     for (const [index, cell] of cells.entries()) survey.note(cell, index + 2)
@@ -111,7 +111,7 @@ t.test('the decimal mark is one for a file, and is not guessed', async t => {
   t.match(settled(['21,5', '21.5']), /a comma in 21,5 in line 2, and a point in 21\.5 in line 3/)
 })
 
-t.test('a line with another number of cells decides no mark, and the lines below it are read', async t => {
+t.test('a line with another number of cells does not decide the decimal mark', async t => {
   const layout = { columns: ['timestamp', 'temperature'], separator: ';' } as const
   const settled = (lines: string) => {
     const survey = new DecimalSurvey()
@@ -147,7 +147,7 @@ t.test('a file is read with the mark that it was written with, or not at all', a
   fc.assert(property)
 })
 
-t.test('what is neither CSV nor NDJSON is told, with what would work', async t => {
+t.test('a format other than CSV and NDJSON is rejected with a hint', async t => {
   const tells = (content: string | number[], sentence: RegExp | undefined) => {
     const found = foreignContent(Buffer.from(content as string))
     if (sentence === undefined) t.equal(found, undefined, String(content))
@@ -190,7 +190,7 @@ t.test('CSV: quotes, line ends, empty cells and every form of time', async t => 
   gives('1767225600000.9,kitchen,21.5,102,1013.2,3.7,105', clamped)
 })
 
-t.test('CSV: a line that is refused says why, and names its device when it got that far', async t => {
+t.test('CSV: a rejected line has a reason, and its device if that was read', async t => {
   const refuses = (line: string, code: string, reason: RegExp, device?: string) => {
     const { readings, rejects, rejected } = csv(line)
     t.strictSame([readings.length, rejected], [0, 1], line)
@@ -239,7 +239,7 @@ t.test('CSV: a word in place of a value is a missing value', async t => {
   fc.assert(fc.property(fc.string(), text => !isMissing(text) || Number.isNaN(Number.parseFloat(text))))
 })
 
-t.test('CSV: times with the zone behind a blank, and without marks between digits', async t => {
+t.test('CSV: times may have a blank before the zone or lack separators', async t => {
   const times = ['2026-01-01 00:00:00 UTC', '2026-01-01  00:00 GMT', '2026-01-01 02:00:00 +02:00', '20260101T000000Z']
   for (const time of [...times, '2026/01/01T00:00:00z', '2026/1/1 00:00 UTC', '20251231T2330-0030']) {
     t.match(csv(`${time},kitchen,21.5,40,1013.2,,`).readings, [kitchen], time)
@@ -322,7 +322,7 @@ const bodies = fc.oneof(
 const readerOf = (format: 'csv' | 'ndjson') =>
   format === 'csv' ? csvReader(header) : createNdjsonReader(readingRows.columns)
 
-t.test('nothing throws, and each line that is not empty is either taken or refused', async t => {
+t.test('each line that is not empty is either accepted or rejected without a throw', async t => {
   const property = fc.property(bodies, ({ text, format }) => {
     const { lines, readings, rejected } = readLines(Buffer.from(text), readerOf(format))
     const all = text.split('\n')

@@ -29,7 +29,7 @@ function readLines(bytes: Buffer, readLine: LineReader) {
   return readChunk(bytes, { kind, readLine, check, firstLine: 1, nowMs, lineBytesMax: 200, rejectsMax: 1000 })
 }
 
-/** What the records of the lines hold; each name is a series of its own. */
+/** The contents of the records. Each name is a separate series. */
 function recordsOf(text: string, readLine = csvReader()) {
   const { rows, names, rejects } = readLines(Buffer.from(text), readLine)
   const seriesOf = (index: number) => ({ number: index + 1, symbol: names.parts(index)[2] ?? '' })
@@ -67,7 +67,7 @@ t.test('the same point in every form gives the same record', async t => {
   t.strictSame(recordsOf(`${timestamp};IN-1;pm25;ugm3;12,5`, semicolons).found, expected)
 })
 
-t.test('a line that is refused says why, and names its station when it got that far', async t => {
+t.test('a rejected line has a reason, and its station if that was read', async t => {
   const time = '2026-05-30T02:20:00'
   const refuses = (line: string, reason: string | RegExp, sn?: string, code = 'POINT_INVALID') => {
     const { found, rejects } = recordsOf(line, line.startsWith('{') ? createNdjsonReader(kind.columns) : csvReader())
@@ -92,14 +92,14 @@ t.test('a line that is refused says why, and names its station when it got that 
   refuses(`{"sn":7}`, 'sn must be a text of at most 64 characters')
 })
 
-t.test('a header lacks what a point needs', async t => {
+t.test('a header without the required columns of a point is rejected', async t => {
   t.match(readCsvHeader('timestamp,device,temperature,humidity,pressure', kind.columns), {
     ok: false,
     reason: /^the header lacks sn, parameter, unit, value;.* it should name timestamp,sn,parameter,unit,value$/,
   })
 })
 
-t.test('any bytes at all are read without a throw, and each line is taken or refused', async () => {
+t.test('any bytes are parsed without a throw, with each line accepted or rejected', async () => {
   const usual = '|2026-01-01T00:00:00|2026-01-01|IN-1|pm25|ugm3|ppb|1.5|"|\r|\0'.split('|')
   const cell = fc.oneof(fc.constantFrom(...usual), fc.string({ maxLength: 6 }))
   const line = fc.array(cell, { minLength: 4, maxLength: 6 }).map(cells => cells.join(','))

@@ -10,7 +10,7 @@ const nowMs = Date.UTC(2026, 5, 1)
 const good = { device: 'porch', temperature: 21.5, humidity: 48, pressure: 1013.2 }
 const { device: _, ...values } = good
 
-/** As the registry knows them: a name, or another one of it. */
+/** The registry's metrics by name and by alias. */
 const metrics: Record<string, { name: string; series: number; min: number; max: number }> = {
   co2: { name: 'co2', series: 1, min: 0, max: 100_000 },
   co2_ppm: { name: 'co2', series: 1, min: 0, max: 100_000 },
@@ -32,7 +32,7 @@ function read(fields: Fields, list: string[] | null = null): WholeReading {
   return wholeReading(check(fields, nowMs, list), fields, { metrics: list, fieldOf, nameOf })
 }
 
-/** The custom values by series, and the names that are told as ignored. */
+/** The custom values by series, and the names that are reported as ignored. */
 function takes(t: Test, fields: Fields, custom: object, ignored?: string[], list: string[] | null = null): void {
   const whole = read(fields, list)
   if (!whole.ok) return void t.fail(JSON.stringify(whole.errors))
@@ -45,7 +45,7 @@ function refuses(t: Test, fields: Fields, errors: object, list: string[] | null 
   t.strictSame(read(fields, list), { ok: false, errors })
 }
 
-t.test('fields with a metric are custom values, and what is lost is named', async t => {
+t.test('fields with a metric are custom values while other fields are named', async t => {
   takes(t, good, {})
   takes(t, { ...good, co2: 412, door: true }, { 1: 412, 3: 1 })
   takes(t, { ...good, co2: 412, co2_ppm: 413, door: false }, { 1: 413, 3: 0 })
@@ -56,7 +56,7 @@ t.test('fields with a metric are custom values, and what is lost is named', asyn
   takes(t, { device: 'porch', temperature: null, humidity: null, pressure: null, co2: 412 }, { 1: 412 })
 })
 
-/** What is left out of a reading that is stored, with its reasons; the values of the columns that are not NaN. */
+/** Fields that a stored reading lacks, with reasons. Columns have values other than NaN. */
 function leavesOut(t: Test, fields: Fields, outOfRange: object, values: object, list: string[] | null = null): void {
   const whole = read(fields, list)
   if (!whole.ok) return void t.fail(JSON.stringify(whole.errors))
@@ -65,7 +65,7 @@ function leavesOut(t: Test, fields: Fields, outOfRange: object, values: object, 
   t.same(new Set(ignoredNames(fields, whole, list)), new Set(Object.keys(outOfRange)))
 }
 
-t.test('a value outside the range of its metric is left out with its reason, and the others are stored', async t => {
+t.test('a value outside the range of its metric is left out with its reason', async t => {
   const none = Number.NaN
   const temperature = 'must be between -90 and 85'
   leavesOut(t, { ...good, temperature: -127 }, { temperature }, { ...values, temperature: none })
@@ -75,7 +75,7 @@ t.test('a value outside the range of its metric is left out with its reason, and
   leavesOut(t, { device: 'bed', temperature: 900, co2: 400 }, { temperature }, { custom: { series: [1] } })
 })
 
-t.test('a reading of which nothing is left is refused with every reason', async t => {
+t.test('a reading without remaining values is rejected with every reason', async t => {
   const errors = { temperature: 'must be between -90 and 85', co2_ppm: 'must be between 0 and 100000' }
   refuses(t, { device: 'porch', temperature: 99, co2_ppm: 1e6 }, errors)
   const { temperature } = errors
@@ -83,7 +83,7 @@ t.test('a reading of which nothing is left is refused with every reason', async 
   refuses(t, { ...good, pressure: 'x', temperature: 99 }, { pressure: 'must be a number or null', temperature })
 })
 
-t.test('other names of columns are those of the catalogue, whatever the case', async t => {
+t.test('aliases of columns come from the catalogue in any case', async t => {
   const column = (fields: Fields, expected: object) => {
     const whole = read({ device: 'porch', ...fields })
     if (!whole.ok) return void t.fail(JSON.stringify([fields, whole.errors]))
@@ -108,7 +108,7 @@ t.test('other names of columns are those of the catalogue, whatever the case', a
   refuses(t, { device: 'porch', battery: 900 }, { battery: 'must be between 0 and 110' })
 })
 
-t.test('a voltage is that of the battery where the message has one, in mV from 1000 on', async t => {
+t.test('a voltage belongs to the battery if the message has one, in mV from 1000 on', async t => {
   const battery = (fields: Fields, volts: number) => {
     t.match(read({ device: 'porch', ...fields }), { reading: { battery_voltage: volts, custom: undefined } })
   }
@@ -167,7 +167,7 @@ t.test('a reading has at least one value, whichever it is', async t => {
   refuses(t, { device: 'porch', ...nulls, co2: 'x' }, empty)
 })
 
-t.test('of a device that lists its metrics, those alone are taken', async t => {
+t.test('a device that lists its metrics gets only these', async t => {
   const soil = ['soil_temperature']
   takes(t, { device: 'bed', soil_temperature: 12.5 }, { 2: 12.5 }, undefined, [...soil, 'co2'])
   for (const [value, soil_temperature] of [

@@ -26,7 +26,7 @@ async function open(t: Test, more: Partial<ClaimsOptions> = {}) {
   return openAgain(t, more)
 }
 
-/** Without emptying the tables. */
+/** The second instance leaves the tables as they are. */
 function openAgain(t: Test, more: Partial<ClaimsOptions> = {}) {
   const clock = { ms: Date.now() }
   const claims = createClaims({
@@ -49,7 +49,7 @@ async function rowCount(): Promise<number> {
   return rows[0]?.count ?? -1
 }
 
-t.test('a request that is sent again gets the stamp of the first one, and another request none', async t => {
+t.test('a repeated request gets the stamp of the first one, another request gets none', async t => {
   const { claim, claims } = await open(t)
   const first = await claim('k')
   t.match(first, { kind: 'claimed', stampUs: Number })
@@ -74,7 +74,7 @@ t.test('sixteen at once are one row and one stamp, whatever group they are in', 
   t.equal(new Set(others.map(each => claimed(each).stampUs)).size, 50, 'those of different keys are unlike')
 })
 
-t.test('a writer has so many keys, and those that it has still count', async t => {
+t.test('a writer has a limited number of keys, in which its old ones count', async t => {
   const { claim, kindsOf } = await open(t, { rowsPerWriterMax: 3 })
   t.strictSame(await kindsOf(['a', 'b', 'c', 'd']), ['claimed', 'claimed', 'claimed', 'too many of writer'])
   t.equal((await claim('e')).kind, 'too many of writer')
@@ -101,7 +101,7 @@ t.test('the bounds hold for several processes together, however they interleave'
   t.strictSame([count, more.includes('too many'), await rowCount()], [5, true, 45])
 })
 
-t.test('a sweep of what another process has claimed makes room for both', async t => {
+t.test("a sweep of another process's claims makes room for both", async t => {
   const bounds = { rowsPerWriterMax: 2 }
   const { claim, claims, clock } = await open(t, bounds)
   const { log, texts } = recordingLog('warn')
@@ -121,7 +121,7 @@ function claimed(claim: Claim | undefined): ClaimedKey {
   return claim
 }
 
-t.test('what a claim stands for is stored once, and again when that failed or is forgotten', async t => {
+t.test('the reading of a claim is stored once, and again after a failure or an expiry', async t => {
   const { claim, claims } = await open(t, { limits: { storedMax: 2 } })
   const [first, second, third] = await Promise.all(['k', 'l', 'm'].map(async key => claimed(await claim(key))))
   let appended = 0
@@ -144,7 +144,7 @@ t.test('what a claim stands for is stored once, and again when that failed or is
   t.equal(appended, 5, 'beyond the bound the oldest is appended again')
 })
 
-t.test('what one process has stored with a time of its own is not stored again by another one', async t => {
+t.test('a reading with its own time is not stored again by another process', async t => {
   const { claim, claims, clock } = await open(t)
   const isTimed = { needsStamp: false }
   const withTime = (key: string) => claim(key, 'a', isTimed)
@@ -169,9 +169,9 @@ t.test('what one process has stored with a time of its own is not stored again b
   t.equal(await again('t', '8'), true, 'the name stands for another device by now')
   t.equal(await again('r'), true, 'its outcome was unknown')
   clock.ms += dayMs
-  // By a process that has ended before it stored anything.
+  // The claiming process has ended before it stored anything.
   await sentAgain('t')
-  t.equal(await again('t', '8'), true, 'the key was claimed anew')
+  t.equal(await again('t', '8'), true, 'the key was claimed again')
 })
 
 t.test('a key is free again after a day, swept or not', async t => {
@@ -186,7 +186,7 @@ t.test('a key is free again after a day, swept or not', async t => {
   t.equal((await claim('l')).kind, 'claimed', 'a row that was replaced is counted once')
 })
 
-t.test('the sweep removes what has expired, and makes room', async t => {
+t.test('the sweep removes expired claims and makes room', async t => {
   const { claim, clock } = await open(t, { rowsPerWriterMax: 5, limits: { sweepMs: 20, removedPerStatement: 2 } })
   for (const key of ['a', 'b', 'c', 'd', 'e']) await claim(key)
   clock.ms += dayMs / 2
@@ -209,7 +209,7 @@ t.test('without the journal no key is claimed', async t => {
   t.equal(await rowCount(), 0)
 })
 
-t.test('while PostgreSQL is away nobody waits for long, and what was made counts', async t => {
+t.test('requests fail fast without PostgreSQL and keep their earlier claims', async t => {
   let isAway = false
   let asked = 0
   const pool = {
@@ -225,12 +225,11 @@ t.test('while PostgreSQL is away nobody waits for long, and what was made counts
   t.strictSame(await kindsOf(['a', 'b', 'c', 'd', 'e']), Array(5).fill('database away'))
   t.equal(asked, 1, 'those behind do not ask again')
   isAway = false
-  // As if one of them had come through.
   t.equal((await openAgain(t).claim('x')).kind, 'claimed')
   t.strictSame(await kindsOf(['a', 'b']), ['claimed', 'too many of writer'])
 })
 
-t.test('a fault of ours is an error, and the next claim works', async t => {
+t.test('an internal error rejects one claim without affecting the next', async t => {
   let isBroken = true
   const pool = {
     query: (config: pg.QueryConfig) => (isBroken ? postgres.query('SELECT 1 / 0') : postgres.query(config)),
@@ -241,7 +240,7 @@ t.test('a fault of ours is an error, and the next claim works', async t => {
   t.equal((await claim('k')).kind, 'claimed')
 })
 
-t.test('a sweep that fails is logged, and a close waits for nothing that never ends', async t => {
+t.test('a failed sweep is logged, and a close does not wait for a hanging one', async t => {
   const { log, texts } = recordingLog('warn')
   const pool = { query: () => Promise.reject(new Error('Connection terminated')) } as unknown as Pick<pg.Pool, 'query'>
   const { claims, claim } = await open(t, { pool, log, limits: { sweepMs: 5 } })
@@ -251,7 +250,7 @@ t.test('a sweep that fails is logged, and a close waits for nothing that never e
   t.strictSame(await claim('k'), { kind: 'closing' })
 })
 
-t.test('what changes while a key is claimed counts: the device, its credential, and what has expired', async t => {
+t.test('changes during a claim count: the device, its credential, and an expiry', async t => {
   const { claims } = await open(t)
   const porch = { number: 1, name: 'porch' } as Device
   let found: ReturnType<Writer['find']> = porch

@@ -1,4 +1,4 @@
-/** What becomes of appends, of a journal and of a feed while a broker fails: nothing twice, and nothing older behind something newer. */
+/** Appends, a journal and a feed during faults of a broker: no duplicates, and no older value after a newer one. */
 
 import { Admin, Connection, describeProducersV0, incrementalAlterConfigsV1 } from '@platformatic/kafka'
 import t, { type Test } from 'tap'
@@ -42,11 +42,11 @@ async function openFeed(t: Test, topic: string) {
     },
   })
   t.teardown(() => feed.close())
-  const told: number[] = []
+  const received: number[] = []
   feed.onStored(stored => {
-    while (stored.next()) told.push(stored.value(0))
+    while (stored.next()) received.push(stored.value(0))
   })
-  return { feed, told }
+  return { feed, received }
 }
 
 t.test('behind a broker that was killed appends, a feed and a journal go on', async t => {
@@ -58,9 +58,9 @@ t.test('behind a broker that was killed appends, a feed and a journal go on', as
   await storeText(away, 'a')
   const read = await kafka.makeTopic('read')
   const producer = await client.partition(read)
-  const { feed, told } = await openFeed(t, read)
+  const { feed, received } = await openFeed(t, read)
   await append(producer, [1, 2])
-  await waitFor('the feed has read them', () => told.length === 2)
+  await waitFor('the feed has read them', () => received.length === 2)
   const { journalled } = await openJournal(t, 'journalled')
   await until('a reading is stored', async () => (await journalled(1)) === 'stored')
 
@@ -81,12 +81,12 @@ t.test('behind a broker that was killed appends, a feed and a journal go on', as
   t.notOk((await textsOf(away)).includes('b'), 'what was refused')
   await until('a reading is stored again', async () => (await journalled(3)) === 'stored')
   await waiting[1]
-  await waitFor('the feed goes on', () => told.length === 3)
-  t.strictSame(told, [1, 2, 3])
+  await waitFor('the feed goes on', () => received.length === 3)
+  t.strictSame(received, [1, 2, 3])
   await waitFor('it is at the end', () => !feed.isBehind() && feed.status().issue === undefined)
 })
 
-t.test('a frozen broker is reported in time, and stores nothing old behind something new', async t => {
+t.test('a frozen broker is reported in time and stores nothing old after newer records', async t => {
   const client = await kafka.connect({ requestTimeoutMs: 1000, appendDeadlineMs: 1000 })
   const topic = await kafka.makeTopic('frozen')
   const partition = await answered(() => client.partition(topic))
@@ -105,7 +105,7 @@ t.test('a frozen broker is reported in time, and stores nothing old behind somet
   t.ok(texts.filter(text => text === 'old').length <= 1)
 })
 
-t.test('a group that is handed over without a lease is refused, and nothing of it is in the topic', async t => {
+t.test('a group without a lease is refused and absent from the topic', async t => {
   const { journal, journalled, lease } = await openJournal(t, 'leased')
   const partition = await (await kafka.connect()).partition('leased')
   lease.leftMs = 0
@@ -131,7 +131,7 @@ t.test('a topic that was made again is another one', async () => {
   await admin.close()
   const make = () => client.admin.create({ name: 'again', partitions: 1, replication: 1 })
   await until('it is made again', make)
-  await until('its reader is told', async () => (await nameOfError(partition.fetch(0, 1000, 0))) === 'TopicMissing')
+  await until('its reader is received', async () => (await nameOfError(partition.fetch(0, 1000, 0))) === 'TopicMissing')
   await untilRefused(partition, 'c', /^the topic again was deleted and made again$/)
 })
 
@@ -143,7 +143,7 @@ t.test('a producer that the broker has forgotten goes on', async t => {
   const [host = '', port] = kafka.addresses[0]?.split(':') ?? []
   await connection.connect(host, Number(port))
   t.teardown(() => connection.close())
-  // Of all brokers, and for all tests from here on.
+  // A setting of all brokers for the remaining tests.
   const expiry = { name: 'producer.id.expiration.ms', configOperation: 0, value: '1000' } as const
   const ofBrokers = { resourceType: 4, resourceName: '', configs: [expiry] } as const
   await incrementalAlterConfigsV1.api.async(connection, [{ ...ofBrokers, configs: [...ofBrokers.configs] }], false)

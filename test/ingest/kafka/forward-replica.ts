@@ -16,9 +16,8 @@ import { silentLog } from '../../support/databases.ts'
 export interface TestReplica {
   /** The name of the process. */
   holder: string
-  /** Of readings, for replica 1. */
+  /** Topic of readings, for replica 1. */
   topic: string
-  /** For its spool. */
   folder: string
   kafka: KafkaOptions
   postgres: string

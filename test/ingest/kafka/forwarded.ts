@@ -1,4 +1,4 @@
-/** A topic with a device of its own, and what forwards it to QuestDB. */
+/** A topic with its own device, and its forwarder to QuestDB. */
 
 import type { Test } from 'tap'
 import { postgresUrl } from '../../../cli/demo/cluster/database-settings.ts'

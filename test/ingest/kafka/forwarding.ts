@@ -1,4 +1,4 @@
-/** A replica is forwarded from its topic to QuestDB, by one process after the other, whatever happens to them. */
+/** Successive processes forward a replica from its topic to QuestDB in spite of faults. */
 
 import { closeSync, openSync, readdirSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ import { until } from '../../support/processes.ts'
 import { store } from './broker.ts'
 import { append, committed, forward, makeTopic, newDevice, nowUs, untilCommitted, valuesOf } from './forwarded.ts'
 
-t.test('what is appended comes to QuestDB once, and its offset is committed and published', async t => {
+t.test('appended records reach QuestDB once, with their offset committed and published', async t => {
   const of = await makeTopic(t)
   const first = nowUs()
   await append(of, records(device(of.device), [1, 2], first), records(device(of.device), [3], first + 10))
@@ -35,7 +35,7 @@ t.test('what is appended comes to QuestDB once, and its offset is committed and 
   })
 })
 
-t.test('a row that QuestDB refuses becomes a letter in PostgreSQL, and its file goes', async t => {
+t.test('a row that QuestDB rejects becomes a letter in PostgreSQL without its file', async t => {
   const of = await makeTopic(t)
   const first = nowUs()
   const body = records(device(of.device), [0, 1, 2, 3], first)
@@ -62,7 +62,7 @@ t.test('a row that QuestDB refuses becomes a letter in PostgreSQL, and its file 
   t.strictSame(await of.state.letters.list(of.topic, -1, 10), [], 'what was removed does not come back')
 })
 
-t.test('of an erased series nothing is sent any more, which is confirmed', async t => {
+t.test('values of an erased series are not sent any more, which is confirmed', async t => {
   const of = await makeTopic(t)
   const other = newDevice()
   const first = nowUs()
@@ -81,7 +81,7 @@ t.test('of an erased series nothing is sent any more, which is confirmed', async
   await forwarder.close()
 })
 
-t.test('a process that stops commits what was applied, and the next one need not wait for it', async t => {
+t.test('a process commits applied records when it stops, so that the next one need not wait', async t => {
   const of = await makeTopic(t)
   const first = nowUs()
   await append(of, records(device(of.device), [1], first))
@@ -97,7 +97,7 @@ t.test('a process that stops commits what was applied, and the next one need not
   t.match(next.status(), [{ status: { appliedBefore: 1, forwarder: { rows: 1 } } }], 'from the committed offset')
 })
 
-t.test('what is damaged in a spool is fetched again', async t => {
+t.test('damaged parts of a spool are fetched again', async t => {
   const of = await makeTopic(t)
   const { port } = store.questdb.address.http
   const proxy = await startTcpProxy(t, port, createRandom(1))

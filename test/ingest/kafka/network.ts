@@ -1,4 +1,4 @@
-/** What becomes of appends while the network fails: nothing twice, and nothing older behind something newer. */
+/** Appends during faults of the network: no duplicates, and no older value after a newer one. */
 
 import t from 'tap'
 import { answered, appendText, storeText, textsOf } from '../../support/kafka.ts'
@@ -7,7 +7,7 @@ import { kafka, proxy } from './broker.ts'
 
 const brokers = [`127.0.0.1:${proxy.port}`]
 
-t.test('a group of which the answer is lost is stored once, and reported as stored', async t => {
+t.test('a group whose answer is lost is stored once and reported as stored', async t => {
   const client = await kafka.connect({ brokers, requestTimeoutMs: 1000, appendDeadlineMs: 10 * 60_000 })
   const topic = await kafka.makeTopic('swallowed')
   const partition = await answered(() => client.partition(topic))

@@ -1,4 +1,4 @@
-/** A broker that asks for TLS and a password. */
+/** A broker that requires TLS and a password. */
 
 import { pbkdf2Sync, randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -31,7 +31,7 @@ t.test('with the authority and the password groups are stored, by any mechanism'
   }
 })
 
-t.test('without the authority, the password or TLS no broker answers, and the reason is told', async t => {
+t.test('connections without the authority, the password or TLS fail with the reason', async t => {
   const reason = async (options: Parameters<typeof kafka.connect>[0]) => {
     const client = await kafka.connect({ brokers, requestTimeoutMs: 10_000, ...options })
     return await client.partition('secured').then(
@@ -45,7 +45,7 @@ t.test('without the authority, the password or TLS no broker answers, and the re
   t.match(await reason({}), /^KafkaAway: /)
 })
 
-t.test('a client with a certificate is let in when the broker trusts that, and else not', async t => {
+t.test("a client's certificate is accepted only if the broker trusts it", async t => {
   const admits = async (given: object) => {
     const client = await kafka.connect({ brokers, tls: { ...tls, ...given }, sasl: plain, requestTimeoutMs: 10_000 })
     return await isTaken(client)
@@ -55,7 +55,7 @@ t.test('a client with a certificate is let in when the broker trusts that, and e
   t.notOk(await admits({ cert: readFileSync(other.cert, 'utf8'), key: readFileSync(other.key, 'utf8') }))
 })
 
-t.test('a token of an authorization server lets in, and is used until it ends', async t => {
+t.test('a token of an authorization server is used until it expires', async t => {
   const provider = await startProvider(t)
   const nowSeconds = Math.floor(Date.now() / 1000)
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
@@ -84,7 +84,7 @@ async function isTaken(client: Kafka): Promise<boolean> {
   )
 }
 
-/** For both mechanisms, as `kafka-configs --alter --add-config` does it. */
+/** Adds the user for both mechanisms, like `kafka-configs --alter --add-config`. */
 async function addScramUser(name: string, password: string): Promise<void> {
   const connection = new Connection('test', { tls, sasl: plain })
   await connection.connect('127.0.0.1', securedPort)

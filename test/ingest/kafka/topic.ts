@@ -1,4 +1,4 @@
-/** A topic as a journal: what is appended is read in its order, and what cannot be appended is refused. */
+/** A topic as a journal: records are read in their order, and invalid ones are refused. */
 
 import { randomBytes } from 'node:crypto'
 import { Connection, fetchV13 } from '@platformatic/kafka'
@@ -33,7 +33,7 @@ t.test('groups of any length are read as they were appended, one after the other
   t.ok((await readAll(partition, 1)).join() === written.join(), 'one by one, however long')
 })
 
-t.test('a long group is compressed, and read as it was appended', async t => {
+t.test('a long group is compressed and read back unchanged', async t => {
   const partition = await kafka.partition(await broker.makeTopic('compressed'))
   const groups = [Buffer.alloc(100_000, 'kitchen 21.5 '), Buffer.from('short')]
   for (const group of groups) await partition.append(group)
@@ -52,7 +52,7 @@ t.test('a long group is compressed, and read as it was appended', async t => {
   t.strictSame(codecs, [4, 0], 'zstd, and none')
 })
 
-t.test('a fetch begins at its offset, tells when records were appended, and waits for the next one', async t => {
+t.test('a fetch begins at its offset, returns the append times, and waits for the next record', async t => {
   const partition = await kafka.partition(await broker.makeTopic('offsets'))
   const beforeMs = Date.now()
   for (const text of ['a', 'b', 'c']) await partition.append(Buffer.from(text))
@@ -68,7 +68,7 @@ t.test('a fetch begins at its offset, tells when records were appended, and wait
   await t.rejects(partition.fetch(5, 1000, 0), { name: 'OffsetOutOfRange', start: 0, end: 4 })
 })
 
-t.test('one append at a time, and no longer one than a journal has', async t => {
+t.test('appends run one at a time with the size limit of a journal', async t => {
   const partition = await kafka.partition(await broker.makeTopic('bounds'))
   const first = partition.append(Buffer.from('a'))
   await t.rejects(partition.append(Buffer.from('b')), { message: /^BUG: two appends/ })
@@ -82,7 +82,7 @@ t.test('a topic that is not there is named', async t => {
   t.equal(await kafka.admin.partitions('nowhere'), undefined)
 })
 
-t.test('a group that the topic does not take is refused at once, and the next one is stored', async t => {
+t.test('a group that the topic rejects fails at once without affecting the next one', async t => {
   const topic = await broker.makeTopic('small', { 'max.message.bytes': '1000' })
   const partition = await (await broker.connect({ appendDeadlineMs: 10 * 60_000 })).partition(topic)
   t.match(await partition.append(Buffer.from('a')), { outcome: 'stored', offset: 0 })
@@ -90,7 +90,7 @@ t.test('a group that the topic does not take is refused at once, and the next on
   t.match(await partition.append(Buffer.from('b')), { outcome: 'stored', offset: 1 })
 })
 
-t.test('a topic is made once, with its settings, and described', async t => {
+t.test('a topic is created once with its settings and described', async t => {
   const topic = { name: 'described', partitions: 2, replication: 1, settings: { 'min.insync.replicas': '1' } }
   t.equal(await kafka.admin.create(topic), true)
   t.equal(await kafka.admin.create(topic), false)
@@ -105,7 +105,7 @@ t.test('a topic is made once, with its settings, and described', async t => {
   })
 })
 
-t.test('a client that was closed appends and reads nothing, and ends what waits for records', async t => {
+t.test('a closed client refuses appends and reads and ends its waiting fetches', async t => {
   const topic = await broker.makeTopic('closed')
   const client = await broker.connect()
   const partition = await client.partition(topic)

@@ -31,7 +31,7 @@ async function filledTopic(topic: string, count: number) {
 
 const kindsOf = (problems: readonly TopicProblem[]) => problems.map(({ kind }) => kind)
 
-t.test('what waits is told with its age, and the share of the retention that it has used', async t => {
+t.test('waiting records are reported with their age and their share of the retention', async t => {
   const partition = await filledTopic('waiting', 5)
   let applied: number | undefined
   let passedMs = 0
@@ -79,7 +79,7 @@ t.test('what waits is told with its age, and the share of the retention that it 
   await waitFor('no problem is left', async () => watch.state().problems.length === 0)
 })
 
-t.test('the start is refused with all that is weaker, and watches the topics once they are good enough', async t => {
+t.test('the start is refused with a list of weaknesses until the topics are strong enough', async t => {
   const config = readConfig({
     KAFKA_BROKERS: kafka.addresses.join(','),
     KAFKA_REPLICATION: '1',
@@ -120,7 +120,7 @@ t.test('the start is refused with all that is weaker, and watches the topics onc
   t.match('reasons' in readiness && readiness.reasons, [why(topics.readings), why(topics.points)])
 })
 
-t.test('the start is refused with another cluster, and with a topic that was made again', async t => {
+t.test('the start is refused with another cluster or a recreated topic', async t => {
   const config = readConfig({
     KAFKA_BROKERS: kafka.addresses.join(','),
     KAFKA_REPLICATION: '1',
@@ -159,7 +159,7 @@ t.test('nothing is appended where a new connection finds another cluster', async
   t.match(await appendText(partition, 'd'), { outcome: 'stored' }, 'it is the right one again')
 })
 
-t.test('a topic that is deleted and made again takes nothing, and it is said', async t => {
+t.test('a topic that is deleted and recreated refuses records with the reason', async t => {
   const topic = await kafka.makeTopic('again')
   const own = await kafka.connect({ identity: await client.identify([topic]) })
   const partition = await own.partition(topic)

@@ -100,7 +100,7 @@ export function startProcess(options: ModelProcessOptions): ModelProcess {
   return Object.assign(process, { forwarder })
 }
 
-/** Does what the journal's thread does, a little later. */
+/** Simulates the journal's thread with a delay. */
 function simulateThread(
   disk: Disk,
   { end, reserveBytes, segmentBytes, shared }: JournalThreadData,

@@ -1,20 +1,18 @@
 /**
- * What the table must show at the end: for each device and time the value that was acknowledged last. A value whose fate
- * was left open may be there or not; one that was refused must not. A time that we give is known here to a second only: it
- * follows the clock. Such a reading has its value for a key, and must stand in one row. The table of custom values must show those
- * of the same readings, all of them and no others.
+ * The expected table: the last acknowledged value for each device and time. Unknown outcomes may be there or not,
+ * refused ones must not. Our own times are known to a second only, so such a reading has its value for a key, and must
+ * stand in one row. The table of custom values must show exactly those of the same readings.
  */
 
 import type { Outcome } from '../../../ingest/journal/outcome.ts'
 
-/** A reading; its value is its number in the history. */
+/** A reading. Its value is its number in the history. */
 export interface Handed {
   device: string
   timestampMs: number | undefined
   value: number
-  /** What the clock said. */
   atUs: number
-  /** Its custom series; each has the value of the reading. */
+  /** Each of these custom series has the value of the reading. */
   series: readonly number[]
 }
 
@@ -29,9 +27,9 @@ type Table = ReadonlyMap<string, Row>
 export interface Reference {
   /** Values of this custom series are shown nowhere any more. */
   erase(series: number): void
-  /** In the order of the journal; its group holds `position`. */
+  /** Adds a reading in the order of the journal. Its group holds `position`. */
   hand(reading: Handed, answer: Outcome, position: number): void
-  /** All differences between the tables and what was promised. */
+  /** Returns all differences between the tables and the acknowledged readings. */
   compare(table: Table, custom: Table): string[]
   /** Keys of acknowledged readings from one position to another that the tables do not show yet. */
   missing(table: Table, custom: Table, range: readonly [from: number, to: number]): string[]
@@ -43,10 +41,10 @@ const keyOf = ({ device, timestampMs, value }: Pick<Handed, 'device' | 'timestam
   `${device} ${timestampMs ?? `#${value}`}`
 
 export function createReference(): Reference {
-  /** The values that each key may show; undefined stands for none. */
+  /** The values that each key may show. undefined stands for a missing row. */
   const allowed = new Map<string, Set<number | undefined>>()
   const stored: { key: string; value: number; position: number }[] = []
-  /** What the clock said when each value came. */
+  /** The clock at the arrival of each value. */
   const clockUs = new Map<number, number>()
   /** The custom series of each value. */
   const given = new Map<number, readonly number[]>()
@@ -113,7 +111,7 @@ export function createReference(): Reference {
   }
 }
 
-/** A time that we gave, and that is not what the clock said. */
+/** A stamp of ours that differs from the clock. */
 function strayStamp({ timeUs, values }: Row, clockUs: Map<number, number>): string[] {
   const value = values['temperature'] ?? Number.NaN
   const byUs = timeUs - (clockUs.get(value) ?? Number.NaN)
@@ -122,7 +120,7 @@ function strayStamp({ timeUs, values }: Row, clockUs: Map<number, number>): stri
     : [`${value} is stamped ${byUs} µs from the clock`]
 }
 
-/** Only clients' times are whole milliseconds. */
+/** Whole milliseconds are times of clients. */
 function readTable(table: Table): Map<string, number> {
   return new Map(
     [...table.values()].map(({ device, timeUs, values }) => {

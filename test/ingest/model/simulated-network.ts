@@ -1,7 +1,4 @@
-/**
- * The way to the simulated QuestDB: requests take time, get lost on the way there or back, and now and then one is
- * carried out after its sender has given up.
- */
+/** The network to the simulated QuestDB: requests are delayed, lost on the way there or back, or executed after a timeout. */
 
 import type { QuestdbConnection, WriteAnswer } from '../../../ingest/forwarder/questdb.ts'
 import type { RequestBody } from '../../../ingest/forwarder/request-body.ts'
@@ -12,7 +9,7 @@ import type { SimulatedQuestdb } from './simulated-questdb.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
 export interface SimulatedNetwork {
-  /** Connections of one process; `isAlive` says whether it still is there to hear an answer. */
+  /** Connections of one process. `isAlive` returns false once the process is gone. */
   connect(isAlive: () => boolean): QuestdbConnection
   /** Share of requests that go wrong on the way. */
   lossShare: number
@@ -21,9 +18,9 @@ export interface SimulatedNetwork {
   thaw(): void
   /** The process is gone, and its connections with it. */
   hangUp(): void
-  /** QuestDB is killed: what it was asked and has not done is forgotten. */
+  /** Kills QuestDB: requests that it has not executed are lost. */
   kill(): void
-  /** The longest time from a sender's end to the moment when QuestDB does what it was asked, unless it is frozen. */
+  /** The longest time from a sender's end until QuestDB executes the request, unless it is frozen. */
   readonly limboMs: number
   /** How often something was carried out for a sender who had given up. */
   readonly lateCount: number
@@ -80,8 +77,8 @@ export function createSimulatedNetwork(questdb: SimulatedQuestdb, time: VirtualT
       return lateCount
     },
     connect: isAlive => ({
-      write: body => heardBy(isAlive, write(body, isAlive)),
-      query: sql => heardBy(isAlive, query(sql)),
+      write: body => answerTo(isAlive, write(body, isAlive)),
+      query: sql => answerTo(isAlive, query(sql)),
       close: () => undefined,
     }),
     freeze: server.freeze,
@@ -101,7 +98,7 @@ function createServer(time: VirtualTime) {
   let frozen = false
   let held: (() => void)[] = []
 
-  /** QuestDB carries it out after this time, if it lives; undefined when it does not. */
+  /** QuestDB executes the work after this time if it is alive, else the result is undefined. */
   function serve<T>(ms: number, work: () => Promise<T>, isDropped = () => false): Promise<T | undefined> {
     const born = life
     return new Promise(resolve => {
@@ -137,8 +134,8 @@ function createServer(time: VirtualTime) {
 const unsent: WriteAnswer = { kind: 'failed', status: undefined, message: 'connection refused' }
 const noAnswer: WriteAnswer = { kind: 'unanswered', message: 'there was no answer' }
 
-/** A process that is gone hears nothing any more. */
-function heardBy<T>(isAlive: () => boolean, answer: Promise<T>): Promise<T> {
+/** The answer never arrives at a process that is gone. */
+function answerTo<T>(isAlive: () => boolean, answer: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     answer.then(
       value => isAlive() && resolve(value),

@@ -1,6 +1,6 @@
 /**
- * QuestDB behind a network that misbehaves, for the forwarder's tests: it keeps the last row for each device and time,
- * applies what it took on demand, and answers as the test says.
+ * QuestDB behind a faulty network, for tests of the forwarder. It keeps the last row for each device and time, applies
+ * writes on demand, and gives the test's answers.
  */
 
 import type { QuestdbConnection, WriteAnswer } from '../../../ingest/forwarder/questdb.ts'
@@ -10,7 +10,7 @@ import { measurementsTable, metrics, readingsTable } from '../../../store/tables
 import { bytesOf } from '../../support/request-body.ts'
 
 interface Row {
-  /** Of the table of custom values, the number of the series. */
+  /** For the table of custom values, the number of the series. */
   device: string
   timeUs: number
   values: Record<string, number>
@@ -27,9 +27,9 @@ export interface SimulatedQuestdb {
   /** Requests that came, taken or not, and queries. */
   offered: number
   asked: number
-  /** Decides on a request before it is taken; undefined takes it. Called with the rows. */
+  /** Decides on a request before it is taken, by its rows. undefined accepts it. */
   answer: (rows: Row[]) => WriteAnswer | undefined
-  /** While true, what is taken is not applied. */
+  /** While true, accepted rows are not applied. */
   holdsApply: boolean
   /** The table of the readings, unless another one is named. */
   suspended: { message: string; table?: string } | undefined
@@ -37,7 +37,7 @@ export interface SimulatedQuestdb {
   columns: string[]
   away: boolean
   commitMode: 'sync' | 'nosync'
-  /** Takes all values of a custom series out of what was taken. */
+  /** Removes all values of a custom series from the accepted rows. */
   erase(series: number): void
   /** Forgets the last requests, as after a power cut without sync. */
   lose(requests: number): void

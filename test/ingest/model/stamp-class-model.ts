@@ -51,10 +51,10 @@ export class ModelClassRows implements StampClassRows {
   }
 }
 
-/** What becomes of a statement: done and answered, lost before it was done, done without an answer, or done much later. */
+/** The fate of a statement: executed and answered, lost before it ran, executed without an answer, or executed much later. */
 export type Fate = 'answered' | 'lost' | 'unanswered' | 'late'
 
-/** `nextFate` decides each time; `deliver` does what is late. */
+/** `nextFate` decides on each statement. `deliver` executes the late ones. */
 export function createLossyRows(rows: StampClassRows, nextFate: () => Fate) {
   const late: (() => Promise<unknown>)[] = []
 

@@ -1,4 +1,4 @@
-/** Time that passes only when it is told to: hours in a moment, and the same order of events for the same history. */
+/** Virtual time that the test advances: hours pass at once, with the same order of events for the same history. */
 
 import type { Timing } from '../../../ingest/timing.ts'
 
@@ -15,7 +15,7 @@ export interface VirtualTime {
 }
 
 export function createVirtualTime(): VirtualTime {
-  // Ordered by time, and those of one moment as they came.
+  // Timers by time, then by creation.
   const timers: Timer[] = []
   let nowMs = 0
 

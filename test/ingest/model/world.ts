@@ -1,6 +1,6 @@
 /**
- * A whole ingest path in virtual time: writer, recovery and forwarder on a simulated disk and a simulated network. The
- * process can be killed and the power cut at any moment; then the next process starts on what is left.
+ * A whole ingest path in virtual time: writer, recovery and forwarder on a simulated disk and network. Kills and power
+ * cuts happen at any moment. The next process starts on the remaining data.
  */
 
 import type { Disk } from '../../../ingest/journal/disk.ts'
@@ -82,7 +82,7 @@ function createModelErases(questdb: Pick<SimulatedQuestdb, 'away' | 'erase'>, ti
 
 export interface Given {
   device: number
-  /** How many seconds back the device says that it measured; undefined leaves the time to us. */
+  /** The age of the measurement by the device. undefined leaves the time to us. */
   agoS: number | undefined
   /** Numbers of the metrics that the reading has a value of besides those with a column. */
   custom: readonly number[]
@@ -99,7 +99,7 @@ const gridMs = 10_000
 
 export type World = ReturnType<typeof createWorld>
 
-/** `keepMs` above zero: QuestDB does not sync, and may lose even what it had applied. */
+/** A `keepMs` above zero is a QuestDB without sync, which may lose even applied rows. */
 export function createWorld(seed: number, keepMs: number) {
   const random = createRandom(seed)
   const time = createVirtualTime()
@@ -131,7 +131,7 @@ export function createWorld(seed: number, keepMs: number) {
     disk.remove(name)
   }
 
-  /** Readings that come in at one moment; their outcome is known when their group is on the disk. */
+  /** Readings of one moment. Their outcome is known when their group is on the disk. */
   function append(given: Given[]): void {
     const { journal } = process
     for (const one of given) {
@@ -184,7 +184,7 @@ async function compareTables(reference: Reference, questdb: SimulatedQuestdb): P
   return reference.compare(questdb.table(), questdb.customTable())
 }
 
-/** Of each metric of each device; the registry remembers them over a restart. */
+/** The registry remembers the series over a restart. */
 function allSeries({ seriesOf }: Pick<ModelErases, 'seriesOf'>): Uint32Array {
   const devices = Array.from({ length: devicesMax }, (_, device) => device)
   const metrics = Array.from({ length: customMax }, (_, metric) => metric)

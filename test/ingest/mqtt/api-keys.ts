@@ -17,7 +17,7 @@ const devices = await openDevices({
   now: Date.now,
   log: silentLog,
   graceMs: 3_600_000,
-  // Not what a slow machine takes for a transaction.
+  // A transaction on a slow machine must fit.
   stepMs: 4000,
 })
 t.teardown(() => devices.close())
@@ -40,7 +40,7 @@ async function keyOf(id: number, { scopes = ['ingest'] as Scope[], createDevices
 const start = (hooks: Test, bounds = perOwner) =>
   startListener(hooks, { registry: devices, keyRegistry: people.keys, perOwner: bounds })
 
-t.test('a key writes the devices of its owner; for others it is told nothing, and they are counted', async t => {
+t.test("a key writes its owner's devices while others are refused without details and counted", async t => {
   const { url, journal, rejections, closed } = await start(t)
   const { text } = await keyOf(owner)
   for (const credential of [
@@ -60,7 +60,7 @@ t.test('a key writes the devices of its owner; for others it is told nothing, an
   t.strictSame(new Set(closed), new Set(['client']))
 })
 
-t.test('a key that may makes the devices that are not there, and their readings keep their order', async t => {
+t.test('a key with the permission creates missing devices in the order of their readings', async t => {
   const { url, journal, rejections } = await start(t)
   const { text } = await keyOf(owner, { createDevices: true })
   const client = await connectClient(t, url, { password: text })
@@ -84,7 +84,7 @@ t.test('a key that may makes the devices that are not there, and their readings 
   await until('it is stored at QoS 0, too', () => journal.stored.includes(8))
 })
 
-t.test('while a device cannot be made, its reading is not acknowledged; later it is stored', async t => {
+t.test('a reading is not acknowledged until its device can be created', async t => {
   const { url, journal, rejections, closed } = await start(t)
   const { text } = await keyOf(owner, { createDevices: true })
   const options = { password: text, clean: false, clientId: 'again', reconnectPeriod: 50 }

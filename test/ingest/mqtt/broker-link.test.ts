@@ -1,4 +1,4 @@
-/** Readings from an outside broker, which runs in a process of its own. The journal does what the test says. */
+/** Readings from an external broker in a separate process. The test decides on the journal's outcomes. */
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -33,7 +33,7 @@ function link(t: Test, url: string, parts: IntakeParts, more: Partial<Parameters
   return opened
 }
 
-t.test('readings that the broker has while nobody takes them come later, each once', async t => {
+t.test('readings that wait at the broker arrive later, each once', async t => {
   const parts = createIntakeParts()
   const first = link(t, brokerUrl, parts)
   await until('it is connected', () => first.fault() === undefined)
@@ -53,7 +53,7 @@ t.test('readings that the broker has while nobody takes them come later, each on
   t.strictSame(parts.rejections, ['unknown_device', 'invalid'])
 })
 
-t.test('a reading that is not stored is not acknowledged, and comes again', async t => {
+t.test('a reading that is not stored is unacknowledged until it comes again', async t => {
   const parts = createIntakeParts()
   const opened = link(t, brokerUrl, parts)
   await until('it is connected', () => opened.fault() === undefined)
@@ -73,7 +73,7 @@ t.test('a reading that is not stored is not acknowledged, and comes again', asyn
   await until('its subscription is answered', () => again.fault() === undefined)
 })
 
-t.test('of several nodes the one that leads has the session, and the next one goes on with it', async t => {
+t.test('the leading node of several has the session, which the next one resumes', async t => {
   const nodes = [createIntakeParts(), createIntakeParts()]
   let leader = 0
   const { log, texts } = recordingLog('info')
@@ -102,7 +102,7 @@ t.test('of several nodes the one that leads has the session, and the next one go
   t.equal(connects, 1 + moments.length, 'no node connects while another one leads')
 })
 
-t.test('a broker that is away is told, and found again', async t => {
+t.test('an unreachable broker is reported and found again', async t => {
   const reserved = createServer().listen(0, '127.0.0.1')
   await once(reserved, 'listening')
   const { port } = reserved.address() as AddressInfo
@@ -110,7 +110,7 @@ t.test('a broker that is away is told, and found again', async t => {
   await once(reserved, 'close')
   const parts = createIntakeParts()
   const opened = link(t, `mqtt://127.0.0.1:${port}`, parts)
-  await until('the fault is told', () => opened.fault()?.includes('ECONNREFUSED') === true)
+  await until('the fault is reported', () => opened.fault()?.includes('ECONNREFUSED') === true)
   const child = fork(join(import.meta.dirname, '..', '..', 'support', 'mqtt-broker.ts'), [String(port)])
   t.teardown(() => child.kill())
   await until('it is connected', () => opened.fault() === undefined)
@@ -120,7 +120,7 @@ type Send = (...packets: (Packet | Buffer)[]) => void
 
 const message = { cmd: 'publish', topic: 'readings/porch', qos: 1, dup: false, retain: false } as const
 
-/** A broker of MQTT 5 that lets each client in; of what else it sends the test says every packet, or its bytes. */
+/** A broker of MQTT 5 that accepts each client. The test decides on all other packets or bytes. */
 async function startScript(t: Test, onPacket: (packet: Packet, send: Send) => void, reasonCode = 0) {
   const sockets = new Set<Socket>()
   const server = createServer(socket => {
@@ -146,33 +146,36 @@ async function startScript(t: Test, onPacket: (packet: Packet, send: Send) => vo
   return `mqtt://us%40er:pass@127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-t.test('MQTT 5: the session is kept, what is in flight is bounded, and the sync is acknowledged', async t => {
-  const received: Packet[] = []
-  const url = await startScript(t, (packet, send) => {
-    received.push(packet)
-    if (packet.cmd !== 'subscribe') return
-    const properties = { userProperties: { source: 'test' }, contentType: 'application/json' }
-    send({ ...message, messageId: 11, payload: Buffer.from(reading(1)), properties })
-    send({ ...message, messageId: 12, payload: Buffer.alloc(200_000) })
-    send({ ...message, messageId: 13, topic: 'readings/', payload: Buffer.from(reading(1)) })
-  })
-  const parts = createIntakeParts()
-  parts.journal.hold()
-  link(t, url, parts, { protocolVersion: 5 })
-  await until('all are taken', () => parts.journal.waiting.length === 1 && parts.rejections.length === 2)
-  t.strictSame(parts.rejections, ['too_large', 'mismatch'])
-  const [connect, subscribe] = received
-  t.match(connect, { protocolVersion: 5, clean: false, username: 'us@er', password: Buffer.from('pass') })
-  t.match(connect, { properties: { receiveMaximum: 100, sessionExpiryInterval: 0xffff_ffff } })
-  t.match(subscribe, { subscriptions: [{ topic: 'readings/+', qos: 1, rh: 1, rap: false }] })
-  t.equal(received.length, 2)
-  parts.journal.settle('stored')
-  await until('all are acknowledged', () => received.length === 5)
-  const acknowledged = received.slice(2).map(({ cmd, messageId }) => `${cmd} ${messageId}`)
-  t.strictSame(acknowledged, ['puback 11', 'puback 12', 'puback 13'])
-})
+t.test(
+  'MQTT 5: the session persists, in-flight messages are bounded, and acknowledgements follow the sync',
+  async t => {
+    const received: Packet[] = []
+    const url = await startScript(t, (packet, send) => {
+      received.push(packet)
+      if (packet.cmd !== 'subscribe') return
+      const properties = { userProperties: { source: 'test' }, contentType: 'application/json' }
+      send({ ...message, messageId: 11, payload: Buffer.from(reading(1)), properties })
+      send({ ...message, messageId: 12, payload: Buffer.alloc(200_000) })
+      send({ ...message, messageId: 13, topic: 'readings/', payload: Buffer.from(reading(1)) })
+    })
+    const parts = createIntakeParts()
+    parts.journal.hold()
+    link(t, url, parts, { protocolVersion: 5 })
+    await until('all are taken', () => parts.journal.waiting.length === 1 && parts.rejections.length === 2)
+    t.strictSame(parts.rejections, ['too_large', 'mismatch'])
+    const [connect, subscribe] = received
+    t.match(connect, { protocolVersion: 5, clean: false, username: 'us@er', password: Buffer.from('pass') })
+    t.match(connect, { properties: { receiveMaximum: 100, sessionExpiryInterval: 0xffff_ffff } })
+    t.match(subscribe, { subscriptions: [{ topic: 'readings/+', qos: 1, rh: 1, rap: false }] })
+    t.equal(received.length, 2)
+    parts.journal.settle('stored')
+    await until('all are acknowledged', () => received.length === 5)
+    const acknowledged = received.slice(2).map(({ cmd, messageId }) => `${cmd} ${messageId}`)
+    t.strictSame(acknowledged, ['puback 11', 'puback 12', 'puback 13'])
+  },
+)
 
-t.test('MQTT 5: a message with properties that nobody knows is taken, and holds up nothing', async t => {
+t.test('MQTT 5: a message with unknown properties is stored without delaying others', async t => {
   const acknowledged: (number | undefined)[] = []
   /** Its temperature is its identifier. */
   const bytesOf = (id: number, properties: Buffer) => publish(5, { id, properties, payload: reading(id) })
@@ -204,10 +207,10 @@ t.test('a message of QoS 2 is taken once until the broker releases it', async t 
   t.strictSame(parts.journal.stored, [2, 5])
 })
 
-t.test('a broker that refuses is told with its code', async t => {
+t.test("a broker's refusal is reported with its code", async t => {
   const url = await startScript(t, () => undefined, 0x87)
   const opened = link(t, url, createIntakeParts(), { protocolVersion: 5 })
-  await until('it is told', () => opened.fault() === 'the broker refuses the connection with code 135')
+  await until('it is reported', () => opened.fault() === 'the broker refuses the connection with code 135')
 })
 
 t.test('behind a reading that cannot be stored now nothing more is taken', async t => {
@@ -223,12 +226,12 @@ t.test('behind a reading that cannot be stored now nothing more is taken', async
   const barn = parts.devices.get('barn') as Device
   parts.devices.set('barn', { ...barn, suspended: true })
   const opened = link(t, url, parts, { protocolVersion: 5 })
-  await until('it is told', () => opened.fault() === 'a reading could not be stored')
+  await until('it is reported', () => opened.fault() === 'a reading could not be stored')
   await until('it comes again', () => connections === 2)
   t.strictSame(parts.journal.stored, [])
 })
 
-t.test('what is beyond every rate waits at the broker, and none of it is lost', async t => {
+t.test('messages above every rate wait at the broker without loss', async t => {
   const parts = createIntakeParts({ perSecond: 50, burst: 5 })
   const opened = link(t, brokerUrl, parts)
   await until('it is connected', () => opened.fault() === undefined)
@@ -241,7 +244,7 @@ t.test('what is beyond every rate waits at the broker, and none of it is lost', 
   t.strictSame(parts.rejections, [])
 })
 
-t.test('what is beyond the rate of a device counts towards the share of the broker', async t => {
+t.test("messages above a device's rate count towards the share of the broker", async t => {
   let nowMs = 0
   let hasRoom = true
   const isWithinRate = createBrokerRate({
@@ -277,8 +280,8 @@ t.test('the address of a broker is not sent as its name', async t => {
   t.strictSame(warnings, [])
 })
 
-// Last, as the broker keeps what is retained.
-t.test('a retained message is no new reading at each subscription, unless it has a time of its own', async t => {
+// This test is last, since the broker keeps the retained message.
+t.test('a retained message is a reading once, unless it has its own time', async t => {
   const sender = await connectClient(t, brokerUrl)
   await sender.publishAsync('readings/porch', reading(1), { qos: 1, retain: true })
   const timed = { ...JSON.parse(reading(2)), Time: Math.floor(Date.now() / 1000) }

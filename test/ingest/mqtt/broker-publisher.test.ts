@@ -1,4 +1,4 @@
-/** What is published at an outside broker, which runs in a process of its own. */
+/** Publishing at an external broker in a separate process. */
 
 import { fork } from 'node:child_process'
 import { type AddressInfo, createServer } from 'node:net'

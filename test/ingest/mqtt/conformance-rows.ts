@@ -29,7 +29,7 @@ const accepted = 'connack'
 const open = [accepted, kept]
 const stored = (id: number) => [accepted, `puback ${id}`, kept]
 const refused = (code: string) => [`connack 0x${code}`]
-/** The connection ends after the CONNACK; MQTT 5 says why. */
+/** The connection ends after the CONNACK. MQTT 5 gives the reason. */
 const closed = [accepted]
 const closedWith = (code: string) => [accepted, `disconnect 0x${code}`]
 const malformed: Answers = [closed, closedWith('81')]
@@ -59,7 +59,6 @@ export function packetsOf(level: 4 | 5) {
     publish: (parts: PublishParts = {}) => publish(level, parts),
     subscribe: (...parts: Part[]) => packet(0x82, uint16(9), ...section, ...parts),
     unsubscribe: (...parts: Part[]) => packet(0xa2, uint16(9), ...section, ...parts),
-    /** Only the first byte is wrong. */
     ofType(first: number): Buffer {
       const bodies: Record<number, Part[]> = {
         6: [uint16(1)],
@@ -205,7 +204,7 @@ export const rowsOf311 = ({ connected, ofClient, withWill, publish, subscribe, u
   ['RETAIN of CONNECT', [withFirst(0x11)], []],
   ['DUP of CONNECT', [withFirst(0x18)], []],
   ['PUBREL with the identifier 0', connected(packet(0x62, uint16(0))), closed],
-  // What would be the identifier is the payload.
+  // The bytes of an identifier are the payload.
   ['QoS 0 has no identifier', connected(publish({ qos: 0, payload: uint16(7) })), open],
   ['PINGREQ before CONNECT', [], []],
   ['MQTT 3.1', [connect(3, { name: 'MQIsdp' })], refused('1')],

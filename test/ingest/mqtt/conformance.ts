@@ -1,5 +1,5 @@
 /**
- * What the normative statements of MQTT 3.1.1 and MQTT 5 (OASIS standards, appendix B) demand of a server: a client sends
+ * The normative statements of MQTT 3.1.1 and MQTT 5 (OASIS standards, appendix B) about a server: a client sends
  * packets, and the listener answers.
  */
 

@@ -59,7 +59,7 @@ function writersOf({ devices }: IntakeParts, ownedMax = 1) {
   return { added, ...createWriters(registry as never, perOwner) }
 }
 
-/** Keeps what was rejected or left out. */
+/** Collects rejected and ignored parts. */
 function keepingParts() {
   const kept: Rejection[] = []
   return { kept, parts: createIntakeParts(undefined, { add: (rejection: Rejection) => void kept.push(rejection) }) }
@@ -116,7 +116,7 @@ t.test('own decoders choose their messages by their topics', async t => {
   t.equal(recent.places().length, 2)
 })
 
-t.test('a message is acknowledged when each of its readings is stored, and comes again before that', async t => {
+t.test('a message is redelivered until each of its readings is stored', async t => {
   // The second reading waits for the rate of its device.
   const parts = createIntakeParts({ perSecond: 0.001, burst: 1 })
   const opened = await link(t, parts)

@@ -16,7 +16,7 @@ const key = `barograph_key_${'g'.repeat(49)}`
 const administrator = { kind: 'key', scopes: ['ingest'], keyId: 1, account: { id: 1, role: 'administrator' } } as never
 const accepted = '20020000'
 
-test('a topic of MQTT_DECODERS is decoded, and acknowledged when its reading is stored', async t => {
+test('a topic of MQTT_DECODERS is decoded and acknowledged when its reading is stored', async t => {
   const { url, journal, keys, kept, closed } = await startListener(t, { decoders })
   keys.set(key, administrator)
   const client = await connectClient(t, url, { password: key })
@@ -55,7 +55,7 @@ function ownDecoders(isThere: () => boolean): Decoders {
   }
 }
 
-test('a topic of an own decoder is decoded while it is there, and its messages are kept before', async t => {
+test("a topic of a user's decoder is decoded while it exists and kept before", async t => {
   let isThere = false
   const recent = createRecentMessages(Date.now)
   const { url, journal, closed } = await startListener(t, { ownDecoders: ownDecoders(() => isThere), recent })
@@ -87,7 +87,7 @@ test('a device publishes its own readings only', async t => {
   t.strictSame([journal.stored, rejections], [[1], ['mismatch', 'mismatch']])
 })
 
-test('a retained message of a sensor is a reading; of a bridge it is one with a time of its own', async t => {
+test('a retained message of a sensor is a reading, one of a bridge only with its own time', async t => {
   const { url, journal, kept } = await startListener(t, { decoders })
   const zigbee = { topic: 'zigbee2mqtt/porch', retain: true } as const
   const bodies = [{ temperature: 1 }, { temperature: 2, last_seen: new Date().toISOString() }]

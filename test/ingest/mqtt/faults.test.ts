@@ -1,6 +1,6 @@
 /**
- * Whatever the parts around a session do wrong, the process goes on, the connection ends or answers as documented, nothing
- * is acknowledged that was not stored, and nothing is left over. The seed of a failing run is printed.
+ * Faulty parts around a session: the process continues, the connection ends or answers as documented, only stored
+ * readings are acknowledged, and no state remains. A failing run prints its seed.
  */
 
 import assert from 'node:assert/strict'
@@ -23,7 +23,7 @@ import { inWords, publish } from './mqtt-bytes.ts'
 const manners = ['well', 'late', 'rejects', 'throws'] as const
 type Manner = (typeof manners)[number]
 
-/** What becomes of a reading, and how its device comes to be. */
+/** Outcomes of a reading and ways to create its device. */
 const outcomes = ['stored', 'late', 'full', 'invalid', 'rejects', 'throws'] as const
 const devices = ['there', 'made', 'made late', 'not now', 'rejects', 'throws', 'find throws'] as const
 
@@ -131,7 +131,7 @@ class Parts {
   }
 }
 
-/** Whether the connection ends by this message; the journal is asked only when the device is there. */
+/** Whether the connection ends by this message. The journal is asked only if the device exists. */
 function endsConnection({ qos, outcome, device }: Message): boolean {
   if (device === 'rejects' || device === 'throws' || device === 'find throws') return true
   if (device === 'not now') return qos > 0
@@ -160,7 +160,7 @@ function answersIn(lines: readonly string[]): { number: number; code: string | u
   return answers.map(([, id, code]) => ({ number: Number(id) - 1, code }))
 }
 
-/** Plays one scenario to the end of its connection. Throws for what must not be. */
+/** Plays one scenario to the end of its connection. Throws on a violation. */
 async function play(t: Test, url: string, parts: Parts, username: string): Promise<void> {
   const { version, messages, login, refresh, leaves } = parts.scenario
   const { socket, received, closed } = await openRawMqtt(t, url, connectPacket(version, username))
@@ -181,7 +181,7 @@ async function play(t: Test, url: string, parts: Parts, username: string): Promi
   judge(parts, inWords(received(), version), { isKept, expected })
 }
 
-/** Throws for what must not have come back. */
+/** Throws on an unexpected answer. */
 function judge(
   { scenario, stored }: Parts,
   lines: string[],
@@ -206,7 +206,7 @@ function judge(
 const timers = () => process.getActiveResourcesInfo().filter(name => name === 'Timeout' || name === 'Immediate').length
 const events = ['unhandledRejection', 'uncaughtException', 'warning']
 
-/** What nobody has caught from now on. */
+/** Collects uncaught errors from now on. */
 function watchFaults(t: Test): unknown[] {
   const faults: unknown[] = []
   const note = (fault: unknown) => void faults.push(fault)
@@ -238,7 +238,7 @@ test('whatever fails around a session, only its connection ends', async t => {
       connections: createConnections({ max: 1000, perAddress: atOnceMax, isTrusted: () => false, log: silentLog }),
     },
   })
-  // Those of the wait itself are among them, before as afterwards.
+  // The timers of the wait itself count both before and afterwards.
   let timersBefore = 0
   await until('they are counted', () => {
     timersBefore = timers()
@@ -255,7 +255,7 @@ test('whatever fails around a session, only its connection ends', async t => {
   t.strictSame(faults, [])
 })
 
-test('a client whose failed attempt cannot be counted is told that the service has failed', async t => {
+test('a client whose failed attempt cannot be counted gets a server error', async t => {
   const faults = watchFaults(t)
   const { url, listener } = await startListener(t, {
     parts: {

@@ -1,4 +1,4 @@
-/** Bytes that no client would send, to a listener of its own: it closes such a connection and serves the next one. */
+/** Random bytes to a listener: it closes such a connection and serves the next one. */
 
 import fc from 'fast-check'
 import { test } from 'tap'
@@ -15,7 +15,7 @@ import { connect, publish } from './mqtt-bytes.ts'
 type Version = 4 | 5
 
 const anyBytes = fc.uint8Array({ maxLength: 300 }).map(bytes => Buffer.from(bytes))
-/** Those with which the statements of the version are tested. */
+/** Packets that the tests of the version's statements send. */
 const goodPackets = (version: Version) => {
   const packets = packetsOf(version)
   const shared = sharedRows.flatMap(([, sent]) => sent(packets))
@@ -65,7 +65,7 @@ function rawOf(bytes: Buffer): RawPacket | undefined {
   return reader.next()
 }
 
-test('a packet is read or refused, and what is read is in it', async () => {
+test('a packet is read or refused, and its fields lie within it', async () => {
   const property = fc.property(
     version.chain(version => fc.tuple(fc.constant(version), piecesOf(version))),
     ([version, bytes]) => {

@@ -1,4 +1,4 @@
-/** The MQTT listener: acknowledgements, refusals and limits, with the real client. The journal does what the test says. */
+/** The MQTT listener with the real client: acknowledgements, refusals and limits. The test decides on the journal's outcomes. */
 
 import { connectAsync } from 'mqtt'
 import { generate } from 'mqtt-packet'
@@ -17,7 +17,7 @@ const adminPrincipal = { kind: 'key', scopes: ['ingest'], keyId: 1, account: { i
 const accepted = '20020000'
 const ackOf = (messageId: number) => `4002${messageId.toString(16).padStart(4, '0')}`
 
-test('a reading is acknowledged when it is stored, and not before', async t => {
+test('a reading is acknowledged only after it is stored', async t => {
   const { url, journal } = await startListener(t)
   journal.hold()
   const { socket, received } = await openRawMqtt(t, url, connect(4))
@@ -29,7 +29,7 @@ test('a reading is acknowledged when it is stored, and not before', async t => {
   t.strictSame(journal.stored, [1])
 })
 
-/** What never will be stored, with its reason and with the code of MQTT 5. */
+/** Readings that are never stored, with the reason and the code of MQTT 5. */
 const neverStored: [topic: string, payload: string | Buffer, reason: string, code: number][] = [
   ['readings/porch', '', 'invalid', 0x99],
   ['readings/porch', '[]', 'invalid', 0x99],
@@ -46,7 +46,7 @@ const neverStored: [topic: string, payload: string | Buffer, reason: string, cod
 ]
 
 for (const protocolVersion of versions) {
-  test(`MQTT ${protocolVersion}: what never will be stored is acknowledged, and counted with its reason`, async t => {
+  test(`MQTT ${protocolVersion}: a reading that is never stored is acknowledged and counted with its reason`, async t => {
     const { url, rejections, journal, keys, closed } = await startListener(t)
     keys.set(adminKey, adminPrincipal)
     const client = await connectClient(t, url, { protocolVersion, password: adminKey })
@@ -59,14 +59,14 @@ for (const protocolVersion of versions) {
     }
     const reasons = neverStored.map(([, , reason]) => reason)
     t.strictSame(rejections.splice(0), [...reasons, ...reasons])
-    // MQTT 5 tells clients how long a packet may be.
+    // MQTT 5 announces the maximum packet size to clients.
     if (protocolVersion === 4) await client.publishAsync('readings/porch', ' '.repeat(3_000_000), { qos: 1 })
     t.strictSame(rejections, protocolVersion === 4 ? ['too_large'] : [])
     await client.publishAsync('readings/porch', reading(2, { device: 'porch' }), { qos: 1 })
     t.strictSame([journal.stored, closed], [[2], []])
   })
 
-  test(`MQTT ${protocolVersion}: who may not connect is told the code of the protocol`, async t => {
+  test(`MQTT ${protocolVersion}: a refused connection gets the code of the protocol`, async t => {
     const { url, closed, rejections, keys } = await startListener(t)
     const readOnly = keyOf('r')
     keys.set(readOnly, { kind: 'key', scopes: ['read'], keyId: 2, account: { id: 1, role: 'user' } } as never)
@@ -87,7 +87,7 @@ for (const protocolVersion of versions) {
   })
 }
 
-test('what may be stored later closes the connection without an acknowledgement, and is taken when it comes again', async t => {
+test('a temporary refusal closes the connection without an acknowledgement until the retry', async t => {
   const { url, journal, rejections, closed } = await startListener(t)
   const codes = { full: '0x97', unknown: '0x80', closing: '0x8b' } as const
   for (const version of versions) {
@@ -95,11 +95,11 @@ test('what may be stored later closes the connection without an acknowledgement,
       journal.settle(outcome)
       const raw = await openRawMqtt(t, url, connect(version))
       raw.socket.write(publish(version))
-      const told = version === 4 ? [] : [`disconnect ${code}`]
-      t.strictSame(inWords(await raw.closed, version), ['connack', ...told], outcome)
+      const goodbye = version === 4 ? [] : [`disconnect ${code}`]
+      t.strictSame(inWords(await raw.closed, version), ['connack', ...goodbye], outcome)
     }
     t.strictSame(rejections.splice(0), Object.keys(codes))
-    // The client of the version before may be told late.
+    // The client of the other version may be notified late.
     const faults = closed.splice(0).filter(reason => reason !== 'client')
     t.strictSame(faults, ['not_stored', 'not_stored', 'not_stored'])
     journal.settle('full')
@@ -126,7 +126,7 @@ test('a topic that is not one of readings ends the connection', async t => {
   t.strictSame([closed, rejections], [topics.map(() => 'topic'), topics.map(() => 'mismatch')])
 })
 
-test('the log says once a minute what is wrong with a sender', async t => {
+test("the log reports a sender's problem once a minute", async t => {
   const lines: object[] = []
   const warn = (fields: object, text: string) => void lines.push({ text, ...fields })
   const { url, keys } = await startListener(t, { log: { warn, error: warn } as never })
@@ -172,7 +172,7 @@ test('a refusal is not followed by a reset, whatever the client has sent behind 
   t.equal(fault(), undefined)
 })
 
-test('a revoked credential ends its connections, and stores nothing more', async t => {
+test('a revoked credential ends its connections and stores no more readings', async t => {
   const { url, revoke, closed, journal } = await startListener(t)
   const client = await connectClient(t, url)
   const other = await connectClient(t, url, { username: 'barn' })
@@ -187,7 +187,7 @@ test('a revoked credential ends its connections, and stores nothing more', async
   t.strictSame(journal.stored, [])
 })
 
-test('of two clients of one name the later one stays, and a credential takes over only its own', async t => {
+test('the later of two clients of one name stays, if it has the same credential', async t => {
   const { url, closed } = await startListener(t)
   const first = await connectClient(t, url, { clientId: 'same' })
   const foreign = await connectClient(t, url, { clientId: 'same', username: 'barn' })
@@ -223,7 +223,7 @@ test('no more messages of a connection are taken than may be in flight', async t
   t.equal(received().slice(-8), ackOf(count))
 })
 
-test('what was taken is finished before the listener closes', async t => {
+test('accepted readings are finished before the listener closes', async t => {
   const { url, journal, listener, closed } = await startListener(t)
   journal.hold()
   const idle = await connectClient(t, url)

@@ -1,4 +1,4 @@
-/** Packets of MQTT byte by byte, also those that no client would send, and in words what comes back. */
+/** Packets of MQTT byte by byte, invalid ones included. Answers are parsed into words. */
 
 import assert from 'node:assert/strict'
 import { type Packet, parser } from 'mqtt-packet'
@@ -23,7 +23,6 @@ export function uint32(value: number): Buffer {
   return Buffer.concat([uint16(value >>> 16), uint16(value & 0xffff)])
 }
 
-/** With its length in front. */
 export function text(value: string | Buffer): Buffer {
   const encoded = Buffer.from(value)
   return Buffer.concat([uint16(encoded.length), encoded])
@@ -50,7 +49,7 @@ export interface ConnectParts {
   name?: string | Buffer
   flags?: number
   keepAlive?: number
-  /** Only of MQTT 5. */
+  /** MQTT 5 only. */
   properties?: Buffer
   /** Client identifier, will, user name and password. */
   payload?: Buffer[]
@@ -59,7 +58,7 @@ export interface ConnectParts {
 export const credential = [text('porch'), text(devicePassword)]
 const goodFlags = 0xc2
 
-/** Without further parts a good one of the device `porch`. */
+/** The defaults make a valid packet of the device `porch`. */
 export function connect(level: number, parts: ConnectParts = {}): Buffer {
   const { name = 'MQTT', flags = goodFlags, keepAlive = 0, payload = [text('bytes'), ...credential] } = parts
   const section = level === 5 ? [parts.properties ?? properties()] : []
@@ -73,12 +72,12 @@ export interface PublishParts {
   retain?: boolean
   /** Packet identifier, which QoS 0 does not have. */
   id?: number
-  /** Only of MQTT 5. */
+  /** MQTT 5 only. */
   properties?: Buffer
   payload?: string | Buffer
 }
 
-/** Without further parts a good reading of the device `porch` at QoS 1. */
+/** The defaults make a valid reading of the device `porch` at QoS 1. */
 export function publish(level: number, parts: PublishParts = {}): Buffer {
   const { topic = 'readings/porch', qos = 1, dup = false, retain = false, id = 1, payload = reading(1) } = parts
   const flags = (dup ? 8 : 0) | (qos << 1) | (retain ? 1 : 0)
@@ -92,10 +91,7 @@ const pingresp = 'd000'
 /** The last answer on a connection that is not closed. */
 export const kept = 'pingresp'
 
-/**
- * Sends the bytes and, behind so many answers as are expected, a PINGREQ: a connection that is kept has `pingresp` as its
- * last answer, another one is closed.
- */
+/** Sends the bytes and, after the expected answers, a PINGREQ. A connection that stays open has `pingresp` as its last answer. */
 export async function exchange(
   t: TestHooks,
   url: string,

@@ -1,4 +1,4 @@
-/** The MQTT listener by itself, with a journal that does as a test says. */
+/** The MQTT listener alone, with a journal whose outcomes the test decides. */
 
 import './conformance.ts'
 import './decoded-listener.ts'

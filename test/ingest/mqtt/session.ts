@@ -1,4 +1,4 @@
-/** Sessions of MQTT: their ends, their names, and bounds on what they hold. */
+/** Sessions of MQTT: their ends, their names, and bounds on their memory. */
 
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
@@ -52,7 +52,7 @@ async function startSession(t: Test) {
   }
   /** Looks at it as it is when at most so much time has gone by. */
   const checkWithin = (seconds: number) => check(sinceMs + seconds * 1000)
-  /** As it will be in so much time. */
+  /** Checks the session at a later time. */
   const checkIn = (seconds: number) => check(performance.now() + seconds * 1000)
   function write(bytes: Buffer): void {
     sinceMs = performance.now()
@@ -72,7 +72,7 @@ test('who does not connect is not waited for', async t => {
   t.strictSame(checkIn(10.1), ['timeout'])
 })
 
-test('a silent client is kept for one and a half times its keep-alive, and without one for an hour', async t => {
+test('a silent client is kept for one and a half times its keep-alive, by default for an hour', async t => {
   for (const version of [4, 5] as const) {
     for (const keepAlive of [100, 0]) {
       const seconds = keepAlive === 0 ? 3600 : 150
@@ -94,7 +94,7 @@ test('a packet that has begun has to end', async t => {
   t.strictSame(checkIn(31), ['timeout'])
 })
 
-test('nobody is blamed for a silence while it is the journal that takes its time', async t => {
+test('a session is not silent while the journal delays it', async t => {
   const { checkIn, connect, socket, journal } = await startSession(t)
   await connect(10)
   journal.hold()
@@ -106,7 +106,7 @@ test('nobody is blamed for a silence while it is the journal that takes its time
   t.strictSame(checkIn(60), ['timeout'])
 })
 
-test('packets that are no readings may not be large, and none may come before CONNECT', async t => {
+test('packets other than readings have a small limit and must follow CONNECT', async t => {
   const large = Buffer.from([0x00, 0xff, 0xff, 0x7f])
   for (const type of [0x10, 0x30, 0x82, 0xc0]) {
     const { socket, closed } = await startSession(t)
@@ -133,33 +133,33 @@ class Session {
   }
 }
 
-test('a session at another node ends an older one here, and no younger one', async t => {
-  const told: string[] = []
-  let hear: (name: string, agoMs: number) => void = () => undefined
+test('a session at another node ends an older one here but never a newer one', async t => {
+  const begun: string[] = []
+  let announce: (name: string, agoMs: number) => void = () => undefined
   const notices: SessionNotices = {
     nameOf: text => `hash of ${text}`,
-    begun: name => void told.push(name),
+    begun: name => void begun.push(name),
     onBegun: listener => {
-      hear = listener
+      announce = listener
     },
   }
   const sessions = new NamedSessions<Session>(notices)
   const [first, second, foreign] = [new Session(), new Session(), new Session()]
   sessions.opened(first, 'a')
   sessions.opened(foreign, 'b')
-  t.strictSame(told, ['hash of a', 'hash of b'])
-  hear('hash of a', 60_000)
-  hear('hash of nobody', -1)
+  t.strictSame(begun, ['hash of a', 'hash of b'])
+  announce('hash of a', 60_000)
+  announce('hash of nobody', -1)
   t.strictSame([first.ends, foreign.ends], [[], []], 'it began before this one')
-  hear('hash of a', -1)
+  announce('hash of a', -1)
   t.strictSame([first.ends, foreign.ends], [['taken_over'], []])
   sessions.opened(second, 'a')
   t.equal(first.ends.length, 2, 'one that has not closed yet')
   sessions.closed(first)
-  hear('hash of a', -1)
+  announce('hash of a', -1)
   t.strictSame(second.ends, ['taken_over'], 'the end of the older one leaves the younger one its name')
   sessions.closed(second)
-  hear('hash of a', -1)
+  announce('hash of a', -1)
   t.equal(second.ends.length, 1)
 })
 
@@ -197,7 +197,7 @@ const aliased = (topicAlias: number, topic: string): Publish => ({
   properties: { topicAlias },
 })
 
-test('memory for topic aliases has a bound over all connections, and is given back', async t => {
+test('memory for topic aliases has a limit over all connections and is released', async t => {
   const budget = new ByteAllowance(30)
   const [one, other] = [new TopicAliases(10, budget), new TopicAliases(10, budget)]
   t.equal(one.topicOf(aliased(1, '0123456789')), '0123456789')
@@ -212,7 +212,7 @@ test('memory for topic aliases has a bound over all connections, and is given ba
   t.ok(budget.take(30))
 })
 
-test('of a topic that names no device no more is in memory than is counted', async t => {
+test('a topic without a device occupies only the counted memory', async t => {
   const aliases = new TopicAliases(100, new ByteAllowance(1 << 20))
   const before = memoryUsed()
   for (let alias = 1; alias <= 100; alias++) aliases.topicOf(aliased(alias, Buffer.alloc(60_000, alias).toString()))

@@ -1,4 +1,4 @@
-/** MQTT 5 at the listener: what a client is told, and what is heeded. */
+/** MQTT 5 at the listener: its answers to clients, and the client's limits. */
 
 import { generate, type IConnackPacket, type Packet } from 'mqtt-packet'
 import { type Test, test } from 'tap'
@@ -39,7 +39,7 @@ const limits = {
 }
 const plain = (value: object | undefined) => ({ ...value })
 
-test('the answer to CONNECT says what the client may do', async t => {
+test('the answer to CONNECT states the limits of the client', async t => {
   const { url } = await startListener(t)
   const own = [text('porch'), text(devicePassword)]
   const kept = await connackOf(t, url, connect(5, { keepAlive: 60 }))
@@ -57,7 +57,7 @@ test('the answer to CONNECT says what the client may do', async t => {
   t.not(ids[0], ids[1])
 })
 
-test('the reason is told in words, unless the client wants none or has no room for it', async t => {
+test('the reason is in words if the client accepts and has room for it', async t => {
   const { url } = await startListener(t)
   const invalid = publish(5, { id: 1, payload: reading(200, { humidity: null, pressure: null }) })
   const refusal = { cmd: 'puback', messageId: 1, reasonCode: 0x99 }
@@ -81,7 +81,7 @@ test('the reason is told in words, unless the client wants none or has no room f
   t.strictSame(plain(refused.properties), { reasonString: 'a property is 0' })
 })
 
-test('a client that takes no packet of the size of a CONNACK is refused, as far as it can be told', async t => {
+test('a client whose maximum packet size is below a CONNACK is refused', async t => {
   const { url, closed } = await startListener(t)
   const refused = async (bytesMax: number) => {
     const { closed: ended } = await openRawMqtt(t, url, connect(5, { properties: properties(0x27, uint32(bytesMax)) }))
@@ -92,7 +92,7 @@ test('a client that takes no packet of the size of a CONNACK is refused, as far 
   t.strictSame(closed, ['too_large', 'too_large'])
 })
 
-test('the receive maximum is what may be in flight', async t => {
+test('the receive maximum bounds messages in flight', async t => {
   const { url, journal, closed } = await startListener(t)
   journal.hold()
   const { socket, answers, ended } = await open(t, url)
@@ -106,7 +106,7 @@ test('the receive maximum is what may be in flight', async t => {
   t.strictSame(closed, ['receive_maximum'])
 })
 
-test('QoS 2 counts until it is released, and QoS 0 does not', async t => {
+test('QoS 2 counts until its release, QoS 0 never', async t => {
   const { url, journal, closed } = await startListener(t)
   const { socket, answers, ended } = await open(t, url)
   const received = Array.from({ length: 999 }, (_, index) => publish(5, { id: index + 1, payload: reading(1), qos: 2 }))

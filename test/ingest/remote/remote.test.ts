@@ -1,4 +1,4 @@
-/** Bodies of Prometheus and OpenTelemetry become lines, whatever they hold. */
+/** Bodies of Prometheus and OpenTelemetry become lines. */
 
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
@@ -45,7 +45,7 @@ const series = (name: string, value: number, labels: Record<string, string> = { 
 })
 const prometheus = (...sent: SentSeries[]) => linesOf('prometheus', remoteWrite(...sent))
 
-t.test('labels name the device, and the others tell series of one name apart', async t => {
+t.test('labels name the device and distinguish series of one name', async t => {
   const gives = (labels: Record<string, string>, line: string) =>
     t.strictSame(prometheus(series('hive_weight', 31.5, labels)), [[`${line} ${timeMs}040`], []], line)
   gives({ device: 'porch', instance: '10.0.0.1:9100', job: 'hives' }, 's,device=porch hive_weight=31.5')
@@ -60,7 +60,7 @@ t.test('labels name the device, and the others tell series of one name apart', a
   ])
 })
 
-t.test('a unit at the end of a name is converted to that of the metric', async t => {
+t.test('a unit at the end of a name is converted to the unit of the metric', async t => {
   const gives = (name: string, value: number, field: string) =>
     t.match(prometheus(series(name, value)), [[new RegExp(`^s,device=porch ${field} \\d+$`)], []], name)
   gives('temperature_celsius', 21.5, 'temperature=21.5')
@@ -73,7 +73,7 @@ t.test('a unit at the end of a name is converted to that of the metric', async t
   gives('gate_opened_total', 7, 'gate_opened_total=7')
 })
 
-t.test('readings of different metrics never have one time, and a repeated body has the same times', async t => {
+t.test('readings of different metrics never share a time, even in a repeated body', async t => {
   const both = [series('temperature', 1), series('humidity', 2)]
   const timesOf = (...sent: SentSeries[]) => prometheus(...sent)[0].map(line => line.split(' ')[2])
   t.strictSame(timesOf(...both), [`${timeMs}001`, `${timeMs}001`])
@@ -180,7 +180,7 @@ t.test('a body that is cut or has wrong lengths is broken', async t => {
   broken([0x08, 0x01], /wire type/)
 })
 
-t.test('bodies are bounded before they are decoded, and by their values', async t => {
+t.test('bodies are bounded before decoding and by their values', async t => {
   const swelling = Buffer.concat([varint(bytesMax + 1), Buffer.of(0)])
   t.match(read('prometheus', swelling), { kind: 'too long' })
   const many = { ...series('temperature', 1), samples: Array(samplesMax + 1).fill([1, timeMs]) }
@@ -198,7 +198,7 @@ t.test('snappy', async t => {
     return plain.equals(readSnappy(snappy(plain), plain.length) as Buffer)
   })
   t.doesNotThrow(() => fc.assert(property, runs(50, 2000)))
-  // Of google/snappy: "abcdabcdabcd…", with a copy that overlaps with its result.
+  // From google/snappy: "abcdabcdabcd…", with a copy that overlaps its result.
   const overlapping = Buffer.concat([
     varint(20),
     Buffer.of(3 << 2),
@@ -226,7 +226,7 @@ const whole: Record<RemoteForm, Buffer> = {
   otlp_json: Buffer.from(JSON.stringify(request({ name: 't', gauge: { dataPoints: [point(), point()] } }))),
 }
 
-/** Of a processor, for the machine may be busy. */
+/** Processor time, since the machine may be busy. */
 const bodyMsMax = 500
 
 function takesSoon(t: Test, form: RemoteForm, body: Buffer): void {
