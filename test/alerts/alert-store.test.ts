@@ -1,4 +1,4 @@
-/** Alerts, their rules and notifications in a real PostgreSQL. */
+/** Alerts, their rules and notifications on a real PostgreSQL. */
 
 import './outbox/courses.ts'
 import './outbox/erased-devices.ts'

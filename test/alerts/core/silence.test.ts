@@ -1,5 +1,3 @@
-/** When silences hold what. */
-
 import { test } from 'tap'
 import { createSilencer, NewSilence, type Silencing } from '../../../alerts/core/silence.ts'
 import { isInWindows, type WeeklyWindow } from '../../../alerts/core/silence-window.ts'
@@ -7,11 +5,11 @@ import { createLocalTime } from '../../../analytics/time/local-time.ts'
 
 const utc = () => 0
 const at = (text: string) => Date.parse(text)
-/** It holds everything from 100 to 200. */
+/** Silences everything from 100 to 200. */
 const all = { all: true as const }
 const whole = { id: 7, owner: null, selector: all, ruleId: null, fromMs: 100, untilMs: 200, weekly: null }
 
-test('a weekly window goes over midnight where it ends before it begins', async t => {
+test('a weekly window that ends before it begins spans midnight', async t => {
   const nights: WeeklyWindow[] = [{ days: [1, 7], from: '22:00', until: '06:00' }]
   const holding = (windows: WeeklyWindow[], texts: string[]) =>
     texts.filter(text => isInWindows(windows, at(`2026-05-${text}Z`)))
@@ -24,7 +22,7 @@ test('a weekly window goes over midnight where it ends before it begins', async 
   t.equal(isInWindows([{ days: [3], from: '23:59', until: '00:00' }], -1), true, 'and the one before a Wednesday')
 })
 
-test('weekly windows go by the clock of the zone, also where it changes', async t => {
+test('weekly windows follow the clock of the zone, also over its changes', async t => {
   const { offsetMs } = createLocalTime('Europe/Berlin')
   const weekly = [{ days: [7], from: '02:30', until: '04:00' }]
   const silence: Silencing = { ...whole, id: 1, fromMs: 0, untilMs: Number.POSITIVE_INFINITY, weekly }
@@ -33,7 +31,7 @@ test('weekly windows go by the clock of the zone, also where it changes', async 
     const nowMs = at(text)
     return createSilencer([silence], { nowMs, horizonMs: nowMs + 300_000, offsetMs })(alert)
   }
-  // On 29 March 2026 the clock goes from 02:00 to 03:00, that is from 01:00 UTC on.
+  // On 29 March 2026 the clock goes from 02:00 to 03:00, at 01:00 UTC.
   t.equal(found('2026-03-29T00:59Z'), undefined)
   t.match(found('2026-03-29T01:00Z'), { id: 1 })
   t.strictSame(found('2026-03-29T01:58:30Z'), { id: 1, endsMs: at('2026-03-29T02:00Z') })
@@ -44,7 +42,7 @@ const device = (name: string, ...tags: string[]) => ({ name, tags })
 const silencer = (silence: Partial<Silencing>) =>
   createSilencer([{ ...whole, ...silence }], { nowMs: 150, horizonMs: 1000, offsetMs: utc })
 
-test('a silence is of its owner, its rule and its devices', async t => {
+test('a silence applies to its owner, its rule and its devices', async t => {
   const rule = { id: 3, owner: 5, selector: all }
   const holds = (silence: Partial<Silencing>, of = device('a', 'site:berlin')) =>
     silencer(silence)({ rule, device: of }) !== undefined
@@ -59,7 +57,7 @@ test('a silence is of its owner, its rule and its devices', async t => {
   t.notOk(holds({ untilMs: 150 }))
 })
 
-test('an alert of a whole selector is silenced by what selects all of that', async t => {
+test('an alert of a whole selector is silenced by a silence of all its devices', async t => {
   const holds = (outer: Silencing['selector'], inner: Silencing['selector'] | null) =>
     silencer({ selector: outer })({ rule: { id: 3, owner: null, selector: inner }, device: undefined }) !== undefined
   t.ok(holds({ all: true }, { tags: ['site:berlin'] }))
@@ -74,7 +72,7 @@ test('an alert of a whole selector is silenced by what selects all of that', asy
   t.notOk(holds({ devices: ['a'] }, { tags: ['site:berlin'] }))
 })
 
-test('of several silences the one that ends last is told, at most up to the horizon', async t => {
+test('the silence that ends last is returned, limited to the horizon', async t => {
   const silences = [200, 400, 300].map((untilMs, at) => ({ ...whole, id: at + 1, untilMs }))
   const alert = { rule: { id: 1, owner: null, selector: null }, device: undefined }
   const find = (horizonMs: number) => createSilencer(silences, { nowMs: 150, horizonMs, offsetMs: utc })(alert)
@@ -82,7 +80,7 @@ test('of several silences the one that ends last is told, at most up to the hori
   t.equal(find(250)?.endsMs, 250)
 })
 
-test('a silence has an end, or weekly windows', async t => {
+test('a silence needs an end or weekly windows', async t => {
   const faults = (fields: object) =>
     NewSilence.safeParse({ selector: { all: true }, ...fields }).error?.issues.map(issue => issue.message)
   t.strictSame(faults({}), ['must be there without weekly windows'])

@@ -1,4 +1,4 @@
-/** How much of an hour is suspect, and of which hours a few numbers say so already. */
+/** The suspect share of an hour, and the hours for which a few numbers determine it. */
 
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
@@ -28,7 +28,7 @@ function dayOf(...made: ((minute: number) => number)[]) {
 const usual = (minute: number) => 20 + 3 * Math.sin((2 * Math.PI * minute) / day) + (minute % 3) / 10
 const sixth = day - 54
 
-test('the share is that of the readings of the hour, by the day up to its end', async t => {
+test('the share counts the readings of the hour, with the day up to its end', async t => {
   const none = Number.NaN
   const days: Record<string, [made: (minute: number) => number, share: number]> = {
     'as usual': [usual, 0],
@@ -45,7 +45,7 @@ test('the share is that of the readings of the hour, by the day up to its end', 
   }
 })
 
-test('a flat line makes all of it suspect, and of one that lasts for a day nobody can say', async t => {
+test('a flat line makes the whole hour suspect, and a flat day leaves it unknown', async t => {
   const shareOf = (stuckMinutes: number, settings: MetricSettings = {}) => {
     const stuck = dayOf(minute => (minute < day - stuckMinutes ? usual(minute) : 21.3))
     return suspectShare(stuck, beginMs, qualityOf(['temperature'], settings))
@@ -57,7 +57,7 @@ test('a flat line makes all of it suspect, and of one that lasts for a day nobod
   t.equal(shareOf(day, { flat_hours: 6 }), 1, 'a sensor with a setting')
 })
 
-test('of several metrics, a reading with one suspect value is suspect', async t => {
+test('a reading with one suspect value of several metrics is suspect', async t => {
   const window = dayOf(usual, minute => (minute >= day - 15 ? 120 : 50 + (minute % 7)))
   const quality = qualityOf(['temperature', 'humidity'])
   const limits = [quality.limits[0], { ...quality.limits[1], range: [0, 100] }] as DeviceQuality['limits']
@@ -80,7 +80,7 @@ const sensor = fc.record({
   }),
 })
 
-test('of an hour of which the few numbers say something, the readings of the day say the same', async t => {
+test("a share determined by the few numbers equals that of the day's readings", async t => {
   let certain = 0
   fc.assert(
     fc.property(

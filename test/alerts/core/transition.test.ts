@@ -31,86 +31,86 @@ function walk(rule: RuleCore, observations: readonly Observation[], from: PairSt
     effects.push(...next.effects)
     state = next.state
   }
-  return { state, effects, told: effects.map(({ kind, atMs }) => `${kind} ${atMs / secondMs}`) }
+  return { state, effects, events: effects.map(({ kind, atMs }) => `${kind} ${atMs / secondMs}`) }
 }
 
 const warm = { kind: 'above', metric: 'temperature', value: 30, hysteresis: 2 }
 
-test('a value beyond the threshold fires at once, and clears behind the hysteresis', async t => {
-  const { told, state } = walk(ruleOf(warm), [at(1, 30), at(2, 30.1), at(3, 29), at(4, 28), at(5, 28)])
-  t.strictSame(told, ['opened 2', 'fired 2', 'resolved 4'])
+test('a value beyond the threshold fires at once, and clears below the hysteresis', async t => {
+  const { events, state } = walk(ruleOf(warm), [at(1, 30), at(2, 30.1), at(3, 29), at(4, 28), at(5, 28)])
+  t.strictSame(events, ['opened 2', 'fired 2', 'resolved 4'])
   t.equal(state.phase, 'idle')
 })
 
-test('for_seconds count from the first reading beyond; one that is not ends the wait', async t => {
+test('for_seconds counts from the first reading beyond; a reading within restarts it', async t => {
   const rule = ruleOf(warm, { for_seconds: 60 })
-  t.strictSame(walk(rule, [at(0, 31), at(59, 31), at(60, 31)]).told, ['opened 0', 'fired 60'])
-  const { told, state } = walk(rule, [at(0, 31), at(30, 29), at(60, 31), at(119, 31)])
-  t.strictSame(told, ['opened 0', 'dropped 30', 'opened 60'])
+  t.strictSame(walk(rule, [at(0, 31), at(59, 31), at(60, 31)]).events, ['opened 0', 'fired 60'])
+  const { events, state } = walk(rule, [at(0, 31), at(30, 29), at(60, 31), at(119, 31)])
+  t.strictSame(events, ['opened 0', 'dropped 30', 'opened 60'])
   t.equal(state.phase, 'pending')
 })
 
-test('keep_firing_seconds count from the first reading that is back', async t => {
+test('keep_firing_seconds counts from the first reading within', async t => {
   const rule = ruleOf(warm, { keep_firing_seconds: 60 })
-  const { told } = walk(rule, [at(0, 31), at(10, 27), at(30, 29), at(40, 27), at(99, 27), at(100, 27)])
-  t.strictSame(told, ['opened 0', 'fired 0', 'resolved 100'])
+  const { events } = walk(rule, [at(0, 31), at(10, 27), at(30, 29), at(40, 27), at(99, 27), at(100, 27)])
+  t.strictSame(events, ['opened 0', 'fired 0', 'resolved 100'])
 })
 
-test('a battery has to be back for a day', async t => {
+test('a battery clears after a day within', async t => {
   const rule = ruleOf({ kind: 'battery', metric: 'battery_voltage', value: 3.3, hysteresis: 0.1 })
-  const { told } = walk(rule, [at(0, 3.2), at(10, 3.5), at(86_409, 3.5), at(86_410, 3.5)])
-  t.strictSame(told, ['opened 0', 'fired 0', 'resolved 86410'])
+  const { events } = walk(rule, [at(0, 3.2), at(10, 3.5), at(86_409, 3.5), at(86_410, 3.5)])
+  t.strictSame(events, ['opened 0', 'fired 0', 'resolved 86410'])
 })
 
-test('a change is measured against the value a window earlier', async t => {
+test('a change is measured against the value one window earlier', async t => {
   const drop = { kind: 'change', metric: 'pressure', value: -3, window_seconds: 3600, hysteresis: 0 }
   const hours = [1013, 1012, 1011.5, 1008, 1007.9].map((value, hour) => at(hour * 3600, value))
-  const { told, effects } = walk(ruleOf(drop), hours)
-  t.strictSame(told, ['opened 10800', 'fired 10800', 'resolved 14400'])
+  const { events, effects } = walk(ruleOf(drop), hours)
+  t.strictSame(events, ['opened 10800', 'fired 10800', 'resolved 14400'])
   t.match(effects[1], { value: -3.5 })
   const rise = walk(ruleOf({ ...drop, value: 3 }), hours)
-  t.strictSame(rise.told, [])
+  t.strictSame(rise.events, [])
   const either = walk(ruleOf({ ...drop, value: 3, absolute: true }), hours)
-  t.equal(either.told[0], 'opened 10800')
+  t.equal(either.events[0], 'opened 10800')
   // The value before is older than a window and a quarter.
-  t.strictSame(walk(ruleOf(drop), [at(0, 1013), at(5000, 1000)]).told, [])
+  t.strictSame(walk(ruleOf(drop), [at(0, 1013), at(5000, 1000)]).events, [])
 })
 
-test('a silence is due at its deadline, however late it is noticed, and ends with a newer reading', async t => {
+test('a silence is due at its deadline, even if noticed late, and ends with a newer reading', async t => {
   const rule = ruleOf({ kind: 'silent', after_seconds: 100 }, { for_seconds: 20 })
   const ticks = [99, 100, 119, 120].map(second => tick(second, 100))
-  t.strictSame(walk(rule, [at(0, 1), ...ticks]).told, ['opened 100', 'fired 120'])
-  const { told, effects } = walk(rule, [at(0, 1), tick(500, 100), at(0, 1, 501), at(50, 1, 502)])
-  t.strictSame(told, ['opened 100', 'fired 120', 'resolved 120'])
+  t.strictSame(walk(rule, [at(0, 1), ...ticks]).events, ['opened 100', 'fired 120'])
+  const { events, effects } = walk(rule, [at(0, 1), tick(500, 100), at(0, 1, 501), at(50, 1, 502)])
+  t.strictSame(events, ['opened 100', 'fired 120', 'resolved 120'])
   t.match(effects[1], { value: 120 })
-  // Our own outage has moved the deadline.
-  t.strictSame(walk(rule, [at(0, 1), tick(100, 100), tick(110, 300)]).told, ['opened 100', 'dropped 100'])
+  // An outage of the service has moved the deadline.
+  t.strictSame(walk(rule, [at(0, 1), tick(100, 100), tick(110, 300)]).events, ['opened 100', 'dropped 100'])
 })
 
-test('of a clock that was ahead, readings that are right again show that the device is alive', async t => {
+test('after a clock was ahead, correct readings show that the device is alive', async t => {
   const rule = ruleOf({ kind: 'silent', after_seconds: 100 })
   const { state } = walk(rule, [at(9000, 1, 10), tick(110, 110), at(120, 1)])
   t.equal(state.phase, 'idle')
-  // A value is taken in the order of the readings' own times.
-  t.strictSame(walk(ruleOf(warm), [at(9000, 20, 10), at(120, 31)]).told, [])
+  // Values apply in the order of the readings' timestamps.
+  t.strictSame(walk(ruleOf(warm), [at(9000, 20, 10), at(120, 31)]).events, [])
 })
 
-test('values of a clock that is ahead count at their receipt, and alerts of one moment differ', async t => {
-  const { told } = walk(ruleOf({ ...warm, hysteresis: 0 }), [at(100, 31, 10), at(101, 20, 10), at(102, 31, 10)])
-  t.strictSame(told, ['opened 10', 'fired 10', 'resolved 10', 'opened 10.001', 'fired 10.001'])
+test('values of a clock ahead count at their receipt, and alerts of one moment differ', async t => {
+  const { events } = walk(ruleOf({ ...warm, hysteresis: 0 }), [at(100, 31, 10), at(101, 20, 10), at(102, 31, 10)])
+  t.strictSame(events, ['opened 10', 'fired 10', 'resolved 10', 'opened 10.001', 'fired 10.001'])
 })
 
-test('more than six changes in an hour are told once; then comes nothing until half an hour without one', async t => {
+test('after six changes in an hour flapping is notified once, then nothing until a quiet half hour', async t => {
   const rule = ruleOf({ ...warm, hysteresis: 0 })
   const swings = Array.from({ length: 20 }, (_, index) => at(index * 60, index % 2 === 0 ? 31 : 20))
-  const { told, state } = walk(rule, swings)
-  t.strictSame(told.slice(-4), ['resolved 300', 'opened 360', 'fired 360', 'flapping 360'])
+  const { events, state } = walk(rule, swings)
+  t.strictSame(events.slice(-4), ['resolved 300', 'opened 360', 'fired 360', 'flapping 360'])
   t.ok(state.flapping)
   const lastChange = 19 * 60
   const still = walk(rule, [at(lastChange + 1799, 20), at(lastChange + 1800, 20)], state)
-  t.strictSame(still.told, [`settled ${lastChange + 1800}`, `resolved ${lastChange + 1800}`])
+  t.strictSame(still.events, [`settled ${lastChange + 1800}`, `resolved ${lastChange + 1800}`])
   const fires = walk(rule, [at(lastChange + 60, 31), at(lastChange + 1860, 31)], state)
-  t.strictSame(fires.told, [`settled ${lastChange + 1860}`])
+  t.strictSame(fires.events, [`settled ${lastChange + 1860}`])
   t.equal(fires.state.phase, 'firing')
 })
 
@@ -118,23 +118,23 @@ test('hours, sites and facts fire and clear by one observation each', async t =>
   const hour = (hourMs: number, share: number): Observation => ({ kind: 'hour', hourMs, share })
   const complete = ruleOf({ kind: 'completeness', share: 0.9 })
   const hours = [hour(1000, 0.8), hour(2000, Number.NaN), hour(3000, 0.9)]
-  t.strictSame(walk(complete, hours).told, ['opened 1', 'fired 1', 'resolved 3'])
-  t.equal(walk(ruleOf({ kind: 'suspect', share: 0.2 }), [hour(1000, 0.3)]).told[1], 'fired 1')
+  t.strictSame(walk(complete, hours).events, ['opened 1', 'fired 1', 'resolved 3'])
+  t.equal(walk(ruleOf({ kind: 'suspect', share: 0.2 }), [hour(1000, 0.3)]).events[1], 'fired 1')
   const site = (nowMs: number, silent: number, devices: number) => ({ kind: 'site' as const, nowMs, silent, devices })
   const siteRule = ruleOf({ kind: 'site_silent', share: 0.5, count: 2 })
   const counts = [site(0, 1, 1), site(1000, 2, 4), site(2000, 2, 3), site(3000, 0, 0)]
-  t.strictSame(walk(siteRule, counts).told, ['opened 2', 'fired 2', 'resolved 3'])
+  t.strictSame(walk(siteRule, counts).events, ['opened 2', 'fired 2', 'resolved 3'])
   const fact = (nowMs: number, holds: boolean): Observation => ({ kind: 'fact', nowMs, holds, value: 1, text: '' })
   const away = ruleOf({ kind: 'service', fact: 'questdb_away' }, { for_seconds: 10 })
   const facts = [fact(0, true), fact(10_000, true), fact(20_000, false)]
-  t.strictSame(walk(away, facts).told, ['opened 0', 'fired 10', 'resolved 20'])
+  t.strictSame(walk(away, facts).events, ['opened 0', 'fired 10', 'resolved 20'])
 })
 
-test('the end of a pair resolves what fires, and drops what is pending', async t => {
+test('the end of a pair resolves a firing alert, and drops a pending one', async t => {
   const end: Observation = { kind: 'end', nowMs: 5000, reason: 'rule_removed' }
   t.match(walk(ruleOf(warm), [at(1, 31), end]).effects.at(-1), { kind: 'resolved', reason: 'rule_removed' })
   t.match(walk(ruleOf(warm, { for_seconds: 9 }), [at(1, 31), end]).effects.at(-1), { kind: 'dropped' })
-  t.strictSame(walk(ruleOf(warm), [end]), { state: idlePair, effects: [], told: [] })
+  t.strictSame(walk(ruleOf(warm), [end]), { state: idlePair, effects: [], events: [] })
 })
 
 const conditions = fc.constantFrom(
@@ -161,7 +161,7 @@ const readings = fc
     })
   })
 
-test('effects come in an order that an alert can have, and the state says which is open', async () => {
+test('effects come in a valid order for an alert, and the state shows the open one', async () => {
   const before: Record<Effect['kind'], RegExp> = {
     opened: /^(|resolved|dropped)$/,
     dropped: /^opened$/,
@@ -208,18 +208,18 @@ test('a reading leaves a pair idle where its step would', async () => {
   )
 })
 
-test('a state is the same after it was written and read, at any place', async () => {
+test('a state is equal after being written and read, at any point', async () => {
   fc.assert(
     fc.property(rules, readings, fc.nat({ max: 60 }), (rule, observations, place) => {
       const first = walk(rule, observations.slice(0, place))
       const read = pairFromJson(JSON.parse(JSON.stringify(pairToJson(first.state))))
       const second = walk(rule, observations.slice(place), read)
-      return [...first.told, ...second.told].join() === walk(rule, observations).told.join()
+      return [...first.events, ...second.events].join() === walk(rule, observations).events.join()
     }),
   )
 })
 
-test('a rule needs a selector, but for what the service says of itself', async t => {
+test('a rule needs a selector, except on the service itself', async t => {
   const fields = { name: 'warm', condition: warm }
   t.match(NewRule.parse({ ...fields, selector: { all: true } }), { severity: 'warning', enabled: true, channels: [] })
   t.notOk(NewRule.safeParse(fields).success)

@@ -1,4 +1,4 @@
-/** Notifications from their rows to their receivers, against a real PostgreSQL. */
+/** Notifications from their rows to their receivers, on a real PostgreSQL. */
 
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
@@ -53,7 +53,7 @@ async function attemptsOf(webhookId: string) {
   return rows
 }
 
-/** So that a later test sends nothing of it. */
+/** Later tests must not send these notifications. */
 const cancelWaiting = () => pool.query("UPDATE alert_notifications SET state = 'cancelled' WHERE state = 'waiting'")
 
 type Answer = AlertReceiver['answer']
@@ -63,7 +63,7 @@ const answers =
     void response.writeHead(status).end(text)
 const never: Answer = () => undefined
 
-/** A delivery with one channel, to a receiver of its own; each test gives the channel another name. */
+/** A delivery with one channel and a separate receiver. Each test gives the channel another name. */
 async function open(t: Test, name: string, answer?: Answer, more: Partial<DeliveryOptions> = {}) {
   const receiver = await startReceiver(t)
   if (answer !== undefined) receiver.answer = answer
@@ -77,14 +77,14 @@ async function open(t: Test, name: string, answer?: Answer, more: Partial<Delive
   return { receiver, parts, clock: parts.clock, delivery, id, secret, queue, channel, sentIds }
 }
 
-t.test('a notification is delivered once, signed, and its attempt is kept', async t => {
+t.test('a notification is delivered once, signed, and its attempt is recorded', async t => {
   const { receiver, clock, delivery, secret, queue } = await open(t, 'signed', answers(200, 'thanks'))
   const webhookId = await queue()
   delivery.wake()
   await untilState(webhookId, 'delivered')
   t.equal(receiver.received.length, 1)
   const [{ headers, body } = { headers: {}, body: '' }] = receiver.received
-  // The clock of the test is another one than that of the package.
+  // The test's clock differs from the package's.
   const signature = new Webhook(secret).sign(webhookId, new Date(clock.nowMs), body)
   t.match(headers, { 'webhook-id': webhookId, 'webhook-signature': signature, 'content-type': 'application/json' })
   t.match(await attemptsOf(webhookId), [{ status: 200, error: null, answer: 'thanks', by_hand: false }])
@@ -92,7 +92,7 @@ t.test('a notification is delivered once, signed, and its attempt is kept', asyn
   t.strictSame(delivery.meter.results(), [{ kind: 'webhook', result: 'delivered', count: 1 }])
 })
 
-t.test('500 for an hour: it is tried after 5 s, 5 min and 30 min, and after two hours it arrives', async t => {
+t.test('after 500 for an hour it is retried at 5 s, 5 min, 30 min and two hours, and then delivered', async t => {
   const { receiver, clock, delivery, queue, channel, sentIds } = await open(t, '500', answers(500, 'oh'))
   const webhookId = await queue()
   const waits: number[] = []
@@ -101,9 +101,9 @@ t.test('500 for an hour: it is tried after 5 s, 5 min and 30 min, and after two 
     await untilAttempts(webhookId, attempts)
     const dueMs = (await row(webhookId)).due_at.getTime()
     waits.push(dueMs - clock.nowMs)
-    // The dispatcher may wake by itself, so the next attempt must not be due while this one is still looked at.
+    // The dispatcher can wake by itself, so the next attempt must not be due during these checks.
     if (attempts === 4) break
-    // One millisecond before its time nothing is sent.
+    // It is not sent a millisecond before its time.
     clock.nowMs = dueMs - 1
     delivery.wake()
     clock.nowMs += 1
@@ -118,7 +118,7 @@ t.test('500 for an hour: it is tried after 5 s, 5 min and 30 min, and after two 
   t.match(await channel(), { failing_since: null })
 })
 
-t.test('after nine retries it is given up, and the channel goes on', async t => {
+t.test('after nine retries a notification is dropped, and the channel continues', async t => {
   const { parts, clock, delivery, queue, channel } = await open(t, '400', answers(400))
   const webhookId = await queue()
   while ((await row(webhookId)).state === 'waiting') {
@@ -132,7 +132,7 @@ t.test('after nine retries it is given up, and the channel goes on', async t => 
   t.strictSame(parts.mailed, [])
 })
 
-t.test('a channel that has failed for five days is disabled, and its owner is mailed once', async t => {
+t.test('a channel that failed for five days is disabled, and its owner is mailed once', async t => {
   const { parts, clock, delivery, queue, channel } = await open(t, 'five days', answers(503))
   const first = await queue()
   delivery.wake()
@@ -150,7 +150,7 @@ t.test('a channel that has failed for five days is disabled, and its owner is ma
   t.strictSame(parts.mailed, ['five days'])
 })
 
-t.test('410 disables the channel: what waits for it is not sent', async t => {
+t.test('410 disables the channel, and its pending notifications are dropped', async t => {
   const { receiver, parts, delivery, id, queue, channel } = await open(t, 'gone', answers(410))
   const sent = await Promise.all([queue(), queue(), queue()])
   delivery.wake()
@@ -163,7 +163,7 @@ t.test('410 disables the channel: what waits for it is not sent', async t => {
   t.match(enabled, { ok: true, value: { enabled: true, disabled_reason: null } })
 })
 
-t.test('a slow channel delays no other, and each has one notification under way', async t => {
+t.test('a slow channel delays no other, and each has one notification in flight', async t => {
   const { receiver: slow, parts, delivery } = await open(t, 'slow', never)
   const fast = await startReceiver(t)
   const { nowMs } = parts.clock
@@ -180,7 +180,7 @@ t.test('a slow channel delays no other, and each has one notification under way'
   await cancelWaiting()
 })
 
-t.test('of several nodes one sends, and what a dead one has claimed is sent by another with the same id', async t => {
+t.test('one of several nodes sends, and another resends the claims of a dead one with the same id', async t => {
   const { receiver, parts, clock, delivery: first, queue, sentIds } = await open(t, 'nodes', never)
   const webhookId = await queue()
   first.wake()
@@ -193,7 +193,7 @@ t.test('of several nodes one sends, and what a dead one has claimed is sent by a
   receiver.answer = answers(204)
   await waitFor('the second one has tried', () => tries > 0)
   await second.close()
-  t.equal(receiver.received.length, 1, 'while the claim holds nobody else sends it')
+  t.equal(receiver.received.length, 1, 'no other node sends it while the claim holds')
   const third = openDelivery(t, parts)
   clock.nowMs += 61_000
   third.wake()
@@ -203,7 +203,7 @@ t.test('of several nodes one sends, and what a dead one has claimed is sent by a
   t.match(await row(webhookId), { state: 'delivered', attempts: 1 }, 'the first one has nothing more to say')
 })
 
-t.test('a node that does not lead claims nothing, whatever it thinks', async t => {
+t.test('a node that does not lead claims nothing, even if it believes that it leads', async t => {
   let asked = 0
   const requireLead = async () => {
     asked += 1
@@ -219,7 +219,7 @@ t.test('a node that does not lead claims nothing, whatever it thinks', async t =
   await cancelWaiting()
 })
 
-t.test('a stop waits a moment for what is under way, and leaves the rest to the next start', async t => {
+t.test('a stop waits briefly for notifications in flight, and leaves the rest to the next start', async t => {
   const { receiver, parts, delivery, queue } = await open(t, 'stop', never)
   const webhookId = await queue()
   delivery.wake()
@@ -231,7 +231,7 @@ t.test('a stop waits a moment for what is under way, and leaves the rest to the 
   await untilState(webhookId, 'delivered')
 })
 
-t.test('with the clock set back an hour nothing waits an hour longer', async t => {
+t.test('no notification waits longer when the clock is set back an hour', async t => {
   const { receiver, clock, delivery, queue } = await open(t, 'clock')
   const first = await queue()
   clock.nowMs -= hourMs
@@ -256,7 +256,7 @@ t.test('an end is not delivered before its beginning', async t => {
     await untilAttempts(firing, attempts)
     clock.nowMs = (await row(firing)).due_at.getTime()
   }
-  // Too early for the first one: it is tried for the sake of those behind it.
+  // It is retried early, since newer ones wait for it.
   clock.nowMs -= 29 * minuteMs
   const before = await row(firing)
   const resolved = await queue({ kind: 'resolved', rule })
@@ -275,7 +275,7 @@ t.test('an end is not delivered before its beginning', async t => {
   t.strictSame(sentIds(), [firing, resolved, next])
 })
 
-t.test('one that is refused for hours lets the newer ones of its rule pass', async t => {
+t.test('a notification rejected for hours lets newer ones of its rule pass', async t => {
   const { receiver, clock, delivery, queue } = await open(t, 'poison')
   const rule = await addRule()
   const poison = await queue({ rule })
@@ -294,7 +294,7 @@ t.test('one that is refused for hours lets the newer ones of its rule pass', asy
   await cancelWaiting()
 })
 
-t.test('a person sends a notification again, with the same id, and sees what came of it', async t => {
+t.test('a person resends a notification with the same id, and sees its result', async t => {
   const { receiver, delivery, id, queue, sentIds } = await open(t, 'replay', answers(404, 'nothing here'))
   const webhookId = await queue()
   delivery.wake()
@@ -323,7 +323,7 @@ t.test('a person sends a notification again, with the same id, and sees what cam
   t.match(await replay(), { ok: false, code: 'TOO_MANY_REQUESTS' })
 })
 
-t.test('a mail that became a file is listed as written, until a mail server has it', async t => {
+t.test('a mail written to a file is listed as written, until a mail server has it', async t => {
   const written = deliveryParts(pool, { hasMailServer: false })
   const delivery = openDelivery(t, written)
   const settings = { to: 'ada@example.com' }
@@ -340,13 +340,13 @@ t.test('a mail that became a file is listed as written, until a mail server has 
   t.match(await mailing.deliveries.page(service, { channel: id, limit: 10 }), [{ state: 'delivered', written: false }])
 })
 
-t.test('an erase waits for a send by hand, stores no answer of it, and another replay has no values', async t => {
+t.test('an erase waits for a manual send, stores no response of it, and another replay has no values', async t => {
   let end: () => void = () => undefined
   const held: Answer = response => {
     end = () => void response.end('it is at 9.75')
   }
   const { receiver, clock, delivery, id, queue } = await open(t, 'erased', held, { leads: () => false })
-  // Notifications of other tests keep claims on clocks of their own.
+  // Notifications of other tests keep their claims, by other clocks.
   await queue({ message: alertMessage({ alerts: [messageAlert({ device: 'loft-9', value: 9.75 })] }) })
   const [{ id: asked } = { id: '' }] = await delivery.deliveries.page(service, { channel: id, limit: 1 })
   const replay = () => delivery.deliveries.replay(service, asked, 'a test')

@@ -1,4 +1,4 @@
-/** What each kind of channel sends. */
+/** The requests of each kind of channel. */
 
 import { Webhook } from 'standardwebhooks'
 import { test } from 'tap'
@@ -13,7 +13,7 @@ import { alertMessage, messageAlert } from '../../support/alert-message.ts'
 
 const signal = new AbortController().signal
 
-/** What a hostile person may call things. */
+/** Hostile names of rules and devices. */
 const evil = '<!channel> "><script>alert(1)</script> @everyone &amp; {{x}} %0d%0aBcc: a@b.example'
 const evilMessage = () =>
   alertMessage({
@@ -60,7 +60,7 @@ function only(posted: readonly Posted[]): Posted & { headers: Record<string, str
   return one
 }
 
-test('a webhook is verified by the package of the standard, with the secret that was issued', async t => {
+test('a webhook is verified by the package of the standard, with the issued secret', async t => {
   const signing = { secret: createSigningSecret() }
   const { posted } = await sent('webhook', { url: 'https://a.example/hook' }, alertMessage(), { own: { signing } })
   const { headers, body, url } = only(posted)
@@ -73,7 +73,7 @@ test('a webhook is verified by the package of the standard, with the secret that
   t.throws(() => new Webhook(signing.secret).verify(body, { ...headers, 'webhook-id': 'msg_2' }), 'another id')
 })
 
-test('after a rotation both secrets verify for a day, and then only the new one', async t => {
+test('after a rotation both secrets verify for a day, then only the new one', async t => {
   const before = { secret: createSigningSecret() }
   const nowMs = Date.now()
   for (const hours of [23, 25]) {
@@ -88,7 +88,7 @@ test('after a rotation both secrets verify for a day, and then only the new one'
   }
 })
 
-test('a mail has text, HTML and a link by which one leaves, and its headers hold nothing of anybody', async t => {
+test('a mail has text, HTML and a link to unsubscribe, and no user text in its headers', async t => {
   const own = { unsubscribe: 'T'.repeat(43) }
   const { mails } = await sent('email', { to: 'ada@example.com' }, alertMessage(), { own })
   const [mail] = mails
@@ -130,13 +130,13 @@ No more of these mails: https://barograph.example/alerts/unsubscribe?token=${'T'
   t.notMatch(hostile?.subject, /[\r\n]/)
 })
 
-test('a mail without a mail server is written to a file, which is not delivered', async t => {
+test('a mail without a mail server is written to a file, and not delivered', async t => {
   const written = await sent('email', { to: 'ada@example.com' }, alertMessage(), { hasMailServer: false })
   t.match(written.result, { outcome: 'written', answer: 'written to a file: no mail server (SMTP_URL)' })
   t.match((await sent('email', { to: 'ada@example.com' }, alertMessage())).result, { outcome: 'delivered', answer: '' })
 })
 
-test('what is over says so, with both times', async t => {
+test('the message of a resolved alert shows both times', async t => {
   const alert = messageAlert({ state: 'resolved', resolved_at: '2026-05-01T11:30:00.000Z' })
   const message = alertMessage({ type: 'alert.resolved', alerts: [alert] })
   const { mails } = await sent('email', { to: 'a@b.example' }, message)
@@ -144,14 +144,14 @@ test('what is over says so, with both times', async t => {
   t.match(mails[0]?.text, /temperature 9.1 °C, resolved 2026-05-01 13:30, had fired since 2026-05-01 12:00/)
 })
 
-test('a message that names only some tells how many there are', async t => {
+test('a message that names only some alerts has their total', async t => {
   const alerts = Array.from({ length: 20 }, (_, at) => messageAlert({ device: `d${at}` }))
   const { mails } = await sent('email', { to: 'a@b.example' }, alertMessage({ alerts, devices_left_out: 380 }))
   t.equal(mails[0]?.subject, 'Firing: Freezer too warm, 400 alerts')
   t.match(mails[0]?.text, /d19 .*\n.*\nand 380 more\n/)
 })
 
-test('Slack: no markup and no call of anybody comes through, and the lines stay whole', async t => {
+test('Slack: markup and mentions are escaped, and lines stay whole', async t => {
   const { json } = await sent('slack', { url: 'https://hooks.slack.example/T/B/x' }, evilMessage())
   const text = JSON.stringify(json)
   t.notMatch(text, /<!channel>|<script|@everyone/)
@@ -190,7 +190,7 @@ test('Apprise: plain text with the type of its severity, to the services of a ke
   t.match((await sent('apprise', { url }, alertMessage(), { answer })).result, { outcome: 'failed', status: 204 })
 })
 
-test('Alertmanager: the same labels from the beginning to the end, and an end that follows from the time of the message', async t => {
+test('Alertmanager: labels are constant, and the end follows from the time of the message', async t => {
   const settings = { url: 'https://am.example/base/', username: 'a', password: 'b' }
   const group = { tag: 'site', value: 'berlin' }
   const firing = await sent('alertmanager', settings, alertMessage({ group }))

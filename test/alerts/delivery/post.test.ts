@@ -1,5 +1,3 @@
-/** What receivers do. */
-
 import { test } from 'tap'
 import { createPost } from '../../../alerts/delivery/post.ts'
 import { createTargetCheck } from '../../../alerts/delivery/targets.ts'
@@ -18,7 +16,7 @@ test('a notification is one POST, with its path, its headers and its body', asyn
   t.match(receiver.received, [{ path: '/hook?a=b', headers: { 'x-test': 'a' }, body: '{"a":1}' }])
 })
 
-test('by the status it is delivered, failed, or gone', async t => {
+test('the status decides between delivered, failed and gone', async t => {
   const receiver = await startReceiver(t)
   const statuses = { delivered: [200, 202, 299], failed: [301, 308, 400, 429, 500], gone: [410] }
   for (const [outcome, all] of Object.entries(statuses)) {
@@ -39,7 +37,7 @@ test('a redirect is not followed', async t => {
   t.strictSame(other.received, [])
 })
 
-test('of a long answer the beginning is kept, and the rest is not read', async t => {
+test('the beginning of a long response is stored, and the rest is not read', async t => {
   const receiver = await startReceiver(t)
   let sentBytes = 0
   receiver.answer = response => {
@@ -59,12 +57,12 @@ test('of a long answer the beginning is kept, and the rest is not read', async t
   t.ok(sentBytes < 10_000_000, `${sentBytes} bytes were sent`)
 })
 
-test('an answer keeps nothing of a secret address, in whatever part it is sent back', async t => {
+test('a stored response has no part of a secret address', async t => {
   const receiver = await startReceiver(t)
   const path = '/services/T0123456/B%20secret/xoxb-789012?token=query-secret'
   const url = `${receiver.origin}${path}`
-  const told = [url, path, path.replaceAll('/', '\\/'), 'T0123456', 'B secret', 'xoxb-789012', 'query-secret']
-  receiver.answer = response => void response.end(told.map(part => `<${part}>`).join(' '))
+  const secrets = [url, path, path.replaceAll('/', '\\/'), 'T0123456', 'B secret', 'xoxb-789012', 'query-secret']
+  receiver.answer = response => void response.end(secrets.map(part => `<${part}>`).join(' '))
   const { answer } = await postTo(receiver, { path, secrets: [url] })
   t.notMatch(answer, /T0123456|secret|xoxb/)
   t.match(answer, /<\*\*\*>/)
@@ -80,7 +78,7 @@ test('an answer keeps nothing of a secret address, in whatever part it is sent b
   t.equal((await postTo(receiver, { path: '/v1/api', secrets: [`${receiver.origin}/v1/api`] })).answer, short)
 })
 
-test('one that does not answer, or only begins to, has failed', async t => {
+test('a receiver without a response, or with only its beginning, has failed', async t => {
   const receiver = await startReceiver(t)
   receiver.answer = () => undefined
   t.match(await postTo(receiver, { timeoutMs: 100 }), { outcome: 'failed', status: null, error: 'no answer in time' })
@@ -93,7 +91,7 @@ test('one that does not answer, or only begins to, has failed', async t => {
   t.match(await postTo({ ...receiver, origin: 'http://127.0.0.1:9' }), { outcome: 'failed', error: 'ECONNREFUSED' })
 })
 
-test('an answer that PostgreSQL could not keep, or that sends a secret back, is changed', async t => {
+test('a response that PostgreSQL could not store, or that has a secret, is changed', async t => {
   const receiver = await startReceiver(t)
   receiver.answer = response => void response.end(Buffer.from('a\0b\xff token-123, again token-123', 'latin1'))
   const { answer } = await postTo(receiver, { secrets: ['token-123', ''] })

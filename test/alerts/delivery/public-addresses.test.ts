@@ -8,16 +8,16 @@ const notPublic = `0.0.0.0 10.255.255.255 100.64.0.1 127.0.0.1 127.255.255.254 1
   100::1 2001::1 2001:db8::1 2002:7f00:1:: 3fff::1 fc00::1 fd12:3456::1 fe80::1 fe80::1%eth0 fec0::1 ff02::1 4000::1
   2606:4700::1111%eth0 localhost 1.2.3`.split(/\s+/)
 
-test('addresses of this machine, of networks of one’s own, of links and of groups are not public', async t => {
+test('addresses of loopback, private, link-local and multicast networks are not public', async t => {
   for (const address of [...notPublic, '']) t.notOk(isPublicAddress(address), address)
 })
 
-test('others are, also within IPv6', async t => {
+test('other addresses are public, also within IPv6', async t => {
   const all = ['1.1.1.1', '9.9.9.9', '100.128.0.1', '172.32.0.1', '2606:4700::1111', '2a00:1450:4001:81b::200e']
   for (const address of [...all, '::ffff:1.1.1.1', '64:ff9b::101:101']) t.ok(isPublicAddress(address), address)
 })
 
-test('an address of IPv4 is judged alike wherever it stands', async () => {
+test('an IPv4 address is judged alike in every notation', async () => {
   fc.assert(
     fc.property(fc.ipV4(), address => {
       const isPublic = isPublicAddress(address)
@@ -26,7 +26,7 @@ test('an address of IPv4 is judged alike wherever it stands', async () => {
   )
 })
 
-test('networks and single addresses', async t => {
+test('networks and single addresses are allowed', async t => {
   const networks = networksOf(['10.0.0.0/8', '192.168.7.7', 'fd00::/8'])
   for (const address of ['10.1.2.3', '192.168.7.7', 'fd12::1', '::ffff:10.1.2.3', '64:ff9b::10.1.2.3']) {
     t.ok(isInNetworks(networks, address), address)

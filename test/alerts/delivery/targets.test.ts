@@ -1,4 +1,4 @@
-/** Where notifications go and where they do not, against servers that must not be asked. */
+/** Allowed and forbidden targets of notifications, against servers that must not be contacted. */
 
 import { readFileSync } from 'node:fs'
 import { createServer as createHttpsServer } from 'node:https'
@@ -21,7 +21,7 @@ function post(url: string, options: Partial<TargetCheckOptions> = {}) {
   return createPost(check(options))({ url, headers: {}, body: '{}', secrets: [url] }, signal())
 }
 
-test('addresses of the web that are refused when they are set', async t => {
+test('forbidden addresses of the web are rejected when they are set', async t => {
   const refused: [string, RegExp][] = [
     ['not an address', /must be an address/],
     [`https://example.com/${'a'.repeat(2000)}`, /must be an address/],
@@ -41,7 +41,7 @@ test('addresses of the web that are refused when they are set', async t => {
   t.equal(faultOf('https://1.1.1.1/'), undefined)
 })
 
-test('what the operator lists may be on this machine and without TLS, and nothing beside it', async t => {
+test('addresses listed by the operator may be local and without TLS, and no others', async t => {
   const { faultOf } = check({ allowed: ['http://127.0.0.1:9093', 'https://localhost', '10.0.0.0/8'] })
   const allowed = ['http://127.0.0.1:9093/api', 'https://localhost/', 'https://10.1.1.1/', 'http://10.1.1.1:80/']
   for (const url of allowed) t.equal(faultOf(url), undefined, url)
@@ -50,7 +50,7 @@ test('what the operator lists may be on this machine and without TLS, and nothin
   }
 })
 
-test('a name that resolves to what is not public is not connected to, whichever of its addresses that is', async t => {
+test('a name with any address that is not public is not connected to', async t => {
   const receiver = await startReceiver(t)
   for (const addresses of ['127.0.0.1', '::1', '::ffff:10.0.0.1', '169.254.169.254', '1.1.1.1,127.0.0.1', 'fd00::1']) {
     const resolve = async () => addresses.split(',')
@@ -62,7 +62,7 @@ test('a name that resolves to what is not public is not connected to, whichever 
   t.strictSame(receiver.received, [])
 })
 
-test('a name without an address, as a CNAME that leads nowhere, is an error of that delivery', async t => {
+test('a name without an address, as a dangling CNAME, is an error of that delivery', async t => {
   const missing = Object.assign(new Error('queryA ENOTFOUND hook.example'), { code: 'ENOTFOUND' })
   const resolutions: [() => Promise<string[]>, string | RegExp][] = [
     [async () => [], 'ENODATA'],
@@ -75,7 +75,7 @@ test('a name without an address, as a CNAME that leads nowhere, is an error of t
   }
 })
 
-test('the address that was checked is the one that is connected to, and the next connection is checked anew', async t => {
+test('the checked address is the connected one, and the next connection is checked again', async t => {
   const first = await startReceiver(t, '127.0.0.2')
   const second = await startReceiver(t, '127.0.0.1', first.port)
   let lookups = 0
@@ -89,7 +89,7 @@ test('the address that was checked is the one that is connected to, and the next
   t.strictSame([first.received.length, second.received.length], [1, 0])
 })
 
-test('with TLS the certificate is checked against the name, and the connection goes to the checked address', async t => {
+test('with TLS the certificate is checked against the name, and the checked address is connected to', async t => {
   const { key, cert } = makeCertificate(temporaryFolder(t))
   const server = createHttpsServer({ key: readFileSync(key), cert: readFileSync(cert) }, (_request, response) =>
     response.end('ok'),
@@ -108,7 +108,7 @@ test('with TLS the certificate is checked against the name, and the connection g
   t.match(named, { outcome: 'failed', error: 'ERR_TLS_CERT_ALTNAME_INVALID' })
 })
 
-test('a name that is not resolved in time', async t => {
+test('a name that is not resolved in time fails', async t => {
   // An abort alone keeps no process alive.
   const alive = setInterval(() => undefined, 1000)
   t.teardown(() => clearInterval(alive))

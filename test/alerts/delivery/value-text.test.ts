@@ -1,5 +1,3 @@
-/** What an alert has seen, as a message says it. */
-
 import t from 'tap'
 import type { Condition } from '../../../alerts/core/condition.ts'
 import { valueText } from '../../../alerts/delivery/value-text.ts'
@@ -8,7 +6,7 @@ const ofMetric = (value: number | null) => ({ value, metric: 'battery_voltage', 
 const ofNone = (value: number) => ({ value, metric: null, unit: null })
 const silent: Condition = { kind: 'silent' }
 
-t.test('a number stands with its unit', async t => {
+t.test('a number has its unit', async t => {
   const above: Condition = { kind: 'above', metric: 'battery_voltage', value: 3, hysteresis: 0 }
   t.equal(valueText(ofMetric(0.1 + 0.2), above), 'battery voltage 0.3 V')
   t.equal(valueText(ofMetric(null), above), undefined)
@@ -18,11 +16,11 @@ t.test('a number stands with its unit', async t => {
   t.equal(valueText(dry, unusual), '12 points lower than usual', 'a share differs by points')
 })
 
-t.test('a silence is told in its largest unit', async t => {
-  const told = [1, 60, 61, 3599, 7300, 200_000].map(seconds => valueText(ofNone(seconds), silent))
+t.test('the duration of a silence has its largest unit', async t => {
+  const texts = [1, 60, 61, 3599, 7300, 200_000].map(seconds => valueText(ofNone(seconds), silent))
   const units = ['1 second', '1 minute', '1 minute', '59 minutes', '2 hours', '2 days']
   t.strictSame(
-    told,
+    texts,
     units.map(unit => `no reading for ${unit}`),
   )
 })

@@ -15,7 +15,7 @@ function errorOf(code: string): Error {
   return Object.assign(new pg.DatabaseError('refused', 0, 'error'), { code })
 }
 
-/** Of a store that refuses some devices: what it has applied. */
+/** A store that rejects some devices, with a log of the applied lots. */
 function createWriter(refuses: (devices: readonly number[], attempt: number) => Error | undefined) {
   const batches: { batch: number; devices: number[]; until: number | undefined }[] = []
   const attempts: number[] = []
@@ -42,12 +42,12 @@ function createWriter(refuses: (devices: readonly number[], attempt: number) => 
   return { writer, write, batches, attempts, applied }
 }
 
-test('what PostgreSQL refuses for its content is left out, and holds up nothing else', async t => {
+test('transitions rejected by PostgreSQL for their content are left out, without delaying others', async t => {
   const { writer, write, batches, applied } = createWriter(devices =>
     devices.includes(3) ? errorOf('22003') : undefined,
   )
   await write([1, 2, 3, 4, 5, 6, 7, 8], 500)
-  // Up to when all is evaluated comes with the last of them.
+  // The last lot carries the time up to which all is evaluated.
   t.strictSame(
     batches.map(({ devices, until }) => `${devices.join()} ${until}`),
     ['1,2 undefined', '4 undefined', '5,6,7,8 500'],
@@ -64,7 +64,7 @@ test('what PostgreSQL refuses for its content is left out, and holds up nothing 
   t.strictSame(batches.at(-1)?.devices, [9])
 })
 
-test('what PostgreSQL cannot take at present is sent again under the same number', async t => {
+test('a lot that PostgreSQL cannot store at present is sent again under the same number', async t => {
   for (const code of ['57P03', '53100', '42P01']) {
     const { writer, write, attempts } = createWriter((_, attempt) => (attempt < 4 ? errorOf(code) : undefined))
     await write([1, 2], 500)
@@ -73,7 +73,7 @@ test('what PostgreSQL cannot take at present is sent again under the same number
   }
 })
 
-test('lots are written one after the other, and all that are on their way are counted', async t => {
+test('lots are written one after the other, and all lots in flight are counted', async t => {
   const { writer, batches } = createWriter(() => undefined)
   writer.write([1, 2].map(transitionOf), 500)
   writer.write([3].map(transitionOf), 600)

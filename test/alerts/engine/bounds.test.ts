@@ -1,4 +1,4 @@
-/** How many pairs an owner may have, and how much waits for the engine. */
+/** The limits of pairs for an owner, and of pending observations. */
 
 import { test } from 'tap'
 import type { AlertDevice, AlertDevices } from '../../../alerts/core/devices.ts'
@@ -32,7 +32,7 @@ function ruleOf(owner: number | null, devices: readonly string[] | 'all' = 'all'
   return { ...rule, id: ++lastId, owner, version: 1, created_at: '' }
 }
 
-test('accounts together leave room for administrators and the service', t => {
+test('accounts together leave capacity for administrators and the service', t => {
   const coverage = new RuleCoverage(fleetOf(10), { pairsMax: 100, pairsPerOwner: 20 })
   for (const owner of [1, 2, 3, 4, 5, 6]) {
     for (const first of [ruleOf(owner), ruleOf(owner)]) coverage.setRule(first)
@@ -47,7 +47,7 @@ test('accounts together leave room for administrators and the service', t => {
   t.end()
 })
 
-test('an account has no more pairs than its bound, and what is not covered is known', t => {
+test('an account has no more pairs than its limit, and the uncovered ones are known', t => {
   const coverage = new RuleCoverage(fleetOf(10), { pairsMax: 1000, pairsPerOwner: 15 })
   const [first, second, named] = [ruleOf(1), ruleOf(1), ruleOf(1, ['d3'])]
   coverage.setRule(first)
@@ -68,7 +68,7 @@ test('an account has no more pairs than its bound, and what is not covered is kn
   t.end()
 })
 
-test('names of devices that are not there have the bounds of pairs', t => {
+test('names of missing devices have the limits of pairs', t => {
   const coverage = new RuleCoverage(fleetOf(1), { pairsMax: 100, pairsPerOwner: 20 })
   const names = Array.from({ length: 15 }, (_, at) => `none ${at}`)
   const first = ruleOf(1, names)
@@ -82,7 +82,7 @@ test('names of devices that are not there have the bounds of pairs', t => {
   t.end()
 })
 
-test('an account that becomes an administrator leaves the room of accounts, and takes it again', t => {
+test('an account promoted to administrator frees its capacity, and takes it again when demoted', t => {
   const administrators = new Set<number>()
   const coverage = new RuleCoverage(fleetOf(10, administrators), { pairsMax: 50, pairsPerOwner: 40 })
   const first = ruleOf(1)
@@ -96,7 +96,7 @@ test('an account that becomes an administrator leaves the room of accounts, and 
   t.end()
 })
 
-test('a device may be covered by more rules than 65,535', t => {
+test('a device may be covered by more than 65,535 rules', t => {
   const coverage = new RuleCoverage(fleetOf(1))
   const first = ruleOf(null)
   const rules = Array.from({ length: 65_536 }, (_, at) => ({ ...first, id: first.id + at }))
@@ -110,14 +110,13 @@ test('a device may be covered by more rules than 65,535', t => {
   t.end()
 })
 
-/** So many readings of device 1. */
 function readings(count: number, customCount: number) {
   let left = count
   const custom = { customCount, customSeries: (place: number) => place, customValue: () => 1 }
   return { next: () => left-- > 0, series: 1, timeUs: 1, value: () => 1, ...custom }
 }
 
-test('readings that wait are bounded by their bytes, whatever they hold', t => {
+test('pending readings are limited by their bytes, with any contents', t => {
   const intake = new ReadingIntake(72_000)
   const add = (count: number, customCount: number) => intake.add(readings(count, customCount), 1, () => true)
   add(990, 0)

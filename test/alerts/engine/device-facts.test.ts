@@ -3,7 +3,7 @@ import { deviceFactsOf } from '../../../alerts/engine/device-facts.ts'
 
 const silence = { lateSeconds: 60, freshSeconds: 30, staleSeconds: 86_400, expectedMs: Number.NaN, isOff: false }
 
-t.test('of a reading that is still to be told, or that was heard later than now, no later one is late', async t => {
+t.test('lateness is unknown while a reading is pending or after one from the future', async t => {
   const factsOf = (lastMs: number, queuedUs?: number) =>
     deviceFactsOf(7, { ...silence, lastMs }, { nowMs: 10_000, queuedUs })
   t.strictSame(factsOf(9000), { number: 7, seenUs: 9_000_000, lastMs: 9000, lateSeconds: 60, freshSeconds: 30 })
@@ -11,7 +11,7 @@ t.test('of a reading that is still to be told, or that was heard later than now,
   t.match(factsOf(11_000), { seenUs: Number.NaN, lastMs: 10_000 }, 'our clock was set back')
 })
 
-t.test('a device that is off is not late, and one that is not there has no facts', async t => {
+t.test('a disabled device is not late, and a missing one has no facts', async t => {
   t.equal(
     deviceFactsOf(7, { ...silence, lastMs: 1, isOff: true }, { nowMs: 10_000 })?.lateSeconds,
     Number.POSITIVE_INFINITY,

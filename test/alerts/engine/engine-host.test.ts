@@ -31,9 +31,9 @@ interface Row {
 
 const warm = { kind: 'above', metric: 'temperature', value: 30, hysteresis: 2 }
 
-/** Devices come and go, and their owners may lose what they may read. */
+/** A registry with changeable devices, and owners whose read access can be revoked. */
 function createRegistry() {
-  /** Accounts that may not read even what is theirs. */
+  /** Accounts without access even to their devices. */
   const blocked = new Set<number>()
   const registry = new Map<number, AlertDevice>()
   const listeners: Parameters<AlertDevices['onChange']>[0][] = []
@@ -63,9 +63,9 @@ function createRegistry() {
   }
 }
 
-/** What several processes in a row have in common: PostgreSQL, the registry, and the readings that are stored. */
+/** The parts shared by consecutive processes: PostgreSQL, the registry, and the stored readings. */
 async function createWorld(t: Test) {
-  // It empties the tables.
+  // This empties the tables.
   const { addAccount } = await createAlertStore(pool)
   const registry = createRegistry()
   const stored: Row[] = []
@@ -120,21 +120,21 @@ async function createWorld(t: Test) {
     start,
     addRule,
     alerts: () => alertsIn(pool),
-    /** Waits until the alerts, in the order in which they began, are these. */
+    /** Waits until the alerts, in the order of their beginning, equal `rows`. */
     becomes: (what: string, rows: string[]) =>
       waitFor(`${what}: ${rows.join()}`, async () => (await alertsIn(pool)).join() === rows.join()),
     settle: (is: boolean) => {
       isSettled = is
     },
-    /** As one that was killed, or is not the leader any more, it writes nothing. */
+    /** Ends a process without writes, like a killed one or a former leader. */
     async end(host: EngineHost) {
       for (const each of hosts) if (each.host === host) each.lead.isLeading = false
       await host.close()
     },
-    /** Stored, and told to those that run unless it is missed. */
-    take(device: number, timeMs: number, temperature: number, isTold = true) {
+    /** Stores a reading and reports it to the running processes, unless it is missed. */
+    take(device: number, timeMs: number, temperature: number, isReported = true) {
       stored.push({ device, timeMs, temperature })
-      if (!isTold) return
+      if (!isReported) return
       for (const { host } of hosts) host.take(readingOf({ device, timeMs, temperature }), Date.now())
     },
   }
@@ -185,7 +185,7 @@ function storeOf(
   }
 }
 
-/** What the live state says of a device by its last reading. */
+/** The live state of a device, from its last reading. */
 function liveOf(stored: readonly Row[]): EngineHostOptions['live'] {
   const lastOf = (number: number) => {
     const rows = stored.filter(({ device }) => device === number)
@@ -235,7 +235,7 @@ t.test('a rule whose evaluation throws is disabled, and the others are evaluated
   ])
 })
 
-t.test('from a reading to a row, over restarts, and to another process', async t => {
+t.test('readings become rows of alerts, over restarts, and at another process', async t => {
   const world = await createWorld(t)
   const { becomes } = world
   world.device(1)
@@ -265,7 +265,7 @@ t.test('from a reading to a row, over restarts, and to another process', async t
 
   world.take(1, Date.now(), 35, false)
   host.missed()
-  await becomes('readings that it was not told', ['1 resolved cleared', '2 resolved cleared', '1 firing'])
+  await becomes('readings that were not reported', ['1 resolved cleared', '2 resolved cleared', '1 firing'])
 
   const next = world.start()
   await world.end(host)
@@ -275,7 +275,7 @@ t.test('from a reading to a row, over restarts, and to another process', async t
   t.equal(next.state().backlog, 0)
 })
 
-t.test('rules and devices come, change and go', async t => {
+t.test('rules and devices are added, changed and removed', async t => {
   const world = await createWorld(t)
   const { becomes } = world
   world.device(1)
@@ -305,7 +305,7 @@ t.test('rules and devices come, change and go', async t => {
   t.equal(host.state().pairs, 0)
 })
 
-t.test('an alert whose values are erased ends without the old one, and earlier transitions are committed', async t => {
+t.test('an alert with erased values ends without the old value, and earlier transitions are committed', async t => {
   const world = await createWorld(t)
   world.device(1)
   world.device(2)
@@ -332,7 +332,7 @@ t.test('an alert whose values are erased ends without the old one, and earlier t
   ])
 })
 
-t.test('a rule covers what its owner may read, as long as that is so', async t => {
+t.test('a rule covers the devices that its owner may read at present', async t => {
   const world = await createWorld(t)
   const account = await world.addAccount()
   world.device(1, { owner: account })
@@ -348,7 +348,7 @@ t.test('a rule covers what its owner may read, as long as that is so', async t =
   t.equal(host.coverageOf(rule.id)?.covered, 0)
 })
 
-t.test('rules of the service and on batteries are told what is known now and then', async t => {
+t.test('rules on the service and on batteries get periodic observations', async t => {
   const world = await createWorld(t)
   for (const number of [3, 30]) world.device(number)
   world.facts.push({ fact: 'dead_letters', value: 2, text: '' }, { fact: 'disk_full', value: 9, text: '' })
@@ -363,7 +363,7 @@ t.test('rules of the service and on batteries are told what is known now and the
   t.ok(host.state().isLive)
 })
 
-t.test('while QuestDB is away from the start on, rules of the service tell so, and others wait', async t => {
+t.test('while QuestDB is unavailable from the start, rules on the service fire and others wait', async t => {
   const world = await createWorld(t)
   world.device(3)
   world.settle(false)
@@ -371,19 +371,19 @@ t.test('while QuestDB is away from the start on, rules of the service tell so, a
   const host = world.start()
   await world.addRule({ kind: 'battery', days: 14 })
   await world.addRule({ kind: 'service', fact: 'questdb_away' }, { selector: null })
-  await world.becomes('it is told', ['0 firing'])
+  await world.becomes('the alert is stored', ['0 firing'])
   t.notOk(host.state().isLive)
   world.settle(true)
   world.facts.splice(0, 1, { fact: 'questdb_away', value: 0, text: '' })
   await world.becomes('it is back, and all is evaluated', ['0 resolved cleared', '3 firing'])
 })
 
-t.test('suspect readings of the last full hour are found, once, and after a restart', async t => {
+t.test('suspect readings of the last full hour are found once, also after a restart', async t => {
   const world = await createWorld(t)
   const [minuteMs, hourMs] = [60_000, 3_600_000]
   const endMs = lastFullHourMs(Date.now()) + hourMs
   for (const number of [1, 2]) world.device(number)
-  // Also of the hour that has begun, which may end meanwhile.
+  // Includes the current hour, which may end meanwhile.
   for (let minute = 24 * 60; minute > -60; minute--) {
     const usual = 20 + (Math.abs(minute) % 10) / 5
     world.take(1, endMs - minute * minuteMs, minute > 240 ? usual : 20.3, false)
@@ -409,6 +409,6 @@ t.test('suspect readings of the last full hour are found, once, and after a rest
   await change({ metric: 'humidity' })
   await world.becomes('another metric', ['1 resolved rule_changed'])
   await change()
-  await world.becomes('it is told at once', ['1 resolved rule_changed', '1 firing'])
+  await world.becomes('the change is stored at once', ['1 resolved rule_changed', '1 firing'])
   t.ok(next.state().isLive)
 })

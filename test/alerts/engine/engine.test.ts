@@ -5,7 +5,7 @@ import { Engine } from '../../../alerts/engine/engine.ts'
 import type { EngineMessage } from '../../../alerts/engine/engine-messages.ts'
 import { noColumn } from '../../../alerts/engine/engine-rule.ts'
 
-test('two full lots may be on their way; what is less waits for the one before', async t => {
+test('two full lots may be in flight, and a smaller one waits for the previous', async t => {
   const lots: number[] = []
   const engine = new Engine({
     post(message: EngineMessage) {

@@ -10,7 +10,7 @@ import { memoryUsed } from '../../support/memory-used.ts'
 const startMs = Date.UTC(2026, 0, 1)
 const never = { lateSeconds: 600, freshSeconds: 120, lastMs: Number.NaN, seenUs: Number.NaN }
 
-/** Time is in seconds from the start. */
+/** Times are seconds from the start. */
 function createWorld() {
   const evaluator = new Evaluator()
   let nowSecond = 0
@@ -19,8 +19,8 @@ function createWorld() {
     nowSecond = second
     while (evaluator.advance(msOf(second)));
   }
-  /** What is to be written, as `rule/device effect second`. */
-  function told(all = false): string[] {
+  /** The pending writes, as `rule/device effect second`. */
+  function written(all = false): string[] {
     return evaluator.takeTransitions(1000, all).flatMap(({ rule, device, effects, state }) => {
       const of = `${rule}/${device}`
       if (effects.length === 0) return [`${of} ${state.phase}`]
@@ -47,12 +47,12 @@ function createWorld() {
       evaluator.replay(reading, { warmBeforeUs: startMs * 1000 })
     },
     advance,
-    /** What is to be written when time has come to this second. */
+    /** Advances the time to this second and checks the pending writes. */
     at(t: Test, second: number, ...expected: string[]) {
       advance(second)
-      t.strictSame(told(), expected)
+      t.strictSame(written(), expected)
     },
-    told,
+    written,
     outage(isOut: boolean, second: number) {
       evaluator.outage(isOut, msOf(second))
     },
@@ -78,10 +78,10 @@ test('each rule is evaluated on the devices that it covers', async t => {
   world.rule(1, warm, [1, 2])
   world.rule(2, { ...warm, value: 40 }, [2, 3])
   for (const device of [1, 2, 3, 4]) world.read(device, 10, 35)
-  t.strictSame(world.told(), ['1/1 opened 10', '1/1 fired 10', '1/2 opened 10', '1/2 fired 10'])
+  t.strictSame(world.written(), ['1/1 opened 10', '1/1 fired 10', '1/2 opened 10', '1/2 fired 10'])
   for (const device of [1, 2, 3]) world.read(device, 20, 45)
   world.read(1, 30, 20)
-  t.strictSame(world.told(), ['2/2 opened 20', '2/2 fired 20', '2/3 opened 20', '2/3 fired 20', '1/1 resolved 30'])
+  t.strictSame(world.written(), ['2/2 opened 20', '2/2 fired 20', '2/3 opened 20', '2/3 fired 20', '1/1 resolved 30'])
 })
 
 test('a custom metric is read from the series of the device', async t => {
@@ -89,12 +89,12 @@ test('a custom metric is read from the series of the device', async t => {
   world.rule(1, { kind: 'below', metric: 'wind_speed', value: 3 }, [1])
   world.evaluator.cover(1, Int32Array.of(1), Int32Array.of(77))
   world.read(1, 10, 20, 10, { 76: 1 })
-  t.strictSame(world.told(), [])
+  t.strictSame(world.written(), [])
   world.read(1, 20, 20, 20, { 76: 9, 77: 1 })
-  t.strictSame(world.told(), ['1/1 opened 20', '1/1 fired 20'])
+  t.strictSame(world.written(), ['1/1 opened 20', '1/1 fired 20'])
 })
 
-test('values that are erased leave transitions that wait, states of pairs, and samples', async t => {
+test('erased values leave pending transitions, states of pairs, and samples', async t => {
   const { evaluator, ...world } = createWorld()
   world.rule(1, warm, [1, 2])
   world.rule(2, { kind: 'change', metric: 'temperature', value: 5, window_seconds: 600 }, [1, 2])
@@ -113,7 +113,7 @@ test('values that are erased leave transitions that wait, states of pairs, and s
     { kind: 'resolved', value: 35 },
   ])
   for (const device of [1, 2]) world.read(device, 600, 45)
-  t.strictSame(world.told(), ['2/2 opened 600', '2/2 fired 600'], 'a change is measured by a sample that is left')
+  t.strictSame(world.written(), ['2/2 opened 600', '2/2 fired 600'], 'a change is measured by a sample that is left')
 })
 
 test('a short pending phase costs no transaction', async t => {
@@ -127,15 +127,15 @@ test('a short pending phase costs no transaction', async t => {
   world.at(t, 14)
   world.at(t, 15, '1/2 opened 10')
   world.read(2, 70, 35)
-  t.strictSame(world.told(), ['1/2 fired 70'])
+  t.strictSame(world.written(), ['1/2 fired 70'])
 })
 
-test('a phase that goes and comes again in a moment is not written', async t => {
+test('a phase that ends and begins again in a moment is not written', async t => {
   const world = createWorld()
   world.rule(1, warm, [1], { keep_firing_seconds: 60 })
   world.advance(10)
   world.read(1, 10, 35)
-  world.told()
+  world.written()
   world.read(1, 11, 20)
   world.read(1, 12, 35)
   world.at(t, 60)
@@ -143,7 +143,7 @@ test('a phase that goes and comes again in a moment is not written', async t => 
   world.at(t, 66, '1/1 clearing')
 })
 
-test('a device is silent so long after its last reading, and until the next one', async t => {
+test('a device is silent from an interval after its last reading until the next one', async t => {
   const world = createWorld()
   world.rule(1, { kind: 'silent', after_seconds: 300 }, [1, 2])
   world.rule(2, { kind: 'silent' }, [1])
@@ -153,35 +153,35 @@ test('a device is silent so long after its last reading, and until the next one'
   world.at(t, 300, '1/1 opened 300', '1/1 fired 300')
   world.at(t, 700, '1/2 opened 500', '1/2 fired 500', '2/1 opened 600', '2/1 fired 600')
   world.read(1, 701)
-  t.strictSame(world.told(), ['1/1 resolved 701', '2/1 resolved 701'])
+  t.strictSame(world.written(), ['1/1 resolved 701', '2/1 resolved 701'])
   world.at(t, 1001, '1/1 opened 1001', '1/1 fired 1001')
 })
 
-test('a device that was never heard, or does not log, is not silent', async t => {
+test('a device without readings or with its log switch off is not silent', async t => {
   const world = createWorld()
   world.rule(1, { kind: 'silent', after_seconds: 300 }, [1, 2])
   world.evaluator.setDevice({ number: 2, ...never, lastMs: startMs, lateSeconds: Number.POSITIVE_INFINITY })
   world.at(t, 1_000_000)
 })
 
-test('an outage of our own is no silence of a device', async t => {
+test('an outage of the service is not a silence of a device', async t => {
   const world = createWorld()
   world.rule(1, { kind: 'silent', after_seconds: 300 }, [1])
   world.read(1, 0)
   world.outage(true, 100)
   world.at(t, 5000)
   world.outage(false, 5000)
-  // One interval with its grace, and what the rule waits.
+  // One interval with its grace, and the delay of the rule.
   world.at(t, 5000 + 120 + 299)
   world.at(t, 5000 + 120 + 300, '1/1 opened 5420', '1/1 fired 5420')
 })
 
-test('a silence that is pending ends with an outage of our own', async t => {
+test('a pending silence ends with an outage of the service', async t => {
   const world = createWorld()
   world.rule(1, { kind: 'silent', after_seconds: 300 }, [1], { for_seconds: 100 })
   world.read(1, 0)
   world.advance(310)
-  t.strictSame(world.told(true), ['1/1 opened 300'])
+  t.strictSame(world.written(true), ['1/1 opened 300'])
   world.outage(true, 320)
   world.outage(false, 390)
   world.at(t, 400, '1/1 dropped 300')
@@ -191,12 +191,12 @@ for (const [name, stepSeconds] of [
   ['back', -3600],
   ['forward', 3600],
 ] as const) {
-  test(`our clock is set ${name} by an hour: nobody is silent, nothing fires too soon`, async t => {
+  test(`our clock is set ${name} by an hour: no device is silent, and no rule fires early`, async t => {
     const world = createWorld()
     world.rule(1, { kind: 'silent', after_seconds: 300 }, [1])
     world.rule(2, warm, [1, 2], { for_seconds: 600 })
     const begin = 10_000
-    // The second one is stamped by a clock that is far ahead.
+    // The second device is stamped by a clock far ahead.
     const read = (second: number, temperature: number, ahead = 0) => {
       world.read(1, second, temperature)
       world.read(2, begin + 90_000 + second + ahead, temperature, second)
@@ -205,39 +205,39 @@ for (const [name, stepSeconds] of [
       read(second, 35)
       world.advance(second)
     }
-    t.ok(world.told(true).every(text => text.endsWith(`opened ${begin}`)))
+    t.ok(world.written(true).every(text => text.endsWith(`opened ${begin}`)))
     world.evaluator.clockStepped(stepSeconds * 1000, world.msOf(begin + 300 + stepSeconds))
     const found: string[] = []
     for (let second = begin + 300; second <= begin + 540; second += 60) {
-      // Times of the second device go on; those of the first are ours.
+      // The second device keeps its times; the first one follows our clock.
       world.read(2, begin + 90_000 + second + 7200, 35, second + stepSeconds)
       world.advance(second + stepSeconds)
-      found.push(...world.told(true).filter(text => !text.includes('opened')))
+      found.push(...world.written(true).filter(text => !text.includes('opened')))
     }
     t.notOk(found.some(text => text.includes('fired') && !text.startsWith('1/1')))
     world.read(2, begin + 90_000 + begin + 600 + 7200, 35, begin + 600 + stepSeconds)
     world.advance(begin + 600 + stepSeconds)
-    t.match(world.told().join(), '2/2 fired')
+    t.match(world.written().join(), '2/2 fired')
   })
 }
 
-test('our clock is set back: what comes then is not late', async t => {
+test('our clock is set back: later readings are not late', async t => {
   const world = createWorld()
   world.rule(1, warm, [1, 2])
-  // The second one is stamped by a clock that is far ahead.
+  // The second device is stamped by a clock far ahead.
   world.read(1, 10_000, 35)
   world.read(2, 20_000, 35, 10_000)
-  t.match(world.told().join(), /1\/1 fired.*1\/2 fired/)
+  t.match(world.written().join(), /1\/1 fired.*1\/2 fired/)
   world.evaluator.clockStepped(-3_600_000, world.msOf(6400))
   world.read(1, 6401, 20)
   world.read(2, 19_000, 20, 6401)
-  // An end is no earlier than what it ends; a reading that is late by its own clock still is.
-  t.strictSame(world.told(), ['1/1 resolved 10000', '1/2 firing'])
+  // An end is never before its beginning. A reading that is late by its own clock stays late.
+  t.strictSame(world.written(), ['1/1 resolved 10000', '1/2 firing'])
   world.read(1, 6500, 35)
-  t.match(world.told().join(), /1\/1 fired/)
+  t.match(world.written().join(), /1\/1 fired/)
 })
 
-test('our clock is set back: a device that falls silent afterwards is told in time', async t => {
+test('our clock is set back: a later silence is notified in time', async t => {
   const world = createWorld()
   world.rule(1, { kind: 'silent', after_seconds: 300 }, [1])
   world.read(1, 10_000)
@@ -246,10 +246,10 @@ test('our clock is set back: a device that falls silent afterwards is told in ti
   world.at(t, 6400 + 120 + 299)
   world.at(t, 6400 + 120 + 301, '1/1 opened 6820', '1/1 fired 6820')
   world.read(1, 6900)
-  t.strictSame(world.told(), ['1/1 resolved 6900'])
+  t.strictSame(world.written(), ['1/1 resolved 6900'])
 })
 
-test('a site is told as one, and not before it is known', async t => {
+test('a site is one alert, and not before its state is known', async t => {
   const world = createWorld()
   world.outage(true, 0)
   world.outage(false, 0)
@@ -263,7 +263,7 @@ test('a site is told as one, and not before it is known', async t => {
   world.at(t, 431, '1/0 resolved 431')
 })
 
-test('a site that was silent stays so over a restart, until enough of it is heard', async t => {
+test('a silent site stays silent over a restart, until enough of its devices report', async t => {
   const world = createWorld()
   const condition = { kind: 'site_silent', share: 0.5, count: 1, after_seconds: 300 }
   world.rule(1, condition, [1, 2])
@@ -284,24 +284,24 @@ test('a site that was silent stays so over a restart, until enough of it is hear
   next.at(t, 3002, '1/0 resolved 3002')
 })
 
-test('what a rule does not cover any more ends, and nothing of it is left', async t => {
+test('pairs that a rule no longer covers end, and leave no state', async t => {
   const world = createWorld()
   world.rule(1, warm, [1, 2])
   world.rule(2, { kind: 'silent', after_seconds: 300 }, [1])
   world.read(1, 10, 35)
   world.read(2, 10, 35)
-  world.told()
+  world.written()
   world.evaluator.uncover(1, Int32Array.of(1), 'not_selected', world.msOf(20))
-  t.strictSame(world.told(), ['1/1 resolved 20'])
+  t.strictSame(world.written(), ['1/1 resolved 20'])
   world.evaluator.removeRule(1, 'rule_removed', world.msOf(21))
   world.evaluator.removeRule(2, 'rule_removed', world.msOf(21))
   world.at(t, 10_000, '1/2 resolved 21')
   t.equal(world.evaluator.pairCount, 0)
   world.read(1, 10_001, 35)
-  t.strictSame(world.told(), [])
+  t.strictSame(world.written(), [])
 })
 
-test('what was open and is not covered any more ends with the next start', async t => {
+test('open pairs that are no longer covered end with the next start', async t => {
   const world = createWorld()
   world.rule(1, warm, [1, 2])
   for (const device of [1, 2]) world.read(device, 10, 35)
@@ -311,7 +311,7 @@ test('what was open and is not covered any more ends with the next start', async
   next.rule(1, warm, [1])
   for (const { rule, device, state } of rows) next.evaluator.restore(rule, device, state)
   next.evaluator.restore(7, 1, idlePair)
-  t.strictSame(next.told(), ['1/2 resolved 100'])
+  t.strictSame(next.written(), ['1/2 resolved 100'])
   t.equal(next.evaluator.pairCount, 1)
 })
 
@@ -336,15 +336,15 @@ test('idle pairs take less than 300 bytes each', async t => {
   t.ok(bytes / 200_000 < 300, `${Math.round(bytes / 200_000)} bytes`)
 })
 
-test('a reading that is late and would have changed a pair stays without effect after a restart too', async t => {
+test('a late reading that would have changed a pair has no effect, also after a restart', async t => {
   const world = createWorld()
   world.rule(1, warm, [1, 2])
   world.advance(0)
   world.read(1, 100, 20)
   world.read(2, 100, 35)
-  t.strictSame(world.told(), ['1/2 opened 100', '1/2 fired 100'])
+  t.strictSame(world.written(), ['1/2 opened 100', '1/2 fired 100'])
   world.read(2, 400, 35)
-  // Of both devices, history comes in; of the second, also some that says nothing new.
+  // Both devices get history; the second one also some without news.
   for (const second of [40, 50]) world.read(1, second, 35, 410)
   world.read(1, 60, 20, 410)
   world.read(2, 200, 34, 410)
@@ -362,15 +362,15 @@ test('a reading that is late and would have changed a pair stays without effect 
   for (const [device, values] of Object.entries(replayed)) {
     for (const [second, value] of Object.entries(values)) next.replay(Number(device), Number(second), value)
   }
-  t.strictSame(next.told(true), [])
+  t.strictSame(next.written(true), [])
   next.read(1, 500, 35)
   next.read(2, 500, 20)
-  t.strictSame(next.told(), ['1/1 opened 500', '1/1 fired 500', '1/2 resolved 500'])
+  t.strictSame(next.written(), ['1/1 opened 500', '1/1 fired 500', '1/2 resolved 500'])
 
   const old = createWorld()
   old.rule(1, warm, [1])
   old.advance(10_000)
   old.read(1, 10_000, 20)
   old.read(1, 10_000 - 1300, 35, 10_000)
-  t.strictSame(old.told(true), [], 'what no start reads again is not noted')
+  t.strictSame(old.written(true), [], 'readings that no start repeats are not recorded')
 })

@@ -12,32 +12,32 @@ function ruleOf(id: number, condition: object): Rule {
   return { ...rule, id, owner: null, version: 1, created_at: '' }
 }
 
-test('an hour is told some minutes after its end', async t => {
+test('an hour is observed some minutes after its end', async t => {
   const begin = Date.UTC(2026, 0, 1, 10)
   t.equal(lastFullHourMs(begin + hourMs + 299_999), begin - hourMs)
   t.equal(lastFullHourMs(begin + hourMs + 300_000), begin)
 })
 
-test('rules on completeness are told the hour of each of their devices, and other rules are not', async t => {
-  const told: [number, number, Observation][] = []
+test('rules on completeness get the hour of each of their devices, and other rules do not', async t => {
+  const observations: [number, number, Observation][] = []
   await observeHour(hourMs, {
-    run: { observe: (...observed) => void told.push(observed) },
+    run: { observe: (...observed) => void observations.push(observed) },
     rules: [ruleOf(1, { kind: 'completeness', share: 0.9 }), ruleOf(2, { kind: 'silent' })],
     coverage: { devicesOf: () => [5, 6] },
     live: { hourShareOf: number => (number === 5 ? 1.02 : Number.NaN) },
     signal: new AbortController().signal,
   })
-  t.strictSame(told, [
+  t.strictSame(observations, [
     [1, 5, { kind: 'hour', hourMs: 2 * hourMs, share: 1 }],
     [1, 6, { kind: 'hour', hourMs: 2 * hourMs, share: Number.NaN }],
   ])
 })
 
-test('rules on unusual values get how far each device is off; one without an answer is not known', async t => {
-  const told: [number, number, Observation][] = []
+test("rules on unusual values get each device's deviation, and a failed query leaves it unknown", async t => {
+  const observations: [number, number, Observation][] = []
   const devices = new Map([5, 6, 7].map(number => [number, { number }])) as unknown as ReadonlyMap<number, AlertDevice>
   await observeUnusual(ruleOf(1, { kind: 'unusual', metric: 'temperature' }), 3 * hourMs, {
-    run: { observe: (...observed) => void told.push(observed) },
+    run: { observe: (...observed) => void observations.push(observed) },
     coverage: { devicesOf: () => [5, 6, 7, 8] },
     devices: { byNumber: number => devices.get(number) },
     unusualShifts: async (_, metric) => {
@@ -50,7 +50,7 @@ test('rules on unusual values get how far each device is off; one without an ans
     signal: new AbortController().signal,
   })
   const observed = (shift: number) => ({ kind: 'unusual', hourMs: 3 * hourMs, shift })
-  t.strictSame(told, [
+  t.strictSame(observations, [
     [1, 5, observed(-3.1)],
     [1, 6, observed(0)],
     [1, 7, observed(Number.NaN)],

@@ -9,7 +9,7 @@ import type { EngineMessage, RestoredPair } from '../../../alerts/engine/engine-
 import { type PackedReadings, ReadingsBuffer } from '../../../alerts/engine/packed-readings.ts'
 import { runs } from '../../support/runs.ts'
 
-/** A reading and when it came. The process may be killed before, and may have committed what it knew by then. */
+/** A reading with its receipt. The process may be killed before it, and may have committed its state by then. */
 interface Came {
   device: number
   timeMs: number
@@ -33,8 +33,8 @@ const rules = [
 ]
 const slackMs = bounds.replaySlackMs
 
-/** What PostgreSQL would have. */
-const createDisk = () => ({ pairs: new Map<string, RestoredPair>(), told: [] as string[], untilMs: startMs })
+/** The contents of PostgreSQL. */
+const createDisk = () => ({ pairs: new Map<string, RestoredPair>(), events: [] as string[], untilMs: startMs })
 
 function pack(readings: readonly Came[], receiptOf = (came: Came) => came.receiptMs): PackedReadings {
   const buffer = new ReadingsBuffer()
@@ -79,7 +79,7 @@ function startEngine(disk: ReturnType<typeof createDisk>, stored: readonly Came[
         const json = JSON.parse(JSON.stringify(pairToJson(state)))
         disk.pairs.set(`${rule} ${device}`, { rule, device, state: pairFromJson(json) })
         const shown = effects.filter(({ kind }) => kind !== 'opened' && kind !== 'dropped')
-        disk.told.push(...shown.map(({ kind, atMs }) => `${rule}/${device} ${kind} ${(atMs - startMs) / 1000}`))
+        disk.events.push(...shown.map(({ kind, atMs }) => `${rule}/${device} ${kind} ${(atMs - startMs) / 1000}`))
       }
       if (Number.isFinite(message.state.untilMs)) disk.untilMs = message.state.untilMs
       engine.take({ kind: 'applied' })
@@ -102,7 +102,7 @@ function run(history: readonly Came[], areKilled: boolean): string[] {
   })
   engine.take({ kind: 'flush' })
   commit()
-  return disk.told.toSorted((a, b) => a.localeCompare(b))
+  return disk.events.toSorted((a, b) => a.localeCompare(b))
 }
 
 const histories = fc
@@ -125,7 +125,7 @@ const histories = fc
     })
   })
 
-test('whenever it is killed, what is told is what is told without: nothing is missed, and nothing comes twice', async () => {
+test('kills at any time change no notification: none is lost and none is repeated', async () => {
   fc.assert(
     fc.property(histories, history => {
       const [killed, unharmed] = [run(history, true), run(history, false)]

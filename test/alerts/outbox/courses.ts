@@ -1,6 +1,6 @@
 /**
- * Random courses of readings, connections that break, silences, changes of rules and time: whatever comes together, each alert that fired
- * for a minute is told, its end once and after its firing, and at the end nothing is open or owed.
+ * Random courses of readings, broken connections, silences, changes of rules and time. Each alert that fired for a minute is
+ * notified, and its end once after that. At the end no alert is open or owed.
  */
 
 import t from 'tap'
@@ -22,7 +22,7 @@ const pool = store.postgres
 const deviceCount = 6
 const rounds = 60
 
-/** What was told of an alert, in order. */
+/** Notifications of each alert, in order. */
 type Story = Map<string, string[]>
 
 async function runCourse(random: Random): Promise<{ faults: string[]; alerts: number }> {
@@ -34,7 +34,7 @@ async function runCourse(random: Random): Promise<{ faults: string[]; alerts: nu
   const states = new Map<number, PairState>()
   let breaksIn = Number.POSITIVE_INFINITY
   const shaky = breakingPool(() => (--breaksIn === 0 ? random.pick(['before', 'after']) : undefined), pool)
-  /** Again until it is done, as the service does it. */
+  /** Retries until success, like the service. */
   const surely = async (work: (through: typeof pool) => Promise<unknown>) => {
     for (let isDone = false; !isDone; ) {
       breaksIn = random.chance(0.4) ? 1 + random.below(12) : Number.POSITIVE_INFINITY
@@ -44,7 +44,7 @@ async function runCourse(random: Random): Promise<{ faults: string[]; alerts: nu
       )
     }
   }
-  const told = new Map(channels.map(channel => [channel, new Map() as Story]))
+  const stories = new Map(channels.map(channel => [channel, new Map() as Story]))
   let silence: number | undefined
 
   async function observe(): Promise<void> {
@@ -78,7 +78,7 @@ async function runCourse(random: Random): Promise<{ faults: string[]; alerts: nu
       )
     }
     for (const { channel, kind, message } of await alerts.flush()) {
-      const story = told.get(channel)
+      const story = stories.get(channel)
       for (const { id, state } of message.alerts) {
         story?.set(id, [...(story.get(id) ?? []), kind === 'repeat' ? 'repeat' : state])
       }
@@ -91,7 +91,7 @@ async function runCourse(random: Random): Promise<{ faults: string[]; alerts: nu
     if (random.chance(0.1)) silence = await changeSilence(alerts, random, silence)
     await flush()
   }
-  // All is over, and every silence.
+  // All alerts and silences have ended.
   alerts.pass(3600)
   const end = { kind: 'end', nowMs: alerts.nowMs(), reason: 'not_selected' } as const
   const ends = [...states].map(([device, before]) => {
@@ -103,10 +103,10 @@ async function runCourse(random: Random): Promise<{ faults: string[]; alerts: nu
     alerts.pass(3600)
     await flush()
   }
-  return await judge(alerts, told)
+  return await judge(alerts, stories)
 }
 
-/** Ends the silence, or makes one; hands back its id. */
+/** Ends the silence, or creates one and returns its id. */
 async function changeSilence(alerts: AlertStore, random: Random, id: number | undefined): Promise<number | undefined> {
   if (id !== undefined) {
     await alerts.silences.remove(everybody, id, 'test')
@@ -119,14 +119,14 @@ async function changeSilence(alerts: AlertStore, random: Random, id: number | un
   return added.ok ? added.value.id : undefined
 }
 
-async function judge(alerts: AlertStore, told: ReadonlyMap<number, Story>) {
+async function judge(alerts: AlertStore, stories: ReadonlyMap<number, Story>) {
   const faults: string[] = []
   const listed = await alerts.alerts.page(everybody, { limit: 1000 })
   for (const { id } of listed) {
     const alert = await alerts.alerts.get(everybody, id)
     if (alert?.state !== 'resolved') faults.push(`${id} is ${alert?.state}`)
     else
-      for (const [channel, story] of told)
+      for (const [channel, story] of stories)
         faults.push(...faultsOf(alert, story.get(id) ?? []).map(fault => `${channel}: ${fault}`))
   }
   const { rowCount: owed } = await pool.query('SELECT FROM alert_group_alerts')
@@ -136,20 +136,20 @@ async function judge(alerts: AlertStore, told: ReadonlyMap<number, Story>) {
   return { faults, alerts: listed.length }
 }
 
-/** Of one that is over, and what a channel was told of it. */
+/** Faults of an ended alert, by the notifications of a channel. */
 function faultsOf(alert: AlertWithEvents, course: readonly string[]): string[] {
   const { id, fired_at, resolved_at, resolved_reason, events } = alert
   const wasHeld = events.some(({ kind }) => kind === 'silenced')
   const lastedMs = Date.parse(resolved_at ?? '') - Date.parse(fired_at ?? '')
   if (course.length === 0) {
-    const mustBeTold = lastedMs >= 60_000 && resolved_reason === 'cleared' && !wasHeld
-    return mustBeTold ? [`was not told of ${id}`] : []
+    const mustBeNotified = lastedMs >= 60_000 && resolved_reason === 'cleared' && !wasHeld
+    return mustBeNotified ? [`lacks a notification of ${id}`] : []
   }
   const isEndedOnce = course.indexOf('resolved') === course.length - 1
   return isEndedOnce ? [] : [`of ${id}: ${course.join(' ')}`]
 }
 
-t.test('whatever comes together, what is told is what was so', async t => {
+t.test('any combination of events leads to the notifications of the actual alerts', async t => {
   const { numRuns } = runs(1, 30)
   for (let seed = 1; seed <= numRuns; seed++) {
     const { faults, alerts } = await runCourse(createRandom(seed))

@@ -1,4 +1,4 @@
-/** What is left of an erased device in notifications, against a real PostgreSQL. */
+/** Remains of an erased device in notifications, on a real PostgreSQL. */
 
 import t from 'tap'
 import { forgetErased, openErasedMails } from '../../../alerts/outbox/erased-devices.ts'
@@ -23,7 +23,7 @@ async function open() {
   return { ...alerts, channel, rule, fire }
 }
 
-t.test('notifications name an erased device no more, nor what it had measured, and others as before', async t => {
+t.test('notifications lose the name and values of an erased device, and keep those of others', async t => {
   const alerts = await open()
   await alerts.fire(1, 2)
   alerts.pass(30)
@@ -41,7 +41,7 @@ t.test('notifications name an erased device no more, nor what it had measured, a
   t.strictSame(message, { ...before?.message, alerts: left })
 })
 
-t.test('of a metric that is erased, only what it had measured is forgotten', async t => {
+t.test('an erased metric removes only its values', async t => {
   const alerts = await open()
   await alerts.fire(1, 2)
   alerts.pass(30)
@@ -82,25 +82,25 @@ t.test('events and states of pairs lose values and samples', async t => {
   t.equal(rows.map(({ kind, device }) => `${kind} ${device}`).join(), 'alert 2,event 2,samples 2,state 2')
 })
 
-t.test('by its name where its alerts are gone, unless another device had that later', async t => {
+t.test('a device without alerts is found by its name, unless another device had it later', async t => {
   const alerts = await open()
-  const tell = async () => {
+  const notify = async () => {
     await alerts.fire(1)
     alerts.pass(300)
     await alerts.flush()
     await pool.query('DELETE FROM alerts')
   }
-  await tell()
+  await notify()
   const untilMs = alerts.nowMs()
   alerts.pass(1)
-  await tell()
+  await notify()
   await forgetErased(options, { numbers: [1], name: 'd1', metric: null, untilMs })
   const text = "SELECT message->'alerts'->0->>'device' AS device FROM alert_notifications ORDER BY id"
   const { rows } = await pool.query(text)
   t.strictSame(rows, [{ device: null }, { device: 'd1' }])
 })
 
-t.test('it goes through more notifications than one step takes', async t => {
+t.test('an erase processes more notifications than one step takes', async t => {
   const { channel, rule } = await open()
   await pool.query(
     `INSERT INTO alert_notifications (webhook_id, channel_id, rule_id, kind, severity, message, created_at, due_at)
@@ -113,7 +113,7 @@ t.test('it goes through more notifications than one step takes', async t => {
   t.strictSame(rows, [{ count: 0 }])
 })
 
-t.test('the end of an alert of a device that is to be erased does not name it', async t => {
+t.test('the end of an alert of a device to be erased does not name it', async t => {
   const alerts = await open()
   await pool.query(
     `INSERT INTO devices (number, name, slug, location_short, created_at, removed_at, credential_current, auth_seq)
@@ -129,7 +129,7 @@ t.test('the end of an alert of a device that is to be erased does not name it', 
   t.strictSame(new Set(notified?.message.alerts.map(({ device }) => device)), new Set([null, 'd2']))
 })
 
-/** As that of several nodes: whoever settles waits for the changes that were noted. */
+/** The feed of several nodes: `settle` waits for the recorded changes. */
 function feedOfNodes(): ChangeFeed {
   const appliers: ApplyChange[] = []
   let noted = 0
@@ -144,7 +144,7 @@ function feedOfNodes(): ChangeFeed {
   }
 }
 
-t.test('each node removes files of mails about what is erased, and of alerts that are not kept', async t => {
+t.test('each node removes files of mails about erased devices, and of deleted alerts', async t => {
   await (await open()).fire(1, 2, 3)
   const { rows } = await pool.query<{ id: string; device: number }>('SELECT id::text, device FROM alerts')
   const idOf = (device: number) => rows.find(row => row.device === device)?.id ?? ''

@@ -1,4 +1,4 @@
-/** What is told of alerts, and when: groups, repeats, silences, against a real PostgreSQL and on a clock of the test. */
+/** Contents and times of notifications: groups, repeats, silences, on a real PostgreSQL and the test's clock. */
 
 import t, { type Test } from 'tap'
 import { createAlertStore, effects, everybody, startMs } from '../../support/alert-store.ts'
@@ -12,7 +12,6 @@ const sites = (device: number) => [`site:${device < 10 ? 'berlin' : 'paris'}`]
 
 const sorted = (texts: readonly string[]) => texts.toSorted((a, b) => (a < b ? -1 : 1))
 
-/** A rule with one channel. */
 async function open(fields: Record<string, unknown> = {}, tagsOf = sites) {
   const alerts = await createAlertStore(pool, tagsOf)
   const channel = await alerts.addChannel()
@@ -21,26 +20,25 @@ async function open(fields: Record<string, unknown> = {}, tagsOf = sites) {
     alerts.apply(...devices.map(each => alerts.transition(rule, each, opened(alerts.nowMs()), fired(alerts.nowMs()))))
   const resolve = (...devices: number[]) =>
     alerts.apply(...devices.map(device => alerts.transition(rule, device, resolved(alerts.nowMs()))))
-  /** What was notified, in short. */
   const flushed = async (...more: Parameters<typeof alerts.flush>) =>
     (await alerts.flush(...more)).map(({ kind, message }) => {
       return `${kind}: ${message.alerts.map(({ device, state }) => `${device} ${state}`).join(', ')}`
     })
-  /** Alerts of these devices fire, and their group is told after its wait. */
-  async function tellOf(...devices: number[]): Promise<void> {
+  /** Fires alerts of these devices, and passes the wait of their group. */
+  async function notifyOf(...devices: number[]): Promise<void> {
     await fire(...devices)
     alerts.pass(30)
     await alerts.flush()
   }
-  /** What is notified when so many seconds have passed. */
+  /** Checks the notifications after so many seconds. */
   async function after(t: Test, seconds: number, ...expected: string[]): Promise<void> {
     alerts.pass(seconds)
     t.strictSame(await flushed(), expected)
   }
-  return { ...alerts, channel, rule, fire, resolve, flushed, after, tellOf }
+  return { ...alerts, channel, rule, fire, resolve, flushed, after, notifyOf }
 }
 
-t.test('the first notification waits half a minute, the next ones five', async t => {
+t.test('the first notification waits half a minute, the next ones five minutes', async t => {
   const alerts = await open()
   await alerts.fire(1)
   await alerts.after(t, 29)
@@ -54,7 +52,7 @@ t.test('the first notification waits half a minute, the next ones five', async t
   await alerts.after(t, 5 * minute, 'resolved: d2 resolved, d3 firing')
 })
 
-t.test('a message says what is known', async t => {
+t.test('a message has all known fields', async t => {
   const alerts = await open({ name: 'warm', note: 'open a window', group_by: 'site', severity: 'critical' })
   await alerts.fire(1)
   alerts.pass(30)
@@ -83,14 +81,14 @@ t.test('a message says what is known', async t => {
   t.match(rows, [{ webhook_id: /^msg_[0-9A-Za-z]{24}$/, severity: 'critical', rule_id: alerts.rule, state: 'waiting' }])
 })
 
-t.test('alerts are told by the value of a tag, each value for itself', async t => {
+t.test('alerts are grouped by the value of a tag', async t => {
   const alerts = await open({ group_by: 'site' })
   await alerts.fire(1, 11, 2, 12)
   alerts.pass(30)
   t.strictSame(sorted(await alerts.flushed()), ['firing: d12 firing, d11 firing', 'firing: d2 firing, d1 firing'])
 })
 
-t.test('twenty are named, and the rest is counted', async t => {
+t.test('a message names twenty alerts, and counts the rest', async t => {
   const alerts = await open()
   await alerts.fire(...Array.from({ length: 50 }, (_, index) => index + 1))
   alerts.pass(30)
@@ -101,7 +99,7 @@ t.test('twenty are named, and the rest is counted', async t => {
   t.match(notified?.message, { counts: { firing: 50 }, devices_left_out: 30 })
 })
 
-t.test('a kind that wants all gets all in slices, and again before it forgets them', async t => {
+t.test('a kind with complete messages gets all alerts in slices, and again before they expire', async t => {
   const alerts = await open()
   const kindOf = () => ({ wantsAll: true, refreshMs: 60_000 })
   await alerts.fire(...Array.from({ length: 501 }, (_, index) => index + 1))
@@ -121,18 +119,19 @@ t.test('a kind that wants all gets all in slices, and again before it forgets th
   await pool.query("UPDATE alerts SET acknowledged_by = 'ada', acknowledged_at = now()")
   alerts.pass(60)
   t.strictSame(await flush(), ['refresh 500 0'], 'acknowledged or not')
-  const text = "SELECT kind || ' ' || state AS told, count(*)::int FROM alert_notifications GROUP BY told ORDER BY told"
-  const counts = (await pool.query<{ told: string; count: number }>(text)).rows
+  const text =
+    "SELECT kind || ' ' || state AS entry, count(*)::int FROM alert_notifications GROUP BY entry ORDER BY entry"
+  const counts = (await pool.query<{ entry: string; count: number }>(text)).rows
   t.strictSame(
-    counts.map(({ told, count }) => `${told} ${count}`),
-    // What is out of date is not told; slices of one moment stay.
+    counts.map(({ entry, count }) => `${entry} ${count}`),
+    // Outdated notifications are cancelled; slices of one moment stay.
     ['firing waiting 2', 'refresh cancelled 4', 'refresh waiting 1', 'resolved waiting 1'],
   )
 })
 
-t.test('what fires is told again after four hours, until it is acknowledged', async t => {
+t.test('firing alerts are repeated after four hours, until they are acknowledged', async t => {
   const alerts = await open()
-  await alerts.tellOf(1, 2)
+  await alerts.notifyOf(1, 2)
   await alerts.after(t, 4 * 3600 - 1)
   await alerts.after(t, 1, 'repeat: d2 firing, d1 firing')
   const [two, one] = await alerts.alerts.page(everybody, { limit: 10 })
@@ -150,7 +149,7 @@ t.test('what fires is told again after four hours, until it is acknowledged', as
   t.strictSame(await acknowledge('999999'), { ok: false, code: 'ALERT_UNKNOWN' })
 })
 
-t.test('a repeat that waits is not told when the group has more to tell', async t => {
+t.test('a pending repeat is dropped when the group has news', async t => {
   const alerts = await open({ group_by: 'site' })
   const states = async (kind: string) => {
     const { rows } = await pool.query<{ state: string; place: string }>(
@@ -159,20 +158,20 @@ t.test('a repeat that waits is not told when the group has more to tell', async 
     )
     return rows.map(({ state, place }) => `${place} ${state}`)
   }
-  await alerts.tellOf(1, 10)
+  await alerts.notifyOf(1, 10)
   alerts.pass(4 * 3600)
   await alerts.flush()
   t.strictSame(sorted(await states('repeat')), ['berlin waiting', 'paris waiting'])
   await alerts.resolve(1)
   await alerts.after(t, 5 * minute, 'resolved: d1 resolved')
   t.strictSame(sorted(await states('repeat')), ['berlin cancelled', 'paris waiting'], 'of this group')
-  t.strictSame(sorted(await states('firing')), ['berlin waiting', 'paris waiting'], 'what is new is told')
+  t.strictSame(sorted(await states('firing')), ['berlin waiting', 'paris waiting'], 'news is notified')
   alerts.pass(4 * 3600)
   await alerts.flush()
   t.strictSame(sorted(await states('repeat')), ['berlin cancelled', 'paris cancelled', 'paris waiting'])
 })
 
-t.test('what is over before it was told is told where it fired for a minute', async t => {
+t.test('an alert that ended before its notification is notified if it fired for a minute', async t => {
   const alerts = await open()
   await alerts.fire(1, 2)
   await alerts.apply(
@@ -189,9 +188,9 @@ t.test('what is over before it was told is told where it fired for a minute', as
   await alerts.after(t, 100_000)
 })
 
-t.test('an alert that flaps is told once, and then that it is over', async t => {
+t.test('a flapping alert is notified once, and then its end', async t => {
   const alerts = await open()
-  await alerts.tellOf(1)
+  await alerts.notifyOf(1)
   await alerts.apply(alerts.transition(alerts.rule, 1, flapping(alerts.nowMs())))
   await alerts.after(t, 5 * minute, 'flapping: d1 flapping')
   await alerts.after(t, 30 * minute)
@@ -204,7 +203,7 @@ t.test('an alert that flaps is told once, and then that it is over', async t => 
   t.strictSame(await alerts.flushed(), ['flapping: d2 flapping'], 'its firing with it')
 })
 
-t.test('a silence holds notifications, and at its end what still fires is told', async t => {
+t.test('a silence holds notifications, and at its end the firing alerts are notified', async t => {
   const alerts = await open()
   const { silences } = alerts
   const until = new Date(startMs + 12 * minute * 1000).toISOString()
@@ -231,9 +230,9 @@ t.test('a silence holds notifications, and at its end what still fires is told',
   t.match((await alerts.standing())[0], { device: 1, events, members: [] })
 })
 
-t.test('a silence that is removed holds no more; who was told that it fires is told its end under any', async t => {
+t.test('a removed silence holds nothing, and the end of a notified alert passes any silence', async t => {
   const alerts = await open()
-  await alerts.tellOf(1)
+  await alerts.notifyOf(1)
   const until = new Date(startMs + 864e5).toISOString()
   const silence = { selector: { all: true as const }, rule_id: alerts.rule, until, weekly: null, reason: '' }
   const added = await alerts.silences.add(everybody, silence, 'ada')
@@ -248,7 +247,7 @@ t.test('a silence that is removed holds no more; who was told that it fires is t
   await alerts.after(t, 5 * minute, 'firing: d2 firing')
 })
 
-t.test('while a site is silent its devices are not told, and those that still are when it is back', async t => {
+t.test("a silent site holds its devices' notifications, and the still silent ones follow its return", async t => {
   const alerts = await open({ condition: { kind: 'silent' } })
   const site = await alerts.addRule({
     ...{ channels: [alerts.channel], selector: { tags: ['site:berlin'] } },
@@ -265,9 +264,9 @@ t.test('while a site is silent its devices are not told, and those that still ar
   t.strictSame(sorted(await alerts.flushed()), ['firing: d2 firing, d11 firing', 'resolved: null resolved'])
 })
 
-t.test('nothing is told to a channel that is disabled, nor later', async t => {
+t.test('a disabled channel gets no notification, also not later', async t => {
   const alerts = await open()
-  await alerts.tellOf(1)
+  await alerts.notifyOf(1)
   await alerts.fire(2)
   await pool.query('UPDATE alert_channels SET enabled = false')
   await alerts.after(t, 5 * minute)
@@ -278,24 +277,24 @@ t.test('nothing is told to a channel that is disabled, nor later', async t => {
   await alerts.after(t, 5 * minute, 'firing: d4 firing, d1 resolved')
 })
 
-t.test('of a removed device the end is told with its name', async t => {
+t.test("the end of a removed device's alert has its name", async t => {
   const alerts = await open()
   const { rows } = await pool.query<{ number: number }>(
     `INSERT INTO devices (name, slug, location_short, created_at, removed_at, credential_current, auth_seq)
      VALUES ('cellar', 'cellar', 'below', now(), now(), sha256('a'), nextval('auth_seq')) RETURNING number`,
   )
   const number = rows[0]?.number ?? 0
-  await alerts.tellOf(number)
+  await alerts.notifyOf(number)
   alerts.removeDevice(number)
   await alerts.apply(alerts.transition(alerts.rule, number, resolved(alerts.nowMs(), 'device_removed')))
   alerts.pass(5 * minute)
   t.match(await alerts.flush(), [{ message: { alerts: [{ device: 'cellar', location: 'below', state: 'resolved' }] } }])
 })
 
-t.test('after the clock is set back, a group waits no longer than by the right clock', async t => {
+t.test('after the clock is set back, a group waits no longer than by the correct clock', async t => {
   const alerts = await open()
   alerts.pass(3600)
-  await alerts.tellOf(1)
+  await alerts.notifyOf(1)
   alerts.pass(-3600)
   await alerts.fire(2)
   await alerts.after(t, 5 * minute, 'firing: d2 firing, d1 firing')
@@ -303,7 +302,7 @@ t.test('after the clock is set back, a group waits no longer than by the right c
   await alerts.after(t, 5 * minute, 'resolved: d1 resolved, d2 firing')
 })
 
-t.test('a group that has told something new seven times in an hour waits half an hour', async t => {
+t.test('a group with news seven times in an hour waits half an hour', async t => {
   const alerts = await open()
   for (let device = 1; device <= 7; device++) {
     await alerts.fire(device)

@@ -1,4 +1,7 @@
-/** The connection breaks at each statement in turn: what alerts say and what is to be told of them agree, and the same work again ends as if nothing had been. */
+/**
+ * The connection breaks at each statement in turn. Alerts and their pending notifications agree, and a retry ends as if without
+ * the break.
+ */
 
 import type pg from 'pg'
 import t from 'tap'
@@ -16,7 +19,7 @@ const pool = store.postgres
 const { opened, fired, resolved } = effects
 const stepMs = 4000
 
-/** One that fires and was told, one that fires and was not, and a pending one. */
+/** A firing alert that was notified, one that was not, and a pending one. */
 async function prepare(): Promise<{ alerts: AlertStore; rule: number }> {
   const alerts = await createAlertStore(pool)
   const channels = [await alerts.addChannel('a'), await alerts.addChannel('b')]
@@ -31,7 +34,7 @@ async function prepare(): Promise<{ alerts: AlertStore; rule: number }> {
   return { alerts, rule }
 }
 
-/** Without what differs from one run to the next. */
+/** The rows without values that differ between runs. */
 async function stored(alerts: AlertStore): Promise<unknown> {
   const { rows: notifications } = await pool.query(
     "SELECT kind, message->'counts' AS counts, state FROM alert_notifications ORDER BY kind, channel_id, id",
@@ -42,7 +45,7 @@ async function stored(alerts: AlertStore): Promise<unknown> {
   return { standing, notifications, groups, pairs }
 }
 
-/** The pool breaks at the statement of this number; a pool that is given to the work that is under test. */
+/** A pool that breaks at one statement, for the work under test. */
 function breaksAt(statement: number, when: 'before' | 'after'): { breaking: pg.Pool; isBroken: () => boolean } {
   let count = 0
   return {
@@ -52,7 +55,7 @@ function breaksAt(statement: number, when: 'before' | 'after'): { breaking: pg.P
 }
 
 for (const when of ['before', 'after'] as const) {
-  t.test(`transitions are applied once, whichever statement the connection breaks ${when}`, async t => {
+  t.test(`transitions are applied once, at whichever statement the connection breaks ${when}`, async t => {
     const transitionsOf = ({ alerts, rule }: Awaited<ReturnType<typeof prepare>>) => [
       alerts.transition(rule, 1, resolved(startMs + 90_000)),
       alerts.transition(rule, 2, resolved(startMs + 90_000)),
@@ -75,7 +78,7 @@ for (const when of ['before', 'after'] as const) {
       )
       if (!isBroken()) break
       breaks++
-      // Only a COMMIT is done where its answer is lost.
+      // Only a COMMIT whose response is lost has taken effect.
       if (outcome === 'failed' && when === 'before')
         t.strictSame(await stored(parts.alerts), before, `statement ${statement}`)
       const { alertIds } = await applyTransitions(pool, batch)
@@ -86,7 +89,7 @@ for (const when of ['before', 'after'] as const) {
   })
 }
 
-t.test('notifications are made once, whichever statement the connection breaks after', async t => {
+t.test('notifications are created once, after whichever statement the connection breaks', async t => {
   const flush = async (alerts: AlertStore, through: pg.Pool) => {
     for (const id of await readDueGroups(pool, alerts.nowMs(), 10)) {
       await inTransaction(through, { stepMs }, transaction => flushGroup(transaction, id, alerts.flushOptions()))
@@ -109,7 +112,7 @@ t.test('notifications are made once, whichever statement the connection breaks a
     await flush(alerts, breaking).catch(() => undefined)
     if (!isBroken()) break
     breaks++
-    // A group is passed over for as long as PostgreSQL does not know that the connection is gone.
+    // A group is skipped until PostgreSQL notices that the connection is gone.
     await waitFor('no group is due', async () => {
       await flush(alerts, pool)
       return (await readDueGroups(pool, alerts.nowMs(), 10)).length === 0

@@ -1,4 +1,4 @@
-/** The loop that makes notifications, how many may wait, and what is removed when it is over. */
+/** The loop that creates notifications, its limit, and the removal of ended ones. */
 
 import t from 'tap'
 import { createOutbox, type OutboxOptions } from '../../../alerts/outbox/outbox.ts'
@@ -13,15 +13,15 @@ const { opened, fired, resolved } = effects
 
 function outboxOf(t: TestHooks, alerts: AlertStore, options: Partial<OutboxOptions> = {}) {
   const { nowMs: _, publicUrl, ...flushing } = alerts.flushOptions()
-  const told: number[][] = []
+  const wakes: number[][] = []
   const outbox = createOutbox({
     ...{ pool, log: silentLog, nowMs: alerts.nowMs, leads: () => true, requireLead: async () => undefined },
     ...{ ...flushing, publicUrl: () => publicUrl, backlog: () => 0 },
-    delivered: channels => void told.push([...channels]),
+    delivered: channels => void wakes.push([...channels]),
     ...options,
   })
   t.teardown(() => outbox.close())
-  return { outbox, told }
+  return { outbox, wakes }
 }
 
 async function waiting(): Promise<number> {
@@ -40,19 +40,19 @@ async function open() {
   return { ...alerts, channel, rule, fire }
 }
 
-t.test('a group that is due is told, and delivery is woken', async t => {
+t.test('a due group is notified, and delivery is woken', async t => {
   const alerts = await open()
-  const { outbox, told } = outboxOf(t, alerts)
+  const { outbox, wakes } = outboxOf(t, alerts)
   await alerts.fire(1)
   outbox.wake()
   alerts.pass(30)
   outbox.wake()
   await untilMade()
-  await waitFor('delivery is told', () => told.length > 0)
-  t.strictSame(told, [[alerts.channel]])
+  await waitFor('delivery is woken', () => wakes.length > 0)
+  t.strictSame(wakes, [[alerts.channel]])
 })
 
-t.test('what fired before the start is told at once, also while changes wait', async t => {
+t.test('alerts that fired before the start are notified at once, also while changes are pending', async t => {
   const alerts = await open()
   await alerts.fire(1)
   alerts.pass(20)
@@ -60,7 +60,7 @@ t.test('what fired before the start is told at once, also while changes wait', a
   await untilMade()
 })
 
-t.test('what has been told before the start keeps its interval', async t => {
+t.test('groups notified before the start keep their interval', async t => {
   const alerts = await open()
   await alerts.fire(1)
   alerts.pass(30)
@@ -75,7 +75,7 @@ t.test('what has been told before the start keeps its interval', async t => {
   t.equal(await waiting(), 1)
 })
 
-t.test('who does not lead tells nothing', async t => {
+t.test('a node that does not lead creates no notification', async t => {
   const alerts = await open()
   let leads = false
   const { outbox } = outboxOf(t, alerts, { leads: () => leads })
@@ -90,7 +90,7 @@ t.test('who does not lead tells nothing', async t => {
   await untilMade()
 })
 
-t.test('a group waits half a minute for what is found and not committed', async t => {
+t.test('a group waits half a minute for uncommitted findings', async t => {
   const alerts = await open()
   const { outbox } = outboxOf(t, alerts, { backlog: () => 1 })
   await alerts.fire(1)
@@ -103,7 +103,7 @@ t.test('a group waits half a minute for what is found and not committed', async 
   await untilMade()
 })
 
-t.test('a group of which no notification can be made keeps no other one back', async t => {
+t.test('a group whose notification fails blocks no other', async t => {
   const alerts = await open()
   const { log, texts } = recordingLog('error')
   const bad = await alerts.addRule({
@@ -124,7 +124,7 @@ t.test('a group of which no notification can be made keeps no other one back', a
   t.strictSame(texts, ['no notification can be made of a group of alerts'])
 })
 
-t.test('beyond the most that may wait, the oldest of the least severity are given up', async t => {
+t.test('above the limit the oldest notifications of the lowest severity are dropped', async t => {
   const alerts = await open()
   const { log, texts } = recordingLog('warn')
   await pool.query(
@@ -146,7 +146,7 @@ t.test('beyond the most that may wait, the oldest of the least severity are give
   t.match(texts, [/too many notifications wait/])
 })
 
-t.test('what is over is removed in time', async t => {
+t.test('ended alerts are removed in time', async t => {
   const alerts = await open()
   const { rule } = alerts
   const sweep = createAlertSweep({ pool, nowMs: alerts.nowMs, leads: () => true, log: silentLog })
@@ -186,7 +186,7 @@ t.test('what is over is removed in time', async t => {
   t.strictSame(await counts(), [0, 0, 0, 0, 0, 0, 0])
 })
 
-t.test('of a removed device no alert is listed any more, once all is told', async t => {
+t.test("a removed device's alerts leave the list after their notifications", async t => {
   const alerts = await open()
   const { rows } = await pool.query<{ number: number }>(
     `INSERT INTO devices (name, slug, created_at, removed_at, credential_current, auth_seq)

@@ -1,4 +1,4 @@
-/** What a preview makes of readings, piece by piece. */
+/** The preview of readings in pieces. */
 
 import t from 'tap'
 import { Condition } from '../../../alerts/core/condition.ts'
@@ -20,7 +20,7 @@ const device = (number: number, given: Partial<JobDevice> = {}): JobDevice => ({
 
 type Job = Partial<Omit<PreviewJob, 'rule'>>
 
-/** Rows of device, minute behind the begin of the range, and value. */
+/** Rows of device, minute since the start of the range, and value. */
 function resultOf(
   condition: object,
   rows: readonly (readonly [number, number, number?])[],
@@ -33,7 +33,7 @@ function resultOf(
   const rule = { condition: Condition.parse(condition), for_seconds, keep_firing_seconds }
   const range = { timeZone: 'UTC', fromMs, toMs: fromMs + 24 * hourMs, readFromMs: fromMs - 24 * hourMs }
   const run = new PreviewRun({ rule, ...range, devices: [device(1), device(2)], ...job }, local)
-  // One row a piece.
+  // Each piece has one row.
   for (const [number, minute, value = Number.NaN] of rows) {
     const timesUs = Float64Array.of((fromMs + minute * minuteMs) * 1000)
     run.take({ device: Int32Array.of(number), timesUs, values: [Float64Array.of(value)], length: 1 })
@@ -52,7 +52,7 @@ function previewOf(...asked: Parameters<typeof resultOf>) {
 const warm = { kind: 'above', metric: 'temperature', value: 30, hysteresis: 1 }
 const quiet = { count: 0, longest: 0, intervals: [] }
 
-t.test('what begins before the range and what goes on behind it are cut at its ends', async t => {
+t.test('alerts that begin before the range or continue after it are cut at its ends', async t => {
   const devices = previewOf(warm, [
     [1, -60, 31],
     [2, -60, 31],
@@ -66,7 +66,7 @@ t.test('what begins before the range and what goes on behind it are cut at its e
   ])
 })
 
-t.test('a device that was last heard long ago is silent all the time, and one that never was is not', async t => {
+t.test('a device silent since before the range is silent all the time, and a new one is not', async t => {
   const devices = [device(1, { lastMs: fromMs - 40 * 24 * hourMs }), device(2)]
   t.strictSame(previewOf({ kind: 'silent' }, [], { devices }), [
     { number: 1, count: 1, longest: 24 * 60, intervals: [[0, Number.NaN]] },
@@ -98,7 +98,7 @@ t.test('a deadline between two readings counts when it passes, and with half and
   t.strictSame(weeks.slice(0, 1), [{ week: '2026-W48', count: 2, half: 3, twice: 1 }])
 })
 
-t.test('a site is looked at whenever time or a reading changes it', async t => {
+t.test('a site is evaluated whenever time or a reading changes it', async t => {
   const rows = [
     [1, 0],
     [2, 5],
@@ -140,7 +140,7 @@ t.test('a flat line is suspect by the hour', async t => {
   t.match(found, { count: 1, intervals: [[9 * 60, 13 * 60]] })
 })
 
-t.test('hours are counted by the expected interval, empty ones too', async t => {
+t.test('hours are counted by the expected interval, including empty ones', async t => {
   const minutes = (number: number, from: number, to: number) =>
     Array.from({ length: to - from }, (_, at) => [number, from + at] as const)
   // The second hour has half of its readings, the fourth and the fifth none.

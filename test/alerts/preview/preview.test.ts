@@ -1,4 +1,4 @@
-/** A preview as the API asks for it: which devices are read, what is answered, and what is refused. */
+/** A preview requested by the API: the devices read, the response, and rejections. */
 
 import t from 'tap'
 import type { AlertDevice } from '../../../alerts/core/devices.ts'
@@ -20,7 +20,7 @@ const device = (number: number, given: Partial<AlertDevice> = {}): AlertDevice =
 
 interface Given {
   devices?: AlertDevice[]
-  /** Of a device: its readings by the hour of the range. */
+  /** Readings of a device by the hour of the range. */
   values?: Record<number, readonly number[]>
   limits?: Partial<PreviewLimits>
   read?: ReadAlertReadings
@@ -64,7 +64,7 @@ function openPreview(t: TestHooks, { devices = [device(1), device(2)], values = 
 
 const warm = { condition: { kind: 'above', metric: 'temperature', value: 30 } }
 
-t.test('it answers by names, those that fire most often first', async t => {
+t.test('the response has names, those that fire most often first', async t => {
   const { run } = openPreview(t, { values: { 1: [20, 31, 32, 20], 2: [31, 20, 31, 20, 31] } })
   const hour = (count: number) => new Date(fromMs + count * hourMs).toISOString()
   const between = (from: number, to: number) => ({ from: hour(from), to: hour(to) })
@@ -83,7 +83,7 @@ t.test('it answers by names, those that fire most often first', async t => {
   t.strictSame(await run(warm), { ok: true, value })
 })
 
-t.test('devices of others, devices that do not log and others than the selected ones are not read', async t => {
+t.test('only selected devices that log and belong to the owner are read', async t => {
   const devices = [
     device(1, { owner: 5 }),
     device(2, { owner: 6 }),
@@ -102,7 +102,7 @@ t.test('devices of others, devices that do not log and others than the selected 
   t.strictSame(numbers(), [1, 2, 4])
 })
 
-t.test('it reads the column or the series of the metric, and from before the range', async t => {
+t.test('the column or the series of the metric is read, from before the range on', async t => {
   const { run, asked } = openPreview(t)
   await run(warm)
   await run({ condition: { kind: 'above', metric: 'co2', value: 1000 }, for_seconds: 3600 })
@@ -115,14 +115,14 @@ t.test('it reads the column or the series of the metric, and from before the ran
   t.ok(asked.every(({ fromUs }) => fromUs / 1000 <= fromMs - 24 * hourMs && fromUs % (hourMs * 1000) === 0))
 })
 
-t.test('of more than 200 devices the first are looked at, and the others counted', async t => {
+t.test('the first 200 devices are evaluated, and the others counted', async t => {
   const { run, asked } = openPreview(t, { devices: Array.from({ length: 203 }, (_, at) => device(at + 1)) })
   t.match(await run(warm), { value: { devices_left_out: 3, devices: { length: 200 } } })
   await run({ condition: { kind: 'site_silent', share: 0.5 } })
   t.equal(asked[1]?.devices.length, 203, 'a site is looked at as a whole')
 })
 
-t.test('of conditions that readings say nothing of it says so', async t => {
+t.test('conditions without a basis in readings are reported as such', async t => {
   const { run, asked } = openPreview(t)
   for (const rule of [
     { condition: { kind: 'battery', days: 14 } },
@@ -133,7 +133,7 @@ t.test('of conditions that readings say nothing of it says so', async t => {
   t.strictSame(asked, [])
 })
 
-t.test('too many readings, and too long a time, are refused with the days that fit', async t => {
+t.test('too many readings or too long a time are rejected with the possible number of days', async t => {
   const values = { 1: Array.from({ length: 24 * 6 }, () => 20) }
   const many = openPreview(t, { values, limits: { readingsMax: 24 * 4 } })
   t.strictSame(await many.run(warm), { ok: false, code: 'PREVIEW_TOO_LARGE', days: 4 })
@@ -142,7 +142,7 @@ t.test('too many readings, and too long a time, are refused with the days that f
   t.match(await long.run({ condition: { kind: 'battery', days: 14 } }), { ok: true })
 })
 
-t.test('one person has two at a time, and all together six; one that nobody waits for makes room', async t => {
+t.test('limits are two previews for a person and six in all; an abandoned one frees its place', async t => {
   const leaving = new AbortController()
   const held = Promise.withResolvers<void>()
   async function* read(_: AskedReadings, signal: AbortSignal): AsyncGenerator<AlertReadings> {
@@ -166,7 +166,7 @@ t.test('one person has two at a time, and all together six; one that nobody wait
   for (const each of [stayed, next, ...others]) t.match(await each, { ok: true })
 })
 
-t.test('what reading throws, it throws, and goes on with the next', async t => {
+t.test('an error of a read is thrown, and the next preview works', async t => {
   let isAway = true
   async function* read(): AsyncGenerator<AlertReadings> {
     if (isAway) throw new Error('away')
@@ -178,7 +178,7 @@ t.test('what reading throws, it throws, and goes on with the next', async t => {
   t.match(await run(warm), { ok: true, value: { total: 0 } })
 })
 
-t.test('a preview that is closed meanwhile fails', async t => {
+t.test('a preview fails when it is closed meanwhile', async t => {
   const held = Promise.withResolvers<void>()
   async function* read(): AsyncGenerator<AlertReadings> {
     await held.promise

@@ -4,8 +4,8 @@ import { createLocalTime } from '../../../analytics/time/local-time.ts'
 
 const utc = createLocalTime('UTC')
 
-test('weeks are those of ISO 8601', async t => {
-  // Of the examples of the standard and of Python’s `date.isocalendar`.
+test('weeks follow ISO 8601', async t => {
+  // Examples of the standard and of Python’s `date.isocalendar`.
   const known: Record<string, string> = {
     '2005-01-01': '2004-W53',
     '2005-12-31': '2005-W52',

@@ -1,4 +1,4 @@
-/** What transitions leave in a real PostgreSQL. */
+/** Results of transitions in a real PostgreSQL. */
 
 import t from 'tap'
 import { idlePair } from '../../../alerts/core/pair.ts'
@@ -18,7 +18,7 @@ async function pairsStored() {
   return rows
 }
 
-t.test('an alert is pending, fires and is over, under one id', async t => {
+t.test('an alert is pending, fires and ends under one id', async t => {
   const alerts = await createAlertStore(pool)
   const { id: rule } = await alerts.addRule()
   const ids = []
@@ -41,7 +41,7 @@ t.test('an alert is pending, fires and is over, under one id', async t => {
   )
 })
 
-t.test('a pending one that is dropped leaves nothing', async t => {
+t.test('a dropped pending alert leaves no row', async t => {
   const alerts = await createAlertStore(pool)
   const { id: rule } = await alerts.addRule()
   await alerts.apply(alerts.transition(rule, 1, opened(startMs)))
@@ -49,7 +49,7 @@ t.test('a pending one that is dropped leaves nothing', async t => {
   t.strictSame(await alerts.standing(), [])
 })
 
-t.test('several transitions of a pair in one batch leave what they leave in several', async t => {
+t.test('several transitions of a pair in one batch have the effect of several batches', async t => {
   const course = [
     [opened(startMs)],
     [fired(startMs + 1000)],
@@ -76,7 +76,7 @@ t.test('several transitions of a pair in one batch leave what they leave in seve
   ])
 })
 
-t.test('what is so already is no change, whatever the batch', async t => {
+t.test('a repeated transition is not a change, in any batch', async t => {
   const alerts = await createAlertStore(pool)
   const channel = await alerts.addChannel()
   const { id: rule } = await alerts.addRule({ channels: [channel] })
@@ -96,7 +96,7 @@ t.test('what is so already is no change, whatever the batch', async t => {
   t.strictSame(await alerts.standing(), over)
 })
 
-t.test('of a rule that is disabled, removed or gone nothing begins', async t => {
+t.test('rules that are disabled, removed or missing open no alerts', async t => {
   const alerts = await createAlertStore(pool)
   const account = await alerts.addAccount()
   const disabled = await alerts.addRule({ enabled: false })
@@ -111,7 +111,7 @@ t.test('of a rule that is disabled, removed or gone nothing begins', async t => 
   t.equal((await pool.query('SELECT FROM alert_pairs')).rowCount, 0)
 })
 
-t.test('states of pairs come back as they were, and those with nothing to remember are gone', async t => {
+t.test('states of pairs are restored, and empty ones deleted', async t => {
   const alerts = await createAlertStore(pool)
   const { id: rule } = await alerts.addRule()
   const transition = alerts.transition(rule, 4, opened(startMs))
@@ -126,7 +126,7 @@ t.test('states of pairs come back as they were, and those with nothing to rememb
   t.equal((await pool.query('SELECT FROM alert_pairs')).rowCount, 0)
 })
 
-t.test('who does not lead applies nothing', async t => {
+t.test('a node that does not lead applies nothing', async t => {
   const alerts = await createAlertStore(pool)
   const { id: rule } = await alerts.addRule()
   const batch = await alerts.batchOf([alerts.transition(rule, 1, opened(startMs))])

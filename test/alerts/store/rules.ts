@@ -1,4 +1,4 @@
-/** Rules in a real PostgreSQL: whose they are, how many there may be, and what ends with them. */
+/** Rules in a real PostgreSQL: their owners, limits, and the end of their alerts. */
 
 import t from 'tap'
 import { bounds } from '../../../alerts/core/bounds.ts'
@@ -13,11 +13,11 @@ const { opened, fired } = effects
 const condition = { kind: 'above', metric: 'temperature', value: 30 }
 const ruleOf = (fields: object) => NewRule.parse({ name: 'warm', selector: { all: true }, condition, ...fields })
 
-t.test('a rule is as it was sent, and a change is as it is asked for', async t => {
+t.test('a rule is stored as sent, and a change modifies only its fields', async t => {
   const alerts = await createAlertStore(pool)
   const { rules } = alerts
-  const told: number[][] = []
-  rules.onChange(ids => void told.push([...ids]))
+  const changes: number[][] = []
+  rules.onChange(ids => void changes.push([...ids]))
   const channels = [await alerts.addChannel('a'), await alerts.addChannel('b')]
   const fields = { name: 'warm', channels, group_by: 'site', note: 'open a window', for_seconds: 60 }
   const rule = await alerts.addRule(fields)
@@ -29,7 +29,7 @@ t.test('a rule is as it was sent, and a change is as it is asked for', async t =
   const changed = await rules.change(everybody, rule.id, { selector }, 'test')
   t.match(changed, { value: { version: 2, selector } })
   t.strictSame(await rules.change(everybody, rule.id, { name: 'hot', selector }, 'test'), changed)
-  t.strictSame(told, [[rule.id], [rule.id], [rule.id]])
+  t.strictSame(changes, [[rule.id], [rule.id], [rule.id]])
   t.strictSame(await rules.change(everybody, rule.id, { selector: null }, 'test'), { ok: false, code: 'RULE_INVALID' })
   t.strictSame(await rules.versions(), [{ id: rule.id, version: 2, enabled: true }])
   t.strictSame(await rules.remove(everybody, rule.id, 'test'), { ok: true, value: undefined })
@@ -43,7 +43,7 @@ t.test('a rule is as it was sent, and a change is as it is asked for', async t =
   ])
 })
 
-t.test('of an owner a name is there once, and rules as many as there may be', async t => {
+t.test("an owner's rule names are unique, and their number is limited", async t => {
   const alerts = await createAlertStore(pool)
   const { rules } = alerts
   const { id } = await alerts.addRule({ name: 'warm' })
@@ -66,7 +66,7 @@ t.test('of an owner a name is there once, and rules as many as there may be', as
 })
 
 for (const end of ['removed', 'disabled'] as const) {
-  t.test(`with a rule that is ${end}, nothing of it is open any more`, async t => {
+  t.test(`a rule that is ${end} leaves no open alert`, async t => {
     const alerts = await createAlertStore(pool)
     const { rules } = alerts
     const channel = await alerts.addChannel()
@@ -98,7 +98,7 @@ for (const end of ['removed', 'disabled'] as const) {
   })
 }
 
-t.test('a channel that a rule gets is told what fires, and one that it loses nothing more', async t => {
+t.test('a channel added to a rule gets its firing alerts, and a removed one nothing more', async t => {
   const alerts = await createAlertStore(pool)
   const { rules } = alerts
   const [first, second] = [await alerts.addChannel('first'), await alerts.addChannel('second')]
