@@ -29,7 +29,7 @@ for (const season of ['spring', 'autumn'] as const) {
   const series = { timesMs: timesFrom(start * 1000, steps_between), values: floats(values) }
   const input = { ...series, cadence: everySeconds(300), nowMs: never }
 
-  test(`${season}: every figure of a local day is that of pandas and numpy`, async t => {
+  test(`${season}: every figure of a local day matches pandas and numpy`, async t => {
     const buckets = localDays(berlin, (days.at(-1)?.start ?? 0) * 1000, days.length)
     const lengths = buckets.map(({ startMs, endMs }) => (endMs - startMs) / hourMs)
     t.strictSame(lengths, [24, season === 'spring' ? 23 : 25, 24])
@@ -45,7 +45,7 @@ for (const season of ['spring', 'autumn'] as const) {
     }
   })
 
-  test(`${season}: every figure of an hour is that of numpy`, async t => {
+  test(`${season}: every figure of an hour matches numpy`, async t => {
     const buckets = hours.map((hour: Fixture) => ({ startMs: hour.start * 1000, endMs: hour.end * 1000 }))
     const wrong = aggregate(input, buckets).flatMap((hour, index) => agrees(hour, hours[index]))
     t.strictSame(wrong, [])
@@ -63,7 +63,7 @@ test('golden: the time-weighted mean neither counts nor bridges a gap', async t 
   t.ok(Number.isNaN(timeWeightedMean(timesMs, new Float64Array(4).fill(Number.NaN), above(1000))))
 })
 
-test('a segment over an edge is cut there, and a missing value is no sample', async t => {
+test('a segment across an edge is cut there, and a missing value is not a sample', async t => {
   const timesMs = Float64Array.of(0, 100, 200, 300)
   const values = Float64Array.of(0, 10, Number.NaN, 30)
   const mean = (fromMs: number, toMs: number) => timeWeightedMean(timesMs, values, above(200), fromMs, toMs)
@@ -84,7 +84,7 @@ test('an empty bucket has a count of 0 and nulls, a bucket of one sample no spre
   t.strictSame([std, min_at_ms], [null, 10])
 })
 
-test('today is measured by what was due so far, an irregular device by its hours', async t => {
+test('the current day is measured by the readings due so far, an irregular device by its hours', async t => {
   const times = (stepMs: number, count: number) => Float64Array.from({ length: count }, (_, index) => index * stepMs)
   const day = { startMs: 0, endMs: 24 * hourMs }
   const timesMs = times(60_000, 600)

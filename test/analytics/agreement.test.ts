@@ -29,7 +29,7 @@ function hourly(a: ArrayLike<number>, b: ArrayLike<number>) {
   return agreementOf(Float64Array.from(a), Float64Array.from(b), frame, utc)
 }
 
-test('every figure is the references’', async t => {
+test('every figure matches the references', async t => {
   for (const { name, a, b, ...expected } of readFixture('agreement')) {
     const found = agreementOf(floats(a), floats(b), frame, utc)
     t.strictSame(Object.keys(found), [...Object.keys(expected), 'reason'], name)
@@ -44,7 +44,7 @@ test('every figure is the references’', async t => {
   }
 })
 
-test('what does not exist is null, and the reason says why', async t => {
+test('missing figures are null, and the reason explains them', async t => {
   const relation = { pearson: null, n_eff: null, p_value: null, spearman: null }
   const after = { slope: null, intercept: null, lag_seconds: null, lag_r: null, verdict: null }
   const nothing = { n: 0, bias: null, sd_diff: null, mae: null, rmse: null, ...relation, limits_of_agreement: null }
@@ -66,7 +66,7 @@ test('what does not exist is null, and the reason says why', async t => {
   t.ok(deviation(constant.mae, (4 + 3 + 2 + 1 + (25 * 26) / 2) / 30) < 1e-12)
 })
 
-test('the orthogonal line: exact ones, both ways round, and none', async t => {
+test('the orthogonal line: exact ones, in both directions, and none', async t => {
   const line = (x: number[], y: number[]) => orthogonalLine(Float64Array.from(x), Float64Array.from(y))
   t.strictSame(line([0, 1, 2], [1, 3, 5]), { slope: 2, intercept: 1 })
   t.strictSame(line([1, 3, 5], [0, 1, 2]), { slope: 0.5, intercept: -0.5 })

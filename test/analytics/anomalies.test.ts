@@ -1,4 +1,4 @@
-/** Anomalies in made readings: each episode once, with what was expected. */
+/** Anomalies in generated readings: each episode once, with the expected value. */
 
 import t from 'tap'
 import { absencesOf } from '../../analytics/findings/from-reliability.ts'
@@ -30,7 +30,7 @@ function boundsOf(anomaly: ReturnType<typeof found>[number] | undefined): [numbe
   return (anomaly?.expected ?? [Number.NaN, Number.NaN]) as [number, number]
 }
 
-t.test('a wild reading is one anomaly, by the test that says most', async t => {
+t.test('a wild reading is one anomaly, by the most specific test', async t => {
   t.strictSame(found(healthy()), [], 'none')
   const values = healthy()
   values[1000] = 45
@@ -47,7 +47,7 @@ t.test('a wild reading is one anomaly, by the test that says most', async t => {
   t.ok(Math.abs((low + high) / 2 - mean) < 1e-9 && high - low >= 6, 'about its neighbours, at least 3 °C off')
 })
 
-t.test('a jump is told with what was expected of the value before, and a flat line with its value', async t => {
+t.test('a jump has the value expected from the previous one, and a flat line its value', async t => {
   const values = healthy().map((value, place) => (place < 4000 ? value : value + 20))
   values.fill(12.3, 6000, 6000 + perDay)
   const all = found(values)
@@ -59,7 +59,7 @@ t.test('a jump is told with what was expected of the value before, and a flat li
   t.match(all[3], { startMs: at(6000), value: 12.3, expected: null, count: perDay })
 })
 
-t.test('a jump that is suspect before it alone is told once, with the value after it', async t => {
+t.test('a jump that is suspect before it alone is reported once, with the value after it', async t => {
   const values = healthy()
   const before = values[3999] as number
   for (const [place, change] of [0, 0, 0, 6.2, 7.5, 7.5].entries()) values[4000 + place] = before + change
@@ -69,7 +69,7 @@ t.test('a jump that is suspect before it alone is told once, with the value afte
   t.ok(boundsOf(jump)[1] < before + 6.2)
 })
 
-/** With twenty changes of one to four readings, some of them missing. */
+/** Adds twenty changes of one to four readings, some of them missing. */
 function disturbed(random: () => number): Float64Array {
   const values = healthy().map(value => value + 20)
   for (let count = 0; count < 20; count++) {
@@ -81,10 +81,10 @@ function disturbed(random: () => number): Float64Array {
   return values
 }
 
-t.test('what is told of a spike or a jump is not what was expected, which is within the range', async t => {
+t.test('the value of a spike or a jump differs from the expected one, which is within the range', async t => {
   const random = uniform(8)
-  const told = Array.from({ length: 20 }, () => found(disturbed(random))).flat()
-  const neighbours = told.filter(({ code }) => code === 'spike' || code === 'jump')
+  const anomalies = Array.from({ length: 20 }, () => found(disturbed(random))).flat()
+  const neighbours = anomalies.filter(({ code }) => code === 'spike' || code === 'jump')
   t.ok(neighbours.length > 200, `${neighbours.length} of them`)
   const wrong = neighbours.filter(anomaly => {
     const [low, high] = boundsOf(anomaly)
@@ -94,7 +94,7 @@ t.test('what is told of a spike or a jump is not what was expected, which is wit
   t.strictSame(wrong, [])
 })
 
-t.test('what goes on at the end has none', async t => {
+t.test('an anomaly that lasts to the end has no end', async t => {
   const values = healthy()
   values.fill(60, values.length - 12)
   t.match(found(values), [{ code: 'out_of_range', startMs: at(values.length - 12), endMs: null, count: 12 }])
@@ -102,7 +102,7 @@ t.test('what goes on at the end has none', async t => {
   t.match(found(values).at(-1), { code: 'flat_line', endMs: null, value: 20.1 })
 })
 
-t.test('a metric is missing while its device reports, and not while that is silent', async t => {
+t.test('a metric is missing while its device reports, and not while the device is silent', async t => {
   const cadence = cadenceOf(timesMs, null)
   const missing = (from: number, to: number) => timesMs.filter((_, place) => place < from || place >= to)
   const absences = (own: Float64Array, kind: 'gauge' | 'state' = 'gauge', device = timesMs) =>

@@ -1,4 +1,4 @@
-/** Autocorrelation against statsmodels, the golden G1, and its own laws. Fixture: fixtures/series-correlation.py. */
+/** Autocorrelation against statsmodels, the golden G1, and its invariants. Fixture: fixtures/series-correlation.py. */
 
 import { test } from 'tap'
 import { autocorrelation, lagOneAutocorrelation } from '../../analytics/correlation/autocorrelation.ts'
@@ -27,7 +27,7 @@ function largestDifference(got: Float64Array, expected: readonly (number | null)
   return got.length === expected.length ? largest : Number.POSITIVE_INFINITY
 }
 
-test('r and its pair counts are those of statsmodels, with gaps those of the formula', async t => {
+test('r and its pair counts match statsmodels, with gaps the formula', async t => {
   for (const [name, { values, lags, r, pairs }] of Object.entries<Fixture>(cases)) {
     const result = found(autocorrelation(floats(values), lags))
     const largest = largestDifference(result.r, r)
@@ -37,7 +37,7 @@ test('r and its pair counts are those of statsmodels, with gaps those of the for
   }
 })
 
-test('the Bartlett band of a complete series is that of statsmodels', async t => {
+test('the Bartlett band of a complete series matches statsmodels', async t => {
   for (const [name, { values, lags, bartlett }] of Object.entries<Fixture>(cases)) {
     if (bartlett === null) continue
     const bands = autocorrelationBands(found(autocorrelation(floats(values), lags)))
@@ -69,14 +69,14 @@ test('bands with gaps follow the formula and end with r', async t => {
   t.ok(nulls > 10 && nulls < lags)
 })
 
-test('nothing observed, one value and equal values have no autocorrelation', async t => {
+test('an empty series, one value and equal values have no autocorrelation', async t => {
   for (const values of [[], [Number.NaN, Number.NaN], [1], Array(50).fill(0.1), [0.1, Number.NaN, 0.1]]) {
     t.equal(autocorrelation(Float64Array.from(values), 0), undefined, `${values.length} cells`)
     t.ok(Number.isNaN(lagOneAutocorrelation(Float64Array.from(values))))
   }
 })
 
-test('the memory ends where r falls to 1/e, between two lags', async t => {
+test('the memory ends between the lags where r falls to 1/e', async t => {
   t.equal(decorrelationLag(Float64Array.from([1, 0.5, 0.2])), 1 + (0.5 - 1 / Math.E) / 0.3)
   const gap = Float64Array.from([1, Number.NaN, 0])
   t.equal(decorrelationLag(gap), 2 * (1 - 1 / Math.E), 'a lag without r is passed over')
@@ -99,7 +99,7 @@ test('the peak is the highest maximum above the band after the first zero', asyn
   t.equal(autocorrelationPeak(daily.r, autocorrelationBands(daily).bartlett)?.lag, 288)
 })
 
-test('of hundreds of lags the highest has to stand out further', async t => {
+test('with hundreds of lags the highest needs a larger prominence', async t => {
   t.ok(Math.abs(normalUpperPoint(0.025) - 1.959963984540054) < 1e-12)
   t.ok(Math.abs(normalUpperPoint(1e-5) - 4.264890793922825) < 1e-10, 'scipy.stats.norm.isf')
   t.ok(Math.abs(normalUpperPoint(0.9) + 1.2815515655446004) < 1e-10)
@@ -109,7 +109,7 @@ test('of hundreds of lags the highest has to stand out further', async t => {
   t.strictSame(peakIn(0.15), { lag: 50, r: 0.3 })
 })
 
-test('a peak beside a known cycle is told as that', async t => {
+test('a peak beside a known cycle is reported as such', async t => {
   const r = Float64Array.from({ length: 200 }, (_, lag) => lag / 1000)
   const peak = (lag: number, ...periods: number[]) => peakOfCycle({ lag, r: 0.9 }, r, periods)
   t.strictSame(peak(23, 24), { lag: 24, r: 0.024 })
@@ -120,7 +120,7 @@ test('a peak beside a known cycle is told as that', async t => {
   t.strictSame(peak(30), { lag: 30, r: 0.9 })
 })
 
-test('the repeat of a known cycle is the peak, whatever the band', async t => {
+test('the repeat of a known cycle is the peak, with any band', async t => {
   const r = Float64Array.from({ length: 100 }, (_, lag) => 0.5 + 0.4 * Math.cos((2 * Math.PI * lag) / 24))
   t.strictSame(repeatOfCycles(r, [24]), { lag: 24, r: r[24] })
   t.strictSame(repeatOfCycles(r, [23.5, 12]), { lag: 23.5, r: r[24] }, 'half a day has no maximum')
@@ -136,7 +136,7 @@ test('the repeat of a known cycle is the peak, whatever the band', async t => {
   t.equal(repeatOfCycles(r, []), null)
 })
 
-test('lags go to a week or a third of the series, one an hour after the first hour', async t => {
+test('lags reach a week or a third of the series, hourly after the first hour', async t => {
   t.equal(autocorrelationLagMax(8640, 300), 2016)
   t.equal(autocorrelationLagMax(1000, 300), 333)
   t.strictSame(shownLags(36, 600), [0, 1, 2, 3, 4, 5, 6, 12, 18, 24, 30, 36])

@@ -1,4 +1,4 @@
-/** How long batteries last, against figures that were computed elsewhere and definitions written out. */
+/** Remaining days of batteries, against external figures and explicit definitions. */
 
 import { test } from 'tap'
 import { batteryDays, sinceJump } from '../../analytics/battery/battery-days.ts'
@@ -8,7 +8,7 @@ const percent = { end: 0, daysMax: 10_000 }
 const series = (means: readonly number[], from = 0): DailyMean[] => means.map((mean, at) => ({ day: from + at, mean }))
 const near = (value: number | undefined, wanted: number, share = 0.002) => Math.abs((value ?? NaN) / wanted - 1) < share
 
-// numpy 2.4.6 and statsmodels 0.15.0: OLS, and where the ends of get_prediction's conf_int (of the mean, alpha 0.05) meet the end.
+// numpy 2.4.6 and statsmodels 0.15.0: OLS, with the days at which get_prediction's conf_int (of the mean, alpha 0.05) reaches the end.
 const references: Record<string, { days: DailyMean[]; end: number; left: readonly number[]; perDay: number }> = {
   percent: {
     days: series([80.2, 78.9, 78.1, 76.8, 76.3, 74.7, 74.4, 73.1], 20_000),
@@ -38,7 +38,7 @@ const references: Record<string, { days: DailyMean[]; end: number; left: readonl
   },
 }
 
-test('days left and their interval are those of the reference', async t => {
+test('days left and their interval match the reference', async t => {
   for (const [name, { days, end, left, perDay }] of Object.entries(references)) {
     const found = batteryDays(days, { ...percent, end })
     const pairs = [found?.daysLeft, found?.low, found?.high].map(
@@ -49,13 +49,13 @@ test('days left and their interval are those of the reference', async t => {
   }
 })
 
-test('the interval is wider when days hang together', async t => {
+test('the interval is wider for autocorrelated days', async t => {
   const noise = [0.4, -0.3, 0.1, -0.5, 0.3, -0.1, 0.5, -0.4]
   const widthOf = (offsets: readonly number[]) => {
     const found = batteryDays(series(offsets.map((offset, at) => 60 - at + offset)), percent)
     return (found?.high ?? Number.NaN) - (found?.low ?? Number.NaN)
   }
-  // The same offsets, first apart and then side by side.
+  // The same offsets, first apart and then adjacent.
   const apart = Array.from({ length: 24 }, (_, at) => noise[at % 8] ?? 0)
   const ascending = noise.toSorted((a, b) => a - b)
   const wave = [0, 2, 4, 6, 7, 5, 3, 1].map(place => ascending[place] ?? 0)
@@ -65,15 +65,15 @@ test('the interval is wider when days hang together', async t => {
   t.equal(batteryDays(series(slow), percent), undefined, 'too few count as independent')
 })
 
-test('a charge in whole percent is a staircase, of which the days are told', async t => {
+test('a charge in whole percent is a staircase, and its days are estimated', async t => {
   const hours = (day: number) => Array.from({ length: 24 }, (_, hour) => Math.round(10 - 0.1 * (day + hour / 24)))
   const stairs = Array.from({ length: 30 }, (_, day) => hours(day).reduce((sum, value) => sum + value) / 24)
   const found = batteryDays(series(stairs), percent)
-  // The truth is 70.5, at which the charge of 10 has fallen for 100 days.
+  // The true value is 70.5: the charge of 10 has fallen for 100 days.
   t.ok(found !== undefined && found.low < 70.5 && found.high > 70.5, JSON.stringify(found))
 })
 
-test('nothing is said without enough days, a slope that is surely downwards, or a line', async t => {
+test('without enough days, a significant decline or a line there is no estimate', async t => {
   const none: Record<string, readonly number[]> = {
     'six days': [90, 89, 88, 87, 86, 85],
     'no day': [],
@@ -97,7 +97,7 @@ test('only the days since the last jump count', async t => {
   const leftOf = (means: readonly number[]) => batteryDays(sinceJump(series(means), isJump), percent)
   t.ok(near(leftOf([...before, ...after])?.daysLeft, 91))
   t.equal(leftOf([...before, ...after.slice(0, 7)]), undefined, 'too few since')
-  // Charged in the course of a day, whose mean lies between.
+  // The battery was charged during a day, so its mean lies between.
   t.ok(near(leftOf([...before, 50, ...after])?.daysLeft, 91, 1e-9))
   const voltage = batteryDays(series([3.1, 3.05, 3, 2.95, 2.9, 2.85, 2.8, 2.75]), { ...percent, end: 2.4 })
   t.ok(near(voltage?.daysLeft, 7))

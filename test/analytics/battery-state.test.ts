@@ -1,4 +1,4 @@
-/** What is said of a battery: along a curve, by its charge, and without a type. */
+/** The state of a battery: along a curve, by its charge, and without a type. */
 
 import { test } from 'tap'
 import { batteryMetricOf } from '../../analytics/battery/battery-metric.ts'
@@ -15,7 +15,7 @@ const voltage = (type: BatteryOf['type'], cells: number | null = null): BatteryO
 const charged = (count: number, mean: (day: number) => number) =>
   batteryState(made(count, mean), { kind: 'charge', type: 'li-ion', cells: null })
 
-test('a curve falls, and its inverse gives the charge back', async t => {
+test('a curve falls, and its inverse returns the charge', async t => {
   for (const type of cellTypes) {
     for (let percent = 0; percent <= 100; percent += 2.5) {
       const back = chargeOf(type, voltageOf(type, percent))
@@ -27,17 +27,17 @@ test('a curve falls, and its inverse gives the charge back', async t => {
   }
 })
 
-test('the lists of types and profiles are those of the registry', async t => {
+test("the lists of types and profiles equal the registry's", async t => {
   t.strictSame(BatteryType.options, cellTypes)
   t.strictSame(Profile.options, profiles)
 })
 
-test('the drain of late counts where it is faster', async t => {
+test('the recent drain counts if it is faster', async t => {
   const state = charged(30, day => (day < 20 ? 90 - day / 4 : 85 - 3 * (day - 20)))
   t.ok(state?.kind === 'days' && Math.abs(state.daysLeft - 58 / 3) < 0.5, JSON.stringify(state))
 })
 
-test('a charge that the device tells may be off by three points', async t => {
+test('a charge reported by the device has a tolerance of three points', async t => {
   const state = charged(30, day => 60 - day)
   if (state?.kind !== 'days') throw new Error('there are no days')
   t.strictSame(
@@ -47,12 +47,12 @@ test('a charge that the device tells may be off by three points', async t => {
   )
 })
 
-test('below 15 % without a fall that tells the day, the level alarms', async t => {
+test('below 15 % without a decline that dates the end, the level alarms', async t => {
   const level = { kind: 'level', value: 14.5, alarmBelow: 15, sinceDay: 15 }
   const [low, fair] = [charged(20, day => (day < 15 ? 15.5 : 14.5)), charged(20, () => 15)]
   t.match(low, level)
   t.equal(fair, undefined)
-  // The curve may be off by 2 %.
+  // The curve has a tolerance of 2 %.
   const steady = (volts: number) =>
     batteryState(
       made(20, () => volts),
@@ -62,7 +62,7 @@ test('below 15 % without a fall that tells the day, the level alarms', async t =
   t.equal(steady(3.68), undefined)
 })
 
-test('without a type there is no date, and an alarm by the level that such a voltage has', async t => {
+test('without a type there is no date, and the level for this voltage alarms', async t => {
   const level = (...means: number[]) => batteryState(days(means), voltage(null))
   t.match(level(3.9, 3.72, 3.7, 3.69), { kind: 'level', value: 3.69, alarmBelow: 3.71, sinceDay: 2 })
   t.match(level(3.66, 3.6, 3.4), { alarmBelow: 3.45, sinceDay: 2 })
@@ -70,11 +70,11 @@ test('without a type there is no date, and an alarm by the level that such a vol
   t.match(level(1.5, 1.2, 1.11), { alarmBelow: 1.12 })
   t.equal(level(3.9, 3.72), undefined)
   t.equal(level(3.44, 3.44), undefined, 'a full cell of lithium iron phosphate')
-  t.equal(level(12.6, 9), undefined, 'nobody knows how many cells')
+  t.equal(level(12.6, 9), undefined, 'the number of cells is unknown')
   t.equal(level(), undefined)
 })
 
-test('without a type a fall that grows alarms', async t => {
+test('without a type an accelerating decline alarms', async t => {
   const of = (count: number, mean: (day: number) => number) => batteryState(made(count, mean), voltage(null))
   const grows = of(28, day => 3 - 0.002 * day - Math.max(0, day - 20) * 0.02)
   t.match(grows, { kind: 'level', alarmBelow: null, sinceDay: 21 })
@@ -82,20 +82,20 @@ test('without a type a fall that grows alarms', async t => {
   t.strictSame([steady, week], [undefined, undefined], 'as fast as ever, and one week, which is compared with nothing')
 })
 
-test('a voltage that no such cells have is one of an unknown type', async t => {
+test('a voltage that fits no cells gives an unknown type', async t => {
   const twelveVolts = made(30, day => 12.6 - 0.01 * day)
   t.equal(batteryState(twelveVolts, voltage('alkaline', 2)), undefined)
   t.match(batteryState(twelveVolts, voltage('li-ion', 3)), undefined)
 })
 
-test('a new battery is another one', async t => {
+test('a new battery starts a new estimate', async t => {
   const replaced = days([...Array.from({ length: 20 }, (_, day) => voltageOf('coin', 60 - 3 * day)), 3, 3, 3])
   t.equal(batteryState(replaced, voltage('coin')), undefined)
   t.match(batteryState(replaced.slice(0, 12), voltage('coin')), { kind: 'days' })
   t.match(batteryState(replaced.slice(0, 20), voltage('coin')), { kind: 'level' }, 'below 15 %')
 })
 
-test('a gauge is of a battery by its name and unit', async t => {
+test('a gauge belongs to a battery by its name and unit', async t => {
   t.match(batteryMetricOf('battery_voltage', 'V'), { kind: 'voltage', scale: 1 })
   t.match(batteryMetricOf('battery_2', 'mV'), { kind: 'voltage', scale: 0.001 })
   t.match(batteryMetricOf('battery_percentage', '%'), { kind: 'charge' })

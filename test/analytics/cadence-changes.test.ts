@@ -1,4 +1,4 @@
-/** Where a device changed its interval, and what that means for its reliability. */
+/** Changes of a device's interval, and their effect on its reliability. */
 
 import { test } from 'tap'
 import { cadenceOf } from '../../analytics/reliability/cadence.ts'
@@ -15,7 +15,7 @@ function every(stepMs: number, fromMs: number, untilMs: number): number[] {
   return Array.from({ length: Math.ceil((untilMs - fromMs) / stepMs) }, (_, place) => fromMs + place * stepMs)
 }
 
-/** Seconds of the interval by the hour from which on it holds. */
+/** Seconds of the interval by the hour of its start. */
 function stretchesOf(times: readonly number[]): Record<number, number> {
   const stretches = constantStretches(Float64Array.from(times))
   return Object.fromEntries(stretches.map(({ fromMs, expectedMs }) => [(fromMs - startMs) / hourMs, expectedMs / 1000]))
@@ -28,7 +28,7 @@ function reliabilityOf(times: readonly number[], nowMs: number, configuredMs: nu
   return reliabilityAt(record, nowMs, utc)
 }
 
-test('a change is found where it was, to the reading', async t => {
+test('a change is located exactly, to the reading', async t => {
   const at = (hours: number) => startMs + hours * hourMs
   const slow = every(5 * minuteMs, startMs, at(100))
   t.strictSame(stretchesOf([...slow, ...every(minuteMs, at(100), at(150))]), {
@@ -52,8 +52,8 @@ test('a change is found where it was, to the reading', async t => {
   })
 })
 
-test('a day with too many readings does not make up for another', async t => {
-  // As of a device that was switched to half its interval for some days, and off for as long.
+test('a day with too many readings does not compensate for another', async t => {
+  // Like a device that had half its interval for some days, and was off for as long.
   const [nowMs, configuredMs] = [startMs + 7 * dayMs, 10 * minuteMs]
   const day = (number: number, stepMs: number) =>
     every(stepMs, startMs + number * dayMs, startMs + (number + 1) * dayMs)
@@ -63,7 +63,7 @@ test('a day with too many readings does not make up for another', async t => {
   t.strictSame([received, expected], [3 * 288 + 144, 7 * 144])
 })
 
-test('a window short of its length by an interval is whole, and the first day begins with the first reading', async t => {
+test('a window an interval short of its length is whole, and the first day begins with the first reading', async t => {
   const nowMs = startMs + 30 * dayMs
   const since = (firstMs: number) => reliabilityOf(every(hourMs, firstMs, nowMs), nowMs)
   const truncated = (firstMs: number) => since(firstMs).windows['30d'].truncated

@@ -14,7 +14,7 @@ function timesOf({ start, steps_between }: Fixture): Float64Array {
 
 const seconds = (ms: number | null) => (ms === null ? null : ms / 1000)
 
-test('interval, regularity and threshold are those of the definition', async t => {
+test('interval, regularity and threshold follow the definition', async t => {
   for (const [name, expected] of Object.entries<Fixture>(reference)) {
     const found = cadenceOf(timesOf(expected), null)
     t.equal(found.kind, expected.kind, name)
@@ -25,7 +25,7 @@ test('interval, regularity and threshold are those of the definition', async t =
   }
 })
 
-test('a configured interval is taken, with the regularity that was measured', async t => {
+test('a configured interval is used, with the measured regularity', async t => {
   const minutes = timesOf(reference['a minute'])
   const configured = { kind: 'regular', source: 'configured' }
   const stretches = [{ fromMs: Number.NEGATIVE_INFINITY, expectedMs: 30_000, gapMs: 75_000 }]
@@ -44,15 +44,15 @@ test('with three readings or fewer the interval is unknown', async t => {
   }
 })
 
-test('the start of a window is not in it', async t => {
-  // Twenty intervals of 72 minutes are a day: without its start nineteen are left, and the week decides.
+test('the start of a window is excluded', async t => {
+  // Twenty intervals of 72 minutes are a day. Without its start there are nineteen, so the week decides.
   const steps = [...new Array<number>(100).fill(600), ...new Array<number>(20).fill(4320)]
   const shorter = steps.map((value, place) => (place < 100 ? value : value - 1))
   const found = [steps, shorter].map(some => estimateInterval(timesFrom(startMs, some))?.expectedMs)
   t.strictSame(found, [600_000, 4_319_000])
 })
 
-test('thinning keeps the first, drops what follows too soon, and equal times at any distance', async t => {
+test('thinning keeps the first, drops readings that follow too soon, and equal times at any distance', async t => {
   const times = Float64Array.of(0, 10, 29, 30, 30, 61, 70, 91)
   t.strictSame([...thin(times, 30)], [0, 30, 61, 91])
   t.strictSame([...thin(times, 0)], [0, 10, 29, 30, 61, 70, 91])
@@ -60,7 +60,7 @@ test('thinning keeps the first, drops what follows too soon, and equal times at 
   t.strictSame([...differences(Float64Array.of(1))], [])
 })
 
-test('what is missing is left out, and nothing is copied when all is there', async t => {
+test('missing readings are left out, and a complete series is not copied', async t => {
   const timesMs = Float64Array.of(1, 2, 3)
   const present = presentOf(timesMs, Float64Array.of(0, Number.NaN, 4))
   t.strictSame([...present.timesMs, ...present.values], [1, 3, 0, 4])

@@ -23,14 +23,14 @@ test('several changes are found, each between its neighbours', async t => {
   t.ok(Math.abs((found[0]?.after ?? 0) - (found[1]?.before ?? 1)) < 1e-12, 'the level between them is one')
 })
 
-test('places are those of days, also where some are missing', async t => {
+test('places are days, also if some are missing', async t => {
   const levels = levelsWith({ 40: 6 })
   const isKept = (_: number, day: number) => day % 5 !== 2
   const [found] = changePoints({ days: places.filter(isKept), means: levels.means.filter(isKept) })
   t.equal(found?.day, 40)
 })
 
-test('nothing is found in noise, in a constant series, in fewer than 20 days, or five days from an end', async t => {
+test('no change is found in noise, in a constant series, in fewer than 20 days, or five days from an end', async t => {
   t.strictSame(changePoints(levelsWith({})), [])
   t.strictSame(changePoints({ days: places, means: new Float64Array(days).fill(3) }), [])
   const short = levelsWith({ 10: 9 })
@@ -38,7 +38,7 @@ test('nothing is found in noise, in a constant series, in fewer than 20 days, or
   t.ok(changePoints(levelsWith({ 78: 9 })).every(({ day }) => day <= 75))
 })
 
-test('a step without noise is one', async t => {
+test('a step without noise is one change', async t => {
   const means = places.map(day => (day < 40 ? 1 : 2))
   t.match(changePoints({ days: places, means }), [{ day: 40, before: 1, after: 2 }])
 })

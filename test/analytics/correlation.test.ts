@@ -24,7 +24,7 @@ function correlated(x: Float64Array, y: Float64Array) {
   return correlation(correlationSeries(x), correlationSeries(y), hoursOf(x.length))
 }
 
-test('every figure of a pair is that of pandas and scipy', async t => {
+test('every figure of a pair matches pandas and scipy', async t => {
   for (const { name, x, y, ...expected } of reference.correlation) {
     const result = correlated(floats(x), floats(y))
     t.equal(result.n, expected.n, name)
@@ -43,7 +43,7 @@ test('every figure of a pair is that of pandas and scipy', async t => {
   }
 })
 
-test('without memory p and interval are those of pearsonr', async t => {
+test('without memory p and interval match pearsonr', async t => {
   for (const { r, n, p, ci95 } of reference.pearsonr) {
     t.ok(deviation(correlationP(r, n), p) < 1e-8, `r ${r}`)
     const interval = correlationInterval(r, n) ?? [Number.NaN, Number.NaN]
@@ -51,7 +51,7 @@ test('without memory p and interval are those of pearsonr', async t => {
   }
 })
 
-test('without days to compare nothing is said of what is left beyond the daily profile', async t => {
+test('without comparable days there is no correlation beyond the daily profile', async t => {
   const [x, y] = [autoregressive(34, 0.5, 1), autoregressive(34, 0.5, 2)]
   const known = (count: number) => correlated(x.subarray(0, count), y.subarray(0, count)).deseasonalised !== null
   t.notOk(known(25), 'a day and an hour')
@@ -59,7 +59,7 @@ test('without days to compare nothing is said of what is left beyond the daily p
   t.ok(known(33), 'nine hours have a second day')
 })
 
-test('few pairs and equal values give reasons in place of numbers', async t => {
+test('few pairs and equal values return reasons instead of numbers', async t => {
   const varied = autoregressive(30, 0.5, 1)
   const none = { pearson: null, pValue: null, ci95: null, spearman: null, spearmanPValue: null, deseasonalised: null }
   const few = varied.map((value, i) => (i < 21 ? Number.NaN : value))
@@ -72,7 +72,7 @@ test('few pairs and equal values give reasons in place of numbers', async t => {
   t.throws(() => correlated(varied, few.subarray(1)), RangeError)
 })
 
-test('what needs more effective values than there are is null', async t => {
+test('figures that need more effective values are null', async t => {
   t.strictSame([correlationP(0.5, 2), correlationP(0.5, null), correlationP(null, 10)], [null, null, null])
   t.strictSame([correlationInterval(0.5, 3), correlationInterval(0.5, null)], [null, null])
   t.strictSame([correlationP(1, 10), correlationInterval(-1, 10)], [0, [-1, -1]], 'a perfect correlation')
@@ -85,7 +85,7 @@ test('what needs more effective values than there are is null', async t => {
   t.strictSame([correctedMemory(-0.2, 100), correctedMemory(0.5, 3)], [-0.2, 0.5])
 })
 
-test('mid-ranks are those of scipy, and equal within twelve digits is equal', async t => {
+test('mid-ranks match scipy, and values equal within twelve digits are ties', async t => {
   t.strictSame([...midRanks(floats(reference.ranks.values))], reference.ranks.ranks)
   t.strictSame([...midRanks(Float64Array.of(0.3, 0.1 + 0.2, -1, 0, -0, 1e300, 1e-320))], [5.5, 5.5, 1, 3, 3, 7, 3])
   t.strictSame([...midRanks(new Float64Array(0))], [])
@@ -93,7 +93,7 @@ test('mid-ranks are those of scipy, and equal within twelve digits is equal', as
   t.strictSame([...midRanks(last)], [1.5, 3, 1.5])
 })
 
-test('Holm’s test is that of statsmodels, and null is no test', async t => {
+test('Holm’s test matches statsmodels, and null is not a test', async t => {
   const { p, significant } = reference.holm
   t.ok(significant.includes(true) && significant.includes(false))
   t.strictSame(holmSignificant(p), significant)
@@ -103,7 +103,7 @@ test('Holm’s test is that of statsmodels, and null is no test', async t => {
   t.strictSame(holmSignificant([0.04, 0.04]), [false, false], 'one alone would do')
 })
 
-test('an hour’s mean is of its observed cells and is taken away', async t => {
+test('an hour’s mean uses its observed cells and is subtracted', async t => {
   const values = Float64Array.of(1, 5, Number.NaN, 3, 9)
   const hours = Uint8Array.of(23, 0, 23, 23, 0)
   const means = hourOfDayMeans(values, hours)

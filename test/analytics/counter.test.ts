@@ -15,7 +15,7 @@ import { above, bucketsBetween, found, samplesOf } from './series.ts'
 const prometheus = readFixture('counter-prometheus')
 const reference = readFixture('counter')
 
-test('increase, rate and resets of windows are those of Prometheus', async t => {
+test('increase, rate and resets of windows match Prometheus', async t => {
   let withIncrease = 0
   for (const [name, { times, values, windows }] of Object.entries<Fixture>(prometheus)) {
     const samples = { timesMs: Float64Array.from(times), values: Float64Array.from(values) }
@@ -25,7 +25,7 @@ test('increase, rate and resets of windows are those of Prometheus', async t => 
       const from = upperBound(samples.timesMs, start)
       const to = upperBound(samples.timesMs, end)
       const inside = { timesMs: samples.timesMs.subarray(from, to), values: samples.values.subarray(from, to) }
-      // Prometheus takes each fall as a reset.
+      // Prometheus counts each decrease as a reset.
       if (withoutNoise(inside).timesMs.length < inside.timesMs.length) continue
       // Prometheus subtracts the last total from the first, and loses digits of small steps on a large total.
       t.ok(deviation(extrapolatedIncrease(samples, window), increase) < 1e-9, where)
@@ -38,7 +38,7 @@ test('increase, rate and resets of windows are those of Prometheus', async t => 
 })
 
 for (const season of ['spring', 'autumn'] as const) {
-  test(`${season}: the increases of hours and local days are those of the interpolated total`, async t => {
+  test(`${season}: the increases of hours and local days match the interpolated total`, async t => {
     const { start, steps_between, values, increase, days, hours } = reference[season]
     const samples = { timesMs: timesFrom(start * 1000, steps_between), values: Float64Array.from(values) }
     t.ok(deviation(counterIncrease(samples).increase, increase) < 1e-12)
@@ -78,7 +78,7 @@ test('golden: a reset counts from 0', async t => {
   })
 })
 
-test('golden: noise is no reset', async t => {
+test('golden: noise is not a reset', async t => {
   const increaseOf = (...values: number[]) => {
     const { increase, resets_total } = counterIncrease(samplesOf(values))
     return [Math.round((increase as number) * 1e6) / 1e6, resets_total]
@@ -99,7 +99,7 @@ test('golden: noise is no reset', async t => {
   t.strictSame(increaseOf(3.737, 0), [0, 1], 'zero at the end')
 })
 
-test('noise in front of a window is none of its increase', async t => {
+test('noise before a window is not in its increase', async t => {
   const samples = samplesOf({ 0: 3.7, 10: 0, 20: 3.75, 30: 3.8 })
   const { count, increase, resets_total, span_seconds } = counterIncrease(samples, 15)
   t.strictSame([count, increase?.toFixed(3), resets_total, span_seconds], [3, '0.100', 0, 0.03])
@@ -108,7 +108,7 @@ test('noise in front of a window is none of its increase', async t => {
   t.strictSame(increases, ['0.050', '0.050'])
 })
 
-test('nothing and one sample have no increase, a missing value is no sample', async t => {
+test('an empty series and one sample have no increase, and a missing value is not a sample', async t => {
   const none = { count: 0, increase: null, span_seconds: 0, resets: [], resets_total: 0 }
   t.strictSame(counterIncrease(samplesOf({})), none)
   t.strictSame(counterIncrease(samplesOf({ 5: 7 })), { ...none, count: 1 })
@@ -127,7 +127,7 @@ test('the newest fifty resets are listed, all are counted', async t => {
   t.strictSame([resets.length, resets_total, resets[0]?.until_ms], [resetsMax, 100, 199])
 })
 
-test('a gap over an edge is no bucket’s, one within a bucket is', async t => {
+test('a gap across an edge belongs to no bucket, one within a bucket to it', async t => {
   const buckets = bucketsBetween([0, 100, 200])
   const over = samplesOf({ 50: 1, 150: 9, 160: 11 })
   t.strictSame(bucketIncreases(over, buckets, above(60)), {
@@ -163,7 +163,7 @@ function made(list: readonly { seconds: number; value: number }[]) {
   }
 }
 
-test('what each value adds, by the two before it, makes up the increase', async () => {
+test("the sum of each value's increment, by the two before it, is the increase", async () => {
   fc.assert(
     fc.property(steps, list => {
       const { timesMs, values } = made(list)

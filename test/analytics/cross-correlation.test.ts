@@ -13,7 +13,7 @@ function crossed(x: Float64Array, y: Float64Array, lagMax: number) {
   return crossCorrelation(found(seriesTransform(x, lagMax)), found(seriesTransform(y, lagMax)))
 }
 
-test('r at every lag is that of statsmodels, and of the definition where there are gaps', async t => {
+test('r at every lag matches statsmodels, and with gaps the definition', async t => {
   for (const { name, x, y, lags, r, pairs } of cross) {
     const result = crossed(floats(x), floats(y), lags)
     const largest = Math.max(...result.r.map((value, place) => Math.abs(value - (r[place] ?? Number.NaN))))
@@ -25,7 +25,7 @@ test('r at every lag is that of statsmodels, and of the definition where there a
   }
 })
 
-test('a mask is shared only by series that miss the same cells, and changes nothing', async t => {
+test('only series that miss the same cells share a mask, and it changes no result', async t => {
   const x = withLoss(autoregressive(5000, 0.9, 1), 0.2, 1)
   const alike = withLoss(autoregressive(5000, 0.9, 2), 0.2, 1)
   const other = withLoss(autoregressive(5000, 0.9, 3), 0.2, 2)
@@ -41,7 +41,7 @@ test('a mask is shared only by series that miss the same cells, and changes noth
   t.not(fewerLags.mask, xTransform.mask, 'for other lags the blocks may be others')
 })
 
-test('a made delay is given back, with gaps, however long the series is beside the lags', async t => {
+test('a generated delay is found, with gaps, for any length beside the lags', async t => {
   for (const { length, delay } of [
     { length: 1024, delay: 200 },
     { length: 1025, delay: -300 },
@@ -55,7 +55,7 @@ test('a made delay is given back, with gaps, however long the series is beside t
   }
 })
 
-test('equal peaks give the smallest lag, and lags with too few pairs give none', async t => {
+test('equal peaks return the smallest lag, and lags with too few pairs none', async t => {
   const equal = { lagMax: 2, r: Float64Array.of(0.9, 0.1, 0.3, -0.9, 0.2), pairs: new Float64Array(5) }
   t.strictSame(largestCrossCorrelation(equal), { lag: 1, r: -0.9 })
   const sparse = autoregressive(400, 0, 1).map((value, i) => (i < 15 || i > 380 ? value : Number.NaN))
@@ -65,14 +65,14 @@ test('equal peaks give the smallest lag, and lags with too few pairs give none',
   t.equal(largestCrossCorrelation({ lagMax: 0, r: Float64Array.of(Number.NaN), pairs: Float64Array.of(3) }), null)
 })
 
-test('a series that does not vary has no transform, and two grids do not mix', async t => {
+test('a constant series has no transform, and two grids cannot mix', async t => {
   t.equal(seriesTransform(new Float64Array(30).fill(0.1), 5), undefined)
   t.equal(seriesTransform(new Float64Array(0), 0), undefined)
   const two = found(seriesTransform(Float64Array.of(1, 2), 1))
   t.throws(() => crossCorrelation(two, found(seriesTransform(Float64Array.of(1, 2, 3), 1))))
 })
 
-test('a lag has Pearson’s correlation of its own pairs, and is none when it may be chance', async t => {
+test('a lag has Pearson’s correlation of its pairs, and is undefined when chance explains it', async t => {
   const transforms = (x: Float64Array, y: Float64Array): [SeriesTransform, SeriesTransform] => {
     const first = found(seriesTransform(x, 24))
     return [first, found(seriesTransform(y, 24, [first]))]

@@ -1,4 +1,4 @@
-/** The slots of a local day, of which a series loses its mean course. */
+/** The slots of a local day, used to subtract the mean daily profile of a series. */
 
 import { test } from 'tap'
 import { daySlotMs, daySlots } from '../../analytics/time/day-slots.ts'
@@ -13,7 +13,7 @@ test('a slot has five values, and an hour at most', async t => {
   t.strictSame([width(hourMs, 24), width(5 * minuteMs, 3), width(15 * minuteMs, 2880)], [60, 60, 15])
 })
 
-test('positions go by the local clock', async t => {
+test('positions follow the local clock', async t => {
   const at = (zone: string) => [...daySlots({ startMs, stepMs: hourMs, cells: 2 }, createLocalTime(zone), hourMs)]
   const first = ['UTC', 'Asia/Kolkata', 'America/New_York'].map(zone => at(zone).join(' '))
   t.strictSame(first, ['0.5 1.5', '6 7', '19.5 20.5'])

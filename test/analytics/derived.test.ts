@@ -4,9 +4,9 @@ import { test } from 'tap'
 import { absoluteHumidity, dewPoint, dewPoints, seaLevelPressure } from '../../analytics/summary/derived.ts'
 import { deviation, readFixture } from './fixture.ts'
 
-test('derived quantities are those of the formulas', async t => {
+test('derived quantities match the formulas', async t => {
   for (const [temperature, humidity, pressure, altitudeM, dew, absolute, seaLevel] of readFixture('derived')) {
-    // At saturation the dew point is the temperature, which may be 0: no relative error.
+    // At saturation the dew point is the temperature, which may be 0: a relative error does not exist.
     const dewError = Math.abs(dewPoint(temperature, humidity) - dew) / Math.max(1, Math.abs(dew))
     const errors = [
       dewError,
@@ -17,7 +17,7 @@ test('derived quantities are those of the formulas', async t => {
   }
 })
 
-test('humidity up to 103 counts as 100; 0, more than 103 and missing give nothing', async t => {
+test('humidity up to 103 counts as 100; 0, more than 103 and missing have no result', async t => {
   t.ok(Math.abs(dewPoint(12, 100) - 12) < 1e-12)
   for (const derive of [
     (humidity: number) => dewPoint(12, humidity),

@@ -7,7 +7,7 @@ import { type Fixture, floats, readFixture } from './fixture.ts'
 const agreementOf = (a: readonly (number | null)[], b: readonly (number | null)[]) =>
   directionAgreement(directionDifferences(floats(a), floats(b)))
 
-test('differences by the shorter way have the references’ mean, size and length', async t => {
+test('differences by the shorter way match the references’ mean, size and length', async t => {
   for (const [name, { a, b, ...expected }] of Object.entries<Fixture>(readFixture('direction-agreement'))) {
     const found = agreementOf(a, b)
     t.equal(found.n, expected.n, name)
@@ -17,12 +17,12 @@ test('differences by the shorter way have the references’ mean, size and lengt
   }
 })
 
-test('the sign of the bias is that of a − b, and exchanging them turns it', async t => {
+test('the bias has the sign of a − b, and swapping a and b inverts it', async t => {
   t.match(agreementOf([350, 0], [10, 20]), { n: 2, bias: -20, mae: 20 })
   t.match(agreementOf([10, 20], [350, 0]), { n: 2, bias: 20, mae: 20 })
 })
 
-test('without a pair there is nothing, and differences that cancel out have a size alone', async t => {
+test('without a pair there is no figure, and differences that cancel out have only a size', async t => {
   t.strictSame(agreementOf([], []), { n: 0, bias: null, mae: null, resultant_length: null })
   t.equal(agreementOf([1, null], [null, 2]).n, 0)
   const { n, bias, mae } = agreementOf([90, 0], [0, 90])

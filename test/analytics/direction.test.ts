@@ -16,12 +16,12 @@ import { found } from './series.ts'
 const reference = readFixture('direction')
 const cases = Object.entries<Fixture>(reference.series)
 
-/** How far apart two directions are, in degrees. */
+/** The angle between two directions in degrees. */
 function apart(a: number | null, b: number): number {
   return a === null ? Number.POSITIVE_INFINITY : Math.abs(turnBetween(a, normaliseDegrees(b)))
 }
 
-/** 1 − R loses digits in the references where R is near 1, and so does what they make of it. */
+/** Near R = 1, the references lose digits of 1 − R and of figures derived from it. */
 function agrees(summary: CircularSummary, expected: Fixture): boolean {
   const { mean_degrees, circular_variance, resultant_length, rayleigh_p_value } = summary
   return (
@@ -45,7 +45,7 @@ function isVector(mean: VectorMean, expected: Fixture): boolean {
   )
 }
 
-test('also with weights they are those of astropy, and the Rayleigh test is', async t => {
+test('weighted figures and the Rayleigh test match astropy', async t => {
   for (const [name, known] of cases) {
     const values = floats(known.degrees)
     t.ok(agrees(circularSummary(values), known.astropy), name)
@@ -55,7 +55,7 @@ test('also with weights they are those of astropy, and the Rayleigh test is', as
   }
 })
 
-test('vector means are those of numpy', async t => {
+test('vector means match numpy', async t => {
   for (const [name, { degrees, speeds, vector }] of cases) {
     t.ok(isVector(vectorMean(floats(degrees), Float64Array.from(speeds)), vector), name)
   }
@@ -76,7 +76,7 @@ test('roses are histograms of numpy, turned by half a sector', async t => {
   }
 })
 
-test('figures of local days are those of the zone’s own calendar, one of them 23 hours long', async t => {
+test('figures of local days match the zone’s calendar, including a day of 23 hours', async t => {
   const { start, steps_between, degrees, speeds, days } = reference.berlin
   const samples = { timesMs: timesFrom(start * 1000, steps_between), values: Float64Array.from(degrees) }
   const buckets = localDays(createLocalTime('Europe/Berlin'), samples.timesMs.at(-1) ?? 0, days.length)
@@ -105,7 +105,7 @@ test('directions that cancel out have no mean and no deviation', async t => {
   t.equal(circularSummary(Float64Array.of(10, 190.000_001)).mean_degrees !== null, true, 'a real rest has a direction')
 })
 
-test('nothing, one, and what is no angle', async t => {
+test('edges: an empty series, one value, and values that are not angles', async t => {
   const { count, ...rest } = circularSummary(Float64Array.of(Number.NaN, Number.POSITIVE_INFINITY))
   t.equal(count, 0)
   t.ok(Object.values(rest).every(figure => figure === null))
@@ -135,7 +135,7 @@ test('a rose: north is one sector, and a calm needs no direction', async t => {
   t.equal(rose(new Float64Array(0), 8, { speeds: new Float64Array(0), calmBelow: 0.5 }).calm_share, null)
 })
 
-test('angles are normalised, those that round up to a whole turn included', async () => {
+test('angles are normalised, including those that round up to a whole turn', async () => {
   fc.assert(
     fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), degrees => {
       const angle = normaliseDegrees(degrees)

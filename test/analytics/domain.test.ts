@@ -23,14 +23,14 @@ const days: CellRange[] = Array.from({ length: 12 }, (_, day) => ({ from: 24 * d
 const missing = new Float64Array(24).fill(Number.NaN)
 const empty: AirHours = { temperature: missing, humidity: missing, pressure: missing, outdoorTemperature: missing }
 
-/** The largest deviation of numbers that a figure has from those of the fixture. */
+/** The largest deviation of a figure's numbers from the fixture. */
 const farFrom = (name: string, figures: readonly (number | null)[]) =>
   Math.max(...figures.map((figure, place) => deviation(figure, fixture[name][place] ?? null)))
 
 const bandOf = (band: BandFigure) =>
   (['observed_hours', 'mean', 'min', 'max', 'hours_below', 'hours_above'] as const).map(name => band[name])
 
-test('weather: as the formulas have it', async t => {
+test('weather figures match the formulas', async t => {
   const { sea_level_pressure: sea, frost, dew, degree_days } = weatherFigures(hours, days, fixture.altitude)
   t.ok(farFrom('sea', [sea.observed_hours, sea.mean, sea.min, sea.max]) < 1e-12)
   t.equal(farFrom('frost', [frost.observed_hours, frost.hours]), 0)
@@ -39,7 +39,7 @@ test('weather: as the formulas have it', async t => {
   t.ok(farFrom('degreeDays', [degree_days.days, heating_15_5, heating_20_15, cooling_22]) < 1e-12)
 })
 
-test('indoor and greenhouse: as the formulas have it', async t => {
+test('indoor and greenhouse figures match the formulas', async t => {
   const { temperature, humidity, mould } = indoorFigures(hours)
   t.ok(farFrom('comfort', bandOf(temperature)) < 1e-12)
   t.ok(farFrom('comfortHumidity', bandOf(humidity)) < 1e-12)
@@ -49,15 +49,15 @@ test('indoor and greenhouse: as the formulas have it', async t => {
   t.equal(farFrom('leafDew', [leaf_dew.observed_hours, leaf_dew.hours]), 0)
 })
 
-test("the vapour is that of ASHRAE's equations", async t => {
+test("the vapour pressure matches ASHRAE's equations", async t => {
   for (const [temperature, humidity, deficit, dew] of fixture.ashrae) {
     t.ok(deviation(vapourPressureDeficit(temperature, humidity), deficit) < 0.005, `${temperature} °C, ${humidity} %`)
-    // Below 0 °C theirs is that over ice.
+    // Below 0 °C, their figure is over ice.
     if (dew > 0) t.ok(Math.abs(dewPoint(temperature, humidity) - dew) < 0.1, `${temperature} °C, ${humidity} %`)
   }
 })
 
-test('without values there are none, with a reason', async t => {
+test('without values all figures are null, with a reason', async t => {
   const { noHours, noAltitude, fewWholeDays } = reasons
   const reasonsOf = (figures: object) => Object.values(figures).map(({ reason }) => reason)
   t.strictSame(reasonsOf(weatherFigures(empty, [{ from: 0, to: 24 }], 540)), [noHours, noHours, noHours, fewWholeDays])
@@ -70,7 +70,7 @@ test('without values there are none, with a reason', async t => {
   t.match(short.degree_days, { reason: fewWholeDays, days: 0, cooling_22: null })
 })
 
-test('mean kinetic temperature and the band of values that hold for unequal times', async t => {
+test('mean kinetic temperature and band weigh values by unequal durations', async t => {
   const held = { values: Float64Array.from(fixture.cold), hours: Float64Array.from(fixture.held) }
   t.ok(deviation(meanKineticTemperature(held), fixture.mkt) < 1e-9)
   const band = bandFigure(held, { unit: '°C', below: 2, above: 8 })
@@ -83,12 +83,12 @@ test('mean kinetic temperature and the band of values that hold for unequal time
 interface Cooler {
   readonly days: number
   readonly defrostHours?: number
-  /** Hours of the day at which the door is open. */
+  /** Hours of the day with an open door. */
   readonly doors?: readonly number[]
   readonly stepMs?: number
 }
 
-/** A refrigerator at 5 °C whose compressor runs every 40 minutes: a door adds 2 K for 10 minutes, a defrost 6 K for 30. */
+/** A refrigerator at 5 °C whose compressor runs every 40 minutes. A door adds 2 K for 10 minutes, a defrost 6 K for 30. */
 function cooler({ days: length, defrostHours, doors = [], stepMs = 2 * minuteMs }: Cooler): ColdChainInput {
   const timesMs = Float64Array.from({ length: (length * 24 * hourMs) / stepMs }, (_, step) => step * stepMs)
   const bump = (sinceMs: number, forMs: number, kelvin: number) =>
@@ -106,7 +106,7 @@ function cooler({ days: length, defrostHours, doors = [], stepMs = 2 * minuteMs 
 
 const totalOf = (input: ColdChainInput) => coldChainFigures(input, []).total
 
-test('doors and defrosts are told apart', async t => {
+test('doors and defrosts are distinguished', async t => {
   const none = totalOf(cooler({ days: 7 }))
   t.match(none, { door_openings: { count: 0 }, defrosts: { reason: reasons.noPeriod, count: null } })
   const doors = [8.1, 9.7, 12.3, 13.1, 16.9]
@@ -121,7 +121,7 @@ test('doors and defrosts are told apart', async t => {
   }
 })
 
-test('doors at about the same hours of the day are no defrosts', async t => {
+test('doors at similar hours of the days are not defrosts', async t => {
   const input = cooler({ days: 14 })
   const { timesMs } = input.samples
   const random = uniform(7)
@@ -136,7 +136,7 @@ test('doors at about the same hours of the day are no defrosts', async t => {
   t.match(totalOf({ ...input, samples: { timesMs, values } }).defrosts, { reason: reasons.noPeriod, count: null })
 })
 
-test('cold chain: what cannot be known has a reason', async t => {
+test('cold chain: unknown figures have a reason', async t => {
   const { sparseReadings, longRange, noValue, shortSpan } = reasons
   const sparse = totalOf(cooler({ days: 4, stepMs: 15 * minuteMs }))
   t.match(sparse.temperature, { reason: null, hours_above: 0 })
@@ -151,7 +151,7 @@ test('cold chain: what cannot be known has a reason', async t => {
   })
 })
 
-test('cold chain: a value holds for an hour at most while the interval is unknown, and days add up', async t => {
+test('cold chain: with an unknown interval a value lasts an hour at most, and days add up', async t => {
   const timesMs = Float64Array.of(0, 3 * hourMs, 3.5 * hourMs)
   const samples = { timesMs, values: Float64Array.of(10, 5, 1) }
   const between = (fromHour: number, toHour: number) => ({ startMs: fromHour * hourMs, endMs: toHour * hourMs })

@@ -1,4 +1,4 @@
-/** Downsampling keeps what a picture needs, whatever the series. */
+/** Downsampling keeps the features of a picture, for any series. */
 
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
@@ -36,7 +36,7 @@ const cases = fc
     }
   })
 
-test('a subset in order, no more than asked, with both ends and both extremes', async () => {
+test('the result is an ordered subset of at most the requested size, with both ends and both extremes', async () => {
   fc.assert(
     fc.property(cases, options => {
       const { values, points } = options
@@ -59,7 +59,7 @@ test('a subset in order, no more than asked, with both ends and both extremes', 
   )
 })
 
-test('flagged readings stay, and both sides of every gap, when there is room', async () => {
+test('flagged readings and both sides of every gap stay, if the size allows', async () => {
   let tested = 0
   fc.assert(
     fc.property(cases, options => {
@@ -75,7 +75,7 @@ test('flagged readings stay, and both sides of every gap, when there is room', a
       const { indices, stepMaxMs } = downsample(options)
       const chosen = new Set(indices)
       assert.ok([...marked, ...gaps].every(index => chosen.has(index)))
-      // A line that breaks beyond the longest step breaks at gaps only.
+      // A line breaks beyond the longest step at gaps only.
       for (let place = 1; place < indices.length; place++) {
         const [before = 0, index = 0] = indices.subarray(place - 1, place + 1)
         const stepMs = (timesMs[index] ?? 0) - (timesMs[before] ?? 0)
@@ -88,7 +88,7 @@ test('flagged readings stay, and both sides of every gap, when there is room', a
   assert.ok(tested > 20, `${tested} cases had room`)
 })
 
-test('more flagged readings than room: even ones stay; more gaps than room: the longest count', async t => {
+test('too many flagged readings stay evenly; of too many gaps the longest count', async t => {
   const line = minutes(Array.from({ length: 1000 }, (_, index) => Math.sin(index / 50)))
   const crowded = downsample({ ...line, points: 50, gaps, flagged: new Uint8Array(1000).fill(1) })
   t.ok(crowded.indices.length <= 50 && crowded.indices.length >= 46)
@@ -117,7 +117,7 @@ test('a spike of one reading survives, and a line keeps its bends', async t => {
   for (const bend of bends) t.ok(drawn.includes(bend), `${bend}`)
 })
 
-test('nothing, one reading and equal readings', async t => {
+test('an empty series, one reading and equal readings', async t => {
   const none = downsample({ ...minutes([Number.NaN, Number.NaN]), points: 4, gaps })
   t.strictSame([[...none.indices], none.stepMaxMs], [[], 0])
   t.strictSame([...downsample({ ...minutes([5]), points: 4, gaps }).indices], [0])

@@ -1,4 +1,4 @@
-/** Excursions by hand: their length, how far they went, silences, days and what was before the range. */
+/** Excursions with figures by hand: length, extent, silences, days, and the state before the range. */
 
 import { test } from 'tap'
 import { findExcursions, holdsUntil } from '../../analytics/excursions/excursions.ts'
@@ -12,7 +12,7 @@ interface Asked {
   gapMinutes?: number
   /** Minutes from 0 on. */
   end?: number
-  /** Where the second day begins. */
+  /** The start of the second day. */
   midnight?: number
   /** A value at minute -30. */
   before?: number
@@ -49,16 +49,16 @@ function excursionsOf(readings: Readonly<Record<number, number>>, asked: Asked =
   }
 }
 
-test('a value holds up to the next one', async t => {
+test('a value lasts until the next one', async t => {
   const { episodes, days } = excursionsOf({ 0: 5, 30: 9, 40: 12, 60: 7, 90: 8, 120: 5 })
   t.strictSame(episodes, [
     { direction: 'above', extreme: 12, isOngoing: false, start: 30, end: 60, distance: 90, silence: 0 },
   ])
-  // The last one holds for an hour.
+  // The last one lasts for an hour.
   t.strictSame(days, [[1, 30, 30, 90, 420, 180]])
 })
 
-test('a silence ends an excursion where its last value holds no longer', async t => {
+test('a silence ends an excursion when its last value expires', async t => {
   const { episodes, days } = excursionsOf({ 0: 9, 200: 10, 250: 5, 300: 5 })
   t.match(episodes, [
     { start: 0, end: 60, silence: 140, isOngoing: false, distance: 60 },
@@ -67,7 +67,7 @@ test('a silence ends an excursion where its last value holds no longer', async t
   t.strictSame(days, [[2, 60, 110, 160, 140 + 240, 220]])
 })
 
-test('an excursion goes on where it began before the range and at its end', async t => {
+test('an excursion includes its part before the range and at its end', async t => {
   const { episodes, days } = excursionsOf({ 20: 5, 70: 5, 110: 10 }, { before: 9, end: 150 })
   t.match(episodes, [
     { start: 0, end: 20, distance: 20, isOngoing: false },
@@ -79,13 +79,13 @@ test('an excursion goes on where it began before the range and at its end', asyn
   t.strictSame(excursionsOf({}).days, [[0, 0, 0, 0, 600, 0]])
 })
 
-test('short ones do not count, by the last reading beyond', async t => {
+test('short excursions do not count, by the last reading beyond', async t => {
   const readings = { 0: 5, 50: 9, 79: 9, 90: 5, 120: 9, 150: 9, 170: 5 }
   t.match(excursionsOf(readings, { forMinutes: 30 }).episodes, [{ start: 120, end: 170 }])
   t.equal(excursionsOf(readings, { forMinutes: 29 }).episodes.length, 2)
 })
 
-test('both thresholds: from one side to the other are two', async t => {
+test('both thresholds: a change of sides makes two excursions', async t => {
   const { episodes } = excursionsOf({ 0: 9, 10: 1, 20: 5 }, { below: 2 })
   t.match(episodes, [
     { direction: 'above', start: 0, end: 10, extreme: 9 },
@@ -102,19 +102,19 @@ test('days have their parts', async t => {
   ])
 })
 
-test('while the interval is not known a value holds for an hour', async t => {
+test('with an unknown interval a value lasts for an hour', async t => {
   t.match(excursionsOf({ 0: 9 }, { gapMinutes: 0 }).episodes, [{ start: 0, end: hourMs / minuteMs }])
 })
 
-test('brief excursions that are read now and then do not come so often in turn by chance', t => {
-  /** Every ten minutes, a week of them; `warm`: the places of those beyond 8. */
+test('rarely sampled short excursions do not follow each other so often by chance', t => {
+  /** A week of readings every ten minutes; `warm`: indices of readings beyond 8. */
   const samplesOf = (warm: readonly number[], silences: readonly number[]) => ({
     timesMs: Float64Array.from({ length: 1008 }, (_, at) => {
       return 10 * minuteMs * (at + 12 * silences.filter(place => place <= at).length)
     }),
     values: Float64Array.from({ length: 1008 }, (_, at) => (warm.includes(at) ? 9 : 5)),
   })
-  /** `silences`: the places before which there are two hours without a reading. */
+  /** `silences`: indices that follow two hours without a reading. */
   const isSeenByChance = (warm: readonly number[], length: number, silences: readonly number[] = []) => {
     const samples = samplesOf([...warm, ...Array.from({ length }, (_, at) => 900 + at)], silences)
     const gaps = [{ fromMs: Number.NEGATIVE_INFINITY, gapMs: hourMs }]
@@ -140,7 +140,7 @@ test('brief excursions that are read now and then do not come so often in turn b
   t.strictSame(isSeenByChance(often, 6), [true])
   t.strictSame(isSeenByChance(often, 7), [false])
   t.strictSame(isSeenByChance(every(10, 3), 4), [false], 'ones that are seen whole')
-  // 88 runs of 110 readings, p = 1/5; with a silence within each pair, as many runs as readings.
+  // 88 runs of 110 readings, p = 1/5. With a silence within each pair, as many runs as readings.
   const quarter = [...every(10, 1), ...every(40, 2)]
   t.strictSame(isSeenByChance(quarter, 4), [true])
   const silences = every(40, 1).map(at => at + 1)

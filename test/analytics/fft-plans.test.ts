@@ -1,9 +1,9 @@
-/** Plans of Fourier transforms; the transforms themselves are held by the spectra and correlations that are made of them. */
+/** Plans of Fourier transforms. The tests of spectra and correlations cover the transforms. */
 
 import { test } from 'tap'
 import { fftPlan, transformSize } from '../../analytics/spectrum/fft-plans.ts'
 
-test('plans are kept, the last used ones, up to a bound', async t => {
+test('the least recently used plans are dropped above a limit', async t => {
   const small = fftPlan(64)
   t.equal(fftPlan(64), small)
   fftPlan(1 << 19)

@@ -1,4 +1,4 @@
-/** What findings say, and in which order they stand. */
+/** The sentences of findings, and their order. */
 
 import t from 'tap'
 import {
@@ -38,7 +38,7 @@ const sentences: [FindingCode | 'spike', Partial<Finding>, string][] = [
   ['spike', outOf('humidity', 51.6, 52.4, 91.3), 'Humidity had a spike at @: 51.6 %, expected 52.4 % to 91.3 %'],
   ['spike', outOf('humidity', 91.316, 52.4, 91.31), 'Humidity had a spike at @: 91.32 %, expected 52.40 % to 91.31 %'],
   ['spike', outOf('humidity', 52, 52, 91), 'Humidity had a spike at @: 52 %, expected 52 % to 91 %'],
-  // A level differs from the one before by what is told between them, and has no further decimals without need.
+  // A level has as many decimals as its difference from the previous one needs.
   [
     'level_change',
     outOf('humidity', 45.4, 44.8, 45.2),
@@ -89,7 +89,7 @@ const sentences: [FindingCode | 'spike', Partial<Finding>, string][] = [
     { pattern: { ...night, from: '12:30', to: '14:00' }, count: 7 },
     'No readings every day from 12:30 to 14:00',
   ],
-  // No night has 19 hours.
+  // A night is shorter than 19 hours.
   [
     'outage_pattern',
     { pattern: { ...night, from: '05:30', to: '01:00' }, count: 7 },
@@ -141,14 +141,14 @@ const sentences: [FindingCode | 'spike', Partial<Finding>, string][] = [
   ],
 ]
 
-t.test('each finding and anomaly says what is wrong and since when', async t => {
+t.test('each finding and anomaly states the fault and its beginning', async t => {
   for (const [code, details, sentence] of sentences) {
     const said = sentence.replace('@', '23 Nov 2026, 14:20').replace('#', 'has been').replace('~', 'since 23 Nov 2026')
     t.equal(says(code as FindingCode, details), said)
   }
 })
 
-/** What a finding may have or not. */
+/** Optional properties of a finding. */
 const choices = {
   metric: [null, 'temperature', 'co2'],
   untilMs: [null, sinceMs, sinceMs + 50 * hourMs],
@@ -159,13 +159,13 @@ const choices = {
   reason: [null, 'out of range'],
 } satisfies { [Name in keyof Finding]?: readonly Finding[Name][] }
 
-/** Each combination of that. */
+/** Each combination of the choices. */
 const variants = Object.entries(choices).reduce<Partial<Finding>[]>(
   (some, [name, values]) => some.flatMap(one => values.map(value => ({ ...one, [name]: value }))),
   [{}],
 )
 
-t.test('whatever a finding has or lacks, its sentence is whole', async t => {
+t.test('the sentence of a finding is complete with any of its properties missing', async t => {
   for (const code of findingCodes) {
     const texts = variants.map(details => says(code, details))
     const wrong = texts.filter(
@@ -175,7 +175,7 @@ t.test('whatever a finding has or lacks, its sentence is whole', async t => {
   }
 })
 
-t.test('worst first, what goes on before what is over, the newest first, each once at a time', async t => {
+t.test('findings are sorted by severity, ongoing before ended, newest first, once at a time', async t => {
   const at = (hours: number) => sinceMs + hours * hourMs
   const of = (severity: Finding['severity'], since: number, until: number | null, metric = 'temperature') =>
     finding('stuck', { severity, sinceMs: at(since), untilMs: until === null ? null : at(until), metric })

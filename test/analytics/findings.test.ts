@@ -1,4 +1,4 @@
-/** What is found in made readings: episodes, outages and their pattern, sensors that stand still, spikes. */
+/** Findings in generated readings: episodes, outages and their pattern, stuck sensors, spikes. */
 
 import t from 'tap'
 import { episodesOf } from '../../analytics/findings/episodes.ts'
@@ -52,14 +52,14 @@ function healthy(stepMs: number): Float64Array {
   })
 }
 
-/** What is found where the readings from a place on have had a value, of which there are 288 a day. */
+/** Findings for a series whose readings have one value in a range, with 288 readings a day. */
 function foundWith(value: number, from: number, to?: number) {
   const stepMs = 5 * minuteMs
   const metric = checked(healthy(stepMs).fill(value, from, to), stepMs)
   return qualityFindings(metric, cadenceOf(metric.timesMs, null).stretches, nowMs)
 }
 
-t.test('a sensor that stands still is found, and since when', async t => {
+t.test('a stuck sensor is found, with its beginning', async t => {
   t.strictSame(foundWith(0, 0, 0), [], 'a healthy one')
   const from = 28 * 288
   const [stuck, ...others] = foundWith(12.3, from)
@@ -71,14 +71,14 @@ t.test('a sensor that stands still is found, and since when', async t => {
   t.strictSame(foundWith(12.3, 288, 3 * 288), [], 'three weeks ago')
 })
 
-t.test('values out of range are one finding with the worst of them, a single one is none', async t => {
+t.test('values out of range are one finding with the worst, and a single one is none', async t => {
   const place = 29 * 288
   t.strictSame(foundWith(-40, place, place + 1), [])
   const range = { code: 'out_of_range', severity: 'warning', value: -40, expected: [-30, 50] }
   t.match(foundWith(-40, place, place + 6), [{ ...range, sinceMs: startMs + 29 * dayMs }])
 })
 
-/** Readings every 10 minutes, without those that `isOut` of the local time of the day and the day. */
+/** Readings every 10 minutes, without those for which `isOut` holds by local hour and day. */
 function reliabilityWithout(isOut: (hour: number, day: number) => boolean) {
   const timesMs = times(10 * minuteMs).filter(timeMs => {
     const localMs = timeMs + berlin.offsetMs(timeMs)
@@ -88,7 +88,7 @@ function reliabilityWithout(isOut: (hour: number, day: number) => boolean) {
   return recordReliability({ timesMs, beforeMs: null, metrics: {}, nowMs, cadence, local: berlin })
 }
 
-t.test('outages that come back every night are a pattern, and no outages', async t => {
+t.test('outages that recur every night are a pattern, instead of outages', async t => {
   const record = reliabilityWithout((hour, day) => hour >= 2 && hour < 5 && day !== 25)
   const found = outageFindings(record, berlin, nowMs)
   t.match(found, [
@@ -97,7 +97,7 @@ t.test('outages that come back every night are a pattern, and no outages', async
   t.equal(found.length, 1)
 })
 
-t.test('of some nights they begin before midnight, and of others after it', async t => {
+t.test('a pattern includes nights before and after midnight', async t => {
   const midnightMs = startMs + 29 * dayMs - hourMs
   const gaps = Array.from({ length: 7 }, (_, night) => {
     const [start_ms, end_ms] = [(night % 2) * 20 - 10, 5 * 60].map(minute => {
@@ -112,7 +112,7 @@ t.test('of some nights they begin before midnight, and of others after it', asyn
   t.equal(pattern(gaps.slice(0, 3)), null)
 })
 
-t.test('outages at any time are no pattern: the longest is told, with their number', async t => {
+t.test('irregular outages are not a pattern: the longest is reported, with their number', async t => {
   const record = reliabilityWithout(
     (hour, day) => day >= 24 && day < 28 && hour >= 6 * (day - 24) && hour < 6 * (day - 24) + day - 22,
   )
@@ -133,7 +133,7 @@ t.test('a device is silent when it is stale or offline, and not when it is pause
   )
 })
 
-t.test('refused readings are told when they are no single mistake', async t => {
+t.test('rejected readings are reported unless they are a single mistake', async t => {
   const of = (count: number, readings: number) =>
     rejectedFinding({ count, reason: 'out of range', sinceMs: startMs }, readings)
   t.match(of(4, 144), { code: 'rejected', count: 4, sinceMs: startMs, reason: 'out of range' })

@@ -1,12 +1,12 @@
-/** Reads the references' figures, and compares with them. */
+/** Reads and compares figures of the references. */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-// biome-ignore lint/suspicious/noExplicitAny: the shape is that of the script, and a name that it does not have matches nothing
+// biome-ignore lint/suspicious/noExplicitAny: the script defines the shape, and an unknown name matches nothing
 export type Fixture = any
 
-/** The JSON that the script of the same name wrote. */
+/** The JSON written by the script of the same name. */
 export function readFixture(name: string): Fixture {
   return JSON.parse(readFileSync(join(import.meta.dirname, 'fixtures', `${name}.json`), 'utf8'))
 }
@@ -16,13 +16,13 @@ export function floats(list: readonly (number | null)[]): Float64Array {
   return Float64Array.from(list, value => value ?? Number.NaN)
 }
 
-/** Times in milliseconds from a start and the seconds between one and the next. */
+/** Times in milliseconds from a start and the steps in seconds. */
 export function timesFrom(startMs: number, stepsSeconds: readonly number[]): Float64Array {
   let timeMs = startMs
   return Float64Array.of(startMs, ...stepsSeconds.map(seconds => (timeMs += seconds * 1000)))
 }
 
-/** The relative deviation, absolute where the reference is 0; 0 where both do not exist, infinite where one does. */
+/** The relative deviation, absolute for a reference of 0. Infinite if only one of them is null. */
 export function deviation(value: number | null, reference: number | null): number {
   const isMissing = value === null || Number.isNaN(value)
   if (isMissing || reference === null) return isMissing && reference === null ? 0 : Number.POSITIVE_INFINITY
@@ -30,7 +30,7 @@ export function deviation(value: number | null, reference: number | null): numbe
 }
 
 interface HourlySeries {
-  /** Or `file column` of cli/demo/data. */
+  /** Values, or `file column` of cli/demo/data. */
   readonly values: number[] | string
   readonly length: number
 }
@@ -41,7 +41,7 @@ export function hourlySeries({ values, length }: HourlySeries): Float64Array {
   return demoColumn(file, column).subarray(0, length)
 }
 
-/** A column of a file of cli/demo/data; times are in milliseconds. */
+/** A column of a file of cli/demo/data. Times are in milliseconds. */
 export function demoColumn(file: string, column: string): Float64Array {
   const text = readFileSync(join(import.meta.dirname, '../../cli/demo/data', file), 'utf8').trimEnd()
   const [names = [], ...rows] = text.split('\n').map(line => line.split(','))

@@ -1,4 +1,4 @@
-/** Devices that have changed as those like them have not, in small fleets written out. */
+/** Devices that changed differently from similar ones, in small explicit fleets. */
 
 import { test } from 'tap'
 import { fleetChanges } from '../../analytics/fleet/changes.ts'
@@ -21,7 +21,7 @@ function listed(devices: readonly Device[], differenceMin: number | null = 2) {
   return fleetChanges(table, { tagsOf: device => devices[device]?.tags ?? [], differenceMin })
 }
 
-/** A day, and a weather of its own for each seed. */
+/** A daily cycle, with different weather for each seed. */
 function weather(seed: number): (quarter: number) => number {
   const next = uniform(seed)
   const days = Array.from({ length: comparedDays }, () => 8 * next() - 4)
@@ -34,16 +34,16 @@ function withNoise(mean: (quarter: number) => number, seed: number, more = 0): D
   return quarter => mean(quarter) + (noise[quarter] as number) + (quarter >= lastDay ? more : 0)
 }
 
-test('a tag says who is alike, where there are five of it', async t => {
+test('a tag with five devices defines similar ones', async t => {
   const tagged = (at: number, tags: string[], more = 0) => ({ mean: withNoise(weather(30 + at), 40 + at, more), tags })
-  // Each has a weather of its own: only the tag tells that all of one room have warmed.
+  // Each has different weather: only the tag shows that all devices of one room have warmed.
   const room = Array.from({ length: 6 }, (_, at) => tagged(at, ['room:1', 'site:a'], 40))
   t.strictSame(listed(room), [])
   const four = [...room.slice(0, 4), ...Array.from({ length: 30 }, (_, at) => tagged(50 + at, []))]
   t.equal(listed(four).length, 4, 'four are no group, and few of those that have nothing in common')
 })
 
-test('a fleet of others that has changed is the world', async t => {
+test('a change of a quarter of all devices is external', async t => {
   const alone = (at: number, more: number) => ({ mean: withNoise(() => 20, 60 + at, more) })
   t.equal(listed(Array.from({ length: 20 }, (_, at) => alone(at, at < 4 ? 5 : 0))).length, 4)
   t.strictSame(listed(Array.from({ length: 20 }, (_, at) => alone(at, at < 5 ? 5 : 0))), [])
@@ -60,7 +60,7 @@ test('a device without the whole last day, or with few days before it, is not co
   t.equal(without(at => at < 4 * quartersPerDay).length, 1, 'ten days')
 })
 
-test('without a least difference it is three of the usual deviations, and of a constant nothing', async t => {
+test('the default limit is three usual deviations, and a constant has none', async t => {
   t.equal(listed([{ mean: withNoise(() => 400, 90, 5) }], null).length, 1)
   t.strictSame(listed([{ mean: quarter => (quarter >= lastDay ? 1 : 0) }], null), [])
   t.equal(listed([{ mean: quarter => (quarter >= lastDay ? 5 : 0) }]).length, 1)

@@ -1,4 +1,4 @@
-/** Forecasts of series whose future is known, and the parts that they are made of. */
+/** Forecasts of series with a known future, and their parts. */
 
 import { type Test, test } from 'tap'
 
@@ -19,7 +19,7 @@ function near(t: Test, values: Float64Array, expected: (hour: number) => number,
   t.ok(isNear, text)
 }
 
-test('the coefficients of autoregressive processes', async t => {
+test('coefficients of autoregressive processes', async t => {
   const first = fitAutoregression(autoregressive(20_000, 0.8, 3))
   t.ok(Math.abs((first[0] ?? 0) - 0.8) < 0.03)
   t.equal(fitAutoregression(new Float64Array(100)).length, 0, 'none when nothing varies')
@@ -36,14 +36,14 @@ test('least squares of given terms', async t => {
   t.ok(twice.every(Number.isFinite), 'a term that comes twice')
 })
 
-test('each model continues a day that repeats', async t => {
+test('each model continues a repeating day', async t => {
   for (const [place, { ahead }] of models.entries()) {
     const values = ahead({ values: day.subarray(0, hours), localHours })
     near(t, values, hour => dayAt(hours + hour), 0.02, `model ${place}`)
   }
 })
 
-test('a day that repeats, with hours missing', async t => {
+test('a repeating day with missing hours continues', async t => {
   const hourly = withLoss(day.subarray(0, hours), 0.3, 5)
   const found = forecast({ hourly, localHours })
   if (found === null) throw new Error('there is no forecast')
@@ -51,7 +51,7 @@ test('a day that repeats, with hours missing', async t => {
   t.match(found.backTest, { origins: 40, mase: null, maseRatio: null }, 'errors are rounding')
 })
 
-test('too little of a series has no forecast', async t => {
+test('a short series has no forecast', async t => {
   const { subarray } = Float64Array.prototype
   t.equal(forecast({ hourly: subarray.call(day, 0, 14 * 24 - 1), localHours }), null)
   t.not(forecast({ hourly: subarray.call(day, 0, 14 * 24), localHours }), null)
@@ -61,7 +61,7 @@ test('too little of a series has no forecast', async t => {
   t.equal(forecast({ hourly: young, localHours }), null, 'what was missing before the first value does not count')
 })
 
-test('what a silent device has been is tried after as much silence, and from nothing later', async t => {
+test("a silent device's forecast is tested after an equal silence, with no later values", async t => {
   const series = autoregressive(hours, 0.95, 7).map((value, hour) => value + dayAt(hour))
   const tried = (values: Float64Array) => backTest(values, localHours).tests
   const silent = series.map((value, hour) => (hour < hours - 72 ? value : Number.NaN))
@@ -81,7 +81,7 @@ test('what a silent device has been is tried after as much silence, and from not
   t.ok(isFrom, 'a gap before an origin')
 })
 
-test('six days of silence at the end of a history leave an origin; less than 14 days before it are no history', async t => {
+test('a forecast needs 14 days, which six days of silence may follow', async t => {
   const series = autoregressive(hours, 0.9, 7)
   const until = (known: number, all: number) => {
     return series.subarray(0, all).map((value, hour) => (hour < known ? value : Number.NaN))
@@ -94,7 +94,7 @@ test('six days of silence at the end of a history leave an origin; less than 14 
   t.equal(forecast({ hourly: until(335, 336), localHours }), null)
 })
 
-test('a week that repeats goes on, and what has been wrong counts for less', async t => {
+test('a repeating week continues, and inaccurate models weigh less', async t => {
   const weekly = day.map((value, hour) => value + (Math.floor(hour / 24) % 7 < 5 ? 10 : 0))
   const noise = autoregressive(weekly.length, 0.5, 9)
   const series = weekly.map((value, hour) => value + 0.1 * (noise[hour] as number))
@@ -109,7 +109,7 @@ test('a week that repeats goes on, and what has been wrong counts for less', asy
   t.strictSame([...weightsOf([Float64Array.of(2, 4, 2, 1, 1, 1)])], [1, 1, 1, 0, 0, 0], 'too few')
 })
 
-test('bounds hold', async t => {
+test('a forecast stays within the range of the metric', async t => {
   const noise = autoregressive(hours, 0.9, 3).map(value => 98 + 3 * value)
   const hourly = noise.map(value => Math.min(100, value))
   const found = forecast({ hourly, localHours, range: [0, 100] })

@@ -1,4 +1,4 @@
-/** Freshness at the edges of its states. */
+/** Freshness at the limits of its states. */
 
 import { test } from 'tap'
 import { cadenceOf } from '../../analytics/reliability/cadence.ts'
@@ -25,7 +25,7 @@ test('a state lasts to its limit and not a second longer', async t => {
   limits('without an interval as one of 900 seconds', unknown, [1800, 4500, 86_400])
 })
 
-test('a device that sent nothing is never seen, one that is switched off is paused', async t => {
+test('a device without readings is never seen, and a disabled one is paused', async t => {
   const never = { state: 'never', age_seconds: null, next_expected_ms: null, clock_skew: false }
   t.strictSame(after(0, { lastMs: null }), never)
   t.strictSame(after(0, { lastMs: null, enabled: false }), never)
@@ -44,7 +44,7 @@ test('the age is in whole seconds, and the next reading is due an interval after
   t.equal(ageSecondsOf(1000, 1999), 0)
 })
 
-test('a device ahead of the server has no negative age, and is told from a minute on', async t => {
+test('a device ahead of the server has no negative age, and is reported from a minute on', async t => {
   const ahead = (seconds: number) => {
     const { state, age_seconds, clock_skew } = after(-seconds, { cadence: every(60) })
     return [state, age_seconds, clock_skew]
@@ -53,7 +53,7 @@ test('a device ahead of the server has no negative age, and is told from a minut
   t.strictSame(ahead(61), ['fresh', 0, true])
 })
 
-test('a metric’s last value is its own', async t => {
+test('each metric has a separate last value', async t => {
   const timesMs = Float64Array.of(1, 2, 3)
   t.strictSame(lastValueOf(timesMs, Float64Array.of(7, 8, Number.NaN)), { time_ms: 2, value: 8 })
   t.equal(lastValueOf(timesMs, new Float64Array(3).fill(Number.NaN)), null)

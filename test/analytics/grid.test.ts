@@ -4,7 +4,7 @@ import { deviation, type Fixture, floats, readFixture, timesFrom } from './fixtu
 
 const dayMs = 86_400_000
 
-test('cells are those of pandas’ resample', async t => {
+test('cells match pandas’ resample', async t => {
   for (const [name, { start, steps_between, values, grids }] of Object.entries<Fixture>(readFixture('grid'))) {
     const timesMs = timesFrom(start * 1000, steps_between)
     for (const [step, expected] of Object.entries<Fixture>(grids)) {
@@ -19,7 +19,7 @@ test('cells are those of pandas’ resample', async t => {
   }
 })
 
-test('the step is the smallest that the device fills and that makes few enough cells', async t => {
+test('the step is the smallest that the device fills with few enough cells', async t => {
   const step = (seconds: number | null, days: number) =>
     gridStepMs(seconds === null ? null : seconds * 1000, 0, days * dayMs - 1) / 1000
   const steps = [60, 61, 63, 64, 300, 310, 3600].map(seconds => step(seconds, 30))

@@ -9,7 +9,7 @@ function clean(values: readonly (number | null)[]): (number | null)[] {
   return Array.from(cleaned, value => (Number.isNaN(value) ? null : value))
 }
 
-test('cells are cleaned as by brute force', async t => {
+test('cleaned cells match brute force', async t => {
   for (const { name, values, cleaned } of readFixture('hampel')) {
     t.strictSame(clean(values), cleaned, name)
     t.notSame(values, cleaned, `${name}: there was something to clean`)
@@ -28,7 +28,7 @@ test('a neighbourhood of equal values changes nothing', async t => {
   t.strictSame(clean(steps), steps)
 })
 
-test('no cells, one cell and cells far apart stay', async t => {
+test('an empty series, one cell and distant cells stay', async t => {
   t.strictSame(clean([]), [])
   t.strictSame(clean([5]), [5])
   const sparse = Array.from({ length: 60 }, (_, index) => (index % 30 === 0 ? index : null))

@@ -3,7 +3,7 @@ import { localText, utcText } from '../../analytics/time/iso-text.ts'
 
 const at = (text: string) => Date.parse(text) * 1000
 
-test('UTC has no mark, and microseconds only if they are not zero', async t => {
+test('UTC has no suffix, and microseconds only if they are not zero', async t => {
   t.equal(utcText(at('2016-05-30T02:20:00Z')), '2016-05-30T02:20:00')
   t.equal(utcText(at('2016-05-30T02:20:00.250Z') + 7), '2016-05-30T02:20:00.250007')
   t.equal(utcText(at('2016-05-30T02:20:00Z') + 1), '2016-05-30T02:20:00.000001')

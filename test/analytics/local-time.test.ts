@@ -1,4 +1,4 @@
-/** Local time against Intl, which is too slow to be asked for every point but is right. */
+/** Local time against Intl, which is correct but too slow for every point. */
 
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
@@ -16,7 +16,7 @@ function intlText(timeZone: string): (timeMs: number) => string {
   return timeMs => format.format(timeMs)
 }
 
-test('a moment’s text is what Intl says, in any zone', async () => {
+test("a moment’s text equals Intl's, in any zone", async () => {
   const moments = fc.tuple(
     fc.constantFrom(...zones),
     fc.array(fc.integer({ min: 0, max: Date.UTC(2100, 0, 1) }), { minLength: 1, maxLength: 20 }),
@@ -31,11 +31,11 @@ test('a moment’s text is what Intl says, in any zone', async () => {
   )
 })
 
-test('a moment’s text is right on both sides of every change of the clocks', async t => {
+test('a moment’s text is correct on both sides of every clock change', async t => {
   const firstDay = parseDate('1970-01-02') ?? 0
   const lastDay = parseDate('2037-12-31') ?? 0
   let changes = 0
-  // A sample of zones with unlike rules: half an hour, midnight, a day left out, one and two changes in Ramadan.
+  // A sample of zones with different rules: half an hour, midnight, a skipped day, one and two changes in Ramadan.
   for (const zone of ['America/Sao_Paulo', 'Africa/Casablanca', 'Australia/Lord_Howe', 'Pacific/Apia']) {
     const offsets = new ZoneOffsets(zone)
     const local = createLocalTime(zone)
@@ -52,7 +52,7 @@ test('a moment’s text is right on both sides of every change of the clocks', a
   t.ok(changes > 200, `${changes} changes were looked at`)
 })
 
-test('a day has 24 hours, 23 or 25 when the clocks change', async t => {
+test('a day has 24 hours, and 23 or 25 at clock changes', async t => {
   const hours = (zone: string, date: string) => {
     const day = createLocalTime(zone).day(date)
     return day && [new Date(day.startUs / 1000).toISOString(), (day.endUs - day.startUs) / hourMs / 1000]
@@ -66,7 +66,7 @@ test('a day has 24 hours, 23 or 25 when the clocks change', async t => {
   t.strictSame(hours('Pacific/Apia', '2011-12-30'), ['2011-12-30T10:00:00.000Z', 0], 'the day that Samoa left out')
 })
 
-test('days lie one after the other without a gap, and begin with their date', async () => {
+test('consecutive days have no gap, and begin with their date', async () => {
   const cases = fc.tuple(fc.constantFrom(...zones), fc.integer({ min: 1, max: parseDate('2099-12-30') ?? 0 }))
   fc.assert(
     fc.property(cases, ([zone, number]) => {
@@ -83,7 +83,7 @@ test('days lie one after the other without a gap, and begin with their date', as
   )
 })
 
-test('a date that does not exist has no range, and an unknown zone is refused', async t => {
+test('a date that does not exist has no range, and an unknown zone is rejected', async t => {
   t.equal(createLocalTime('Europe/Berlin').day('2026-02-30'), undefined)
   t.throws(() => createLocalTime('Mars/Olympus'), RangeError)
 })

@@ -21,7 +21,7 @@ test('a frequency without a maximum in its main lobe is not refined', async t =>
   t.equal(refine(new Float64Array(50), 0.1), undefined, 'nothing varies')
 })
 
-test('the false-alarm probability is astropy’s by Baluev', async t => {
+test('the false-alarm probability matches astropy’s by Baluev', async t => {
   for (const { z, n, variance, span, p } of reference.falseAlarm) {
     const mine = falseAlarmProbability(z, { observed: n, variance, span }, 0.5)
     const isZero = p < 1e-300 && mine < 1e-300
@@ -36,7 +36,7 @@ test('the false-alarm probability is astropy’s by Baluev', async t => {
   }
 })
 
-test('the false-alarm probability does not underflow, goes from 1 to 0, and needs five values', async t => {
+test('the false-alarm probability does not underflow, falls from 1 to 0, and needs five values', async t => {
   const of = (z: number, observed = 1000) => falseAlarmProbability(z, { observed, variance: 1e5, span: 1000 }, 0.5)
   t.ok(of(0.5) > 0 && of(0.5) < 1e-140)
   t.equal(of(0), 1)
@@ -44,7 +44,7 @@ test('the false-alarm probability does not underflow, goes from 1 to 0, and need
   t.ok(Number.isNaN(of(0.5, 4)))
 })
 
-test('frequencies at which sine and cosine are one have no power', async t => {
+test('frequencies with collinear sine and cosine have no power', async t => {
   const series = observedSeries(autoregressive(100, 0, 1))
   t.equal(fitSinusoid(series, 0).power, 0)
   t.equal(fitSinusoid(series, 0.5).power, 0)

@@ -1,4 +1,4 @@
-/** The place of a value among the same hours of earlier days. */
+/** The rank of a value among the same hours of earlier days. */
 
 import { test } from 'tap'
 import { type NormalInput, normalFor } from '../../analytics/normal/normal.ts'
@@ -15,7 +15,7 @@ const input: NormalInput = {
   value: days - 1,
 }
 
-test('percentile, quantiles and the days that they rest on', async t => {
+test('percentile, quantiles and their numbers of days are exact', async t => {
   const quantiles = { low: 1.8, median: 9, high: 16.2 }
   const counts = { days: 19, daysLower: 19, daysEqual: 0 }
   t.strictSame(normalFor(input), { percentile: 100, ...quantiles, ...counts, basis: 'hour' })

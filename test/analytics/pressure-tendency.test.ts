@@ -1,4 +1,4 @@
-/** Pressure tendency: which readings it takes, and its words. */
+/** Pressure tendency: the selected readings, and its words. */
 
 import { test } from 'tap'
 import { pressureTendency, tendencyOf } from '../../analytics/summary/pressure-tendency.ts'
@@ -6,18 +6,18 @@ import { pressureTendency, tendencyOf } from '../../analytics/summary/pressure-t
 const minuteMs = 60_000
 const endMs = Date.UTC(2026, 10, 21, 12)
 
-/** At minutes before the end. */
+/** Readings at minutes before the end. */
 function tendency(...readings: [minutesBefore: number, pressure: number][]) {
   const times = Float64Array.from(readings, ([minutes]) => endMs - minutes * minuteMs)
   const pressures = Float64Array.from(readings, ([, pressure]) => pressure)
   return pressureTendency(times, pressures, endMs)
 }
 
-test('the change is that of three hours', async t => {
+test('the change covers three hours', async t => {
   t.strictSame(tendency([240, 990], [180, 1000], [60, 1005], [0, 1002]), { change: 2, tendency: 'rising moderately' })
 })
 
-test('a reading within 15 minutes stands for a moment, the nearest one', async t => {
+test('a moment uses the nearest reading within 15 minutes', async t => {
   t.equal(tendency([195, 1000], [0, 1002])?.change, 2)
   t.equal(tendency([195.1, 1000], [0, 1002]), null)
   t.equal(tendency([165, 1000], [0, 1002])?.change, 2)
@@ -27,7 +27,7 @@ test('a reading within 15 minutes stands for a moment, the nearest one', async t
   t.equal(tendency([180, 1000], [16, 1002]), null)
 })
 
-test('a missing pressure stands for nothing', async t => {
+test('a missing pressure is not used', async t => {
   t.equal(tendency([183, 1000], [180, Number.NaN], [1, 1002], [0, Number.NaN])?.change, 2)
   t.equal(tendency([180, Number.NaN], [0, 1002]), null)
   t.equal(tendency(), null)

@@ -9,7 +9,7 @@ import { demoColumn, deviation, readFixture } from './fixture.ts'
 const hourMs = 3_600_000
 const yearMs = 365 * 24 * hourMs
 
-test('daily and weekly profiles are those of pandas', async t => {
+test('daily and weekly profiles match pandas', async t => {
   for (const known of readFixture('profiles')) {
     const isKept = (_: number, place: number) => place % known.every === 0
     const times = demoColumn(known.file, 'timestamp').filter(isKept)
@@ -29,7 +29,7 @@ test('daily and weekly profiles are those of pandas', async t => {
   }
 })
 
-test('the hour that repeats pools into its label, the skipped one has a reading fewer', async t => {
+test('the repeated hour pools into its label, the skipped one has a reading fewer', async t => {
   const counts = (from: string, cells: number) => {
     const times = Float64Array.from({ length: cells }, (_, index) => Date.parse(from) + index * 300_000)
     const hours = hoursOfDay(hoursOfWeek(times, createLocalTime('Europe/Berlin')))
@@ -56,14 +56,14 @@ test('a weekly profile needs three weeks', async t => {
   t.strictSame(weeklyProfile(values, hours, 504 * hourMs), new Array(7).fill(new Array(24).fill(4)))
 })
 
-test('no reading: 24 empty hours and no peak', async t => {
+test('without readings there are 24 empty hours and no peak', async t => {
   const profile = dailyProfile(Float64Array.of(Number.NaN, Number.NaN), Uint8Array.of(3, 4))
   t.equal(profile.length, 24)
   t.strictSame(profile[3], { hour: 3, n: 0, mean: null, median: null, p10: null, p90: null })
   t.strictSame(extremeHours(profile), { peak: null, trough: null })
 })
 
-test('peak and trough are the hours of the extreme means; equal ones average round the clock', async t => {
+test('peak and trough are the hours of the extreme means; ties average circularly', async t => {
   const extremes = (mean: (hour: number) => number) => {
     const hours = Uint8Array.from({ length: 24 }, (_, hour) => hour)
     return extremeHours(dailyProfile(Float64Array.from(hours, mean), hours))

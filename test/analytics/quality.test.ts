@@ -1,4 +1,4 @@
-/** Quality flags: each test on hand-made readings, all of them against a slow telling of the rules. */
+/** Quality flags: each test on explicit readings, and all of them against a slow implementation. */
 
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
@@ -14,7 +14,7 @@ const gapMs = 2.5 * minuteMs
 
 type Metric = Parameters<typeof qualityLimits>[0]
 
-/** Readings every minute unless told otherwise; null is missing. */
+/** Readings every minute by default; null is missing. */
 function check(
   metric: Metric,
   values: readonly (number | null)[],
@@ -43,14 +43,14 @@ test('ordinary readings are good, missing ones missing, and the battery is not j
   t.equal(check('pressure', [null, null]).counts.missing, 2)
 })
 
-test('range: outside is suspect, the bounds are not', async t => {
+test('range: values outside are suspect, the bounds are not', async t => {
   t.strictSame(suspects(check('temperature', [-30.1, -30, -29], hourMs)), [0])
   t.strictSame(suspects(check('temperature', [49, 50, 50.1], hourMs)), [2])
   t.strictSame(suspects(check('pressure', [870, 869.9], hourMs)), [1])
   t.strictSame(suspects(check('pressure', [1085, 1085.1], hourMs)), [1])
 })
 
-test('spike: one reading away from the mean of its neighbours, also below 0 °C', async t => {
+test('spike: one reading differs from the mean of its neighbours, also below 0 °C', async t => {
   // Ten minutes apart, so that the rate of change allows the step.
   const spikes = (metric: Metric, values: (number | null)[]) => check(metric, values, 10 * minuteMs).counts.tests.spike
   t.equal(spikes('temperature', [-5, -1.9, -5]), 1)
@@ -79,7 +79,7 @@ test('rate: the later of two readings is suspect, by the time between them', asy
     ['temperature', 4, hourMs, true, 'an hour'],
     ['temperature', 12, 4.5 * hourMs, true, 'between 9 in three and 15 in six hours'],
     ['temperature', 25, 12 * hourMs, true, 'half a day'],
-    ['temperature', 30, 19 * hourMs, false, 'too far apart to tell'],
+    ['temperature', 30, 19 * hourMs, false, 'too far apart to judge'],
     ['humidity', 15, minuteMs, true, 'a minute'],
     ['humidity', 15, 1.1 * minuteMs, true, 'a minute and its jitter'],
     ['humidity', 20, 5 * minuteMs, false, 'five minutes'],
@@ -93,7 +93,7 @@ test('rate: the later of two readings is suspect, by the time between them', asy
   t.strictSame(suspects(check('pressure', [1000, 1000.6, 1000.6])), [1])
 })
 
-test('flat: three hours of one value, every reading of the run from its start', async t => {
+test('flat: three hours of one value flag every reading of the run', async t => {
   const flat = (metric: Metric, values: (number | null)[]) =>
     suspects(check(metric, values, hourMs / 2, { flat_hours: 3 }))
   t.strictSame(flat('temperature', [19, 20, 20, 20, 20, 20, 20, 20, 21]), [1, 2, 3, 4, 5, 6, 7])
@@ -114,7 +114,7 @@ test('a reading in several tests is one suspect', async t => {
   t.match(counts, { good: 1, suspect: 2, missing: 0, tests: { range: 1, spike: 1, rate: 2, flat: 0, error_code: 0 } })
 })
 
-test('a door that is opened on most days is not suspect; wild readings are, however often they come', async t => {
+test('a door opened on most days is not suspect, unlike frequent wild readings', async t => {
   const next = uniform(7)
   const at = Array.from({ length: 20 }, (_, day) => 144 * day + 20 + Math.floor(100 * next()))
   const month = (kept: readonly number[], openings: readonly number[]) => {
@@ -133,7 +133,7 @@ test('a door that is opened on most days is not suspect; wild readings are, howe
   )
 })
 
-test('a device may have limits of its own, which hold as they are', async t => {
+test("a device's limits apply unchanged", async t => {
   const own = (settings: MetricSettings, values: readonly number[], metric: Metric = 'temperature') =>
     check(metric, values, hourMs, settings).counts.tests
   t.match(own({ min: -80, max: -10 }, [-40, -5]), { range: 1 })
@@ -160,12 +160,12 @@ test('a pressure is judged by the altitude of its station', async t => {
   t.strictSame(range(null), [458, 1141], 'of an unknown altitude everything from the highest town to the lowest')
 })
 
-/** Half-hourly values: runs of one value of these many readings each, and what is special at the end. */
+/** Half-hourly values: runs of equal values with these lengths, and the last run. */
 function stretchesOf(lengths: readonly number[], last: number): number[] {
   return [...lengths, last].flatMap((length, index) => new Array<number>(length).fill(20 + (index % 7)))
 }
 
-test('a flat line is one that is unusually long for the sensor', async t => {
+test('a flat line is unusually long for the sensor', async t => {
   const next = uniform(8)
   const quick = Array.from({ length: 200 }, () => 1 + Math.floor(2 * next()))
   const slow = Array.from({ length: 200 }, () => 1 + Math.floor(-12 * Math.log(1 - next())))
@@ -184,7 +184,7 @@ test('a flat line is one that is unusually long for the sensor', async t => {
   t.match(constant.counts, { suspect: 0, flat_hours: null })
 })
 
-test('flat lines are all stretches of three hours, as a slow search finds them', async () => {
+test('flat lines are all stretches of three hours found by a slow search', async () => {
   const reading = fc.record({
     value: fc.integer({ min: 0, max: 4 }),
     waitMs: fc.constantFrom(hourMs / 2, hourMs, 3 * hourMs),

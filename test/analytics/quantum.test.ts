@@ -7,7 +7,7 @@ import { autoregressive, withLoss } from './series.ts'
 const walk = autoregressive(5000, 0.99, 1)
 const inSteps = (step: number) => walk.map(value => Math.round((20 + value) / step) * step)
 
-test('the step is the smallest difference that is seen often', async t => {
+test('the step is the smallest frequent difference', async t => {
   for (const step of [0.01, 0.1, 0.5, 1]) {
     const got = quantumOf(inSteps(step))
     t.ok(Math.abs(got / step - 1) < 1e-6, `${step}: ${got}`)
@@ -19,7 +19,7 @@ test('the step is the smallest difference that is seen often', async t => {
   t.ok(Math.abs(quantumOf(glitch) / 0.5 - 1) < 1e-6, 'one odd value is not seen often')
 })
 
-test('of a long series a sample is enough', async t => {
+test('a sample of a long series is enough', async t => {
   const long = Float64Array.from({ length: 100_000 }, (_, i) => Math.round(300 * Math.sin(i / 500)) / 10)
   t.ok(Math.abs(quantumOf(long) / 0.1 - 1) < 1e-6)
 })

@@ -19,7 +19,7 @@ for (const season of ['spring', 'autumn'] as const) {
   const { start, steps_between, values, days, hours } = reference[season]
   const samples = { timesMs: timesFrom(start * 1000, steps_between), values: Float64Array.from(values) }
 
-  test(`${season}: sums of hours and local days are those of pandas`, async t => {
+  test(`${season}: sums of hours and local days match pandas`, async t => {
     const input = { ...samples, cadence: everySeconds(300), nowMs: never }
     for (const { edges, sums, max, counts } of [days, hours]) {
       for (const [index, bucket] of bucketSums(input, bucketsBetween(edges, 1000)).entries()) {
@@ -33,7 +33,7 @@ for (const season of ['spring', 'autumn'] as const) {
   })
 }
 
-test('an amount belongs to the bucket that its interval ends in, and nothing is made up', async t => {
+test('an amount belongs to the bucket in which its interval ends, without interpolation', async t => {
   const rain = samplesOf({ 0: 9, 300000: 1, 600000: 2, 600001: 4 })
   const input = { ...rain, cadence: everySeconds(100), nowMs: 1_000_000 }
   const [first, second] = bucketSums(input, bucketsBetween([0, 600_000, 1_200_000]))
@@ -42,7 +42,7 @@ test('an amount belongs to the bucket that its interval ends in, and nothing is 
   t.match(second, { sum: 4, coverage: 0, missing: 4 }, 'a retry is no arrival; four are due so far')
 })
 
-test('nothing, a missing value, an unknown or irregular interval, a bucket to come', async t => {
+test('edges: an empty series, a missing value, an unknown or irregular interval, a future bucket', async t => {
   const empty = { count: 0, sum: null, max: null, max_at_ms: null }
   const buckets = bucketsBetween([0, 600_000])
   const of = (cadence: Cadence, values: Record<number, number>, nowMs = never) =>
@@ -60,7 +60,7 @@ test('nothing, a missing value, an unknown or irregular interval, a bucket to co
   t.strictSame(spells({ ...samplesOf({}), cadence: unknown }, 1), nothing)
 })
 
-test('spells end where it turns wet or dry, and at a gap', async t => {
+test('spells end at a change between wet and dry, and at a gap', async t => {
   const rain = { 0: 0, 60000: 0, 120000: 0.2, 180000: 0.4, 240000: 0, 300000: 1 }
   const after = { 1000000: 0, 1060000: 0, 1120000: 0 }
   t.strictSame(spells({ ...samplesOf({ ...rain, ...after }), cadence: everySeconds(60) }, 0.2), {
@@ -93,7 +93,7 @@ function made(list: readonly (readonly [seconds: number, amount: number])[]) {
   return { timesMs: timesFrom((first ?? 0) * 1000, rest), values: Float64Array.from(list, ([, amount]) => amount / 10) }
 }
 
-test('no window has more than the greatest, and spells hold every sample once', async () => {
+test('no window exceeds the greatest, and spells cover every sample once', async () => {
   fc.assert(
     fc.property(amounts, fc.integer({ min: 1, max: 3600 }), (list, seconds) => {
       const { timesMs, values } = made(list)

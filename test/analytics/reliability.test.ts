@@ -43,13 +43,13 @@ function every(stepMs: number, fromMs: number, untilMs: number): Float64Array {
   return Float64Array.from({ length: Math.ceil((untilMs - fromMs) / stepMs) }, (_, index) => fromMs + index * stepMs)
 }
 
-/** What there is to hand in when a device has had these times and no other. */
+/** The input for a device with these times and no others. */
 function whole(timesMs: Float64Array, nowMs: number, cadence: Cadence, local = utc): ReliabilityInput {
   return { timesMs, beforeMs: null, metrics: {}, nowMs, cadence, local }
 }
 
 for (const [name, expected] of Object.entries<Fixture>(reference.cases)) {
-  test(`${name}: every figure is what asking of every second gives`, async t => {
+  test(`${name}: every figure matches a check of every second`, async t => {
     const found = reliabilityOf(inputOf(expected))
     for (const key of windows) {
       const window = found.windows[key]
@@ -76,7 +76,7 @@ for (const [name, expected] of Object.entries<Fixture>(reference.cases)) {
   })
 }
 
-test('no reading: counts of 0, no rates, nothing truncated', async t => {
+test('without readings counts are 0, rates null, and nothing is truncated', async t => {
   const unknown = cadenceOf(new Float64Array(0), null)
   for (const cadence of [unknown, everyMinute]) {
     const { windows: found, gaps, gaps_total, days, ...rest } = reliabilityOf(whole(new Float64Array(0), 1e12, cadence))
@@ -90,7 +90,7 @@ test('no reading: counts of 0, no rates, nothing truncated', async t => {
   }
 })
 
-test('a silence that lasts has no end, and one longer than the window takes all of it', async t => {
+test('an ongoing silence has no end, and one longer than the window fills it', async t => {
   const nowMs = 50 * dayMs
   const timesMs = every(60_000, 0, 10 * dayMs)
   const { windows: found, gaps } = reliabilityOf({ ...whole(timesMs.slice(-1), nowMs, everyMinute), beforeMs: 0 })
@@ -102,12 +102,12 @@ test('a silence that lasts has no end, and one longer than the window takes all 
   t.equal(longest_gap_seconds, duration_seconds)
 })
 
-test('two and a half intervals are no gap, a millisecond more is one', async t => {
+test('two and a half intervals are not a gap, a millisecond more is one', async t => {
   const gaps = (stepMs: number) => reliabilityOf(whole(Float64Array.of(0, stepMs), 240_000, everyMinute)).gaps_total
   t.strictSame([gaps(150_000), gaps(150_001)], [0, 1])
 })
 
-test('a burst or a backfill does not hide a loss, a single miss is no downtime', async t => {
+test('a burst or a backfill does not hide a loss, and a single miss is not downtime', async t => {
   const half = every(60_000, 0, dayMs).filter(timeMs => timeMs % 300_000 !== 0)
   const twice = Float64Array.from([...half, ...half.map(timeMs => timeMs + 1000)]).toSorted()
   const { uptime, completeness, received, metrics } = reliabilityOf({
@@ -119,7 +119,7 @@ test('a burst or a backfill does not hide a loss, a single miss is no downtime',
   t.strictSame(metrics, { humidity: { completeness: 0.4 } })
 })
 
-test('a local day is measured by its true length, today by the part that is over', async t => {
+test('a local day is measured by its true length, the current one by its elapsed part', async t => {
   const days = (end: string) => {
     const nowMs = Date.parse(end)
     return reliabilityOf(whole(every(60_000, nowMs - 20 * dayMs, nowMs), nowMs, everyMinute, berlin)).days
@@ -138,7 +138,7 @@ test('a local day is measured by its true length, today by the part that is over
   }
 })
 
-test('readings of the future do not count, and the answer ends at the full minute', async t => {
+test('readings of the future do not count, and the response ends at the full minute', async t => {
   const nowMs = 2 * dayMs
   const known = every(60_000, 0, nowMs)
   const ahead = Float64Array.of(...known, nowMs + 30_000, nowMs + hourMs)

@@ -1,4 +1,4 @@
-/** The search for cycles against numpy and astropy, the golden G1, and noise in which there are none. Fixture: fixtures/seasonal-peaks.py. */
+/** The search for cycles against numpy and astropy, the golden G1, and noise without cycles. Fixture: fixtures/seasonal-peaks.py. */
 
 import { test } from 'tap'
 import { detrend } from '../../analytics/decomposition/detrend.ts'
@@ -34,7 +34,7 @@ function significantPeriods(values: Float64Array): number[] {
     .map(peak => 1 / peak.frequency)
 }
 
-test('the slope is that of numpy’s line', async t => {
+test('the slope matches numpy’s line', async t => {
   for (const { name, values, slope } of cases) {
     const relative = deviation(detrend(floats(values)).slopePerCell, slope)
     t.ok(relative < 1e-9, `${name}: off by ${relative}`)
@@ -42,7 +42,7 @@ test('the slope is that of numpy’s line', async t => {
   t.ok(Number.isNaN(detrend(Float64Array.of(1, Number.NaN)).slopePerCell), 'one value has no slope')
 })
 
-test('the hole that a subtracted cycle leaves is no background', async t => {
+test('the hole left by a subtracted cycle is not background', async t => {
   const spectrum = createPeriodogram(hannWindow(720))(autoregressive(720, 0, 1))
   const background = new Background(spectrum.size, spectrum.cells)
   background.take(spectrum, [])
@@ -58,7 +58,7 @@ test('the hole that a subtracted cycle leaves is no background', async t => {
   t.ok(Math.abs(Math.log(background.at(40) / before)) < 0.8, `${background.at(40)} is about ${before}`)
 })
 
-test('the strongest cycle stands out as much as numpy says', async t => {
+test('the prominence of the strongest cycle matches numpy', async t => {
   for (const { name, values, peaks } of cases) {
     const [expected] = peaks
     const peak = found(peaksOf(floats(values))[0])
@@ -67,10 +67,10 @@ test('the strongest cycle stands out as much as numpy says', async t => {
   }
 })
 
-test('all cycles have the periods of scipy’s least squares, and astropy’s power and amplitude there', async t => {
+test('all cycles match the periods of scipy’s least squares, with astropy’s power and amplitude', async t => {
   for (const { name, values, joint } of cases) {
     const got = peaksOf(floats(values))
-    // Where noise has a peak beside the cycles, it is part of the least squares.
+    // A peak of noise beside the cycles is part of the least squares.
     const isSame = got.length === joint.length
     for (const expected of joint) {
       const peak = found(got.find(one => deviation(one.frequency, expected.frequency) < 1e-3))
@@ -82,7 +82,7 @@ test('all cycles have the periods of scipy’s least squares, and astropy’s po
   }
 })
 
-test('cycles of readings at their own times are refined jointly as well', async t => {
+test('cycles of irregular readings are refined jointly as well', async t => {
   const { timesMs, shaped, joint } = irregular
   const seconds = Float64Array.from(timesMs, (timeMs: number) => (timeMs - timesMs[0]) / 1000)
   const mean = floats(shaped).reduce((total, value) => total + value, 0) / shaped.length
@@ -96,7 +96,7 @@ test('cycles of readings at their own times are refined jointly as well', async 
   }
 })
 
-test('cycles near each other, with a gap of ten days, are as near to the least squares', async t => {
+test('adjacent cycles, with a gap of ten days, are as near to the least squares', async t => {
   const values = floats(close.values)
   const refined = refineJointly(values, [1 / 24, 1 / 168, 1 / 110], gridSampling(values.length))
   for (const [place, { frequency }] of [...close.joint].entries()) {
@@ -104,7 +104,7 @@ test('cycles near each other, with a gap of ten days, are as near to the least s
   }
 })
 
-test('an hour that is missing every day is a hole, what is lost at random is none', async t => {
+test('an hour missing every day is a hole, random losses are not', async t => {
   const of = (isMissing: (cell: number) => boolean, cells = 2880, perDay = 96) => {
     const values = new Float64Array(cells).map((_, cell) => (isMissing(cell) ? Number.NaN : 1))
     return hasRecurringHole(values, perDay)
@@ -127,7 +127,7 @@ test('small cycles count at 24/k h, k up to 4, and nowhere else', async t => {
   t.notOk(of(60, 30, 19.9), 'in the background')
 })
 
-test('a frequency without a maximum in its main lobe is no cycle', async t => {
+test('a frequency without a maximum in its main lobe is not a cycle', async t => {
   const falling: Sampling = {
     resolution: 1 / 720,
     fitter: () => frequency => ({ frequency, power: 1 / frequency, cosine: 0, sine: 0, offset: 0 }),
@@ -136,14 +136,14 @@ test('a frequency without a maximum in its main lobe is no cycle', async t => {
   t.strictSame(refineJointly(new Float64Array(720), [30 / 720], falling), [undefined])
 })
 
-test('a cycle of less than half a step of the sensor is not significant, and no ratio exceeds a million', async t => {
+test('a cycle below half a step of the sensor is not significant, and ratios are at most a million', async t => {
   const { residual } = detrend(cycle(720, 24))
   const peak = (quantum: number) => found(createPeakSearch(720)(residual, { quantum, passed: 0 }).peaks[0])
   t.strictSame([peak(0), peak(1.9), peak(2.1)].map(one => one.significant).join(), 'true,true,false')
   t.equal(found(createPeakSearch(720)(residual).peaks[0]).snr, 1e6)
 })
 
-test('cycles are told apart, and harmonics kept', async t => {
+test('cycles are separated, and harmonics kept', async t => {
   const noise = (length: number) => autoregressive(length, 0, 7).map(value => value / 2)
   const gives = (values: Float64Array, ...expected: number[]) => {
     const periods = significantPeriods(values).sort((a, b) => b - a)
@@ -172,13 +172,13 @@ test('a harmonic names the strongest longer cycle of at most 30 h that it divide
   t.strictSame(of([24, 0.5], [11.7, 0.2]), [null, null])
 })
 
-test('a phase is told of cycles that come a whole number of times a day', async t => {
+test('cycles with a whole number of periods a day have a phase', async t => {
   const times = [24, 12, 8, 24.3, 23.6, 24.6, 168, 2000].map(timesADay)
   t.strictSame(times, [1, 2, 3, 1, 1, null, null, null])
   t.equal(cellMiddleMs(2, { startMs: 1000, stepMs: 100 }), 1250)
 })
 
-test('a picture has at most 256 points, from the span to two cells, and shows the peaks', async t => {
+test('a picture has at most 256 points, from the span to two cells, and includes the peaks', async t => {
   const day = cycle(8640, 288).map(value => 5 * value)
   const values = sum(autoregressive(8640, 0, 1), day, cycle(8640, 4))
   const { picture } = createPeakSearch(8640)(values)

@@ -1,4 +1,4 @@
-/** Made series for the tests: noise with a fixed seed, cycles, gaps, the golden G1, and samples written out. */
+/** Generated series for the tests: noise with a fixed seed, cycles, gaps, the golden G1, and explicit samples. */
 
 import type { Autocorrelation } from '../../analytics/correlation/autocorrelation.ts'
 import { type Cadence, cadenceOf, type GapThresholds } from '../../analytics/reliability/cadence.ts'
@@ -27,7 +27,7 @@ export function autoregressive(length: number, phi: number, seed: number): Float
   return values
 }
 
-/** With about this share of the cells missing. */
+/** Removes about this share of the cells. */
 export function withLoss(values: Float64Array, share: number, seed: number): Float64Array {
   const next = uniform(seed)
   return values.map(value => (next() < share ? Number.NaN : value))
@@ -53,12 +53,12 @@ export function above(gapMs: number): GapThresholds {
   return [{ fromMs: Number.NEGATIVE_INFINITY, gapMs }]
 }
 
-/** Of a device whose interval is configured. */
+/** The cadence of a device with a configured interval. */
 export function everySeconds(seconds: number): Cadence {
   return cadenceOf(new Float64Array(0), seconds * 1000)
 }
 
-/** The result of a function that could have found nothing. */
+/** Throws if the result is missing. */
 export function found<T>(value: T | undefined | null): T {
   if (value === undefined || value === null) throw new Error('nothing was found')
   return value

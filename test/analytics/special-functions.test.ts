@@ -24,14 +24,14 @@ test('the incomplete beta function has fourteen decimals, and twelve digits far 
   t.ok(Math.max(...relative) < 1e-12, `${Math.max(...relative)}`)
 })
 
-test('a p-value is scipy’s for any degrees of freedom, whole or not', async t => {
+test('a p-value matches scipy’s for any degrees of freedom, whole or not', async t => {
   const some = reference.student.filter(row => row[2] > 1e-300)
   t.ok(some.length > 250)
   const errors = some.map(([value, degrees, p]) => deviation(studentTwoSidedP(value, degrees), p))
   t.ok(Math.max(...errors) < 1e-11, `${Math.max(...errors)}`)
 })
 
-test('what has no value is NaN, and the ends are exact', async t => {
+test('undefined values are NaN, and the ends are exact', async t => {
   for (const x of [0, -1, Number.NaN]) t.ok(Number.isNaN(logGamma(x)), `${x}`)
   t.ok(Number.isNaN(erfc(Number.NaN)))
   t.strictSame([erfc(Number.NEGATIVE_INFINITY), erfc(0), erfc(Number.POSITIVE_INFINITY)], [2, 1, 0])

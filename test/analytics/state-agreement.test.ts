@@ -1,4 +1,4 @@
-/** How long two things were in the same state: by hand, and against a reference that asks every second. */
+/** The time that two devices spend in the same state: by hand, and against a check of every second. */
 
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
@@ -11,7 +11,7 @@ import { samplesOf } from './series.ts'
 /** States by their seconds. */
 type States = Readonly<Record<number, number>>
 
-/** A state holds for an hour at most. */
+/** A state lasts for an hour at most. */
 function runsOf(states: States, nowSeconds: number): StateRuns {
   return stateRuns({
     ...samplesOf(states, 1000),
@@ -24,16 +24,16 @@ function runsOf(states: States, nowSeconds: number): StateRuns {
 const agreement = (a: States, b: States, from: number, until: number) =>
   stateAgreement(runsOf(a, until), runsOf(b, until), { startMs: from * 1000, endMs: until * 1000 })
 
-test('what is unknown of either counts for neither', async t => {
+test('time in which either state is unknown does not count', async t => {
   const a = { 0: 1, 100: 300, 200: 1 }
   const b = { 50: 1 }
-  // b is unknown before 50, a from 100 to 200, where it says no state.
+  // b is unknown before 50, a from 100 to 200, where its value is not a state.
   t.strictSame(agreement(a, b, 0, 300), { known_seconds: 150, same_seconds: 150, same_share: 1 })
   t.strictSame(agreement(a, {}, 0, 300), { known_seconds: 0, same_seconds: 0, same_share: null })
   t.strictSame(agreement(a, b, 400, 400), { known_seconds: 0, same_seconds: 0, same_share: null })
 })
 
-test('the seconds are those of a reference that asks each of them', async () => {
+test('the seconds match a check of each second', async () => {
   const pairs = fc.array(fc.tuple(fc.integer({ min: 0, max: 60 }), fc.constantFrom(0, 1, 2, 999)), { maxLength: 12 })
   const samples = pairs.map((some): States => Object.fromEntries(some))
   const stateAt = (of: States, second: number) => {

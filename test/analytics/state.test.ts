@@ -1,4 +1,4 @@
-/** States by hand, against a reference that asks every second, and by their sums. */
+/** States by hand, against a check of every second, and by their sums. */
 
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
@@ -11,7 +11,7 @@ import { bucketsBetween, everySeconds, samplesOf } from './series.ts'
 
 const unknown: Cadence = cadenceOf(new Float64Array(0), null)
 
-/** By their times in seconds. */
+/** States by their times in seconds. */
 function input(states: Readonly<Record<number, number>>, cadence: Cadence, nowSeconds: number): StateInput {
   return { ...samplesOf(states, 1000), cadence, nowMs: nowSeconds * 1000 }
 }
@@ -22,7 +22,7 @@ function episodesOf(of: StateInput): string[] {
   return episodes.toReversed().map(({ state, start_ms, end_ms }) => `${state} ${start_ms / 1000} ${end_ms / 1000}`)
 }
 
-test('golden: a state holds to the next sample, over a gap for E, and to now for as long', async t => {
+test('golden: a state lasts to the next sample, over a gap for E, and to now for as long', async t => {
   const cadence = everySeconds(60)
   const door = input({ 0: 0, 60: 0, 120: 1, 240: 1, 1000: 0 }, cadence, 1100)
   t.strictSame(episodesOf(door), ['0 0 120', '1 120 300', 'null 300 1000', '0 1000 1100'])
@@ -48,7 +48,7 @@ test('golden: a state holds to the next sample, over a gap for E, and to now for
   })
 })
 
-test('without an interval a state holds as a device is fresh by default, or as long as is stated', async t => {
+test('without an interval a state lasts as long as a device is fresh by default, or as stated', async t => {
   const once = input({ 0: 3 }, unknown, 10_000)
   t.strictSame(episodesOf(once), ['3 0 900', 'null 900 10000'])
   t.strictSame(episodesOf({ ...once, nowMs: 2_250_000 }), ['3 0 2250'])
@@ -67,7 +67,7 @@ test('the rule follows the cadence of its time', async t => {
   t.strictSame(episodesOf(samples), ['1 0 2060', 'null 2060 3400'])
 })
 
-test('what is no whole number from 0 to 255 is counted, and unknown until the next sample', async t => {
+test('values other than whole numbers from 0 to 255 are counted, and unknown until the next sample', async t => {
   const samples = input({ 0: 1, 10: 0.5, 20: -1, 30: 256, 40: Number.NaN, 50: 255, 60: 0 }, everySeconds(10), 70)
   const { count, refused } = stateRuns(samples)
   t.strictSame([count, refused], [3, 3])
@@ -75,7 +75,7 @@ test('what is no whole number from 0 to 255 is counted, and unknown until the ne
   t.equal(stateEpisodes(stateRuns(samples), 1).changes_total, 2, 'from 1 to 255, and to 0')
 })
 
-test('nothing, one sample at now, and no room for an episode', async t => {
+test('edges: an empty series, one sample at now, and a limit of no episodes', async t => {
   const none = stateRuns(input({}, everySeconds(60), 3600))
   t.strictSame(stateEpisodes(none, 5), { episodes: [], episodes_total: 0, changes_total: 0, last_change: null })
   const [hour, later] = stateDurations(none, bucketsBetween([0, 3600, 7200], 1000))
@@ -90,7 +90,7 @@ const lists = fc.array(fc.tuple(fc.integer({ min: 1, max: 40 }), fc.constantFrom
   maxLength: 30,
 })
 
-test('each second has the state of the last sample, if that is recent enough, and buckets add up', async () => {
+test('each second has the state of the last recent sample, and buckets add up', async () => {
   fc.assert(
     fc.property(lists, fc.integer({ min: 1, max: 20 }), fc.integer({ min: 0, max: 60 }), (list, expected, rest) => {
       let seconds = 0
@@ -100,7 +100,7 @@ test('each second has the state of the last sample, if that is recent enough, an
       })
       const nowSeconds = seconds + rest
       const runs = stateRuns(input(Object.fromEntries(pairs), everySeconds(expected), nowSeconds))
-      // As the rule reads, second by second.
+      // Applies the rule second by second.
       const present = pairs.filter(([, value]) => !Number.isNaN(value))
       const stateAt = (second: number): number | null => {
         const place = present.findLastIndex(([at]) => at <= second)

@@ -1,4 +1,4 @@
-/** Gauges of which nobody knows how far they usually wander: flat lines by their own runs. And vanes that are frozen. */
+/** Gauges without a usual range: flat lines by their runs. Frozen wind vanes. */
 
 import t from 'tap'
 import { episodesOf } from '../../analytics/findings/episodes.ts'
@@ -36,13 +36,13 @@ const co2 = () => made((one, hour) => Math.round(500 + 100 * Math.sin((2 * Math.
 const stuck = (values: Float64Array, from: number, count: number, value = values[from]) =>
   values.fill(value as number, from, from + count)
 
-t.test('a gauge that stands still is flat, and one that never did before is so after three hours', async t => {
+t.test('a gauge that stands still is flat, after three hours if it never did before', async t => {
   t.strictSame(lines(co2()).lines, [])
   t.match(lines(stuck(co2(), 4000, 60)), { hours: 3, lines: [[4000, 4059]] })
   t.strictSame(lines(stuck(co2(), 4000, 30)).lines, [], 'for two and a half')
 })
 
-t.test('where a sensor rests it is not flat', async t => {
+t.test('a sensor at rest is not flat', async t => {
   const light = made((one, hour) => (hour < 6 || hour > 18 ? 0 : Math.round(1e4 + 1e3 * one)))
   t.strictSame(lines(light).lines, [], 'at night')
   const dark = made((one, hour) => (hour < 6 || hour > 18 ? 3 : Math.round(1e4 + 1e3 * one)))
@@ -52,7 +52,7 @@ t.test('where a sensor rests it is not flat', async t => {
   t.strictSame(lines(rain).lines, [], 'in a dry month')
 })
 
-t.test('what changes seldom says nothing by standing still', async t => {
+t.test('a value that changes rarely is not flat when still', async t => {
   const setPoint = made((_, hour, place) => (place > 3000 ? 19.5 : hour < 6 ? 17 : 21))
   t.match(lines(setPoint), { hours: null, lines: [] })
   const ofTwoHours = made((_, hour, place) => (place > 7000 ? 20 : 19 + (Math.floor(hour / 2) % 6)))
@@ -61,7 +61,7 @@ t.test('what changes seldom says nothing by standing still', async t => {
   t.match(lines(stuck(co2(), 4000, 60), { flat_hours: null }).lines, [], 'nor by them')
 })
 
-t.test('a vane is frozen where it stands still in the wind', async t => {
+t.test('a vane is frozen if it stands still in the wind', async t => {
   const directions = made(one => Math.round(200 + 40 * one))
   const { marks, lines: found } = lines(stuck(directions, 4000, 144, 213))
   t.strictSame(found, [[4000, 4143]])
@@ -72,5 +72,5 @@ t.test('a vane is frozen where it stands still in the wind', async t => {
   }
   t.equal(flat(4), 144)
   t.equal(flat(0.2), 0, 'in a calm')
-  t.equal(flat(Number.NaN), 0, 'nobody knows')
+  t.equal(flat(Number.NaN), 0, 'an unknown value')
 })

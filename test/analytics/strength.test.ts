@@ -1,4 +1,4 @@
-/** Gaps filled and strengths against pandas and statsmodels. Fixture: fixtures/strength.py. */
+/** Filled gaps and strengths against pandas and statsmodels. Fixture: fixtures/strength.py. */
 
 import { test } from 'tap'
 import { strengthLabel, strengthOf } from '../../analytics/decomposition/strength.ts'
@@ -17,7 +17,7 @@ function sine(days: number): Float64Array {
   return Float64Array.from({ length: 24 * days }, (_, hour) => 20 + 5 * Math.sin((2 * Math.PI * hour) / 24))
 }
 
-test('gaps are filled as numpy interpolates what pandas leaves without the hour of the day', async t => {
+test("gaps are filled by pandas' hour of the day, then by numpy's interpolation", async t => {
   for (const { name, values, first_hour, filled } of cases) {
     const cells = floats(values)
     const got = fillGaps(cells, hoursFrom(first_hour, cells.length))
@@ -40,7 +40,7 @@ test('a gap in a daily cycle gets the cycle, and an hour never seen lies between
   t.throws(() => fillGaps(new Float64Array(48).fill(Number.NaN), hoursFrom(0, 48)), RangeError)
 })
 
-test('strengths are those of statsmodels’ robust STL', async t => {
+test('strengths match statsmodels’ robust STL', async t => {
   for (const { name, values, first_hour, ...expected } of cases) {
     const got = strengthOf(floats(values), hoursFrom(first_hour, values.length), true)
     t.equal(got.reason, null, name)
@@ -51,21 +51,21 @@ test('strengths are those of statsmodels’ robust STL', async t => {
   }
 })
 
-test('a pure cycle of a day is all season and no trend', async t => {
+test('a pure daily cycle is all season and no trend', async t => {
   const cells = sine(30)
   t.match(strengthOf(cells, hoursFrom(0, cells.length), false), { daily: 1, weekly: null, trend: 0 })
   const withWeek = strengthOf(cells, hoursFrom(0, cells.length), true)
   t.equal(withWeek.weekly, 0, 'rounding errors have no week')
 })
 
-test('one spike hides a season, and Hampel’s filter brings it back', async t => {
+test('one spike hides a season, and Hampel’s filter recovers it', async t => {
   const spiked = sine(30).map((value, hour) => (value - 20) / 5 + (hour === 300 ? 100 : 0))
   const daily = (cells: Float64Array) => strengthOf(cells, hoursFrom(0, cells.length), false).daily ?? Number.NaN
   t.ok(daily(spiked) < 0.3, `${daily(spiked)}`)
   t.ok(daily(hampelClean(spiked)) > 0.999)
 })
 
-test('the week needs three of them and a peak in the spectrum', async t => {
+test('a weekly season needs three weeks and a peak in the spectrum', async t => {
   const twoWeeks = sine(20)
   t.equal(strengthOf(twoWeeks, hoursFrom(0, twoWeeks.length), true).weekly, null)
   const threeWeeks = sine(21)
@@ -73,7 +73,7 @@ test('the week needs three of them and a peak in the spectrum', async t => {
   t.equal(strengthOf(threeWeeks, hoursFrom(0, threeWeeks.length), true).weekly, 0)
 })
 
-test('under three days or under 60 % of the hours there is no strength; a constant has none', async t => {
+test('under three days or under 60 % of the hours, and for a constant, strength is null', async t => {
   t.equal(strengthOf(sine(3).subarray(1), hoursFrom(1, 71), false).reason, reasons.shortSpan)
   const lost = (hours: number) => sine(10).map((value, index) => (index < hours ? Number.NaN : value))
   t.equal(strengthOf(lost(97), hoursFrom(0, 240), false).reason, reasons.sparseHours)
@@ -82,7 +82,7 @@ test('under three days or under 60 % of the hours there is no strength; a consta
   t.equal(strengthOf(new Float64Array(0), new Uint8Array(0), false).daily, null)
 })
 
-test('what varies by less than half a step of the sensor has no strength', async t => {
+test('variation below half a step of the sensor has no strength', async t => {
   const steps = sine(10).map(value => Math.round(value / 20) * 20)
   const none = { daily: null, weekly: null, trend: null, reason: reasons.nearlyConstant }
   t.strictSame(strengthOf(steps, hoursFrom(0, 240), false, 20), none)
@@ -97,7 +97,7 @@ test('light that is 0 for most of the day varies', async t => {
 })
 
 test('half a step is the least scale of the robust weights', async t => {
-  // A reading in twenty is a step off, which a scale of rounding errors would leave out of the season altogether.
+  // A reading in twenty is a step off. A scale of rounding errors would exclude it from the season.
   const cells = sine(30).map((value, hour) => value + (hour % 20 === 0 ? 0.1 : 0))
   const daily = (quantum: number) => strengthOf(cells, hoursFrom(0, 720), false, quantum).daily ?? 0
   t.ok(daily(0.1) < 1 && daily(0.1) > 0.999, `${daily(0.1)}`)

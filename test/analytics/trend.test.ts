@@ -1,4 +1,4 @@
-/** Slopes, their intervals and the test of Mann and Kendall, against scipy and pymannkendall. Fixture: fixtures/trend.py. */
+/** Slopes, their intervals and the Mann–Kendall test, against scipy and pymannkendall. Fixture: fixtures/trend.py. */
 
 import { medianAbsoluteDeviation } from 'simple-statistics'
 import { test } from 'tap'
@@ -14,7 +14,7 @@ import { autoregressive, found } from './series.ts'
 
 const { tests, drifts, intervals, quantiles, deviations } = readFixture('trend')
 
-test('Theil–Sen is scipy’s, the test with its variance pymannkendall’s', async t => {
+test('Theil–Sen matches scipy, the test with its variance pymannkendall', async t => {
   for (const { name, days, values, slope, tau, z, p } of tests) {
     const got = found(mannKendall(floats(days), floats(values)))
     t.ok(deviation(got.slope, slope) < 1e-12, `${name}: slope ${got.slope}`)
@@ -24,7 +24,7 @@ test('Theil–Sen is scipy’s, the test with its variance pymannkendall’s', a
   }
 })
 
-test('the drift is statsmodels’ mean difference with errors of Newey and West', async t => {
+test('the drift matches statsmodels’ mean difference with Newey–West errors', async t => {
   for (const { name, values, t: expected, df, p } of drifts) {
     const got = found(driftTest(floats(values)))
     t.ok(deviation(got.t, expected) < 1e-9 && deviation(got.df, df) < 1e-12, `${name}: ${got.t}`)
@@ -35,7 +35,7 @@ test('the drift is statsmodels’ mean difference with errors of Newey and West'
   t.strictSame([driftTest(line.subarray(0, 9)), driftTest(new Float64Array(30))], [null, null])
 })
 
-test('the interval is that of the covariance matrix written out in numpy', async t => {
+test('the interval matches the explicit covariance matrix in numpy', async t => {
   for (const { name, values, nEffective, halfWidth } of intervals) {
     const got = found(slopeInterval(detrend(floats(values)).residual))
     t.ok(deviation(got.nEffective, nEffective) < 1e-9, `${name}: n_eff ${got.nEffective}`)
@@ -43,13 +43,13 @@ test('the interval is that of the covariance matrix written out in numpy', async
   }
 })
 
-test('Student’s quantile and the median deviation are scipy’s', async t => {
+test('Student’s quantile and the median deviation match scipy', async t => {
   for (const { df, t: expected } of quantiles) t.ok(deviation(studentQuantile975(df), expected) < 1e-10, `${df}`)
   t.ok(Number.isNaN(studentQuantile975(0)))
   for (const { values, mad } of deviations) t.equal(medianAbsoluteDeviation(values), mad)
 })
 
-test('what hangs together too long has no interval, and few or equal values no test', async t => {
+test('a long memory has no interval, and few or equal values no test', async t => {
   t.equal(slopeInterval(detrend(Float64Array.from({ length: 72 }, (_, i) => i * i)).residual), null, 'a bend')
   t.equal(slopeInterval(new Float64Array(100)), null)
   t.equal(slopeInterval(new Float64Array(0)), null)
@@ -59,7 +59,7 @@ test('what hangs together too long has no interval, and few or equal values no t
   t.equal(mannKendall(days, new Float64Array(30)), null)
 })
 
-test('a trend is claimed when both agree, and of ten days or more', async t => {
+test('a trend is claimed when both agree, and after ten days or more', async t => {
   const noise = autoregressive(720, 0.7, 3)
   const of = (slopePerDay: number, hours = 720) => {
     const hourly = noise.subarray(0, hours).map((value, hour) => value + (slopePerDay * hour) / 24)
@@ -71,7 +71,7 @@ test('a trend is claimed when both agree, and of ten days or more', async t => {
   t.ok(Math.abs(found(of(1).theilSenPerDay) - 1) < 0.1)
 })
 
-test('the line beside a day is that of a regression on time and 24 levels, also where hours are missing', async t => {
+test('the line beside a day matches a regression on time and 24 levels, also with missing hours', async t => {
   const hours = 5 * 24 + 7
   const wave = Float64Array.from({ length: hours }, (_, hour) => 3 * Math.sin(hour / 4) + (hour % 24 === 6 ? 9 : 0))
   const day = wave.map((_, hour) => (hour % 7 === 3 ? Number.NaN : (wave[hour % 24] as number) + 0.02 * hour))

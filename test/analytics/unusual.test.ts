@@ -1,4 +1,4 @@
-/** What is unusual for a gauge: when it begins and ends, and what its past is. */
+/** Unusual values of a gauge: their beginning, their end, and the past used. */
 
 import { test } from 'tap'
 import { unusualDaysMin, unusualOf, unusualShift } from '../../analytics/unusual/unusual.ts'
@@ -17,7 +17,7 @@ const shifted = (from: number, to: number, by: number) => {
   return usual.map((value, hour) => (hour >= from && hour < to ? value + by : value))
 }
 
-test('a shift is seen within hours, begins where it does and ends with it', async t => {
+test('a shift is found within hours, from its beginning to its end', async t => {
   const from = 24 * 30 + 2
   const { episodes } = judged(shifted(from, from + 30, -3))
   t.equal(episodes.length, 1)
@@ -32,7 +32,7 @@ test('a shift is seen within hours, begins where it does and ends with it', asyn
   t.strictSame(judged(usual).episodes, [])
 })
 
-test('what goes on at the end is open, and is as far off as it was shifted', async t => {
+test('an ongoing shift is open, and its deviation equals the shift', async t => {
   const [episode] = judged(shifted(hours - 20, hours, 5)).episodes
   t.match(episode, { from: hours - 20, to: hours - 1, isOpen: true })
   const [low = 0, high = 0] = episode?.expected ?? []
@@ -48,7 +48,7 @@ test('only the past counts', async t => {
   t.strictSame(until.episodes, whole.episodes)
 })
 
-test('nothing is judged before 14 days, and the band begins there', async t => {
+test('no value is judged before 14 days, and the band begins there', async t => {
   const early = shifted(24 * 10, 24 * 11, 8)
   t.strictSame(judged(early.subarray(0, 24 * unusualDaysMin)).episodes, [])
   const { low } = judged(usual)
@@ -58,7 +58,7 @@ test('nothing is judged before 14 days, and the band begins there', async t => {
   )
 })
 
-test('after two weeks, what has become of a level is usual', async t => {
+test('after two weeks a new level is usual', async t => {
   const { episodes, low, high } = judged(shifted(24 * 20, hours, 6))
   t.equal(episodes.length, 1)
   t.ok((episodes[0]?.to ?? 0) <= 24 * 35)
@@ -66,7 +66,7 @@ test('after two weeks, what has become of a level is usual', async t => {
   t.ok(Math.abs(middle - 26 - 4 * Math.sin((-2 * Math.PI) / 24)) < 0.5, `${middle}`)
 })
 
-test('a step of the sensor is not unusual, and what never varies is not judged', async t => {
+test('a step of the sensor is not unusual, and a constant is not judged', async t => {
   const flat = new Float64Array(hours).fill(21)
   const step = flat.map((value, hour) => (hour > 24 * 30 && hour < 24 * 31 ? value + 0.1 : value))
   t.strictSame(judged(step, 0.1).episodes, [])
