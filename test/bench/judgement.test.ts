@@ -1,4 +1,4 @@
-/** The bench that judges the detectors, on a folder made for it: what it counts, and the public formats. */
+/** The bench of detectors on a small folder: its scores, and the public formats. */
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ function dayWithNoise(hours: number, seed: number): Float64Array {
   return noise.map((value, hour) => 20 + 5 * Math.sin((2 * Math.PI * hour) / 24) + 0.3 * value)
 }
 
-test('a folder with labelled series of all three kinds', async t => {
+test('a folder with labelled series of all three kinds is scored', async t => {
   const folder = t.testdir()
   mkdirSync(join(folder, 'pumps'))
   const [from, to] = brokenHours

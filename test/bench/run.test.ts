@@ -11,7 +11,7 @@ const bench = join(root, 'bench')
 const run = (...words: string[]) =>
   runToEnd(process.execPath, [join(bench, 'run.ts'), ...words], { folder: root, environment: process.env })
 
-test('the table has a row for each figure, and says what was missed or did not run', async t => {
+test('the table has a row for each figure, and marks missed limits and skipped runs', async t => {
   const figures = {
     'readings a second': { ratio: 0.31, atLeast: 0.2, ratios: { min: 0.3, median: 0.31, max: 0.32 }, ok: true },
     p99: { ratio: 12, atMost: 10, ok: false },
@@ -41,7 +41,7 @@ test('the table has a row for each figure, and says what was missed or did not r
   t.equal(new Set(lines.map(line => line.length)).size, 1, 'the columns are aligned')
 })
 
-test('the page says where the figures are from', async t => {
+test('the page names the source of the figures', async t => {
   const surroundings = { hardware: '2 x Processor', questdb: '9.4.3', postgres: '18.1.0', changed: true, load: 0.2 }
   const results = [
     { name: 'put', seconds: 61, exitStatus: 0, lines: [{ bench: 'put', figures: { p99: { ratio: 3, ok: true } } }] },
@@ -65,7 +65,7 @@ test('every benchmark with limits is in the run', async t => {
   )
 })
 
-test('one benchmark runs with its own arguments', async t => {
+test('one benchmark runs with its arguments', async t => {
   const { status, stdout, stderr } = await run('properties', '--runs', '1', '--only', 'nothing has this name')
   t.equal(status, 1, 'nothing was measured')
   t.match(stderr, /^properties: \d+ s, exit status 0$/m)
